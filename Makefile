@@ -1,0 +1,96 @@
+# Everything one does in this repository. `make` lists the targets.
+#
+# A target installs what it needs by itself, into .venv, with the newest fitting Python that
+# scripts/find-python finds. PY=python3.12 runs any target with that Python instead, in .venvs/3.12.
+
+PY ?=
+JOBS ?= 2
+
+ifeq ($(PY),)
+VENV := .venv
+else
+MINOR := $(shell $(PY) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+VENV := .venvs/$(or $(MINOR),$(error PY=$(PY) does not run))
+export PYTHON := $(PY)
+endif
+
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
+PYTEST := $(BIN)/python -m pytest -n $(JOBS)
+
+# An environment whose Python has been removed is no use: make it anew.
+$(shell [ -x $(BIN)/python ] || rm -rf $(VENV))
+
+.DEFAULT_GOAL := help
+.PHONY: help venv demo test test-quick test-slow test-all lint types docs bench wheel clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+# Environments ------------------------------------------------------------------------------------
+
+$(VENV)/pyvenv.cfg:
+	@python=$$(scripts/find-python) && \
+	    echo "making $(VENV) with $$python" && \
+	    "$$python" -m venv --clear $(VENV)
+
+# One stamp for each set of extras that has been installed.
+$(VENV)/.installed-%: $(VENV)/pyvenv.cfg pyproject.toml
+	@echo "installing kinetograph[$*] into $(VENV) (a few minutes the first time)"
+	@$(PIP) install -e '.[$*]'
+	@touch $@
+
+PLOTS := $(VENV)/.installed-plots
+TEST := $(VENV)/.installed-test
+
+venv: $(TEST) ## make .venv with all one needs to work here
+
+# Use ---------------------------------------------------------------------------------------------
+
+demo: $(PLOTS) ## sample eight schools, draw its graph and its posterior, into demo/
+	@mkdir -p demo
+	$(BIN)/kinetograph sample examples/eight_schools.py --seed 1 --out demo/eight_schools.nc
+	$(BIN)/kinetograph graph examples/eight_schools.py -o demo/eight_schools.svg
+	$(BIN)/python examples/plot_posterior.py demo/eight_schools.nc demo/eight_schools.png
+	@echo "wrote:"
+	@ls demo/eight_schools.nc demo/eight_schools.svg demo/eight_schools.png
+
+# Tests -------------------------------------------------------------------------------------------
+
+test: $(TEST) ## run all tests but the slow studies
+	$(PYTEST) -m "not slow" tests
+
+test-quick: $(TEST) ## run the quick tests
+	$(PYTEST) -m "not slow and not medium" tests
+
+test-slow: $(TEST) ## run the slow studies
+	$(PYTEST) -m slow tests
+
+test-all: ## run every test, the slow ones too, on every fitting Python here
+	@pythons=$$(scripts/find-python --all) && \
+	    for python in $$pythons; do $(MAKE) --no-print-directory test test-slow PY=$$python || exit 1; done
+
+# Checks ------------------------------------------------------------------------------------------
+
+lint: $(TEST) ## check style and format
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+
+types: $(TEST) ## check types
+	$(BIN)/mypy
+
+docs: $(TEST) ## build the documentation into site/
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+bench: $(TEST) ## run the benchmarks against peers
+	$(BIN)/python benchmarks/run.py
+
+# Artefacts ---------------------------------------------------------------------------------------
+
+wheel: $(VENV)/pyvenv.cfg ## build the wheel into dist/
+	@$(PIP) wheel --no-deps --wheel-dir dist .
+	@ls dist/*.whl
+
+clean: ## remove all that make has made
+	rm -rf .venv .venvs .cache demo site dist build .hypothesis .pytest_cache .mypy_cache .ruff_cache .coverage .coverage.*
+	find . -path ./benchmarks/.venvs -prune -o -name __pycache__ -prune -exec rm -rf {} +

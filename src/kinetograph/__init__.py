@@ -1,0 +1,52 @@
+"""Probabilistic models and samplers as ordinary Python, compiled and differentiated exactly."""
+
+from . import distributions as _distributions
+from . import samplers
+from .distributions import *  # noqa: F403
+from .graph import functions as _functions
+from .graph.array import Array, data, placeholder
+from .graph.compile import compile
+from .graph.errors import (
+    DataError,
+    DimsError,
+    KinetographError,
+    KinetographWarning,
+    ModelError,
+    ShapeError,
+    StartError,
+    SymbolicError,
+)
+from .graph.functions import *  # noqa: F403
+from .graph.lift import lift
+from .graph.precision import precision
+from .models.model import Model, model
+from .models.observe import observe
+from .models.variables import cholesky_variable, ordered_variable, simplex_variable, variable
+
+__version__ = "0.1.0"
+__all__ = [
+    "Array",
+    "DataError",
+    "DimsError",
+    "KinetographError",
+    "KinetographWarning",
+    "Model",
+    "ModelError",
+    "ShapeError",
+    "StartError",
+    "SymbolicError",
+    "cholesky_variable",
+    "compile",
+    "data",
+    "lift",
+    "model",
+    "observe",
+    "ordered_variable",
+    "placeholder",
+    "precision",
+    "samplers",
+    "simplex_variable",
+    "variable",
+    *_distributions.__all__,
+    *_functions.__all__,
+]

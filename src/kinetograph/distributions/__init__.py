@@ -1,0 +1,42 @@
+"""Distributions: one family a file."""
+
+from .bernoulli import bernoulli
+from .beta import beta
+from .binomial import binomial
+from .categorical import categorical
+from .cauchy import cauchy, half_cauchy
+from .dirichlet import dirichlet
+from .gamma import exponential, gamma, inverse_gamma
+from .laplace import laplace
+from .lkj import lkj_correlation
+from .logistic import logistic
+from .multivariate_normal import multivariate_normal
+from .negative_binomial import negative_binomial
+from .normal import half_normal, lognormal, normal
+from .poisson import poisson
+from .student import student
+from .uniform import uniform
+
+__all__ = [
+    "bernoulli",
+    "beta",
+    "binomial",
+    "categorical",
+    "cauchy",
+    "dirichlet",
+    "exponential",
+    "gamma",
+    "half_cauchy",
+    "half_normal",
+    "inverse_gamma",
+    "laplace",
+    "lkj_correlation",
+    "logistic",
+    "lognormal",
+    "multivariate_normal",
+    "negative_binomial",
+    "normal",
+    "poisson",
+    "student",
+    "uniform",
+]

@@ -1,0 +1,115 @@
+"""The Bernoulli distribution of one trial, by probability or by log odds."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax.scipy.special import xlog1py, xlogy
+
+from ..graph.array import Array
+from .family import Family, Parameter, distribute, probability
+from .support import Support, WholeNumbers
+
+__all__ = ["bernoulli"]
+
+# The product of this many factors in [1, 2] cannot overflow in float32 (2**100 < 3.4e38).
+_FACTORS = 100
+
+
+def _binary(parameter: Any) -> Support:
+    return WholeNumbers(0, 1)
+
+
+def _prob_terms(x: Any, prob: Any) -> tuple[Any, ...]:
+    return (xlogy(x, prob) + xlog1py(1 - x, -prob),)
+
+
+def _logit_terms(x: Any, logit: Any) -> tuple[Any, ...]:
+    return (x * logit - jax.nn.softplus(logit),)
+
+
+@jax.custom_jvp
+def _sum_softplus(logit: Any) -> Any:
+    """The sum of log(1 + exp(logit)), with one logarithm for `_FACTORS` elements.
+
+    softplus(t) = max(t, 0) + log(1 + exp(-|t|)), and the sum of the second parts is the logarithm
+    of a product of factors in [1, 2].
+    """
+    flat = logit.reshape(-1)
+    factors = 1.0 + jnp.exp(-jnp.abs(flat))
+    rows = -(-flat.size // _FACTORS)
+    padded = jnp.pad(factors, (0, rows * _FACTORS - flat.size), constant_values=1.0)
+    # Factors of one product lie a row apart, so that the products are taken side by side.
+    products = jnp.prod(padded.reshape(_FACTORS, rows), axis=0)
+    return jnp.sum(jnp.maximum(flat, 0.0)) + jnp.sum(jnp.log(products))
+
+
+@_sum_softplus.defjvp
+def _sum_softplus_jvp(primals: Any, tangents: Any) -> Any:
+    (logit,), (tangent,) = primals, tangents
+    # The exponential is the same as in the value, so that it is computed once.
+    e = jnp.exp(-jnp.abs(logit))
+    sigmoid = jnp.where(logit >= 0, 1.0, e) / (1.0 + e)
+    return _sum_softplus(logit), jnp.sum(sigmoid * tangent)
+
+
+def _logit_total(x: Any, logit: Any) -> Any:
+    shape = jnp.broadcast_shapes(jnp.shape(x), jnp.shape(logit))
+    copies = max(1, int(jnp.size(jnp.zeros(shape)) // max(1, jnp.size(logit))))
+    return jnp.sum(x * logit) - copies * _sum_softplus(logit)
+
+
+BERNOULLI = Family(
+    "bernoulli", (probability("prob"),), _prob_terms, _binary, discrete=True
+)
+BERNOULLI_LOGIT = Family(
+    "bernoulli_logit",
+    (Parameter("logit"),),
+    _logit_terms,
+    _binary,
+    discrete=True,
+    total=_logit_total,
+)
+
+
+def bernoulli(
+    prob: Any = None,
+    *,
+    logit: Any = None,
+    shape: Any = None,
+    dims: Any = None,
+    name: str | None = None,
+) -> Array:
+    """The outcome, 0 or 1, of one trial.
+
+        log p(x) = x log(prob) + (1 - x) log(1 - prob)
+                 = x logit - log(1 + exp(logit))
+
+    Parameters
+    ----------
+    prob
+        The probability of 1, from 0 to 1.
+    logit
+        Instead of `prob`: the log odds log(prob / (1 - prob)), any real number. Exact where the
+        probability would round to 0 or 1.
+    shape, dims, name
+        Shape of the outcome (default: the parameter's), names of its axes, name in the results.
+
+    Raises
+    ------
+    ValueError
+        If `prob` is known and not between 0 and 1.
+    TypeError
+        If not exactly one of `prob` and `logit` is given.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> y = kg.data([0, 1, 1])
+    >>> a = kg.normal(0, 1, name="a")
+    >>> likelihood = kg.observe(y, kg.bernoulli(logit=a))
+    """
+    if (prob is None) == (logit is None):
+        raise TypeError("bernoulli: give one of prob= and logit=")
+    family, argument = (BERNOULLI, prob) if logit is None else (BERNOULLI_LOGIT, logit)
+    return distribute(family, (argument,), shape=shape, dims=dims, name=name)

@@ -1,0 +1,81 @@
+"""The binomial distribution of the number of successes, by probability or by log odds."""
+
+from typing import Any
+
+import jax
+from jax.scipy.special import gammaln, xlog1py, xlogy
+
+from ..graph.array import Array
+from ..graph.node import Data, Node
+from .family import Family, Parameter, distribute, probability
+from .support import NATURALS, Support, WholeNumbers
+
+__all__ = ["binomial"]
+
+
+def log_choose(n: Any, k: Any) -> Any:
+    """The logarithm of the number of ways to choose k of n."""
+    return gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0)
+
+
+def _support(size: Node, parameter: Node) -> Support:
+    return WholeNumbers(0, size.value if isinstance(size, Data) else size)
+
+
+def _prob_terms(x: Any, size: Any, prob: Any) -> tuple[Any, ...]:
+    return xlogy(x, prob) + xlog1py(size - x, -prob), log_choose(size, x)
+
+
+def _logit_terms(x: Any, size: Any, logit: Any) -> tuple[Any, ...]:
+    return x * logit - size * jax.nn.softplus(logit), log_choose(size, x)
+
+
+SIZE = Parameter("size", NATURALS, integer=True)
+BINOMIAL = Family("binomial", (SIZE, probability("prob")), _prob_terms, _support, discrete=True)
+BINOMIAL_LOGIT = Family(
+    "binomial_logit", (SIZE, Parameter("logit")), _logit_terms, _support, discrete=True
+)
+
+
+def binomial(
+    size: Any,
+    prob: Any = None,
+    *,
+    logit: Any = None,
+    shape: Any = None,
+    dims: Any = None,
+    name: str | None = None,
+) -> Array:
+    """The number of successes in `size` independent trials.
+
+        log p(x) = log C(size, x) + x log(prob) + (size - x) log(1 - prob),  x = 0 .. size
+
+    Parameters
+    ----------
+    size
+        The number of trials, a whole number.
+    prob
+        The probability of success, from 0 to 1.
+    logit
+        Instead of `prob`: the log odds, any real number.
+    shape, dims, name
+        Shape of the counts (default: the parameters'), names of its axes, name in the results.
+
+    Raises
+    ------
+    ValueError
+        If `size` is not a whole number or `prob` is known and not between 0 and 1.
+    TypeError
+        If not exactly one of `prob` and `logit` is given.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> p = kg.beta(1, 1, name="p")
+    >>> y = kg.data([3, 5, 2])
+    >>> likelihood = kg.observe(y, kg.binomial(10, p))
+    """
+    if (prob is None) == (logit is None):
+        raise TypeError("binomial: give one of prob= and logit=")
+    family, argument = (BINOMIAL, prob) if logit is None else (BINOMIAL_LOGIT, logit)
+    return distribute(family, (size, argument), shape=shape, dims=dims, name=name)

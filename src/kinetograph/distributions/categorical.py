@@ -1,0 +1,105 @@
+"""The categorical distribution of a label, by probabilities or by unnormalised log probabilities."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from ..graph.array import Array
+from ..graph.errors import ShapeError
+from ..graph.messages import describe
+from ..graph.node import Data, Node
+from .family import Family, Parameter, distribute
+from .support import Simplex, Support, WholeNumbers
+
+__all__ = ["categorical"]
+
+
+def _pick(x: Any, log_prob: Any) -> Any:
+    x = jnp.asarray(x)
+    batch = jnp.broadcast_shapes(x.shape, log_prob.shape[:-1])
+    labels = jnp.broadcast_to(x, batch)[..., None]
+    table = jnp.broadcast_to(log_prob, (*batch, log_prob.shape[-1]))
+    return jnp.take_along_axis(table, labels, axis=-1, mode="clip")[..., 0]
+
+
+def _prob_terms(x: Any, prob: Any) -> tuple[Any, ...]:
+    return (_pick(x, jnp.log(prob)),)
+
+
+def _logit_terms(x: Any, logit: Any) -> tuple[Any, ...]:
+    return (_pick(x, jax.nn.log_softmax(logit, axis=-1)),)
+
+
+def _support(parameter: Node) -> Support:
+    return WholeNumbers(0, parameter.shape[-1] - 1)
+
+
+def _check(parameter: Node) -> None:
+    if not parameter.shape or parameter.shape[-1] < 2:
+        raise ShapeError(
+            f"categorical: {describe(parameter)} needs a last axis of at least two categories, "
+            f"got shape {parameter.shape}"
+        )
+    if isinstance(parameter, Data) and parameter.dtype.kind != "f":
+        raise ValueError(f"categorical: {describe(parameter)} must be real numbers")
+
+
+CATEGORICAL = Family(
+    "categorical",
+    (Parameter("prob", Simplex(), event_ndim=1),),
+    _prob_terms,
+    _support,
+    discrete=True,
+    check=_check,
+)
+CATEGORICAL_LOGIT = Family(
+    "categorical_logit",
+    (Parameter("logit", event_ndim=1),),
+    _logit_terms,
+    _support,
+    discrete=True,
+    check=_check,
+)
+
+
+def categorical(
+    prob: Any = None,
+    *,
+    logit: Any = None,
+    shape: Any = None,
+    dims: Any = None,
+    name: str | None = None,
+) -> Array:
+    """A label from 0 to K - 1.
+
+        log p(x) = log(prob[x])
+
+    Parameters
+    ----------
+    prob
+        The probabilities along the last axis, which add up to 1.
+    logit
+        Instead of `prob`: real numbers along the last axis; prob = softmax(logit).
+    shape, dims, name
+        Shape of the labels (default: the parameter's without its last axis), names of its axes,
+        name in the results.
+
+    Raises
+    ------
+    ValueError
+        If `prob` is known and its rows are not probabilities that add up to 1.
+    TypeError
+        If not exactly one of `prob` and `logit` is given.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> p = kg.dirichlet([1.0, 1.0, 1.0], name="p")
+    >>> y = kg.data([0, 2, 2, 1])
+    >>> likelihood = kg.observe(y, kg.categorical(p))
+    """
+    if (prob is None) == (logit is None):
+        raise TypeError("categorical: give one of prob= and logit=")
+    family, argument = (CATEGORICAL, prob) if logit is None else (CATEGORICAL_LOGIT, logit)
+    return distribute(family, (argument,), shape=shape, dims=dims, name=name)

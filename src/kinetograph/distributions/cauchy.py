@@ -1,0 +1,88 @@
+"""The Cauchy distribution and its positive half."""
+
+from typing import Any
+
+import jax.numpy as jnp
+
+from ..graph.array import Array
+from .family import Family, Parameter, distribute, positive
+from .support import POSITIVE
+
+__all__ = ["cauchy", "half_cauchy"]
+
+LOG_PI = 1.1447298858494002
+LOG_2 = 0.6931471805599453
+
+
+def _cauchy_terms(x: Any, location: Any, scale: Any) -> tuple[Any, ...]:
+    z = (x - location) / scale
+    return -jnp.log1p(z * z), -jnp.log(scale) - LOG_PI
+
+
+def _half_cauchy_terms(x: Any, scale: Any) -> tuple[Any, ...]:
+    z = x / scale
+    return -jnp.log1p(z * z), LOG_2 - LOG_PI - jnp.log(scale)
+
+
+CAUCHY = Family("cauchy", (Parameter("location"), positive("scale")), _cauchy_terms)
+HALF_CAUCHY = Family(
+    "half_cauchy", (positive("scale"),), _half_cauchy_terms, lambda scale: POSITIVE
+)
+
+
+def cauchy(
+    location: Any = 0.0, scale: Any = 1.0, *, shape: Any = None, dims: Any = None, name: str | None = None
+) -> Array:
+    """A Cauchy unknown.
+
+        log p(x) = -log(1 + z**2) - log(pi scale),  z = (x - location) / scale
+
+    Parameters
+    ----------
+    location, scale
+        Median, and half the distance between the quartiles (above zero).
+    shape, dims, name
+        Shape of the unknown (default: the parameters'), names of its axes, name in the results.
+
+    Raises
+    ------
+    ValueError
+        If `scale` is known and not positive.
+    ShapeError
+        If parameters and shape do not fit together.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> x = kg.cauchy(0, 2.5, name="x")
+    """
+    return distribute(CAUCHY, (location, scale), shape=shape, dims=dims, name=name)
+
+
+def half_cauchy(
+    scale: Any = 1.0, *, shape: Any = None, dims: Any = None, name: str | None = None
+) -> Array:
+    """A positive unknown: the absolute value of a Cauchy with location 0.
+
+        log p(x) = log(2) - log(1 + (x / scale)**2) - log(pi scale),  x > 0
+
+    Parameters
+    ----------
+    scale
+        Median, above zero.
+    shape, dims, name
+        Shape of the unknown (default: the parameters'), names of its axes, name in the results.
+
+    Raises
+    ------
+    ValueError
+        If `scale` is known and not positive.
+    ShapeError
+        If parameters and shape do not fit together.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> tau = kg.half_cauchy(5, name="tau")
+    """
+    return distribute(HALF_CAUCHY, (scale,), shape=shape, dims=dims, name=name)

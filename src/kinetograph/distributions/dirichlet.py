@@ -1,0 +1,69 @@
+"""The Dirichlet distribution of probabilities that add up to 1."""
+
+from typing import Any
+
+import jax.numpy as jnp
+from jax.scipy.special import gammaln, xlogy
+
+from ..graph.array import Array
+from ..graph.errors import ShapeError
+from ..graph.messages import describe
+from ..graph.node import Node
+from .family import Family, Parameter, distribute
+from .support import POSITIVE, Simplex
+
+__all__ = ["dirichlet"]
+
+
+def _terms(x: Any, alpha: Any) -> tuple[Any, ...]:
+    constant = gammaln(jnp.sum(alpha, -1)) - jnp.sum(gammaln(alpha), -1)
+    return jnp.sum(xlogy(alpha - 1.0, x), -1), constant
+
+
+def _check(alpha: Node) -> None:
+    if not alpha.shape or alpha.shape[-1] < 2:
+        raise ShapeError(
+            f"dirichlet: alpha {describe(alpha)} needs a last axis of at least two, "
+            f"got shape {alpha.shape}"
+        )
+
+
+DIRICHLET = Family(
+    "dirichlet",
+    (Parameter("alpha", POSITIVE, event_ndim=1),),
+    _terms,
+    lambda alpha: Simplex(),
+    event_ndim=1,
+    event_shape=lambda alpha: alpha[-1:],
+    check=_check,
+)
+
+
+def dirichlet(
+    alpha: Any, *, shape: Any = None, dims: Any = None, name: str | None = None
+) -> Array:
+    """Probabilities that add up to 1 along the last axis.
+
+        log p(x) = log Gamma(sum alpha) - sum log Gamma(alpha) + sum (alpha - 1) log(x)
+
+    Parameters
+    ----------
+    alpha
+        Concentrations along the last axis, above zero; the mean is alpha / sum(alpha).
+    shape, dims, name
+        Shape of the unknown (default: alpha's), names of its axes, name in the results.
+
+    Raises
+    ------
+    ValueError
+        If `alpha` is known and not positive.
+    ShapeError
+        If `alpha` has fewer than two elements along its last axis.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> kg.dirichlet([1.0, 1.0, 1.0], shape=(5, 3)).shape
+    (5, 3)
+    """
+    return distribute(DIRICHLET, (alpha,), shape=shape, dims=dims, name=name)

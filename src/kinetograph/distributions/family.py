@@ -1,0 +1,241 @@
+"""What a distribution is, and how one becomes an unknown.
+
+A `Family` is a log density with named parameters and a support. Calling a public distribution
+function, `kg.normal(0, 1)`, makes a `Variable` node that follows a `Distribution` node; observing
+data moves the distribution to the data.
+"""
+
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from ..graph.array import Array, check_dims
+from ..graph.elementwise import as_node, elementwise
+from ..graph.errors import ShapeError
+from ..graph.messages import describe
+from ..graph.node import Data, Node
+from ..graph.precision import float_dtype
+from .support import POSITIVE, REAL, Interval, Support, bound_nodes
+
+__all__ = ["FAMILIES", "Distribution", "Family", "Parameter", "Variable", "distribute"]
+
+FAMILIES: dict[str, "Family"] = {}
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter's name, where it must lie, and how many axes one value of it has."""
+
+    name: str
+    support: Support = REAL
+    event_ndim: int = 0
+    integer: bool = False
+
+
+def positive(name: str) -> Parameter:
+    """A parameter above zero."""
+    return Parameter(name, POSITIVE)
+
+
+def probability(name: str) -> Parameter:
+    """A parameter from 0 to 1."""
+    return Parameter(name, Interval(0.0, 1.0, closed=True))
+
+
+@dataclass(frozen=True, eq=False)
+class Family:
+    """A kind of distribution.
+
+    `terms(x, *parameters)` gives the log density as a tuple of arrays that broadcast together and
+    are to be added. Terms that do not depend on x keep their own, smaller shape, so that the total
+    over many observations computes them once. `support(*parameters)` gets the parameters' nodes.
+    """
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    terms: Callable[..., tuple[Any, ...]]
+    support: Callable[..., Support] = lambda *parameters: REAL
+    discrete: bool = False
+    event_ndim: int = 0
+    event_shape: Callable[..., tuple[int, ...]] = lambda *shapes: ()
+    total: Callable[..., Any] | None = None
+    check: Callable[..., None] | None = None
+    register: bool = field(default=True)
+
+    def __post_init__(self) -> None:
+        if self.register:
+            FAMILIES[self.name] = self
+
+    def log_density(self, x: Any, *parameters: Any) -> Any:
+        """The log density of each element (each vector, each matrix) of x."""
+        terms = self.terms(x, *parameters)
+        return sum(terms[1:], start=jnp.asarray(terms[0]))
+
+    def log_density_total(self, x: Any, *parameters: Any) -> Any:
+        """The sum of the log densities of all elements of x."""
+        if self.total is not None:
+            return self.total(x, *parameters)
+        terms = [jnp.asarray(t) for t in self.terms(x, *parameters)]
+        size = np.prod(jnp.broadcast_shapes(*(t.shape for t in terms)), dtype=int)
+        return sum(jnp.sum(t) * (size / max(t.size, 1)) if t.size != size else jnp.sum(t) for t in terms)
+
+
+class Distribution(Node):
+    """A family with its parameters, attached to the array that follows it."""
+
+    __slots__ = ("_target", "arguments", "batch_shape", "event_shape", "family", "support")
+    kind = "distribution"
+
+    def __init__(self, family: Family, parameters: tuple[Node, ...], shape: tuple[int, ...]) -> None:
+        super().__init__(parameters, shape, float_dtype())
+        self.family = family
+        self.event_shape = shape[len(shape) - family.event_ndim :]
+        self.batch_shape = shape[: len(shape) - family.event_ndim]
+        self.support = family.support(*parameters)
+        self._target: weakref.ref[Node] | None = None
+
+    @property
+    def target(self) -> Node | None:
+        """The node that follows this distribution."""
+        return None if self._target is None else self._target()
+
+    @target.setter
+    def target(self, node: Node) -> None:
+        self._target = weakref.ref(node)
+
+    def label(self) -> str:
+        return self.family.name
+
+    def expression(self) -> str:
+        """As the user wrote it: `normal(mu, 1)`."""
+        return f"{self.family.name}({', '.join(describe(p) for p in self.parents)})"
+
+
+class Variable(Node):
+    """An unknown: a free quantity with a support and, unless it is flat, a distribution."""
+
+    __slots__ = ("_cholesky", "distribution", "observed_by", "support")
+    kind = "variable"
+
+    def __init__(
+        self,
+        support: Support,
+        shape: tuple[int, ...],
+        dtype: np.dtype,
+        name: str | None = None,
+        dims: tuple[str | None, ...] | None = None,
+        distribution: Distribution | None = None,
+    ) -> None:
+        super().__init__(bound_nodes(support), shape, dtype, name, dims)
+        self.support = support
+        self.distribution = distribution
+        self.observed_by: str | None = None  # set when the distribution was moved to data
+        # The node of this matrix's Cholesky factor, where somebody uses it; see `cholesky`.
+        self._cholesky: weakref.ref[Node] | None = None
+        if distribution is not None:
+            distribution.target = self
+
+    def label(self) -> str:
+        if self.name:
+            return self.name
+        if self.distribution is not None:
+            return self.distribution.family.name
+        return "variable"
+
+
+def distribute(
+    family: Family,
+    arguments: tuple[Any, ...],
+    *,
+    shape: Any = None,
+    dims: Any = None,
+    name: str | None = None,
+) -> Array:
+    """An unknown that follows `family` with the given parameters.
+
+    `shape` is the shape of the whole unknown (event axes included, or left to the parameters); by
+    default that of the parameters, broadcast together.
+    """
+    nodes = tuple(_parameter(family, p, a) for p, a in zip(family.parameters, arguments, strict=True))
+    _check_values(family, nodes)
+    if family.check is not None:
+        family.check(*nodes)
+    full = _full_shape(family, nodes, shape)
+    distribution = Distribution(family, nodes, full)
+    dtype = np.dtype(np.int64) if family.discrete else float_dtype()
+    what = f"{family.name}{f' {name!r}' if name else ''}"
+    return Array(
+        Variable(
+            distribution.support, full, dtype, name, check_dims(dims, full, what), distribution
+        )
+    )
+
+
+def _parameter(family: Family, parameter: Parameter, argument: Any) -> Node:
+    if argument is None:
+        raise TypeError(f"{family.name}: the parameter {parameter.name} is missing")
+    node = as_node(argument)
+    if node.dtype.kind == "f" or parameter.integer:
+        return node
+    if isinstance(node, Data) and node.literal:
+        return as_node(node.value.astype(float_dtype()))
+    return elementwise("multiply", node, 1.0)
+
+
+def _check_values(family: Family, nodes: tuple[Node, ...]) -> None:
+    """Parameters whose values are known must lie where they belong."""
+    for parameter, node in zip(family.parameters, nodes, strict=True):
+        if not isinstance(node, Data):
+            continue
+        if len(node.shape) < parameter.event_ndim:
+            raise ShapeError(
+                f"{family.name}: {parameter.name} needs at least {parameter.event_ndim} "
+                f"axes, got shape {node.shape}"
+            )
+        inside = parameter.support.contains(node.value)
+        if not np.all(inside):
+            place = tuple(int(i) for i in np.argwhere(~inside)[0])
+            where = f" at index {place}" if place else ""
+            raise ValueError(
+                f"{family.name}: {parameter.name} must be {parameter.support.describe()}, "
+                f"got {np.asarray(node.value)[place]}{where}"
+                + (f" in {describe(node)}" if not node.literal else "")
+            )
+
+
+def _full_shape(family: Family, nodes: tuple[Node, ...], shape: Any) -> tuple[int, ...]:
+    shapes = [node.shape for node in nodes]
+    event = family.event_shape(*shapes)
+    batches = [
+        s[: len(s) - p.event_ndim] for s, p in zip(shapes, family.parameters, strict=True)
+    ]
+    named = ", ".join(
+        f"{p.name} {describe(n)} {n.shape}" for p, n in zip(family.parameters, nodes, strict=True)
+    )
+    try:
+        batch = np.broadcast_shapes(*batches)
+    except ValueError:
+        raise ShapeError(f"{family.name}: the parameters do not fit together: {named}") from None
+    own = (*batch, *event)
+    if shape is None:
+        return own
+    wanted = (int(shape),) if isinstance(shape, (int, np.integer)) else tuple(map(int, shape))
+    if any(n < 0 for n in wanted):
+        raise ShapeError(f"{family.name}: shape {wanted} has a negative length")
+    if event and wanted[len(wanted) - len(event) :] != event:
+        wanted = (*wanted, *event)  # only the replicates were given
+    try:
+        fits = np.broadcast_shapes(wanted, own) == wanted
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ShapeError(
+            f"{family.name}: shape {wanted} does not fit the parameters: {named or 'none'}"
+        )
+    return wanted
+
+

@@ -1,0 +1,48 @@
+"""The Laplace (double exponential) distribution."""
+
+from typing import Any
+
+import jax.numpy as jnp
+
+from ..graph.array import Array
+from .family import Family, Parameter, distribute, positive
+
+__all__ = ["laplace"]
+
+LOG_2 = 0.6931471805599453
+
+
+def _terms(x: Any, mu: Any, sigma: Any) -> tuple[Any, ...]:
+    return -jnp.abs((x - mu) / sigma), -jnp.log(sigma) - LOG_2
+
+
+LAPLACE = Family("laplace", (Parameter("mu"), positive("sigma")), _terms)
+
+
+def laplace(
+    mu: Any = 0.0, sigma: Any = 1.0, *, shape: Any = None, dims: Any = None, name: str | None = None
+) -> Array:
+    """An unknown that follows a Laplace distribution.
+
+        log p(x) = -abs(x - mu) / sigma - log(2 sigma)
+
+    Parameters
+    ----------
+    mu, sigma
+        Median, and scale (above zero); the standard deviation is sqrt(2) sigma.
+    shape, dims, name
+        Shape of the unknown (default: the parameters'), names of its axes, name in the results.
+
+    Raises
+    ------
+    ValueError
+        If `sigma` is known and not positive.
+    ShapeError
+        If parameters and shape do not fit together.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> x = kg.laplace(0, 1, name="x")
+    """
+    return distribute(LAPLACE, (mu, sigma), shape=shape, dims=dims, name=name)

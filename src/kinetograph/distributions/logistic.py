@@ -1,0 +1,47 @@
+"""The logistic distribution."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from ..graph.array import Array
+from .family import Family, Parameter, distribute, positive
+
+__all__ = ["logistic"]
+
+def _terms(x: Any, location: Any, scale: Any) -> tuple[Any, ...]:
+    z = (x - location) / scale
+    return -z - 2.0 * jax.nn.softplus(-z), -jnp.log(scale)
+
+
+LOGISTIC = Family("logistic", (Parameter("location"), positive("scale")), _terms)
+
+
+def logistic(
+    location: Any = 0.0, scale: Any = 1.0, *, shape: Any = None, dims: Any = None, name: str | None = None
+) -> Array:
+    """An unknown that follows a logistic distribution.
+
+        log p(x) = -z - 2 log(1 + exp(-z)) - log(scale),  z = (x - location) / scale
+
+    Parameters
+    ----------
+    location, scale
+        Mean, and scale (above zero); the standard deviation is pi scale / sqrt(3).
+    shape, dims, name
+        Shape of the unknown (default: the parameters'), names of its axes, name in the results.
+
+    Raises
+    ------
+    ValueError
+        If `scale` is known and not positive.
+    ShapeError
+        If parameters and shape do not fit together.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> x = kg.logistic(0, 1, name="x")
+    """
+    return distribute(LOGISTIC, (location, scale), shape=shape, dims=dims, name=name)

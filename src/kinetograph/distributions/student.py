@@ -1,0 +1,50 @@
+"""Student's t distribution."""
+
+from typing import Any
+
+import jax.numpy as jnp
+from jax.scipy.special import gammaln
+
+from ..graph.array import Array
+from .family import Family, Parameter, distribute, positive
+
+__all__ = ["student"]
+
+def _terms(x: Any, df: Any, mu: Any, sigma: Any) -> tuple[Any, ...]:
+    z = (x - mu) / sigma
+    constant = gammaln(0.5 * (df + 1.0)) - gammaln(0.5 * df) - 0.5 * jnp.log(jnp.pi * df)
+    return -0.5 * (df + 1.0) * jnp.log1p(z * z / df), constant, -jnp.log(sigma)
+
+
+STUDENT = Family(
+    "student", (positive("df"), Parameter("mu"), positive("sigma")), _terms
+)
+
+
+def student(
+    df: Any, mu: Any = 0.0, sigma: Any = 1.0, *, shape: Any = None, dims: Any = None, name: str | None = None
+) -> Array:
+    """An unknown that follows Student's t distribution.
+
+        log p(x) = -(df + 1) / 2 log(1 + z**2 / df) + constant(df) - log(sigma),  z = (x - mu) / sigma
+
+    Parameters
+    ----------
+    df, mu, sigma
+        Degrees of freedom (above zero), location, and scale (above zero).
+    shape, dims, name
+        Shape of the unknown (default: the parameters'), names of its axes, name in the results.
+
+    Raises
+    ------
+    ValueError
+        If `df` or `sigma` is known and not positive.
+    ShapeError
+        If parameters and shape do not fit together.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> x = kg.student(3, 0, 2.5, name="x")
+    """
+    return distribute(STUDENT, (df, mu, sigma), shape=shape, dims=dims, name=name)

@@ -1,0 +1,68 @@
+"""The uniform distribution on an interval."""
+
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from ..graph.array import Array
+from ..graph.messages import describe
+from ..graph.node import Data, Node
+from .family import Family, Parameter, distribute
+from .support import Interval, Support
+
+__all__ = ["uniform"]
+
+
+def _bound(node: Node) -> Node | np.ndarray:
+    return node.value if isinstance(node, Data) and node.literal else node
+
+
+def _support(low: Node, high: Node) -> Support:
+    return Interval(_bound(low), _bound(high), closed=True)
+
+
+def _terms(x: Any, low: Any, high: Any) -> tuple[Any, ...]:
+    inside = (x >= low) & (x <= high)
+    return jnp.where(inside, 0.0, -jnp.inf), -jnp.log(high - low)
+
+
+def _check(low: Node, high: Node) -> None:
+    if isinstance(low, Data) and isinstance(high, Data) and not np.all(low.value < high.value):
+        raise ValueError(
+            f"uniform: min must be below max, got min {describe(low)} and max {describe(high)}"
+        )
+
+
+UNIFORM = Family(
+    "uniform", (Parameter("min"), Parameter("max")), _terms, _support, check=_check
+)
+
+
+def uniform(
+    min: Any = 0.0, max: Any = 1.0, *, shape: Any = None, dims: Any = None, name: str | None = None
+) -> Array:
+    """An unknown that is equally likely everywhere between two bounds.
+
+        log p(x) = -log(max - min),  min <= x <= max
+
+    Parameters
+    ----------
+    min, max
+        The bounds, numbers or arrays; they may themselves be unknown.
+    shape, dims, name
+        Shape of the unknown (default: the bounds'), names of its axes, name in the results.
+
+    Raises
+    ------
+    ValueError
+        If the bounds are known and `min` is not below `max`.
+    ShapeError
+        If parameters and shape do not fit together.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> p = kg.uniform(0, 10, name="p")
+    """
+    return distribute(UNIFORM, (min, max), shape=shape, dims=dims, name=name)

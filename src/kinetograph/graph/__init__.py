@@ -1,0 +1,1 @@
+"""Nodes, arrays, operations, compilation and inspection of the graph."""

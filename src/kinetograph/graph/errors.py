@@ -1,0 +1,48 @@
+"""The errors kinetograph raises, each a subclass of the built-in type a Python user would catch.
+
+A message says what happened, to which of the user's arrays (by the name of the variable that holds
+it) and where it was written, what was got and expected, and what to do.
+"""
+
+__all__ = [
+    "DataError",
+    "DimsError",
+    "KinetographError",
+    "KinetographWarning",
+    "ModelError",
+    "ShapeError",
+    "StartError",
+    "SymbolicError",
+]
+
+
+class KinetographError(Exception):
+    """The base of all errors raised on purpose by kinetograph."""
+
+
+class ShapeError(KinetographError, ValueError):
+    """Arrays whose shapes do not fit an operation, a distribution or an observation."""
+
+
+class DimsError(KinetographError, ValueError):
+    """Named dimensions that contradict each other or the shape they name."""
+
+
+class DataError(KinetographError, ValueError):
+    """Data that cannot be used: not numeric, missing or infinite, outside a support."""
+
+
+class ModelError(KinetographError, ValueError):
+    """Targets, unknowns and observations that do not make a model."""
+
+
+class StartError(KinetographError, RuntimeError):
+    """No starting point with a finite log density and gradient was found."""
+
+
+class SymbolicError(KinetographError, TypeError):
+    """An array whose value is not known was used where Python needs a value."""
+
+
+class KinetographWarning(UserWarning):
+    """The base of all warnings issued by kinetograph."""

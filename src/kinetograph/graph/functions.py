@@ -1,0 +1,198 @@
+"""The functions of arrays, as users call them: `kg.exp(x)`, `kg.sum(x, axis=0)`, `kg.ilogit(x)`.
+
+NumPy's own functions applied to arrays (`np.exp(x)`) arrive here too, through NumPy's protocols.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from . import elementwise as ew
+from . import indexing, linear_algebra, reductions, shaping
+from .array import Array
+
+Axis = reductions.Axis
+
+
+def _elementwise(name: str, text: str, arity: int = 1) -> Callable[..., Array]:
+    if arity == 1:
+
+        def function(x: Any) -> Array:
+            return Array(ew.elementwise(name, x))
+
+    else:
+
+        def function(x: Any, y: Any) -> Array:  # type: ignore[misc]
+            return Array(ew.elementwise(name, x, y))
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = text
+    return function
+
+
+exp = _elementwise("exp", "e ** x.")
+expm1 = _elementwise("expm1", "exp(x) - 1, accurate near 0.")
+log = _elementwise("log", "The natural logarithm; NaN for x < 0.")
+log1p = _elementwise("log1p", "log(1 + x), accurate near 0.")
+log2 = _elementwise("log2", "The logarithm to base 2.")
+log10 = _elementwise("log10", "The logarithm to base 10.")
+sqrt = _elementwise("sqrt", "The square root; NaN for x < 0.")
+square = _elementwise("square", "x * x.")
+abs = _elementwise("absolute", "The absolute value, with derivative 0 at 0.")
+sign = _elementwise("sign", "-1, 0 or 1.")
+floor = _elementwise("floor", "The largest whole number not above x.")
+ceil = _elementwise("ceil", "The smallest whole number not below x.")
+sin = _elementwise("sin", "The sine of an angle in radians.")
+cos = _elementwise("cos", "The cosine of an angle in radians.")
+tan = _elementwise("tan", "The tangent of an angle in radians.")
+arcsin = _elementwise("arcsin", "The inverse sine, in radians.")
+arccos = _elementwise("arccos", "The inverse cosine, in radians.")
+arctan = _elementwise("arctan", "The inverse tangent, in radians.")
+sinh = _elementwise("sinh", "The hyperbolic sine.")
+cosh = _elementwise("cosh", "The hyperbolic cosine.")
+tanh = _elementwise("tanh", "The hyperbolic tangent.")
+ilogit = _elementwise("expit", "The logistic function 1 / (1 + exp(-x)).")
+logit = _elementwise("logit", "log(p / (1 - p)).")
+iprobit = _elementwise("ndtr", "The standard normal distribution function.")
+icloglog = _elementwise("icloglog", "1 - exp(-exp(x)).")
+icauchit = _elementwise("icauchit", "1/2 + arctan(x) / pi.")
+softplus = _elementwise("softplus", "log(1 + exp(x)), without overflow.")
+log1mexp = _elementwise("log1mexp", "log(1 - exp(-x)) for x > 0, accurate at both ends.")
+gammaln = _elementwise("gammaln", "The logarithm of the absolute gamma function.")
+digamma = _elementwise("digamma", "The derivative of gammaln.")
+trigamma = _elementwise("trigamma", "The derivative of digamma.")
+erf = _elementwise("erf", "The error function.")
+erfc = _elementwise("erfc", "1 - erf(x), accurate for large x.")
+ndtri = _elementwise("ndtri", "The quantile function of the standard normal distribution.")
+log_ndtr = _elementwise("log_ndtr", "The logarithm of the standard normal distribution function.")
+maximum = _elementwise("maximum", "The larger of two values.", 2)
+minimum = _elementwise("minimum", "The smaller of two values.", 2)
+logaddexp = _elementwise("logaddexp", "log(exp(x) + exp(y)), without overflow.", 2)
+betaln = _elementwise("betaln", "The logarithm of the beta function.", 2)
+xlogy = _elementwise("xlogy", "x log(y), 0 where x = 0.", 2)
+xlog1py = _elementwise("xlog1py", "x log(1 + y), 0 where x = 0.", 2)
+arctan2 = _elementwise("arctan2", "The angle of the point (y, x), in radians.", 2)
+
+
+def where(condition: Any, x: Any, y: Any) -> Array:
+    """x where the condition holds, else y; the side not taken never reaches a value or gradient."""
+    return Array(ew.where(condition, x, y))
+
+
+def clip(x: Any, lower: Any = None, upper: Any = None) -> Array:
+    """x limited to the interval [lower, upper]; None leaves a side open."""
+    return Array(ew.clip(x, lower, upper))
+
+
+def _reduction(name: str, text: str) -> Callable[..., Array]:
+    def function(x: Any, axis: Axis = None, keepdims: bool = False) -> Array:
+        return Array(reductions.reduce(name, x, axis, keepdims))
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = text + " `axis=None` takes all axes."
+    return function
+
+
+sum = _reduction("sum", "The sum over axes.")
+prod = _reduction("prod", "The product over axes.")
+mean = _reduction("mean", "The mean over axes.")
+median = _reduction("median", "The median over axes.")
+max = _reduction("max", "The largest element over axes; ties share the gradient.")
+min = _reduction("min", "The smallest element over axes; ties share the gradient.")
+any = _reduction("any", "Whether any element over axes is true.")
+all = _reduction("all", "Whether all elements over axes are true.")
+logsumexp = _reduction("logsumexp", "log of the sum of exp(x) over axes, without overflow.")
+
+
+def var(x: Any, axis: Axis = None, ddof: int = 0, keepdims: bool = False) -> Array:
+    """The variance over axes, with divisor n - ddof."""
+    return Array(reductions.reduce("var", x, axis, keepdims, ddof=ddof))
+
+
+def std(x: Any, axis: Axis = None, ddof: int = 0, keepdims: bool = False) -> Array:
+    """The standard deviation over axes, with divisor n - ddof."""
+    return Array(reductions.reduce("std", x, axis, keepdims, ddof=ddof))
+
+
+def cumsum(x: Any, axis: int | None = None) -> Array:
+    """The running sum along an axis (of the flattened array for None)."""
+    return Array(reductions.cumulative("cumsum", x, axis))
+
+
+def softmax(x: Any, axis: int = -1) -> Array:
+    """exp(x) / sum(exp(x)) along an axis."""
+    return Array(reductions.softmax(x, axis))
+
+
+def log_softmax(x: Any, axis: int = -1) -> Array:
+    """x - logsumexp(x) along an axis."""
+    return Array(reductions.softmax(x, axis, log=True))
+
+
+def concatenate(arrays: Sequence[Any], axis: int = 0) -> Array:
+    """Join arrays along an existing axis."""
+    return Array(shaping.concatenate(arrays, axis))
+
+
+def stack(arrays: Sequence[Any], axis: int = 0) -> Array:
+    """Join arrays of one shape along a new axis."""
+    return Array(shaping.stack(arrays, axis))
+
+
+def reshape(x: Any, shape: Any) -> Array:
+    """The same elements, in C order, in another shape; one size may be -1."""
+    return Array(shaping.reshape(x, shape))
+
+
+def transpose(x: Any, axes: Sequence[int] | None = None) -> Array:
+    """The axes in another order (reversed for None)."""
+    return Array(shaping.transpose(x, axes))
+
+
+def diag(x: Any, k: int = 0) -> Array:
+    """A matrix with the given diagonal, or the diagonal of a matrix."""
+    return Array(shaping.diag(x, k))
+
+
+def take(x: Any, indices: Any, axis: int | None = None) -> Array:
+    """Elements of x along an axis (of the flattened array for None)."""
+    return Array(indexing.take(x, indices, axis))
+
+
+def one_hot(x: Any, size: int) -> Array:
+    """Indicator rows: 1 where the label equals the column."""
+    return Array(indexing.one_hot(x, size))
+
+
+def cholesky(x: Any) -> Array:
+    """The lower triangular L with L @ L.T = x; NaN where x is not positive definite."""
+    return Array(linear_algebra.cholesky(x))
+
+
+def solve(a: Any, b: Any) -> Array:
+    """The x with a @ x = b."""
+    return Array(linear_algebra.solve(a, b))
+
+
+def solve_triangular(a: Any, b: Any, trans: int | str = 0, lower: bool = False) -> Array:
+    """The x with a @ x = b for triangular a, as in scipy.linalg."""
+    return Array(linear_algebra.solve_triangular(a, b, trans, lower))
+
+
+def logdet(x: Any) -> Array:
+    """The logarithm of the absolute value of the determinant."""
+    return Array(linear_algebra.slogdet(x)[1])
+
+
+def einsum(subscripts: str, *operands: Any) -> Array:
+    """Einstein summation, as numpy.einsum."""
+    return Array(linear_algebra.einsum(subscripts, *operands))
+
+
+# Everything public above, and nothing imported.
+__all__ = sorted(
+    name
+    for name, value in list(globals().items())
+    if callable(value)
+    and not name.startswith("_")
+    and name not in {"Array", "Callable", "Sequence", "Axis", "Any"}
+)

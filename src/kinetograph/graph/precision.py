@@ -1,0 +1,57 @@
+"""The working precision of floating-point numbers, without touching JAX's global flags.
+
+JAX computes in float32 unless a process-wide flag is set. kinetograph opens JAX's thread-local
+64-bit scope around its own tracing and calls only, so the rest of the process is left alone.
+"""
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
+
+import jax
+import numpy as np
+
+__all__ = ["float_dtype", "precision", "x64"]
+
+_FLOAT: ContextVar[np.dtype] = ContextVar("kinetograph_float", default=np.dtype(np.float64))
+
+
+def x64() -> AbstractContextManager[None]:
+    """A scope in which JAX keeps 64-bit types; needed around every trace and call."""
+    return jax.enable_x64(True)
+
+
+def float_dtype() -> np.dtype:
+    """The floating-point type that new arrays get: float64 unless `kg.precision` says otherwise."""
+    return _FLOAT.get()
+
+
+@contextmanager
+def precision(name: str) -> Iterator[None]:
+    """Build arrays in the given floating-point precision inside a `with` block.
+
+    Parameters
+    ----------
+    name
+        `"float32"` or `"float64"` (the default outside of any block).
+
+    Raises
+    ------
+    ValueError
+        If the name is neither.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> with kg.precision("float32"):
+    ...     x = kg.normal(0, 1)
+    >>> x.dtype
+    dtype('float32')
+    """
+    if name not in ("float32", "float64"):
+        raise ValueError(f"precision is {name!r}; choose 'float32' or 'float64'")
+    token = _FLOAT.set(np.dtype(name))
+    try:
+        yield
+    finally:
+        _FLOAT.reset(token)

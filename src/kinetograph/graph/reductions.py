@@ -1,0 +1,135 @@
+"""Operations that combine the elements along axes: sums, extremes, moments, cumulative forms."""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .elementwise import Operand, as_node, elementwise
+from .errors import ShapeError
+from .messages import describe
+from .node import Apply, Node, Operation
+from .precision import float_dtype
+
+__all__ = ["CUMULATIVE", "REDUCTIONS", "Axis", "cumulative", "normalise_axes", "reduce"]
+
+Axis = int | tuple[int, ...] | None
+
+
+def _same(dtype: np.dtype) -> np.dtype:
+    return dtype
+
+
+def _summed(dtype: np.dtype) -> np.dtype:
+    """NumPy sums booleans and small integers in the platform's integer."""
+    if dtype.kind in "bi":
+        return np.dtype(np.int64)
+    return np.dtype(np.uint64) if dtype.kind == "u" else dtype
+
+
+def _averaged(dtype: np.dtype) -> np.dtype:
+    return dtype if dtype.kind == "f" else float_dtype()
+
+
+def _boolean(dtype: np.dtype) -> np.dtype:
+    return np.dtype(bool)
+
+
+def _index(dtype: np.dtype) -> np.dtype:
+    return np.dtype(np.int64)
+
+
+REDUCTIONS: dict[str, tuple[Operation, Callable[[np.dtype], np.dtype]]] = {
+    name: (Operation(name, lower), rule)
+    for name, lower, rule in [
+        ("sum", jnp.sum, _summed),
+        ("prod", jnp.prod, _summed),
+        ("mean", jnp.mean, _averaged),
+        ("var", jnp.var, _averaged),
+        ("std", jnp.std, _averaged),
+        ("median", jnp.median, _averaged),
+        ("max", jnp.max, _same),
+        ("min", jnp.min, _same),
+        ("any", jnp.any, _boolean),
+        ("all", jnp.all, _boolean),
+        ("argmax", jnp.argmax, _index),
+        ("argmin", jnp.argmin, _index),
+        ("logsumexp", jax.scipy.special.logsumexp, _averaged),
+    ]
+}
+CUMULATIVE = {
+    "cumsum": Operation("cumsum", jnp.cumsum),
+    "cumprod": Operation("cumprod", jnp.cumprod),
+    "cummax": Operation("cummax", lambda x, axis: jax.lax.cummax(x, axis)),
+    "cummin": Operation("cummin", lambda x, axis: jax.lax.cummin(x, axis)),
+}
+SOFTMAX = Operation("softmax", jax.nn.softmax)
+LOG_SOFTMAX = Operation("log_softmax", jax.nn.log_softmax)
+
+
+def normalise_axes(node: Node, axis: Axis, operation: str) -> tuple[int, ...]:
+    """The axes as sorted non-negative numbers; all of them for None."""
+    ndim = len(node.shape)
+    if axis is None:
+        return tuple(range(ndim))
+    axes = (axis,) if isinstance(axis, (int, np.integer)) else tuple(axis)
+    for a in axes:
+        if not -ndim <= a < ndim:
+            raise ShapeError(
+                f"{operation} of {describe(node)}: axis {a} is out of range for shape {node.shape}"
+            )
+    result = tuple(sorted(int(a) % ndim for a in axes))
+    if len(set(result)) < len(result):
+        raise ShapeError(f"{operation} of {describe(node)}: axis {axes} names an axis twice")
+    return result
+
+
+def reduce(
+    name: str, x: Operand, axis: Axis = None, keepdims: bool = False, **options: Any
+) -> Node:
+    """Combine elements along `axis` (all axes for None)."""
+    node = as_node(x)
+    operation, rule = REDUCTIONS[name]
+    axes = normalise_axes(node, axis, name)
+    if name in ("max", "min", "argmax", "argmin") and any(node.shape[a] == 0 for a in axes):
+        raise ShapeError(f"{name} of {describe(node)}: shape {node.shape} has nothing to compare")
+    if name in ("argmax", "argmin"):
+        options["axis"] = None if axis is None else axes[0]
+    else:
+        options["axis"] = axes
+    shape = tuple(
+        1 if i in axes else n for i, n in enumerate(node.shape) if keepdims or i not in axes
+    )
+    dtype = rule(node.dtype)
+    attributes = {**options, "keepdims": keepdims}
+    if dtype != node.dtype and dtype.kind in "fiu":
+        attributes["casts"] = (dtype if name not in ("argmax", "argmin") else node.dtype,)
+    return Apply(operation, (node,), shape, dtype, attributes)
+
+
+def cumulative(name: str, x: Operand, axis: int | None = None) -> Node:
+    """Cumulative sum, product, maximum or minimum along one axis (flattened for None)."""
+    node = as_node(x)
+    if axis is None:
+        if len(node.shape) != 1:
+            from .shaping import reshape
+
+            node = reshape(node, (-1,))
+        axis = 0
+    (a,) = normalise_axes(node, axis, name)
+    dtype = _summed(node.dtype) if name in ("cumsum", "cumprod") else node.dtype
+    attributes: dict[str, Any] = {"axis": a}
+    if dtype != node.dtype:
+        attributes["casts"] = (dtype,)
+    return Apply(CUMULATIVE[name], (node,), node.shape, dtype, attributes)
+
+
+def softmax(x: Operand, axis: int = -1, *, log: bool = False) -> Node:
+    """exp(x) / sum(exp(x)) along an axis, or its logarithm."""
+    node = as_node(x)
+    if node.dtype.kind != "f":
+        node = elementwise("add", node, 0.0)
+    (a,) = normalise_axes(node, axis, "softmax")
+    return Apply(LOG_SOFTMAX if log else SOFTMAX, (node,), node.shape, node.dtype, {"axis": a})

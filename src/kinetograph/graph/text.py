@@ -1,0 +1,27 @@
+"""How an array prints: what it is, its shape, its values or question marks."""
+
+import numpy as np
+
+from .messages import describe
+from .node import Data, Node
+
+__all__ = ["array_text"]
+
+
+def array_text(node: Node) -> str:
+    """One line on what the array is and, where they are known, its values."""
+    shape = f"shape {node.shape}" if node.shape else "a number"
+    name = f"{node.name!r}, " if node.name else ""
+    if isinstance(node, Data):
+        values = np.array2string(node.value, threshold=20, precision=4)
+        return f"<data {name}{shape}, {node.dtype}>\n{values}"
+    if node.kind == "variable":
+        return f"<{name}{node.label() if not node.name else _variable(node)}, {shape}>"
+    if node.kind == "placeholder":
+        return f"<placeholder {name}{shape}, {node.dtype}>"
+    return f"<operation {name}{describe(node, {})}, {shape}, {node.dtype}>"
+
+
+def _variable(node: Node) -> str:
+    distribution = getattr(node, "distribution", None)
+    return f"variable following {distribution.label()}" if distribution else "variable"

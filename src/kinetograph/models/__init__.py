@@ -1,0 +1,1 @@
+"""Unknowns, observations, and the model they make."""

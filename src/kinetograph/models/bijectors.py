@@ -1,0 +1,242 @@
+"""From free numbers to constrained values: one bijector for each support.
+
+A bijector maps a vector of free real numbers to a value inside its support and gives the logarithm
+of the Jacobian determinant of that map. Where several expressions share an exponential both come
+from one call.
+
+Sources: Stan Reference Manual, chapter Constraint Transforms; D. Lewandowski, D. Kurowicka, H. Joe
+(2009) for correlation matrices by canonical partial correlations.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..distributions import support as sp
+from ..graph.node import Node
+
+__all__ = ["Bijector", "bijector"]
+
+Lookup = Callable[[Any], Any]
+
+
+class Bijector:
+    """The base: `shape` is the constrained value's, `free_shape` that of the free numbers."""
+
+    def __init__(self, shape: tuple[int, ...], free_shape: tuple[int, ...]) -> None:
+        self.shape = shape
+        self.free_shape = free_shape
+
+    @property
+    def free_size(self) -> int:
+        """The number of free numbers."""
+        return math.prod(self.free_shape)
+
+    def forward(self, free: Any, lookup: Lookup) -> tuple[Any, Any]:
+        """The value and the log Jacobian; `lookup` gives the tensor of a bound."""
+        raise NotImplementedError(type(self).__name__)
+
+    def inverse(self, value: Any, lookup: Lookup) -> Any:
+        """The free numbers of a value."""
+        raise NotImplementedError(type(self).__name__)
+
+
+class Identity(Bijector):
+    """x = u."""
+
+    def forward(self, free: Any, lookup: Lookup) -> tuple[Any, Any]:
+        return free, 0.0
+
+    def inverse(self, value: Any, lookup: Lookup) -> Any:
+        return value
+
+
+class Bounded(Bijector):
+    """Bounds below, above or both, element by element.
+
+    lower:  x = a + exp(u)              log J = u
+    upper:  x = b - exp(u)              log J = u
+    both:   x = a + (b - a) sigma(u)    log J = log(b - a) - |u| - 2 log(1 + exp(-|u|))
+    """
+
+    def __init__(self, shape: tuple[int, ...], lower: Any, upper: Any) -> None:
+        super().__init__(shape, shape)
+        self.lower, self.upper = lower, upper
+        # A bound that is a node is finite; numbers may be infinite element by element.
+        self.has_lower = self._finite(lower)
+        self.has_upper = self._finite(upper)
+
+    def _finite(self, bound: Any) -> np.ndarray:
+        finite = np.True_ if isinstance(bound, Node) else np.isfinite(bound)
+        return np.broadcast_to(finite, self.shape)
+
+    def _bounds(self, lookup: Lookup) -> tuple[Any, Any]:
+        return tuple(
+            jnp.where(has, lookup(bound), 0.0) if not has.all() else lookup(bound)
+            for has, bound in ((self.has_lower, self.lower), (self.has_upper, self.upper))
+        )
+
+    def forward(self, free: Any, lookup: Lookup) -> tuple[Any, Any]:
+        a, b = self._bounds(lookup)
+        both, low, high = self._kinds()
+        parts: list[tuple[np.ndarray, Any, Any]] = []
+        if both.any():
+            e = jnp.exp(-jnp.abs(free))
+            sigma = jnp.where(free >= 0, 1.0, e) / (1.0 + e)
+            width = jnp.where(both, b - a, 1.0) if not both.all() else b - a
+            log_jacobian = jnp.log(width) - jnp.abs(free) - 2.0 * jnp.log1p(e)
+            parts.append((both, a + width * sigma, log_jacobian))
+        if low.any() or high.any():
+            guarded = free if not both.any() else jnp.where(both, 0.0, free)
+            e = jnp.exp(guarded)
+            if low.any():
+                parts.append((low, a + e, free))
+            if high.any():
+                parts.append((high, b - e, free))
+        value, log_jacobian = free, jnp.zeros_like(free)
+        for kind, x, j in parts:
+            value = x if kind.all() else jnp.where(kind, x, value)
+            log_jacobian = j if kind.all() else jnp.where(kind, j, log_jacobian)
+        return value, jnp.sum(log_jacobian)
+
+    def _kinds(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        both = self.has_lower & self.has_upper
+        return both, self.has_lower & ~both, self.has_upper & ~both
+
+    def inverse(self, value: Any, lookup: Lookup) -> Any:
+        a, b = self._bounds(lookup)
+        both, low, high = self._kinds()
+        result = value
+        if both.any():
+            ratio = jnp.where(both, (value - a) / jnp.where(both, b - a, 1.0), 0.5)
+            result = jnp.where(both, jnp.log(ratio) - jnp.log1p(-ratio), result)
+        if low.any():
+            result = jnp.where(low, jnp.log(jnp.where(low, value - a, 1.0)), result)
+        if high.any():
+            result = jnp.where(high, jnp.log(jnp.where(high, b - value, 1.0)), result)
+        return result
+
+
+class StickBreaking(Bijector):
+    """Simplex: z_k = sigma(u_k - log(K - k)), x_k = z_k (1 - x_1 - ... - x_{k-1}).
+
+    log J = sum_k log z_k + log(1 - z_k) + log(remainder before k), k = 1 .. K - 1.
+    """
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        super().__init__(shape, (*shape[:-1], shape[-1] - 1))
+        self._offset = np.log(np.arange(shape[-1] - 1, 0, -1.0))
+
+    def forward(self, free: Any, lookup: Lookup) -> tuple[Any, Any]:
+        t = free - self._offset
+        log_z, log_rest = jax.nn.log_sigmoid(t), jax.nn.log_sigmoid(-t)
+        log_remainder = jnp.cumsum(log_rest, -1)
+        before = jnp.concatenate([jnp.zeros_like(t[..., :1]), log_remainder[..., :-1]], -1)
+        value = jnp.exp(jnp.concatenate([log_z + before, log_remainder[..., -1:]], -1))
+        return value, jnp.sum(log_z + log_rest + before)
+
+    def inverse(self, value: Any, lookup: Lookup) -> Any:
+        before = 1.0 - jnp.concatenate(
+            [jnp.zeros_like(value[..., :1]), jnp.cumsum(value[..., :-2], -1)], -1
+        )
+        after = before - value[..., :-1]
+        return jnp.log(value[..., :-1]) - jnp.log(after) + self._offset
+
+
+class Increments(Bijector):
+    """Ordered: x_1 = u_1, x_i = x_{i-1} + exp(u_i); log J = sum of u_i, i >= 2."""
+
+    def forward(self, free: Any, lookup: Lookup) -> tuple[Any, Any]:
+        steps = jnp.concatenate([free[..., :1], jnp.exp(free[..., 1:])], -1)
+        return jnp.cumsum(steps, -1), jnp.sum(free[..., 1:])
+
+    def inverse(self, value: Any, lookup: Lookup) -> Any:
+        return jnp.concatenate([value[..., :1], jnp.log(jnp.diff(value, axis=-1))], -1)
+
+
+class PartialCorrelations(Bijector):
+    """Cholesky factor of a correlation matrix, from canonical partial correlations z = tanh(u).
+
+    L_ij = z_ij sqrt(rest_ij), rest_ij = 1 - sum_{j' < j} L_ij'**2, L_ii = sqrt(rest_ii);
+    log J = sum_{i > j} log(1 - z_ij**2) + log(rest_ij) / 2.
+    """
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        n = shape[-1]
+        super().__init__(shape, (*shape[:-2], n * (n - 1) // 2))
+
+    def _factor(self, free: Any) -> tuple[Any, Any]:
+        n = self.shape[-1]
+        z = jnp.tanh(free)
+        # log(1 - tanh(u)**2), without cancellation
+        log_jacobian = jnp.sum(2.0 * (np.log(2.0) - jnp.abs(free) - jax.nn.softplus(-2.0 * jnp.abs(free))))
+        zero, one = jnp.zeros(free.shape[:-1], free.dtype), jnp.ones(free.shape[:-1], free.dtype)
+        rows, place = [], 0
+        for i in range(n):
+            row, rest = [], one
+            for _ in range(i):
+                row.append(z[..., place] * jnp.sqrt(rest))
+                log_jacobian = log_jacobian + 0.5 * jnp.sum(jnp.log(rest))
+                rest = rest * (1.0 - z[..., place] ** 2)
+                place += 1
+            row.append(jnp.sqrt(rest))
+            rows.append(jnp.stack(row + [zero] * (n - i - 1), -1))
+        return jnp.stack(rows, -2), log_jacobian
+
+    def forward(self, free: Any, lookup: Lookup) -> tuple[Any, Any]:
+        return self._factor(free)
+
+    def inverse(self, value: Any, lookup: Lookup) -> Any:
+        n = self.shape[-1]
+        columns = []
+        for i in range(n):
+            rest = jnp.ones(value.shape[:-2], value.dtype)
+            for j in range(i):
+                z = value[..., i, j] / jnp.sqrt(rest)
+                columns.append(jnp.arctanh(z))
+                rest = rest * (1.0 - z**2)
+        return jnp.stack(columns, -1)
+
+
+class Correlation(PartialCorrelations):
+    """Correlation matrix R = L L'. From L to R: log J = sum_i (n - i) log L_ii, i = 1 .. n."""
+
+    def forward(self, free: Any, lookup: Lookup) -> tuple[Any, Any]:
+        value, log_jacobian, _ = self.forward_with_factor(free)
+        return value, log_jacobian
+
+    def forward_with_factor(self, free: Any) -> tuple[Any, Any, Any]:
+        """The matrix, the log Jacobian, and the factor L that the matrix is made of."""
+        factor, log_jacobian = self._factor(free)
+        n = self.shape[-1]
+        # R has unit diagonal by construction; written so, rounding cannot change it.
+        product = jnp.einsum("...ij,...kj->...ik", factor, factor)
+        value = jnp.where(np.eye(n, dtype=bool), 1.0, product)
+        powers = np.arange(n - 1, -1, -1.0)
+        logs = jnp.log(jnp.diagonal(factor, axis1=-2, axis2=-1))
+        return value, log_jacobian + jnp.sum(powers * logs), factor
+
+    def inverse(self, value: Any, lookup: Lookup) -> Any:
+        return super().inverse(jnp.linalg.cholesky(value), lookup)
+
+
+def bijector(support: sp.Support, shape: tuple[int, ...]) -> Bijector:
+    """The bijector whose values lie in `support`."""
+    if isinstance(support, sp.Interval):
+        if support is sp.REAL:
+            return Identity(shape, shape)
+        bounded = Bounded(shape, support.lower, support.upper)
+        if not (bounded.has_lower.any() or bounded.has_upper.any()):
+            return Identity(shape, shape)
+        return bounded
+    simple: dict[type[sp.Support], Callable[[], Bijector]] = {
+        sp.Simplex: lambda: StickBreaking(shape),
+        sp.Ordered: lambda: Increments(shape, shape),
+        sp.CholeskyCorrelation: lambda: PartialCorrelations(shape),
+        sp.CorrelationMatrix: lambda: Correlation(shape),
+    }
+    return simple[type(support)]()

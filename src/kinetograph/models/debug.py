@@ -1,0 +1,109 @@
+"""Node by node: which value of the model is the first that is not finite, and where it was written."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..distributions.family import Distribution
+from ..graph.messages import describe
+from ..graph.node import Apply, Node
+from ..graph.precision import x64
+from .density import data_environment
+
+if TYPE_CHECKING:
+    from .model import Model
+
+__all__ = ["Report", "TermReport", "report"]
+
+
+@dataclass
+class TermReport:
+    """One term of the log density at the point."""
+
+    name: str
+    expression: str
+    site: str
+    value: float
+    bad: int  # how many of its elements are not finite
+    inputs: list[str]
+
+
+@dataclass
+class Report:
+    """What a model's nodes are worth at a point; prints as a table."""
+
+    log_density: float
+    terms: list[TermReport]
+    first_bad: str | None
+
+    @property
+    def bad_terms(self) -> list[TermReport]:
+        """The terms that are not finite."""
+        return [t for t in self.terms if not np.isfinite(t.value)]
+
+    def __str__(self) -> str:
+        width = max([len(t.name) for t in self.terms] + [4])
+        lines = [f"log density {self.log_density:.6g}"]
+        for t in self.terms:
+            mark = "" if np.isfinite(t.value) else "   <- not finite"
+            lines.append(f"  {t.name:<{width}}  {t.value:>14.6g}  {t.expression}  {t.site}{mark}")
+            if mark:
+                lines += [f"  {'':<{width}}      {text}" for text in t.inputs]
+        if self.first_bad:
+            lines.append(f"first value that is not finite: {self.first_bad}")
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+def _summary(value: Any) -> str:
+    array = np.asarray(value)
+    if array.ndim == 0:
+        return f"{float(array):.6g}"
+    bad = np.argwhere(~np.isfinite(array))
+    low, high = (float(f(array[np.isfinite(array)])) if len(bad) < array.size else np.nan for f in (np.min, np.max))
+    text = f"shape {array.shape}, from {low:.6g} to {high:.6g}"
+    if len(bad):
+        place = tuple(int(i) for i in bad[0])
+        text += f", {array[place]} at {list(place)}"
+    return text
+
+
+def report(model: "Model", free: np.ndarray) -> Report:
+    """Evaluate the model at a free state, one node after the other, without compiling."""
+    density = model.density
+    with x64():
+        environment, log_jacobian = density.values(
+            np.asarray(free), data_environment(model.data, model.data_values)
+        )
+        terms, first_bad = [], None
+        for term in density.terms:
+            from ..graph.lower import evaluate
+
+            evaluate(term.needs(), environment)
+            value = float(term.value(environment))
+            elements = np.asarray(term.elements(environment))
+            terms.append(_term_report(model, term.node, environment, value, elements))
+        for node, tensor in environment.items():
+            if isinstance(node, Apply) and first_bad is None and not np.all(np.isfinite(np.asarray(tensor))):
+                first_bad = f"{describe(node)} = {_summary(tensor)}" + (
+                    f"  {node.site}" if node.site else ""
+                )
+    total = sum(t.value for t in terms) + float(log_jacobian)
+    return Report(total, terms, first_bad)
+
+
+def _term_report(
+    model: "Model", node: Node, environment: Any, value: float, elements: np.ndarray
+) -> TermReport:
+    if isinstance(node, Distribution):
+        assert node.target is not None
+        name, expression = model.name(node.target), node.expression()
+        named = zip(node.family.parameters, node.parents, strict=True)
+        inputs = [f"{p.name} {describe(n)} = {_summary(environment[n])}" for p, n in named]
+        inputs.insert(0, f"value {name} = {_summary(environment[node.target])}")
+    else:
+        name, expression, inputs = "factor", describe(node), []
+    bad = int((~np.isfinite(elements)).sum())
+    return TermReport(name, expression, str(node.site or ""), value, bad, inputs)

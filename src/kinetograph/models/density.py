@@ -1,0 +1,134 @@
+"""The joint log density of a model as one JAX function of the flat free state.
+
+    log p(u) = sum of log p(target | parameters) + sum of log |d f_v / d u_v| + factors
+
+Each unknown v is a bijector f_v of its own slice of u. Everything here is traced by JAX.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..distributions.family import Distribution, Variable
+from ..graph.lower import Environment, evaluate
+from ..graph.node import Data, Node
+from .bijectors import Bijector, Correlation, bijector
+
+__all__ = ["Density", "Term"]
+
+
+class Term:
+    """One addend of the log density: a distribution, or a factor."""
+
+    def __init__(self, node: Node) -> None:
+        self.node = node
+
+    @property
+    def target(self) -> Node | None:
+        """The node that follows the distribution; None for a factor."""
+        return self.node.target if isinstance(self.node, Distribution) else None
+
+    def needs(self) -> tuple[Node, ...]:
+        """The nodes whose tensors the term needs."""
+        if isinstance(self.node, Distribution):
+            assert self.target is not None
+            return (*self.node.parents, self.target)
+        return (self.node,)
+
+    def value(self, environment: Environment) -> Any:
+        """The term's total."""
+        node = self.node
+        if not isinstance(node, Distribution):
+            return jnp.sum(environment[node])
+        return node.family.log_density_total(*self._tensors(node, environment))
+
+    def elements(self, environment: Environment) -> Any:
+        """The term's value for each element of its target."""
+        node = self.node
+        if not isinstance(node, Distribution):
+            return environment[node]
+        return node.family.log_density(*self._tensors(node, environment))
+
+    def _tensors(self, node: Distribution, environment: Environment) -> tuple[Any, ...]:
+        assert self.target is not None
+        return (environment[self.target], *(environment[p] for p in node.parents))
+
+
+class Density:
+    """The unknowns, their places in the free state, and the terms of a model."""
+
+    def __init__(self, unknowns: Sequence[Variable], terms: Sequence[Term]) -> None:
+        self.unknowns = tuple(unknowns)
+        self.terms = tuple(terms)
+        self.bijectors: dict[Variable, Bijector] = {
+            v: bijector(v.support, v.shape) for v in self.unknowns
+        }
+        sizes = [self.bijectors[v].free_size for v in self.unknowns]
+        ends = np.cumsum(sizes, dtype=int)
+        self.free_size = int(ends[-1]) if sizes else 0
+        self.sizes = tuple(sizes)
+        self.slices = {
+            v: slice(int(end) - size, int(end))
+            for v, size, end in zip(self.unknowns, sizes, ends, strict=True)
+        }
+
+    def values(self, free: Any, data: Environment) -> tuple[Environment, Any]:
+        """The environment with the tensors of all unknowns, and the sum of the log Jacobians."""
+        environment: Environment = dict(data)
+        # One split, whose derivative is one concatenation.
+        pieces = jax.lax.split(free, self.sizes) if len(self.sizes) > 1 else (free,)
+        free_parts = dict(zip(self.unknowns, pieces, strict=True))
+        log_jacobian: Any = 0.0
+
+        def lookup(bound: Any) -> Any:
+            return environment[bound] if isinstance(bound, Node) else bound
+
+        def define(node: Node, environment: Environment) -> Any:
+            nonlocal log_jacobian
+            assert isinstance(node, Variable)
+            transform = self.bijectors[node]
+            part = free_parts[node].reshape(transform.free_shape)
+            factor_node = node._cholesky() if node._cholesky is not None else None
+            if isinstance(transform, Correlation) and factor_node is not None:
+                value, log_j, environment[factor_node] = transform.forward_with_factor(part)
+            else:
+                value, log_j = transform.forward(part, lookup)
+            log_jacobian = log_jacobian + log_j
+            return value.astype(node.dtype)
+
+        evaluate(self.unknowns, environment, define)
+        return environment, log_jacobian
+
+    def log_density(self, free: Any, data: Environment, *, adjusted: bool = True) -> Any:
+        """The log density of the free state; without Jacobians where `adjusted` is False."""
+        environment, log_jacobian = self.values(free, data)
+        needed = [node for term in self.terms for node in term.needs()]
+        evaluate(needed, environment)
+        total = sum((term.value(environment) for term in self.terms), start=jnp.zeros((), free.dtype))
+        return (total + log_jacobian if adjusted else total).astype(free.dtype)
+
+    def targets(self, free: Any, targets: Sequence[Node], data: Environment) -> tuple[Any, ...]:
+        """The tensors of the targets at a free state."""
+        environment, _ = self.values(free, data)
+        evaluate(targets, environment)
+        return tuple(environment[node] for node in targets)
+
+    def free_state(self, values: dict[Variable, Any], data: Environment) -> Any:
+        """The free state of given values of all unknowns."""
+        environment: Environment = {**data, **values}
+        parts = []
+        for node in self.unknowns:
+            evaluate(node.parents, environment)
+            part = self.bijectors[node].inverse(
+                environment[node], lambda b: environment[b] if isinstance(b, Node) else b
+            )
+            parts.append(jnp.reshape(part, -1))
+        return jnp.concatenate(parts) if parts else jnp.zeros(0)
+
+
+def data_environment(nodes: Sequence[Data], values: Sequence[Any]) -> Environment:
+    """The environment in which data have the given tensors."""
+    return dict(zip(nodes, values, strict=True))

@@ -1,0 +1,395 @@
+"""`kg.model`: targets and everything that bears on them, read as a log density."""
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import jax
+import numpy as np
+
+from ..distributions.family import Variable
+from ..distributions.support import REAL, Interval
+from ..graph.array import Array
+from ..graph.errors import DimsError, ModelError, ShapeError
+from ..graph.messages import describe, site_text
+from ..graph.node import Data, Node
+from ..graph.precision import x64
+from .density import Density, Term, data_environment
+from .dims import collect_coords, dims_of
+from .discovery import Component, discover
+from .names import assign_names, unknowns_in_scope
+from .observe import lost_observations
+
+__all__ = ["Model", "model"]
+
+
+class Model:
+    """A log density on a flat vector of free numbers; made by `kg.model`.
+
+    Attributes
+    ----------
+    names
+        The names of all unknowns, in the order of the free state.
+    free_size
+        The length of the free state.
+    """
+
+    def __init__(
+        self,
+        targets: dict[Node, str],
+        factors: Sequence[Node],
+        component: Component,
+        coords: Mapping[str, Any],
+    ) -> None:
+        self.targets = tuple(targets)
+        self.component = component
+        terms = [v.distribution for v in component.unknowns if v.distribution is not None]
+        self.density = Density(
+            component.unknowns, [Term(node) for node in (*terms, *component.likelihoods, *factors)]
+        )
+        self.observed = [
+            d.target for d in component.likelihoods if isinstance(d.target, Data)
+        ]
+        used = [n for n in component.nodes if isinstance(n, Data) and not n.literal]
+        self.data = tuple(dict.fromkeys([*used, *self.observed]))
+        names = assign_names(
+            dict.fromkeys([*targets, *component.unknowns, *self.data]), targets
+        )
+        self._node_names = names
+        self.target_names = tuple(names[node] for node in targets)
+        self.names = tuple(names[v] for v in component.unknowns)
+        self.free_size = self.density.free_size
+        self._dims = dims_of([*self.targets, *self.data, *component.unknowns])
+        given = {str(k): np.asarray(v) for k, v in coords.items()}
+        self.coords = collect_coords(self.data, given)
+        self._check_dims()
+
+    def _check_dims(self) -> None:
+        sizes: dict[str, tuple[int, str]] = {
+            d: (len(labels), "its labels") for d, labels in self.coords.items()
+        }
+        for node in (*self.targets, *self.data):
+            for dim, size in zip(self.dims(node), node.shape, strict=True):
+                if dim is None:
+                    continue
+                old, where = sizes.setdefault(dim, (size, self.name(node)))
+                if old != size:
+                    raise DimsError(
+                        f"dimension {dim!r} has length {old} in {where} and {size} in "
+                        f"{self.name(node)}"
+                    )
+
+    def name(self, node: Node) -> str:
+        """How a target, an unknown or a data array of this model is called."""
+        return self._node_names[node]
+
+    def dims(self, node: Node) -> tuple[str | None, ...]:
+        """The dims of a target, an unknown or a data array of this model."""
+        return self._dims[node]
+
+    @property
+    def data_values(self) -> tuple[np.ndarray, ...]:
+        """The values of all data arrays: the arguments of every compiled function."""
+        return tuple(node.value for node in self.data)
+
+    # The log density and what comes from it. `free` may have leading axes.
+    def log_prob(self, free: Any, *, adjusted: bool = True) -> np.ndarray:
+        """The joint log density at free states.
+
+            log p(x(u), data) + log |dx / du|    (without the second term for adjusted=False)
+
+        Parameters
+        ----------
+        free
+            Free states, shape (..., free_size).
+
+        Returns
+        -------
+        ndarray
+            Shape (...); NaN or -inf where the density is not finite.
+
+        Examples
+        --------
+        >>> import kinetograph as kg
+        >>> x = kg.normal(0, 1, name="x")
+        >>> y = kg.data(0.0)
+        >>> likelihood = kg.observe(y, kg.normal(x, 1))
+        >>> float(kg.model(x).log_prob([0.0]).round(4))
+        -1.8379
+        """
+        return self._batched("log_prob" if adjusted else "unadjusted", free)
+
+    def gradient(self, free: Any) -> np.ndarray:
+        """The gradient of `log_prob` with respect to the free state, shape (..., free_size)."""
+        return self._batched("gradient", free)
+
+    def transform(self, free: Any) -> dict[str, np.ndarray]:
+        """The values of all unknowns at free states."""
+        values = self._batched("transform", free)
+        return dict(zip(self.names, values, strict=True))
+
+    def untransform(self, values: Mapping[str, Any]) -> np.ndarray:
+        """The free state of given values of all unknowns.
+
+        Raises
+        ------
+        ModelError
+            If a name is unknown or missing.
+        ShapeError
+            If a value has another shape than its unknown.
+        ValueError
+            If a value lies outside its unknown's support.
+        """
+        checked = self._check_values(values, complete=True)
+        with x64():
+            env = data_environment(self.data, self.data_values)
+            return np.asarray(self.density.free_state(checked, env))
+
+    def _check_values(self, values: Mapping[str, Any], complete: bool) -> dict[Variable, Any]:
+        by_name = dict(zip(self.names, self.component.unknowns, strict=True))
+        for name in values:
+            if name not in by_name:
+                raise ModelError(
+                    f"{name!r} is no unknown of this model; its unknowns are {', '.join(self.names)}"
+                )
+        missing = [n for n in self.names if n not in values]
+        if complete and missing:
+            raise ModelError(f"values are missing for {', '.join(missing)}")
+        checked: dict[Variable, Any] = {}
+        for name, value in values.items():
+            node = by_name[name]
+            array = np.asarray(value, node.dtype)
+            if array.shape != node.shape:
+                raise ShapeError(f"{name}: expected shape {node.shape}, got {array.shape}")
+            if not np.all(node.support.contains(array)):
+                raise ValueError(f"{name}: must be {node.support.describe()}, got {array}")
+            checked[node] = array
+        return checked
+
+    @cached_property
+    def _functions(self) -> dict[str, Any]:
+        def environment(values: Any) -> Any:
+            return data_environment(self.data, values)
+
+        def log_prob(free: Any, values: Any) -> Any:
+            return self.density.log_density(free, environment(values))
+
+        def unadjusted(free: Any, values: Any) -> Any:
+            return self.density.log_density(free, environment(values), adjusted=False)
+
+        def transform(free: Any, values: Any) -> Any:
+            return self.density.targets(free, self.component.unknowns, environment(values))
+
+        plain = {
+            "log_prob": log_prob,
+            "unadjusted": unadjusted,
+            "gradient": jax.grad(log_prob),
+            "transform": transform,
+        }
+        return {name: jax.jit(jax.vmap(f, (0, None))) for name, f in plain.items()}
+
+    def _batched(self, which: str, free: Any) -> Any:
+        states = np.asarray(free, float)
+        if not states.shape or states.shape[-1] != self.free_size:
+            raise ShapeError(
+                f"a free state of this model has {self.free_size} numbers "
+                f"({', '.join(self.names)}), got shape {states.shape}"
+            )
+        lead = states.shape[:-1]
+        with x64():
+            result = self._functions[which](
+                states.reshape(-1, self.free_size), self.data_values
+            )
+            return jax.tree.map(lambda r: np.asarray(r).reshape(lead + r.shape[1:]), result)
+
+    def debug(self, point: Any = None) -> Any:
+        """Evaluate the model node by node at a point and find the first value that is not finite.
+
+        Parameters
+        ----------
+        point
+            A free state, or a dictionary of values of all unknowns; by default the free state 0.
+
+        Returns
+        -------
+        Report
+            Prints as a table of the terms of the log density with their source lines.
+        """
+        from .debug import report
+
+        if point is None:
+            free = np.zeros(self.free_size)
+        elif isinstance(point, Mapping):
+            free = self.untransform(point)
+        else:
+            free = np.asarray(point, float)
+        return report(self, free)
+
+    def plot(self) -> Any:
+        """The graph of the model, as text, Mermaid, DOT or SVG; see `kg.draw_graph`."""
+        from .drawing import draw_model
+
+        return draw_model(self)
+
+    def __repr__(self) -> str:
+        unknowns = ", ".join(
+            f"{self.name(v)} {v.shape}" if v.shape else self.name(v)
+            for v in self.component.unknowns
+        )
+        observed = ", ".join(f"{self.name(n)} {n.shape}" for n in self.observed) or "nothing"
+        return (
+            f"<model of {len(self.names)} unknowns, {self.free_size} free numbers: {unknowns}; "
+            f"observed: {observed}; targets: {', '.join(self.target_names)}>"
+        )
+
+
+def model(
+    *targets: Array,
+    factors: Sequence[Array] | Array = (),
+    coords: Mapping[str, Any] | None = None,
+    **named_targets: Array,
+) -> Model:
+    """Make a model of arrays whose posterior is wanted.
+
+    The model is found from the targets: the unknowns they are computed from, the data observed
+    below those, and so on. Its log density is the sum of the log densities of all unknowns and
+    observations, and of the factors.
+
+    Parameters
+    ----------
+    *targets, **named_targets
+        Arrays to be recorded. A keyword names its target; others are named by their own `name=`,
+        or by the variable that holds them. Without targets, all unknowns held by variables of
+        the calling function.
+    factors
+        Further terms of the log density; elements are added up.
+    coords
+        The labels of named dimensions.
+
+    Raises
+    ------
+    ModelError
+        If no array is unknown, a target is data, an unknown is discrete, a flat unknown has no
+        density, two targets share a name, or a likelihood was lost.
+    DimsError
+        If a dimension has two lengths or two sets of labels.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> mu = kg.normal(0, 10)
+    >>> y = kg.data([1.2, 0.7, 1.9])
+    >>> likelihood = kg.observe(y, kg.normal(mu, 1))
+    >>> kg.model(mu).names
+    ('mu',)
+    """
+    arrays = list(targets)
+    if not arrays and not named_targets:
+        arrays = unknowns_in_scope()
+        if not arrays:
+            raise ModelError(
+                "no targets: name the arrays whose posterior you want, as in kg.model(mu, tau); "
+                "no unknown array was found in the calling scope"
+            )
+    names: dict[Node, str] = {}
+    nodes: dict[Node, None] = {}
+    for array in arrays:
+        nodes[_target(array, None)] = None
+    for name, array in named_targets.items():
+        node = _target(array, name)
+        if node in names:
+            raise ModelError(f"one array is given two names, {names[node]!r} and {name!r}")
+        names[node] = name
+        nodes[node] = None
+    terms = [factors] if isinstance(factors, Array) else list(factors)
+    for factor in terms:
+        if not isinstance(factor, Array) or factor.dtype.kind != "f":
+            raise TypeError(f"model: a factor must be an array of real numbers, got {factor!r}")
+    factor_nodes = [f.node for f in terms]
+    component = discover([*nodes, *factor_nodes])
+    _check(component, factor_nodes)
+    given = {node: names.get(node, "") for node in nodes}
+    given = assign_names(nodes, {n: name for n, name in given.items() if name})
+    return Model(given, factor_nodes, component, coords or {})
+
+
+def _target(array: Any, name: str | None) -> Node:
+    what = f"target {name!r}" if name else "a target"
+    if not isinstance(array, Array):
+        raise TypeError(f"model: {what} is a {type(array).__name__}, not a kinetograph array")
+    node = array.node
+    if isinstance(node, Data):
+        raise ModelError(f"model: {what}, {describe(node)}, is data, which cannot be sampled")
+    if isinstance(node, Variable) and node.observed_by is not None:
+        raise ModelError(
+            f"model: {what} is the likelihood of {node.observed_by}; the data follow it, so there "
+            "is nothing to sample"
+        )
+    return node
+
+
+def _check(component: Component, factors: Sequence[Node]) -> None:
+    for node in component.nodes:
+        if node.kind == "placeholder":
+            raise ModelError(
+                f"model: {describe(node)}{site_text(node)} is a placeholder; "
+                "use kg.data for values that are known before sampling"
+            )
+    if not component.unknowns:
+        raise ModelError("model: none of the arrays in the model are unknown")
+    for v in component.unknowns:
+        if v.dtype.kind != "f":
+            raise ModelError(
+                f"model: {describe(v)}{site_text(v)} is a discrete random variable that does not "
+                "have a fixed value; gradients cannot move it. Observe it, sum it out of the "
+                "density, or replace it by a continuous one"
+            )
+        if v.observed_by is not None:
+            raise ModelError(
+                f"model: {describe(v)}{site_text(v)} is the likelihood of {v.observed_by} and is "
+                "used as an unknown, too; write the distribution again"
+            )
+    priors = [v for v in component.unknowns if v.distribution is not None]
+    if not priors and not component.likelihoods and not factors:
+        raise ModelError(
+            "model: none of the arrays in the model are associated with a probability density, "
+            "so a model cannot be defined; observe data or give the unknowns distributions"
+        )
+    _check_flat(component, factors)
+    lost = lost_observations(component.nodes, component.likelihoods)
+    if lost:
+        first = lost[0]
+        raise ModelError(
+            f"model: {len(lost)} likelihood(s) went away with their data; the first is "
+            f"{first.expression}, observed at {first.place}.\n"
+            "  A data array owns its likelihood: keep each in a variable or a list "
+            "(y = kg.data(...); kg.observe(y, ...)) until the model is made."
+        )
+
+
+def _check_flat(component: Component, factors: Sequence[Node]) -> None:
+    """A flat unbounded unknown on which no term depends has no proper posterior."""
+    terms = [v.distribution for v in component.unknowns if v.distribution is not None]
+    reached: set[Node] = set()
+    stack: list[Node] = [*terms, *component.likelihoods, *factors]
+    while stack:
+        node = stack.pop()
+        if node not in reached:
+            reached.add(node)
+            stack.extend(node.parents)
+    for v in component.unknowns:
+        if v.distribution is None and v not in reached and _is_improper(v):
+            raise ModelError(
+                f"model: no density depends on {describe(v)}{site_text(v)}, which is flat and "
+                "unbounded, so it has no posterior; give it a distribution or remove it"
+            )
+
+
+def _is_improper(v: Variable) -> bool:
+    support = v.support
+    if support is REAL:
+        return True
+    if not isinstance(support, Interval):
+        return False
+    bounds = (support.lower, support.upper)
+    return any(not isinstance(b, Node) and bool(np.any(np.isinf(b))) for b in bounds)

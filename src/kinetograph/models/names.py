@@ -1,0 +1,76 @@
+"""How unknowns are called: `name=`, else the user's variable, else `normal_1`."""
+
+from collections.abc import Iterable, Mapping
+
+from ..graph.array import Array
+from ..graph.errors import ModelError
+from ..graph.messages import site_text
+from ..graph.node import Node
+from ..graph.source import user_frame
+
+__all__ = ["assign_names", "unknowns_in_scope"]
+
+
+def _scope() -> list[Mapping[str, object]]:
+    frame = user_frame()
+    return [] if frame is None else [frame.f_locals, frame.f_globals]
+
+
+def _variables() -> dict[Node, str]:
+    names: dict[Node, str] = {}
+    for scope in _scope():
+        for name, value in scope.items():
+            if isinstance(value, Array) and not name.startswith("_"):
+                names.setdefault(value.node, name)
+    return names
+
+
+def unknowns_in_scope() -> list[Array]:
+    """All arrays that variables of the caller's frame hold and that are unknown."""
+    frame = user_frame()
+    found: dict[Node, Array] = {}
+    if frame is not None:
+        for name, value in frame.f_locals.items():
+            if isinstance(value, Array) and value.node.kind == "variable" and name[0] != "_":
+                found.setdefault(value.node, value)
+    return list(found.values())
+
+
+def assign_names(nodes: Iterable[Node], given: Mapping[Node, str]) -> dict[Node, str]:
+    """A name for each node; the same name for two arrays is an error."""
+    variables = _variables()
+    names: dict[Node, str] = {}
+    counts: dict[str, int] = {}
+    taken: dict[str, Node] = {}
+    pending: list[Node] = []
+    for node in nodes:
+        name = given.get(node) or node.name or variables.get(node)
+        if name is None:
+            pending.append(node)
+            continue
+        other = taken.get(name)
+        if other is not None and other is not node:
+            raise ModelError(
+                f"two arrays are named {name!r}: one{site_text(other)} and one{site_text(node)}; "
+                "give one of them another name="
+            )
+        taken[name] = node
+        names[node] = name
+    for node in pending:
+        base = _base(node)
+        while True:
+            counts[base] = counts.get(base, 0) + 1
+            name = f"{base}_{counts[base]}"
+            if name not in taken:
+                break
+        taken[name] = node
+        names[node] = name
+    return names
+
+
+def _base(node: Node) -> str:
+    distribution = getattr(node, "distribution", None)
+    if distribution is not None:
+        return distribution.family.name
+    operation = getattr(node, "operation", None)
+    return operation.name if operation is not None else node.kind

@@ -1,0 +1,163 @@
+"""Unknowns without a distribution: `kg.variable` and its structured relatives."""
+
+from typing import Any
+
+import numpy as np
+
+from ..distributions.family import Variable
+from ..distributions.support import REAL, CholeskyCorrelation, Interval, Ordered, Simplex, Support
+from ..graph.array import Array, check_dims
+from ..graph.errors import ShapeError
+from ..graph.node import Data, Node
+from ..graph.precision import float_dtype
+
+__all__ = ["cholesky_variable", "ordered_variable", "simplex_variable", "variable"]
+
+
+def _shape(shape: Any) -> tuple[int, ...]:
+    sizes = (int(shape),) if isinstance(shape, (int, np.integer)) else tuple(map(int, shape))
+    if any(n < 0 for n in sizes):
+        raise ShapeError(f"variable: shape {sizes} has a negative length")
+    return sizes
+
+
+def _make(support: Support, shape: tuple[int, ...], name: str | None, dims: Any) -> Array:
+    what = f"variable{f' {name!r}' if name else ''}"
+    names = check_dims(dims, shape, what)
+    return Array(Variable(support, shape, float_dtype(), name, names))
+
+
+def _bound(value: Any, default: float, which: str) -> Any:
+    if value is None:
+        return np.asarray(default)
+    if isinstance(value, Array):
+        node: Node = value.node
+        return node.value if isinstance(node, Data) else node
+    array = np.asarray(value)
+    if array.dtype.kind not in "iuf":
+        raise TypeError(f"variable: {which} must be numbers, got {value!r}")
+    if np.isnan(array).any():
+        raise ValueError(f"variable: {which} is NaN")
+    return array.astype(float)
+
+
+def variable(
+    lower: Any = None,
+    upper: Any = None,
+    *,
+    shape: Any = None,
+    dims: Any = None,
+    name: str | None = None,
+) -> Array:
+    """An unknown with a flat density between bounds: log p(x) = 0 for lower < x < upper.
+
+    The density is flat in x itself, not in the free number behind it; it is improper unless both
+    bounds are finite.
+
+    Parameters
+    ----------
+    lower, upper
+        Bounds: numbers, arrays of numbers (infinite elements are open), arrays, or None.
+    shape, dims, name
+        Shape (default: the bounds'), names of the axes, name in the results.
+
+    Raises
+    ------
+    ValueError
+        If a lower bound is not below its upper bound.
+    TypeError
+        If a bound is not numeric.
+    ShapeError
+        If bounds and shape do not fit together.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> sigma = kg.variable(lower=0, name="sigma")
+    """
+    low, high = _bound(lower, -np.inf, "lower"), _bound(upper, np.inf, "upper")
+    if not isinstance(low, Node) and not isinstance(high, Node):
+        try:
+            wrong = ~(low < high)
+        except ValueError:
+            raise ShapeError(
+                f"variable: lower of shape {low.shape} and upper of shape {high.shape} do not fit"
+            ) from None
+        if wrong.any():
+            place = tuple(int(i) for i in np.argwhere(wrong)[0])
+            low, high = np.broadcast_arrays(low, high)
+            raise ValueError(
+                f"variable{f' {name!r}' if name else ''}: lower must be below upper, got lower "
+                f"{low[place]} and upper {high[place]}{f' at index {place}' if place else ''}"
+            )
+        if np.any(low == np.inf) or np.any(high == -np.inf):
+            raise ValueError("variable: lower must not be inf and upper must not be -inf")
+    own = np.broadcast_shapes(low.shape, high.shape)
+    full = own if shape is None else _shape(shape)
+    try:
+        fits = np.broadcast_shapes(full, own) == full
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ShapeError(f"variable: bounds of shape {own} do not fit shape {full}")
+    unbounded = not isinstance(low, Node) and not isinstance(high, Node)
+    if unbounded and np.all(np.isinf(low)) and np.all(np.isinf(high)):
+        return _make(REAL, full, name, dims)
+    return _make(Interval(low, high), full, name, dims)
+
+
+def _vector(shape: Any, what: str) -> tuple[int, ...]:
+    sizes = _shape(shape)
+    if not sizes or sizes[-1] < 2:
+        raise ShapeError(f"{what}: the last axis needs at least 2 elements, got shape {sizes}")
+    return sizes
+
+
+def simplex_variable(shape: Any, *, dims: Any = None, name: str | None = None) -> Array:
+    """Positive unknowns that add up to 1 along the last axis, with a flat density on the simplex.
+
+    Raises
+    ------
+    ShapeError
+        If the last axis has fewer than 2 elements.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> weights = kg.simplex_variable(3, name="weights")
+    """
+    return _make(Simplex(), _vector(shape, "simplex_variable"), name, dims)
+
+
+def ordered_variable(shape: Any, *, dims: Any = None, name: str | None = None) -> Array:
+    """Unknowns that increase along the last axis, with a flat density.
+
+    Raises
+    ------
+    ShapeError
+        If the last axis has fewer than 2 elements.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> cutpoints = kg.ordered_variable(4, name="cutpoints")
+    """
+    return _make(Ordered(), _vector(shape, "ordered_variable"), name, dims)
+
+
+def cholesky_variable(dim: int, *, dims: Any = None, name: str | None = None) -> Array:
+    """The lower Cholesky factor of an unknown correlation matrix, with a flat density.
+
+    Raises
+    ------
+    ShapeError
+        If `dim` is below 2.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> factor = kg.cholesky_variable(3, name="factor")
+    """
+    if not isinstance(dim, (int, np.integer)) or dim < 2:
+        raise ShapeError(f"cholesky_variable: dim must be a whole number above 1, got {dim!r}")
+    return _make(CholeskyCorrelation(), (int(dim), int(dim)), name, dims)

@@ -1,0 +1,1 @@
+"""Running samplers: blocks, threads and devices, progress, results."""

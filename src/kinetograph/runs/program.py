@@ -1,0 +1,264 @@
+"""One chain as one compiled program, run in blocks.
+
+A block advances a chain until it has made the wished number of transitions or has spent its
+gradients. The chain's whole state goes in and comes out, so a chain does not depend on how it is
+cut into blocks. The model's gradient appears once in the program: finding a starting point,
+warm-up and sampling share one loop.
+
+    search      the position is not set: each turn evaluates a point drawn from uniform(-2, 2)
+    warm-up     transitions 0 .. warmup - 1, after each of which the tuning is updated
+    sampling    transitions warmup .. warmup + draws thin - 1, of which each thin-th is kept
+
+For one chain the transition is a loop of turns inside a loop of transitions. In a batch of chains
+there is one loop of turns only, in which each chain opens its next transition as soon as the last
+one is finished, so that no chain waits for another's.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from ..graph.node import Node
+from ..models.density import data_environment
+from ..models.model import Model
+from ..samplers.protocol import Info, Noise, Position, Sampler
+from ..streams.draws import uniforms
+from ..warmup.schedule import Adaptation, Warmup
+
+__all__ = ["ROWS", "Block", "ChainState", "Plan", "Program", "START_ATTEMPTS"]
+
+ROWS = 250  # draws a block can hold
+START_ATTEMPTS = 100
+_START = 0  # the purpose of the random numbers of starting points; samplers use others
+
+
+class ChainState(NamedTuple):
+    """Everything a chain is: a pytree that can be saved and continued."""
+
+    position: Position
+    adaptation: Adaptation
+    key: Any
+    transition: Any  # transitions made so far, warm-up included
+    attempts: Any  # starting points tried
+    started: Any  # whether a starting point was found
+    gradients: Any  # gradients evaluated so far
+    divergences: Any  # since warm-up
+
+
+class Plan(NamedTuple):
+    """What a block is to do: values of the compiled program, not part of it."""
+
+    warmup: Any
+    thin: Any
+    until: Any  # stop before this transition
+    gradients: Any  # or after this many gradients
+
+
+class Block(NamedTuple):
+    """What a block gives: the first `count` rows are new draws."""
+
+    count: Any
+    statistics: Any
+    targets: tuple[Any, ...]
+
+
+class _Loop(NamedTuple):
+    chain: ChainState
+    free: Any
+    statistics: Any
+    count: Any
+    spent: Any
+
+
+@dataclass(frozen=True)
+class Program:
+    """The program of a model, a sampler and what is to be recorded."""
+
+    model: Model
+    sampler: Sampler
+    targets: Sequence[Node]
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The type of the free state."""
+        unknowns = self.model.component.unknowns
+        return np.result_type(*(v.dtype for v in unknowns))
+
+    def initial(self, key: Any, free: Any = None) -> ChainState:
+        """The state before the first block; a given free state is tried first, and only."""
+        size = self.model.free_size
+        q = np.zeros(size, self.dtype) if free is None else np.asarray(free, self.dtype)
+        zeros = np.zeros(size, self.dtype)
+        position = Position(q, np.zeros((), self.dtype), zeros)
+        adaptation = jax.eval_shape(Warmup(self.sampler).start, position)
+        return ChainState(
+            position=position,
+            adaptation=jax.tree.map(lambda a: np.zeros(a.shape, a.dtype), adaptation),
+            key=np.asarray(key, np.uint32),
+            transition=np.int32(0),
+            attempts=np.int32(0 if free is None else -1),
+            started=np.bool_(False),
+            gradients=np.int64(0),
+            divergences=np.int32(0),
+        )
+
+    def block(self, chain: ChainState, data: Sequence[Any], plan: Plan) -> tuple[ChainState, Block]:
+        """Advance one chain: a loop of turns inside a loop of transitions."""
+        steps = _Steps(self, data, plan)
+
+        def transition(loop: _Loop) -> _Loop:
+            opened = steps.open(loop.chain)
+
+            def unfinished(carry: tuple[Any, Any, Any]) -> Any:
+                return ~carry[2]
+
+            def turn(carry: tuple[Any, Any, Any]) -> tuple[Any, Any, Any]:
+                return steps.turn(loop.chain, carry[0])
+
+            state, point, _ = lax.while_loop(unfinished, turn, steps.turn_zero(opened))
+            return steps.close(loop, state, point)
+
+        return steps.result(lax.while_loop(steps.more, transition, steps.start(chain)))
+
+    def flat_block(
+        self, chain: ChainState, data: Sequence[Any], plan: Plan
+    ) -> tuple[ChainState, Block]:
+        """The same, as one loop of turns: for a batch of chains under `vmap`."""
+        steps = _Steps(self, data, plan)
+
+        def more(carry: tuple[_Loop, Any]) -> Any:
+            return steps.more(carry[0])
+
+        def turn(carry: tuple[_Loop, Any]) -> tuple[_Loop, Any]:
+            loop, state = carry
+            state, point, finished = steps.turn(loop.chain, state)
+
+            def close(_: None) -> tuple[_Loop, Any]:
+                closed = steps.close(loop, state, point)
+                return closed, steps.open(closed.chain)
+
+            return lax.cond(finished, close, lambda _: (loop, state), None)
+
+        loop, _ = lax.while_loop(more, turn, (steps.start(chain), steps.open(chain)))
+        return steps.result(loop)
+
+
+class _Steps:
+    """The pieces both loops are made of."""
+
+    def __init__(self, program: Program, data: Sequence[Any], plan: Plan) -> None:
+        self.program, self.plan = program, plan
+        self.sampler, self.model = program.sampler, program.model
+        self.warmup = Warmup(program.sampler)
+        self.data = data_environment(self.model.data, data)
+        self.value_and_grad: Callable[..., Any] = jax.value_and_grad(
+            lambda q: self.model.density.log_density(q, self.data)
+        )
+
+    def noise(self, chain: ChainState) -> Noise:
+        return Noise(chain.key, chain.transition)
+
+    def start(self, chain: ChainState) -> _Loop:
+        rows = jnp.zeros((ROWS, self.model.free_size), chain.position.q.dtype)
+        statistics = jnp.zeros((ROWS, len(self.sampler.statistics)), rows.dtype)
+        return _Loop(chain, rows, statistics, jnp.int32(0), jnp.int64(0))
+
+    def more(self, loop: _Loop) -> Any:
+        chain = loop.chain
+        return (
+            (chain.transition < self.plan.until)
+            & (loop.spent < self.plan.gradients)
+            & (loop.count < ROWS)
+            & (chain.started | (chain.attempts < START_ATTEMPTS))
+        )
+
+    def open(self, chain: ChainState) -> Any:
+        """A new transition; while the chain has no position, its state is only carried along."""
+        return self.sampler.begin(chain.position, chain.adaptation.tuned, self.noise(chain))
+
+    def turn_zero(self, state: Any) -> tuple[Any, Position, Any]:
+        """What the loop of turns starts from."""
+        size, dtype = self.model.free_size, self.program.dtype
+        blank = jnp.zeros(size, dtype)
+        return state, Position(blank, jnp.zeros((), dtype), blank), jnp.array(False)
+
+    def turn(self, chain: ChainState, state: Any) -> tuple[Any, Position, Any]:
+        """One gradient: at the point the sampler asks for, or at a possible starting point."""
+        tuned = chain.adaptation.tuned
+        q = self.sampler.ask(state, tuned)
+        q = jnp.where(chain.started, q, self._starting_point(chain))
+        value, gradient = self.value_and_grad(q)
+        point = Position(q, value, gradient)
+        state = self.sampler.tell(state, point, tuned, self.noise(chain))
+        return state, point, self.sampler.finished(state) | ~chain.started
+
+    def _starting_point(self, chain: ChainState) -> Any:
+        size = self.model.free_size
+
+        def draw(_: None) -> Any:
+            u = uniforms(chain.key, chain.attempts, _START, size)
+            given = chain.attempts < 0
+            return jnp.where(given, chain.position.q, (4.0 * u - 2.0).astype(self.program.dtype))
+
+        return lax.cond(chain.started, lambda _: chain.position.q, draw, None)
+
+    def close(self, loop: _Loop, state: Any, point: Position) -> _Loop:
+        """After a transition, or after a starting point was tried."""
+        position, info = self.sampler.end(state)
+        return lax.cond(
+            loop.chain.started,
+            lambda _: self._close_transition(loop, position, info),
+            lambda _: self._close_start(loop, point),
+            None,
+        )
+
+    def _close_start(self, loop: _Loop, point: Position) -> _Loop:
+        chain = loop.chain
+        good = jnp.isfinite(point.log_density) & jnp.all(jnp.isfinite(point.gradient))
+        given_failed = (chain.attempts < 0) & ~good
+        chain = chain._replace(
+            position=point,
+            adaptation=self.warmup.start(point),
+            started=good,
+            # A starting point given by the user is not replaced by another.
+            attempts=jnp.where(given_failed, START_ATTEMPTS, chain.attempts + 1),
+            gradients=chain.gradients + 1,
+        )
+        return loop._replace(chain=chain, spent=loop.spent + 1)
+
+    def _close_transition(self, loop: _Loop, position: Position, info: Info) -> _Loop:
+        chain, plan = loop.chain, self.plan
+        done = chain.transition
+        warming = done < plan.warmup
+        adaptation = lax.cond(
+            warming,
+            lambda _: self.warmup.update(chain.adaptation, done, plan.warmup, position, info),
+            lambda _: chain.adaptation,
+            None,
+        )
+        # A row that is not kept is overwritten by the next one.
+        kept = ~warming & ((done + 1 - plan.warmup) % plan.thin == 0)
+        chain = chain._replace(
+            position=position,
+            adaptation=adaptation,
+            transition=done + 1,
+            gradients=chain.gradients + info.gradients,
+            divergences=chain.divergences + (info.diverging & ~warming),
+        )
+        return _Loop(
+            chain,
+            loop.free.at[loop.count].set(position.q),
+            loop.statistics.at[loop.count].set(info.statistics),
+            loop.count + kept,
+            loop.spent + info.gradients,
+        )
+
+    def result(self, loop: _Loop) -> tuple[ChainState, Block]:
+        targets = tuple(self.program.targets)
+        values = jax.vmap(lambda q: self.model.density.targets(q, targets, self.data))(loop.free)
+        return loop.chain, Block(loop.count, loop.statistics, values)

@@ -1,0 +1,371 @@
+"""NUTS: the no-U-turn sampler, flat: one leapfrog step, one gradient, a turn.
+
+    leapfrog    p <- p + h/2 grad log pi(q);  q <- q + h p;  p <- p + h/2 grad log pi(q)
+    tree        doubles to a random side until it turns back, diverges, or reaches max_depth
+    choice      inside a new subtree each leaf replaces the candidate with probability
+                w_leaf / w_so_far, w = exp(H_0 - H); the new subtree's candidate replaces the old
+                one with probability min(1, W_new / W_old)
+    turning     for rho = sum of p over a (sub)tree: rho . p_first <= 0 or rho . p_last <= 0; also
+                for left half + first leaf of the right, and last leaf of the left + right half
+
+in the coordinates of the warm-up's metric, where the mass is 1.
+
+Samples  pi, exactly.
+Cost     one gradient a leaf, at most 2**max_depth - 1 a transition. The tree is a walk: a subtree
+         of 2**k leaves is checked as its leaves arrive, by the bits of the leaf's number, from k
+         stored half-trees.
+Source   M. Hoffman, A. Gelman, JMLR 15 (2014) 1593-1623; M. Betancourt, arXiv:1701.02434,
+         appendix A; the extra checks: Stan pull request 2800.
+"""
+
+from dataclasses import asdict, dataclass, field
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from ..streams.draws import uniform
+from .protocol import Info, Noise, Position, Statistic, Tuned
+
+__all__ = ["NUTS"]
+
+# The purposes of a transition's random numbers.
+_MOMENTUM, _DIRECTION, _LEAF = 1, 2, 3
+
+
+class _Tree(NamedTuple):
+    # the moving end, in scaled momentum
+    q: Any
+    p: Any
+    gradient: Any
+    direction: Any
+    # both ends of the whole tree: (backward, forward)
+    ends_q: Any
+    ends_p: Any
+    ends_gradient: Any
+    # candidates: of the whole tree, of the growing subtree; with their energies
+    candidate: Position
+    candidate_energy: Any
+    sub: Position
+    sub_energy: Any
+    # sums over the whole tree, and log weights relative to exp(-H_0)
+    rho: Any
+    log_weight: Any
+    sub_log_weight: Any
+    energy: Any
+    # finished half-trees of the growing subtree, one row a level: first p, last p, sum of p
+    first: Any
+    last: Any
+    sums: Any
+    # counters
+    depth: Any
+    leaf: Any
+    leaves: Any
+    acceptance: Any
+    diverging: Any
+    finished: Any
+
+
+def _straight(rho: Any, p_first: Any, p_last: Any) -> Any:
+    """Whether a stretch of the path with summed momentum rho has not turned back on itself."""
+    return (jnp.sum(rho * p_first) > 0) & (jnp.sum(rho * p_last) > 0)
+
+
+def _straight_joint(a_first: Any, a_last: Any, a_sum: Any, b_first: Any, b_last: Any, b_sum: Any) -> Any:
+    """The three checks on two neighbouring stretches a, b."""
+    return (
+        _straight(a_sum + b_sum, a_first, b_last)
+        & _straight(a_sum + b_first, a_first, b_first)
+        & _straight(a_last + b_sum, a_last, b_last)
+    )
+
+
+@dataclass(frozen=True)
+class NUTS:
+    """The no-U-turn sampler, the default of `kg.mcmc`.
+
+    Hamiltonian Monte Carlo that chooses its own number of steps: multinomial sampling from the
+    trajectory, generalised U-turn checks, a diagonal metric and a step size set by warm-up.
+
+    Parameters
+    ----------
+    target_acceptance
+        The mean acceptance statistic that warm-up aims the step size at; nearer to 1 means
+        smaller steps, slower but surer in sharply curved posteriors.
+    max_depth
+        The tree has at most 2**max_depth - 1 leapfrog steps.
+    divergence_threshold
+        An energy error above this flags a divergence and ends the transition.
+    step_size
+        Where warm-up starts; the step size itself when there is no warm-up.
+
+    Raises
+    ------
+    ValueError
+        If a setting is out of its range.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> sampler = kg.samplers.NUTS(target_acceptance=0.95)
+
+    Source: M. Hoffman, A. Gelman, The no-U-turn sampler, JMLR 15 (2014) 1593-1623; M. Betancourt,
+    A conceptual introduction to Hamiltonian Monte Carlo, arXiv:1701.02434.
+    """
+
+    target_acceptance: float = 0.8
+    max_depth: int = 10
+    divergence_threshold: float = 1000.0
+    step_size: float = 0.5
+    tunes_scale: bool = field(default=True, init=False, repr=False)
+
+    statistics = (
+        Statistic("lp", float, "joint log density of the free state"),
+        Statistic("acceptance_rate", float, "mean of min(1, exp(H_0 - H)) over the new leaves"),
+        Statistic("n_steps", int, "leapfrog steps (gradients)"),
+        Statistic("tree_depth", int, "number of doublings"),
+        Statistic("diverging", bool, "whether the energy error passed the threshold"),
+        Statistic("energy", float, "Hamiltonian of the new position with its momentum"),
+        Statistic("energy_error", float, "energy of the new position minus that of the start"),
+    )
+
+    def __post_init__(self) -> None:
+        if not 0 < self.target_acceptance < 1:
+            raise ValueError(
+                f"NUTS: target_acceptance must be between 0 and 1, got {self.target_acceptance}"
+            )
+        if not (isinstance(self.max_depth, (int, np.integer)) and 1 <= self.max_depth <= 20):
+            raise ValueError(f"NUTS: max_depth must be from 1 to 20, got {self.max_depth}")
+        if not self.divergence_threshold > 0:
+            raise ValueError(
+                f"NUTS: divergence_threshold must be positive, got {self.divergence_threshold}"
+            )
+        if not (self.step_size > 0 and np.isfinite(self.step_size)):
+            raise ValueError(f"NUTS: step_size must be positive, got {self.step_size}")
+
+    @property
+    def initial_step_size(self) -> float:
+        """Where warm-up starts."""
+        return self.step_size
+
+    def settings(self) -> dict[str, Any]:
+        """The settings, for the record."""
+        return asdict(self)
+
+    def begin(self, position: Position, tuned: Tuned, noise: Noise) -> _Tree:
+        """A tree of one leaf with a fresh momentum."""
+        q, log_density, gradient = position
+        p = noise.normals(_MOMENTUM, q.shape[0]).astype(q.dtype)
+        energy = 0.5 * jnp.sum(p * p) - log_density
+        first_word, *_ = noise.words(_DIRECTION, 0)
+        # Row 0 and the last row are never read: writes that are not due go there.
+        rows = jnp.zeros((self.max_depth + 2, q.shape[0]), q.dtype)
+        zero = jnp.zeros((), q.dtype)
+        count = jnp.int32(0)
+        return _Tree(
+            q=q,
+            p=p,
+            gradient=gradient,
+            direction=_sign(first_word, q.dtype),
+            ends_q=jnp.stack([q, q]),
+            ends_p=jnp.stack([p, p]),
+            ends_gradient=jnp.stack([gradient, gradient]),
+            candidate=position,
+            candidate_energy=energy,
+            sub=position,
+            sub_energy=energy,
+            rho=p,
+            log_weight=zero,
+            sub_log_weight=zero - jnp.inf,
+            energy=energy,
+            first=rows,
+            last=rows,
+            sums=rows,
+            depth=count,
+            leaf=count,
+            leaves=count,
+            acceptance=zero,
+            diverging=jnp.array(False),
+            finished=jnp.array(False),
+        )
+
+    def _half_kicked(self, tree: _Tree, tuned: Tuned) -> Any:
+        return tree.p + (0.5 * tuned.step_size * tree.direction) * (tuned.scale * tree.gradient)
+
+    def ask(self, tree: _Tree, tuned: Tuned) -> Any:
+        """The end of the leapfrog step from the moving end."""
+        kicked = self._half_kicked(tree, tuned)
+        return tree.q + (tuned.step_size * tree.direction) * (tuned.scale * kicked)
+
+    def tell(self, tree: _Tree, point: Position, tuned: Tuned, noise: Noise) -> _Tree:
+        """Add a leaf, and, where a subtree is complete, merge it into the tree."""
+        step = tuned.step_size * tree.direction
+        p = self._half_kicked(tree, tuned) + 0.5 * step * (tuned.scale * point.gradient)
+        energy = 0.5 * jnp.sum(p * p) - point.log_density
+        gain = tree.energy - energy
+        gain = jnp.where(jnp.isfinite(gain), gain, -jnp.inf)
+        diverging = -gain > self.divergence_threshold
+
+        words = noise.words(_LEAF, tree.leaves)
+        sub_log_weight = jnp.logaddexp(tree.sub_log_weight, gain)
+        take = jnp.log(uniform(words[0], words[1])) < gain - sub_log_weight
+        sub = _select(take, point, tree.sub)
+        sub_energy = jnp.where(take, energy, tree.sub_energy)
+
+        level, first, rho, turning = self._close_half_trees(tree, p)
+        row = jnp.where(level == 0, self.max_depth + 1, level)
+        tree = tree._replace(
+            first=tree.first.at[row].set(first),
+            last=tree.last.at[row].set(p),
+            sums=tree.sums.at[row].set(rho),
+            acceptance=tree.acceptance + jnp.minimum(1.0, jnp.exp(gain)),
+            leaves=tree.leaves + 1,
+            diverging=diverging,
+        )
+        stopped = turning | diverging
+        complete = (tree.leaf + 1) == (jnp.int32(1) << tree.depth)
+        subtree_over = stopped | complete
+
+        def merge(_: None) -> tuple[Any, ...]:
+            return self._merge(
+                tree, point, p, sub, sub_energy, sub_log_weight, first, rho, stopped, words
+            )
+
+        def go_on(_: None) -> tuple[Any, ...]:
+            return (
+                (point.q, p, point.gradient),
+                (tree.ends_q, tree.ends_p, tree.ends_gradient),
+                tree.candidate,
+                tree.candidate_energy,
+                tree.rho,
+                tree.log_weight,
+                tree.depth,
+                tree.direction,
+                jnp.array(False),
+            )
+
+        moving, ends, candidate, candidate_energy, total, log_weight, depth, direction, finished = (
+            lax.cond(subtree_over, merge, go_on, None)
+        )
+        return tree._replace(
+            q=moving[0],
+            p=moving[1],
+            gradient=moving[2],
+            ends_q=ends[0],
+            ends_p=ends[1],
+            ends_gradient=ends[2],
+            candidate=candidate,
+            candidate_energy=candidate_energy,
+            sub=sub,
+            sub_energy=sub_energy,
+            rho=total,
+            log_weight=log_weight,
+            sub_log_weight=jnp.where(subtree_over, -jnp.inf, sub_log_weight),
+            depth=depth,
+            leaf=jnp.where(subtree_over, 0, tree.leaf + 1),
+            direction=direction,
+            finished=finished,
+        )
+
+    def _close_half_trees(self, tree: _Tree, p: Any) -> tuple[Any, Any, Any, Any]:
+        """Merge the new leaf with the half-trees that it completes: one for each trailing 1 bit.
+
+        Gives the level reached, the first and the summed momentum of the stretch, and whether
+        some merged stretch turns. The half-tree of level 0 is the leaf before.
+        """
+
+        def close(carry: tuple[Any, ...]) -> tuple[Any, ...]:
+            level, a_first, a_last, a_sum, first, rho, turning = carry
+            straight = _straight_joint(a_first, a_last, a_sum, first, p, rho)
+            up = level + 1
+            return (
+                up,
+                tree.first[up],
+                tree.last[up],
+                tree.sums[up],
+                a_first,
+                a_sum + rho,
+                turning | ~straight,
+            )
+
+        def more(carry: tuple[Any, ...]) -> Any:
+            return (((tree.leaf >> carry[0]) & 1) == 1) & ~carry[-1]
+
+        def odd(_: None) -> tuple[Any, ...]:
+            before = tree.p
+            carry = (jnp.int32(0), before, before, before, p, p, jnp.array(False))
+            carry = lax.while_loop(more, close, close(carry))
+            return carry[0], carry[4], carry[5], carry[6]
+
+        def even(_: None) -> tuple[Any, ...]:
+            return jnp.int32(0), p, p, jnp.array(False)
+
+        return lax.cond((tree.leaf & 1) == 1, odd, even, None)
+
+    def _merge(
+        self,
+        tree: _Tree,
+        point: Position,
+        p: Any,
+        sub: Position,
+        sub_energy: Any,
+        sub_log_weight: Any,
+        first: Any,
+        rho: Any,
+        stopped: Any,
+        words: Any,
+    ) -> tuple[Any, ...]:
+        """Join a finished subtree to the tree; a stopped one is discarded and ends the tree."""
+        side = (tree.direction > 0).astype(jnp.int32)
+        inner, outer = tree.ends_p[side], tree.ends_p[1 - side]
+        straight = _straight_joint(outer, inner, tree.rho, first, p, rho)
+        take = (jnp.log(uniform(words[2], words[3])) < sub_log_weight - tree.log_weight) & ~stopped
+        depth = tree.depth + 1
+        ends = (
+            tree.ends_q.at[side].set(point.q),
+            tree.ends_p.at[side].set(p),
+            tree.ends_gradient.at[side].set(point.gradient),
+        )
+        # The lowest bits are not used by the uniform.
+        direction = _sign(words[3], p.dtype)
+        towards = (direction > 0).astype(jnp.int32)
+        return (
+            tuple(end[towards] for end in ends),
+            ends,
+            _select(take, sub, tree.candidate),
+            jnp.where(take, sub_energy, tree.candidate_energy),
+            tree.rho + rho,
+            jnp.logaddexp(tree.log_weight, sub_log_weight),
+            depth,
+            direction,
+            stopped | ~straight | (depth >= self.max_depth),
+        )
+
+    def finished(self, tree: _Tree) -> Any:
+        """Whether the tree is complete."""
+        return tree.finished
+
+    def end(self, tree: _Tree) -> tuple[Position, Info]:
+        """The candidate becomes the new position."""
+        acceptance = tree.acceptance / tree.leaves
+        dtype = tree.q.dtype
+        values = (
+            tree.candidate.log_density,
+            acceptance,
+            tree.leaves,
+            tree.depth,
+            tree.diverging,
+            tree.candidate_energy,
+            tree.candidate_energy - tree.energy,
+        )
+        statistics = jnp.stack([jnp.asarray(v).astype(dtype) for v in values])
+        return tree.candidate, Info(acceptance, tree.leaves, tree.diverging, statistics)
+
+
+def _sign(word: Any, dtype: Any) -> Any:
+    return jnp.where((word & np.uint32(1)) == 1, 1.0, -1.0).astype(dtype)
+
+
+def _select(take: Any, new: Position, old: Position) -> Position:
+    return Position(*(jnp.where(take, a, b) for a, b in zip(new, old, strict=True)))

@@ -1,0 +1,1 @@
+"""Random numbers: the cipher and the draws made of its words."""

@@ -1,0 +1,1 @@
+"""Warm-up: step size, metric, and when each is set."""

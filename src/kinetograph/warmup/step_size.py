@@ -1,0 +1,42 @@
+"""Dual averaging of the step size.
+
+    x_{t+1} = mu - sqrt(t) / (gamma (t + t_0)) sum_{i <= t} (target - a_i),  h = exp(x)
+    xbar_{t+1} = t^-kappa x_{t+1} + (1 - t^-kappa) xbar_t
+
+Source: M. Hoffman, A. Gelman, JMLR 15 (2014), section 3.2; constants as there.
+"""
+
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+
+__all__ = ["DualAveraging"]
+
+GAMMA, T_0, KAPPA = 0.05, 10.0, 0.75
+
+
+class DualAveraging(NamedTuple):
+    """The state: centre, running error, averaged logarithm, and number of updates."""
+
+    mu: Any
+    error: Any
+    log_average: Any
+    log_step: Any
+    count: Any
+
+    @classmethod
+    def start(cls, step_size: Any) -> "DualAveraging":
+        """Begin at a step size; the iterates are drawn towards ten times it, as in the paper."""
+        log_step = jnp.log(step_size)
+        zero = jnp.zeros_like(log_step)
+        return cls(log_step + jnp.log(10.0), zero, log_step, log_step, zero)
+
+    def update(self, acceptance: Any, target: float) -> "DualAveraging":
+        """One step towards the target."""
+        count = self.count + 1.0
+        weight = 1.0 / (count + T_0)
+        error = (1.0 - weight) * self.error + weight * (target - acceptance)
+        log_step = self.mu - jnp.sqrt(count) / GAMMA * error
+        fraction = count**-KAPPA
+        log_average = fraction * log_step + (1.0 - fraction) * self.log_average
+        return DualAveraging(self.mu, error, log_average, log_step, count)

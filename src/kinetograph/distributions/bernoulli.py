@@ -59,9 +59,7 @@ def _logit_total(x: Any, logit: Any) -> Any:
     return jnp.sum(x * logit) - copies * _sum_softplus(logit)
 
 
-BERNOULLI = Family(
-    "bernoulli", (probability("prob"),), _prob_terms, _binary, discrete=True
-)
+BERNOULLI = Family("bernoulli", (probability("prob"),), _prob_terms, _binary, discrete=True)
 BERNOULLI_LOGIT = Family(
     "bernoulli_logit",
     (Parameter("logit"),),

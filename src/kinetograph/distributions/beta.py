@@ -10,13 +10,12 @@ from .support import UNIT
 
 __all__ = ["beta"]
 
+
 def _terms(x: Any, shape1: Any, shape2: Any) -> tuple[Any, ...]:
     return xlogy(shape1 - 1.0, x) + xlog1py(shape2 - 1.0, -x), -betaln(shape1, shape2)
 
 
-BETA = Family(
-    "beta", (positive("shape1"), positive("shape2")), _terms, lambda shape1, shape2: UNIT
-)
+BETA = Family("beta", (positive("shape1"), positive("shape2")), _terms, lambda shape1, shape2: UNIT)
 
 
 def beta(

@@ -31,7 +31,12 @@ HALF_CAUCHY = Family(
 
 
 def cauchy(
-    location: Any = 0.0, scale: Any = 1.0, *, shape: Any = None, dims: Any = None, name: str | None = None
+    location: Any = 0.0,
+    scale: Any = 1.0,
+    *,
+    shape: Any = None,
+    dims: Any = None,
+    name: str | None = None,
 ) -> Array:
     """A Cauchy unknown.
 

@@ -39,9 +39,7 @@ DIRICHLET = Family(
 )
 
 
-def dirichlet(
-    alpha: Any, *, shape: Any = None, dims: Any = None, name: str | None = None
-) -> Array:
+def dirichlet(alpha: Any, *, shape: Any = None, dims: Any = None, name: str | None = None) -> Array:
     """Probabilities that add up to 1 along the last axis.
 
         log p(x) = log Gamma(sum alpha) - sum log Gamma(alpha) + sum (alpha - 1) log(x)

@@ -81,7 +81,9 @@ class Family:
             return self.total(x, *parameters)
         terms = [jnp.asarray(t) for t in self.terms(x, *parameters)]
         size = np.prod(jnp.broadcast_shapes(*(t.shape for t in terms)), dtype=int)
-        return sum(jnp.sum(t) * (size / max(t.size, 1)) if t.size != size else jnp.sum(t) for t in terms)
+        return sum(
+            jnp.sum(t) * (size / max(t.size, 1)) if t.size != size else jnp.sum(t) for t in terms
+        )
 
 
 class Distribution(Node):
@@ -90,7 +92,9 @@ class Distribution(Node):
     __slots__ = ("_target", "arguments", "batch_shape", "event_shape", "family", "support")
     kind = "distribution"
 
-    def __init__(self, family: Family, parameters: tuple[Node, ...], shape: tuple[int, ...]) -> None:
+    def __init__(
+        self, family: Family, parameters: tuple[Node, ...], shape: tuple[int, ...]
+    ) -> None:
         super().__init__(parameters, shape, float_dtype())
         self.family = family
         self.event_shape = shape[len(shape) - family.event_ndim :]
@@ -160,7 +164,9 @@ def distribute(
     `shape` is the shape of the whole unknown (event axes included, or left to the parameters); by
     default that of the parameters, broadcast together.
     """
-    nodes = tuple(_parameter(family, p, a) for p, a in zip(family.parameters, arguments, strict=True))
+    nodes = tuple(
+        _parameter(family, p, a) for p, a in zip(family.parameters, arguments, strict=True)
+    )
     _check_values(family, nodes)
     if family.check is not None:
         family.check(*nodes)
@@ -210,9 +216,7 @@ def _check_values(family: Family, nodes: tuple[Node, ...]) -> None:
 def _full_shape(family: Family, nodes: tuple[Node, ...], shape: Any) -> tuple[int, ...]:
     shapes = [node.shape for node in nodes]
     event = family.event_shape(*shapes)
-    batches = [
-        s[: len(s) - p.event_ndim] for s, p in zip(shapes, family.parameters, strict=True)
-    ]
+    batches = [s[: len(s) - p.event_ndim] for s, p in zip(shapes, family.parameters, strict=True)]
     named = ", ".join(
         f"{p.name} {describe(n)} {n.shape}" for p, n in zip(family.parameters, nodes, strict=True)
     )
@@ -237,5 +241,3 @@ def _full_shape(family: Family, nodes: tuple[Node, ...], shape: Any) -> tuple[in
             f"{family.name}: shape {wanted} does not fit the parameters: {named or 'none'}"
         )
     return wanted
-
-

@@ -11,6 +11,7 @@ from .support import POSITIVE
 
 __all__ = ["exponential", "gamma", "inverse_gamma"]
 
+
 def _gamma_terms(x: Any, alpha: Any, rate: Any) -> tuple[Any, ...]:
     return xlogy(alpha - 1.0, x) - rate * x, alpha * jnp.log(rate), -gammaln(alpha)
 
@@ -26,9 +27,7 @@ def _inverse_gamma_terms(x: Any, alpha: Any, beta: Any) -> tuple[Any, ...]:
 GAMMA = Family(
     "gamma", (positive("alpha"), positive("rate")), _gamma_terms, lambda alpha, rate: POSITIVE
 )
-EXPONENTIAL = Family(
-    "exponential", (positive("rate"),), _exponential_terms, lambda rate: POSITIVE
-)
+EXPONENTIAL = Family("exponential", (positive("rate"),), _exponential_terms, lambda rate: POSITIVE)
 INVERSE_GAMMA = Family(
     "inverse_gamma",
     (positive("alpha"), positive("beta")),

@@ -20,7 +20,9 @@ def log_constant(eta: Any, dim: int) -> Any:
     k = np.arange(1, dim)
     eta = jnp.asarray(eta)[..., None]
     terms = (
-        0.5 * k * np.log(np.pi) + gammaln(eta + 0.5 * (dim - 1 - k)) - gammaln(eta + 0.5 * (dim - 1))
+        0.5 * k * np.log(np.pi)
+        + gammaln(eta + 0.5 * (dim - 1 - k))
+        - gammaln(eta + 0.5 * (dim - 1))
     )
     return jnp.sum(terms, -1)
 

@@ -10,6 +10,7 @@ from .family import Family, Parameter, distribute, positive
 
 __all__ = ["logistic"]
 
+
 def _terms(x: Any, location: Any, scale: Any) -> tuple[Any, ...]:
     z = (x - location) / scale
     return -z - 2.0 * jax.nn.softplus(-z), -jnp.log(scale)
@@ -19,7 +20,12 @@ LOGISTIC = Family("logistic", (Parameter("location"), positive("scale")), _terms
 
 
 def logistic(
-    location: Any = 0.0, scale: Any = 1.0, *, shape: Any = None, dims: Any = None, name: str | None = None
+    location: Any = 0.0,
+    scale: Any = 1.0,
+    *,
+    shape: Any = None,
+    dims: Any = None,
+    name: str | None = None,
 ) -> Array:
     """An unknown that follows a logistic distribution.
 

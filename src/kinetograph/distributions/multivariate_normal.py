@@ -113,6 +113,4 @@ def multivariate_normal(
             f"multivariate_normal: mean {describe(centre)} of shape {centre.shape} does not fit a "
             f"{size} x {size} matrix{hint}"
         )
-    return distribute(
-        MULTIVARIATE_NORMAL, (mean, factor), shape=shape, dims=dims, name=name
-    )
+    return distribute(MULTIVARIATE_NORMAL, (mean, factor), shape=shape, dims=dims, name=name)

@@ -30,9 +30,7 @@ def _lognormal_terms(x: Any, meanlog: Any, sdlog: Any) -> tuple[Any, ...]:
 
 
 NORMAL = Family("normal", (Parameter("mean"), positive("sd")), _normal_terms)
-HALF_NORMAL = Family(
-    "half_normal", (positive("sd"),), _half_normal_terms, lambda sd: POSITIVE
-)
+HALF_NORMAL = Family("half_normal", (positive("sd"),), _half_normal_terms, lambda sd: POSITIVE)
 LOGNORMAL = Family(
     "lognormal",
     (Parameter("meanlog"), positive("sdlog")),

@@ -10,19 +10,24 @@ from .family import Family, Parameter, distribute, positive
 
 __all__ = ["student"]
 
+
 def _terms(x: Any, df: Any, mu: Any, sigma: Any) -> tuple[Any, ...]:
     z = (x - mu) / sigma
     constant = gammaln(0.5 * (df + 1.0)) - gammaln(0.5 * df) - 0.5 * jnp.log(jnp.pi * df)
     return -0.5 * (df + 1.0) * jnp.log1p(z * z / df), constant, -jnp.log(sigma)
 
 
-STUDENT = Family(
-    "student", (positive("df"), Parameter("mu"), positive("sigma")), _terms
-)
+STUDENT = Family("student", (positive("df"), Parameter("mu"), positive("sigma")), _terms)
 
 
 def student(
-    df: Any, mu: Any = 0.0, sigma: Any = 1.0, *, shape: Any = None, dims: Any = None, name: str | None = None
+    df: Any,
+    mu: Any = 0.0,
+    sigma: Any = 1.0,
+    *,
+    shape: Any = None,
+    dims: Any = None,
+    name: str | None = None,
 ) -> Array:
     """An unknown that follows Student's t distribution.
 

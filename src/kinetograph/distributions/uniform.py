@@ -34,9 +34,7 @@ def _check(low: Node, high: Node) -> None:
         )
 
 
-UNIFORM = Family(
-    "uniform", (Parameter("min"), Parameter("max")), _terms, _support, check=_check
-)
+UNIFORM = Family("uniform", (Parameter("min"), Parameter("max")), _terms, _support, check=_check)
 
 
 def uniform(

@@ -173,7 +173,9 @@ class PartialCorrelations(Bijector):
         n = self.shape[-1]
         z = jnp.tanh(free)
         # log(1 - tanh(u)**2), without cancellation
-        log_jacobian = jnp.sum(2.0 * (np.log(2.0) - jnp.abs(free) - jax.nn.softplus(-2.0 * jnp.abs(free))))
+        log_jacobian = jnp.sum(
+            2.0 * (np.log(2.0) - jnp.abs(free) - jax.nn.softplus(-2.0 * jnp.abs(free)))
+        )
         zero, one = jnp.zeros(free.shape[:-1], free.dtype), jnp.ones(free.shape[:-1], free.dtype)
         rows, place = [], 0
         for i in range(n):

@@ -62,7 +62,10 @@ def _summary(value: Any) -> str:
     if array.ndim == 0:
         return f"{float(array):.6g}"
     bad = np.argwhere(~np.isfinite(array))
-    low, high = (float(f(array[np.isfinite(array)])) if len(bad) < array.size else np.nan for f in (np.min, np.max))
+    low, high = (
+        float(f(array[np.isfinite(array)])) if len(bad) < array.size else np.nan
+        for f in (np.min, np.max)
+    )
     text = f"shape {array.shape}, from {low:.6g} to {high:.6g}"
     if len(bad):
         place = tuple(int(i) for i in bad[0])
@@ -86,7 +89,11 @@ def report(model: "Model", free: np.ndarray) -> Report:
             elements = np.asarray(term.elements(environment))
             terms.append(_term_report(model, term.node, environment, value, elements))
         for node, tensor in environment.items():
-            if isinstance(node, Apply) and first_bad is None and not np.all(np.isfinite(np.asarray(tensor))):
+            if (
+                isinstance(node, Apply)
+                and first_bad is None
+                and not np.all(np.isfinite(np.asarray(tensor)))
+            ):
                 first_bad = f"{describe(node)} = {_summary(tensor)}" + (
                     f"  {node.site}" if node.site else ""
                 )

@@ -64,9 +64,7 @@ def _indexed(node: Apply, known: dict[Node, Dims]) -> Dims | None:
     return (*known[indices[0]], *known[source][1:])
 
 
-def collect_coords(
-    nodes: Iterable[Node], given: dict[str, np.ndarray]
-) -> dict[str, np.ndarray]:
+def collect_coords(nodes: Iterable[Node], given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """The labels of each dimension that data bring along; `given` labels win."""
     coords = dict(given)
     for node in nodes:

@@ -47,14 +47,10 @@ class Model:
         self.density = Density(
             component.unknowns, [Term(node) for node in (*terms, *component.likelihoods, *factors)]
         )
-        self.observed = [
-            d.target for d in component.likelihoods if isinstance(d.target, Data)
-        ]
+        self.observed = [d.target for d in component.likelihoods if isinstance(d.target, Data)]
         used = [n for n in component.nodes if isinstance(n, Data) and not n.literal]
         self.data = tuple(dict.fromkeys([*used, *self.observed]))
-        names = assign_names(
-            dict.fromkeys([*targets, *component.unknowns, *self.data]), targets
-        )
+        names = assign_names(dict.fromkeys([*targets, *component.unknowns, *self.data]), targets)
         self._node_names = names
         self.target_names = tuple(names[node] for node in targets)
         self.names = tuple(names[v] for v in component.unknowns)
@@ -197,9 +193,7 @@ class Model:
             )
         lead = states.shape[:-1]
         with x64():
-            result = self._functions[which](
-                states.reshape(-1, self.free_size), self.data_values
-            )
+            result = self._functions[which](states.reshape(-1, self.free_size), self.data_values)
             return jax.tree.map(lambda r: np.asarray(r).reshape(lead + r.shape[1:]), result)
 
     def debug(self, point: Any = None) -> Any:

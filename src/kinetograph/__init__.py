@@ -22,9 +22,17 @@ from .graph.precision import precision
 from .models.model import Model, model
 from .models.observe import observe
 from .models.variables import cholesky_variable, ordered_variable, simplex_variable, variable
+from .runs.advice import Advice, SamplingWarning, diagnose
+from .runs.mcmc import mcmc
+from .runs.summary import summary
 
 __version__ = "0.1.0"
 __all__ = [
+    "summary",
+    "mcmc",
+    "diagnose",
+    "SamplingWarning",
+    "Advice",
     "Array",
     "DataError",
     "DimsError",

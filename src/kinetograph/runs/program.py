@@ -24,6 +24,7 @@ import numpy as np
 from jax import lax
 
 from ..graph.node import Node
+from ..graph.precision import x64
 from ..models.density import data_environment
 from ..models.model import Model
 from ..samplers.protocol import Info, Noise, Position, Sampler
@@ -95,7 +96,8 @@ class Program:
         q = np.zeros(size, self.dtype) if free is None else np.asarray(free, self.dtype)
         zeros = np.zeros(size, self.dtype)
         position = Position(q, np.zeros((), self.dtype), zeros)
-        adaptation = jax.eval_shape(Warmup(self.sampler).start, position)
+        with x64():
+            adaptation = jax.eval_shape(Warmup(self.sampler).start, position)
         return ChainState(
             position=position,
             adaptation=jax.tree.map(lambda a: np.zeros(a.shape, a.dtype), adaptation),

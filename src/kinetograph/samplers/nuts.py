@@ -72,7 +72,9 @@ def _straight(rho: Any, p_first: Any, p_last: Any) -> Any:
     return (jnp.sum(rho * p_first) > 0) & (jnp.sum(rho * p_last) > 0)
 
 
-def _straight_joint(a_first: Any, a_last: Any, a_sum: Any, b_first: Any, b_last: Any, b_sum: Any) -> Any:
+def _straight_joint(
+    a_first: Any, a_last: Any, a_sum: Any, b_first: Any, b_last: Any, b_sum: Any
+) -> Any:
     """The three checks on two neighbouring stretches a, b."""
     return (
         _straight(a_sum + b_sum, a_first, b_last)

@@ -80,9 +80,9 @@ class Noise(NamedTuple):
 class Sampler(Protocol):
     """The protocol; see the module's text.
 
-    `statistics` lists what `end` records. `target_acceptance` is what warm-up aims `Info.acceptance`
-    at by setting the step size; None leaves the step size alone. `tunes_scale` lets warm-up set the
-    scales. `initial_step_size` is where both start.
+    `statistics` lists what `end` records. `target_acceptance` is what warm-up aims
+    `Info.acceptance` at by setting the step size; None leaves the step size alone. `tunes_scale`
+    lets warm-up set the scales. `initial_step_size` is where the step size starts.
     """
 
     statistics: tuple[Statistic, ...]

@@ -23,7 +23,7 @@ _ROUNDS = 10
 
 
 def philox4x32(key: tuple[Any, Any], counter: Words) -> Words:
-    """Four words (uint32, broadcast over the counter's shape) for a 64-bit key and 128-bit counter."""
+    """Four words (uint32, in the counter's shape) for a 64-bit key and a 128-bit counter."""
     k0, k1 = (jnp.asarray(k, jnp.uint32) for k in key)
     c0, c1, c2, c3 = (jnp.asarray(c, jnp.uint32) for c in counter)
     for _ in range(_ROUNDS):

@@ -44,18 +44,25 @@ _FAR = (
 
 
 def _ratio(coefficients: tuple[tuple[float, ...], tuple[float, ...]], x: Any) -> Any:
-    numerator, denominator = (jnp.polyval(np.array(c), x, unroll=8) for c in coefficients)
+    numerator, denominator = (_horner(c, x) for c in coefficients)
     return numerator / denominator
 
 
-def quantile(p: Any) -> Any:
-    """The standard normal quantile of p in (0, 1)."""
+def _horner(coefficients: tuple[float, ...], x: Any) -> Any:
+    value = coefficients[0]
+    for c in coefficients[1:]:
+        value = value * x + c
+    return value
+
+
+def quantile(p: Any, library: Any = jnp) -> Any:
+    """The standard normal quantile of p in (0, 1), computed with jax.numpy or numpy."""
     centred = p - 0.5
-    near = jnp.abs(centred) <= 0.425
+    near = library.abs(centred) <= 0.425
     centre = centred * _ratio(_CENTRE, 0.180625 - centred * centred)
-    r = jnp.sqrt(-jnp.log(jnp.where(near, 0.5, jnp.minimum(p, 1.0 - p))))
-    tail = jnp.where(r <= 5.0, _ratio(_TAIL, r - 1.6), _ratio(_FAR, r - 5.0))
-    return jnp.where(near, centre, jnp.where(centred < 0, -tail, tail))
+    r = library.sqrt(-library.log(library.where(near, 0.5, library.minimum(p, 1.0 - p))))
+    tail = library.where(r <= 5.0, _ratio(_TAIL, r - 1.6), _ratio(_FAR, r - 5.0))
+    return library.where(near, centre, library.where(centred < 0, -tail, tail))
 
 
 def uniform(high: Any, low: Any) -> Any:
@@ -65,12 +72,13 @@ def uniform(high: Any, low: Any) -> Any:
 
 
 def uniforms(key: Any, event: Any, purpose: int, size: int) -> Any:
-    """`size` uniforms on (0, 1) for one event and purpose of a stream; element i depends on i only."""
+    """`size` uniforms on (0, 1) for one event and purpose; element i depends on i only."""
     half = (size + 1) // 2
     lanes = jnp.arange(half, dtype=jnp.uint32)
     zero = jnp.zeros_like(lanes)
     a, b, c, d = philox4x32(
-        (key[0], key[1]), (lanes, zero + jnp.asarray(event, jnp.uint32), zero + np.uint32(purpose), zero)
+        (key[0], key[1]),
+        (lanes, zero + jnp.asarray(event, jnp.uint32), zero + np.uint32(purpose), zero),
     )
     return jnp.stack([uniform(a, b), uniform(c, d)], axis=-1).reshape(-1)[:size]
 

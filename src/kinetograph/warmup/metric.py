@@ -50,11 +50,13 @@ class FisherMetric(NamedTuple):
         return cls(_empty(size, dtype), _empty(size, dtype))
 
     def update(self, q: Any, gradient: Any, switch: Any) -> "FisherMetric":
-        """Add a draw with its gradient; `switch` says to change to the younger window afterwards."""
+        """Add a draw with its gradient; `switch`: change to the younger window afterwards."""
         sample = jnp.stack([q, gradient])
         current, following = self.current.add(sample), self.next.add(sample)
         blank = _empty(q.shape[0], q.dtype)
-        chosen = _Window(*(jnp.where(switch, b, a) for a, b in zip(current, following, strict=True)))
+        chosen = _Window(
+            *(jnp.where(switch, b, a) for a, b in zip(current, following, strict=True))
+        )
         fresh = _Window(*(jnp.where(switch, b, a) for a, b in zip(following, blank, strict=True)))
         return FisherMetric(chosen, fresh)
 

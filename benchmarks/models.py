@@ -1,0 +1,91 @@
+"""The data of the models, in NumPy, and the points at which their densities are compared.
+
+Every peer writes the model itself, in its own language; the data and the names come from here.
+
+eight_schools  non-centred: mu ~ N(0, 5), tau ~ HalfCauchy(5), z[8] ~ N(0, 1), theta = mu + tau z
+radon          varying intercept and slope, centred: alpha[85] ~ N(mu_a, sigma_a),
+               beta[85] ~ N(mu_b, sigma_b), mu_a, mu_b ~ N(0, 10), all sigmas ~ HalfNormal(1),
+               log_radon ~ N(alpha[county] + beta[county] floor, sigma_y)
+radon_noncentred  the same posterior with alpha = mu_a + sigma_a a, beta = mu_b + sigma_b b,
+               a[85], b[85] ~ N(0, 1)
+logistic       1000 x 25, synthetic: beta ~ N(0, 2.5), y ~ Bernoulli(logit = X beta)
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+MODELS = ("eight_schools", "radon", "radon_noncentred", "logistic")
+
+_SCALES: dict[str, tuple[int, ...]] = {
+    "mu_a": (),
+    "sigma_a": (),
+    "mu_b": (),
+    "sigma_b": (),
+    "sigma_y": (),
+}
+
+# the unknowns and their shapes; positive ones are sampled as their logarithm
+UNKNOWNS: dict[str, dict[str, tuple[int, ...]]] = {
+    "eight_schools": {"mu": (), "tau": (), "z": (8,)},
+    "radon": _SCALES | {"alpha": (85,), "beta": (85,)},
+    "radon_noncentred": _SCALES | {"a": (85,), "b": (85,)},
+    "logistic": {"beta": (25,)},
+}
+POSITIVE = {"tau", "sigma_a", "sigma_b", "sigma_y"}
+
+# what a user wants to know, and of which the effective sample size is taken
+QUANTITIES: dict[str, tuple[str, ...]] = {
+    "eight_schools": ("mu", "tau", "theta"),
+    "radon": (*_SCALES, "alpha", "beta"),
+    "radon_noncentred": (*_SCALES, "alpha", "beta"),
+    "logistic": ("beta",),
+}
+
+# of posteriordb's reference draws (10,000 of them, nearly independent)
+REFERENCE: dict[str, dict[str, tuple[Any, Any]]] = {
+    "eight_schools": {  # mean, Monte Carlo standard error of it
+        "mu": (4.4105, 0.033),
+        "tau": (3.6021, 0.0319),
+        "theta": (
+            [6.1505, 4.9396, 3.9059, 4.796, 3.6144, 4.0511, 6.3172, 4.884],
+            [0.0557, 0.0462, 0.0542, 0.0475, 0.0461, 0.0485, 0.0499, 0.0543],
+        ),
+    }
+}
+
+
+def data(model: str) -> dict[str, Any]:
+    """The data of a model: a dictionary of NumPy arrays and sizes."""
+    if model == "eight_schools":
+        return {
+            "y": np.array([28.0, 8.0, -3.0, 7.0, -1.0, 1.0, 18.0, 12.0]),
+            "sigma": np.array([15.0, 10.0, 16.0, 11.0, 9.0, 11.0, 10.0, 18.0]),
+        }
+    if model in ("radon", "radon_noncentred"):
+        path = Path(__file__).parent / "data" / "radon_mn.json"
+        raw = json.loads(path.read_text())
+        return {
+            "county": np.array(raw["county_idx"]) - 1,
+            "floor": np.array(raw["floor_measure"], dtype=float),
+            "log_radon": np.array(raw["log_radon"], dtype=float),
+            "counties": int(raw["J"]),
+        }
+    if model == "logistic":
+        rng = np.random.default_rng(20_260_101)
+        x = rng.normal(size=(1000, 25))
+        beta = rng.normal(0.0, 0.5, size=25)
+        y = (rng.uniform(size=1000) < 1.0 / (1.0 + np.exp(-x @ beta))).astype(int)
+        return {"x": x, "y": y}
+    raise ValueError(f"no such model: {model!r}; there are {', '.join(MODELS)}")
+
+
+def points(model: str) -> list[dict[str, np.ndarray]]:
+    """Two points of the free (unconstrained) space, by name; positive unknowns as logarithms."""
+    rng = np.random.default_rng(7)
+    return [
+        {name: rng.normal(0.0, 0.5, size=shape) for name, shape in UNKNOWNS[model].items()}
+        for _ in range(2)
+    ]

@@ -1,0 +1,153 @@
+"""What a finished run should make you look at: warnings with counts, meaning and remedies.
+
+Each is a typed record, so that programs can match on its kind; `kg.mcmc` issues them as Python
+warnings of the class `SamplingWarning`.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..graph.errors import KinetographWarning
+from . import diagnostics
+
+__all__ = ["Advice", "SamplingWarning", "diagnose"]
+
+RHAT_LIMIT = 1.01  # Vehtari and others (2021), section 4.1
+ESS_PER_CHAIN = 100  # the same, section 4.2: below it the diagnostics themselves are unreliable
+
+
+class SamplingWarning(KinetographWarning):
+    """A finished run has a problem that may make its draws wrong or too few."""
+
+
+@dataclass(frozen=True)
+class Advice:
+    """One finding: its kind, how many draws or quantities it concerns, and what to do."""
+
+    kind: str  # "divergences", "tree_depth", "rhat" or "ess"
+    count: int
+    message: str
+
+
+def _names(posterior: Any, bad: dict[str, np.ndarray], worst: Any) -> str:
+    """The worst few elements by name: `tau, theta[3]`."""
+    found = []
+    for name, values in bad.items():
+        for place in np.argwhere(np.atleast_1d(values)):
+            labels = ", ".join(str(int(i)) for i in place) if values.ndim else ""
+            found.append(
+                (
+                    name + (f"[{labels}]" if labels else ""),
+                    worst[name][tuple(place)] if values.ndim else worst[name],
+                )
+            )
+    found.sort(key=lambda item: -abs(float(item[1])) if np.isfinite(item[1]) else -np.inf)
+    text = ", ".join(name for name, _ in found[:5])
+    return text + (f" and {len(found) - 5} more" if len(found) > 5 else "")
+
+
+def diagnose(tree: Any) -> list[Advice]:
+    """Findings about a run: divergences, saturated trees, R-hat above 1.01, low effective size.
+
+    Parameters
+    ----------
+    tree
+        What `kg.mcmc` returned.
+
+    Returns
+    -------
+    list of Advice
+        Empty where nothing is wrong.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> x = kg.normal(0, 1)
+    >>> y = kg.data(0.5)
+    >>> likelihood = kg.observe(y, kg.normal(x, 1))
+    >>> kg.diagnose(kg.mcmc(kg.model(x), seed=1, progress=False))
+    []
+    """
+    from .results import check_tree
+
+    posterior = check_tree(tree, "diagnose")
+    found = _divergences(tree) + _depth(tree)
+    draws = {str(n): v.values for n, v in posterior.data_vars.items() if v.size}
+    if posterior.sizes["draw"] >= 4:
+        found += _convergence(posterior, draws)
+    return found
+
+
+def _divergences(tree: Any) -> list[Advice]:
+    diverging = tree["sample_stats"].dataset.get("diverging")
+    count = int(diverging.sum()) if diverging is not None else 0
+    if not count:
+        return []
+    by_chain = diverging.values.sum(1)
+    worst = int(by_chain.argmax())
+    message = (
+        f"{count} of {diverging.size} draws ({100 * count / diverging.size:.2g} %) ended in a "
+        f"divergence, {int(by_chain[worst])} of them in chain {worst}: the step was too long for "
+        "the curvature there, and that region may be missing from the draws. Reparametrise (a "
+        "hierarchy often wants theta = mu + tau * z), use tighter priors, or smaller steps: "
+        "sampler=kg.samplers.NUTS(target_acceptance=0.95)."
+    )
+    return [Advice("divergences", count, message)]
+
+
+def _depth(tree: Any) -> list[Advice]:
+    settings = tree.attrs.get("sampler_settings", "{}")
+    import json
+
+    limit = json.loads(settings).get("max_depth")
+    depth = tree["sample_stats"].dataset.get("tree_depth")
+    if limit is None or depth is None:
+        return []
+    count = int((depth >= limit).sum())
+    if not count:
+        return []
+    message = (
+        f"{count} of {depth.size} draws ({100 * count / depth.size:.2g} %) reached the largest "
+        f"tree depth, {limit}: the sampler wanted to go further. The draws are right but costly; rescale "
+        f"or reparametrise strongly correlated unknowns, or use NUTS(max_depth={limit + 2})."
+    )
+    return [Advice("tree_depth", count, message)]
+
+
+def _convergence(posterior: Any, draws: dict[str, np.ndarray]) -> list[Advice]:
+    chains = posterior.sizes["chain"]
+    rhats, sizes = {}, {}
+    for name, values in draws.items():
+        rhats[name], sizes[name] = diagnostics.rhat_and_ess_bulk(values)
+    found = []
+    # An element that never moves on purpose (the diagonal of a correlation matrix) has no R-hat.
+    bad = {n: r > RHAT_LIMIT for n, r in rhats.items()}
+    count = sum(int(b.sum()) for b in bad.values())
+    if count and chains > 1:
+        largest = max(float(np.nanmax(r)) for r in rhats.values() if np.isfinite(r).any())
+        found.append(
+            Advice(
+                "rhat",
+                count,
+                f"R-hat is above {RHAT_LIMIT} for {count} quantities (up to {largest:.3g}: "
+                f"{_names(posterior, bad, rhats)}): the chains have not mixed. Run longer "
+                "(draws=, warmup=); if it stays, reparametrise or look for several modes.",
+            )
+        )
+    low = {n: s < ESS_PER_CHAIN * chains for n, s in sizes.items()}
+    count = sum(int(b.sum()) for b in low.values())
+    if count:
+        least = min(float(np.nanmin(s)) for s in sizes.values() if np.isfinite(s).any())
+        worst = {n: 1.0 / s for n, s in sizes.items()}
+        found.append(
+            Advice(
+                "ess",
+                count,
+                f"the effective sample size is below {ESS_PER_CHAIN} a chain for {count} quantities "
+                f"(down to {least:.0f}: {_names(posterior, low, worst)}): their estimates are "
+                "noisy. Draw more.",
+            )
+        )
+    return found

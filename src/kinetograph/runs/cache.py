@@ -1,0 +1,131 @@
+"""Compiled programs kept on disk, so that a second run of the same script compiles nothing.
+
+A program is looked up by a digest of its StableHLO text, of the versions that made it and of the
+processor, so a wrong hit is not possible short of a collision. Entries are written beside and
+renamed: a reader never sees half a file. The folder is trusted input, as any cache of machine code
+is: one that others may write to is not used.
+
+The environment variable KINETOGRAPH_CACHE names the folder; `off` switches the cache off.
+"""
+
+import contextlib
+import hashlib
+import os
+import pickle
+import platform
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+from typing import Any
+
+import jax
+import jaxlib
+from jax.experimental import serialize_executable
+
+from ..graph.errors import KinetographWarning
+
+__all__ = ["cache_folder", "compile_cached"]
+
+_KEPT = 200  # entries; the oldest go first
+
+
+def cache_folder() -> Path | None:
+    """The folder of the cache; None where it is switched off."""
+    named = os.environ.get("KINETOGRAPH_CACHE")
+    if named is not None:
+        return None if named.strip().lower() in ("", "0", "off", "no", "false") else Path(named)
+    if sys.platform == "darwin":
+        base = Path.home() / "Library" / "Caches"
+    else:
+        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return base / "kinetograph" / "programs"
+
+
+def _processor() -> str:
+    """What machine code depends on."""
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith(("flags", "Features")):
+                return line
+    return platform.processor() or platform.machine()
+
+
+def _digest(lowered: Any) -> str:
+    device = jax.devices()[0]
+    parts = [
+        lowered.as_text(),
+        jax.__version__,
+        jaxlib.__version__,
+        sys.version,
+        platform.machine(),
+        _processor(),
+        device.platform,
+        str(device.device_kind),
+        os.environ.get("XLA_FLAGS", ""),
+    ]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+def _is_safe(folder: Path) -> bool:
+    if os.name != "posix":
+        return True
+    status = folder.stat()
+    return status.st_uid == os.getuid() and not status.st_mode & 0o022
+
+
+def compile_cached(lowered: Any) -> tuple[Any, bool]:
+    """The executable of a lowered program, and whether it came from the cache."""
+    folder = cache_folder()
+    if folder is None:
+        return lowered.compile(), False
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        safe = _is_safe(folder)
+    except OSError:
+        return lowered.compile(), False
+    if not safe:
+        warnings.warn(
+            f"the compile cache {folder} can be written by others and is not used; "
+            "make it yours alone (chmod 700) or set KINETOGRAPH_CACHE",
+            KinetographWarning,
+            stacklevel=2,
+        )
+        return lowered.compile(), False
+    path = folder / f"{_digest(lowered)}.xla"
+    executable = _load(path)
+    if executable is not None:
+        return executable, True
+    executable = lowered.compile()
+    _store(path, executable)
+    return executable, False
+
+
+def _load(path: Path) -> Any:
+    try:
+        payload = path.read_bytes()
+    except OSError:
+        return None
+    try:
+        executable = serialize_executable.deserialize_and_load(*pickle.loads(payload))
+    except Exception:  # a file cut short, or a runtime that refuses it: compile again
+        with contextlib.suppress(OSError):
+            path.unlink()
+        return None
+    with contextlib.suppress(OSError):
+        os.utime(path)
+    return executable
+
+
+def _store(path: Path, executable: Any) -> None:
+    """Keep a program; a cache that cannot be written is no reason to fail."""
+    try:
+        payload = pickle.dumps(serialize_executable.serialize(executable))
+        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+            file.write(payload)
+        os.replace(file.name, path)
+        entries = sorted(path.parent.glob("*.xla"), key=lambda p: p.stat().st_mtime)
+        for old in entries[:-_KEPT]:
+            old.unlink(missing_ok=True)
+    except Exception:
+        return

@@ -1,0 +1,181 @@
+"""Driving chains: on the CPU each chain is a thread, on an accelerator all chains are a batch.
+
+Threads share one executable, and XLA releases the interpreter while it runs. The host only copies
+out the new draws of each block, counts, and looks whether it should stop.
+"""
+
+import os
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from typing import Any
+
+import jax
+import numpy as np
+
+from ..graph.precision import x64
+from .program import START_ATTEMPTS, ChainState, Plan, Program
+
+__all__ = ["Chain", "Lengths", "run_batch", "run_threads", "threads_available"]
+
+BLOCK_SECONDS = 0.1  # how long a block should take: how often progress and Ctrl-C are seen
+FIRST_GRADIENTS = 500
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """How long a run is."""
+
+    warmup: int
+    draws: int
+    thin: int
+
+    @property
+    def transitions(self) -> int:
+        """All transitions of a chain."""
+        return self.warmup + self.draws * self.thin
+
+
+@dataclass
+class Chain:
+    """One chain: its state, its draws so far, and what progress shows."""
+
+    state: ChainState
+    statistics: np.ndarray
+    targets: list[np.ndarray]
+    kept: int = 0
+    transition: int = 0
+    gradients: int = 0
+    divergences: int = 0
+    step_size: float = float("nan")
+    seconds: float = 0.0
+    failed: bool = False
+    done: bool = False
+
+    def take(self, state: ChainState, block: Any) -> None:
+        """Copy the new draws out of a block, and note where the chain is."""
+        count = int(block.count)
+        end = self.kept + count
+        self.statistics[self.kept : end] = np.asarray(block.statistics)[:count]
+        for rows, values in zip(self.targets, block.targets, strict=True):
+            rows[self.kept : end] = np.asarray(values)[:count]
+        self.kept = end
+        self.state = state
+        self.transition = int(state.transition)
+        self.gradients = int(state.gradients)
+        self.divergences = int(state.divergences)
+        self.step_size = float(state.adaptation.tuned.step_size)
+        self.failed = not bool(state.started) and int(state.attempts) >= START_ATTEMPTS
+
+
+@dataclass
+class _Pace:
+    """How many gradients a block gets, so that it takes about BLOCK_SECONDS."""
+
+    gradients: int = FIRST_GRADIENTS
+
+    def adjust(self, seconds: float) -> None:
+        factor = min(max(BLOCK_SECONDS / max(seconds, 1e-6), 0.25), 4.0)
+        self.gradients = max(int(self.gradients * factor), 1)
+
+
+@dataclass
+class Control:
+    """What the threads and the one that waits for them share."""
+
+    stop: threading.Event = field(default_factory=threading.Event)
+
+
+def threads_available() -> int:
+    """The number of processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _plan(lengths: Lengths, gradients: int) -> Plan:
+    return Plan(
+        np.int32(lengths.warmup),
+        np.int32(lengths.thin),
+        np.int32(lengths.transitions),
+        np.int64(gradients),
+    )
+
+
+def _advance(run: Any, data: Any, chain: Chain, lengths: Lengths, control: Control) -> None:
+    """Run one chain to its end, to a stop, or to a failed start."""
+    pace = _Pace()
+    with x64():
+        while not control.stop.is_set():
+            begun = time.perf_counter()
+            state, block = run(chain.state, data, _plan(lengths, pace.gradients))
+            chain.take(state, block)
+            elapsed = time.perf_counter() - begun
+            chain.seconds += elapsed
+            pace.adjust(elapsed)
+            if chain.failed or chain.transition >= lengths.transitions:
+                break
+    chain.done = True
+
+
+def run_threads(
+    run: Any,
+    program: Program,
+    chains: Sequence[Chain],
+    lengths: Lengths,
+    threads: int,
+    watch: Callable[[], None],
+) -> bool:
+    """Run chains on threads; `watch` is called while waiting. Gives whether it was interrupted."""
+    control = Control()
+    with x64():
+        data = jax.device_put(program.model.data_values)
+    interrupted = False
+    with ThreadPoolExecutor(max_workers=threads) as pool:
+        futures: list[Future[None]] = [
+            pool.submit(_advance, run, data, chain, lengths, control) for chain in chains
+        ]
+        try:
+            pending = set(futures)
+            while pending:
+                _, pending = wait(pending, timeout=0.05)
+                watch()
+        except KeyboardInterrupt:
+            interrupted = True
+            control.stop.set()
+        except BaseException:
+            control.stop.set()
+            raise
+    for future in futures:
+        future.result()
+    return interrupted
+
+
+def run_batch(
+    run: Any,
+    program: Program,
+    chains: Sequence[Chain],
+    lengths: Lengths,
+    watch: Callable[[], None],
+) -> bool:
+    """Run all chains as one batch on the accelerator. Gives whether it was interrupted."""
+    pace = _Pace()
+    with x64():
+        data = jax.device_put(program.model.data_values)
+        states = jax.tree.map(lambda *leaves: np.stack(leaves), *(c.state for c in chains))
+        try:
+            while not all(c.done for c in chains):
+                begun = time.perf_counter()
+                states, blocks = run(states, data, _plan(lengths, pace.gradients))
+                host_states, host_blocks = jax.device_get((states, blocks))
+                for i, chain in enumerate(chains):
+                    chain.take(*jax.tree.map(lambda a, i=i: a[i], (host_states, host_blocks)))
+                    chain.seconds += time.perf_counter() - begun
+                    chain.done = chain.failed or chain.transition >= lengths.transitions
+                pace.adjust(time.perf_counter() - begun)
+                watch()
+        except KeyboardInterrupt:
+            return True
+    return False

@@ -1,0 +1,52 @@
+"""From a program to an executable: trace, lower, compile or take from the cache."""
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import numpy as np
+
+from ..graph.precision import x64
+from .cache import compile_cached
+from .program import Plan, Program
+
+__all__ = ["Engine", "build"]
+
+
+@dataclass
+class Engine:
+    """An executable block and how long it took to get it."""
+
+    run: Any
+    trace_seconds: float
+    compile_seconds: float
+    from_cache: bool
+
+
+def build(program: Program, batch: int | None = None) -> Engine:
+    """Compile the block of one chain, or of a batch of chains.
+
+    A model keeps the executables made for it: a second run with the same sampler, whatever its
+    draws, chains and seed, compiles nothing.
+    """
+    kept = program.model.__dict__.setdefault("_engines", {})
+    identity = (program.sampler, tuple(program.targets), batch)
+    if identity in kept:
+        engine = kept[identity]
+        return Engine(engine.run, 0.0, 0.0, True)
+    begun = time.perf_counter()
+    chain = program.initial(np.zeros(2, np.uint32))
+    plan = Plan(np.int32(0), np.int32(1), np.int32(0), np.int64(0))
+    block: Any = program.block
+    if batch is not None:
+        chain = jax.tree.map(lambda a: np.broadcast_to(a, (batch, *np.shape(a))), chain)
+        block = jax.vmap(program.flat_block, (0, None, None))
+    with x64():
+        data = program.model.data_values
+        lowered = jax.jit(block).lower(chain, data, plan)
+        traced = time.perf_counter()
+        executable, from_cache = compile_cached(lowered)
+    engine = Engine(executable, traced - begun, time.perf_counter() - traced, from_cache)
+    kept[identity] = engine
+    return engine

@@ -1,0 +1,206 @@
+"""`kg.mcmc`: from a model to its posterior."""
+
+import secrets
+import threading
+import time
+import warnings
+from typing import Any
+
+import jax
+import numpy as np
+
+from ..graph.array import Array
+from ..graph.node import Node
+from ..models.model import Model
+from ..samplers.nuts import NUTS
+from ..samplers.protocol import Sampler
+from ..streams.cipher import derive_key
+from .advice import SamplingWarning, diagnose
+from .chains import Chain, Lengths, run_batch, run_threads, threads_available
+from .engine import build
+from .program import Program
+from .progress import Progress, make_progress
+from .results import as_tree
+from .start import explain_failure, initial_points
+
+__all__ = ["mcmc"]
+
+DEFAULT_WARMUP = 500
+
+
+def mcmc(
+    model: Model,
+    sampler: Sampler | None = None,
+    draws: int = 1000,
+    warmup: int | None = None,
+    chains: int = 4,
+    seed: int | None = None,
+    *,
+    thin: int = 1,
+    initial: Any = None,
+    progress: bool | Progress = True,
+    threads: int | None = None,
+) -> Any:
+    """Draw from the posterior of a model.
+
+    Compiles model and sampler to one program, runs each chain on a thread of its own (on an
+    accelerator: all chains as a batch), and checks the result. The draws depend on the model, the
+    sampler, the seed and the chain's number alone: not on the number of chains or threads, nor on
+    whether progress is shown.
+
+    Parameters
+    ----------
+    model
+        Made by `kg.model`.
+    sampler
+        By default `kg.samplers.NUTS()`.
+    draws
+        Draws kept of each chain.
+    warmup
+        Transitions of each chain that tune step size and metric and are not kept (default 500).
+    chains
+        The number of chains.
+    seed
+        A whole number, not negative. None takes one from the system's entropy; the results
+        record it as `tree.attrs["seed"]`.
+    thin
+        Keep every thin-th transition only.
+    initial
+        Where chains start: a dictionary of values of unknowns (for all chains), a list of one
+        dictionary a chain, or an array of free states. What is not given is drawn from
+        uniform(-2, 2) on the free scale, as is everything by default, up to 100 times until log
+        density and gradient are finite.
+    progress
+        True: a live table in a terminal, plain lines elsewhere, on standard error. False: silence.
+    threads
+        Chains that run at once; by default as many as there are processors.
+
+    Returns
+    -------
+    xarray.DataTree
+        In the ArviZ schema: posterior, sample_stats, observed_data, constant_data and
+        sampler_state. Ctrl-C while sampling returns what has been drawn so far, with
+        `tree.attrs["interrupted"]` set.
+
+    Raises
+    ------
+    TypeError
+        If `model` is no model or `sampler` no sampler.
+    ValueError
+        If a number is out of its range.
+    StartError
+        If no starting point has a finite log density and gradient; names the terms that do not.
+
+    Warns
+    -----
+    SamplingWarning
+        For divergences, saturated trees, R-hat above 1.01 and low effective sample sizes.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> mu = kg.normal(0, 10)
+    >>> y = kg.data([1.2, 0.7, 1.9])
+    >>> likelihood = kg.observe(y, kg.normal(mu, 1))
+    >>> tree = kg.mcmc(kg.model(mu), seed=1, progress=False)
+    >>> tree["posterior"]["mu"].sizes["draw"]
+    1000
+    """
+    lengths, sampler = _check(model, sampler, draws, warmup, chains, thin, threads)
+    seed = _seed(seed)
+    shown = make_progress(progress)
+    keys = [derive_key(seed, index) for index in range(chains)]
+    starts = initial_points(model, initial, keys)
+    # What the results need is imported while the program is being compiled.
+    importing = threading.Thread(target=_import_results, daemon=True)
+    importing.start()
+    program = Program(model, sampler, model.targets)
+    accelerator = jax.default_backend() != "cpu"
+    shown.say("compiling ...")
+    engine = build(program, chains if accelerator else None)
+    shown.say(
+        f"{model.free_size} free numbers; traced in {engine.trace_seconds:.2f} s, "
+        f"{'loaded' if engine.from_cache else 'compiled'} in {engine.compile_seconds:.2f} s"
+    )
+    running = [
+        _new_chain(program, key, start, draws) for key, start in zip(keys, starts, strict=True)
+    ]
+    begun = time.perf_counter()
+    shown.start(running, lengths)
+    try:
+        if accelerator:
+            interrupted = run_batch(engine.run, program, running, lengths, shown.update)
+        else:
+            count = min(chains, threads or threads_available())
+            interrupted = run_threads(engine.run, program, running, lengths, count, shown.update)
+    finally:
+        shown.finish()
+    seconds = time.perf_counter() - begun
+    if any(chain.failed for chain in running):
+        raise explain_failure(model, running, initial is not None)
+    if interrupted and min(chain.kept for chain in running) == 0:
+        raise KeyboardInterrupt("interrupted before every chain had a draw")
+    importing.join()
+    attributes = {
+        "seed": str(seed),
+        "draws": draws,
+        "warmup": lengths.warmup,
+        "thin": thin,
+        "gradients": sum(chain.gradients for chain in running),
+        "trace_time": engine.trace_seconds,
+        "compile_time": engine.compile_seconds,
+        "sampling_time": seconds,
+        "interrupted": int(interrupted),
+    }
+    targets = list(zip(model.target_names, model.targets, strict=True))
+    tree = as_tree(model, sampler, targets, running, attributes)
+    if draws > 0:
+        for finding in diagnose(tree):
+            warnings.warn(finding.message, SamplingWarning, stacklevel=2)
+    return tree
+
+
+def _import_results() -> None:
+    import xarray  # noqa: F401
+
+
+def _check(
+    model: Any, sampler: Any, draws: Any, warmup: Any, chains: Any, thin: Any, threads: Any
+) -> tuple[Lengths, Sampler]:
+    if not isinstance(model, Model):
+        hint = "; make one with kg.model(...)" if isinstance(model, (Array, Node)) else ""
+        raise TypeError(f"mcmc: the first argument is a {type(model).__name__}, not a model{hint}")
+    sampler = NUTS() if sampler is None else sampler
+    if isinstance(sampler, type):
+        raise TypeError(f"mcmc: sampler is a class; write sampler={sampler.__name__}()")
+    if not isinstance(sampler, Sampler):
+        raise TypeError(f"mcmc: {sampler!r} is not a sampler, such as kg.samplers.NUTS()")
+    warmup = DEFAULT_WARMUP if warmup is None else warmup
+    least = {"draws": (draws, 0), "warmup": (warmup, 0), "chains": (chains, 1), "thin": (thin, 1)}
+    if threads is not None:
+        least["threads"] = (threads, 1)
+    for name, (value, minimum) in least.items():
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < minimum:
+            raise ValueError(
+                f"mcmc: {name} must be a whole number of at least {minimum}, got {value!r}"
+            )
+    lengths = Lengths(int(warmup), int(draws), int(thin))
+    if lengths.transitions >= 2**31:
+        raise ValueError(f"mcmc: {lengths.transitions} transitions a chain are too many (2**31)")
+    return lengths, sampler
+
+
+def _seed(seed: Any) -> int:
+    if seed is None:
+        return secrets.randbits(63)
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise ValueError(f"mcmc: seed must be a whole number that is not negative, got {seed!r}")
+    return int(seed)
+
+
+def _new_chain(program: Program, key: np.ndarray, start: Any, draws: int) -> Chain:
+    return Chain(
+        program.initial(key, start),
+        np.empty((draws, len(program.sampler.statistics)), program.dtype),
+        [np.empty((draws, *node.shape), node.dtype) for node in program.targets],
+    )

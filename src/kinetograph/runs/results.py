@@ -1,0 +1,129 @@
+"""Results as an `xarray.DataTree` in the ArviZ schema.
+
+posterior       the targets, (chain, draw, *dims), on their constrained scale
+sample_stats    what the sampler recorded, by ArviZ's names
+observed_data   the observed data
+constant_data   all other data
+sampler_state   everything needed to go on: position, tuning, counters, keys
+"""
+
+import datetime
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from ..graph.node import Node
+from ..models.model import Model
+from ..samplers.protocol import Sampler
+from .chains import Chain
+
+__all__ = ["as_tree", "check_tree"]
+
+
+def _dims(model: Model, node: Node, name: str) -> tuple[str, ...]:
+    return tuple(d or f"{name}_dim_{i}" for i, d in enumerate(model.dims(node)))
+
+
+def _dataset(
+    model: Model, values: Mapping[str, tuple[Node, np.ndarray]], lead: tuple[str, ...]
+) -> Any:
+    import xarray as xr
+
+    variables, coords = {}, {}
+    for name, (node, array) in values.items():
+        dims = _dims(model, node, name)
+        variables[name] = ((*lead, *dims), array)
+        for dim, size in zip(dims, node.shape, strict=True):
+            coords[dim] = model.coords.get(dim, np.arange(size))
+    if lead:
+        chains, draws = next(iter(values.values()))[1].shape[:2]
+        coords |= {"chain": np.arange(chains), "draw": np.arange(draws)}
+    return xr.Dataset(variables, coords)
+
+
+def _statistics(sampler: Sampler, rows: np.ndarray) -> Any:
+    import xarray as xr
+
+    chains, draws = rows.shape[:2]
+    variables = {
+        s.name: (("chain", "draw"), rows[..., i].astype(s.dtype), {"description": s.text})
+        for i, s in enumerate(sampler.statistics)
+    }
+    return xr.Dataset(variables, {"chain": np.arange(chains), "draw": np.arange(draws)})
+
+
+def _state(chains: Sequence[Chain]) -> Any:
+    """The chains' states, one variable a leaf, named by its path."""
+    import xarray as xr
+
+    flat = [jax.tree_util.tree_flatten_with_path(chain.state)[0] for chain in chains]
+    variables = {}
+    for leaves in zip(*flat, strict=True):
+        name = "_".join(str(key.name) for key in leaves[0][0])
+        stacked = np.stack([np.asarray(leaf) for _, leaf in leaves])
+        dims = tuple(f"{name}_dim_{i}" for i in range(stacked.ndim - 1))
+        variables[name] = (("chain", *dims), stacked)
+    return xr.Dataset(variables, {"chain": np.arange(len(chains))})
+
+
+def as_tree(
+    model: Model,
+    sampler: Sampler,
+    targets: Sequence[tuple[str, Node]],
+    chains: Sequence[Chain],
+    attributes: Mapping[str, Any],
+) -> Any:
+    """The DataTree of a run; chains that were stopped are cut to the shortest."""
+    import xarray as xr
+
+    draws = min(chain.kept for chain in chains)
+    posterior = {
+        name: (node, np.stack([chain.targets[i][:draws] for chain in chains]))
+        for i, (name, node) in enumerate(targets)
+    }
+    statistics = np.stack([chain.statistics[:draws] for chain in chains])
+    groups = {
+        "posterior": _dataset(model, posterior, ("chain", "draw")),
+        "sample_stats": _statistics(sampler, statistics),
+        "sampler_state": _state(chains),
+    }
+    observed = {model.name(n): (n, n.value) for n in model.observed}
+    constant = {model.name(n): (n, n.value) for n in model.data if n not in model.observed}
+    if observed:
+        groups["observed_data"] = _dataset(model, observed, ())
+    if constant:
+        groups["constant_data"] = _dataset(model, constant, ())
+    from .. import __version__
+
+    shared = {
+        "created_at": datetime.datetime.now(datetime.UTC).isoformat(),
+        "inference_library": "kinetograph",
+        "inference_library_version": __version__,
+    }
+    for dataset in groups.values():
+        dataset.attrs.update(shared)
+    tree = xr.DataTree.from_dict({f"/{name}": dataset for name, dataset in groups.items()})
+    tree.attrs.update(
+        shared
+        | {
+            "sampler": type(sampler).__name__,
+            "sampler_settings": json.dumps(sampler.settings()),
+            "jax_version": jax.__version__,
+        }
+        | dict(attributes)
+    )
+    return tree
+
+
+def check_tree(tree: Any, what: str) -> Any:
+    """The posterior of results, or an error that says what makes results."""
+    try:
+        return tree["posterior"].dataset
+    except (KeyError, TypeError, AttributeError):
+        raise TypeError(
+            f"{what}: expected results of kg.mcmc (a DataTree with a posterior), "
+            f"got {type(tree).__name__}"
+        ) from None

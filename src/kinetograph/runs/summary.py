@@ -1,0 +1,160 @@
+"""`kg.summary`: a table of posterior means, spreads, intervals and their reliability."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from . import diagnostics
+from .results import check_tree
+
+__all__ = ["Summary", "summary"]
+
+COLUMNS = ("mean", "sd", "q5", "median", "q95", "mcse_mean", "ess_bulk", "ess_tail", "r_hat")
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A table: `names` of the rows, `columns` of numbers; prints itself.
+
+    `table["mean"]` is a column, `table["mean", "tau"]` an entry, `table.to_dataframe()` a pandas
+    DataFrame.
+    """
+
+    names: tuple[str, ...]
+    columns: dict[str, np.ndarray]
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, tuple):
+            column, name = key
+            return self.columns[column][self.names.index(name)]
+        return self.columns[key]
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def to_dataframe(self) -> Any:
+        """The table as a pandas DataFrame."""
+        import pandas as pd
+
+        return pd.DataFrame(self.columns, index=list(self.names))
+
+    def __str__(self) -> str:
+        formats = {"ess_bulk": _count, "ess_tail": _count, "r_hat": lambda v: f"{v:.3f}"}
+        digits = _digits(self.columns["mcse_mean"], self.columns["sd"])
+        cells = [["", *self.columns]]
+        for i, name in enumerate(self.names):
+            row = [name]
+            for column, values in self.columns.items():
+                show = formats.get(column)
+                places = digits[i] + (1 if column == "mcse_mean" else 0)
+                row.append(show(values[i]) if show else f"{values[i]:.{places}f}")
+            cells.append(row)
+        widths = [max(len(row[j]) for row in cells) for j in range(len(cells[0]))]
+        return "\n".join(
+            "  ".join(
+                cell.ljust(w) if j == 0 else cell.rjust(w)
+                for j, (cell, w) in enumerate(zip(row, widths, strict=True))
+            ).rstrip()
+            for row in cells
+        )
+
+    __repr__ = __str__
+
+
+def _count(value: float) -> str:
+    return "nan" if np.isnan(value) else f"{value:.0f}"
+
+
+def _digits(mcse: np.ndarray, sd: np.ndarray) -> list[int]:
+    """Decimals that show the first digit of the standard error, at least two of the sd."""
+    places = []
+    for error, spread in zip(mcse, sd, strict=True):
+        size = error if np.isfinite(error) and error > 0 else spread
+        exact = np.isfinite(size) and size > 0
+        places.append(int(np.clip(np.ceil(-np.log10(size)) if exact else 2, 1, 8)))
+    return places
+
+
+def summary(tree: Any, *names: str, probability: float = 0.9) -> Summary:
+    """Posterior means, standard deviations, quantiles and diagnostics.
+
+    Columns: mean, sd, the quantiles that bound the central `probability` (named q5 and q95 for
+    0.9), median, Monte Carlo standard error of the mean, effective sample sizes for the bulk and
+    the tails, and rank-normalised split R-hat (Vehtari and others, 2021).
+
+    Parameters
+    ----------
+    tree
+        What `kg.mcmc` returned, or results opened with `xarray.open_datatree`.
+    *names
+        Targets to show; by default all.
+    probability
+        Of the interval between the two outer quantiles.
+
+    Raises
+    ------
+    KeyError
+        If a name is no target.
+    TypeError
+        If `tree` has no posterior.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> mu = kg.normal(0, 1)
+    >>> y = kg.data([0.5, 1.5])
+    >>> likelihood = kg.observe(y, kg.normal(mu, 1))
+    >>> table = kg.summary(kg.mcmc(kg.model(mu), seed=1, progress=False))
+    >>> round(float(table["mean", "mu"]), 1)
+    0.7
+    """
+    posterior = check_tree(tree, "summary")
+    if not 0 < probability < 1:
+        raise ValueError(f"summary: probability must be between 0 and 1, got {probability}")
+    for name in names:
+        if name not in posterior:
+            known = ", ".join(map(str, posterior.data_vars))
+            raise KeyError(f"summary: {name!r} is not in the results; they hold {known}")
+    outer = ((1 - probability) / 2, (1 + probability) / 2)
+    labels = [f"q{100 * p:.3g}" for p in outer]
+    order = ("mean", "sd", labels[0], "median", labels[1], *COLUMNS[5:])
+    rows: list[str] = []
+    parts: dict[str, list[np.ndarray]] = {column: [] for column in order}
+    for name in names or posterior.data_vars:
+        variable = posterior[name]
+        values = np.asarray(variable.values, float)
+        rows += _row_names(str(name), variable)
+        chains, length = values.shape[:2]
+        flat = values.reshape(chains, length, -1)
+        low, median, high = np.quantile(flat, (outer[0], 0.5, outer[1]), axis=(0, 1))
+        parts["mean"].append(flat.mean((0, 1)))
+        parts["sd"].append(flat.std((0, 1), ddof=1) if chains * length > 1 else np.nan * median)
+        parts[labels[0]].append(low)
+        parts["median"].append(median)
+        parts[labels[1]].append(high)
+        for column, f in _DIAGNOSTICS.items():
+            parts[column].append(f(flat) if length >= 4 else np.full(flat.shape[2], np.nan))
+    return Summary(tuple(rows), {column: np.concatenate(p) for column, p in parts.items()})
+
+
+_DIAGNOSTICS = {
+    "mcse_mean": diagnostics.mcse_mean,
+    "ess_bulk": diagnostics.ess_bulk,
+    "ess_tail": diagnostics.ess_tail,
+    "r_hat": diagnostics.rhat,
+}
+
+
+def _row_names(name: str, variable: Any) -> list[str]:
+    dims = variable.dims[2:]
+    if not dims:
+        return [name]
+    labels = [
+        variable.coords[d].values if d in variable.coords else range(variable.sizes[d])
+        for d in dims
+    ]
+    return [
+        f"{name}[{', '.join(str(axis[i]) for axis, i in zip(labels, place, strict=True))}]"
+        for place in np.ndindex(*variable.shape[2:])
+    ]

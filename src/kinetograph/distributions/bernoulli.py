@@ -1,5 +1,6 @@
 """The Bernoulli distribution of one trial, by probability or by log odds."""
 
+import math
 from typing import Any
 
 import jax
@@ -36,7 +37,7 @@ def _sum_softplus(logit: Any) -> Any:
     of a product of factors in [1, 2].
     """
     flat = logit.reshape(-1)
-    factors = 1.0 + jnp.exp(-jnp.abs(flat))
+    factors = 1.0 + jnp.exp(-jnp.where(flat >= 0, flat, -flat))
     rows = -(-flat.size // _FACTORS)
     padded = jnp.pad(factors, (0, rows * _FACTORS - flat.size), constant_values=1.0)
     # Factors of one product lie a row apart, so that the products are taken side by side.
@@ -47,15 +48,15 @@ def _sum_softplus(logit: Any) -> Any:
 @_sum_softplus.defjvp
 def _sum_softplus_jvp(primals: Any, tangents: Any) -> Any:
     (logit,), (tangent,) = primals, tangents
-    # The exponential is the same as in the value, so that it is computed once.
-    e = jnp.exp(-jnp.abs(logit))
+    # Not abs: its derivative at 0 is 0, which would lose the second derivative there.
+    e = jnp.exp(-jnp.where(logit >= 0, logit, -logit))
     sigmoid = jnp.where(logit >= 0, 1.0, e) / (1.0 + e)
     return _sum_softplus(logit), jnp.sum(sigmoid * tangent)
 
 
 def _logit_total(x: Any, logit: Any) -> Any:
     shape = jnp.broadcast_shapes(jnp.shape(x), jnp.shape(logit))
-    copies = max(1, int(jnp.size(jnp.zeros(shape)) // max(1, jnp.size(logit))))
+    copies = math.prod(shape) // max(1, jnp.size(logit))
     return jnp.sum(x * logit) - copies * _sum_softplus(logit)
 
 

@@ -1,4 +1,4 @@
-"""The categorical distribution of a label, by probabilities or by unnormalised log probabilities."""
+"""The categorical distribution of a label, by probabilities or unnormalised log probabilities."""
 
 from typing import Any
 
@@ -16,9 +16,11 @@ __all__ = ["categorical"]
 
 
 def _pick(x: Any, log_prob: Any) -> Any:
-    x = jnp.asarray(x)
-    batch = jnp.broadcast_shapes(x.shape, log_prob.shape[:-1])
-    labels = jnp.broadcast_to(x, batch)[..., None]
+    labels = jnp.asarray(x).astype(int)
+    if log_prob.ndim == 1:
+        return jnp.take(log_prob, labels, mode="clip")
+    batch = jnp.broadcast_shapes(labels.shape, log_prob.shape[:-1])
+    labels = jnp.broadcast_to(labels, batch)[..., None]
     table = jnp.broadcast_to(log_prob, (*batch, log_prob.shape[-1]))
     return jnp.take_along_axis(table, labels, axis=-1, mode="clip")[..., 0]
 

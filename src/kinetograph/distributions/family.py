@@ -21,7 +21,7 @@ from ..graph.node import Data, Node
 from ..graph.precision import float_dtype
 from .support import POSITIVE, REAL, Interval, Support, bound_nodes
 
-__all__ = ["FAMILIES", "Distribution", "Family", "Parameter", "Variable", "distribute"]
+__all__ = ["FAMILIES", "Distribution", "Family", "Parameter", "Variable", "distribute", "shape_of"]
 
 FAMILIES: dict[str, "Family"] = {}
 
@@ -64,6 +64,7 @@ class Family:
     event_shape: Callable[..., tuple[int, ...]] = lambda *shapes: ()
     total: Callable[..., Any] | None = None
     check: Callable[..., None] | None = None
+    on_factor: "Family | None" = None  # the same density as a function of x's Cholesky factor
     register: bool = field(default=True)
 
     def __post_init__(self) -> None:
@@ -151,6 +152,18 @@ class Variable(Node):
         return "variable"
 
 
+def shape_of(shape: Any, what: str) -> tuple[int, ...]:
+    """The user's `shape=` as a tuple."""
+    sizes = (shape,) if isinstance(shape, (int, np.integer)) else shape
+    if not isinstance(sizes, (tuple, list)) or not all(
+        isinstance(n, (int, np.integer)) and not isinstance(n, bool) for n in sizes
+    ):
+        raise TypeError(f"{what}: shape must be a whole number or a tuple of them, got {shape!r}")
+    if any(n < 0 for n in sizes):
+        raise ShapeError(f"{what}: shape {tuple(sizes)} has a negative length")
+    return tuple(int(n) for n in sizes)
+
+
 def distribute(
     family: Family,
     arguments: tuple[Any, ...],
@@ -168,9 +181,9 @@ def distribute(
         _parameter(family, p, a) for p, a in zip(family.parameters, arguments, strict=True)
     )
     _check_values(family, nodes)
+    full = _full_shape(family, nodes, shape)
     if family.check is not None:
         family.check(*nodes)
-    full = _full_shape(family, nodes, shape)
     distribution = Distribution(family, nodes, full)
     dtype = np.dtype(np.int64) if family.discrete else float_dtype()
     what = f"{family.name}{f' {name!r}' if name else ''}"
@@ -195,13 +208,14 @@ def _parameter(family: Family, parameter: Parameter, argument: Any) -> Node:
 def _check_values(family: Family, nodes: tuple[Node, ...]) -> None:
     """Parameters whose values are known must lie where they belong."""
     for parameter, node in zip(family.parameters, nodes, strict=True):
-        if not isinstance(node, Data):
-            continue
         if len(node.shape) < parameter.event_ndim:
             raise ShapeError(
-                f"{family.name}: {parameter.name} needs at least {parameter.event_ndim} "
-                f"axes, got shape {node.shape}"
+                f"{family.name}: {parameter.name} {describe(node)} needs at least "
+                f"{parameter.event_ndim} {'axis' if parameter.event_ndim == 1 else 'axes'}, "
+                f"got shape {node.shape}"
             )
+        if not isinstance(node, Data):
+            continue
         inside = parameter.support.contains(node.value)
         if not np.all(inside):
             place = tuple(int(i) for i in np.argwhere(~inside)[0])
@@ -227,9 +241,7 @@ def _full_shape(family: Family, nodes: tuple[Node, ...], shape: Any) -> tuple[in
     own = (*batch, *event)
     if shape is None:
         return own
-    wanted = (int(shape),) if isinstance(shape, (int, np.integer)) else tuple(map(int, shape))
-    if any(n < 0 for n in wanted):
-        raise ShapeError(f"{family.name}: shape {wanted} has a negative length")
+    wanted = shape_of(shape, family.name)
     if event and wanted[len(wanted) - len(event) :] != event:
         wanted = (*wanted, *event)  # only the replicates were given
     try:

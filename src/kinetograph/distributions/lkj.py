@@ -1,5 +1,6 @@
 """The LKJ distribution of correlation matrices."""
 
+from dataclasses import replace
 from typing import Any
 
 import jax.numpy as jnp
@@ -27,10 +28,13 @@ def log_constant(eta: Any, dim: int) -> Any:
     return jnp.sum(terms, -1)
 
 
-def _terms(x: Any, eta: Any) -> tuple[Any, ...]:
-    factor = small_cholesky(x)
+def _factor_terms(factor: Any, eta: Any) -> tuple[Any, ...]:
     log_det = 2.0 * jnp.sum(jnp.log(jnp.diagonal(factor, axis1=-2, axis2=-1)), -1)
-    return (eta - 1.0) * log_det, -log_constant(eta, x.shape[-1])
+    return (eta - 1.0) * log_det, -log_constant(eta, factor.shape[-1])
+
+
+def _terms(x: Any, eta: Any) -> tuple[Any, ...]:
+    return _factor_terms(small_cholesky(x), eta)
 
 
 LKJ = Family(
@@ -39,6 +43,9 @@ LKJ = Family(
     _terms,
     lambda eta: CorrelationMatrix(),
     event_ndim=2,
+    on_factor=Family(
+        "lkj_correlation", (positive("eta"),), _factor_terms, event_ndim=2, register=False
+    ),
 )
 
 
@@ -86,13 +93,5 @@ def lkj_correlation(
     """
     if not isinstance(dim, (int, np.integer)) or dim < 2:
         raise ShapeError(f"lkj_correlation: dim must be a whole number of at least 2, got {dim!r}")
-    family = Family(
-        LKJ.name,
-        LKJ.parameters,
-        LKJ.terms,
-        LKJ.support,
-        event_ndim=2,
-        event_shape=lambda eta: (int(dim), int(dim)),
-        register=False,
-    )
+    family = replace(LKJ, event_shape=lambda eta: (int(dim), int(dim)), register=False)
     return distribute(family, (eta,), shape=shape, dims=dims, name=name)

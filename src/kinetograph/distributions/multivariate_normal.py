@@ -18,10 +18,17 @@ __all__ = ["multivariate_normal"]
 
 
 def _terms(x: Any, mean: Any, chol: Any) -> tuple[Any, ...]:
-    z = triangular_solve(chol, (x - mean)[..., None])[..., 0]
+    difference = x - mean
     size = chol.shape[-1]
+    if chol.ndim == 2:
+        # One factor for many vectors: they are the columns of one right side.
+        z = triangular_solve(chol, difference.reshape(-1, size).T)
+        squares = jnp.sum(z * z, 0).reshape(difference.shape[:-1])
+    else:
+        z = triangular_solve(chol, difference[..., None])[..., 0]
+        squares = jnp.sum(z * z, -1)
     log_det = jnp.sum(jnp.log(jnp.diagonal(chol, axis1=-2, axis2=-1)), -1)
-    return -0.5 * jnp.sum(z * z, -1), -log_det - size * HALF_LOG_2PI
+    return -0.5 * squares, -log_det - size * HALF_LOG_2PI
 
 
 MULTIVARIATE_NORMAL = Family(
@@ -98,7 +105,12 @@ def multivariate_normal(
         raise TypeError("multivariate_normal: give one of cov= and chol=")
     matrix = as_node(cov if chol is None else chol)
     _check_matrix(matrix, "cov" if chol is None else "chol")
-    factor = cholesky(matrix) if chol is None else matrix
+    if chol is not None:
+        factor = matrix
+    elif isinstance(matrix, Data) and matrix.literal:
+        factor = as_node(np.linalg.cholesky(matrix.value))
+    else:
+        factor = cholesky(matrix)
     centre = as_node(mean)
     size = matrix.shape[-1]
     if not centre.shape:

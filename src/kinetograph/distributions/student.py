@@ -11,9 +11,25 @@ from .family import Family, Parameter, distribute, positive
 __all__ = ["student"]
 
 
+# Coefficients of log Gamma(a + 1/2) - log Gamma(a) - log(a) / 2 in powers of 1 / a, from the
+# Bernoulli polynomials at 1/2 (Abramowitz and Stegun, 6.1.40): a, a**3, a**5, ...
+_SERIES = (-1 / 8, 1 / 192, -1 / 640, 17 / 14336, -31 / 18432, 691 / 180224)
+
+
+def _log_gamma_half_step(a: Any) -> Any:
+    """log Gamma(a + 1/2) - log Gamma(a); for large a by a series, as the difference cancels."""
+    large = a > 16.0
+    small_a, inverse = jnp.where(large, 1.0, a), 1.0 / jnp.where(large, a, 16.0)
+    total, power = 0.5 * jnp.log(jnp.where(large, a, 16.0)), inverse
+    for coefficient in _SERIES:
+        total = total + coefficient * power
+        power = power * inverse * inverse
+    return jnp.where(large, total, gammaln(small_a + 0.5) - gammaln(small_a))
+
+
 def _terms(x: Any, df: Any, mu: Any, sigma: Any) -> tuple[Any, ...]:
     z = (x - mu) / sigma
-    constant = gammaln(0.5 * (df + 1.0)) - gammaln(0.5 * df) - 0.5 * jnp.log(jnp.pi * df)
+    constant = _log_gamma_half_step(0.5 * df) - 0.5 * jnp.log(jnp.pi * df)
     return -0.5 * (df + 1.0) * jnp.log1p(z * z / df), constant, -jnp.log(sigma)
 
 
@@ -31,7 +47,8 @@ def student(
 ) -> Array:
     """An unknown that follows Student's t distribution.
 
-        log p(x) = -(df + 1) / 2 log(1 + z**2 / df) + constant(df) - log(sigma),  z = (x - mu) / sigma
+        log p(x) = -(df + 1) / 2 log(1 + z**2 / df) + constant(df) - log(sigma),
+        z = (x - mu) / sigma
 
     Parameters
     ----------

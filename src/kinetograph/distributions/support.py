@@ -61,8 +61,22 @@ class Interval(Support):
             return "real"
         if self is POSITIVE:
             return "positive"
-        low, high = (b.label() if isinstance(b, Node) else b for b in (self.lower, self.upper))
+        low, high = _bound_text(self.lower), _bound_text(self.upper)
+        if high is None:
+            return f"{'at least' if self.closed else 'above'} {low}"
+        if low is None:
+            return f"{'at most' if self.closed else 'below'} {high}"
         return f"between {low} and {high}"
+
+
+def _bound_text(bound: Bound) -> str | None:
+    """A bound for messages; None where it is infinite throughout."""
+    if isinstance(bound, Node):
+        return bound.label()
+    array = np.asarray(bound)
+    if np.isinf(array).all():
+        return None
+    return f"{array.item():g}" if array.size == 1 else np.array2string(array, threshold=6)
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,10 +91,19 @@ class WholeNumbers(Support):
         return (value == np.floor(value)) & (value >= self.lower) & (value <= upper)
 
     def describe(self) -> str:
-        if isinstance(self.upper, Node) or not np.isinf(np.max(self.upper)):
-            upper = self.upper.label() if isinstance(self.upper, Node) else np.max(self.upper)
-            return f"a whole number from {self.lower} to {upper}"
-        return "a whole number that is not negative"
+        if isinstance(self.upper, Node):
+            return f"a whole number from {self.lower} to {self.upper.label()}"
+        if np.isinf(self.upper).any():
+            return "a whole number that is not negative"
+        if np.all(np.asarray(self.upper) == 1):
+            return "0 or 1"
+        return f"a whole number from {self.lower} to {_bound_text(self.upper)}"
+
+    def at(self, place: tuple[int, ...], shape: tuple[int, ...]) -> "WholeNumbers":
+        """The support of one element of an array of the given shape."""
+        if isinstance(self.upper, Node):
+            return self
+        return WholeNumbers(self.lower, np.broadcast_to(self.upper, shape)[place])
 
 
 @dataclass(frozen=True, eq=False)

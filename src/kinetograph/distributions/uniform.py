@@ -6,7 +6,6 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..graph.array import Array
-from ..graph.messages import describe
 from ..graph.node import Data, Node
 from .family import Family, Parameter, distribute
 from .support import Interval, Support
@@ -28,9 +27,15 @@ def _terms(x: Any, low: Any, high: Any) -> tuple[Any, ...]:
 
 
 def _check(low: Node, high: Node) -> None:
-    if isinstance(low, Data) and isinstance(high, Data) and not np.all(low.value < high.value):
+    if not isinstance(low, Data) or not isinstance(high, Data):
+        return
+    lows, highs = np.broadcast_arrays(low.value, high.value)
+    wrong = np.argwhere(~(lows < highs))
+    if len(wrong):
+        place = tuple(int(i) for i in wrong[0])
         raise ValueError(
-            f"uniform: min must be below max, got min {describe(low)} and max {describe(high)}"
+            f"uniform: min must be below max, got min {lows[place]:g} and max {highs[place]:g}"
+            f"{f' at index {place}' if place else ''}"
         )
 
 

@@ -75,23 +75,27 @@ class Bounded(Bijector):
         return np.broadcast_to(finite, self.shape)
 
     def _bounds(self, lookup: Lookup) -> tuple[Any, Any]:
-        return tuple(
-            jnp.where(has, lookup(bound), 0.0) if not has.all() else lookup(bound)
-            for has, bound in ((self.has_lower, self.lower), (self.has_upper, self.upper))
-        )
+        def finite(has: np.ndarray, bound: Any) -> Any:
+            return lookup(bound) if has.all() else jnp.where(has, lookup(bound), 0.0)
+
+        return finite(self.has_lower, self.lower), finite(self.has_upper, self.upper)
 
     def forward(self, free: Any, lookup: Lookup) -> tuple[Any, Any]:
         a, b = self._bounds(lookup)
         both, low, high = self._kinds()
         parts: list[tuple[np.ndarray, Any, Any]] = []
         if both.any():
-            e = jnp.exp(-jnp.abs(free))
+            # Not abs(free): its derivative at 0 is 0, which would lose the gradient there.
+            size = jnp.where(free >= 0, free, -free)
+            e = jnp.exp(-size)
             sigma = jnp.where(free >= 0, 1.0, e) / (1.0 + e)
             width = jnp.where(both, b - a, 1.0) if not both.all() else b - a
-            log_jacobian = jnp.log(width) - jnp.abs(free) - 2.0 * jnp.log1p(e)
+            log_jacobian = jnp.log(width) - size - 2.0 * jnp.log1p(e)
             parts.append((both, a + width * sigma, log_jacobian))
         if low.any() or high.any():
-            guarded = free if not both.any() else jnp.where(both, 0.0, free)
+            # An exponential that overflows where it is not used would make a gradient NaN.
+            one_sided = low | high
+            guarded = free if one_sided.all() else jnp.where(one_sided, free, 0.0)
             e = jnp.exp(guarded)
             if low.any():
                 parts.append((low, a + e, free))
@@ -112,8 +116,9 @@ class Bounded(Bijector):
         both, low, high = self._kinds()
         result = value
         if both.any():
-            ratio = jnp.where(both, (value - a) / jnp.where(both, b - a, 1.0), 0.5)
-            result = jnp.where(both, jnp.log(ratio) - jnp.log1p(-ratio), result)
+            # From both distances, so that neither end loses digits.
+            below, above = jnp.where(both, value - a, 1.0), jnp.where(both, b - value, 1.0)
+            result = jnp.where(both, jnp.log(below) - jnp.log(above), result)
         if low.any():
             result = jnp.where(low, jnp.log(jnp.where(low, value - a, 1.0)), result)
         if high.any():
@@ -140,10 +145,8 @@ class StickBreaking(Bijector):
         return value, jnp.sum(log_z + log_rest + before)
 
     def inverse(self, value: Any, lookup: Lookup) -> Any:
-        before = 1.0 - jnp.concatenate(
-            [jnp.zeros_like(value[..., :1]), jnp.cumsum(value[..., :-2], -1)], -1
-        )
-        after = before - value[..., :-1]
+        # The rest of the stick, summed from its end: no cancellation.
+        after = jnp.cumsum(value[..., ::-1], -1)[..., ::-1][..., 1:]
         return jnp.log(value[..., :-1]) - jnp.log(after) + self._offset
 
 
@@ -163,31 +166,33 @@ class PartialCorrelations(Bijector):
 
     L_ij = z_ij sqrt(rest_ij), rest_ij = 1 - sum_{j' < j} L_ij'**2, L_ii = sqrt(rest_ii);
     log J = sum_{i > j} log(1 - z_ij**2) + log(rest_ij) / 2.
+
+    rest_ij is the product of 1 - z_ij'**2 = 1 / cosh(u_ij')**2 over j' < j. Written so, nothing
+    cancels where z rounds to 1, and log J is a weighted sum of log cosh(u).
     """
 
     def __init__(self, shape: tuple[int, ...]) -> None:
         n = shape[-1]
         super().__init__(shape, (*shape[:-2], n * (n - 1) // 2))
+        rows, columns = np.tril_indices(n, -1)
+        # 1 / cosh(u_ij) is squared in 1 - z_ij**2 and enters rest_ij' for the i - j - 1 later j'.
+        self._weights = rows - columns + 1.0
 
     def _factor(self, free: Any) -> tuple[Any, Any]:
         n = self.shape[-1]
-        z = jnp.tanh(free)
-        # log(1 - tanh(u)**2), without cancellation
-        log_jacobian = jnp.sum(
-            2.0 * (np.log(2.0) - jnp.abs(free) - jax.nn.softplus(-2.0 * jnp.abs(free)))
-        )
+        z, shrink = jnp.tanh(free), 1.0 / jnp.cosh(free)
         zero, one = jnp.zeros(free.shape[:-1], free.dtype), jnp.ones(free.shape[:-1], free.dtype)
         rows, place = [], 0
         for i in range(n):
             row, rest = [], one
             for _ in range(i):
-                row.append(z[..., place] * jnp.sqrt(rest))
-                log_jacobian = log_jacobian + 0.5 * jnp.sum(jnp.log(rest))
-                rest = rest * (1.0 - z[..., place] ** 2)
+                row.append(z[..., place] * rest)
+                rest = rest * shrink[..., place]
                 place += 1
-            row.append(jnp.sqrt(rest))
+            row.append(rest)
             rows.append(jnp.stack(row + [zero] * (n - i - 1), -1))
-        return jnp.stack(rows, -2), log_jacobian
+        log_shrink = math.log(2.0) - free - jax.nn.softplus(-2.0 * free)
+        return jnp.stack(rows, -2), jnp.sum(self._weights * log_shrink)
 
     def forward(self, free: Any, lookup: Lookup) -> tuple[Any, Any]:
         return self._factor(free)
@@ -195,17 +200,22 @@ class PartialCorrelations(Bijector):
     def inverse(self, value: Any, lookup: Lookup) -> Any:
         n = self.shape[-1]
         columns = []
+        # sinh(u_ij) = L_ij / sqrt(rest after j), and that rest is summed from its end.
+        rest = jnp.cumsum(value[..., ::-1] ** 2, -1)[..., ::-1]
         for i in range(n):
-            rest = jnp.ones(value.shape[:-2], value.dtype)
             for j in range(i):
-                z = value[..., i, j] / jnp.sqrt(rest)
-                columns.append(jnp.arctanh(z))
-                rest = rest * (1.0 - z**2)
+                columns.append(jnp.arcsinh(value[..., i, j] / jnp.sqrt(rest[..., i, j + 1])))
         return jnp.stack(columns, -1)
 
 
 class Correlation(PartialCorrelations):
     """Correlation matrix R = L L'. From L to R: log J = sum_i (n - i) log L_ii, i = 1 .. n."""
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        super().__init__(shape)
+        n = shape[-1]
+        # log L_ii is the sum of -log cosh(u_ij) over j < i.
+        self._weights = self._weights + (n - 1.0 - np.tril_indices(n, -1)[0])
 
     def forward(self, free: Any, lookup: Lookup) -> tuple[Any, Any]:
         value, log_jacobian, _ = self.forward_with_factor(free)
@@ -214,13 +224,10 @@ class Correlation(PartialCorrelations):
     def forward_with_factor(self, free: Any) -> tuple[Any, Any, Any]:
         """The matrix, the log Jacobian, and the factor L that the matrix is made of."""
         factor, log_jacobian = self._factor(free)
-        n = self.shape[-1]
         # R has unit diagonal by construction; written so, rounding cannot change it.
         product = jnp.einsum("...ij,...kj->...ik", factor, factor)
-        value = jnp.where(np.eye(n, dtype=bool), 1.0, product)
-        powers = np.arange(n - 1, -1, -1.0)
-        logs = jnp.log(jnp.diagonal(factor, axis1=-2, axis2=-1))
-        return value, log_jacobian + jnp.sum(powers * logs), factor
+        value = jnp.where(np.eye(self.shape[-1], dtype=bool), 1.0, product)
+        return value, log_jacobian, factor
 
     def inverse(self, value: Any, lookup: Lookup) -> Any:
         return super().inverse(jnp.linalg.cholesky(value), lookup)

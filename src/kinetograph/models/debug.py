@@ -1,11 +1,12 @@
-"""Node by node: which value of the model is the first that is not finite, and where it was written."""
+"""Node by node: which value of a model is the first that is not finite, and where it was made."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..distributions.family import Distribution
+from ..distributions.family import Distribution, Variable
+from ..graph.lower import Environment, evaluate
 from ..graph.messages import describe
 from ..graph.node import Apply, Node
 from ..graph.precision import x64
@@ -26,6 +27,7 @@ class TermReport:
     site: str
     value: float
     bad: int  # how many of its elements are not finite
+    size: int
     inputs: list[str]
 
 
@@ -43,13 +45,17 @@ class Report:
         return [t for t in self.terms if not np.isfinite(t.value)]
 
     def __str__(self) -> str:
-        width = max([len(t.name) for t in self.terms] + [4])
+        names = max([len(t.name) for t in self.terms] + [4])
+        texts = max([len(t.expression) for t in self.terms] + [4])
         lines = [f"log density {self.log_density:.6g}"]
         for t in self.terms:
-            mark = "" if np.isfinite(t.value) else "   <- not finite"
-            lines.append(f"  {t.name:<{width}}  {t.value:>14.6g}  {t.expression}  {t.site}{mark}")
-            if mark:
-                lines += [f"  {'':<{width}}      {text}" for text in t.inputs]
+            row = f"  {t.name:<{names}}  {t.value:>14.6g}  {t.expression:<{texts}}  {t.site}"
+            if np.isfinite(t.value):
+                lines.append(row.rstrip())
+                continue
+            count = f" ({t.bad} of {t.size} elements)" if t.size > 1 else ""
+            lines.append(f"{row}   <- not finite{count}")
+            lines += [f"  {'':<{names}}      {text}" for text in t.inputs]
         if self.first_bad:
             lines.append(f"first value that is not finite: {self.first_bad}")
         return "\n".join(lines)
@@ -80,25 +86,27 @@ def report(model: "Model", free: np.ndarray) -> Report:
         environment, log_jacobian = density.values(
             np.asarray(free), data_environment(model.data, model.data_values)
         )
-        terms, first_bad = [], None
+        terms = []
         for term in density.terms:
-            from ..graph.lower import evaluate
-
             evaluate(term.needs(), environment)
             value = float(term.value(environment))
             elements = np.asarray(term.elements(environment))
             terms.append(_term_report(model, term.node, environment, value, elements))
-        for node, tensor in environment.items():
-            if (
-                isinstance(node, Apply)
-                and first_bad is None
-                and not np.all(np.isfinite(np.asarray(tensor)))
-            ):
-                first_bad = f"{describe(node)} = {_summary(tensor)}" + (
-                    f"  {node.site}" if node.site else ""
-                )
+    first_bad = _first_bad(environment) or next(
+        (f"log density of {t.name} = {t.value:.6g}  {t.site}" for t in terms if t.bad), None
+    )
     total = sum(t.value for t in terms) + float(log_jacobian)
     return Report(total, terms, first_bad)
+
+
+def _first_bad(environment: Environment) -> str | None:
+    """The first unknown or computed value, in order of creation, that is not finite."""
+    for node in sorted(environment, key=lambda n: n.serial):
+        if isinstance(node, (Apply, Variable)):
+            value = np.asarray(environment[node])
+            if value.dtype.kind == "f" and not np.isfinite(value).all():
+                return f"{describe(node)} = {_summary(value)}  {node.site or ''}".rstrip()
+    return None
 
 
 def _term_report(
@@ -113,4 +121,4 @@ def _term_report(
     else:
         name, expression, inputs = "factor", describe(node), []
     bad = int((~np.isfinite(elements)).sum())
-    return TermReport(name, expression, str(node.site or ""), value, bad, inputs)
+    return TermReport(name, expression, str(node.site or ""), value, bad, elements.size, inputs)

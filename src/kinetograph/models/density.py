@@ -12,7 +12,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..distributions.family import Distribution, Variable
+from ..distributions.family import Distribution, Family, Variable
+from ..graph.linear_algebra import cholesky
 from ..graph.lower import Environment, evaluate
 from ..graph.node import Data, Node
 from .bijectors import Bijector, Correlation, bijector
@@ -43,18 +44,28 @@ class Term:
         node = self.node
         if not isinstance(node, Distribution):
             return jnp.sum(environment[node])
-        return node.family.log_density_total(*self._tensors(node, environment))
+        family, tensors = self._arguments(node, environment)
+        return family.log_density_total(*tensors)
 
     def elements(self, environment: Environment) -> Any:
         """The term's value for each element of its target."""
         node = self.node
         if not isinstance(node, Distribution):
             return environment[node]
-        return node.family.log_density(*self._tensors(node, environment))
+        family, tensors = self._arguments(node, environment)
+        return family.log_density(*tensors)
 
-    def _tensors(self, node: Distribution, environment: Environment) -> tuple[Any, ...]:
-        assert self.target is not None
-        return (environment[self.target], *(environment[p] for p in node.parents))
+    def _arguments(
+        self, node: Distribution, environment: Environment
+    ) -> tuple[Family, tuple[Any, ...]]:
+        """The family, the tensor that follows it, and its parameters' tensors."""
+        target, family = self.target, node.family
+        assert target is not None
+        if family.on_factor is not None and isinstance(target, Variable):
+            factor = target._cholesky() if target._cholesky is not None else None
+            if factor is not None and factor in environment:
+                target, family = factor, family.on_factor
+        return family, (environment[target], *(environment[p] for p in node.parents))
 
 
 class Density:
@@ -66,6 +77,10 @@ class Density:
         self.bijectors: dict[Variable, Bijector] = {
             v: bijector(v.support, v.shape) for v in self.unknowns
         }
+        # Held here so that the factors these matrices are made of are never computed anew.
+        self._factors = [
+            cholesky(v) for v, b in self.bijectors.items() if isinstance(b, Correlation)
+        ]
         sizes = [self.bijectors[v].free_size for v in self.unknowns]
         ends = np.cumsum(sizes, dtype=int)
         self.free_size = int(ends[-1]) if sizes else 0
@@ -107,7 +122,9 @@ class Density:
         environment, log_jacobian = self.values(free, data)
         needed = [node for term in self.terms for node in term.needs()]
         evaluate(needed, environment)
-        total = sum((term.value(environment) for term in self.terms), start=jnp.zeros((), free.dtype))
+        total = sum(
+            (term.value(environment) for term in self.terms), start=jnp.zeros((), free.dtype)
+        )
         return (total + log_jacobian if adjusted else total).astype(free.dtype)
 
     def targets(self, free: Any, targets: Sequence[Node], data: Environment) -> tuple[Any, ...]:
@@ -118,7 +135,8 @@ class Density:
 
     def free_state(self, values: dict[Variable, Any], data: Environment) -> Any:
         """The free state of given values of all unknowns."""
-        environment: Environment = {**data, **values}
+        environment: Environment = dict(data)
+        environment.update(values)
         parts = []
         for node in self.unknowns:
             evaluate(node.parents, environment)

@@ -6,7 +6,7 @@ reached through them. An unknown that no target, factor or likelihood depends on
 and is left out.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from ..distributions.family import Distribution, Variable
@@ -40,8 +40,8 @@ def _below(node: Node) -> Iterator[Node]:
         yield from node.children
 
 
-def discover(roots: Iterable[Node]) -> Component:
-    """The model around `roots` (targets and factors)."""
+def discover(roots: Iterable[Node], without: Collection[Distribution] = ()) -> Component:
+    """The model around `roots` (targets and factors), `without` some likelihoods."""
     included: set[Node] = set()
     searched: set[Node] = set()
     likelihoods: list[Distribution] = []
@@ -58,7 +58,11 @@ def discover(roots: Iterable[Node]) -> Component:
                     continue
                 searched.add(child)
                 stack.append(child)
-                if isinstance(child, Distribution) and _is_likelihood(child):
+                if (
+                    isinstance(child, Distribution)
+                    and _is_likelihood(child)
+                    and child not in without
+                ):
                     likelihoods.append(child)
                     pending.append(child)
     nodes = sorted(included, key=lambda n: n.serial)

@@ -17,8 +17,8 @@ from ..graph.precision import x64
 from .density import Density, Term, data_environment
 from .dims import collect_coords, dims_of
 from .discovery import Component, discover
-from .names import assign_names, unknowns_in_scope
-from .observe import lost_observations
+from .names import assign_names, held_in_scope, unknowns_in_scope
+from .observe import detached, lost_observations, superseded
 
 __all__ = ["Model", "model"]
 
@@ -42,16 +42,22 @@ class Model:
         coords: Mapping[str, Any],
     ) -> None:
         self.targets = tuple(targets)
-        self.component = component
+        observed = [d.target for d in component.likelihoods if isinstance(d.target, Data)]
+        used = [n for n in component.nodes if isinstance(n, Data) and not n.literal]
+        names = assign_names(
+            dict.fromkeys([*targets, *component.unknowns, *used, *observed]), targets
+        )
+        copies = [detached(likelihood) for likelihood in component.likelihoods]
+        likelihoods = [likelihood for likelihood, _ in copies]
+        self.observed = [data for _, data in copies]
+        names.update((copy, names[node]) for node, copy in zip(observed, self.observed))
+        self._node_names = {n: name for n, name in names.items() if n in used or n not in observed}
+        self.component = Component(component.unknowns, likelihoods, component.nodes)
         terms = [v.distribution for v in component.unknowns if v.distribution is not None]
         self.density = Density(
-            component.unknowns, [Term(node) for node in (*terms, *component.likelihoods, *factors)]
+            component.unknowns, [Term(node) for node in (*terms, *likelihoods, *factors)]
         )
-        self.observed = [d.target for d in component.likelihoods if isinstance(d.target, Data)]
-        used = [n for n in component.nodes if isinstance(n, Data) and not n.literal]
         self.data = tuple(dict.fromkeys([*used, *self.observed]))
-        names = assign_names(dict.fromkeys([*targets, *component.unknowns, *self.data]), targets)
-        self._node_names = names
         self.target_names = tuple(names[node] for node in targets)
         self.names = tuple(names[v] for v in component.unknowns)
         self.free_size = self.density.free_size
@@ -139,26 +145,32 @@ class Model:
         checked = self._check_values(values, complete=True)
         with x64():
             env = data_environment(self.data, self.data_values)
-            return np.asarray(self.density.free_state(checked, env))
+            free = np.asarray(self.density.free_state(checked, env))
+        for v, value in checked.items():
+            # Bounds that are themselves unknown, and values on the edge, show only here.
+            if not np.all(np.isfinite(free[self.density.slices[v]])):
+                raise _outside(self.name(v), v, value)
+        return free
 
     def _check_values(self, values: Mapping[str, Any], complete: bool) -> dict[Variable, Any]:
         by_name = dict(zip(self.names, self.component.unknowns, strict=True))
         for name in values:
             if name not in by_name:
                 raise ModelError(
-                    f"{name!r} is no unknown of this model; its unknowns are {', '.join(self.names)}"
+                    f"{name!r} is no unknown of this model; "
+                    f"its unknowns are {', '.join(self.names)}"
                 )
         missing = [n for n in self.names if n not in values]
         if complete and missing:
             raise ModelError(f"values are missing for {', '.join(missing)}")
         checked: dict[Variable, Any] = {}
-        for name, value in values.items():
+        for name in values:
             node = by_name[name]
-            array = np.asarray(value, node.dtype)
+            array = np.asarray(values[name], node.dtype)
             if array.shape != node.shape:
                 raise ShapeError(f"{name}: expected shape {node.shape}, got {array.shape}")
             if not np.all(node.support.contains(array)):
-                raise ValueError(f"{name}: must be {node.support.describe()}, got {array}")
+                raise _outside(name, node, array)
             checked[node] = array
         return checked
 
@@ -184,13 +196,18 @@ class Model:
         }
         return {name: jax.jit(jax.vmap(f, (0, None))) for name, f in plain.items()}
 
-    def _batched(self, which: str, free: Any) -> Any:
+    def _check_free(self, free: Any) -> np.ndarray:
         states = np.asarray(free, float)
         if not states.shape or states.shape[-1] != self.free_size:
+            parts = ", ".join(f"{n} {k}" for n, k in zip(self.names, self.density.sizes))
             raise ShapeError(
-                f"a free state of this model has {self.free_size} numbers "
-                f"({', '.join(self.names)}), got shape {states.shape}"
+                f"a free state of this model has {self.free_size} numbers ({parts}), "
+                f"got shape {states.shape}"
             )
+        return states
+
+    def _batched(self, which: str, free: Any) -> Any:
+        states = self._check_free(free)
         lead = states.shape[:-1]
         with x64():
             result = self._functions[which](states.reshape(-1, self.free_size), self.data_values)
@@ -216,7 +233,9 @@ class Model:
         elif isinstance(point, Mapping):
             free = self.untransform(point)
         else:
-            free = np.asarray(point, float)
+            free = self._check_free(point)
+        if free.ndim > 1:
+            raise ShapeError(f"debug takes one point, got shape {free.shape}")
         return report(self, free)
 
     def plot(self) -> Any:
@@ -300,11 +319,21 @@ def model(
         if not isinstance(factor, Array) or factor.dtype.kind != "f":
             raise TypeError(f"model: a factor must be an array of real numbers, got {factor!r}")
     factor_nodes = [f.node for f in terms]
-    component = discover([*nodes, *factor_nodes])
+    roots = [*nodes, *factor_nodes]
+    component = discover(roots)
+    old = superseded(component.likelihoods, held_in_scope())
+    if old:
+        component = discover(roots, without=old)
     _check(component, factor_nodes)
     given = {node: names.get(node, "") for node in nodes}
     given = assign_names(nodes, {n: name for n, name in given.items() if name})
     return Model(given, factor_nodes, component, coords or {})
+
+
+def _outside(name: str, node: Variable, value: np.ndarray) -> ValueError:
+    return ValueError(
+        f"{name}: must be {node.support.describe()}, got {np.array2string(value, threshold=6)}"
+    )
 
 
 def _target(array: Any, name: str | None) -> Node:

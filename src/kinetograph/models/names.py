@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
+from ..distributions.family import Variable
 from ..graph.array import Array
 from ..graph.errors import ModelError
 from ..graph.messages import site_text
@@ -11,18 +12,27 @@ from ..graph.source import user_frame
 __all__ = ["assign_names", "unknowns_in_scope"]
 
 
-def _scope() -> list[Mapping[str, object]]:
+def _scope() -> dict[str, Array]:
+    """The arrays that the caller's variables hold; a local hides a global of its name."""
     frame = user_frame()
-    return [] if frame is None else [frame.f_locals, frame.f_globals]
+    if frame is None:
+        return {}
+    visible = {**frame.f_globals, **frame.f_locals}
+    local = {name: visible[name] for name in frame.f_locals}
+    return {n: v for n, v in {**local, **visible}.items() if isinstance(v, Array)}
 
 
 def _variables() -> dict[Node, str]:
     names: dict[Node, str] = {}
-    for scope in _scope():
-        for name, value in scope.items():
-            if isinstance(value, Array) and not name.startswith("_"):
-                names.setdefault(value.node, name)
+    for name, value in _scope().items():
+        if not name.startswith("_"):
+            names.setdefault(value.node, name)
     return names
+
+
+def held_in_scope() -> set[Node]:
+    """The nodes of all arrays that the caller's variables hold."""
+    return {value.node for value in _scope().values()}
 
 
 def unknowns_in_scope() -> list[Array]:
@@ -31,8 +41,10 @@ def unknowns_in_scope() -> list[Array]:
     found: dict[Node, Array] = {}
     if frame is not None:
         for name, value in frame.f_locals.items():
-            if isinstance(value, Array) and value.node.kind == "variable" and name[0] != "_":
-                found.setdefault(value.node, value)
+            if isinstance(value, Array) and not name.startswith("_"):
+                node = value.node
+                if isinstance(node, Variable) and node.observed_by is None:
+                    found.setdefault(node, value)
     return list(found.values())
 
 

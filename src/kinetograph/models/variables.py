@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ..distributions.family import Variable
+from ..distributions.family import Variable, shape_of
 from ..distributions.support import REAL, CholeskyCorrelation, Interval, Ordered, Simplex, Support
 from ..graph.array import Array, check_dims
 from ..graph.errors import ShapeError
@@ -14,20 +14,13 @@ from ..graph.precision import float_dtype
 __all__ = ["cholesky_variable", "ordered_variable", "simplex_variable", "variable"]
 
 
-def _shape(shape: Any) -> tuple[int, ...]:
-    sizes = (int(shape),) if isinstance(shape, (int, np.integer)) else tuple(map(int, shape))
-    if any(n < 0 for n in sizes):
-        raise ShapeError(f"variable: shape {sizes} has a negative length")
-    return sizes
-
-
 def _make(support: Support, shape: tuple[int, ...], name: str | None, dims: Any) -> Array:
     what = f"variable{f' {name!r}' if name else ''}"
     names = check_dims(dims, shape, what)
     return Array(Variable(support, shape, float_dtype(), name, names))
 
 
-def _bound(value: Any, default: float, which: str) -> Any:
+def _bound(value: Any, default: float, which: str, what: str) -> Any:
     if value is None:
         return np.asarray(default)
     if isinstance(value, Array):
@@ -35,9 +28,9 @@ def _bound(value: Any, default: float, which: str) -> Any:
         return node.value if isinstance(node, Data) else node
     array = np.asarray(value)
     if array.dtype.kind not in "iuf":
-        raise TypeError(f"variable: {which} must be numbers, got {value!r}")
+        raise TypeError(f"{what}: {which} must be numbers, got {value!r}")
     if np.isnan(array).any():
-        raise ValueError(f"variable: {which} is NaN")
+        raise ValueError(f"{what}: {which} is NaN")
     return array.astype(float)
 
 
@@ -75,31 +68,31 @@ def variable(
     >>> import kinetograph as kg
     >>> sigma = kg.variable(lower=0, name="sigma")
     """
-    low, high = _bound(lower, -np.inf, "lower"), _bound(upper, np.inf, "upper")
+    what = f"variable{f' {name!r}' if name else ''}"
+    low, high = _bound(lower, -np.inf, "lower", what), _bound(upper, np.inf, "upper", what)
+    try:
+        own = np.broadcast_shapes(low.shape, high.shape)
+    except ValueError:
+        raise ShapeError(
+            f"{what}: lower of shape {low.shape} and upper of shape {high.shape} do not fit "
+            "together"
+        ) from None
     if not isinstance(low, Node) and not isinstance(high, Node):
-        try:
-            wrong = ~(low < high)
-        except ValueError:
-            raise ShapeError(
-                f"variable: lower of shape {low.shape} and upper of shape {high.shape} do not fit"
-            ) from None
+        wrong = ~(low < high)
         if wrong.any():
             place = tuple(int(i) for i in np.argwhere(wrong)[0])
             low, high = np.broadcast_arrays(low, high)
             raise ValueError(
-                f"variable{f' {name!r}' if name else ''}: lower must be below upper, got lower "
-                f"{low[place]} and upper {high[place]}{f' at index {place}' if place else ''}"
+                f"{what}: lower must be below upper, got lower {low[place]:g} and upper "
+                f"{high[place]:g}{f' at index {place}' if place else ''}"
             )
-        if np.any(low == np.inf) or np.any(high == -np.inf):
-            raise ValueError("variable: lower must not be inf and upper must not be -inf")
-    own = np.broadcast_shapes(low.shape, high.shape)
-    full = own if shape is None else _shape(shape)
+    full = own if shape is None else shape_of(shape, what)
     try:
         fits = np.broadcast_shapes(full, own) == full
     except ValueError:
         fits = False
     if not fits:
-        raise ShapeError(f"variable: bounds of shape {own} do not fit shape {full}")
+        raise ShapeError(f"{what}: bounds of shape {own} do not fit shape {full}")
     unbounded = not isinstance(low, Node) and not isinstance(high, Node)
     if unbounded and np.all(np.isinf(low)) and np.all(np.isinf(high)):
         return _make(REAL, full, name, dims)
@@ -107,7 +100,7 @@ def variable(
 
 
 def _vector(shape: Any, what: str) -> tuple[int, ...]:
-    sizes = _shape(shape)
+    sizes = shape_of(shape, what)
     if not sizes or sizes[-1] < 2:
         raise ShapeError(f"{what}: the last axis needs at least 2 elements, got shape {sizes}")
     return sizes

@@ -1,0 +1,127 @@
+"""Draw the posterior of a run: for each quantity its density by chain, and its draws in order.
+
+    python examples/plot_posterior.py IN.nc OUT.png
+
+Chains that agree lie on top of each other on the left, and look like the same noise on the right.
+"""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+import numpy as np
+import xarray as xr
+from scipy.stats import gaussian_kde
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+
+MOST = 12  # rows; further quantities are left out
+COLOURS = ["#3b6fb6", "#e07b39", "#4f9d69", "#a8497a", "#8a6d3b", "#5b5b8c"]
+INK, GRID = "#333333", "#e6e6e6"
+
+
+def quantities(posterior: xr.Dataset) -> list[tuple[str, np.ndarray]]:
+    """The scalar quantities with their draws, (chain, draw)."""
+    found = []
+    for name, variable in posterior.data_vars.items():
+        dims = variable.dims[2:]
+        for place in np.ndindex(*variable.shape[2:]):
+            labels = [str(variable[d].values[i]) for d, i in zip(dims, place, strict=True)]
+            label = f"{name}[{', '.join(labels)}]" if labels else str(name)
+            found.append((label, variable.values[(..., *place)]))
+    return found
+
+
+def limits(rows: list[tuple[str, np.ndarray]]) -> list[tuple[float, float]]:
+    """What each row shows: the central 99 % of its draws.
+
+    The elements of an array share a scale, so that they can be compared, unless that would squeeze
+    them.
+    """
+    own = [tuple(np.quantile(draws, [0.005, 0.995])) for _, draws in rows]
+    shown = []
+    for (name, _), (low, high) in zip(rows, own, strict=True):
+        base = name.partition("[")[0]
+        peers = [
+            r for (other, _), r in zip(rows, own, strict=True) if other.partition("[")[0] == base
+        ]
+        bottom, top = min(r[0] for r in peers), max(r[1] for r in peers)
+        widest = max(r[1] - r[0] for r in peers)
+        shown.append((bottom, top) if top - bottom < 3 * widest else (low, high))
+    return shown
+
+
+def draw_density(axes: Any, draws: np.ndarray, low: float, high: float) -> None:
+    """One density a chain; the median and the 90 % interval below."""
+    grid = np.linspace(low, high, 256)
+    for chain, colour in zip(draws, COLOURS * len(draws), strict=False):
+        if np.ptp(chain) > 0:  # a chain that never moved has no density
+            axes.plot(grid, gaussian_kde(chain)(grid), color=colour, linewidth=1.2, alpha=0.9)
+    q5, q50, q95 = np.quantile(draws, [0.05, 0.5, 0.95])
+    line = {"color": INK, "clip_on": False, "zorder": 3}
+    axes.plot([q5, q95], [0, 0], linewidth=2.5, solid_capstyle="round", **line)
+    axes.plot(q50, 0, "o", markerfacecolor="white", markersize=4.5, **line)
+    axes.set_xlim(low, high)
+    axes.set_ylim(0)
+    axes.set_yticks([])
+    axes.locator_params(axis="x", nbins=7)
+
+
+def draw_trace(axes: Any, draws: np.ndarray) -> None:
+    """The draws of each chain in their order."""
+    for chain, colour in zip(draws, COLOURS * len(draws), strict=False):
+        axes.plot(chain, color=colour, linewidth=0.3, alpha=0.7)
+    axes.set_xlim(0, draws.shape[1])
+    axes.yaxis.tick_right()
+    axes.locator_params(axis="y", nbins=3)
+
+
+def draw(posterior: xr.Dataset) -> Any:
+    """The whole figure."""
+    everything = [(name, draws) for name, draws in quantities(posterior) if np.ptp(draws) > 0]
+    rows = everything[:MOST]
+    figure, grid = plt.subplots(
+        len(rows),
+        2,
+        figsize=(9, 0.72 * len(rows) + 0.8),
+        width_ratios=[1, 1.4],
+        squeeze=False,
+        layout="constrained",
+    )
+    for (left, right), (name, draws), shown in zip(grid, rows, limits(rows), strict=True):
+        draw_density(left, draws, *shown)
+        draw_trace(right, draws)
+        left.set_ylabel(name, rotation=0, ha="right", va="center", color=INK, fontsize=9)
+        for axes in (left, right):
+            axes.tick_params(colors=INK, labelsize=7, length=0)
+            axes.spines[:].set_visible(False)
+            axes.set_axisbelow(True)
+        left.grid(axis="x", color=GRID, linewidth=0.8)
+        right.grid(axis="y", color=GRID, linewidth=0.8)
+    for right in grid[:-1, 1]:
+        right.tick_params(labelbottom=False)
+    chains, length = rows[0][1].shape
+    title = {"fontsize": 9, "color": INK, "loc": "left", "pad": 8}
+    grid[0, 0].set_title("density by chain, median, 90 % interval", **title)
+    grid[0, 1].set_title(f"{length} draws of {chains} chains, in order", **title)
+    left_out = len(everything) - len(rows)
+    if left_out:
+        figure.supxlabel(f"{left_out} further quantities not shown", fontsize=8, color=INK)
+    return figure
+
+
+def main(source: str, target: str) -> None:
+    """Read results, write the picture."""
+    if not Path(source).is_file():
+        sys.exit(f"plot_posterior: there is no file {source}")
+    with xr.open_datatree(source, engine="h5netcdf") as tree:
+        figure = draw(tree["posterior"].dataset.load())
+    figure.savefig(target, dpi=150)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit("usage: python examples/plot_posterior.py IN.nc OUT.png")
+    main(sys.argv[1], sys.argv[2])

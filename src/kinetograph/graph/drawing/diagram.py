@@ -1,0 +1,53 @@
+"""What is drawn: vertices and edges, without any notion of models or distributions.
+
+Every format (text, Mermaid, DOT, SVG) is written from a `Diagram`, so all of them show the same.
+"""
+
+from dataclasses import dataclass, field
+
+__all__ = ["Diagram", "Edge", "Vertex"]
+
+
+@dataclass(frozen=True)
+class Vertex:
+    """One node of the drawing.
+
+    `name` is how the user calls it and `caption` what else is written on it: an expression, a
+    distribution with its constants, the value of a constant. `definition` is its line of the
+    listing, right of `handle`; a vertex with an empty definition has no line of its own.
+    """
+
+    kind: str  # data, placeholder, variable, operation or distribution
+    name: str = ""
+    caption: str = ""
+    definition: str = ""
+    handle: str = ""
+    shape: tuple[int, ...] = ()
+    dims: tuple[str | None, ...] | None = None
+    marks: tuple[str, ...] = ()  # of: target, observed, factor
+    small: bool = False  # constants and single operations
+
+    @property
+    def size_text(self) -> str:
+        """The lengths of the axes: `school: 8`, `85 × 2`; nothing for a number."""
+        dims = self.dims or (None,) * len(self.shape)
+        pairs = zip(dims, self.shape, strict=True)
+        return " × ".join(f"{d}: {n}" if d else str(n) for d, n in pairs)
+
+
+@dataclass(frozen=True)
+class Edge:
+    """An arrow between two vertices, given by their places in the list; dashed for `follows`."""
+
+    source: int
+    target: int
+    label: str = ""
+    dashed: bool = False
+
+
+@dataclass
+class Diagram:
+    """Vertices, in the order of the listing, and edges."""
+
+    vertices: list[Vertex] = field(default_factory=list)
+    edges: list[Edge] = field(default_factory=list)

@@ -1,0 +1,138 @@
+"""`kg.draw_graph` and what it returns."""
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from ..node import Node
+from .diagram import Diagram
+from .dot import dot
+from .listing import listing
+from .mermaid import mermaid
+from .reading import connected, names_in_scope, read
+from .svg import svg
+
+__all__ = ["Drawing", "draw_graph"]
+
+
+class Drawing:
+    """A graph in four formats; notebooks show it as a picture, `print` as text.
+
+    Made by `kg.draw_graph(x)` and `model.plot()`.
+    """
+
+    def __init__(self, diagram: Diagram) -> None:
+        self.diagram = diagram
+
+    def text(self) -> str:
+        """A line for each array: `theta = mu + tau * z`."""
+        return listing(self.diagram)
+
+    def mermaid(self) -> str:
+        """A flowchart in Mermaid's language."""
+        return mermaid(self.diagram)
+
+    def dot(self) -> str:
+        """A graph in Graphviz's language."""
+        return dot(self.diagram)
+
+    def svg(self) -> str:
+        """A picture; nothing else is needed to show it."""
+        return svg(self.diagram)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a file, in the format its suffix says.
+
+        Parameters
+        ----------
+        path
+            Ends in .txt (text), .mmd (Mermaid), .dot or .gv (DOT), or .svg.
+
+        Raises
+        ------
+        ValueError
+            If the suffix is another one.
+        """
+        writers = {
+            ".txt": self.text,
+            ".mmd": self.mermaid,
+            ".dot": self.dot,
+            ".gv": self.dot,
+            ".svg": self.svg,
+        }
+        target = Path(path)
+        writer = writers.get(target.suffix.lower())
+        if writer is None:
+            raise ValueError(
+                f"save: the suffix of {target.name!r} names no format; use .txt (text), .mmd "
+                "(Mermaid), .dot or .gv (DOT), or .svg (a picture)"
+            )
+        content = writer()  # before the file is opened: a failure must not leave an empty one
+        target.write_text(content + "\n", encoding="utf-8")
+
+    def __str__(self) -> str:
+        return self.text()
+
+    __repr__ = __str__
+
+    def _repr_svg_(self) -> str:
+        return self.svg()
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        return {"image/svg+xml": self.svg(), "text/plain": self.text()}
+
+
+def draw_graph(x: Any, *, collapse: bool = False) -> Drawing:
+    """Draw what an array is computed from.
+
+    Data are squares, unknowns circles, operations small grey circles, distributions diamonds with a
+    dashed arrow to the array that follows them. Models are drawn by `model.plot()`.
+
+    Parameters
+    ----------
+    x
+        An array, or a list or tuple of arrays.
+    collapse
+        Fold unnamed operations and constants into expressions: `mu + tau * z` is one node.
+
+    Returns
+    -------
+    Drawing
+        With `.text()`, `.mermaid()`, `.dot()`, `.svg()` and `.save(path)`.
+
+    Raises
+    ------
+    TypeError
+        If `x` is not made of arrays.
+    ValueError
+        If the list is empty.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> mu = kg.normal(0, 5)
+    >>> theta = mu + 2 * kg.data([1.0, 2.0], name="x")
+    >>> print(kg.draw_graph(theta, collapse=True))
+    mu     ~ normal(0, 5)
+    x      data            shape (2,)
+    theta  = mu + 2 * x    shape (2,)
+    """
+    nodes = list(_nodes(x))
+    if not nodes:
+        raise ValueError("draw_graph: the list holds no arrays")
+    everything = connected(nodes)
+    names = names_in_scope(everything)
+    return Drawing(read(everything, names, roots=nodes, collapse=collapse))
+
+
+def _nodes(x: Any) -> Iterable[Node]:
+    for item in x if isinstance(x, (list, tuple)) else [x]:
+        node = getattr(item, "node", None)
+        if not isinstance(node, Node):
+            hint = "; a model is drawn by its own plot()" if hasattr(item, "plot") else ""
+            raise TypeError(
+                "draw_graph: expected an array or a list of arrays, got a "
+                f"{type(item).__name__}{hint}"
+            )
+        yield node

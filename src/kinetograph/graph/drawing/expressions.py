@@ -1,0 +1,129 @@
+"""Operations as the user would write them, with no more brackets than needed.
+
+An expression is built from those of its operands, one node at a time, so neither deep graphs nor
+shared parts cost more than their nodes; what grows too long is cut to `...`.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..node import Apply, Data, Node
+
+__all__ = ["Expression", "apply_expression", "atom", "constant_text"]
+
+LONGEST = 60  # characters of an expression
+
+_PRECEDENCE = {
+    **dict.fromkeys(["==", "!=", "<", "<=", ">", ">="], 1),
+    "|": 2,
+    "^": 3,
+    "&": 4,
+    **dict.fromkeys(["+", "-"], 5),
+    **dict.fromkeys(["*", "/", "//", "%", "@"], 6),
+    "**": 8,
+}
+_UNARY = 7
+_ATOM = 9
+_ASSOCIATIVE = "+*&|^@"
+
+
+class Expression(NamedTuple):
+    """A text and how strongly its outermost operator binds."""
+
+    text: str
+    binding: int = _ATOM
+
+    def within(self, binding: int) -> str:
+        """The text, in brackets where it binds less strongly than needed."""
+        return self.text if self.binding >= binding else f"({self.text})"
+
+
+_CUT = Expression("...")
+
+
+def atom(text: str) -> Expression:
+    """A name, a number or a call."""
+    return Expression(text)
+
+
+def constant_text(node: Data) -> str:
+    """The value of a constant; only type and shape of a long one."""
+    if node.size == 1:
+        return f"{node.value.item():.6g}"
+    if node.size <= 4 and len(node.shape) == 1:
+        return f"[{', '.join(f'{v:.6g}' for v in node.value.tolist())}]"
+    return f"array[{', '.join(map(str, node.shape))}]"
+
+
+def apply_expression(node: Node, operands: list[Expression]) -> Expression:
+    """The expression of a node, given those of its parents."""
+    parts = list(operands)
+    while True:
+        result = _write(node, parts)
+        longest = max(range(len(parts)), key=lambda i: len(parts[i].text), default=None)
+        if len(result.text) <= LONGEST or longest is None or len(parts[longest].text) <= 12:
+            return result
+        parts[longest] = _CUT
+
+
+def _write(node: Node, parts: list[Expression]) -> Expression:
+    if not isinstance(node, Apply):
+        return atom(f"{node.label()}({', '.join(p.text for p in parts)})")
+    symbol, name = node.operation.symbol, node.operation.name
+    if symbol and len(parts) == 2:
+        return _binary(symbol, *parts)
+    if symbol and len(parts) == 1:
+        if "y" in node.attributes:  # a whole exponent, known when the graph is built
+            return Expression(f"{parts[0].within(_ATOM)} ** {node.attributes['y']}", 8)
+        return Expression(f"{symbol}{parts[0].within(_UNARY)}", _UNARY)
+    if name == "index":
+        return atom(f"{parts[0].within(_ATOM)}[{_key(node, parts[1:])}]")
+    if name == "transpose" and node.attributes.get("axes") == tuple(
+        reversed(range(len(node.shape)))
+    ):
+        return atom(f"{parts[0].within(_ATOM)}.T")
+    arguments = [p.text for p in parts] + _options(node)
+    return atom(f"{name}({', '.join(arguments)})")
+
+
+def _binary(symbol: str, left: Expression, right: Expression) -> Expression:
+    own = _PRECEDENCE.get(symbol, 0)
+    tight = own + 1
+    if symbol == "**":
+        texts = left.within(_ATOM), right.within(_UNARY)
+    else:
+        # Comparisons do not chain: a < (b < c) and (a < b) < c both need their brackets.
+        keeps = symbol in _ASSOCIATIVE and f" {symbol} " in right.text and right.binding == own
+        texts = left.within(tight if own == 1 else own), right.within(own if keeps else tight)
+    return Expression(f"{texts[0]} {symbol} {texts[1]}", own)
+
+
+def _key(node: Apply, indices: list[Expression]) -> str:
+    """The index between the square brackets: fixed parts, and the index arrays in their slots."""
+    remaining = iter(indices)
+    texts = []
+    for part in node.attributes.get("template", ()):
+        if part is None or isinstance(part, (int, np.integer)):
+            texts.append(str(part))
+        elif part is Ellipsis:
+            texts.append("...")
+        elif isinstance(part, slice):
+            ends = ["" if v is None else str(v) for v in (part.start, part.stop)]
+            texts.append(":".join(ends + ([str(part.step)] if part.step is not None else [])))
+        else:
+            texts.append(next(remaining, _CUT).text)
+    return ", ".join(texts)
+
+
+def _options(node: Apply) -> list[str]:
+    """The attributes without which the expression would say something else."""
+    axis = node.attributes.get("axis")
+    inner = node.parents[0].shape if node.parents else ()
+    if isinstance(axis, tuple):
+        if len(axis) == len(inner):
+            return []
+        axis = axis[0] if len(axis) == 1 else axis
+    if axis is None or len(inner) < 2:
+        return []
+    return [f"axis={axis}"]

@@ -1,0 +1,57 @@
+"""What is written on a node, line by line, and the colours: shared by Mermaid, DOT and SVG."""
+
+import colorsys
+
+from .diagram import Vertex
+from .listing import one_line
+
+__all__ = ["BASE", "GREY", "INK", "PALE", "label_lines", "shorten", "tint", "wrap"]
+
+BASE = "#996bc7"
+INK = "#2b2233"  # text and arrows
+GREY = "#d3d3d3"
+WIDEST = 28  # characters of a line
+MOST_LINES = 3
+
+
+def tint(colour: str, strength: float) -> str:
+    """The colour mixed with white: strength 1 leaves it, 0 is white."""
+    red, green, blue = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
+    hue, lightness, saturation = colorsys.rgb_to_hls(red, green, blue)
+    mixed = colorsys.hls_to_rgb(hue, 1 - strength * (1 - lightness), saturation)
+    return "#" + "".join(f"{round(255 * c):02x}" for c in mixed)
+
+
+PALE = tint(BASE, 0.3)
+
+
+def shorten(text: str, width: int = WIDEST) -> str:
+    """The text on one line, its end cut off where it is too long."""
+    text = one_line(text)
+    return text if len(text) <= width else text[: width - 1].rstrip() + "…"
+
+
+def wrap(text: str, width: int = WIDEST, most: int = MOST_LINES) -> list[str]:
+    """The text in lines broken at spaces; what does not fit is cut off."""
+    lines: list[str] = []
+    for word in text.split():
+        if lines and len(lines[-1]) + 1 + len(word) <= width:
+            lines[-1] += " " + word
+        else:
+            lines.append(word)
+    if len(lines) > most:
+        lines = [*lines[: most - 1], lines[most - 1] + " …"]
+    return [shorten(line, width) for line in lines]
+
+
+def label_lines(vertex: Vertex) -> list[str]:
+    """Name, expression and size of a node."""
+    lines = [shorten(vertex.name)] if vertex.name else []
+    caption = vertex.caption
+    if caption and vertex.name and vertex.kind == "operation":
+        caption = f"= {caption}"
+    lines += wrap(caption)
+    # Of what has neither name nor caption the size alone would puzzle.
+    if vertex.kind != "distribution" and vertex.size_text and lines:
+        lines.append(f"({vertex.size_text})")
+    return lines

@@ -1,0 +1,35 @@
+"""The diagram as text: a line for each array, as in a book.
+
+mu         ~ normal(0, 5)
+tau        ~ half_cauchy(5)
+z[school]  ~ normal(0, 1)          shape (8,)
+theta      = mu + tau * z          shape (8,)  target
+y          ~ normal(theta, sigma)  shape (8,)  observed
+"""
+
+from .diagram import Diagram, Vertex
+
+__all__ = ["listing"]
+
+
+def listing(diagram: Diagram) -> str:
+    """The lines, columns aligned."""
+    rows = [_row(vertex) for vertex in diagram.vertices if vertex.definition]
+    widths = [max((len(row[i]) for row in rows), default=0) for i in range(3)]
+    lines = []
+    for *columns, marks in rows:
+        padded = [f"{text:<{width}}" for text, width in zip(columns, widths, strict=True) if width]
+        lines.append("  ".join([*padded, marks]).rstrip())
+    return "\n".join(lines)
+
+
+def _row(vertex: Vertex) -> tuple[str, str, str, str]:
+    dims = [d or "·" for d in vertex.dims or ()]
+    named = f"[{', '.join(dims)}]" if any(d != "·" for d in dims) else ""
+    shape = f"shape {vertex.shape}" if vertex.shape else ""
+    return one_line(vertex.handle) + named, vertex.definition, shape, ", ".join(vertex.marks)
+
+
+def one_line(text: str) -> str:
+    """Names may hold anything, also line breaks."""
+    return " ".join(text.split())

@@ -1,0 +1,275 @@
+"""From nodes to a diagram.
+
+Collapsed, unnamed operations disappear into the expressions of what is made of them, constants into
+the labels of distributions. Kept are all named nodes and, without a name, results, parameters of
+distributions and longer expressions that several others use (`#1`, `#2` in the listing).
+
+Distributions are an outer layer's kind of node; here they are known by `kind` and a few attributes.
+"""
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from ..node import Apply, Data, Node
+from ..source import user_frame
+from .diagram import Diagram, Edge, Vertex
+from .expressions import Expression, apply_expression, atom, constant_text
+
+__all__ = ["connected", "names_in_scope", "read"]
+
+_COMMUTATIVE = {"add", "multiply", "maximum", "minimum", "equal", "not_equal"}
+
+
+def connected(roots: Iterable[Node]) -> list[Node]:
+    """The roots and all that leads to them, distributions included, in order of creation."""
+    found: dict[Node, None] = {}
+    stack = list(roots)
+    while stack:
+        node = stack.pop()
+        if node not in found:
+            found[node] = None
+            follows = getattr(node, "distribution", None) or getattr(node, "_owned", None)
+            stack += [*node.parents, *([follows] if follows is not None else [])]
+    return sorted(found, key=lambda node: node.serial)
+
+
+def names_in_scope(nodes: Iterable[Node]) -> dict[Node, str]:
+    """The names the nodes have: `name=`, else the variable that holds the array.
+
+    A NumPy array used in an operation became a constant of the graph, a copy; it is called like the
+    only array of the same values that a variable holds.
+    """
+    variables: dict[int, str] = {}
+    arrays: list[dict[str, np.ndarray]] = []
+    frame = user_frame()
+    while frame is not None:
+        for scope in (frame.f_locals, frame.f_globals):
+            found: dict[str, np.ndarray] = {}
+            for name, value in scope.items():
+                if name.startswith("_"):
+                    continue
+                node = getattr(value, "node", None)
+                if isinstance(node, Node):
+                    variables.setdefault(id(node), name)
+                elif isinstance(value, np.ndarray):
+                    found[name] = value
+            arrays.append(found)
+        frame = frame.f_back
+    names: dict[Node, str] = {}
+    for node in nodes:
+        known = node.name or variables.get(id(node))
+        if not known and isinstance(node, Data) and node.literal and node.size > 1:
+            known = _array_name(node.value, arrays)
+        if known:
+            names[node] = known
+    return names
+
+
+def _array_name(value: np.ndarray, scopes: list[dict[str, np.ndarray]]) -> str | None:
+    for scope in scopes:
+        equal = [n for n, a in scope.items() if a.shape == value.shape and np.array_equal(a, value)]
+        if equal:
+            return equal[0] if len(equal) == 1 else None
+    return None
+
+
+def read(
+    nodes: Iterable[Node],
+    names: Mapping[Node, str],
+    *,
+    roots: Iterable[Node] = (),
+    marks: Mapping[Node, tuple[str, ...]] | None = None,
+    dims: Mapping[Node, tuple[str | None, ...]] | None = None,
+    collapse: bool = True,
+) -> Diagram:
+    """The diagram of the given nodes.
+
+    Parameters
+    ----------
+    nodes
+        All nodes to be drawn.
+    names
+        How nodes are called.
+    roots
+        Nodes that are kept even without a name.
+    marks
+        Words that stand at the end of a node's line: target, observed, factor.
+    dims
+        The names of axes, where they are not the nodes' own.
+    collapse
+        Whether to fold unnamed operations and constants.
+    """
+    reader = _Reader(nodes, names, set(roots), dict(marks or {}), dict(dims or {}), collapse)
+    return reader.diagram()
+
+
+class _Reader:
+    def __init__(
+        self,
+        nodes: Iterable[Node],
+        names: Mapping[Node, str],
+        roots: set[Node],
+        marks: dict[Node, tuple[str, ...]],
+        dims: dict[Node, tuple[str | None, ...]],
+        collapse: bool,
+    ) -> None:
+        self.nodes = sorted(dict.fromkeys(nodes), key=lambda node: node.serial)
+        self.names = names
+        self.roots = roots | set(marks)
+        self.marks, self.dims, self.collapse = marks, dims, collapse
+        present = set(self.nodes)
+        self.consumers: dict[Node, list[Node]] = {node: [] for node in self.nodes}
+        self.follows: dict[Node, Node] = {}  # an array -> its distribution
+        for node in self.nodes:
+            for parent in dict.fromkeys(node.parents):
+                self.consumers[parent].append(node)
+            target = getattr(node, "target", None)
+            if node.kind == "distribution" and target in present:
+                self.follows[target] = node
+        self.handles: dict[Node, str] = {}
+        self.kept: set[Node] = set()
+        self._choose()
+        self.own: dict[Node, Expression] = {}  # how a node is computed
+        self.used: dict[Node, Expression] = {}  # how it is called in other expressions
+        self._express()
+
+    def _choose(self) -> None:
+        """Which nodes are drawn, and which unnamed ones get a handle for the listing."""
+        folded: dict[Node, int] = {}  # operations inside an expression
+        for node in self.nodes:
+            inner = sum(folded.get(p, 0) for p in dict.fromkeys(node.parents))
+            shared = len(self.consumers[node]) > 1 and inner >= 1
+            listed = not self.collapse or node in self.names or node in self.roots or shared
+            if node.kind != "operation":
+                literal = isinstance(node, Data) and node.literal
+                if not (self.collapse and literal and node not in self.names):
+                    self.kept.add(node)
+                if node not in self.names and node.kind != "distribution" and not literal:
+                    self.handles[node] = f"#{len(self.handles) + 1}"
+                continue
+            if listed:
+                if node not in self.names:
+                    self.handles[node] = f"#{len(self.handles) + 1}"
+            else:
+                folded[node] = inner + 1
+            if listed or any(c.kind != "operation" for c in self.consumers[node]):
+                self.kept.add(node)
+
+    def _express(self) -> None:
+        for node in self.nodes:
+            parts = [self.used[parent] for parent in node.parents]
+            if isinstance(node, Data) and node.literal:
+                own = atom(constant_text(node))
+            elif isinstance(node, Apply) or node.kind == "distribution":
+                own = apply_expression(node, parts)
+            else:
+                own = atom(node.label())
+            name = self.names.get(node) or self.handles.get(node)
+            self.own[node] = own
+            self.used[node] = atom(name) if name else own
+
+    def diagram(self) -> Diagram:
+        """Vertices in the order of the listing, edges in the order of their targets."""
+        shown = sorted((n for n in self.nodes if n in self.kept), key=self._order)
+        places = {node: i for i, node in enumerate(shown)}
+        result = Diagram([self._vertex(node) for node in shown])
+        for node in shown:
+            edges = [Edge(places[p], places[node], label) for p, label in self._sources(node)]
+            follows = self.follows.get(node)
+            if follows is not None:
+                edges.append(Edge(places[follows], places[node], dashed=True))
+            result.edges += dict.fromkeys(edges)
+        return result
+
+    def _order(self, node: Node) -> tuple[int, int]:
+        # Observed data stand where their likelihood was written, below its parameters.
+        follows = self.follows.get(node)
+        return (node.serial, 0) if follows is None else (max(node.serial, follows.serial), 1)
+
+    def _sources(self, node: Node) -> list[tuple[Node, str]]:
+        """The drawn nodes that a node is made of, folded ones looked through, with edge labels."""
+        found: list[tuple[Node, str]] = []
+        seen: set[Node] = set()
+        labels = self._edge_labels(node)
+        stack = list(zip(node.parents, labels, strict=True))[::-1]
+        while stack:
+            parent, label = stack.pop()
+            if parent in self.kept:
+                found.append((parent, label))
+            elif parent not in seen:
+                seen.add(parent)
+                stack += [(p, label) for p in reversed(parent.parents)]
+        return found
+
+    def _edge_labels(self, node: Node) -> list[str]:
+        count = len(node.parents)
+        if node.kind == "distribution":
+            parameters = getattr(getattr(node, "family", None), "parameters", ())
+            named = [getattr(p, "name", "") for p in parameters][:count]
+            return named + [""] * (count - len(named))
+        if node.kind == "variable":
+            support = getattr(node, "support", None)
+            ends = {id(getattr(support, end, None)): end for end in ("lower", "upper")}
+            return [ends.get(id(parent), "") for parent in node.parents]
+        if self.collapse or not isinstance(node, Apply):
+            return [""] * count  # the expression on the node says it
+        name, symbol = node.operation.name, node.operation.symbol
+        if name == "index" and count > 1:
+            return ["□[ ]"] + ["[□]"] * (count - 1)
+        if count == 1 or name in _COMMUTATIVE:
+            return [self.own[node].text if "y" in node.attributes else symbol or name] * count
+        if symbol and count == 2:
+            return [f"□ {symbol}", f"{symbol} □"]
+        return [f"{name} {i}" for i in range(1, count + 1)]
+
+    def _vertex(self, node: Node) -> Vertex:
+        name = self.names.get(node, "")
+        handle = name or self.handles.get(node, "")
+        if self.collapse and self.consumers[node]:
+            name = handle  # other expressions refer to it
+        return Vertex(
+            kind=node.kind,
+            name=name,
+            caption=self._caption(node),
+            definition=self._definition(node),
+            handle=handle,
+            shape=node.shape,
+            dims=self.dims.get(node, node.dims),
+            marks=self.marks.get(node, ()),
+            small=not self.collapse
+            and (node.kind == "operation" or (isinstance(node, Data) and node.literal)),
+        )
+
+    def _caption(self, node: Node) -> str:
+        if node.kind == "operation":
+            return self.own[node].text if self.collapse else ""
+        if node.kind == "distribution":
+            # Where every parameter is drawn, the labels of the arrows say the rest.
+            constant = [p not in self.kept and p.kind == "data" for p in node.parents]
+            if not any(constant):
+                return node.label()
+            texts = [self.used[p].text if p in self.names or c else "…" for p, c in
+                     zip(node.parents, constant, strict=True)]  # fmt: skip
+            return f"{node.label()}({', '.join(texts)})"
+        if isinstance(node, Data) and node.literal:
+            return "" if node in self.names else self.own[node].text
+        if node.kind == "variable" and node not in self.follows:
+            return self._support(node)
+        return "" if node in self.names else node.kind
+
+    def _definition(self, node: Node) -> str:
+        if node in self.follows:
+            return f"~ {self.own[self.follows[node]].text}"
+        if node.kind == "operation":
+            named = node in self.names or node in self.handles
+            return f"= {self.own[node].text}" if named else ""
+        if node.kind == "variable":
+            return f"~ flat, {support}" if (support := self._support(node)) else "~ flat"
+        constant = isinstance(node, Data) and node.literal and node not in self.names
+        return "" if constant or node.kind == "distribution" else node.kind
+
+    def _support(self, node: Node) -> str:
+        describe = getattr(getattr(node, "support", None), "describe", None)
+        text = describe() if describe is not None else ""
+        return "" if text == "real" else text

@@ -1,0 +1,251 @@
+"""The diagram as SVG: data are squares, unknowns circles, distributions diamonds.
+
+The background is drawn, so that the picture reads the same on light and dark pages. Text is
+measured with the widths of Helvetica, generously, as no font can be asked.
+"""
+
+from dataclasses import dataclass
+from itertools import pairwise
+from xml.sax.saxutils import escape
+
+from .diagram import Diagram, Edge, Vertex
+from .labels import BASE, GREY, INK, PALE, label_lines, shorten, tint
+from .layout import Box, Place, arrange
+from .listing import one_line
+
+__all__ = ["Figure", "figure", "svg", "text_width"]
+
+MARGIN = 16.0
+NAME, SMALL = 13, 11  # sizes of the letters
+LEADING = 14.0
+QUIET = "#6b6375"
+_FONT = "Helvetica, Arial, 'Liberation Sans', sans-serif"
+_NARROW, _WIDE = set("iljtfrI.,:;'|!()[] "), set("mwMW@%…—")
+
+
+def text_width(text: str, size: float) -> float:
+    """About how wide a line of text is, rather too much than too little."""
+    units = 0.0
+    for c in text:
+        if ord(c) >= 0x1100:  # East Asian letters are square
+            units += 1.05
+        elif c in _NARROW:
+            units += 0.36
+        elif c in _WIDE:
+            units += 0.98
+        else:
+            units += 0.72 if c.isupper() else 0.62
+    return units * size
+
+
+@dataclass(frozen=True)
+class Figure:
+    """How a node looks: half its width and height, its text inside, and lines below it."""
+
+    half_width: float
+    half_height: float
+    inside: tuple[str, ...] = ()
+    below: tuple[str, ...] = ()
+
+    @property
+    def box(self) -> Box:
+        """The room it takes, its text included."""
+        below = max((text_width(line, SMALL) / 2 for line in self.below), default=0.0)
+        room = self.half_height + (4.0 + LEADING * len(self.below) if self.below else 0.0)
+        return Box(max(self.half_width, below) + 2.0, self.half_height + 2.0, room + 2.0)
+
+
+def figure(vertex: Vertex) -> Figure:
+    """The figure of a vertex; text that fits stands inside."""
+    lines = label_lines(vertex)
+    if vertex.kind == "distribution":
+        return Figure(15, 15, (), tuple(lines))
+    if vertex.kind == "operation" and vertex.small:
+        return Figure(7, 7, (), tuple(lines))
+    sized = bool(lines) and bool(vertex.size_text)
+    inside, below = (lines[:-1], lines[-1:]) if sized else (lines, [])
+    width = max((text_width(line, NAME) for line in inside), default=0.0)
+    if vertex.kind == "operation":
+        return Figure(
+            max(14, width / 2 + 12), 6 + 8.0 * len(inside), tuple(inside), tuple(below)
+        )  # fmt: skip
+    if vertex.kind == "variable":
+        inside, below = inside[:1], [*inside[1:], *below]
+        width = text_width(inside[0], NAME) if inside else 0.0
+        radius = max(21.0, width / 2 + 6)
+        if radius <= 29:
+            return Figure(radius, radius, tuple(inside), tuple(below))
+        return Figure(width / 2 + 14, 21, tuple(inside), tuple(below))
+    half = 11.0 if vertex.small else 18.0
+    return Figure(max(half, width / 2 + 8), half, tuple(inside), tuple(below))
+
+
+def _number(value: float) -> str:
+    return f"{value:.1f}".removesuffix(".0")
+
+
+def _outline(vertex: Vertex, look: Figure, place: Place, grow: float = 0.0) -> str:
+    """The figure's outline as an SVG element, without its closing."""
+    x, y, w, h = place.x, place.y, look.half_width + grow, look.half_height + grow
+    if vertex.kind == "distribution":
+        corners = [(x - w, y), (x, y - h), (x + w, y), (x, y + h)]
+        return f'<polygon points="{" ".join(f"{_number(a)},{_number(b)}" for a, b in corners)}"'
+    if w == h and vertex.kind in ("variable", "operation"):
+        return f'<circle cx="{_number(x)}" cy="{_number(y)}" r="{_number(w)}"'
+    corner = {"variable": h, "operation": min(h, 12.0)}.get(vertex.kind, 0.0)
+    rounded = f' rx="{_number(corner)}"' if corner else ""
+    return (
+        f'<rect x="{_number(x - w)}" y="{_number(y - h)}" width="{_number(2 * w)}" '
+        f'height="{_number(2 * h)}"{rounded}'
+    )
+
+
+_FILLS = {
+    "data": ("#ffffff", INK),
+    "placeholder": ("#ffffff", INK),
+    "variable": (PALE, BASE),
+    "operation": (tint(GREY, 0.75), "#a9a9a9"),
+    "distribution": (BASE, BASE),
+}
+
+
+def _text(line: str, x: float, y: float, size: int, colour: str, weight: str = "") -> str:
+    bold = f' font-weight="{weight}"' if weight else ""
+    return (
+        f'<text x="{_number(x)}" y="{_number(y)}" font-size="{size}" fill="{colour}"{bold}>'
+        f"{_escape(line)}</text>"
+    )
+
+
+def _escape(text: str) -> str:
+    """XML knows no control characters, not even written as codes."""
+    return escape("".join(c if c.isprintable() else " " for c in text), {'"': "&quot;"})
+
+
+def _node(vertex: Vertex, look: Figure, place: Place) -> list[str]:
+    fill, stroke = _FILLS.get(vertex.kind, _FILLS["operation"])
+    width = 3 if "target" in vertex.marks else 1.2
+    stroke = INK if "target" in vertex.marks else stroke
+    dashes = ' stroke-dasharray="4 3"' if vertex.kind == "placeholder" else ""
+    parts = [f'<g class="{" ".join(["node", vertex.kind, *vertex.marks])}">']
+    title = " ".join(filter(None, [one_line(vertex.handle), vertex.definition or vertex.caption]))
+    if title:
+        parts.append(f"<title>{_escape(title)}</title>")
+    if "observed" in vertex.marks:
+        parts.append(f'{_outline(vertex, look, place, 3)} fill="#ffffff" stroke="{stroke}"/>')
+    parts.append(
+        f'{_outline(vertex, look, place)} fill="{fill}" stroke="{stroke}" '
+        f'stroke-width="{width}"{dashes}/>'
+    )
+    first = place.y - 8.0 * (len(look.inside) - 1) + 4.5
+    for i, line in enumerate(look.inside):
+        weight = "bold" if i == 0 and vertex.name else ""
+        parts.append(_text(line, place.x, first + 16 * i, NAME, INK, weight))
+    for i, line in enumerate(look.below):
+        y = place.y + look.half_height + 3 + LEADING * (i + 0.75)
+        quiet = line.startswith("(") or bool(look.inside)
+        parts.append(_text(line, place.x, y, SMALL, QUIET if quiet else INK))
+    return [*parts, "</g>"]
+
+
+def _path(
+    start: tuple[Place, Figure], bends: list[Place], end: tuple[Place, Figure], out: float = 3.0
+) -> tuple[str, list[tuple[float, float]]]:
+    """The line of an arrow, and the ends of its curves.
+
+    It is level within each layer, where the nodes are, and bends between layers only.
+    """
+    (a, first), (b, last) = start, end
+    forward = a.x <= b.x
+    near = a.x + (first.half_width if forward else -first.half_width)
+    far = b.x + (-last.half_width - out if forward else last.half_width + out)
+    points = [(near, a.y), (a.right if forward else a.left, a.y)]
+    for bend in bends:
+        sides = (bend.left, bend.right) if forward else (bend.right, bend.left)
+        points += [(sides[0], bend.y), (sides[1], bend.y)]
+    points += [(b.left - out if forward else b.right + out, b.y), (far, b.y)]
+    text = f"M{_number(points[0][0])} {_number(points[0][1])}"
+    for i, ((x0, y0), (x1, y1)) in enumerate(pairwise(points)):
+        if i % 2 == 0:
+            text += f"H{_number(x1)}" if abs(x1 - x0) > 0.05 else ""
+        elif abs(y1 - y0) < 0.05:
+            text += f"H{_number(x1)}"
+        else:
+            middle = _number((x0 + x1) / 2)
+            text += (
+                f"C{middle} {_number(y0)} {middle} {_number(y1)} {_number(x1)} {_number(y1)}"
+            )  # fmt: skip
+    return text, points
+
+
+def _edge(
+    edge: Edge, places: list[Place], looks: list[Figure], bends: list[Place], vertices: list[Vertex]
+) -> tuple[str, list[str]]:
+    """The arrow, and its label with the background that keeps it readable."""
+    double = 3.0 if "observed" in vertices[edge.target].marks else 0.0
+    if edge.source == edge.target:
+        p, look = places[edge.source], looks[edge.source]
+        x, y = p.x, p.y - look.half_height
+        line = f"M{_number(x - 6)} {_number(y)}c-6 -18 18 -18 12 -2"
+        points = [(x, y), (x, y)]
+    else:
+        line, points = _path(
+            (places[edge.source], looks[edge.source]),
+            bends,
+            (places[edge.target], looks[edge.target]),
+            2.5 + double,
+        )
+    dashes = ' stroke-dasharray="5 4"' if edge.dashed else ""
+    arrow = f'<path class="edge" d="{line}"{dashes} marker-end="url(#kg-arrow)"/>'
+    if not edge.label:
+        return arrow, []
+    (x0, y0), (x1, y1) = points[-3:-1] if len(points) > 2 else points
+    text = shorten(edge.label)
+    width = text_width(text, SMALL)
+    # The cubic's value at a share of its way; near the start, where arrows to one node are apart.
+    share = 0.4
+    x = x0 + (x1 - x0) * (1.5 * share * (1 - share) + share**3)
+    y = y0 + (y1 - y0) * (3 * share**2 - 2 * share**3)
+    label = [
+        f'<rect x="{_number(x - width / 2 - 1)}" y="{_number(y - 7)}" '
+        f'width="{_number(width + 2)}" height="14" fill="#ffffff" fill-opacity="0.85"/>',
+        _text(text, x, y + 3.5, SMALL, QUIET),
+    ]
+    return arrow, label
+
+
+def svg(diagram: Diagram) -> str:
+    """A picture that stands alone: no fonts, styles or programs from outside."""
+    vertices, edges = diagram.vertices, diagram.edges
+    looks = [figure(vertex) for vertex in vertices]
+    labels = [text_width(edge.label, SMALL) if edge.label else 0.0 for edge in edges]
+    pulls = [6.0 if edge.dashed else 1.0 for edge in edges]  # an array beside its distribution
+    ends = [(edge.source, edge.target) for edge in edges]
+    layout = arrange([look.box for look in looks], ends, labels, pulls)
+    places = [
+        Place(p.x + MARGIN, p.y + MARGIN, p.left + MARGIN, p.right + MARGIN) for p in layout.nodes
+    ]
+    bends = [
+        [Place(p.x + MARGIN, p.y + MARGIN, p.left + MARGIN, p.right + MARGIN) for p in chain]
+        for chain in layout.bends
+    ]
+    width, height = (_number(round(size + 2 * MARGIN, 1)) for size in (layout.width, layout.height))
+    drawn = [
+        _edge(edge, places, looks, bend, vertices)
+        for edge, bend in zip(edges, bends, strict=True)
+    ]  # fmt: skip
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
+        f'viewBox="0 0 {width} {height}" font-family="{_FONT}" text-anchor="middle">',
+        '<defs><marker id="kg-arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" '
+        f'markerHeight="7" orient="auto"><path d="M0 0.5L8 4L0 7.5z" fill="{INK}"/></marker>'
+        "</defs>",
+        f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
+        f'<g fill="none" stroke="{INK}" stroke-width="1">',
+        *(arrow for arrow, _ in drawn),
+        "</g>",
+        *(part for _, label in drawn for part in label),
+    ]
+    for vertex, look, place in zip(vertices, looks, places, strict=True):
+        parts += _node(vertex, look, place)
+    return "\n".join([*parts, "</svg>"])

@@ -1,0 +1,63 @@
+"""The drawing of a model, with its names and dims, its targets, observed data and factors marked."""
+
+from typing import TYPE_CHECKING
+
+from ..distributions.family import Distribution
+from ..graph.drawing import Drawing
+from ..graph.drawing.reading import names_in_scope, read
+from ..graph.node import Node, ancestors
+from .dims import dims_of
+
+if TYPE_CHECKING:
+    from .model import Model
+
+__all__ = ["draw_model"]
+
+
+def draw_model(model: "Model", collapse: bool = True) -> Drawing:
+    """Draw all arrays of a model, its distributions and its data.
+
+    Parameters
+    ----------
+    model
+        The model.
+    collapse
+        Fold unnamed operations and constants into expressions; False shows every node.
+
+    Returns
+    -------
+    Drawing
+        With `.text()`, `.mermaid()`, `.dot()`, `.svg()` and `.save(path)`.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> mu = kg.normal(0, 10)
+    >>> y = kg.data([1.2, 0.7, 1.9])
+    >>> likelihood = kg.observe(y, kg.normal(mu, 1))
+    >>> print(kg.model(mu).plot())
+    mu  ~ normal(0, 10)              target
+    y   ~ normal(mu, 1)   shape (3,)  observed
+    """
+    factors = [t.node for t in model.density.terms if not isinstance(t.node, Distribution)]
+    component = model.component
+    priors = [v.distribution for v in component.unknowns if v.distribution is not None]
+    nodes = ancestors(
+        [
+            *model.targets,
+            *component.unknowns,
+            *priors,
+            *model.observed,
+            *component.likelihoods,
+            *factors,
+        ]
+    )
+    names = names_in_scope(nodes)
+    for node in (*model.targets, *model.component.unknowns, *model.data):
+        names[node] = model.name(node)
+    marks: dict[Node, tuple[str, ...]] = {}
+    marked = (("target", model.targets), ("observed", model.observed), ("factor", factors))
+    for mark, group in marked:
+        for node in group:
+            marks[node] = (*marks.get(node, ()), mark)
+    return Drawing(read(nodes, names, marks=marks, dims=dims_of(nodes), collapse=collapse))

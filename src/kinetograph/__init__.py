@@ -4,7 +4,7 @@ from . import distributions as _distributions
 from . import samplers
 from .distributions import *  # noqa: F403
 from .graph import functions as _functions
-from .graph.array import Array, data, placeholder
+from .graph.array import Array
 from .graph.compile import compile
 from .graph.errors import (
     DataError,
@@ -17,6 +17,7 @@ from .graph.errors import (
     SymbolicError,
 )
 from .graph.functions import *  # noqa: F403
+from .graph.inputs import data, placeholder
 from .graph.lift import lift
 from .graph.precision import precision
 from .models.model import Model, model

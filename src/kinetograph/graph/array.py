@@ -7,11 +7,14 @@ import numpy as np
 
 from . import elementwise as ew
 from . import indexing, linear_algebra, reductions, shaping
-from .errors import DataError, DimsError, SymbolicError
+from .dims import check_dims
+from .errors import SymbolicError
 from .messages import describe
-from .node import Data, Node, Placeholder
+from .node import Data, Node
+from .numpy_protocol import apply_function, apply_ufunc
+from .text import array_text
 
-__all__ = ["Array", "data", "placeholder"]
+__all__ = ["Array", "check_dims"]
 
 
 class Array:
@@ -33,6 +36,7 @@ class Array:
 
     __slots__ = ("__weakref__", "node")
     __array_priority__ = 1000
+    __pandas_priority__ = 5000  # above Series and DataFrame, which would ask for values
 
     def __init__(self, node: Node) -> None:
         self.node = node
@@ -72,6 +76,11 @@ class Array:
     def T(self) -> "Array":
         """The transpose: all axes in reverse order."""
         return Array(shaping.transpose(self))
+
+    @property
+    def mT(self) -> "Array":
+        """The transposes of the matrices in the last two axes."""
+        return Array(shaping.swapaxes(self, -1, -2))
 
     @property
     def at(self) -> "_At":
@@ -127,6 +136,12 @@ class Array:
     def __rmatmul__(self, other: Any) -> "Array":
         return Array(linear_algebra.matmul(other, self))
 
+    def __divmod__(self, other: Any) -> "tuple[Array, Array]":
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> "tuple[Array, Array]":
+        return other // self, other % self
+
     def __neg__(self) -> "Array":
         return Array(ew.elementwise("negative", self))
 
@@ -135,6 +150,9 @@ class Array:
 
     def __abs__(self) -> "Array":
         return Array(ew.elementwise("absolute", self))
+
+    def __round__(self, ndigits: int | None = None) -> "Array":
+        return Array(ew.round_to(self, ndigits or 0))
 
     # Comparisons and logic.
     def __eq__(self, other: Any) -> "Array":  # type: ignore[override]
@@ -226,18 +244,19 @@ class Array:
         return self._number("index").__index__()
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
-        return np.array(self._number("numpy.array"), dtype=dtype)
+        if isinstance(self.node, Data):
+            return np.array(self.node.value, dtype=dtype)
+        raise self._no_value(
+            "a NumPy array of it",
+            "compute with the array itself (kg.stack joins arrays), or compile it with kg.compile",
+        )
 
     # NumPy's protocols.
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        from .numpy_protocol import apply_ufunc
-
-        return apply_ufunc(ufunc, method, inputs, kwargs)
+        return Array(apply_ufunc(ufunc, method, inputs, kwargs))
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        from .numpy_protocol import apply_function
-
-        return apply_function(func, args, kwargs)
+        return _wrap(apply_function(func, args, kwargs))
 
     # The methods NumPy users reach for.
     def sum(self, axis: reductions.Axis = None, keepdims: bool = False) -> "Array":
@@ -298,7 +317,7 @@ class Array:
 
     def ravel(self) -> "Array":
         """The elements as a vector."""
-        return Array(shaping.reshape(self, -1))
+        return Array(indexing.ravel(self))
 
     flatten = ravel
 
@@ -319,14 +338,46 @@ class Array:
         """The elements converted to another type."""
         return Array(ew.astype(self, dtype))
 
+    def round(self, decimals: int = 0) -> "Array":
+        """The elements rounded to a number of decimals, halves to even."""
+        return Array(ew.round_to(self, decimals))
+
+    def clip(self, min: Any = None, max: Any = None) -> "Array":
+        """The elements limited to the interval [min, max]."""
+        return Array(ew.clip(self, min, max))
+
+    def take(self, indices: Any, axis: int | None = None) -> "Array":
+        """Elements along an axis (of the flattened array for None)."""
+        return Array(indexing.take(self, indices, axis))
+
+    def repeat(self, repeats: Any, axis: int | None = None) -> "Array":
+        """Each element several times, along an axis (flattened for None)."""
+        return Array(shaping.repeat(self, repeats, axis))
+
+    def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> "Array":
+        """The diagonal over two axes, as the last axis."""
+        return Array(shaping.diagonal(self, offset, axis1, axis2))
+
+    def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> "Array":
+        """The sum of the diagonal over two axes."""
+        return Array(shaping.trace(self, offset, axis1, axis2))
+
     def dot(self, other: Any) -> "Array":
-        """The matrix product."""
-        return self @ other if self.ndim and np.ndim(other) else self * other
+        """The matrix product; with a number, the product."""
+        return Array(linear_algebra.dot(self, other))
 
     def __repr__(self) -> str:
-        from .text import array_text
-
         return array_text(self.node)
+
+
+def _wrap(result: Any) -> Any:
+    """Arrays in place of nodes, in whatever structure they came."""
+    if isinstance(result, Node):
+        return Array(result)
+    if isinstance(result, (tuple, list)):
+        parts = map(_wrap, result)
+        return type(result)(*parts) if hasattr(result, "_fields") else type(result)(parts)
+    return result
 
 
 class _At:
@@ -358,132 +409,3 @@ class _AtIndex:
     def multiply(self, value: Any) -> Array:
         """The copy with these elements multiplied by `value`."""
         return Array(indexing.update(self._array, self._key, value, "multiply"))
-
-
-def check_dims(
-    dims: Any, shape: tuple[int, ...], what: str
-) -> tuple[str | None, ...] | None:
-    """The dims as a tuple, checked against the number of axes."""
-    if dims is None:
-        return None
-    names = (dims,) if isinstance(dims, str) else tuple(dims)
-    if len(names) != len(shape):
-        raise DimsError(
-            f"{what}: dims {names} name {len(names)} axes, the shape {shape} has {len(shape)}"
-        )
-    given = [n for n in names if n is not None]
-    if len(set(given)) < len(given):
-        raise DimsError(f"{what}: dims {names} name a dimension twice")
-    return names
-
-
-def data(value: Any, name: str | None = None, dims: Any = None) -> Array:
-    """Known values: numbers, NumPy arrays, pandas or xarray objects.
-
-    Compiled functions take data as arguments, so other values of the same shape need no new
-    compilation. Integers, booleans and floating-point numbers keep their kind; float64 becomes
-    float32 under `kg.precision("float32")`.
-
-    Parameters
-    ----------
-    value
-        Anything NumPy makes a numeric array of. An xarray `DataArray` brings its dims and
-        coordinates, a pandas `Series` or `DataFrame` its index and columns as coordinates.
-    name
-        How results and messages call it; else the variable that holds it.
-    dims
-        The names of the axes.
-
-    Raises
-    ------
-    DataError
-        If values are not numeric, or missing or infinite (the message gives the first position).
-    DimsError
-        If `dims` do not fit the shape.
-
-    Examples
-    --------
-    >>> import kinetograph as kg
-    >>> y = kg.data([28.0, 8.0, -3.0], dims="school")
-    >>> y.dims
-    ('school',)
-    """
-    from .source import here
-
-    what = f"data{f' {name!r}' if name else ''} at {here()}"
-    if isinstance(value, Array):
-        raise DataError(f"{what}: the value is already a kinetograph array; use it as it is")
-    coords, own_dims = _labels(value)
-    array = np.asarray(value)
-    if array.dtype.kind in "OSUVmMc":
-        raise DataError(
-            f"{what}: values of dtype {array.dtype} are not numbers; "
-            "encode categories as integers and dates as numbers first"
-        )
-    if array.dtype.kind == "f":
-        _check_finite(array, what)
-        if array.dtype != np.float32:
-            array = array.astype(ew.float_dtype())
-    names = check_dims(dims if dims is not None else own_dims, array.shape, what)
-    if dims is not None and own_dims is not None and names is not None:
-        coords = {
-            new: coords[old]
-            for old, new in zip(own_dims, names, strict=True)
-            if new is not None and old in coords
-        }
-    frozen = np.array(array)
-    frozen.setflags(write=False)
-    return Array(Data(frozen, name, names, coords=coords))
-
-
-def _labels(value: Any) -> tuple[dict[str, np.ndarray], tuple[str, ...] | None]:
-    """Coordinates and dims that xarray and pandas objects bring along."""
-    dims = getattr(value, "dims", None)
-    coords = getattr(value, "coords", None)
-    if dims is not None and coords is not None and not isinstance(dims, dict):
-        return {d: np.asarray(coords[d]) for d in dims if d in coords}, tuple(map(str, dims))
-    index = getattr(value, "index", None)
-    axes = getattr(value, "axes", None)
-    if index is not None and isinstance(axes, list):
-        names = [getattr(axis, "name", None) for axis in axes]
-        if all(isinstance(n, str) for n in names):
-            return {n: np.asarray(a) for n, a in zip(names, axes, strict=True)}, tuple(names)
-    return {}, None
-
-
-def _check_finite(array: np.ndarray, what: str) -> None:
-    bad = ~np.isfinite(array)
-    if bad.any():
-        place = tuple(int(i) for i in np.argwhere(bad)[0])
-        count = int(bad.sum())
-        where = f"at index {place[0] if len(place) == 1 else place}" if place else ""
-        raise DataError(
-            f"{what}: {array[place]} {where}".rstrip()
-            + (f" and {count - 1} more missing or infinite values" if count > 1 else "")
-            + "; drop or fill missing values first"
-        )
-
-
-def placeholder(shape: Any = (), dtype: Any = None, name: str | None = None) -> Array:
-    """A value that a compiled function takes as an argument.
-
-    Parameters
-    ----------
-    shape
-        The lengths of the axes.
-    dtype
-        The type of the elements; by default the working precision.
-    name
-        How messages call it.
-
-    Examples
-    --------
-    >>> import kinetograph as kg
-    >>> x = kg.placeholder((3,), name="x")
-    >>> f = kg.compile([x], (x * x).sum())
-    >>> float(f([1.0, 2.0, 3.0]))
-    14.0
-    """
-    sizes = (int(shape),) if isinstance(shape, (int, np.integer)) else tuple(map(int, shape))
-    wanted = ew.float_dtype() if dtype is None else np.dtype(dtype)
-    return Array(Placeholder((), sizes, wanted, name))

@@ -8,12 +8,15 @@ import numpy as np
 
 from .array import Array
 from .errors import ModelError, ShapeError, SymbolicError
+from .indexing import check_bounds, known_indices
 from .lower import Environment, evaluate
 from .messages import describe, site_text
-from .node import Apply, Data, Node, ancestors
+from .node import Apply, Bundle, Data, Node, ancestors
 from .precision import x64
 
 __all__ = ["Function", "compile"]
+
+_CONSTANT = 64  # the size up to which an array in an expression is written into the program
 
 
 class Function:
@@ -27,17 +30,21 @@ class Function:
         given = set(map(id, inputs))
         needed = ancestors(outputs, stop=lambda node: id(node) in given)
         for node in needed:
-            if id(node) not in given and not isinstance(node, (Apply, Data)):
+            if id(node) not in given and not isinstance(node, (Apply, Bundle, Data)):
                 raise ModelError(
                     f"compile: the value of {describe(node)}{site_text(node)} is needed; "
                     "add it to the inputs"
                 )
-        # Data that are not inputs are arguments too, so that they are not built into the program.
+        # Data that are not inputs are arguments too, so that they are not built into the program,
+        # and so are large arrays in an expression, on which XLA would spend time folding constants.
         self._data = tuple(
             node
             for node in needed
-            if isinstance(node, Data) and not node.literal and id(node) not in given
+            if isinstance(node, Data)
+            and not (node.literal and node.size <= _CONSTANT)
+            and id(node) not in given
         )
+        self._bounds = _index_bounds(self._inputs, needed)
         self._jitted = jax.jit(self._run)
 
     def _run(self, values: tuple[Any, ...], data: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -53,6 +60,8 @@ class Function:
                 f"({', '.join(self._names) or 'none'}), got {len(values)}"
             )
         checked = tuple(map(_check, self._inputs, self._names, values))
+        for i, axis, size, node in self._bounds:
+            check_bounds(checked[i], axis, size, node, self._inputs[i])
         with x64():
             results = self._jitted(checked, tuple(node.value for node in self._data))
             arrays = [np.asarray(r) for r in results]
@@ -61,6 +70,23 @@ class Function:
     def __repr__(self) -> str:
         outputs = ", ".join(f"{node.shape}" for node in self._outputs)
         return f"<compiled function of ({', '.join(self._names)}), output shapes {outputs}>"
+
+
+def _index_bounds(
+    inputs: Sequence[Node], needed: Sequence[Node]
+) -> list[tuple[int, int, int, Node]]:
+    """Where data are inputs that index something: their place, the axis, its length, and what.
+
+    Known indices were checked when the graph was built and are trusted, other values need a check.
+    """
+    places = {node: i for i, node in enumerate(inputs) if isinstance(node, Data)}
+    bounds = []
+    for node in needed if places else ():
+        if isinstance(node, Apply):
+            for index, axis, size in known_indices(node):
+                if index in places:
+                    bounds.append((places[index], axis, size, node.parents[0]))
+    return bounds
 
 
 def _check(node: Node, name: str, value: Any) -> np.ndarray:

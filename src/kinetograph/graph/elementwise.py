@@ -1,12 +1,14 @@
 """Operations on each element alone: arithmetic, comparisons, transcendental and special functions.
 
 Shapes and dtypes follow NumPy's own rules (`numpy.ufunc.resolve_dtypes`), settled without JAX, and
-operands are cast to the types NumPy would compute in, so JAX's promotion rules never apply.
+operands are cast to the types NumPy would compute in, so JAX's promotion rules never apply. Only
+where NumPy would answer small integers in half or single precision is it the working precision.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -14,14 +16,28 @@ import numpy as np
 from jax.scipy import special as jsp
 
 from .errors import ShapeError, SymbolicError
+from .messages import describe, describe_operands
 from .node import Apply, Data, Node, Operation
-from .precision import float_dtype
+from .precision import FLOAT32, FLOAT64, float_dtype
 
 __all__ = ["ELEMENTWISE", "Operand", "as_node", "elementwise", "literal", "power"]
 
 Operand = Any
-_WEAK = (bool, int, float)
-_BAD_KINDS = "cOSUVmM"
+WEAK = (bool, int, float)  # Python numbers take the type of the array they meet
+BAD_KINDS = "cOSUTVmM"
+BOOL = np.dtype(bool)
+
+
+def _sinpi(x):
+    """sin(pi x), exact at multiples of a half."""
+    r = x - 2.0 * jnp.round(x / 2.0)
+    near = jnp.where(jnp.abs(r) > 0.5, jnp.sign(r) - r, r)
+    return jnp.sin(np.pi * near)
+
+
+def _cospi(x):
+    """cos(pi x), exact at multiples of a half."""
+    return _sinpi(0.5 - jnp.abs(x - 2.0 * jnp.round(x / 2.0)))
 
 
 def _log1mexp(x):
@@ -40,6 +56,9 @@ _FLOAT_ONLY: dict[str, Callable[..., Any]] = {
     "log_expit": jax.nn.log_sigmoid,
     "softplus": jax.nn.softplus,
     "log1mexp": _log1mexp,
+    "sinpi": _sinpi,
+    "cospi": _cospi,
+    "tanpi": lambda x: _sinpi(x) / _cospi(x),
     "icloglog": lambda x: -jnp.expm1(-jnp.exp(x)),
     "icauchit": lambda x: 0.5 + jnp.arctan(x) / np.pi,
     "gammaln": jsp.gammaln,
@@ -58,18 +77,19 @@ _FLOAT_ONLY: dict[str, Callable[..., Any]] = {
     "xlogy": jsp.xlogy,
     "xlog1py": jsp.xlog1py,
 }
-_ARITY = {"polygamma": 2, "betaln": 2, "xlogy": 2, "xlog1py": 2}
 
 # NumPy's ufuncs whose JAX namesakes compute the same function.
-_UFUNCS = """
-add subtract multiply divide floor_divide remainder power negative positive absolute fabs sign
-rint floor ceil trunc exp exp2 expm1 log log2 log10 log1p sqrt cbrt square reciprocal
-sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arccosh arctanh deg2rad rad2deg
-maximum minimum fmax fmin logaddexp logaddexp2 hypot arctan2 copysign heaviside
-equal not_equal less less_equal greater greater_equal
-logical_and logical_or logical_xor logical_not bitwise_and bitwise_or bitwise_xor invert
-isnan isfinite isinf signbit
-""".split()
+_ARITHMETIC = "add subtract multiply divide floor_divide remainder power negative positive absolute"
+_ROUNDING = "fabs sign rint floor ceil trunc square cbrt sqrt"
+_EXPONENTIAL = "exp exp2 expm1 log log2 log10 log1p logaddexp logaddexp2"
+_CIRCULAR = "sin cos tan arcsin arccos arctan arctan2 hypot deg2rad rad2deg"
+_HYPERBOLIC = "sinh cosh tanh arcsinh arccosh arctanh"
+_CHOOSING = "maximum minimum fmax fmin copysign heaviside"
+_COMPARING = "equal not_equal less less_equal greater greater_equal isnan isfinite isinf signbit"
+_LOGICAL = "logical_and logical_or logical_xor logical_not"
+_BITWISE = "bitwise_and bitwise_or bitwise_xor invert"
+_GROUPS = (_ARITHMETIC, _ROUNDING, _EXPONENTIAL, _CIRCULAR, _HYPERBOLIC, _CHOOSING)
+_UFUNCS = " ".join((*_GROUPS, _COMPARING, _LOGICAL, _BITWISE)).split()
 _SYMBOLS = {
     "add": "+",
     "subtract": "-",
@@ -98,6 +118,7 @@ def _operation(name: str, lower: Callable[..., Any]) -> Operation:
 
 ELEMENTWISE: dict[str, Operation] = {
     **{name: _operation(name, getattr(jnp, name)) for name in _UFUNCS},
+    "reciprocal": _operation("reciprocal", lambda x: jnp.ones((), x.dtype) / x),
     **{name: _operation(name, lower) for name, lower in _FLOAT_ONLY.items()},
 }
 WHERE = Operation("where", jnp.where, elementwise=True)
@@ -105,100 +126,111 @@ CAST = Operation("astype", lambda x, *, dtype: x.astype(dtype), elementwise=True
 INTEGER_POWER = Operation("power", jax.lax.integer_pow, "**", elementwise=True)
 
 
-def literal(value: Any, dtype: np.dtype | None = None) -> Data:
+def literal(value: Any, dtype: np.dtype | None = None, operation: str = "") -> Data:
     """A constant written in the program: part of the compiled program, not an argument of it."""
-    array = np.asarray(value, dtype)
-    if array.dtype.kind in _BAD_KINDS:
+    array = np.array(value, dtype)
+    if array.dtype.kind in BAD_KINDS:
         raise SymbolicError(
-            f"{type(value).__name__} of dtype {array.dtype} cannot be part of a graph; "
+            f"{f'{operation}: ' if operation else ''}a {type(value).__name__} "
+            f"(dtype {array.dtype}) cannot be part of a graph; "
             "arrays hold booleans, integers or real numbers"
         )
-    if array.dtype.kind == "f" and dtype is None and type(value) is float:
+    if dtype is None and array.dtype == FLOAT64 and float_dtype() is not FLOAT64:
         array = array.astype(float_dtype())
     return Data(array, literal=True)
 
 
-def as_node(value: Operand) -> Node:
+def as_node(value: Operand, operation: str = "") -> Node:
     """The node of an array, or a constant made of a number or NumPy array."""
     node = getattr(value, "node", value)
     if isinstance(node, Node):
         return node
-    return literal(value)
+    return literal(value, operation=operation)
+
+
+class _Types(NamedTuple):
+    """What NumPy's rules say about operands of some types."""
+
+    inputs: tuple[np.dtype, ...]  # the types in which they enter
+    output: np.dtype
+    attributes: Mapping[str, Any]  # the casts of the node, if any
 
 
 @lru_cache(maxsize=4096)
-def _resolve(name: str, types: tuple[Any, ...]) -> tuple[tuple[np.dtype, ...], np.dtype]:
-    """The types in which the operands enter and the type of the result."""
+def _resolve(name: str, types: tuple[Any, ...], working: np.dtype) -> _Types:
     if name in _FLOAT_ONLY:
         known = [t for t in types if isinstance(t, np.dtype)]
-        result = np.result_type(*known, np.float32) if known else np.dtype(np.float64)
-        if any(t.kind in "iub" for t in known):
-            result = np.dtype(np.float64)
-        return (result,) * len(types), result
-    ufunc = getattr(np, name)
-    weak = tuple(np.dtype(bool) if t is bool else t for t in types)
-    *inputs, output = ufunc.resolve_dtypes((*weak, None))
-    return tuple(inputs), output
+        whole = not known or any(t.kind in "iub" for t in known)
+        output = FLOAT64 if whole else np.result_type(*known, FLOAT32)
+        inputs = (output,) * len(types)
+    else:
+        weak = tuple(np.dtype(bool) if t is bool else t for t in types)
+        *found, output = getattr(np, name).resolve_dtypes((*weak, None))
+        inputs = tuple(found)
+        halved = FLOAT64 if output.kind == "f" and output.itemsize < 8 else output
+        if halved is not output and not any(
+            t is float or getattr(t, "kind", "") == "f" for t in types
+        ):
+            # NumPy takes half precision for small integers; nobody wants exp(True) in 16 bits.
+            inputs = tuple(FLOAT64 if t == output else t for t in inputs)
+            output = FLOAT64
+    if output == FLOAT64 and working is not FLOAT64:
+        inputs = tuple(working if t == FLOAT64 else t for t in inputs)
+        output = working
+    same = all(isinstance(t, type) or t == wanted for t, wanted in zip(types, inputs, strict=True))
+    return _Types(inputs, output, MappingProxyType({} if same else {"casts": inputs}))
 
 
 def elementwise(name: str, *operands: Operand) -> Node:
     """Apply the named function to nodes, numbers and NumPy arrays under NumPy's rules."""
-    operation = ELEMENTWISE[name]
-    types: list[Any] = []
     nodes: list[Any] = []
+    types: list[Any] = []
+    complete = True
     for operand in operands:
         node = getattr(operand, "node", operand)
         if isinstance(node, Node):
             types.append(node.dtype)
-        elif type(node) in _WEAK:
+        elif type(node) in WEAK:
             types.append(type(node))
+            complete = False
         else:
-            node = literal(node)
+            node = literal(operand, operation=name)
             types.append(node.dtype)
         nodes.append(node)
     try:
-        inputs, output = _resolve(name, tuple(types))
+        inputs, output, attributes = _resolve(name, tuple(types), float_dtype())
     except TypeError:
-        raise SymbolicError(
-            f"{name} does not take operands of types {', '.join(map(_type_name, types))}"
-        ) from None
-    if output == np.float64 and float_dtype() == np.float32:
-        output = float_dtype()
-        inputs = tuple(output if t == np.float64 else t for t in inputs)
-    for i, node in enumerate(nodes):
-        if not isinstance(node, Node):
-            nodes[i] = literal(node, inputs[i])
-    shapes = [node.shape for node in nodes]
-    return Apply(
-        operation, tuple(nodes), broadcast(operation, nodes, shapes), output, _casts(nodes, inputs)
-    )
+        raise _wrong_types(name, types) from None
+    if not complete:
+        nodes = [n if isinstance(n, Node) else literal(n, t) for n, t in zip(nodes, inputs)]
+    operation = ELEMENTWISE[name]
+    return Apply(operation, tuple(nodes), broadcast(operation, nodes), output, attributes)
 
 
-def _type_name(t: Any) -> str:
-    return t.__name__ if isinstance(t, type) else str(t)
+def _wrong_types(name: str, types: list[Any]) -> SymbolicError:
+    given = ", ".join(t.__name__ if isinstance(t, type) else str(t) for t in types)
+    hints = {
+        "subtract": "; for booleans use != or ^, or multiply by 1 first",
+        "negative": "; for booleans use ~",
+    }
+    return SymbolicError(f"{name} does not take operands of types {given}{hints.get(name, '')}")
 
 
-def _casts(nodes: list[Node], inputs: tuple[np.dtype, ...]) -> dict[str, Any] | None:
-    if all(node.dtype == wanted for node, wanted in zip(nodes, inputs, strict=True)):
-        return None
-    return {"casts": inputs}
+_common_shape = lru_cache(maxsize=4096)(np.broadcast_shapes)
 
 
-def broadcast(
-    operation: Operation, nodes: list[Node], shapes: list[tuple[int, ...]]
-) -> tuple[int, ...]:
+def broadcast(operation: Operation, nodes: Sequence[Node]) -> tuple[int, ...]:
     """The common shape of the operands, or a ShapeError that names them."""
-    first = shapes[0]
-    for shape in shapes:
-        if shape != first:
+    first = nodes[0].shape
+    for node in nodes:
+        if node.shape != first:
             break
     else:
         return first
+    shapes = [node.shape for node in nodes]
     try:
-        return np.broadcast_shapes(*shapes)
+        return _common_shape(*shapes)
     except ValueError:
-        from .messages import describe_operands
-
         raise ShapeError(
             f"cannot broadcast {' with '.join(str(s) for s in shapes)} in "
             f"{describe_operands(operation, nodes)}\n"
@@ -209,34 +241,48 @@ def broadcast(
 def power(base: Operand, exponent: Operand) -> Node:
     """base ** exponent; small whole exponents become products, 0.5 a square root."""
     node = getattr(base, "node", base)
-    if isinstance(node, Node) and node.dtype.kind == "f" and type(exponent) in (int, float):
-        if exponent == 0.5:
-            return elementwise("sqrt", node)
-        if float(exponent).is_integer() and abs(exponent) <= 8:
-            return Apply(INTEGER_POWER, (node,), node.shape, node.dtype, {"y": int(exponent)})
+    if isinstance(node, Node) and type(exponent) in (int, float):
+        if node.dtype.kind == "f":
+            if exponent == 0.5:
+                return elementwise("sqrt", node)
+            if abs(exponent) <= 8 and float(exponent).is_integer():
+                return Apply(INTEGER_POWER, (node,), node.shape, node.dtype, {"y": int(exponent)})
+        elif type(exponent) is int and exponent < 0:
+            raise SymbolicError(
+                f"{describe(node)} ** {exponent}: whole numbers have no negative whole powers; "
+                f"write {describe(node)} ** {exponent}.0"
+            )
     return elementwise("power", base, exponent)
 
 
+def promoted(*types: Any) -> np.dtype:
+    """The type that holds values of two types, dtypes or those of Python numbers."""
+    if all(t in (bool, BOOL) for t in types):
+        return BOOL
+    return _resolve("add", types, float_dtype()).output
+
+
 def where(condition: Operand, x: Operand, y: Operand) -> Node:
-    """x where the condition holds, else y; the side not taken never reaches a gradient."""
-    c = as_node(condition)
-    types = [
-        type(v) if type(v) in _WEAK else as_node(v).dtype for v in (x, y)
-    ]
-    _, output = _resolve("add", tuple(types)) if types != [bool, bool] else (None, np.dtype(bool))
-    if all(t in (bool, np.dtype(bool)) for t in types):
-        output = np.dtype(bool)
-    if output == np.float64 and float_dtype() == np.float32:
-        output = float_dtype()
-    nodes = [c] + [literal(v, output) if type(v) in _WEAK else as_node(v) for v in (x, y)]
-    shape = broadcast(WHERE, nodes, [n.shape for n in nodes])
-    casts = _casts(nodes, (np.dtype(bool), output, output))
-    return Apply(WHERE, tuple(nodes), shape, output, casts)
+    """x where the condition holds, else y.
+
+    The value of the side not taken is ignored, and its gradient multiplied by zero: where that
+    gradient is infinite, guard the argument, too: `where(x > 0, sqrt(where(x > 0, x, 1)), 0)`.
+    """
+    sides = [v if type(v) in WEAK else as_node(v, "where") for v in (x, y)]
+    types = tuple(type(v) if type(v) in WEAK else v.dtype for v in sides)
+    output = promoted(*types)
+    nodes = [as_node(condition, "where")]
+    nodes += [v if isinstance(v, Node) else literal(v, output) for v in sides]
+    casts = (BOOL, output, output)
+    same = all(node.dtype == wanted for node, wanted in zip(nodes, casts))
+    return Apply(
+        WHERE, tuple(nodes), broadcast(WHERE, nodes), output, {} if same else {"casts": casts}
+    )
 
 
 def clip(x: Operand, lower: Operand = None, upper: Operand = None) -> Node:
     """x limited to the interval [lower, upper]; None leaves a side open."""
-    node = as_node(x)
+    node = as_node(x, "clip")
     if lower is not None:
         node = elementwise("maximum", node, lower)
     if upper is not None:
@@ -244,10 +290,25 @@ def clip(x: Operand, lower: Operand = None, upper: Operand = None) -> Node:
     return node
 
 
+def round_to(x: Operand, decimals: int = 0) -> Node:
+    """x rounded to the given number of decimals, halves to even."""
+    if decimals == 0:
+        return elementwise("rint", x)
+    scale = 10.0 ** abs(decimals)
+    first, second = ("multiply", "divide") if decimals > 0 else ("divide", "multiply")
+    return elementwise(second, elementwise("rint", elementwise(first, x, scale)), scale)
+
+
+def floating(x: Operand, operation: str = "") -> Node:
+    """x, converted to the working precision if it is of integers or booleans."""
+    node = as_node(x, operation)
+    return node if node.dtype.kind == "f" else astype(node, float_dtype())
+
+
 def astype(x: Operand, dtype: Any) -> Node:
     """x converted to another dtype."""
-    node, wanted = as_node(x), np.dtype(dtype)
-    if wanted.kind in _BAD_KINDS:
+    node, wanted = as_node(x, "astype"), np.dtype(dtype)
+    if wanted.kind in BAD_KINDS:
         raise SymbolicError(f"arrays cannot have dtype {wanted}")
     if wanted == node.dtype:
         return node

@@ -6,8 +6,8 @@ NumPy's own functions applied to arrays (`np.exp(x)`) arrive here too, through N
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from . import derived, indexing, linear_algebra, reductions, segments, shaping
 from . import elementwise as ew
-from . import indexing, linear_algebra, reductions, shaping
 from .array import Array
 
 Axis = reductions.Axis
@@ -31,7 +31,6 @@ def _elementwise(name: str, text: str, arity: int = 1) -> Callable[..., Array]:
 
 exp = _elementwise("exp", "e ** x.")
 expm1 = _elementwise("expm1", "exp(x) - 1, accurate near 0.")
-log = _elementwise("log", "The natural logarithm; NaN for x < 0.")
 log1p = _elementwise("log1p", "log(1 + x), accurate near 0.")
 log2 = _elementwise("log2", "The logarithm to base 2.")
 log10 = _elementwise("log10", "The logarithm to base 10.")
@@ -50,6 +49,12 @@ arctan = _elementwise("arctan", "The inverse tangent, in radians.")
 sinh = _elementwise("sinh", "The hyperbolic sine.")
 cosh = _elementwise("cosh", "The hyperbolic cosine.")
 tanh = _elementwise("tanh", "The hyperbolic tangent.")
+arcsinh = _elementwise("arcsinh", "The inverse hyperbolic sine.")
+arccosh = _elementwise("arccosh", "The inverse hyperbolic cosine.")
+arctanh = _elementwise("arctanh", "The inverse hyperbolic tangent.")
+sinpi = _elementwise("sinpi", "sin(pi x), exact at multiples of a half.")
+cospi = _elementwise("cospi", "cos(pi x), exact at multiples of a half.")
+tanpi = _elementwise("tanpi", "tan(pi x).")
 ilogit = _elementwise("expit", "The logistic function 1 / (1 + exp(-x)).")
 logit = _elementwise("logit", "log(p / (1 - p)).")
 iprobit = _elementwise("ndtr", "The standard normal distribution function.")
@@ -71,6 +76,29 @@ betaln = _elementwise("betaln", "The logarithm of the beta function.", 2)
 xlogy = _elementwise("xlogy", "x log(y), 0 where x = 0.", 2)
 xlog1py = _elementwise("xlog1py", "x log(1 + y), 0 where x = 0.", 2)
 arctan2 = _elementwise("arctan2", "The angle of the point (y, x), in radians.", 2)
+
+
+def log(x: Any, base: Any = None) -> Array:
+    """The logarithm, natural unless a base is given; NaN for x < 0."""
+    natural = ew.elementwise("log", x)
+    return Array(
+        natural if base is None else ew.elementwise("divide", natural, ew.elementwise("log", base))
+    )
+
+
+def round(x: Any, decimals: int = 0) -> Array:
+    """x rounded to a number of decimals, halves to even."""
+    return Array(ew.round_to(x, decimals))
+
+
+def comb(n: Any, k: Any) -> Array:
+    """The number of ways to choose k out of n, for real n and k by the gamma function."""
+    return Array(derived.comb(n, k))
+
+
+def log_comb(n: Any, k: Any) -> Array:
+    """The logarithm of the number of ways to choose k out of n."""
+    return Array(derived.log_comb(n, k))
 
 
 def where(condition: Any, x: Any, y: Any) -> Array:
@@ -113,9 +141,48 @@ def std(x: Any, axis: Axis = None, ddof: int = 0, keepdims: bool = False) -> Arr
     return Array(reductions.reduce("std", x, axis, keepdims, ddof=ddof))
 
 
-def cumsum(x: Any, axis: int | None = None) -> Array:
-    """The running sum along an axis (of the flattened array for None)."""
-    return Array(reductions.cumulative("cumsum", x, axis))
+def _cumulative(name: str, text: str) -> Callable[..., Array]:
+    def function(x: Any, axis: int | None = None) -> Array:
+        return Array(reductions.cumulative(name, x, axis))
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"The running {text} along an axis (of the flattened array for None)."
+    return function
+
+
+cumsum = _cumulative("cumsum", "sum")
+cumprod = _cumulative("cumprod", "product")
+cummax = _cumulative("cummax", "maximum")
+cummin = _cumulative("cummin", "minimum")
+
+
+def argmax(x: Any, axis: int | None = None, keepdims: bool = False) -> Array:
+    """The place of the largest element along an axis (of the flattened array for None)."""
+    return Array(reductions.reduce("argmax", x, axis, keepdims))
+
+
+def argmin(x: Any, axis: int | None = None, keepdims: bool = False) -> Array:
+    """The place of the smallest element along an axis (of the flattened array for None)."""
+    return Array(reductions.reduce("argmin", x, axis, keepdims))
+
+
+def _segment(name: str, text: str) -> Callable[..., Array]:
+    def function(x: Any, index: Any, num_segments: Any) -> Array:
+        return Array(segments.segment(name, x, index, num_segments))
+
+    function.__name__ = function.__qualname__ = f"segment_{name}"
+    function.__doc__ = (
+        f"The {text} of the x of each label 0, ..., num_segments - 1. "
+        "A tuple of indices, with a tuple of numbers, groups by several labels."
+    )
+    return function
+
+
+segment_sum = _segment("sum", "sum (0 if there are none)")
+segment_mean = _segment("mean", "mean (NaN if there are none)")
+segment_max = _segment("max", "maximum (-inf if there are none)")
+segment_min = _segment("min", "minimum (inf if there are none)")
+segment_prod = _segment("prod", "product (1 if there are none)")
 
 
 def softmax(x: Any, axis: int = -1) -> Array:
@@ -128,7 +195,17 @@ def log_softmax(x: Any, axis: int = -1) -> Array:
     return Array(reductions.softmax(x, axis, log=True))
 
 
-def concatenate(arrays: Sequence[Any], axis: int = 0) -> Array:
+def imultilogit(x: Any) -> Array:
+    """Probabilities of m + 1 classes: softmax of the last axis with a 0 appended."""
+    return Array(derived.imultilogit(x))
+
+
+def sort(x: Any, axis: int | None = -1) -> Array:
+    """The elements in ascending order along an axis (of the flattened array for None)."""
+    return Array(shaping.sort(x, axis))
+
+
+def concatenate(arrays: Sequence[Any], axis: int | None = 0) -> Array:
     """Join arrays along an existing axis."""
     return Array(shaping.concatenate(arrays, axis))
 
@@ -186,6 +263,51 @@ def logdet(x: Any) -> Array:
 def einsum(subscripts: str, *operands: Any) -> Array:
     """Einstein summation, as numpy.einsum."""
     return Array(linear_algebra.einsum(subscripts, *operands))
+
+
+def _matrix(name: str, text: str, function: Callable[..., Any]) -> Callable[..., Array]:
+    def wrapper(x: Any) -> Array:
+        return Array(function(x))
+
+    wrapper.__name__ = wrapper.__qualname__ = name
+    wrapper.__doc__ = text
+    return wrapper
+
+
+inv = _matrix("inv", "The inverse matrix.", linear_algebra.inv)
+det = _matrix("det", "The determinant.", linear_algebra.det)
+chol_outer = _matrix(
+    "chol_outer", "L @ L.T: the matrix whose lower Cholesky factor is given.", derived.chol_outer
+)
+chol_inverse = _matrix(
+    "chol_inverse", "The inverse of L @ L.T, given the factor L.", derived.chol_inverse
+)
+cov2cor = _matrix("cov2cor", "The correlations of a covariance matrix.", derived.cov2cor)
+
+
+def trace(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
+    """The sum of the diagonal over two axes."""
+    return Array(shaping.trace(x, offset, axis1, axis2))
+
+
+def matmul(a: Any, b: Any) -> Array:
+    """The matrix product a @ b, batched over leading axes."""
+    return Array(linear_algebra.matmul(a, b))
+
+
+def outer(a: Any, b: Any) -> Array:
+    """The product of each element of a with each of b."""
+    return Array(linear_algebra.outer(a, b))
+
+
+def kron(a: Any, b: Any) -> Array:
+    """The Kronecker product."""
+    return Array(linear_algebra.kron(a, b))
+
+
+def pairwise_distance(x: Any, y: Any = None) -> Array:
+    """The Euclidean distances between the rows of x and those of y (of x, if not given)."""
+    return Array(derived.pairwise_distance(x, y))
 
 
 # Everything public above, and nothing imported.

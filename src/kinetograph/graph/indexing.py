@@ -1,21 +1,23 @@
 """Reading and functional writing by index: slices, integers, masks, integer arrays, graph values.
 
 Shapes are found by indexing a zero-stride NumPy array of the same shape, so the rules are NumPy's.
-Index arrays known when the graph is built are checked against the bounds at once; an index that is
-computed in the graph and falls outside is clipped to the nearest element.
+Index arrays known when the graph is built are checked against the bounds at once. An index that is
+computed in the graph and falls outside reads the nearest element and writes nothing.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 
-from .elementwise import Operand, as_node
-from .errors import ShapeError
+from .elementwise import WEAK, Operand, as_node, literal, promoted
+from .errors import ShapeError, SymbolicError
 from .messages import describe
 from .node import Apply, Data, Node, Operation
+from .precision import float_dtype
 
-__all__ = ["index", "take", "update"]
+__all__ = ["check_bounds", "index", "known_indices", "one_hot", "ravel", "take", "update"]
 
 _SLOT = object()  # stands for an index that is a parent of the node
 
@@ -45,157 +47,212 @@ READ = Operation("index", _read)
 READ_CLIPPED = Operation("index", _read_clipped)
 SLICE = Operation("index", _slice)
 WRITE = Operation("update", _write)
+RAVEL = Operation("ravel", jnp.ravel)
+ONE_HOT = Operation(
+    "one_hot", lambda x, *, size, dtype: jnp.equal(x[..., None], jnp.arange(size)).astype(dtype)
+)
 
 
-def _is_negative(values: np.ndarray) -> bool:
-    return values.dtype.kind == "i" and values.size > 0 and bool(values.min() < 0)
+class _Key:
+    """An index, taken apart: what is fixed, what are parents, and a stand-in for NumPy."""
 
+    def __init__(self, node: Node, key: Any) -> None:
+        self.node = node
+        self.template: list[Any] = []
+        self.nodes: list[Node] = []
+        self.stand_in: list[Any] = []
+        self.known = True  # whether the values of all index nodes are known
+        self.axis = 0
+        parts = [getattr(p, "node", p) for p in (key if isinstance(key, tuple) else (key,))]
+        consumed = sum(_axes_taken(part) for part in parts)
+        for part in parts:
+            if part is None:
+                self._fixed(None, 0)
+            elif part is Ellipsis:
+                self._fixed(part, max(len(node.shape) - consumed, 0))
+            elif isinstance(part, slice):
+                self._fixed(_fixed_slice(node, part), 1)
+            elif isinstance(part, (int, np.integer)) and not isinstance(part, bool):
+                self._fixed(int(part), 1)
+            else:
+                self._array(part)
 
-def _parse(node: Node, key: Any) -> tuple[tuple[Any, ...], list[Node], tuple[Any, ...], bool]:
-    """The static template, the index nodes, the key for NumPy, and whether all values are known."""
-    parts = key if isinstance(key, tuple) else (key,)
-    consumed = sum(
-        _mask_rank(part) for part in parts if part is not None and part is not Ellipsis
-    )
-    template: list[Any] = []
-    nodes: list[Node] = []
-    dummy: list[Any] = []
-    known = True
-    axis = 0
-    for part in parts:
-        if part is None:
-            template.append(None)
-            dummy.append(None)
-        elif part is Ellipsis:
-            template.append(part)
-            dummy.append(part)
-            axis += len(node.shape) - consumed
-        elif isinstance(part, slice):
-            fixed = slice(*(None if v is None else int(v) for v in (part.start, part.stop, part.step)))
-            template.append(fixed)
-            dummy.append(fixed)
-            axis += 1
-        elif isinstance(part, (int, np.integer)) and not isinstance(part, bool):
-            template.append(int(part))
-            dummy.append(int(part))
-            axis += 1
-        else:
-            axis, all_known = _array_part(node, part, axis, template, nodes, dummy)
-            known = known and all_known
-    return tuple(template), nodes, tuple(dummy), known
+    def _fixed(self, part: Any, axes: int) -> None:
+        self.template.append(part)
+        self.stand_in.append(part)
+        self.axis += axes
 
+    def _size(self, axis: int) -> int:
+        return self.node.shape[axis] if axis < len(self.node.shape) else 0
 
-def _mask_rank(part: Any) -> int:
-    part = getattr(part, "node", part)
-    if isinstance(part, (int, np.integer, slice)):
-        return 1
-    if isinstance(part, Node):
-        return len(part.shape) if part.dtype.kind == "b" else 1
-    array = np.asarray(part)
-    return array.ndim if array.dtype.kind == "b" else 1
+    def _slot(self, index: Node, stand_in: np.ndarray) -> None:
+        self.template.append(_SLOT)
+        self.nodes.append(index)
+        self.stand_in.append(stand_in)
+        self.axis += 1
 
-
-def _array_part(
-    node: Node, part: Any, axis: int, template: list, nodes: list[Node], dummy: list
-) -> tuple[int, bool]:
-    given = getattr(part, "node", part)
-    index = given if isinstance(given, Node) else as_node(np.asarray(given))
-    if index.dtype.kind == "f" and index.size == 0:
-        index = as_node(np.zeros(index.shape, np.int64))
-    if index.dtype.kind == "b":
-        if not isinstance(index, Data):
+    def _array(self, part: Any) -> None:
+        node = self.node
+        index = part if isinstance(part, Node) else _index_array(node, part)
+        if index.dtype.kind == "b":
+            self._mask(index)
+            return
+        if index.dtype.kind not in "iu":
             raise ShapeError(
-                f"{describe(node)}[{describe(index)}]: a mask computed in the graph has no known "
+                f"{describe(node)}[{describe(index)}]: an index must be of integers, "
+                f"got {index.dtype}; convert it with .astype(int)"
+            )
+        if not isinstance(index, Data):
+            self.known = False
+            self._slot(index, np.zeros(index.shape, np.int64))
+            return
+        if self.axis < len(node.shape):
+            check_bounds(index.value, self.axis, self._size(self.axis), node, index)
+        self._slot(index, np.zeros(index.shape, np.int64) if index.size == 0 else index.value)
+
+    def _mask(self, mask: Node) -> None:
+        what = f"{describe(self.node)}[{describe(mask)}]"
+        if not isinstance(mask, Data):
+            raise ShapeError(
+                f"{what}: a mask computed in the graph has no known "
                 "number of true elements; use where(mask, x, other)"
             )
-        for places in np.nonzero(index.value):
-            nodes.append(as_node(places))
-            template.append(_SLOT)
-            dummy.append(places)
-            axis += 1
-        return axis, True
-    if index.dtype.kind not in "iu":
-        raise ShapeError(
-            f"{describe(node)}[{describe(index)}]: an index must be of integers, got {index.dtype}"
+        expected = self.node.shape[self.axis : self.axis + len(mask.shape)]
+        if not mask.shape or mask.shape != expected:
+            raise ShapeError(
+                f"{what}: the mask has shape {mask.shape}, the axes it selects from have {expected}"
+            )
+        for places in np.nonzero(mask.value):
+            self._slot(literal(places), places)
+
+
+def _axes_taken(part: Any) -> int:
+    if part is None or part is Ellipsis:
+        return 0
+    if isinstance(part, (int, np.integer, slice)):
+        return 1
+    array = part if isinstance(part, Node) else np.asarray(part)
+    return len(array.shape) if array.dtype.kind == "b" else 1
+
+
+def _index_array(node: Node, part: Any) -> Node:
+    array = np.asarray(part)
+    if array.dtype.kind == "f" and array.size == 0:  # x[[]]
+        return literal(np.zeros(array.shape, np.int64))
+    return literal(array, operation=f"index of {describe(node)}")
+
+
+def _fixed_slice(node: Node, part: slice) -> slice:
+    try:
+        return slice(
+            *(None if v is None else v.__index__() for v in (part.start, part.stop, part.step))
         )
-    size = node.shape[axis] if axis < len(node.shape) else 0
-    known = isinstance(index, Data)
-    if isinstance(index, Data):
-        values = index.value
-        if values.size and axis < len(node.shape):
-            low, high = int(values.min()), int(values.max())
-            if low < -size or high >= size:
-                bad = low if low < -size else high
-                hint = (
-                    "; the smallest index is 1: do the labels start at 1? Subtract 1"
-                    if low == 1 and high == size
-                    else ""
-                )
-                raise ShapeError(
-                    f"{describe(node)}[{describe(index)}]: index {bad} is out of bounds for axis "
-                    f"{axis} of size {size}{hint}"
-                )
-        dummy.append(values)
-        if _is_negative(values):
-            index = as_node(np.where(values < 0, values + size, values))
-    else:
-        dummy.append(np.zeros(index.shape, np.int64))
-    nodes.append(index)
-    template.append(_SLOT)
-    return axis + 1, known
+    except (SymbolicError, AttributeError):
+        raise ShapeError(
+            f"{describe(node)}[{part.start}:{part.stop}]: the ends of a slice are whole numbers "
+            "known when the graph is built; for a window of known length that moves, index with "
+            "start + np.arange(length)"
+        ) from None
 
 
-def _result_shape(node: Node, dummy: tuple[Any, ...]) -> tuple[int, ...]:
+def check_bounds(values: np.ndarray, axis: int, size: int, node: Node, index: Node) -> None:
+    """Refuse known indices that fall outside of an axis."""
+    if not values.size:
+        return
+    low, high = int(values.min()), int(values.max())
+    if -size <= low and high < size:
+        return
+    labels = low == 1 and high == size
+    raise ShapeError(
+        f"{describe(node)}[{describe(index)}]: index {low if low < -size else high} is out of "
+        f"bounds for axis {axis} of length {size}"
+        + ("; the smallest is 1: do the labels start at 1? Subtract 1" if labels else "")
+    )
+
+
+def known_indices(node: Apply) -> Iterator[tuple[Node, int, int]]:
+    """The index parents of a read or write that were trusted, each with its axis and length."""
+    if node.operation not in (READ, WRITE):
+        return
+    template, shape = node.attributes["template"], node.parents[0].shape
+    indices = iter(node.parents[1 if node.operation is READ else 2 :])
+    taken = sum(part is not None and part is not Ellipsis for part in template)
+    axis = 0
+    for part in template:
+        if part is _SLOT:
+            yield next(indices), axis, shape[axis]
+        axis += len(shape) - taken if part is Ellipsis else part is not None
+
+
+def _result_shape(key: _Key) -> tuple[int, ...]:
+    node = key.node
     stand_in = np.broadcast_to(np.zeros((), np.int8), node.shape)
     try:
-        return stand_in[dummy].shape
-    except IndexError as error:
+        return stand_in[tuple(key.stand_in)].shape
+    except (IndexError, ValueError) as error:
         raise ShapeError(f"index of {describe(node)}, shape {node.shape}: {error}") from None
 
 
 def index(x: Operand, key: Any) -> Node:
     """x[key] under NumPy's rules."""
-    node = as_node(x)
-    template, nodes, dummy, known = _parse(node, key)
-    shape = _result_shape(node, dummy)
-    operation = SLICE if not nodes else READ if known else READ_CLIPPED
-    return Apply(operation, (node, *nodes), shape, node.dtype, {"template": template})
+    node = as_node(x, "index")
+    if type(key) is int and node.shape and -node.shape[0] <= key < node.shape[0]:
+        return Apply(SLICE, (node,), node.shape[1:], node.dtype, {"template": (key,)})
+    parsed = _Key(node, key)
+    shape = _result_shape(parsed)
+    operation = SLICE if not parsed.nodes else READ if parsed.known else READ_CLIPPED
+    attributes = {"template": tuple(parsed.template)}
+    return Apply(operation, (node, *parsed.nodes), shape, node.dtype, attributes)
 
 
 def take(x: Operand, indices: Operand, axis: int | None = None) -> Node:
     """Elements of x along an axis (of the flattened array for None)."""
-    node = as_node(x)
+    node = as_node(x, "take")
     if axis is None:
-        from .shaping import reshape
+        node, axis = ravel(node), 0
+    axis = axis if axis >= 0 else axis + len(node.shape)
+    if not 0 <= axis < len(node.shape):
+        raise ShapeError(
+            f"take of {describe(node)}: the axis is out of range for shape {node.shape}"
+        )
+    return index(node, (slice(None),) * axis + (indices,))
 
-        return index(reshape(node, (-1,)), indices)
-    return index(node, (slice(None),) * (axis % len(node.shape)) + (indices,))
+
+def ravel(x: Operand) -> Node:
+    """The elements as a vector."""
+    node = as_node(x, "ravel")
+    if len(node.shape) == 1:
+        return node
+    return Apply(RAVEL, (node,), (node.size,), node.dtype)
 
 
 def update(x: Operand, key: Any, value: Operand, how: str) -> Node:
     """A copy of x in which the elements at `key` are set to, or combined with, `value`."""
-    node, given = as_node(x), as_node(value)
-    template, nodes, dummy, _ = _parse(node, key)
-    shape = _result_shape(node, dummy)
+    node, given = as_node(x, how), as_node(value, how)
+    parsed = _Key(node, key)
+    shape = _result_shape(parsed)
     try:
         fits = np.broadcast_shapes(shape, given.shape) == shape
     except ValueError:
         fits = False
     if not fits:
         raise ShapeError(
-            f"{describe(node)}.at[...].{how}: a value of shape {given.shape} does not fit the "
-            f"selected elements of shape {shape}"
+            f"{describe(node)}.at[...].{how}: {describe(given)} of shape {given.shape} does not "
+            f"fit the selected elements of shape {shape}"
         )
-    attributes = {"template": template, "how": how}
-    dtype = np.result_type(node.dtype, given.dtype) if not isinstance(value, (int, float)) else node.dtype
-    attributes["casts"] = (dtype, dtype, *(n.dtype for n in nodes))
-    return Apply(WRITE, (node, given, *nodes), node.shape, dtype, attributes)
+    dtype = promoted(node.dtype, type(value) if type(value) in WEAK else given.dtype)
+    attributes = {
+        "template": tuple(parsed.template),
+        "how": how,
+        "casts": (dtype, dtype, *(n.dtype for n in parsed.nodes)),
+    }
+    return Apply(WRITE, (node, given, *parsed.nodes), node.shape, dtype, attributes)
 
 
 def one_hot(x: Operand, size: int) -> Node:
     """Indicator rows: 1 where the label equals the column."""
-    node = as_node(x)
-    return Apply(ONE_HOT, (node,), (*node.shape, size), np.dtype(np.float64), {"size": size})
-
-
-ONE_HOT = Operation("one_hot", lambda x, *, size: jnp.equal(x[..., None], jnp.arange(size)) * 1.0)
+    node = as_node(x, "one_hot")
+    if node.dtype.kind not in "iu":
+        raise ShapeError(f"one_hot of {describe(node)}: labels are integers, not {node.dtype}")
+    dtype = float_dtype()
+    return Apply(ONE_HOT, (node,), (*node.shape, size), dtype, {"size": size, "dtype": dtype})

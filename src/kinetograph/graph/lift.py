@@ -5,13 +5,14 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from .array import Array
 from .elementwise import as_node
-from .errors import ShapeError
+from .errors import ShapeError, SymbolicError
 from .messages import describe
-from .node import Apply, Operation
+from .node import Apply, Bundle, Node, Operation
 from .precision import x64
 
 __all__ = ["lift"]
@@ -21,8 +22,8 @@ def lift(function: Callable[..., Any]) -> Callable[..., Any]:
     """Make an operation on kinetograph arrays of a function on JAX arrays.
 
     The function must be pure and traceable by JAX. Array arguments are given by position; keyword
-    arguments are passed on unchanged and must not be arrays. It may return one array, or a tuple
-    or list of arrays. Its result's shapes and dtypes are worked out at once, by abstract
+    arguments are passed on unchanged and must not be arrays. It may return one array, or several in
+    a tuple, list or dict. The results' shapes and dtypes are worked out at once, by abstract
     evaluation, so that mistakes show up where the operation is called. Derivatives are JAX's, or
     the function's own (`jax.custom_jvp`, `jax.custom_vjp`).
 
@@ -44,42 +45,38 @@ def lift(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def operation(*arrays: Any, **options: Any) -> Any:
-        nodes = tuple(as_node(a) for a in arrays)
-        stand_ins = [jax.ShapeDtypeStruct(n.shape, n.dtype) for n in nodes]
-        try:
-            with x64():
-                result = jax.eval_shape(functools.partial(function, **options), *stand_ins)
-        except (TypeError, ValueError) as error:
-            given = ", ".join(f"{describe(n)} {n.shape} {n.dtype}" for n in nodes)
-            raise ShapeError(f"{name}({given}) failed: {str(error).splitlines()[0]}") from error
-        leaves, structure = jax.tree_util.tree_flatten(result)
-        whole = Operation(name, function)
+        for key, value in options.items():
+            if isinstance(value, Array):
+                raise SymbolicError(f"{name}: give the array {key}= by position, not by keyword")
+        nodes = tuple(as_node(a, name) for a in arrays)
+        lower = functools.partial(function, **options)
+        leaves, structure = _abstract(name, lower, nodes)
         if len(leaves) == 1:
-            outputs = [
-                Array(Apply(_part(whole, 0), nodes, *_type(leaves[0]), {"options": _freeze(options)}))
-            ]
+            single = Operation(name, lambda *tensors: _leaves(lower(*tensors))[0])
+            parts = [Apply(single, nodes, *leaves[0])]
         else:
-            outputs = [
-                Array(Apply(_part(whole, i), nodes, *_type(leaf), {"options": _freeze(options)}))
-                for i, leaf in enumerate(leaves)
-            ]
-        return jax.tree_util.tree_unflatten(structure, outputs)
+            whole = Bundle(Operation(name, lambda *tensors: _leaves(lower(*tensors))), nodes)
+            parts = [whole.part(i, *leaf) for i, leaf in enumerate(leaves)]
+        return jax.tree_util.tree_unflatten(structure, map(Array, parts))
 
     return operation
 
 
-def _type(leaf: Any) -> tuple[tuple[int, ...], np.dtype]:
-    return tuple(leaf.shape), np.dtype(leaf.dtype)
+def _leaves(result: Any) -> list[Any]:
+    return [jnp.asarray(leaf) for leaf in jax.tree_util.tree_leaves(result)]
 
 
-def _freeze(options: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
-    return tuple(options.items())
-
-
-def _part(whole: Operation, place: int) -> Operation:
-    """One output of a lifted function; XLA shares the computation among the outputs."""
-
-    def lower(*tensors: Any, options: tuple[tuple[str, Any], ...]) -> Any:
-        return jax.tree_util.tree_leaves(whole.lower(*tensors, **dict(options)))[place]
-
-    return Operation(whole.name, lower)
+def _abstract(
+    name: str, function: Callable[..., Any], nodes: tuple[Node, ...]
+) -> tuple[list[tuple[tuple[int, ...], np.dtype]], Any]:
+    """The shapes and dtypes of the results, without computing anything."""
+    stand_ins = [jax.ShapeDtypeStruct(n.shape, n.dtype) for n in nodes]
+    try:
+        with x64():
+            result = jax.eval_shape(function, *stand_ins)
+    except (TypeError, ValueError) as error:
+        given = ", ".join(f"{describe(n)} {n.shape} {n.dtype}" for n in nodes)
+        reason = str(error).partition("\n")[0] or type(error).__name__
+        raise ShapeError(f"{name}({given}) failed: {reason}") from error
+    leaves, structure = jax.tree_util.tree_flatten(result)
+    return [(tuple(leaf.shape), np.dtype(leaf.dtype)) for leaf in leaves], structure

@@ -1,20 +1,23 @@
 """Products, factorisations and solutions of linear systems, batched over leading axes."""
 
 import functools
+import math
 import weakref
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import jax.scipy.linalg as jsl
 import numpy as np
 
-from .elementwise import Operand, as_node, broadcast, elementwise
+from .elementwise import Operand, as_node, astype, elementwise, floating
 from .errors import ShapeError
+from .indexing import ravel
 from .messages import describe, describe_operands
 from .node import Apply, Node, Operation
-from .precision import float_dtype, x64
+from .precision import common_dtype, x64
+from .shaping import reshape, transpose
 
 __all__ = [
     "CHOLESKY",
@@ -33,10 +36,13 @@ SMALL = 6
 
 
 def small_cholesky(a: Any) -> Any:
-    """The lower Cholesky factor, written out for small matrices."""
+    """The lower Cholesky factor, written out for small matrices; reads the lower triangle only."""
     n = a.shape[-1]
+    if n == 0:
+        return a
     if n > SMALL:
-        return jnp.linalg.cholesky(a)
+        whole = jnp.tril(a) + jnp.swapaxes(jnp.tril(a, -1), -1, -2)
+        return jax.lax.linalg.cholesky(whole, symmetrize_input=False)
     rows: list[list[Any]] = [[None] * n for _ in range(n)]
     zero = jnp.zeros(a.shape[:-2], a.dtype)
     for i in range(n):
@@ -50,7 +56,7 @@ def small_cholesky(a: Any) -> Any:
 def triangular_solve(a: Any, b: Any) -> Any:
     """The x with a @ x = b for lower triangular a, written out for small matrices."""
     n = a.shape[-1]
-    if n > SMALL:
+    if n == 0 or n > SMALL:
         return _triangular(a, b, lower=True, trans=0, unit_diagonal=False)
     rows: list[Any] = []
     for i in range(n):
@@ -67,9 +73,7 @@ SOLVE = Operation("solve", lambda a, b, *, vector: _solve(jnp.linalg.solve, a, b
 SOLVE_TRIANGULAR = Operation(
     "solve_triangular",
     lambda a, b, *, lower, trans, unit_diagonal, vector: _solve(
-        functools.partial(
-            _triangular, lower=lower, trans=trans, unit_diagonal=unit_diagonal
-        ),
+        functools.partial(_triangular, lower=lower, trans=trans, unit_diagonal=unit_diagonal),
         a,
         b,
         vector,
@@ -79,23 +83,57 @@ INVERSE = Operation("inv", jnp.linalg.inv)
 DETERMINANT = Operation("det", jnp.linalg.det)
 LOG_DETERMINANT = Operation("logdet", lambda a: jnp.linalg.slogdet(a)[1])
 SIGN_DETERMINANT = Operation("sign_of_det", lambda a: jnp.linalg.slogdet(a)[0])
-TRACE = Operation("trace", lambda a: jnp.trace(a, axis1=-2, axis2=-1))
 EINSUM = Operation("einsum", lambda *xs, subscripts: jnp.einsum(subscripts, *xs))
 KRON = Operation("kron", jnp.kron)
-OUTER = Operation("outer", jnp.outer)
-_FACTORS: dict[str, tuple[Operation, ...]] = {
+
+
+class Slogdet(NamedTuple):
+    sign: Any
+    logabsdet: Any
+
+
+class Eigh(NamedTuple):
+    eigenvalues: Any
+    eigenvectors: Any
+
+
+class QR(NamedTuple):
+    Q: Any
+    R: Any
+
+
+class SVD(NamedTuple):
+    U: Any
+    S: Any
+    Vh: Any
+
+
+def _svd(a: Any) -> Any:
+    return jnp.linalg.svd(a, full_matrices=False)
+
+
+_FACTORS: dict[str, tuple[type, tuple[Operation, ...]]] = {
     "eigh": (
-        Operation("eigenvalues", lambda a: jnp.linalg.eigh(a)[0]),
-        Operation("eigenvectors", lambda a: jnp.linalg.eigh(a)[1]),
+        Eigh,
+        (
+            Operation("eigenvalues", lambda a: jnp.linalg.eigh(a)[0]),
+            Operation("eigenvectors", lambda a: jnp.linalg.eigh(a)[1]),
+        ),
     ),
     "qr": (
-        Operation("q_factor", lambda a: jnp.linalg.qr(a)[0]),
-        Operation("r_factor", lambda a: jnp.linalg.qr(a)[1]),
+        QR,
+        (
+            Operation("q_factor", lambda a: jnp.linalg.qr(a)[0]),
+            Operation("r_factor", lambda a: jnp.linalg.qr(a)[1]),
+        ),
     ),
     "svd": (
-        Operation("left_singular_vectors", lambda a: jnp.linalg.svd(a, full_matrices=False)[0]),
-        Operation("singular_values", lambda a: jnp.linalg.svd(a, full_matrices=False)[1]),
-        Operation("right_singular_vectors", lambda a: jnp.linalg.svd(a, full_matrices=False)[2]),
+        SVD,
+        (
+            Operation("left_singular_vectors", lambda a: _svd(a)[0]),
+            Operation("singular_values", lambda a: jnp.linalg.svd(a, compute_uv=False)),
+            Operation("right_singular_vectors", lambda a: _svd(a)[2]),
+        ),
     ),
 }
 
@@ -111,13 +149,8 @@ def _solve(method: Callable[..., Any], a: Any, b: Any, vector: bool) -> Any:
     return method(a, b[..., None])[..., 0] if vector else method(a, b)
 
 
-def _floating(x: Operand) -> Node:
-    node = as_node(x)
-    return node if node.dtype.kind == "f" else elementwise("multiply", node, 1.0)
-
-
 def _square(x: Operand, operation: str) -> Node:
-    node = _floating(x)
+    node = floating(x, operation)
     if len(node.shape) < 2 or node.shape[-1] != node.shape[-2]:
         raise ShapeError(
             f"{operation} of {describe(node)}: needs a square matrix, got shape {node.shape}"
@@ -127,7 +160,7 @@ def _square(x: Operand, operation: str) -> Node:
 
 def matmul(a: Operand, b: Operand) -> Node:
     """The matrix product a @ b, batched over leading axes as in NumPy."""
-    x, y = as_node(a), as_node(b)
+    x, y = as_node(a, "matmul"), as_node(b, "matmul")
     if not x.shape or not y.shape:
         raise ShapeError(
             f"matmul needs at least one axis on both sides: {describe_operands(MATMUL, [x, y])}\n"
@@ -139,16 +172,40 @@ def matmul(a: Operand, b: Operand) -> Node:
             f"matmul: inner sizes {x.shape[-1]} and {inner} differ in "
             f"{describe_operands(MATMUL, [x, y])}"
         )
-    left, right = x.shape[:-2], y.shape[:-2]
-    stand_ins = [Node((), s, x.dtype) for s in (left, right)]
-    batch = broadcast(MATMUL, stand_ins, [left, right])
+    batch = _batch(MATMUL, x, y)
     rows = x.shape[-2:-1] if len(x.shape) > 1 else ()
     columns = y.shape[-1:] if len(y.shape) > 1 else ()
-    dtype = np.result_type(x.dtype, y.dtype)
-    if dtype == np.float64:
-        dtype = float_dtype()
-    attributes = {"casts": (dtype, dtype)}
-    return Apply(MATMUL, (x, y), (*batch, *rows, *columns), dtype, attributes)
+    dtype = common_dtype(x.dtype, y.dtype)
+    return Apply(MATMUL, (x, y), (*batch, *rows, *columns), dtype, {"casts": (dtype, dtype)})
+
+
+def _batch(operation: Operation, x: Node, y: Node) -> tuple[int, ...]:
+    """The common leading axes of two stacks of matrices."""
+    left, right = x.shape[:-2], y.shape[:-2]
+    try:
+        return left if left == right else np.broadcast_shapes(left, right)
+    except ValueError:
+        raise ShapeError(
+            f"{operation.name}: the leading axes {left} and {right} do not fit in "
+            f"{describe_operands(operation, [x, y])}"
+        ) from None
+
+
+def dot(a: Operand, b: Operand, *, inner: bool = False) -> Node:
+    """numpy.dot: sums over the last axis of a and the last but one of b (the last, if `inner`)."""
+    x, y = as_node(a, "dot"), as_node(b, "dot")
+    if not x.shape or not y.shape:
+        return elementwise("multiply", x, y)
+    if inner and len(y.shape) > 1:
+        y = transpose(y, (*range(len(y.shape) - 2), len(y.shape) - 1, len(y.shape) - 2))
+    if len(y.shape) <= 2:
+        return matmul(x, y)
+    # Beyond matrices numpy.dot is an outer product over the other axes.
+    last = len(y.shape) - 2
+    columns = transpose(y, (last, *(i for i in range(len(y.shape)) if i != last)))
+    others = y.shape[:last] + y.shape[last + 1 :]
+    flat = matmul(x, reshape(columns, (y.shape[last], math.prod(others))))
+    return reshape(flat, x.shape[:-1] + others)
 
 
 def cholesky(x: Operand) -> Node:
@@ -165,7 +222,7 @@ def cholesky(x: Operand) -> Node:
 
 
 def _system(a: Operand, b: Operand, operation: Operation, **attributes: Any) -> Node:
-    x, y = _square(a, operation.name), _floating(b)
+    x, y = _square(a, operation.name), floating(b, operation.name)
     # As in NumPy 2: b is a vector only when it has exactly one axis.
     vector = len(y.shape) == 1
     if not y.shape or (y.shape[0] if vector else y.shape[-2]) != x.shape[-1]:
@@ -173,11 +230,8 @@ def _system(a: Operand, b: Operand, operation: Operation, **attributes: Any) -> 
             f"{operation.name}: the right side does not fit the matrix: "
             f"{describe_operands(operation, [x, y])}"
         )
-    if vector:
-        shape = x.shape[:-1]
-    else:
-        shape = np.broadcast_shapes(x.shape[:-2], y.shape[:-2]) + y.shape[-2:]
-    dtype = np.result_type(x.dtype, y.dtype)
+    shape = x.shape[:-1] if vector else _batch(operation, x, y) + y.shape[-2:]
+    dtype = common_dtype(x.dtype, y.dtype)
     attributes.update(vector=vector, casts=(dtype, dtype))
     return Apply(operation, (x, y), shape, dtype, attributes)
 
@@ -192,9 +246,7 @@ def solve_triangular(
 ) -> Node:
     """The x with a @ x = b for triangular a, as in scipy.linalg."""
     code = {"N": 0, "T": 1, "C": 1}.get(trans, trans) if isinstance(trans, str) else trans
-    return _system(
-        a, b, SOLVE_TRIANGULAR, lower=lower, trans=code, unit_diagonal=unit_diagonal
-    )
+    return _system(a, b, SOLVE_TRIANGULAR, lower=lower, trans=code, unit_diagonal=unit_diagonal)
 
 
 def inv(x: Operand) -> Node:
@@ -209,27 +261,23 @@ def det(x: Operand) -> Node:
     return Apply(DETERMINANT, (node,), node.shape[:-2], node.dtype)
 
 
-def slogdet(x: Operand) -> tuple[Node, Node]:
+def slogdet(x: Operand) -> Slogdet:
     """The sign of the determinant and the logarithm of its absolute value."""
     node = _square(x, "slogdet")
-    sign = Apply(SIGN_DETERMINANT, (node,), node.shape[:-2], node.dtype)
-    return sign, Apply(LOG_DETERMINANT, (node,), node.shape[:-2], node.dtype)
+    sign, logabsdet = (
+        Apply(operation, (node,), node.shape[:-2], node.dtype)
+        for operation in (SIGN_DETERMINANT, LOG_DETERMINANT)
+    )
+    return Slogdet(sign, logabsdet)
 
 
-def trace(x: Operand) -> Node:
-    """The sum of the diagonal of the last two axes."""
-    node = as_node(x)
-    if len(node.shape) < 2:
-        raise ShapeError(f"trace of {describe(node)}: needs a matrix, got shape {node.shape}")
-    return Apply(TRACE, (node,), node.shape[:-2], node.dtype)
-
-
-def factors(name: str, x: Operand) -> tuple[Node, ...]:
-    """All factors of a decomposition (eigh, qr or svd)."""
-    node = _square(x, name) if name == "eigh" else _floating(x)
+def factors(name: str, x: Operand) -> Any:
+    """All factors of a decomposition (eigh, qr or svd), named as NumPy names them."""
+    node = _square(x, name) if name == "eigh" else floating(x, name)
     if len(node.shape) < 2:
         raise ShapeError(f"{name} of {describe(node)}: needs a matrix, got shape {node.shape}")
-    return tuple(_traced(operation, (node,)) for operation in _FACTORS[name])
+    structure, operations = _FACTORS[name]
+    return structure(*(_traced(operation, (node,)) for operation in operations))
 
 
 @functools.lru_cache(maxsize=1024)
@@ -238,36 +286,34 @@ def _abstract(
 ) -> tuple[tuple[int, ...], np.dtype]:
     with x64():
         stand_ins = [jax.ShapeDtypeStruct(shape, dtype) for shape, dtype in types]
-        result = jax.eval_shape(
-            functools.partial(operation.lower, **dict(attributes)), *stand_ins
-        )
+        result = jax.eval_shape(functools.partial(operation.lower, **dict(attributes)), *stand_ins)
     return tuple(result.shape), np.dtype(result.dtype)
 
 
-def _traced(operation: Operation, nodes: tuple[Node, ...], **attributes: Any) -> Node:
+def _traced(operation: Operation, operands: Sequence[Operand], **attributes: Any) -> Node:
     """Apply an operation whose shape JAX works out (cached by the operands' types)."""
-    types = tuple((node.shape, str(node.dtype)) for node in nodes)
+    nodes = [as_node(x, operation.name) for x in operands]
+    dtype = common_dtype(*(node.dtype for node in nodes))
+    nodes = [astype(node, dtype) for node in nodes]
+    types = tuple((node.shape, str(dtype)) for node in nodes)
     try:
         shape, dtype = _abstract(operation, types, tuple(attributes.items()))
     except (TypeError, ValueError) as error:
-        reason = str(error).split("\n")[0]
-        raise ShapeError(f"{describe_operands(operation, list(nodes))}\n  {reason}") from None
-    return Apply(operation, nodes, shape, dtype, attributes)
+        reason = str(error).partition("\n")[0]
+        raise ShapeError(f"{describe_operands(operation, nodes)}\n  {reason}") from None
+    return Apply(operation, tuple(nodes), shape, dtype, attributes)
 
 
 def einsum(subscripts: str, *operands: Operand) -> Node:
     """Einstein summation, as numpy.einsum."""
-    nodes = [as_node(x) for x in operands]
-    dtype = np.result_type(*(n.dtype for n in nodes))
-    cast = tuple(n if n.dtype == dtype else elementwise("multiply", n, dtype.type(1)) for n in nodes)
-    return _traced(EINSUM, cast, subscripts=subscripts)
+    return _traced(EINSUM, operands, subscripts=subscripts)
 
 
 def kron(a: Operand, b: Operand) -> Node:
     """The Kronecker product."""
-    return _traced(KRON, (as_node(a), as_node(b)))
+    return _traced(KRON, (a, b))
 
 
 def outer(a: Operand, b: Operand) -> Node:
     """The product of each element of a with each of b."""
-    return _traced(OUTER, (as_node(a), as_node(b)))
+    return elementwise("multiply", reshape(a, (-1, 1)), ravel(b))

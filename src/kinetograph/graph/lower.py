@@ -10,14 +10,14 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from .node import Apply, Data, Node, ancestors
+from .node import Apply, Bundle, Data, Node, ancestors
 
 __all__ = ["Environment", "evaluate", "lower_node"]
 
 Environment = dict[Node, Any]
 
 
-def lower_node(node: Apply, environment: Environment) -> Any:
+def lower_node(node: Apply | Bundle, environment: Environment) -> Any:
     """The tensor of one operation, given its parents' tensors."""
     tensors = [environment[parent] for parent in node.parents]
     attributes = node.attributes
@@ -44,7 +44,7 @@ def evaluate(
     for node in ancestors(nodes, stop=environment.__contains__):
         if node in environment:
             continue
-        if isinstance(node, Apply):
+        if isinstance(node, (Apply, Bundle)):
             environment[node] = lower_node(node, environment)
         elif isinstance(node, Data):
             environment[node] = jnp.asarray(node.value)

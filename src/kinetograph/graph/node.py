@@ -3,6 +3,7 @@
     Data         a known value, an argument of every compiled function that uses it
     Placeholder  a value given when a compiled function is called
     Apply        an operation applied to parent nodes
+    Bundle       an operation with several results, each of which is an Apply on it
 
 Unknowns and distributions are further kinds, defined in the layers that own them. A node holds its
 parents strongly and its children weakly: dropping an array frees whatever only it needed.
@@ -10,17 +11,19 @@ parents strongly and its children weakly: dropping an array frees whatever only 
 
 import itertools
 import weakref
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from .source import Site, here
+from .source import Place, Site, here, site_of
 
-__all__ = ["Apply", "Data", "Node", "Operation", "Placeholder", "ancestors"]
+__all__ = ["Apply", "Bundle", "Data", "Node", "Operation", "Placeholder", "ancestors"]
 
 _SERIAL = itertools.count()
+_NO_ATTRIBUTES: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +50,7 @@ class Node:
     __slots__ = (
         "__weakref__",
         "_children",
+        "_place",
         "_purge_at",
         "dims",
         "dtype",
@@ -54,7 +58,6 @@ class Node:
         "parents",
         "serial",
         "shape",
-        "site",
     )
     kind = "node"
 
@@ -72,13 +75,24 @@ class Node:
         self.dtype = dtype
         self.name = name
         self.dims = dims
-        self.site: Site | None = here()
+        self._place: Place | None = here()
         self._children: list[weakref.ref[Node]] | None = None
-        self._purge_at = 16
         if parents:
             reference = weakref.ref(self)
             for parent in parents:
-                parent._add_child(reference)
+                children = parent._children
+                if children is None:
+                    parent._children = [reference]
+                    parent._purge_at = 16
+                else:
+                    children.append(reference)
+                    if len(children) > parent._purge_at:
+                        parent._purge()
+
+    @property
+    def site(self) -> Site | None:
+        """The user's line that made this node."""
+        return site_of(self._place)
 
     @property
     def size(self) -> int:
@@ -90,22 +104,16 @@ class Node:
 
     @property
     def children(self) -> Iterator["Node"]:
-        """The living nodes that have this one as a parent."""
-        for reference in self._children or ():
+        """The living nodes that have this one as a parent, once for each time they use it."""
+        for reference in tuple(self._children or ()):
             child = reference()
             if child is not None:
                 yield child
 
-    def _add_child(self, reference: "weakref.ref[Node]") -> None:
-        children = self._children
-        if children is None:
-            self._children = [reference]
-            return
-        children.append(reference)
-        if len(children) > self._purge_at:
-            # Dead children are swept when the list has doubled: constant cost per child.
-            children[:] = [r for r in children if r() is not None]
-            self._purge_at = max(16, 2 * len(children))
+    def _purge(self) -> None:
+        # Dead children are swept when the list has doubled: constant cost per child.
+        self._children = [r for r in self._children or () if r() is not None]
+        self._purge_at = max(16, 2 * len(self._children))
 
     def label(self) -> str:
         """A few words for drawings and messages."""
@@ -116,7 +124,7 @@ class Node:
 
 
 class Data(Node):
-    """A known value. `named` data are arguments of compiled functions, literals are constants."""
+    """A known value: an argument of compiled functions or, if literal, part of the program."""
 
     __slots__ = ("_owned", "coords", "literal", "value")
     kind = "data"
@@ -138,8 +146,9 @@ class Data(Node):
 
     def label(self) -> str:
         if self.literal and self.size == 1:
-            return f"{self.value.item():.6g}"
-        return self.name or "data"
+            value = self.value.item()
+            return f"{value:.6g}" if isinstance(value, float) else str(value)
+        return self.name or ("array" if self.literal else "data")
 
 
 class Placeholder(Node):
@@ -161,22 +170,41 @@ class Apply(Node):
         parents: tuple[Node, ...],
         shape: tuple[int, ...],
         dtype: np.dtype,
-        attributes: dict[str, Any] | None = None,
+        attributes: Mapping[str, Any] = _NO_ATTRIBUTES,
     ) -> None:
         super().__init__(parents, shape, dtype)
         self.operation = operation
-        self.attributes = attributes or {}
+        self.attributes = attributes
 
     def label(self) -> str:
         return self.name or self.operation.symbol or self.operation.name
 
 
-@dataclass
-class _Visit:
-    """The state of an iterative depth-first walk."""
+class Bundle(Node):
+    """An operation with several results: its tensor is a list of them."""
 
-    seen: set[int] = field(default_factory=set)
-    order: list[Node] = field(default_factory=list)
+    __slots__ = ("attributes", "operation")
+    kind = "operation"
+
+    def __init__(
+        self,
+        operation: Operation,
+        parents: tuple[Node, ...],
+        attributes: Mapping[str, Any] = _NO_ATTRIBUTES,
+    ) -> None:
+        super().__init__(parents, (), np.dtype(np.void))
+        self.operation = operation
+        self.attributes = attributes
+
+    def label(self) -> str:
+        return self.operation.name
+
+    def part(self, place: int, shape: tuple[int, ...], dtype: np.dtype) -> Apply:
+        """One of the results."""
+        return Apply(PART, (self,), shape, dtype, {"place": place})
+
+
+PART = Operation("part", lambda results, *, place: results[place])
 
 
 def ancestors(
@@ -186,20 +214,24 @@ def ancestors(
 
     Nodes for which `stop` is true are listed, but not entered. Iterative: no recursion limit.
     """
-    visit = _Visit()
+    seen: set[Node] = set()
+    order: list[Node] = []
+    stack: list[tuple[Node, Iterator[Node]]] = []
+
+    def enter(node: Node) -> None:
+        seen.add(node)
+        stack.append((node, iter(() if stop(node) else node.parents)))
+
     for root in nodes:
-        if id(root) in visit.seen:
-            continue
-        visit.seen.add(id(root))
-        stack: list[tuple[Node, Iterator[Node]]] = [(root, iter(() if stop(root) else root.parents))]
+        if root not in seen:
+            enter(root)
         while stack:
             node, parents = stack[-1]
             for parent in parents:
-                if id(parent) not in visit.seen:
-                    visit.seen.add(id(parent))
-                    stack.append((parent, iter(() if stop(parent) else parent.parents)))
+                if parent not in seen:
+                    enter(parent)
                     break
             else:
-                visit.order.append(node)
+                order.append(node)
                 stack.pop()
-    return visit.order
+    return order

@@ -4,6 +4,7 @@ An argument that has no meaning in a graph (`out=`, `where=`) is refused by name
 not in the table is refused with what to write instead.
 """
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -11,33 +12,11 @@ import numpy as np
 
 from . import elementwise as ew
 from . import indexing, linear_algebra, reductions, shaping
-from .array import Array
-from .errors import SymbolicError
+from .errors import ShapeError, SymbolicError
+from .messages import describe
 from .node import Node
 
 __all__ = ["apply_function", "apply_ufunc"]
-
-
-def apply_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: Any) -> Any:
-    """np.exp(x), np.add(x, y), scipy.special.expit(x), np.add.reduce(x), ..."""
-    name = "divide" if ufunc is np.true_divide else ufunc.__name__
-    if kwargs.pop("dtype", None) is not None or any(v is not None for v in kwargs.values() if method == "__call__"):
-        raise SymbolicError(
-            f"np.{name}: the arguments {', '.join(sorted(kwargs)) or 'dtype'} cannot be used "
-            "with arrays in a graph"
-        )
-    if method == "reduce" and name in _REDUCING:
-        kwargs = {k: v for k, v in kwargs.items() if k in ("axis", "keepdims")}
-        return Array(reductions.reduce(_REDUCING[name], inputs[0], **{"axis": 0, **kwargs}))
-    if method != "__call__":
-        raise SymbolicError(f"np.{name}.{method} cannot be used with arrays in a graph")
-    if ufunc is np.matmul:
-        return Array(linear_algebra.matmul(*inputs))
-    if name == "power":
-        return Array(ew.power(*inputs))
-    if name not in ew.ELEMENTWISE:
-        raise _unsupported(f"{ufunc.__name__}")
-    return Array(ew.elementwise(name, *inputs))
 
 
 _REDUCING = {
@@ -50,6 +29,49 @@ _REDUCING = {
 }
 
 
+def apply_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: Any) -> Node:
+    """np.exp(x), np.add(x, y), scipy.special.expit(x), np.add.reduce(x), ..."""
+    name = ufunc.__name__
+    if method == "__call__" and not kwargs:
+        if name in ew.ELEMENTWISE and name != "power":
+            return ew.elementwise(name, *inputs)
+        if ufunc is np.power:
+            return ew.power(*inputs)
+        if ufunc is np.matmul:
+            return linear_algebra.matmul(*inputs)
+        raise _unsupported(name)
+    allowed = ("axis", "keepdims") if method == "reduce" else ()
+    refused = sorted(k for k, v in kwargs.items() if k not in allowed and not _is_default(k, v))
+    if refused:
+        raise _refused(name, refused)
+    if method == "__call__":
+        return apply_ufunc(ufunc, method, inputs, {})
+    if method == "reduce" and name in _REDUCING:
+        axis, keepdims = kwargs.get("axis", 0), kwargs.get("keepdims", False)
+        return reductions.reduce(_REDUCING[name], inputs[0], axis, keepdims)
+    raise _unsupported(f"{name}.{method}")
+
+
+def _is_default(name: str, value: Any) -> bool:
+    """Whether an argument asks for nothing special."""
+    if value is None or value is np._NoValue:
+        return True
+    if name == "where":
+        return value is True
+    if name == "out":
+        return isinstance(value, tuple) and all(v is None for v in value)
+    return name == "order" and value in ("C", "K")
+
+
+def _refused(name: str, arguments: list[str]) -> SymbolicError:
+    hints = {"out": "use the result", "where": "use np.where", "dtype": "use .astype"}
+    advice = "; ".join(f"{hints[a]} instead of {a}=" for a in arguments if a in hints)
+    return SymbolicError(
+        f"np.{name}: {', '.join(f'{a}=' for a in arguments)} cannot be used with arrays in a graph"
+        + (f"; {advice}" if advice else "")
+    )
+
+
 def _unsupported(name: str) -> SymbolicError:
     return SymbolicError(
         f"NumPy's {name} is not available for arrays in a graph; "
@@ -57,35 +79,31 @@ def _unsupported(name: str) -> SymbolicError:
     )
 
 
+_NEVER = ("out", "where", "dtype", "initial", "order")
+
+
 def apply_function(func: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-    """np.sum(x), np.linalg.solve(a, b), np.concatenate([x, y]), ..."""
+    """np.sum(x), np.linalg.solve(a, b), np.concatenate([x, y]), ...: nodes in NumPy's structure."""
     handler = _FUNCTIONS.get(func)
     if handler is None:
-        raise _unsupported(f"{func.__module__}.{func.__name__}")
-    for refused in ("out", "where", "dtype", "initial"):
-        if kwargs.get(refused, None) is not None and kwargs[refused] is not np._NoValue:
-            raise SymbolicError(
-                f"{func.__name__}: the argument {refused!r} cannot be used with arrays in a graph"
-            )
-        kwargs.pop(refused, None)
-    return _wrap(handler(*args, **kwargs))
-
-
-def _wrap(result: Any) -> Any:
-    if isinstance(result, Node):
-        return Array(result)
-    if isinstance(result, tuple):
-        return type(result)(*map(_wrap, result)) if hasattr(result, "_fields") else tuple(map(_wrap, result))
-    return [_wrap(r) for r in result] if isinstance(result, list) else result
+        raise _unsupported(f"{func.__module__}.{func.__name__}".removeprefix("numpy."))
+    refused = sorted(k for k in _NEVER if k in kwargs and not _is_default(k, kwargs[k]))
+    if refused:
+        raise _refused(func.__name__, refused)
+    given = {k: v for k, v in kwargs.items() if k not in _NEVER and v is not np._NoValue}
+    try:
+        inspect.signature(handler).bind(*args, **given)
+    except TypeError as error:
+        raise SymbolicError(f"np.{func.__name__} with arrays in a graph: {error}") from None
+    return handler(*args, **given)
 
 
 def _reduction(name: str) -> Callable[..., Node]:
-    def handler(a: Any, axis: Any = None, **options: Any) -> Node:
-        options = {k: v for k, v in options.items() if v is not np._NoValue}
-        options.pop("overwrite_input", None)
-        return reductions.reduce(name, a, axis, options.pop("keepdims", False), **options)
-
-    return handler
+    if name in ("var", "std"):
+        return lambda a, axis=None, ddof=0, keepdims=False: reductions.reduce(
+            name, a, axis, keepdims, ddof=ddof
+        )
+    return lambda a, axis=None, keepdims=False: reductions.reduce(name, a, axis, keepdims)
 
 
 def _atleast(ndim: int) -> Callable[..., Any]:
@@ -101,105 +119,121 @@ def _atleast(ndim: int) -> Callable[..., Any]:
 
 
 def _like(value: float) -> Callable[..., np.ndarray]:
-    def handler(a: Any, shape: Any = None, **_: Any) -> np.ndarray:
+    def handler(a: Any, shape: Any = None) -> np.ndarray:
         return np.full(a.shape if shape is None else shape, value, a.dtype)
 
     return handler
 
 
 def _join(axis: int, ndim: int) -> Callable[..., Node]:
-    def handler(arrays: Any) -> Node:
-        rows = _atleast(ndim)(*arrays)
+    def handler(tup: Any) -> Node:
+        rows = _atleast(ndim)(*tup)
         return shaping.concatenate(rows if isinstance(rows, tuple) else (rows,), axis)
 
     return handler
 
 
-def _column_stack(arrays: Any) -> Node:
-    columns = [ew.as_node(a) for a in arrays]
+def _column_stack(tup: Any) -> Node:
+    columns = [ew.as_node(a) for a in tup]
     return shaping.concatenate(
-        [shaping.reshape(c, (-1, 1)) if len(c.shape) == 1 else c for c in columns], 1
+        [shaping.reshape(c, (c.size, 1)) if len(c.shape) < 2 else c for c in columns], 1
     )
 
 
-def _split(a: Any, sections: Any, axis: int = 0) -> list[Node]:
+def _split(how: Callable[..., Any]) -> Callable[..., list[Node]]:
+    def handler(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Node]:
+        node = ew.as_node(ary)
+        (a,) = reductions.normalise_axes(node, axis, "split")
+        try:
+            pieces = how(np.arange(node.shape[a]), indices_or_sections)
+        except ValueError as error:
+            raise ShapeError(f"split of {describe(node)}, shape {node.shape}: {error}") from None
+        before = (slice(None),) * a
+        return [
+            indexing.index(node, (*before, slice(p[0], p[-1] + 1) if p.size else slice(0, 0)))
+            for p in pieces
+        ]
+
+    return handler
+
+
+def _svd(a: Any, full_matrices: bool = True, compute_uv: bool = True) -> Any:
     node = ew.as_node(a)
-    places = np.array_split(np.arange(node.shape[axis]), sections)
-    if isinstance(sections, int) and node.shape[axis] % sections:
-        raise ValueError("array split does not result in an equal division")
-    before = (slice(None),) * (axis % len(node.shape))
-    return [
-        indexing.index(node, (*before, slice(int(p[0]), int(p[-1]) + 1) if p.size else slice(0, 0)))
-        for p in places
-    ]
+    parts = linear_algebra.factors("svd", node)
+    if not compute_uv:
+        return parts[1]
+    if full_matrices and node.shape[-1] != node.shape[-2]:
+        raise SymbolicError(
+            f"np.linalg.svd of {describe(node)}, shape {node.shape}: "
+            "pass full_matrices=False, the full matrices are not available"
+        )
+    return parts
 
 
-def _dot(a: Any, b: Any) -> Node:
-    x, y = ew.as_node(a), ew.as_node(b)
-    if not x.shape or not y.shape:
-        return ew.elementwise("multiply", x, y)
-    return linear_algebra.matmul(x, y)
+def _hstack(tup: Any) -> Node:
+    arrays = [ew.as_node(a) for a in tup]
+    return _join(0 if arrays and len(arrays[0].shape) < 2 else 1, 1)(arrays)
 
 
 def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Node:
-    if ord not in (None, 2, "fro"):
-        raise SymbolicError(f"np.linalg.norm: ord={ord!r} is not available; None and 2 are")
-    return ew.elementwise("sqrt", reductions.reduce("sum", ew.elementwise("square", x), axis, keepdims))
+    node = ew.floating(x, "norm")
+    over = len(node.shape) if axis is None else len(reductions.normalise_axes(node, axis, "norm"))
+    if not (ord is None or (ord == 2 and over == 1) or (ord == "fro" and over == 2)):
+        raise SymbolicError(
+            f"np.linalg.norm: ord={ord!r} is not available over {over} axes; "
+            "the root of the sum of squares (ord=None) is"
+        )
+    return ew.elementwise(
+        "sqrt", reductions.reduce("sum", ew.elementwise("square", node), axis, keepdims)
+    )
 
 
-def _trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Node:
-    return reductions.reduce("sum", shaping.diagonal(a, offset, axis1, axis2), -1)
-
-
-def _ptp(a: Any, axis: Any = None) -> Node:
-    high, low = (reductions.reduce(name, a, axis) for name in ("max", "min"))
+def _ptp(a: Any, axis: Any = None, keepdims: bool = False) -> Node:
+    high, low = (reductions.reduce(name, a, axis, keepdims) for name in ("max", "min"))
     return ew.elementwise("subtract", high, low)
+
+
+def _clip(a: Any, a_min: Any = None, a_max: Any = None, min: Any = None, max: Any = None) -> Node:
+    return ew.clip(a, a_min if min is None else min, a_max if max is None else max)
 
 
 _FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
     **{
-        getattr(np, name): _reduction(name)
-        for name in ("sum prod mean var std median max min any all argmax argmin").split()
+        getattr(np, name): _reduction(name) for name in reductions.REDUCTIONS if name != "logsumexp"
     },
     np.ptp: _ptp,
     np.cumsum: lambda a, axis=None: reductions.cumulative("cumsum", a, axis),
     np.cumprod: lambda a, axis=None: reductions.cumulative("cumprod", a, axis),
     np.where: ew.where,
-    np.clip: lambda a, a_min=None, a_max=None, **kw: ew.clip(
-        a, kw.get("min", a_min), kw.get("max", a_max)
-    ),
-    np.round: lambda a, decimals=0: ew.elementwise("rint", a)
-    if decimals == 0
-    else ew.elementwise(
-        "divide", ew.elementwise("rint", ew.elementwise("multiply", a, 10.0**decimals)), 10.0**decimals
-    ),
-    np.reshape: lambda a, shape, **_: shaping.reshape(a, shape),
-    np.ravel: lambda a, **_: shaping.reshape(a, -1),
-    np.transpose: shaping.transpose,
-    np.swapaxes: shaping.swapaxes,
-    np.moveaxis: shaping.moveaxis,
-    np.expand_dims: shaping.expand_dims,
-    np.squeeze: shaping.squeeze,
-    np.broadcast_to: lambda a, shape, **_: shaping.broadcast_to(a, shape),
-    np.concatenate: shaping.concatenate,
-    np.stack: shaping.stack,
+    np.clip: _clip,
+    np.round: lambda a, decimals=0: ew.round_to(a, decimals),
+    np.reshape: lambda a, shape: shaping.reshape(a, shape),
+    np.ravel: lambda a: indexing.ravel(a),
+    np.transpose: lambda a, axes=None: shaping.transpose(a, axes),
+    np.swapaxes: lambda a, axis1, axis2: shaping.swapaxes(a, axis1, axis2),
+    np.moveaxis: lambda a, source, destination: shaping.moveaxis(a, source, destination),
+    np.expand_dims: lambda a, axis: shaping.expand_dims(a, axis),
+    np.squeeze: lambda a, axis=None: shaping.squeeze(a, axis),
+    np.broadcast_to: lambda array, shape: shaping.broadcast_to(array, shape),
+    np.concatenate: lambda arrays, axis=0: shaping.concatenate(arrays, axis),
+    np.stack: lambda arrays, axis=0: shaping.stack(arrays, axis),
     np.vstack: _join(0, 2),
-    np.hstack: lambda arrays: shaping.concatenate(
-        list(arrays), 0 if len(ew.as_node(arrays[0]).shape) == 1 else 1
-    ),
+    np.hstack: _hstack,
     np.column_stack: _column_stack,
-    np.split: _split,
-    np.repeat: shaping.repeat,
-    np.tile: shaping.tile,
-    np.flip: shaping.flip,
-    np.roll: shaping.roll,
+    np.split: _split(np.split),
+    np.array_split: _split(np.array_split),
+    np.repeat: lambda a, repeats, axis=None: shaping.repeat(a, repeats, axis),
+    np.tile: lambda A, reps: shaping.tile(A, reps),
+    np.flip: lambda m, axis=None: shaping.flip(m, axis),
+    np.roll: lambda a, shift, axis=None: shaping.roll(a, shift, axis),
+    np.sort: lambda a, axis=-1: shaping.sort(a, axis),
     np.diff: lambda a, n=1, axis=-1: shaping.diff(a, n, axis),
-    np.diag: shaping.diag,
-    np.diagonal: shaping.diagonal,
+    np.diag: lambda v, k=0: shaping.diag(v, k),
+    np.diagonal: lambda a, offset=0, axis1=0, axis2=1: shaping.diagonal(a, offset, axis1, axis2),
     np.tril: lambda m, k=0: shaping.triangle("tril", m, k),
     np.triu: lambda m, k=0: shaping.triangle("triu", m, k),
-    np.trace: _trace,
-    np.take: lambda a, indices, axis=None, **_: indexing.take(a, indices, axis),
+    np.trace: lambda a, offset=0, axis1=0, axis2=1: shaping.trace(a, offset, axis1, axis2),
+    np.take: lambda a, indices, axis=None: indexing.take(a, indices, axis),
     np.atleast_1d: _atleast(1),
     np.atleast_2d: _atleast(2),
     np.zeros_like: _like(0),
@@ -207,20 +241,22 @@ _FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
     np.shape: lambda a: a.shape,
     np.ndim: lambda a: a.ndim,
     np.size: lambda a: a.size,
-    np.dot: _dot,
-    np.inner: lambda a, b: _dot(a, shaping.swapaxes(b, -1, -2) if b.ndim > 1 else b),
+    np.dot: linear_algebra.dot,
+    np.inner: lambda a, b: linear_algebra.dot(a, b, inner=True),
     np.outer: linear_algebra.outer,
     np.kron: linear_algebra.kron,
-    np.einsum: lambda subscripts, *xs, **_: linear_algebra.einsum(subscripts, *xs),
-    np.linalg.cholesky: linear_algebra.cholesky,
-    np.linalg.solve: linear_algebra.solve,
-    np.linalg.inv: linear_algebra.inv,
-    np.linalg.det: linear_algebra.det,
-    np.linalg.slogdet: linear_algebra.slogdet,
+    np.einsum: lambda subscripts, *operands, optimize=False: linear_algebra.einsum(
+        subscripts, *operands
+    ),
+    np.linalg.cholesky: lambda a: linear_algebra.cholesky(a),
+    np.linalg.solve: lambda a, b: linear_algebra.solve(a, b),
+    np.linalg.inv: lambda a: linear_algebra.inv(a),
+    np.linalg.det: lambda a: linear_algebra.det(a),
+    np.linalg.slogdet: lambda a: linear_algebra.slogdet(a),
     np.linalg.eigh: lambda a: linear_algebra.factors("eigh", a),
     np.linalg.eigvalsh: lambda a: linear_algebra.factors("eigh", a)[0],
-    np.linalg.svd: lambda a, full_matrices=False: linear_algebra.factors("svd", a),
+    np.linalg.svd: _svd,
     np.linalg.qr: lambda a: linear_algebra.factors("qr", a),
     np.linalg.norm: _norm,
-    np.matrix_transpose: lambda a: shaping.swapaxes(a, -1, -2),
+    np.matrix_transpose: lambda x: shaping.swapaxes(x, -1, -2),
 }

@@ -11,9 +11,11 @@ from contextvars import ContextVar
 import jax
 import numpy as np
 
-__all__ = ["float_dtype", "precision", "x64"]
+__all__ = ["FLOAT32", "FLOAT64", "common_dtype", "float_dtype", "precision", "x64"]
 
-_FLOAT: ContextVar[np.dtype] = ContextVar("kinetograph_float", default=np.dtype(np.float64))
+FLOAT64 = np.dtype(np.float64)
+FLOAT32 = np.dtype(np.float32)
+_FLOAT: ContextVar[np.dtype] = ContextVar("kinetograph_float", default=FLOAT64)
 
 
 def x64() -> AbstractContextManager[None]:
@@ -24,6 +26,12 @@ def x64() -> AbstractContextManager[None]:
 def float_dtype() -> np.dtype:
     """The floating-point type that new arrays get: float64 unless `kg.precision` says otherwise."""
     return _FLOAT.get()
+
+
+def common_dtype(*dtypes: np.dtype) -> np.dtype:
+    """The type that holds all of these by NumPy's rules; float64 becomes the working precision."""
+    dtype = np.result_type(*set(dtypes))
+    return float_dtype() if dtype == FLOAT64 else dtype
 
 
 @contextmanager

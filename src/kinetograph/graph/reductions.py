@@ -1,13 +1,13 @@
 """Operations that combine the elements along axes: sums, extremes, moments, cumulative forms."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .elementwise import Operand, as_node, elementwise
+from .elementwise import Operand, as_node, floating
 from .errors import ShapeError
 from .messages import describe
 from .node import Apply, Node, Operation
@@ -15,7 +15,7 @@ from .precision import float_dtype
 
 __all__ = ["CUMULATIVE", "REDUCTIONS", "Axis", "cumulative", "normalise_axes", "reduce"]
 
-Axis = int | tuple[int, ...] | None
+Axis = int | Sequence[int] | None
 
 
 def _same(dtype: np.dtype) -> np.dtype:
@@ -42,7 +42,7 @@ def _index(dtype: np.dtype) -> np.dtype:
 
 
 REDUCTIONS: dict[str, tuple[Operation, Callable[[np.dtype], np.dtype]]] = {
-    name: (Operation(name, lower), rule)
+    name: (Operation(name, lower), rule)  # type: ignore[arg-type]
     for name, lower, rule in [
         ("sum", jnp.sum, _summed),
         ("prod", jnp.prod, _summed),
@@ -59,11 +59,23 @@ REDUCTIONS: dict[str, tuple[Operation, Callable[[np.dtype], np.dtype]]] = {
         ("logsumexp", jax.scipy.special.logsumexp, _averaged),
     ]
 }
+
+
+def _cumulative(name: str, lower: Callable[..., Any]) -> Operation:
+    def lowered(x: Any, *, axis: int, flat: bool) -> Any:
+        return lower(jnp.ravel(x) if flat else x, axis)
+
+    return Operation(name, lowered)
+
+
 CUMULATIVE = {
-    "cumsum": Operation("cumsum", jnp.cumsum),
-    "cumprod": Operation("cumprod", jnp.cumprod),
-    "cummax": Operation("cummax", lambda x, axis: jax.lax.cummax(x, axis)),
-    "cummin": Operation("cummin", lambda x, axis: jax.lax.cummin(x, axis)),
+    name: _cumulative(name, lower)  # type: ignore[arg-type]
+    for name, lower in [
+        ("cumsum", jnp.cumsum),
+        ("cumprod", jnp.cumprod),
+        ("cummax", jax.lax.cummax),
+        ("cummin", jax.lax.cummin),
+    ]
 }
 SOFTMAX = Operation("softmax", jax.nn.softmax)
 LOG_SOFTMAX = Operation("log_softmax", jax.nn.log_softmax)
@@ -74,13 +86,17 @@ def normalise_axes(node: Node, axis: Axis, operation: str) -> tuple[int, ...]:
     ndim = len(node.shape)
     if axis is None:
         return tuple(range(ndim))
-    axes = (axis,) if isinstance(axis, (int, np.integer)) else tuple(axis)
+    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
     for a in axes:
+        if not isinstance(a, (int, np.integer)):
+            raise ShapeError(
+                f"{operation} of {describe(node)}: an axis is a whole number, got {a!r}"
+            )
         if not -ndim <= a < ndim:
             raise ShapeError(
                 f"{operation} of {describe(node)}: axis {a} is out of range for shape {node.shape}"
             )
-    result = tuple(sorted(int(a) % ndim for a in axes))
+    result = tuple(sorted([int(a) % ndim for a in axes]))
     if len(set(result)) < len(result):
         raise ShapeError(f"{operation} of {describe(node)}: axis {axes} names an axis twice")
     return result
@@ -90,12 +106,14 @@ def reduce(
     name: str, x: Operand, axis: Axis = None, keepdims: bool = False, **options: Any
 ) -> Node:
     """Combine elements along `axis` (all axes for None)."""
-    node = as_node(x)
+    node = as_node(x, name)
     operation, rule = REDUCTIONS[name]
     axes = normalise_axes(node, axis, name)
     if name in ("max", "min", "argmax", "argmin") and any(node.shape[a] == 0 for a in axes):
         raise ShapeError(f"{name} of {describe(node)}: shape {node.shape} has nothing to compare")
     if name in ("argmax", "argmin"):
+        if axis is not None and len(axes) != 1:
+            raise ShapeError(f"{name} of {describe(node)}: takes one axis, got {axis}")
         options["axis"] = None if axis is None else axes[0]
     else:
         options["axis"] = axes
@@ -111,25 +129,21 @@ def reduce(
 
 def cumulative(name: str, x: Operand, axis: int | None = None) -> Node:
     """Cumulative sum, product, maximum or minimum along one axis (flattened for None)."""
-    node = as_node(x)
+    node = as_node(x, name)
+    shape = node.shape
     if axis is None:
-        if len(node.shape) != 1:
-            from .shaping import reshape
-
-            node = reshape(node, (-1,))
-        axis = 0
-    (a,) = normalise_axes(node, axis, name)
+        shape, axis = (node.size,), 0
+    elif not normalise_axes(node, axis, name):
+        raise ShapeError(f"{name} of {describe(node)}: needs an axis")
     dtype = _summed(node.dtype) if name in ("cumsum", "cumprod") else node.dtype
-    attributes: dict[str, Any] = {"axis": a}
+    attributes: dict[str, Any] = {"axis": int(axis) % len(shape), "flat": shape != node.shape}
     if dtype != node.dtype:
         attributes["casts"] = (dtype,)
-    return Apply(CUMULATIVE[name], (node,), node.shape, dtype, attributes)
+    return Apply(CUMULATIVE[name], (node,), shape, dtype, attributes)
 
 
 def softmax(x: Operand, axis: int = -1, *, log: bool = False) -> Node:
     """exp(x) / sum(exp(x)) along an axis, or its logarithm."""
-    node = as_node(x)
-    if node.dtype.kind != "f":
-        node = elementwise("add", node, 0.0)
+    node = floating(x, "softmax")
     (a,) = normalise_axes(node, axis, "softmax")
     return Apply(LOG_SOFTMAX if log else SOFTMAX, (node,), node.shape, node.dtype, {"axis": a})

@@ -1,17 +1,19 @@
 """Where in the user's program something was written, and by which name the user knows an array.
 
-`here()` is called once for every node, so it stores the code object and line only; names are looked
-up when a message needs them.
+`here()` is called once for every node, so it keeps the code object and the place in it only; lines
+and names are looked up when a message needs them.
 """
 
 import os
 import sys
-from types import FrameType
+from types import CodeType, FrameType
 from typing import NamedTuple
 
-__all__ = ["Site", "here", "user_frame", "variable_name"]
+__all__ = ["Place", "Site", "here", "site_of", "user_frame", "variable_name"]
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+
+Place = tuple[CodeType, int]  # a code object and the offset of the instruction being executed
 
 
 class Site(NamedTuple):
@@ -32,10 +34,26 @@ def user_frame() -> FrameType | None:
     return frame
 
 
-def here() -> Site | None:
-    """The user's line that is being executed."""
-    frame = user_frame()
-    return None if frame is None else Site(frame.f_code.co_filename, frame.f_lineno)
+def here() -> Place | None:
+    """The instruction of the user's program that is being executed."""
+    frame: FrameType | None = sys._getframe(2)  # the caller is kinetograph's
+    while frame is not None:
+        code = frame.f_code
+        if not code.co_filename.startswith(_PACKAGE):
+            return code, frame.f_lasti
+        frame = frame.f_back
+    return None
+
+
+def site_of(place: Place | None) -> Site | None:
+    """The file and line of an instruction."""
+    if place is None:
+        return None
+    code, offset = place
+    for start, end, line in code.co_lines():
+        if start <= offset < end and line is not None:
+            return Site(code.co_filename, line)
+    return Site(code.co_filename, code.co_firstlineno)
 
 
 def variable_name(obj: object, frame: FrameType | None = None) -> str | None:

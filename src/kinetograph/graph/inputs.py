@@ -1,0 +1,134 @@
+"""What a graph starts from: known values (`kg.data`) and values given later (`kg.placeholder`)."""
+
+from typing import Any
+
+import numpy as np
+
+from .array import Array
+from .dims import check_dims
+from .elementwise import BAD_KINDS
+from .errors import DataError, ShapeError, SymbolicError
+from .node import Data, Placeholder
+from .precision import FLOAT32, float_dtype
+from .shaping import as_sizes
+from .source import here, site_of
+
+__all__ = ["data", "placeholder"]
+
+
+def data(value: Any, name: str | None = None, dims: Any = None) -> Array:
+    """Known values: numbers, NumPy arrays, pandas or xarray objects.
+
+    Compiled functions take data as arguments, so other values of the same shape need no new
+    compilation. Integers, booleans and floating-point numbers keep their kind; float64 becomes
+    float32 under `kg.precision("float32")`.
+
+    Parameters
+    ----------
+    value
+        Anything NumPy makes a numeric array of. An xarray `DataArray` brings its dims and
+        coordinates, a pandas `Series` or `DataFrame` its index and columns as coordinates.
+    name
+        How results and messages call it; else the variable that holds it.
+    dims
+        The names of the axes.
+
+    Raises
+    ------
+    DataError
+        If values are not numeric, or missing or infinite (the message gives the first position).
+    DimsError
+        If `dims` do not fit the shape.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> y = kg.data([28.0, 8.0, -3.0], dims="school")
+    >>> y.dims
+    ('school',)
+    """
+    what = f"data{f' {name!r}' if name else ''} at {site_of(here())}"
+    if isinstance(value, Array):
+        raise DataError(f"{what}: the value is already a kinetograph array; use it as it is")
+    coords, own_dims = _labels(value)
+    try:
+        array = np.asarray(value)
+    except ValueError as error:
+        raise DataError(f"{what}: the values do not make an array: {error}") from None
+    if array.dtype.kind in BAD_KINDS:
+        raise DataError(
+            f"{what}: values of dtype {array.dtype} are not numbers; "
+            "encode categories as integers and dates as numbers first"
+        )
+    if np.ma.is_masked(value):
+        _refuse_missing(np.ma.getmaskarray(value), array, what)
+    if array.dtype.kind == "f":
+        _refuse_missing(~np.isfinite(array), array, what)
+        if array.dtype != FLOAT32:
+            array = array.astype(float_dtype())
+    names = check_dims(dims if dims is not None else own_dims, array.shape, what)
+    if dims is not None and own_dims is not None and names is not None:
+        coords = {
+            new: coords[old]
+            for old, new in zip(own_dims, names, strict=True)
+            if new is not None and old in coords
+        }
+    frozen = np.array(array)
+    frozen.setflags(write=False)
+    return Array(Data(frozen, name, names, coords=coords))
+
+
+def _labels(value: Any) -> tuple[dict[str, np.ndarray], tuple[str, ...] | None]:
+    """Coordinates and dims that xarray and pandas objects bring along."""
+    dims = getattr(value, "dims", None)
+    coords = getattr(value, "coords", None)
+    if dims is not None and coords is not None and not isinstance(dims, dict):
+        return {d: np.asarray(coords[d]) for d in dims if d in coords}, tuple(map(str, dims))
+    index = getattr(value, "index", None)
+    axes = getattr(value, "axes", None)
+    if index is not None and isinstance(axes, list):
+        names = [axis.name for axis in axes if isinstance(getattr(axis, "name", None), str)]
+        if len(names) == len(axes):
+            return {n: np.asarray(a) for n, a in zip(names, axes, strict=True)}, tuple(names)
+    return {}, None
+
+
+def _refuse_missing(bad: np.ndarray, array: np.ndarray, what: str) -> None:
+    if bad.any():
+        place = tuple(int(i) for i in np.argwhere(bad)[0])
+        count = int(bad.sum()) - 1
+        given = "masked" if np.isfinite(array[place]) else str(array[place])
+        where = f" at index {place[0] if len(place) == 1 else place}" if place else ""
+        others = f" and {count} more missing or infinite value{'s' * (count > 1)}"
+        raise DataError(
+            f"{what}: {given}{where}{others if count else ''}; drop or fill missing values first"
+        )
+
+
+def placeholder(shape: Any = (), dtype: Any = None, name: str | None = None) -> Array:
+    """A value that a compiled function takes as an argument.
+
+    Parameters
+    ----------
+    shape
+        The lengths of the axes.
+    dtype
+        The type of the elements; by default the working precision.
+    name
+        How messages call it.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> x = kg.placeholder((3,), name="x")
+    >>> f = kg.compile([x], (x * x).sum())
+    >>> float(f([1.0, 2.0, 3.0]))
+    14.0
+    """
+    sizes = as_sizes(shape, "placeholder")
+    if any(n < 0 for n in sizes):
+        raise ShapeError(f"placeholder: the shape {sizes} has a negative length")
+    wanted = float_dtype() if dtype is None else np.dtype(dtype)
+    if wanted.kind in BAD_KINDS:
+        raise SymbolicError(f"placeholder: arrays cannot have dtype {wanted}")
+    return Array(Placeholder((), sizes, wanted, name))

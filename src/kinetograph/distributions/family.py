@@ -73,11 +73,12 @@ class Family:
 
     def log_density(self, x: Any, *parameters: Any) -> Any:
         """The log density of each element (each vector, each matrix) of x."""
-        terms = self.terms(x, *parameters)
+        terms = self.terms(_real(x, parameters), *parameters)
         return sum(terms[1:], start=jnp.asarray(terms[0]))
 
     def log_density_total(self, x: Any, *parameters: Any) -> Any:
         """The sum of the log densities of all elements of x."""
+        x = _real(x, parameters)
         if self.total is not None:
             return self.total(x, *parameters)
         terms = [jnp.asarray(t) for t in self.terms(x, *parameters)]
@@ -85,6 +86,16 @@ class Family:
         return sum(
             jnp.sum(t) * (size / max(t.size, 1)) if t.size != size else jnp.sum(t) for t in terms
         )
+
+
+def _real(x: Any, parameters: tuple[Any, ...]) -> Any:
+    """x as real numbers: special functions of integers have no derivative in JAX."""
+    x = jnp.asarray(x)
+    if jnp.issubdtype(x.dtype, jnp.floating):
+        return x
+    types = [jnp.asarray(p).dtype for p in parameters]
+    floating = [t for t in types if jnp.issubdtype(t, jnp.floating)]
+    return x.astype(jnp.result_type(*floating) if floating else float)
 
 
 class Distribution(Node):

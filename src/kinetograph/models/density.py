@@ -17,6 +17,7 @@ from ..graph.linear_algebra import cholesky
 from ..graph.lower import Environment, evaluate
 from ..graph.node import Data, Node
 from .bijectors import Bijector, Correlation, bijector
+from .compress import Compressed, compress
 
 __all__ = ["Density", "Term"]
 
@@ -26,6 +27,9 @@ class Term:
 
     def __init__(self, node: Node) -> None:
         self.node = node
+        self.compressed: Compressed | None = None
+        if isinstance(node, Distribution) and isinstance(node.target, Data):
+            self.compressed = compress(node)
 
     @property
     def target(self) -> Node | None:
@@ -33,7 +37,11 @@ class Term:
         return self.node.target if isinstance(self.node, Distribution) else None
 
     def needs(self) -> tuple[Node, ...]:
-        """The nodes whose tensors the term needs."""
+        """The nodes whose tensors `value` needs."""
+        return self.plain_needs() if self.compressed is None else self.compressed.needs()
+
+    def plain_needs(self) -> tuple[Node, ...]:
+        """The nodes whose tensors `elements` needs."""
         if isinstance(self.node, Distribution):
             assert self.target is not None
             return (*self.node.parents, self.target)
@@ -42,6 +50,8 @@ class Term:
     def value(self, environment: Environment) -> Any:
         """The term's total."""
         node = self.node
+        if self.compressed is not None:
+            return self.compressed.total(environment)
         if not isinstance(node, Distribution):
             return jnp.sum(environment[node])
         family, tensors = self._arguments(node, environment)
@@ -85,6 +95,9 @@ class Density:
         ends = np.cumsum(sizes, dtype=int)
         self.free_size = int(ends[-1]) if sizes else 0
         self.sizes = tuple(sizes)
+        self.derived = tuple(
+            node for t in self.terms if t.compressed is not None for node in t.compressed.derived
+        )
         self.slices = {
             v: slice(int(end) - size, int(end))
             for v, size, end in zip(self.unknowns, sizes, ends, strict=True)
@@ -136,7 +149,8 @@ class Density:
     def free_state(self, values: dict[Variable, Any], data: Environment) -> Any:
         """The free state of given values of all unknowns."""
         environment: Environment = dict(data)
-        environment.update(values)
+        for node, value in values.items():
+            environment[node] = value
         parts = []
         for node in self.unknowns:
             evaluate(node.parents, environment)

@@ -1,0 +1,463 @@
+"""Every univariate family against scipy.stats: values, totals, gradients, tails, integrals."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy import integrate, special, stats
+
+import kinetograph as kg
+from kinetograph.distributions.family import FAMILIES
+from kinetograph.graph.precision import x64
+
+N = 120
+
+
+@dataclass
+class Case:
+    """A family, its parameters and points at random, and what SciPy says."""
+
+    make: Callable[..., kg.Array]
+    parameters: Callable[[np.random.Generator], tuple[np.ndarray, ...]]
+    points: Callable[..., np.ndarray]
+    oracle: Callable[..., np.ndarray]
+    kinds: str  # of x and each parameter: r(eal), p(ositive), u(nit), n (not differentiated)
+
+
+def wide(rng, low=-3.0, high=3.0):
+    return 10.0 ** rng.uniform(low, high, N)
+
+
+def real(rng):
+    return rng.normal(size=N) * wide(rng)
+
+
+def unit(rng):
+    return special.expit(rng.uniform(-25, 8, N))
+
+
+def location_scale(rng):
+    return real(rng), wide(rng)
+
+
+def tails(rng, location, scale):
+    """Mostly the centre, one point in three far out."""
+    z = np.where(rng.random(N) < 1 / 3, wide(rng, -2, 5), rng.exponential(2.0, N) + 0.01)
+    return location + scale * z * rng.choice([-1, 1], N)
+
+
+def positives(rng, *parameters):
+    return wide(rng, -4, 4)
+
+
+def counts(rng, *parameters):
+    return np.floor(wide(rng, -1, 3)).astype(int)
+
+
+def binomial_parameters(rng):
+    return np.floor(wide(rng, 0, 4)).astype(int), unit(rng)
+
+
+def up_to(rng, size, *rest):
+    return rng.integers(0, size + 1)
+
+
+def binomial_logit(x, n, t):
+    choose = special.gammaln(n + 1) - special.gammaln(x + 1) - special.gammaln(n - x + 1)
+    return choose + x * special.log_expit(t) + (n - x) * special.log_expit(-t)
+
+
+CASES = {
+    "normal": Case(kg.normal, location_scale, tails, stats.norm.logpdf, "rrp"),
+    "half_normal": Case(
+        kg.half_normal,
+        lambda rng: (wide(rng),),
+        lambda rng, sd: np.abs(tails(rng, 0.0, sd)),
+        lambda x, sd: stats.halfnorm.logpdf(x, 0, sd),
+        "pp",
+    ),
+    "cauchy": Case(kg.cauchy, location_scale, tails, stats.cauchy.logpdf, "rrp"),
+    "half_cauchy": Case(
+        kg.half_cauchy,
+        lambda rng: (wide(rng),),
+        lambda rng, scale: np.abs(tails(rng, 0.0, scale)),
+        lambda x, scale: stats.halfcauchy.logpdf(x, 0, scale),
+        "pp",
+    ),
+    "student": Case(
+        kg.student,
+        lambda rng: (wide(rng, -1, 4), *location_scale(rng)),
+        lambda rng, df, mu, sigma: tails(rng, mu, sigma),
+        stats.t.logpdf,
+        "rprp",
+    ),
+    "lognormal": Case(
+        kg.lognormal,
+        lambda rng: (rng.normal(size=N) * 3, wide(rng, -2, 1)),
+        positives,
+        lambda x, m, s: stats.lognorm.logpdf(x, s, scale=np.exp(m)),
+        "prp",
+    ),
+    "exponential": Case(
+        kg.exponential,
+        lambda rng: (wide(rng),),
+        positives,
+        lambda x, rate: stats.expon.logpdf(x, scale=1 / rate),
+        "pp",
+    ),
+    "gamma": Case(
+        kg.gamma,
+        lambda rng: (wide(rng), wide(rng)),
+        positives,
+        lambda x, a, b: stats.gamma.logpdf(x, a, scale=1 / b),
+        "ppp",
+    ),
+    "inverse_gamma": Case(
+        kg.inverse_gamma,
+        lambda rng: (wide(rng), wide(rng)),
+        positives,
+        lambda x, a, b: stats.invgamma.logpdf(x, a, scale=b),
+        "ppp",
+    ),
+    "beta": Case(
+        kg.beta,
+        lambda rng: (wide(rng), wide(rng)),
+        lambda rng, a, b: unit(rng),
+        stats.beta.logpdf,
+        "upp",
+    ),
+    "uniform": Case(
+        kg.uniform,
+        lambda rng: (lambda a: (a, a + wide(rng)))(real(rng)),
+        lambda rng, a, b: a + (b - a) * rng.uniform(0.1, 0.9, N),
+        lambda x, a, b: stats.uniform.logpdf(x, a, b - a),
+        "nrr",
+    ),
+    # SciPy's own logpdf takes the logarithm of a density that has underflowed.
+    "laplace": Case(
+        kg.laplace,
+        location_scale,
+        tails,
+        lambda x, m, s: stats.expon.logpdf(np.abs(x - m), scale=s) - np.log(2),
+        "rrp",
+    ),
+    "logistic": Case(kg.logistic, location_scale, tails, stats.logistic.logpdf, "rrp"),
+    "bernoulli": Case(
+        kg.bernoulli,
+        lambda rng: (unit(rng),),
+        lambda rng, p: rng.integers(0, 2, N),
+        stats.bernoulli.logpmf,
+        "nu",
+    ),
+    "bernoulli_logit": Case(
+        lambda t: kg.bernoulli(logit=t),
+        lambda rng: (real(rng),),
+        lambda rng, t: rng.integers(0, 2, N),
+        lambda x, t: special.log_expit(np.where(x == 1, t, -t)),
+        "nr",
+    ),
+    "binomial": Case(
+        kg.binomial, binomial_parameters, up_to, stats.binom.logpmf, "nnu"
+    ),
+    "binomial_logit": Case(
+        lambda n, t: kg.binomial(n, logit=t),
+        lambda rng: (np.floor(wide(rng, 0, 4)).astype(int), real(rng)),
+        up_to,
+        binomial_logit,
+        "nnr",
+    ),
+    "poisson": Case(
+        kg.poisson, lambda rng: (wide(rng),), counts, stats.poisson.logpmf, "np"
+    ),
+    "poisson_log_rate": Case(
+        lambda t: kg.poisson(log_rate=t),
+        lambda rng: (rng.uniform(-9, 9, N),),
+        counts,
+        lambda x, t: stats.poisson.logpmf(x, np.exp(t)),
+        "nr",
+    ),
+    "negative_binomial": Case(
+        kg.negative_binomial,
+        lambda rng: (wide(rng, -2, 3), special.expit(rng.uniform(-9, 9, N))),
+        counts,
+        stats.nbinom.logpmf,
+        "npu",
+    ),
+}
+MULTIVARIATE = {
+    "categorical",
+    "categorical_logit",
+    "dirichlet",
+    "lkj_correlation",
+    "multivariate_normal",
+}
+all_cases = pytest.mark.parametrize("name", sorted(CASES))
+
+
+def drawn(name: str) -> tuple[Any, np.ndarray, tuple[np.ndarray, ...]]:
+    case = CASES[name]
+    rng = np.random.default_rng(sum(map(ord, name)))
+    parameters = case.parameters(rng)
+    x = case.points(rng, *parameters)
+    return case.make(*parameters).node.distribution.family, x, parameters
+
+
+def test_every_family_has_a_test():
+    assert set(FAMILIES) == set(CASES) | MULTIVARIATE
+
+
+@all_cases
+def test_values_are_scipys(name):
+    family, x, parameters = drawn(name)
+    assert family.name == name
+    with x64():
+        got = np.asarray(family.log_density(x, *parameters))
+        magnitude = sum(np.abs(t) for t in family.terms(np.asarray(x, float), *parameters))
+        total = float(family.log_density_total(x, *parameters))
+    wanted = CASES[name].oracle(x, *parameters)
+    assert got.shape == (N,)
+    assert np.isfinite(wanted).all()
+    # Relative 1e-10; where large terms cancel, the rounding of those terms.
+    error = np.abs(got - wanted) / (1e-10 * np.abs(wanted) + 1e-14 * magnitude + 1e-13)
+    worst = int(np.argmax(error))
+    assert error[worst] < 1, (x[worst], [p[worst] for p in parameters], got[worst], wanted[worst])
+    assert total == pytest.approx(got.sum(), rel=1e-12)
+
+
+def step(kind: str, value: np.ndarray, scale: np.ndarray) -> np.ndarray:
+    if kind == "p":
+        return 1e-3 * value
+    if kind == "u":
+        return 1e-3 * np.minimum(value, 1 - value)
+    return 1e-3 * scale
+
+
+@all_cases
+def test_gradients_are_difference_quotients(name):
+    family, x, parameters = drawn(name)
+    kinds = CASES[name].kinds
+    arguments = [np.asarray(a, float if k != "n" else None) for a, k in zip((x, *parameters), kinds)]
+    # Real numbers are moved by a fraction of the scale, which is the last parameter.
+    scale = parameters[-1] if kinds[-1] == "p" else np.ones(N)
+    if name == "uniform":
+        scale = parameters[1] - parameters[0]
+    if name == "lognormal":
+        scale = np.minimum(parameters[1], 1.0)
+    places = [i for i, kind in enumerate(kinds) if kind != "n"]
+    with x64():
+        evaluate = jax.jit(family.log_density)
+        grads = jax.grad(lambda *a: jnp.sum(family.log_density(*a)), places)(*arguments)
+        totals = jax.grad(lambda *a: family.log_density_total(*a), places)(*arguments)
+        for place, got, of_total in zip(places, grads, totals):
+            h = step(kinds[place], arguments[place], scale)
+
+            def at(k, place=place, h=h):
+                moved = list(arguments)
+                moved[place] = moved[place] + k * h
+                return np.asarray(evaluate(*moved))
+
+            slope = (8 * (at(1) - at(-1)) - (at(2) - at(-2))) / (12 * h)
+            rounding = 1e-11 * (1 + sum(np.abs(t) for t in family.terms(np.asarray(x, float), *parameters))) / h
+            assert np.isfinite(got).all()
+            error = np.abs(got - slope) / (1e-6 * np.abs(slope) + rounding)
+            worst = int(np.argmax(error))
+            assert error[worst] < 1, (place, [a[worst] for a in arguments], got[worst], slope[worst])
+            np.testing.assert_allclose(of_total, got, rtol=1e-9, atol=1e-12)
+
+
+CONTINUOUS = {
+    "normal": ((1.5, 2.0), -np.inf, np.inf),
+    "half_normal": ((2.0,), 0, np.inf),
+    "cauchy": ((1.0, 2.0), -np.inf, np.inf),
+    "half_cauchy": ((2.0,), 0, np.inf),
+    "student": ((3.0, 1.0, 2.0), -np.inf, np.inf),
+    "lognormal": ((0.5, 0.75), 0, np.inf),
+    "exponential": ((0.5,), 0, np.inf),
+    "gamma": ((2.5, 1.5), 0, np.inf),
+    "inverse_gamma": ((2.5, 1.5), 0, np.inf),
+    "beta": ((2.5, 1.5), 0, 1),
+    "uniform": ((-1.0, 3.0), -1, 3),
+    "laplace": ((1.0, 2.0), -np.inf, np.inf),
+    "logistic": ((1.0, 2.0), -np.inf, np.inf),
+}
+
+
+@pytest.mark.parametrize("name", sorted(CONTINUOUS))
+def test_densities_integrate_to_one(name):
+    parameters, low, high = CONTINUOUS[name]
+    family = FAMILIES[name]
+    # Gauss-Legendre on a finite interval: one batch of points instead of thousands of calls.
+    t, weights = np.polynomial.legendre.leggauss(400)
+    if np.isinf(high) and np.isinf(low):
+        x, slope = np.tan(np.pi / 2 * t), np.pi / 2 / np.cos(np.pi / 2 * t) ** 2
+    elif np.isinf(high):
+        x, slope = (1 + t) / (1 - t), 2 / (1 - t) ** 2
+    else:
+        x, slope = low + (high - low) * (t + 1) / 2, np.full(t.shape, (high - low) / 2)
+    with x64():
+        density = np.exp(np.asarray(family.log_density(x, *parameters)))
+    assert np.sum(weights * slope * density) == pytest.approx(1, abs=1e-5)
+    assert integrate.trapezoid(density[np.argsort(x)], np.sort(x)) == pytest.approx(1, abs=0.1)
+
+
+DISCRETE = {
+    "bernoulli": (0.3,),
+    "bernoulli_logit": (-0.7,),
+    "binomial": (40, 0.3),
+    "binomial_logit": (40, -0.7),
+    "poisson": (4.0,),
+    "poisson_log_rate": (1.5,),
+    "negative_binomial": (2.5, 0.4),
+}
+
+
+@pytest.mark.parametrize("name", sorted(DISCRETE))
+def test_probabilities_add_up_to_one(name):
+    last = {"bernoulli": 1, "bernoulli_logit": 1, "binomial": 40, "binomial_logit": 40}
+    x = np.arange(last.get(name, 400) + 1)
+    with x64():
+        log_p = np.asarray(FAMILIES[name].log_density(x, *DISCRETE[name]))
+    assert np.exp(log_p).sum() == pytest.approx(1, rel=1e-12)
+
+
+def test_continuous_and_discrete_cover_all():
+    assert set(CONTINUOUS) | set(DISCRETE) == set(CASES)
+
+
+# Extreme parameters ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "x", "parameters", "wanted"),
+    [
+        ("bernoulli_logit", 1, (-800.0,), -800.0),
+        ("bernoulli_logit", 1, (800.0,), 0.0),
+        ("bernoulli_logit", 0, (800.0,), -800.0),
+        ("bernoulli_logit", 0, (-800.0,), 0.0),
+        ("binomial_logit", 3, (5, -800.0), 3 * -800.0 + np.log(10)),
+        ("poisson_log_rate", 3, (-800.0,), -2401.791759469228),
+        ("poisson", 0, (0.0,), 0.0),
+        ("poisson", 2, (0.0,), -np.inf),
+        ("bernoulli", 1, (1.0,), 0.0),
+        ("bernoulli", 0, (1.0,), -np.inf),
+        ("binomial", 0, (7, 0.0), 0.0),
+        ("binomial", 7, (7, 1.0), 0.0),
+        ("negative_binomial", 0, (2.0, 1.0), 0.0),
+        ("logistic", 800.0, (0.0, 1.0), -800.0),
+        ("logistic", -800.0, (0.0, 1.0), -800.0),
+        ("normal", 1e8, (0.0, 1.0), -0.5e16 - 0.5 * np.log(2 * np.pi)),
+        ("uniform", 2.0, (0.0, 1.0), -np.inf),
+        ("uniform", 1.0, (0.0, 1.0), 0.0),
+    ],
+)
+def test_extremes(name, x, parameters, wanted):
+    family = FAMILIES[name]
+    with x64():
+        assert float(family.log_density(x, *parameters)) == pytest.approx(wanted, rel=1e-12)
+        total = float(family.log_density_total(np.array([x]), *map(np.asarray, parameters)))
+    assert total == pytest.approx(wanted, rel=1e-12)
+
+
+@pytest.mark.parametrize("x", [0, 1])
+@pytest.mark.parametrize("eta", [-800.0, -40.0, 0.0, 40.0, 800.0])
+def test_gradients_at_extreme_logits(x, eta):
+    wanted = x - special.expit(eta)
+    for which in ("log_density", "log_density_total"):
+        with x64():
+            f = getattr(FAMILIES["bernoulli_logit"], which)
+            got = jax.grad(lambda t, f=f: jnp.sum(f(jnp.asarray([x]), t)))(jnp.asarray(eta))
+        assert float(got) == pytest.approx(wanted, rel=1e-12, abs=1e-300)
+
+
+def test_second_derivatives_of_bernoulli_logit_total():
+    t = jnp.asarray([-2.0, 0.0, 0.5])
+    with x64():
+        t = jnp.asarray(np.array([-2.0, 0.0, 0.5]))
+        total = FAMILIES["bernoulli_logit"].log_density_total
+        got = jax.hessian(lambda t: total(np.array([1, 0, 1]), t))(t)
+    p = special.expit(np.array([-2.0, 0.0, 0.5]))
+    np.testing.assert_allclose(np.diag(got), -p * (1 - p), rtol=1e-12)
+
+
+def test_gradient_at_extreme_log_rate():
+    with x64():
+        f = FAMILIES["poisson_log_rate"].log_density
+        assert float(jax.grad(lambda t: f(3.0, t))(-800.0)) == 3.0
+
+
+@pytest.mark.parametrize("df", [1e5, 1e7, 1e10])
+def test_student_of_many_degrees_of_freedom_is_normal(df):
+    """log Gamma(df / 2 + 1 / 2) - log Gamma(df / 2) taken as a difference loses all digits."""
+    x = np.array([-3.0, 0.0, 0.5, 4.0])
+    with x64():
+        got = np.asarray(FAMILIES["student"].log_density(x, df, 0.0, 1.0))
+        slope = jax.grad(lambda d: jnp.sum(FAMILIES["student"].log_density(x, d, 0.0, 1.0)))(df)
+    # The first correction of the expansion in 1 / df.
+    correction = (x**4 - 2 * x**2 - 1) / (4 * df)
+    np.testing.assert_allclose(got, stats.norm.logpdf(x) + correction, rtol=0, atol=1e-13 + 1000 / df**2)
+    assert float(slope) == pytest.approx(-correction.sum() / df, rel=1e-2)
+
+
+# Totals and broadcasting -------------------------------------------------------------------------
+
+SHAPES = [((), ()), ((5,), ()), ((5,), (5,)), ((4, 5), (5,)), ((4, 5), (4, 1)), ((0,), ())]
+
+
+@pytest.mark.parametrize("name", ["normal", "bernoulli_logit", "gamma", "poisson", "uniform"])
+@pytest.mark.parametrize(("x_shape", "shape"), SHAPES)
+def test_totals_of_broadcast_parameters(name, x_shape, shape):
+    family, x, parameters = drawn(name)
+    x = np.resize(x, x_shape)
+    parameters = tuple(np.resize(p, shape) for p in parameters)
+    if name == "uniform":
+        x, parameters = np.resize(0.25, x_shape), (np.zeros(shape), np.full(shape, 0.5))
+    with x64():
+        got = float(family.log_density_total(x, *parameters))
+        elements = np.asarray(family.log_density(x, *parameters))
+    assert np.broadcast_to(elements, x_shape).shape == x_shape
+    assert got == pytest.approx(np.broadcast_to(elements, x_shape).sum(), rel=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["number", "integer", "numpy", "list", "data", "unknown", "operation"])
+def test_kinds_of_parameters(kind):
+    y = np.array([0.5, -1.0, 2.0])
+    mu = kg.normal(0, 1, name="mu")
+    mean, at = {
+        "number": (0.5, 0.5),
+        "integer": (2, 2),
+        "numpy": (np.array([1.0, 2, 3]), np.array([1.0, 2, 3])),
+        "list": ([1, 2, 3], np.array([1, 2, 3])),
+        "data": (kg.data([1, 2, 3]), np.array([1, 2, 3])),
+        "unknown": (mu, 0.7),
+        "operation": (2 * mu + [1.0, 2.0, 3.0], 2 * 0.7 + np.array([1.0, 2.0, 3.0])),
+    }[kind]
+    observed = kg.data(y)
+    kg.observe(observed, kg.normal(mean, 1.5))
+    got = kg.model(mu, factors=() if kind in ("unknown", "operation") else observed.sum() * mu)
+    wanted = stats.norm.logpdf(0.7)
+    if kind in ("unknown", "operation"):
+        wanted += stats.norm.logpdf(y, at, 1.5).sum()
+        assert float(got.log_prob([0.7])) == pytest.approx(wanted, rel=1e-12)
+    else:
+        # No unknown bears on the data, so their likelihood is a constant and left out.
+        assert float(got.log_prob([0.7])) == pytest.approx(wanted + 0.7 * y.sum(), rel=1e-12)
+        free = kg.normal(mean, 1.5, shape=3, name="free")
+        m = kg.model(free)
+        wanted = stats.norm.logpdf(y, at, 1.5).sum()
+        assert float(m.log_prob(y)) == pytest.approx(wanted, rel=1e-12)
+
+
+def test_shape_is_that_of_parameters_and_replicates():
+    assert kg.normal(0, [1.0, 2.0]).shape == (2,)
+    assert kg.normal(np.zeros((3, 1)), [1.0, 2.0]).shape == (3, 2)
+    assert kg.normal(0, [1.0, 2.0], shape=(5, 2)).shape == (5, 2)
+    assert kg.normal(0, 1, shape=4).shape == (4,)
+    assert kg.dirichlet([1.0, 2.0, 3.0], shape=5).shape == (5, 3)
+    assert kg.dirichlet([1.0, 2.0, 3.0], shape=(5, 3)).shape == (5, 3)
+    assert kg.lkj_correlation(1, 3, shape=2).shape == (2, 3, 3)
+    assert kg.multivariate_normal(np.zeros((4, 1, 2)), np.eye(2), shape=(4, 7)).shape == (4, 7, 2)
+    assert kg.categorical(logit=np.zeros((6, 3))).shape == (6,)

@@ -1,0 +1,238 @@
+"""Every constraint: inverse, log Jacobian, support, far-out states, bounds of all kinds."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+import kinetograph as kg
+from kinetograph.distributions import support as sp
+from kinetograph.graph.precision import x64
+from kinetograph.models.bijectors import Bijector, bijector
+
+INF = np.inf
+
+
+@dataclass
+class Case:
+    """A constraint, and the coordinates in which its density is stated."""
+
+    support: sp.Support
+    shape: tuple[int, ...]
+    coordinates: Callable[[Any], Any] = lambda x: x
+
+
+def strict_lower(x):
+    rows, columns = np.tril_indices(x.shape[-1], -1)
+    return x[..., rows, columns]
+
+
+CASES = {
+    "real": Case(sp.REAL, (3,)),
+    "open": Case(sp.Interval(np.array([-INF, -INF]), np.array([INF, INF])), (2,)),
+    "positive": Case(sp.POSITIVE, (3,)),
+    "lower": Case(sp.Interval(np.array([-1.0, 2.0, 30.0])), (3,)),
+    "upper": Case(sp.Interval(-INF, 5.0), (2, 2)),
+    "unit": Case(sp.UNIT, ()),
+    "both": Case(sp.Interval(np.array([-1.0, 2.0]), np.array([1.5, 40.0])), (3, 2)),
+    "mixed": Case(
+        sp.Interval(np.array([-INF, 0.0, -INF, -2.0]), np.array([INF, INF, 3.0, 5.0])), (4,)
+    ),
+    "lower or open": Case(sp.Interval(np.array([-INF, 0.0])), (2,)),
+    "simplex": Case(sp.Simplex(), (4,), lambda x: x[..., :-1]),
+    "simplices": Case(sp.Simplex(), (3, 2), lambda x: x[..., :-1]),
+    "ordered": Case(sp.Ordered(), (5,)),
+    "ordered rows": Case(sp.Ordered(), (2, 3)),
+    "factor": Case(sp.CholeskyCorrelation(), (4, 4), strict_lower),
+    "factors": Case(sp.CholeskyCorrelation(), (2, 3, 3), strict_lower),
+    "correlation": Case(sp.CorrelationMatrix(), (4, 4), strict_lower),
+    "correlations": Case(sp.CorrelationMatrix(), (2, 2, 2), strict_lower),
+}
+all_cases = pytest.mark.parametrize("name", CASES)
+
+
+def lookup(bound: Any) -> Any:
+    return bound
+
+
+def transform(name: str) -> tuple[Bijector, Callable[[Any], tuple[Any, Any]]]:
+    case = CASES[name]
+    b = bijector(case.support, case.shape)
+
+    def forward(u: Any) -> tuple[Any, Any]:
+        return b.forward(u, lookup)
+
+    return b, jax.jit(jax.vmap(forward))
+
+
+def states(b: Bijector, n: int, scale: float = 2.0) -> np.ndarray:
+    return scale * np.random.default_rng(3).normal(size=(n, *b.free_shape))
+
+
+@all_cases
+def test_values_lie_inside(name):
+    b, forward = transform(name)
+    with x64():
+        x = np.asarray(forward(states(b, 1000))[0])
+    assert x.shape == (1000, *CASES[name].shape)
+    assert np.all(CASES[name].support.contains(x))
+
+
+@all_cases
+def test_round_trip(name):
+    b, forward = transform(name)
+    u = states(b, 100)
+    with x64():
+        x, _ = forward(u)
+        back = jax.vmap(lambda x: b.inverse(x, lookup))(x)
+        again, _ = forward(back)
+    # A correlation matrix close to singular does not determine its free numbers to all digits.
+    tolerance = 1e-6 if "correlation" in name else 1e-10
+    np.testing.assert_allclose(back, u, rtol=tolerance, atol=tolerance)
+    np.testing.assert_allclose(again, x, rtol=1e-10, atol=1e-10)
+
+
+@all_cases
+def test_log_jacobian_is_that_of_autodiff(name):
+    b, forward = transform(name)
+    u = states(b, 20, 1.0)
+    u[0] = 0.0
+
+    def minimal(flat: Any) -> Any:
+        x, _ = b.forward(flat.reshape(b.free_shape), lookup)
+        return jnp.ravel(CASES[name].coordinates(x))
+
+    with x64():
+        matrices = jax.jit(jax.vmap(jax.jacfwd(minimal)))(u.reshape(20, -1))
+        log_jacobian = np.broadcast_to(np.asarray(forward(u)[1]), 20)
+    sign, wanted = np.linalg.slogdet(np.asarray(matrices))
+    assert np.all(sign != 0)
+    np.testing.assert_allclose(log_jacobian, wanted, rtol=1e-8, atol=1e-8)
+
+
+@all_cases
+@pytest.mark.parametrize("u", [-30.0, 0.0, 30.0])
+def test_far_out_everything_is_finite(name, u):
+    b, _ = transform(name)
+
+    def both(u: Any) -> Any:
+        x, log_jacobian = b.forward(u, lookup)
+        return jnp.sum(x) + log_jacobian
+
+    with x64():
+        full = np.full(b.free_shape, u)
+        x, log_jacobian = b.forward(jnp.asarray(full), lookup)
+        slope = jax.grad(both)(full)
+    assert np.isfinite(x).all()
+    assert np.isfinite(log_jacobian)
+    assert np.isfinite(slope).all()
+
+
+@pytest.mark.parametrize("name", ["both", "unit", "factor", "correlation", "simplex", "mixed"])
+def test_derivatives_at_zero(name):
+    """At 0, where starting points lie, no derivative may take the wrong side of an abs()."""
+    b, _ = transform(name)
+    zero = np.zeros(b.free_shape)
+    step = 1e-4
+
+    def value(u: Any) -> Any:
+        x, log_jacobian = b.forward(u, lookup)
+        weights = np.arange(1.0, x.size + 1).reshape(x.shape)
+        return jnp.sum(weights * x) + log_jacobian
+
+    with x64():
+        slope = np.ravel(jax.grad(value)(zero))
+        curvature = np.diag(jax.hessian(value)(zero).reshape(zero.size, zero.size))
+        for i in range(zero.size):
+            u = np.zeros(zero.size)
+            u[i] = step
+            up, down, here = (
+                float(value(jnp.asarray(k * u.reshape(zero.shape)))) for k in (1, -1, 0)
+            )
+            assert slope[i] == pytest.approx((up - down) / (2 * step), rel=1e-6, abs=1e-6)
+            assert curvature[i] == pytest.approx((up + down - 2 * here) / step**2, rel=1e-4, abs=1e-4)
+
+
+def test_unbounded_elements_do_not_spoil_the_gradient_of_bounded_ones():
+    b = bijector(sp.Interval(np.array([-INF, 0.0])), (2,))
+    with x64():
+        slope = jax.grad(lambda u: jnp.sum(b.forward(u, lookup)[0]))(np.array([800.0, 1.0]))
+    np.testing.assert_allclose(slope, [1.0, np.e])
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    arrays(float, 4, elements=st.floats(-30, 30)),
+    arrays(float, 4, elements=st.floats(-1e3, 1e3)),
+    arrays(float, 4, elements=st.floats(0.1, 1e3)),
+    arrays(bool, (2, 4)),
+)
+def test_any_bounds(u, lower, width, finite):
+    low = np.where(finite[0], lower, -INF)
+    high = np.where(finite[1], lower + width, INF)
+    b = bijector(sp.Interval(low, high), (4,))
+    with x64():
+        x, log_jacobian = b.forward(jnp.asarray(u), lookup)
+        slopes = jax.jacfwd(lambda u: b.forward(u, lookup)[0])(jnp.asarray(u))
+    x = np.asarray(x)
+    # At u = 30 a value may round to its bound.
+    assert ((low <= x) & (x <= high)).all()
+    assert np.array_equal(slopes, np.diag(np.diag(slopes)))
+    assert float(log_jacobian) == pytest.approx(np.log(np.diag(slopes)).sum(), rel=1e-9, abs=1e-9)
+
+
+@settings(max_examples=60, deadline=None)
+@given(arrays(float, 3, elements=st.floats(-30, 30)))
+def test_any_simplex(u):
+    b = bijector(sp.Simplex(), (4,))
+    with x64():
+        x, _ = b.forward(jnp.asarray(u), lookup)
+        back = b.inverse(x, lookup)
+    assert float(x.sum()) == pytest.approx(1, rel=1e-13)
+    assert (np.asarray(x) > 0).all()
+    np.testing.assert_allclose(back, u, rtol=1e-9, atol=1e-9)
+
+
+# Bounds in models --------------------------------------------------------------------------------
+
+
+def test_bounds_may_be_unknown():
+    a = kg.normal(0, 1)
+    b = a + kg.exponential(1, name="width")
+    x = kg.uniform(a, b, shape=3)
+    m = kg.model(x)
+    u = np.random.default_rng(0).normal(size=(50, m.free_size))
+    values = m.transform(u)
+    low = values["a"][:, None]
+    high = low + values["width"][:, None]
+    assert ((low < values["x"]) & (values["x"] < high)).all()
+    for row in u[:5]:
+        v = m.transform(row)
+        np.testing.assert_allclose(m.untransform(v), row, rtol=1e-9, atol=1e-9)
+        # The densities of a, width and x cancel all but these.
+        wanted = -0.5 * v["a"] ** 2 - 0.5 * np.log(2 * np.pi) - v["width"]
+        wanted -= 3 * np.log(v["width"])
+        assert float(m.log_prob(row, adjusted=False)) == pytest.approx(wanted, rel=1e-12)
+
+
+def test_variable_between_arrays():
+    low = kg.normal(0, 1, shape=2, name="low")
+    x = kg.variable(lower=low, upper=low + 2)
+    m = kg.model(x, factors=x.sum())
+    values = m.transform([0.5, -0.5, 0.0, 30.0])
+    np.testing.assert_allclose(values["x"], [1.5, 1.5])
+    with pytest.raises(ValueError, match="x: must be between low and"):
+        m.untransform({"low": [0.0, 0.0], "x": [1.0, 2.5]})
+
+
+def test_variable_with_data_bounds():
+    x = kg.variable(lower=kg.data([0.0, 5.0]))
+    m = kg.model(x, factors=-x.sum())
+    assert (m.transform(np.random.default_rng(0).normal(size=(9, 2)))["x"] > [0, 5]).all()

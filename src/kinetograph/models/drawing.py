@@ -1,4 +1,4 @@
-"""The drawing of a model, with its names and dims, its targets, observed data and factors marked."""
+"""The drawing of a model: its names and dims, with targets, observed data and factors marked."""
 
 from typing import TYPE_CHECKING
 
@@ -37,7 +37,7 @@ def draw_model(model: "Model", collapse: bool = True) -> Drawing:
     >>> likelihood = kg.observe(y, kg.normal(mu, 1))
     >>> print(kg.model(mu).plot())
     mu  ~ normal(0, 10)              target
-    y   ~ normal(mu, 1)   shape (3,)  observed
+    y   ~ normal(mu, 1)  shape (3,)  observed
     """
     factors = [t.node for t in model.density.terms if not isinstance(t.node, Distribution)]
     component = model.component

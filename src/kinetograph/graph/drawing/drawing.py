@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from ..array import Array
 from ..node import Node
 from .diagram import Diagram
 from .dot import dot
@@ -128,11 +129,10 @@ def draw_graph(x: Any, *, collapse: bool = False) -> Drawing:
 
 def _nodes(x: Any) -> Iterable[Node]:
     for item in x if isinstance(x, (list, tuple)) else [x]:
-        node = getattr(item, "node", None)
-        if not isinstance(node, Node):
+        if not isinstance(item, Array):
             hint = "; a model is drawn by its own plot()" if hasattr(item, "plot") else ""
             raise TypeError(
                 "draw_graph: expected an array or a list of arrays, got a "
                 f"{type(item).__name__}{hint}"
             )
-        yield node
+        yield item.node

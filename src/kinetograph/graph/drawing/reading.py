@@ -11,10 +11,12 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
+from ..array import Array
 from ..node import Apply, Data, Node
 from ..source import user_frame
 from .diagram import Diagram, Edge, Vertex
 from .expressions import Expression, apply_expression, atom, constant_text
+from .listing import one_line
 
 __all__ = ["connected", "names_in_scope", "read"]
 
@@ -49,9 +51,8 @@ def names_in_scope(nodes: Iterable[Node]) -> dict[Node, str]:
             for name, value in scope.items():
                 if name.startswith("_"):
                     continue
-                node = getattr(value, "node", None)
-                if isinstance(node, Node):
-                    variables.setdefault(id(node), name)
+                if isinstance(value, Array):
+                    variables.setdefault(id(value.node), name)
                 elif isinstance(value, np.ndarray):
                     found[name] = value
             arrays.append(found)
@@ -167,7 +168,7 @@ class _Reader:
                 own = atom(node.label())
             name = self.names.get(node) or self.handles.get(node)
             self.own[node] = own
-            self.used[node] = atom(name) if name else own
+            self.used[node] = atom(one_line(name)) if name else own
 
     def diagram(self) -> Diagram:
         """Vertices in the order of the listing, edges in the order of their targets."""

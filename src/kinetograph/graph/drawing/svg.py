@@ -18,6 +18,7 @@ __all__ = ["Figure", "figure", "svg", "text_width"]
 MARGIN = 16.0
 NAME, SMALL = 13, 11  # sizes of the letters
 LEADING = 14.0
+RADIUS = 22.0  # of an unknown's circle
 QUIET = "#6b6375"
 _FONT = "Helvetica, Arial, 'Liberation Sans', sans-serif"
 _NARROW, _WIDE = set("iljtfrI.,:;'|!()[] "), set("mwMW@%…—")
@@ -46,13 +47,18 @@ class Figure:
     half_height: float
     inside: tuple[str, ...] = ()
     below: tuple[str, ...] = ()
+    roomy: bool = True
 
     @property
     def box(self) -> Box:
         """The room it takes, its text included."""
         below = max((text_width(line, SMALL) / 2 for line in self.below), default=0.0)
         room = self.half_height + (4.0 + LEADING * len(self.below) if self.below else 0.0)
-        return Box(max(self.half_width, below) + 2.0, self.half_height + 2.0, room + 2.0)
+        above = self.half_height
+        if self.roomy:
+            # Of one height, with or without text below: so rows of priors and unknowns are level.
+            above, room = max(above, RADIUS), max(room, RADIUS + 4.0 + LEADING)
+        return Box(max(self.half_width, below) + 2.0, above + 2.0, room + 2.0)
 
 
 def figure(vertex: Vertex) -> Figure:
@@ -61,23 +67,24 @@ def figure(vertex: Vertex) -> Figure:
     if vertex.kind == "distribution":
         return Figure(15, 15, (), tuple(lines))
     if vertex.kind == "operation" and vertex.small:
-        return Figure(7, 7, (), tuple(lines))
+        return Figure(7, 7, (), tuple(lines), roomy=False)
     sized = bool(lines) and bool(vertex.size_text)
     inside, below = (lines[:-1], lines[-1:]) if sized else (lines, [])
-    width = max((text_width(line, NAME) for line in inside), default=0.0)
-    if vertex.kind == "operation":
-        return Figure(
-            max(14, width / 2 + 12), 6 + 8.0 * len(inside), tuple(inside), tuple(below)
-        )  # fmt: skip
-    if vertex.kind == "variable":
+    if vertex.kind == "variable":  # a circle has room for a name only
         inside, below = inside[:1], [*inside[1:], *below]
-        width = text_width(inside[0], NAME) if inside else 0.0
-        radius = max(21.0, width / 2 + 6)
-        if radius <= 29:
-            return Figure(radius, radius, tuple(inside), tuple(below))
-        return Figure(width / 2 + 14, 21, tuple(inside), tuple(below))
+    width = max((text_width(line, NAME) for line in inside), default=0.0)
+    if vertex.name and inside:
+        width = max(width, 1.08 * text_width(inside[0], NAME))  # it is bold
+    if vertex.kind == "operation":
+        half, height = max(14.0, width / 2 + 12), 6 + 8.0 * len(inside)
+        return Figure(half, height, tuple(inside), tuple(below), roomy=False)
+    if vertex.kind == "variable":
+        half = RADIUS if width <= 2 * RADIUS - 6 else width / 2 + 14
+        return Figure(half, RADIUS, tuple(inside), tuple(below))
     half = 11.0 if vertex.small else 18.0
-    return Figure(max(half, width / 2 + 8), half, tuple(inside), tuple(below))
+    return Figure(
+        max(half, width / 2 + 8), half, tuple(inside), tuple(below), roomy=not vertex.small
+    )
 
 
 def _number(value: float) -> str:
@@ -143,6 +150,7 @@ def _node(vertex: Vertex, look: Figure, place: Place) -> list[str]:
         parts.append(_text(line, place.x, first + 16 * i, NAME, INK, weight))
     for i, line in enumerate(look.below):
         y = place.y + look.half_height + 3 + LEADING * (i + 0.75)
+        y += 2 if "observed" in vertex.marks else 0
         quiet = line.startswith("(") or bool(look.inside)
         parts.append(_text(line, place.x, y, SMALL, QUIET if quiet else INK))
     return [*parts, "</g>"]

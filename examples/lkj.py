@@ -5,8 +5,8 @@ standard deviations `scale` and correlation matrix `correlation`. Compare `examp
 takes intercepts and slopes to be independent.
 
 Non-centred: effects = mean + z @ L.T, where L @ L.T is the covariance matrix. The centred way,
-`kg.multivariate_normal(mean, chol=factor, shape=(counties, 2))`, mixes poorly here, because the data
-say too little about the slopes.
+`kg.multivariate_normal(mean, chol=factor, shape=(counties, 2))`, mixes poorly here, because the
+data say too little about the slopes.
 """
 
 import json

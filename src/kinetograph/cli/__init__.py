@@ -1,0 +1,31 @@
+"""The command `kinetograph`: one file a command.
+
+    kinetograph sample FILE[:NAME]    draw from the posterior of a model in a Python file
+    kinetograph summary PATH          the table of a stored run
+    kinetograph graph FILE[:NAME]     the graph of a model
+
+Exit codes: 0 done, 1 the run failed, 2 the input or the call is wrong, 130 interrupted. What heavy
+libraries a command needs it imports when it runs, so that `--help` and a typing mistake answer at
+once.
+"""
+
+import click
+
+from .. import __version__
+from .errors import Commands
+from .graph import graph
+from .sample import sample
+from .summary import summary
+
+__all__ = ["main"]
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, message="%(prog)s %(version)s")
+def main() -> None:
+    """Sample, summarise and draw probabilistic models written in Python files."""
+
+
+main.add_command(sample)
+main.add_command(summary)
+main.add_command(graph)

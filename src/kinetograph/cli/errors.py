@@ -1,0 +1,94 @@
+"""How the command fails: one line on standard error and an exit code, whatever went wrong."""
+
+import sys
+import traceback
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Any
+
+import click
+
+__all__ = [
+    "INTERRUPTED",
+    "Commands",
+    "InputError",
+    "RunError",
+    "note",
+    "print_traceback",
+    "readable_warnings",
+]
+
+INTERRUPTED = 130  # what shells report for a command that Ctrl-C ended
+
+
+class InputError(click.ClickException):
+    """The file, the model or an option is wrong."""
+
+    exit_code = 2
+
+
+class RunError(click.ClickException):
+    """The input was fine, and the run failed."""
+
+    exit_code = 1
+
+
+class Commands(click.Group):
+    """A group of commands that reports each error as `kinetograph: what is wrong`."""
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        """Run a command; the process ends with its exit code."""
+        kwargs["standalone_mode"] = False
+        try:
+            code = super().main(*args, **kwargs)
+        except click.exceptions.NoArgsIsHelpError as error:
+            error.show()
+            code = 2
+        except click.UsageError as error:
+            command = error.ctx.command_path if error.ctx else "kinetograph"
+            note(f"{command}: {_sentence(error.format_message())} (see {command} --help)")
+            code = error.exit_code
+        except click.ClickException as error:
+            note(f"kinetograph: {error.format_message()}")
+            code = error.exit_code
+        except click.Abort:
+            note("kinetograph: interrupted")
+            code = INTERRUPTED
+        sys.exit(code)
+
+
+def _sentence(text: str) -> str:
+    text = " ".join(text.split()).removesuffix(".")
+    return text[:1].lower() + text[1:]
+
+
+def note(text: str) -> None:
+    """A line for the person who looks on, not for the pipe."""
+    click.echo(text, err=True)
+
+
+def print_traceback(error: BaseException, start: TracebackType | None = None) -> None:
+    """The traceback of an error, from the frame `start` on."""
+    shown = start or error.__traceback__
+    note("".join(traceback.format_exception(type(error), error, shown)).rstrip())
+
+
+@contextmanager
+def readable_warnings() -> Iterator[None]:
+    """Show kinetograph's warnings as plain lines; Python's own format names a line of ours."""
+    from ..graph.errors import KinetographWarning
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", KinetographWarning)
+        usual = warnings.showwarning
+
+        def show(message: Any, category: Any, *rest: Any, **more: Any) -> None:
+            if issubclass(category, KinetographWarning):
+                note(f"warning: {message}")
+            else:
+                usual(message, category, *rest, **more)
+
+        warnings.showwarning = show
+        yield

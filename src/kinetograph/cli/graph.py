@@ -1,0 +1,43 @@
+"""`kinetograph graph`: the graph of a model, as text or in a file."""
+
+from pathlib import Path
+
+import click
+
+from .errors import RunError, note, readable_warnings
+from .files import check_target, write_whole
+from .models import load_model, model_argument, traceback_option
+
+__all__ = ["graph"]
+
+FORMATS = {".svg": "svg", ".mmd": "mermaid", ".dot": "dot", ".txt": "text"}
+
+
+@click.command()
+@model_argument
+@click.option(
+    "-o",
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="PATH",
+    help="Write to a file: .svg a picture, .mmd Mermaid, .dot Graphviz, .txt text.",
+)
+@traceback_option
+def graph(source: str, out: Path | None, show_traceback: bool) -> None:
+    """Print the graph of a model, or write it to a file.
+
+    FILE is a Python file that makes a model at top level: model = kg.model(...). NAME chooses the
+    variable if there are several.
+    """
+    target = None if out is None else check_target(out, tuple(FORMATS))
+    with readable_warnings():
+        drawing = load_model(source, show_traceback).plot()
+    if out is None or target is None:
+        click.echo(drawing.text())
+        return
+    text = getattr(drawing, FORMATS[out.suffix])()
+    try:
+        write_whole(target, lambda path: path.write_text(text, encoding="utf-8"))
+    except OSError as error:
+        raise RunError(f"{out} could not be written: {error}") from error
+    note(f"wrote {out}")

@@ -47,6 +47,8 @@ def _node(place: int, vertex: Vertex) -> str:
         # The circle is too small for text, which stands beside it.
         labels = {"label": '""', **({"xlabel": _quoted(*lines)} if lines else {})}
         looks = dict(_CIRCLE)
+    elif vertex.small:
+        looks["width"] = "0.3"
     for mark in vertex.marks:
         looks |= _LOOKS.get(mark, {})
     attributes = labels | {key: _quoted(value) for key, value in looks.items()}

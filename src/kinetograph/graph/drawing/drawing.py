@@ -31,7 +31,10 @@ class Drawing:
         return listing(self.diagram)
 
     def mermaid(self) -> str:
-        """A flowchart in Mermaid's language."""
+        """A flowchart in Mermaid's language.
+
+        Mermaid draws 500 arrows at most, unless the page that shows it sets `maxEdges` higher.
+        """
         return mermaid(self.diagram)
 
     def dot(self) -> str:

@@ -1,0 +1,196 @@
+"""The posteriors of posteriordb, written as kinetograph models.
+
+Each function takes the data of `tests/posteriordb/<name>/data.json` and gives a model whose targets
+are named as the reference quantities are. Flat priors are flat in the parameter itself.
+"""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import kinetograph as kg
+
+__all__ = ["MODELS", "build", "data", "quantities", "reference"]
+
+FOLDER = Path(__file__).parents[1] / "posteriordb"
+
+
+def data(name: str) -> dict[str, Any]:
+    """The data of a posterior, lists as arrays."""
+    raw = json.loads((FOLDER / name / "data.json").read_text())
+    return {k: np.asarray(v) if isinstance(v, list) else v for k, v in raw.items()}
+
+
+def reference(name: str) -> dict[str, dict[str, float]]:
+    """What the reference draws say about each quantity."""
+    return json.loads((FOLDER / name / "reference.json").read_text())
+
+
+def quantities(tree: Any) -> dict[str, np.ndarray]:
+    """The draws of each scalar, (chain, draw), by the database's names: counted from 1."""
+    found = {}
+    for name, variable in tree["posterior"].dataset.data_vars.items():
+        values = variable.values
+        if values.ndim == 2:
+            found[str(name)] = values
+        else:
+            for i in range(values.shape[2]):
+                found[f"{name}[{i + 1}]"] = values[:, :, i]
+    return found
+
+
+def regression(
+    columns: list[Any], y: np.ndarray, prior: Any = None, sigma: Any = None
+) -> kg.Model:
+    """y ~ Normal(X beta, sigma), flat priors unless others are given."""
+    design = np.column_stack(columns).astype(float)
+    beta = kg.variable(shape=design.shape[1]) if prior is None else prior
+    sigma = kg.variable(lower=0) if sigma is None else sigma
+    response = kg.data(y)
+    kg.observe(response, kg.normal(kg.data(design) @ beta, sigma))
+    return kg.model(beta=beta, sigma=sigma)
+
+
+def eight_schools(d: dict[str, Any]) -> kg.Model:
+    mu = kg.normal(0, 5)
+    tau = kg.half_cauchy(5)
+    z = kg.normal(0, 1, shape=d["J"])
+    theta = mu + tau * z
+    y = kg.data(d["y"])
+    kg.observe(y, kg.normal(theta, kg.data(d["sigma"])))
+    return kg.model(theta, mu, tau)
+
+
+def momhsiq(d: dict[str, Any]) -> kg.Model:
+    columns = [np.ones(d["N"]), d["mom_hs"], d["mom_iq"]]
+    return regression(columns, d["kid_score"], sigma=kg.half_cauchy(2.5))
+
+
+def interaction(d: dict[str, Any]) -> kg.Model:
+    h, q = (d[k] - d[k].mean() for k in ("mom_hs", "mom_iq"))
+    return regression([np.ones(d["N"]), h, q, h * q], d["kid_score"])
+
+
+def nes(d: dict[str, Any]) -> kg.Model:
+    ages = [d["age_discrete"] == group for group in (2, 3, 4)]
+    before, after = ("real_ideo", "race_adj"), ("educ1", "gender", "income")
+    columns = [np.ones(d["N"]), *(d[k] for k in before), *ages, *(d[k] for k in after)]
+    return regression(columns, d["partyid7"])
+
+
+def mesquite(d: dict[str, Any]) -> kg.Model:
+    volume = np.log(d["diam1"] * d["diam2"] * d["canopy_height"])
+    area, shape = np.log(d["diam1"] * d["diam2"]), np.log(d["diam1"] / d["diam2"])
+    total = np.log(d["total_height"])
+    columns = [np.ones(d["N"]), volume, area, shape, total, d["group"]]
+    return regression(columns, np.log(d["weight"]))
+
+
+def autoregression(d: dict[str, Any]) -> kg.Model:
+    y, lags, end = kg.data(d["y"]), d["K"], d["T"]
+    later = kg.data(d["y"][lags:])
+    alpha = kg.normal(0, 10)
+    beta = kg.normal(0, 10, shape=lags)
+    sigma = kg.half_cauchy(2.5)
+    mean = alpha + sum(beta[k] * y[lags - 1 - k : end - 1 - k] for k in range(lags))
+    kg.observe(later, kg.normal(mean, sigma))
+    return kg.model(alpha, beta, sigma)
+
+
+def garch(d: dict[str, Any]) -> kg.Model:
+    """The variance recursion v[t] = a[t] + beta1 v[t-1] by doubling: eight shifts do 200 steps."""
+    y = kg.data(d["y"])
+    mu = kg.variable()
+    alpha0 = kg.variable(lower=0)
+    alpha1 = kg.variable(lower=0, upper=1)
+    beta1 = kg.variable(lower=0, upper=1 - alpha1)
+    inflow = alpha0 + alpha1 * (y[:-1] - mu) ** 2
+    variance = kg.concatenate([kg.stack([kg.data(d["sigma1"] ** 2.0)]), inflow])
+    shift = 1
+    while shift < d["T"]:
+        earlier = kg.concatenate([np.zeros(shift), variance[:-shift]])
+        variance = variance + beta1**shift * earlier
+        shift *= 2
+    kg.observe(y, kg.normal(mu, kg.sqrt(variance)))
+    return kg.model(mu, alpha0, alpha1, beta1)
+
+
+def hidden_markov(d: dict[str, Any]) -> kg.Model:
+    """The forward recursion as a product of 2 x 2 matrices, halved until one is left."""
+    theta1, theta2 = kg.simplex_variable(2), kg.simplex_variable(2)
+    mu = kg.ordered_variable(2)
+    log_emission = -0.5 * (kg.data(d["y"])[:, None] - mu) ** 2  # (time, state)
+    top = kg.max(log_emission, axis=1)
+    emission = kg.exp(log_emission - top[:, None])
+    transition = kg.stack([theta1, theta2])
+    steps = transition * emission[1:, None, :]
+    total = kg.sum(top)
+    while steps.shape[0] > 1:
+        if steps.shape[0] % 2:
+            steps = kg.concatenate([steps, np.eye(2)[None]])
+        steps = steps[0::2] @ steps[1::2]
+        size = kg.sum(steps, axis=(1, 2))
+        steps = steps / size[:, None, None]
+        total = total + kg.sum(kg.log(size))
+    likelihood = kg.log(kg.sum(emission[0] @ steps[0])) + total
+    prior = -0.5 * (mu[0] - 3) ** 2 - 0.5 * (mu[1] - 10) ** 2
+    return kg.model(theta1, theta2, mu, factors=[likelihood, prior])
+
+
+def mixture(d: dict[str, Any]) -> kg.Model:
+    mu = kg.ordered_variable(2)
+    sigma = kg.half_normal(2, shape=2)
+    theta = kg.beta(5, 5)
+    y = kg.data(d["y"])[:, None]
+    log_normal = -0.5 * ((y - mu) / sigma) ** 2 - kg.log(sigma)
+    likelihood = kg.logaddexp(
+        kg.log(theta) + log_normal[:, 0], kg.log(1 - theta) + log_normal[:, 1]
+    )
+    prior = -0.5 * (mu / 2) ** 2
+    return kg.model(mu, sigma, theta, factors=[likelihood, prior])
+
+
+def gaussian_process(d: dict[str, Any]) -> kg.Model:
+    x = d["x"]
+    rho = kg.gamma(25, 4)
+    alpha = kg.half_normal(2)
+    sigma = kg.half_normal(1)
+    squares = kg.data((x[:, None] - x) ** 2.0)
+    cov = alpha**2 * kg.exp(-squares / (2 * rho**2)) + sigma * np.eye(len(x))
+    y = kg.data(d["y"])
+    kg.observe(y, kg.multivariate_normal(np.zeros(len(x)), cov))
+    return kg.model(rho, alpha, sigma)
+
+
+def weak_priors(d: dict[str, Any]) -> kg.Model:
+    beta, sigma = kg.normal(0, 10, shape=d["D"]), kg.half_normal(10)
+    return regression([d["X"]], d["y"], beta, sigma)
+
+
+def log_earnings(d: dict[str, Any]) -> kg.Model:
+    columns = [np.ones(d["N"]), d["height"], d["male"], d["height"] * d["male"]]
+    return regression(columns, np.log(d["earn"]))
+
+
+MODELS: dict[str, Callable[[dict[str, Any]], kg.Model]] = {
+    "eight_schools-eight_schools_noncentered": eight_schools,
+    "kidiq-kidscore_momhsiq": momhsiq,
+    "kidiq_with_mom_work-kidscore_interaction_c": interaction,
+    "nes1980-nes": nes,
+    "mesquite-logmesquite_logvash": mesquite,
+    "arK-arK": autoregression,
+    "garch-garch11": garch,
+    "hmm_example-hmm_example": hidden_markov,
+    "low_dim_gauss_mix-low_dim_gauss_mix": mixture,
+    "gp_pois_regr-gp_regr": gaussian_process,
+    "sblri-blr": weak_priors,
+    "earnings-logearn_interaction": log_earnings,
+}
+
+
+def build(name: str) -> kg.Model:
+    """The model of a posterior, with its data."""
+    return MODELS[name](data(name))

@@ -160,9 +160,7 @@ CASES = {
         lambda x, t: special.log_expit(np.where(x == 1, t, -t)),
         "nr",
     ),
-    "binomial": Case(
-        kg.binomial, binomial_parameters, up_to, stats.binom.logpmf, "nnu"
-    ),
+    "binomial": Case(kg.binomial, binomial_parameters, up_to, stats.binom.logpmf, "nnu"),
     "binomial_logit": Case(
         lambda n, t: kg.binomial(n, logit=t),
         lambda rng: (np.floor(wide(rng, 0, 4)).astype(int), real(rng)),
@@ -170,9 +168,7 @@ CASES = {
         binomial_logit,
         "nnr",
     ),
-    "poisson": Case(
-        kg.poisson, lambda rng: (wide(rng),), counts, stats.poisson.logpmf, "np"
-    ),
+    "poisson": Case(kg.poisson, lambda rng: (wide(rng),), counts, stats.poisson.logpmf, "np"),
     "poisson_log_rate": Case(
         lambda t: kg.poisson(log_rate=t),
         lambda rng: (rng.uniform(-9, 9, N),),
@@ -240,7 +236,9 @@ def step(kind: str, value: np.ndarray, scale: np.ndarray) -> np.ndarray:
 def test_gradients_are_difference_quotients(name):
     family, x, parameters = drawn(name)
     kinds = CASES[name].kinds
-    arguments = [np.asarray(a, float if k != "n" else None) for a, k in zip((x, *parameters), kinds)]
+    arguments = [
+        np.asarray(a, float if k != "n" else None) for a, k in zip((x, *parameters), kinds)
+    ]
     # Real numbers are moved by a fraction of the scale, which is the last parameter.
     scale = parameters[-1] if kinds[-1] == "p" else np.ones(N)
     if name == "uniform":
@@ -261,11 +259,20 @@ def test_gradients_are_difference_quotients(name):
                 return np.asarray(evaluate(*moved))
 
             slope = (8 * (at(1) - at(-1)) - (at(2) - at(-2))) / (12 * h)
-            rounding = 1e-11 * (1 + sum(np.abs(t) for t in family.terms(np.asarray(x, float), *parameters))) / h
+            rounding = (
+                1e-11
+                * (1 + sum(np.abs(t) for t in family.terms(np.asarray(x, float), *parameters)))
+                / h
+            )
             assert np.isfinite(got).all()
             error = np.abs(got - slope) / (1e-6 * np.abs(slope) + rounding)
             worst = int(np.argmax(error))
-            assert error[worst] < 1, (place, [a[worst] for a in arguments], got[worst], slope[worst])
+            assert error[worst] < 1, (
+                place,
+                [a[worst] for a in arguments],
+                got[worst],
+                slope[worst],
+            )
             np.testing.assert_allclose(of_total, got, rtol=1e-9, atol=1e-12)
 
 
@@ -299,7 +306,7 @@ def test_densities_integrate_to_one(name):
     else:
         x, slope = low + (high - low) * (t + 1) / 2, np.full(t.shape, (high - low) / 2)
     with x64():
-        density = np.exp(np.asarray(family.log_density(x, *parameters)))
+        density = np.exp(np.asarray(jax.jit(family.log_density)(x, *parameters)))
     assert np.sum(weights * slope * density) == pytest.approx(1, abs=1e-5)
     assert integrate.trapezoid(density[np.argsort(x)], np.sort(x)) == pytest.approx(1, abs=0.1)
 
@@ -398,7 +405,9 @@ def test_student_of_many_degrees_of_freedom_is_normal(df):
         slope = jax.grad(lambda d: jnp.sum(FAMILIES["student"].log_density(x, d, 0.0, 1.0)))(df)
     # The first correction of the expansion in 1 / df.
     correction = (x**4 - 2 * x**2 - 1) / (4 * df)
-    np.testing.assert_allclose(got, stats.norm.logpdf(x) + correction, rtol=0, atol=1e-13 + 1000 / df**2)
+    np.testing.assert_allclose(
+        got, stats.norm.logpdf(x) + correction, rtol=0, atol=1e-13 + 1000 / df**2
+    )
     assert float(slope) == pytest.approx(-correction.sum() / df, rel=1e-2)
 
 
@@ -422,7 +431,9 @@ def test_totals_of_broadcast_parameters(name, x_shape, shape):
     assert got == pytest.approx(np.broadcast_to(elements, x_shape).sum(), rel=1e-12)
 
 
-@pytest.mark.parametrize("kind", ["number", "integer", "numpy", "list", "data", "unknown", "operation"])
+@pytest.mark.parametrize(
+    "kind", ["number", "integer", "numpy", "list", "data", "unknown", "operation"]
+)
 def test_kinds_of_parameters(kind):
     y = np.array([0.5, -1.0, 2.0])
     mu = kg.normal(0, 1, name="mu")

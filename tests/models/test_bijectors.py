@@ -118,21 +118,17 @@ def test_log_jacobian_is_that_of_autodiff(name):
 
 
 @all_cases
-@pytest.mark.parametrize("u", [-30.0, 0.0, 30.0])
-def test_far_out_everything_is_finite(name, u):
+def test_far_out_everything_is_finite(name):
     b, _ = transform(name)
 
-    def both(u: Any) -> Any:
+    def both(u: Any) -> tuple[Any, Any]:
         x, log_jacobian = b.forward(u, lookup)
-        return jnp.sum(x) + log_jacobian
+        return jnp.sum(x) + log_jacobian, (x, log_jacobian)
 
     with x64():
-        full = np.full(b.free_shape, u)
-        x, log_jacobian = b.forward(jnp.asarray(full), lookup)
-        slope = jax.grad(both)(full)
-    assert np.isfinite(x).all()
-    assert np.isfinite(log_jacobian)
-    assert np.isfinite(slope).all()
+        far = np.stack([np.full(b.free_shape, u) for u in (-30.0, 0.0, 30.0)])
+        everything = jax.jit(jax.vmap(jax.value_and_grad(both, has_aux=True)))(far)
+    assert all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(everything))
 
 
 @pytest.mark.parametrize("name", ["both", "unit", "factor", "correlation", "simplex", "mixed"])
@@ -148,8 +144,9 @@ def test_derivatives_at_zero(name):
         return jnp.sum(weights * x) + log_jacobian
 
     with x64():
-        slope = np.ravel(jax.grad(value)(zero))
-        curvature = np.diag(jax.hessian(value)(zero).reshape(zero.size, zero.size))
+        value = jax.jit(value)
+        slope = np.ravel(jax.jit(jax.grad(value))(zero))
+        curvature = np.diag(jax.jit(jax.hessian(value))(zero).reshape(zero.size, zero.size))
         for i in range(zero.size):
             u = np.zeros(zero.size)
             u[i] = step
@@ -157,7 +154,9 @@ def test_derivatives_at_zero(name):
                 float(value(jnp.asarray(k * u.reshape(zero.shape)))) for k in (1, -1, 0)
             )
             assert slope[i] == pytest.approx((up - down) / (2 * step), rel=1e-6, abs=1e-6)
-            assert curvature[i] == pytest.approx((up + down - 2 * here) / step**2, rel=1e-4, abs=1e-4)
+            assert curvature[i] == pytest.approx(
+                (up + down - 2 * here) / step**2, rel=1e-4, abs=1e-4
+            )
 
 
 def test_unbounded_elements_do_not_spoil_the_gradient_of_bounded_ones():
@@ -167,7 +166,7 @@ def test_unbounded_elements_do_not_spoil_the_gradient_of_bounded_ones():
     np.testing.assert_allclose(slope, [1.0, np.e])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     arrays(float, 4, elements=st.floats(-30, 30)),
     arrays(float, 4, elements=st.floats(-1e3, 1e3)),
@@ -185,7 +184,8 @@ def test_any_bounds(u, lower, width, finite):
     # At u = 30 a value may round to its bound.
     assert ((low <= x) & (x <= high)).all()
     assert np.array_equal(slopes, np.diag(np.diag(slopes)))
-    assert float(log_jacobian) == pytest.approx(np.log(np.diag(slopes)).sum(), rel=1e-9, abs=1e-9)
+    wanted = np.log(np.abs(np.diag(slopes))).sum()
+    assert float(log_jacobian) == pytest.approx(wanted, rel=1e-9, abs=1e-9)
 
 
 @settings(max_examples=60, deadline=None)
@@ -195,8 +195,9 @@ def test_any_simplex(u):
     with x64():
         x, _ = b.forward(jnp.asarray(u), lookup)
         back = b.inverse(x, lookup)
-    assert float(x.sum()) == pytest.approx(1, rel=1e-13)
-    assert (np.asarray(x) > 0).all()
+    x = np.asarray(x)
+    assert x.sum() == pytest.approx(1, rel=1e-13)
+    assert (x > 0).all()
     np.testing.assert_allclose(back, u, rtol=1e-9, atol=1e-9)
 
 

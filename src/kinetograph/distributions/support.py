@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from ..graph.messages import describe
 from ..graph.node import Node
 
 __all__ = [
@@ -72,7 +73,7 @@ class Interval(Support):
 def _bound_text(bound: Bound) -> str | None:
     """A bound for messages; None where it is infinite throughout."""
     if isinstance(bound, Node):
-        return bound.label()
+        return describe(bound)
     array = np.asarray(bound)
     if np.isinf(array).all():
         return None
@@ -92,7 +93,7 @@ class WholeNumbers(Support):
 
     def describe(self) -> str:
         if isinstance(self.upper, Node):
-            return f"a whole number from {self.lower} to {self.upper.label()}"
+            return f"a whole number from {self.lower} to {describe(self.upper)}"
         if np.isinf(self.upper).any():
             return "a whole number that is not negative"
         if np.all(np.asarray(self.upper) == 1):

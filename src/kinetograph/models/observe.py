@@ -254,7 +254,7 @@ def superseded(likelihoods: Iterable[Distribution], held: Collection[Node]) -> l
     Data that a variable of the user's still holds (`held`) are not replaced.
     """
     places = [(d, _PLACES[d]) for d in likelihoods if d in _PLACES]
-    if len({place.code for _, place in places}) < 2:
+    if len({id(place.code) for _, place in places}) < 2:
         return []
     return [
         old

@@ -1,0 +1,426 @@
+"""The text of every error: whose array, what was got, what to do. All before anything compiles."""
+
+import re
+
+import jax
+import numpy as np
+import pytest
+
+import kinetograph as kg
+
+
+@pytest.fixture(autouse=True)
+def _nothing_compiles(monkeypatch):
+    def refuse(*args, **kwargs):
+        raise AssertionError("compiled before the error was raised")
+
+    monkeypatch.setattr(jax, "jit", refuse)
+
+
+def refused(error, text):
+    return pytest.raises(error, match=re.escape(text))
+
+
+# Data --------------------------------------------------------------------------------------------
+
+
+def test_missing_data():
+    with refused(kg.DataError, "nan at index 1 and 1 more missing or infinite value"):
+        kg.data([1.0, np.nan, np.inf], name="y")
+
+
+# Observations ------------------------------------------------------------------------------------
+
+
+def test_shapes():
+    mu = kg.normal(0, 1, shape=8)
+    y = kg.data(np.zeros(5))
+    with pytest.raises(kg.ShapeError) as caught:
+        kg.observe(y, kg.normal(mu, 1))
+    assert re.sub(" +", " ", str(caught.value)) == (
+        "observe: the data do not fit the distribution\n"
+        " normal(mu, 1) shape (8,)\n"
+        " y shape (5,)\n"
+        " normal's parameters must broadcast to the shape of the data."
+    )
+    scalar = kg.data(1.0)
+    with refused(kg.ShapeError, "must broadcast to the shape of the data"):
+        kg.observe(scalar, kg.normal(mu, 1))
+
+
+@pytest.mark.parametrize(
+    "distribution",
+    [
+        lambda: kg.normal(np.zeros((4, 2)), 1),
+        lambda: kg.multivariate_normal(np.zeros(2), np.eye(2)),
+        lambda: kg.multivariate_normal(np.zeros((4, 2)), np.eye(2)),
+    ],
+)
+def test_transposed_data(distribution):
+    y = kg.data(np.zeros((2, 4)))
+    with refused(kg.ShapeError, "The data look transposed: each row is a separate realisation."):
+        kg.observe(y, distribution())
+
+
+def test_event_axes_do_not_broadcast():
+    y = kg.data(np.zeros((4, 3)))
+    with refused(kg.ShapeError, "observe: the data do not fit the distribution"):
+        kg.observe(y, kg.multivariate_normal(np.zeros(1), np.eye(1)))
+
+
+@pytest.mark.parametrize(
+    ("values", "distribution", "text"),
+    [
+        (
+            [1.0, -2.0],
+            lambda: kg.gamma(1, 1),
+            "gamma data must be positive, but y is -2.0 at index 1",
+        ),
+        (
+            [0.5, 1.5],
+            lambda: kg.beta(1, 1),
+            "beta data must be between 0 and 1, but y is 1.5 at index 1",
+        ),
+        (
+            [3.0],
+            lambda: kg.uniform(0, 2),
+            "uniform data must be between 0 and 2, but y is 3.0 at index 0",
+        ),
+        ([0, 2], lambda: kg.bernoulli(0.5), "bernoulli data must be 0 or 1, but y is 2 at index 1"),
+        (
+            [1.0, 2.5],
+            lambda: kg.poisson(1.0),
+            "poisson data must be a whole number that is not negative, but y is 2.5 at index 1",
+        ),
+        (
+            [1, -1],
+            lambda: kg.negative_binomial(1.0, 0.5),
+            "negative_binomial data must be a whole number that is not negative, but y is -1",
+        ),
+        (
+            [1, 3],
+            lambda: kg.binomial([5, 2], 0.5),
+            "binomial data must be a whole number from 0 to 2, but y is 3 at index 1",
+        ),
+        (
+            [[1, 0], [0, 9]],
+            lambda: kg.binomial(5, 0.5),
+            "binomial data must be a whole number from 0 to 5, but y is 9 at index (1, 1)",
+        ),
+        (
+            [0, 3],
+            lambda: kg.categorical([0.2, 0.3, 0.5]),
+            "categorical data must be a whole number from 0 to 2, but y is 3 at index 1",
+        ),
+        (
+            [0.5, 0.6],
+            lambda: kg.dirichlet([1.0, 1.0]),
+            "dirichlet data must be positive with sum 1 along the last axis, but y is [0.5 0.6]",
+        ),
+        (
+            [[1.0, 2.0], [2.0, 1.0]],
+            lambda: kg.lkj_correlation(1, 2),
+            "lkj_correlation data must be a correlation matrix, but y is [[1. 2.]",
+        ),
+    ],
+)
+def test_data_outside_the_support(values, distribution, text):
+    y = kg.data(values)
+    with refused(kg.DataError, text):
+        kg.observe(y, distribution())
+
+
+def test_what_cannot_be_observed():
+    mu = kg.normal(0, 1)
+    y = kg.data(1.0)
+    with refused(TypeError, "first argument is a float; make data of it and keep it in a variable"):
+        kg.observe(1.0, kg.normal(mu, 1))
+    with refused(TypeError, "observe: mu is not data; only arrays made by kg.data can be observed"):
+        kg.observe(mu, kg.normal(0, 1))
+    with refused(TypeError, "observe: y * 2 is not data"):
+        kg.observe(y * 2, kg.normal(0, 1))
+    with refused(
+        TypeError, "the second argument, mu + 1, is not a distribution; write kg.observe(y,"
+    ):
+        kg.observe(y, mu + 1)
+    with refused(TypeError, "the second argument, a float, is not a distribution"):
+        kg.observe(y, 2.0)
+    with refused(TypeError, "is not a distribution"):
+        kg.observe(y, kg.variable())
+
+
+def test_a_distribution_is_used_once():
+    mu = kg.normal(0, 1)
+    y, z = kg.data(1.0), kg.data(2.0)
+    likelihood = kg.normal(mu, 1)
+    kg.observe(y, likelihood)
+    with pytest.raises(
+        kg.ModelError,
+        match=r"this normal is the likelihood of y at test_errors.py:\d+ already; write the "
+        "distribution again",
+    ):
+        kg.observe(z, likelihood)
+    used = kg.normal(mu, 1)
+    keep = used + 1
+    with refused(kg.ModelError, "used is used elsewhere in the model as an unknown"):
+        kg.observe(z, used)
+    del keep
+    with refused(kg.ModelError, "a target is the likelihood of y at test_errors.py"):
+        kg.model(likelihood)
+    later = likelihood + mu
+    with refused(kg.ModelError, "is the likelihood of y at test_errors.py"):
+        kg.model(later)
+
+
+# Parameters --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "text"),
+    [
+        (lambda: kg.normal(0, 0), ValueError, "normal: sd must be positive, got 0"),
+        (lambda: kg.normal(0, -1.5), ValueError, "normal: sd must be positive, got -1.5"),
+        (
+            lambda: kg.normal(0, [1.0, -1.0]),
+            ValueError,
+            "normal: sd must be positive, got -1.0 at index (1,)",
+        ),
+        (lambda: kg.normal(0, np.nan), ValueError, "normal: sd must be positive, got nan"),
+        (lambda: kg.poisson(-1.0), ValueError, "poisson: rate must be at least 0, got -1.0"),
+        (lambda: kg.bernoulli(1.5), ValueError, "prob must be between 0 and 1, got 1.5"),
+        (lambda: kg.binomial(2.5, 0.5), ValueError, "binomial: size must be a whole number"),
+        (
+            lambda: kg.categorical([0.5, 0.6]),
+            ValueError,
+            "categorical: prob must be positive with sum 1 along the last axis, got [0.5 0.6]",
+        ),
+        (
+            lambda: kg.categorical(0.5),
+            kg.ShapeError,
+            "prob 0.5 needs at least 1 axis, got shape ()",
+        ),
+        (lambda: kg.categorical([1.0]), kg.ShapeError, "a last axis of at least two categories"),
+        (lambda: kg.dirichlet([1.0]), kg.ShapeError, "needs a last axis of at least two"),
+        (
+            lambda: kg.dirichlet([1.0, 0.0]),
+            ValueError,
+            "alpha must be positive, got 0.0 at index (1,)",
+        ),
+        (lambda: kg.uniform(2, 1), ValueError, "min must be below max, got min 2 and max 1"),
+        (
+            lambda: kg.uniform([0, 3], [1, 2]),
+            ValueError,
+            "min must be below max, got min 3 and max 2 at index (1,)",
+        ),
+        (
+            lambda: kg.uniform([0, 1], [1, 2, 3]),
+            kg.ShapeError,
+            "uniform: the parameters do not fit together: min",
+        ),
+        (
+            lambda: kg.normal(np.zeros(3), np.ones(2)),
+            kg.ShapeError,
+            "normal: the parameters do not fit together: mean",
+        ),
+        (
+            lambda: kg.normal(np.zeros(3), 1, shape=4),
+            kg.ShapeError,
+            "normal: shape (4,) does not fit the parameters: mean",
+        ),
+        (
+            lambda: kg.normal(0, 1, shape=-1),
+            kg.ShapeError,
+            "normal: shape (-1,) has a negative length",
+        ),
+        (
+            lambda: kg.normal(0, 1, shape=2.5),
+            TypeError,
+            "normal: shape must be a whole number or a tuple of them, got 2.5",
+        ),
+        (lambda: kg.normal(0, None), TypeError, "normal: the parameter sd is missing"),
+        (lambda: kg.normal(0, sigma=1), TypeError, "unexpected keyword argument 'sigma'"),
+        (lambda: kg.bernoulli(), TypeError, "bernoulli: give one of prob= and logit="),
+        (lambda: kg.bernoulli(0.5, logit=0), TypeError, "bernoulli: give one of prob= and logit="),
+        (lambda: kg.binomial(3), TypeError, "binomial: give one of prob= and logit="),
+        (lambda: kg.categorical(), TypeError, "categorical: give one of prob= and logit="),
+        (lambda: kg.poisson(), TypeError, "poisson: give one of rate= and log_rate="),
+        (lambda: kg.poisson(1, log_rate=0), TypeError, "poisson: give one of rate= and log_rate="),
+        (lambda: kg.multivariate_normal([0, 0]), TypeError, "give one of cov= and chol="),
+        (
+            lambda: kg.multivariate_normal([0, 0], np.ones((2, 3))),
+            kg.ShapeError,
+            "must be square, got shape (2, 3)",
+        ),
+        (
+            lambda: kg.multivariate_normal([0, 0], [[1.0, 0.5], [0.2, 1.0]]),
+            ValueError,
+            "is not symmetric",
+        ),
+        (
+            lambda: kg.multivariate_normal([0, 0], [[1.0, 2.0], [2.0, 1.0]]),
+            ValueError,
+            "is not positive definite",
+        ),
+        (
+            lambda: kg.multivariate_normal([0, 0], chol=[[1.0, 2.0], [0.0, 1.0]]),
+            ValueError,
+            "must be lower triangular with a positive diagonal",
+        ),
+        (
+            lambda: kg.multivariate_normal(np.zeros(3), np.eye(2)),
+            kg.ShapeError,
+            "of shape (3,) does not fit a 2 x 2 matrix",
+        ),
+        (
+            lambda: kg.multivariate_normal(np.zeros((2, 5)), np.eye(2)),
+            kg.ShapeError,
+            "each row is a separate realisation: transpose?",
+        ),
+        (
+            lambda: kg.lkj_correlation(1, 1),
+            kg.ShapeError,
+            "dim must be a whole number of at least 2",
+        ),
+        (lambda: kg.lkj_correlation(-1, 2), ValueError, "lkj_correlation: eta must be positive"),
+        (
+            lambda: kg.variable(lower=2, upper=1, name="s"),
+            ValueError,
+            "variable 's': lower must be below upper, got lower 2 and upper 1",
+        ),
+        (
+            lambda: kg.variable(lower=[0, 1], upper=1),
+            ValueError,
+            "lower must be below upper, got lower 1 and upper 1 at index (1,)",
+        ),
+        (lambda: kg.variable(lower="a"), TypeError, "variable: lower must be numbers, got 'a'"),
+        (lambda: kg.variable(upper=np.nan), ValueError, "variable: upper is NaN"),
+        (lambda: kg.variable(lower=np.inf), ValueError, "lower must be below upper"),
+        (
+            lambda: kg.variable(lower=[0, 1], upper=[2, 3, 4]),
+            kg.ShapeError,
+            "lower of shape (2,) and upper of shape (3,) do not fit together",
+        ),
+        (
+            lambda: kg.variable(lower=kg.normal(0, 1, shape=2), upper=np.ones(3)),
+            kg.ShapeError,
+            "lower of shape (2,) and upper of shape (3,) do not fit together",
+        ),
+        (
+            lambda: kg.variable(lower=[0, 1], shape=3),
+            kg.ShapeError,
+            "variable: bounds of shape (2,) do not fit shape (3,)",
+        ),
+        (lambda: kg.simplex_variable(1), kg.ShapeError, "at least 2 elements, got shape (1,)"),
+        (
+            lambda: kg.ordered_variable((3, 1)),
+            kg.ShapeError,
+            "at least 2 elements, got shape (3, 1)",
+        ),
+        (
+            lambda: kg.cholesky_variable(1),
+            kg.ShapeError,
+            "dim must be a whole number above 1, got 1",
+        ),
+        (lambda: kg.cholesky_variable(2.5), kg.ShapeError, "dim must be a whole number above 1"),
+    ],
+)
+def test_parameters(make, error, text):
+    with refused(error, text):
+        make()
+
+
+def test_bad_data_parameter_is_named():
+    scale = kg.data([1.0, 0.0])
+    with refused(ValueError, "normal: sd must be positive, got 0.0 at index (1,) in scale"):
+        kg.normal(0, scale)
+
+
+# Models ------------------------------------------------------------------------------------------
+
+
+def test_targets():
+    y = kg.data(1.0)
+    mu = kg.normal(0, 1)
+    with refused(kg.ModelError, "model: a target, y, is data, which cannot be sampled"):
+        kg.model(y)
+    with refused(kg.ModelError, "model: target 'z', y, is data"):
+        kg.model(z=y)
+    with refused(TypeError, "model: a target is a float, not a kinetograph array"):
+        kg.model(1.0)
+    with refused(kg.ModelError, "model: none of the arrays in the model are unknown"):
+        kg.model(y + 1)
+    with refused(kg.ModelError, "one array is given two names, 'a' and 'b'"):
+        kg.model(a=mu, b=mu)
+    with refused(TypeError, "model: a factor must be an array of real numbers, got 3.0"):
+        kg.model(mu, factors=[3.0])
+
+
+def test_no_targets_in_scope():
+    with refused(kg.ModelError, "no targets: name the arrays whose posterior you want"):
+        kg.model()
+
+
+def test_no_density():
+    x = kg.variable(lower=0)
+    with refused(
+        kg.ModelError, "none of the arrays in the model are associated with a probability"
+    ):
+        kg.model(x)
+
+
+def test_flat_unknown_without_density():
+    mu = kg.normal(0, 1)
+    x = kg.variable()
+    with pytest.raises(
+        kg.ModelError,
+        match=r"no density depends on x \(written at test_errors.py:\d+\), which is flat",
+    ):
+        kg.model(mu, x)
+
+
+def test_discrete_unknown():
+    k = kg.poisson(3.0)
+    with pytest.raises(
+        kg.ModelError,
+        match=r"model: k \(written at test_errors.py:\d+\) is a discrete random variable",
+    ):
+        kg.model(k)
+
+
+def test_placeholder():
+    x = kg.placeholder()
+    mu = kg.normal(x, 1)
+    with refused(kg.ModelError, "model: x (written at test_errors.py"):
+        kg.model(mu)
+
+
+def test_values():
+    a = kg.gamma(1, 1)
+    b = kg.dirichlet([1.0, 1.0])
+    low = kg.normal(0, 1)
+    c = kg.uniform(low, 5)
+    m = kg.model(a, b, c)
+    good = {"a": 1.0, "b": [0.5, 0.5], "low": 0.0, "c": 1.0}
+    with refused(kg.ModelError, "'d' is no unknown of this model; its unknowns are a, b, low, c"):
+        m.untransform({**good, "d": 1.0})
+    with refused(kg.ModelError, "values are missing for b, c"):
+        m.untransform({"a": 1.0, "low": 0.0})
+    with refused(kg.ShapeError, "b: expected shape (2,), got (3,)"):
+        m.untransform({**good, "b": [0.2, 0.3, 0.5]})
+    with refused(ValueError, "a: must be positive, got -1."):
+        m.untransform({**good, "a": -1.0})
+    with refused(ValueError, "b: must be positive with sum 1 along the last axis, got [0.5 0.6]"):
+        m.untransform({**good, "b": [0.5, 0.6]})
+    with refused(ValueError, "c: must be between low and 5, got -1."):
+        m.untransform({**good, "c": -1.0})
+    with refused(ValueError, "c: must be between low and 5, got 5."):
+        m.untransform({**good, "c": 5.0})
+
+
+def test_free_state_of_the_wrong_length():
+    a, b = kg.normal(0, 1), kg.normal(0, 1, shape=2)
+    m = kg.model(a, b)
+    with refused(
+        kg.ShapeError, "a free state of this model has 3 numbers (a 1, b 2), got shape (2,)"
+    ):
+        m.log_prob([1.0, 2.0])

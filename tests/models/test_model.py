@@ -1,0 +1,385 @@
+"""What a model is made of: density, names, observations, ownership, dims, garbage."""
+
+import gc
+import warnings
+import weakref
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import kinetograph as kg
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(20, 3))
+Y = RNG.normal(size=20)
+
+
+def regression():
+    a = kg.normal(0, 10, name="a")
+    b = kg.student(4, 0, 1, shape=3, name="b")
+    sd = kg.half_cauchy(2, name="sd")
+    y = kg.data(Y, name="y")
+    kg.observe(y, kg.normal(a + kg.data(X, name="x") @ b, sd))
+    return kg.model(a, b, sd)
+
+
+def by_hand(u):
+    a, b, sd = u[0], u[1:4], np.exp(u[4])
+    total = stats.norm.logpdf(a, 0, 10) + stats.t.logpdf(b, 4).sum()
+    total += stats.halfcauchy.logpdf(sd, 0, 2) + stats.norm.logpdf(Y, a + X @ b, sd).sum()
+    return total, u[4]
+
+
+def test_density_is_the_sum_by_hand():
+    m = regression()
+    assert m.names == ("a", "b", "sd")
+    assert m.free_size == 5
+    states = np.random.default_rng(1).normal(size=(4, 2, 5))
+    got, plain = m.log_prob(states), m.log_prob(states, adjusted=False)
+    assert got.shape == plain.shape == (4, 2)
+    for place in np.ndindex(4, 2):
+        total, jacobian = by_hand(states[place])
+        assert plain[place] == pytest.approx(total, rel=1e-10)
+        assert got[place] == pytest.approx(total + jacobian, rel=1e-10)
+    slopes = m.gradient(states)
+    assert slopes.shape == states.shape
+    for i in range(5):
+        h = np.zeros(5)
+        h[i] = 1e-5
+        wanted = (m.log_prob(states + h) - m.log_prob(states - h)) / 2e-5
+        np.testing.assert_allclose(slopes[..., i], wanted, rtol=1e-6, atol=1e-6)
+    values = m.transform(states)
+    assert values["b"].shape == (4, 2, 3)
+    one = {k: v[1, 1] for k, v in values.items()}
+    np.testing.assert_allclose(m.untransform(one), states[1, 1], rtol=1e-10, atol=1e-10)
+    assert repr(m) == (
+        "<model of 3 unknowns, 5 free numbers: a, b (3,), sd; observed: y (20,); targets: a, b, sd>"
+    )
+
+
+def test_non_finite_densities_are_returned():
+    x = kg.normal(0, 1)
+    m = kg.model(x, factors=kg.log(x))
+    assert np.isnan(m.log_prob([-1.0]))
+    assert m.log_prob([0.0]) == -np.inf
+
+
+def test_factors_are_added():
+    x = kg.variable(shape=2)
+    m = kg.model(x, factors=[-(x**2), x[0] * 3.0])
+    np.testing.assert_allclose(m.log_prob([1.0, 2.0]), -5 + 3)
+
+
+def test_two_models_share_an_unknown():
+    mu = kg.normal(0, 1)
+    first, second = kg.normal(mu, 1), kg.normal(mu, 2)
+    one, two = kg.model(first), kg.model(second)
+    assert one.names == ("mu", "first")
+    assert two.names == ("mu", "second")
+    wanted = stats.norm.logpdf(0.5) + stats.norm.logpdf(1.0, 0.5, 2)
+    assert float(two.log_prob([0.5, 1.0])) == pytest.approx(wanted, rel=1e-12)
+
+
+def test_targets_may_be_computed():
+    mu = kg.normal(0, 1)
+    m = kg.model(twice=2 * mu, mu=mu)
+    assert m.target_names == ("twice", "mu")
+    assert m.names == ("mu",)
+
+
+def test_what_no_target_depends_on_is_left_out():
+    mu = kg.normal(0, 1)
+    below = kg.normal(mu, 1)
+    unrelated = kg.normal(0, 1)
+    y = kg.data(1.0)
+    kg.observe(y, kg.normal(unrelated, 1))
+    assert kg.model(mu).names == ("mu",)
+    assert kg.model(below).names == ("mu", "below")
+
+
+def test_data_separate():
+    x = kg.data([1.0, 2.0])
+    a, b = kg.normal(0, 1), kg.normal(0, 1)
+    y, z = kg.data([0.0, 0.0]), kg.data([1.0, 1.0])
+    kg.observe(y, kg.normal(a * x, 1))
+    kg.observe(z, kg.normal(b * x, 1))
+    m = kg.model(a)
+    assert m.names == ("a",)
+    assert [m.name(n) for n in m.observed] == ["y"]
+    w = kg.data(1.0)
+    kg.observe(w, kg.normal(a + b, 1))
+    joined = kg.model(a)
+    assert joined.names == ("a", "b")
+    assert {joined.name(n) for n in joined.observed} == {"y", "z", "w"}
+
+
+# Names -------------------------------------------------------------------------------------------
+
+
+def test_names():
+    local = kg.normal(0, 1)
+    named = kg.normal(local, 1, name="given")
+    many = [kg.normal(named, 1), kg.normal(named, 1), kg.gamma(1, 1)]
+    m = kg.model(*many, keyword=local)
+    assert m.names == ("keyword", "given", "normal_1", "normal_2", "gamma_1")
+    assert set(m.target_names) == {"keyword", "normal_1", "normal_2", "gamma_1"}
+    del named
+
+
+def test_names_are_free_of_fallbacks():
+    normal_1 = kg.normal(0, 1)
+    assert kg.model(normal_1, kg.normal(0, 1) * 1.0, kg.normal(normal_1, 1)).names[0] == "normal_1"
+
+
+shadowed = kg.normal(0, 1)
+
+
+def test_a_local_variable_hides_a_global_one():
+    outer = [shadowed_global()]
+    shadowed = kg.normal(outer[0], 1)
+    assert kg.model(shadowed).names == ("normal_1", "shadowed")
+
+
+def shadowed_global():
+    return shadowed
+
+
+def test_one_name_for_two_arrays_is_an_error():
+    a, b = kg.normal(0, 1, name="x"), kg.normal(0, 1, name="x")
+    with pytest.raises(
+        kg.ModelError,
+        match=r"two arrays are named 'x': one \(written at test_model.py:\d+\) and one "
+        r"\(written at test_model.py:\d+\); give one of them another name=",
+    ):
+        kg.model(a, b)
+
+
+def test_model_without_targets_takes_the_unknowns_in_scope():
+    a = kg.normal(0, 1)
+    b = kg.gamma(1, 1)
+    y = kg.data(0.5)
+    likelihood = kg.normal(a, b)
+    kg.observe(y, likelihood)
+    assert kg.model().names == ("a", "b")
+
+
+# Ownership ---------------------------------------------------------------------------------------
+
+
+def terms(m):
+    return len(m.component.likelihoods)
+
+
+def test_observing_again_replaces():
+    mu = kg.normal(0, 1)
+    y = kg.data(1.0)
+    kg.observe(y, kg.normal(mu, 1))
+    with pytest.warns(
+        kg.KinetographWarning, match=r"y was observed before, as normal at test_model"
+    ):
+        kg.observe(y, kg.normal(mu, 2))
+    m = kg.model(mu)
+    wanted = stats.norm.logpdf(0.3) + stats.norm.logpdf(1.0, 0.3, 2)
+    assert float(m.log_prob([0.3])) == pytest.approx(wanted, rel=1e-12)
+    del y
+    gc.collect()
+    assert terms(kg.model(mu)) == 0  # the replaced likelihood is not missed
+
+
+def run(source, namespace, filename="<cell>"):
+    exec(compile(source, filename, "exec"), namespace)
+
+
+CELL = "y = kg.data([1.0, 2.0])\nkg.observe(y, kg.normal(mu, 1))\n"
+EDITED = "# a comment\ny = kg.data([1.0, 2.0, 3.0])\n\nlik = kg.observe(y, kg.normal(mu, 2))\n"
+AUTOREGRESSION = "y = kg.data([1.0, 2.0])\nkg.observe(y, kg.normal(mu * y, 1))\n"
+
+
+@pytest.mark.parametrize("keep_model", [False, True])
+@pytest.mark.parametrize("first", [CELL, AUTOREGRESSION])
+@pytest.mark.parametrize("again", [CELL, EDITED, AUTOREGRESSION])
+@pytest.mark.parametrize("filename", ["<cell>", "<stdin>"])
+def test_a_cell_run_again_counts_once(keep_model, first, again, filename):
+    space = {"kg": kg}
+    run("mu = kg.normal(0, 1)", space)
+    run(first + ("m = kg.model(mu)" if keep_model else ""), space, filename)
+    for _ in range(2):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            run(again + "m = kg.model(mu)", space, filename)
+        assert terms(space["m"]) == 1
+        assert space["m"].names == ("mu",)
+        assert len(space["m"].observed[0].value) == (3 if again == EDITED else 2)
+
+
+def test_two_statements_count_twice():
+    space = {"kg": kg}
+    run("mu = kg.normal(0, 1)", space)
+    run("y = kg.data(1.0)\nkg.observe(y, kg.normal(mu, 1))", space, "<stdin>")
+    run("z = kg.data(1.0)\nkg.observe(z, kg.normal(mu, 1))", space, "<stdin>")
+    run("m = kg.model(mu)", space)
+    assert terms(space["m"]) == 2
+
+
+def test_data_kept_in_a_list_count_each():
+    mu = kg.normal(0, 1)
+    kept = []
+    for value in (1.0, 2.0, 3.0):
+        y = kg.data(value)
+        kept.append(kg.observe(y, kg.normal(mu, 1)))
+    assert terms(kg.model(mu)) == 3
+
+
+def test_a_model_keeps_no_likelihood_for_the_next():
+    mu = kg.normal(0, 1)
+    models = []
+    for value in (1.0, 2.0, 3.0):
+        y = kg.data(value)
+        kg.observe(y, kg.normal(mu, 1))
+        models.append(kg.model(mu))
+    assert [terms(m) for m in models] == [1, 1, 1]
+    assert [float(m.observed[0].value) for m in models] == [1.0, 2.0, 3.0]
+    for m, value in zip(models, (1.0, 2.0, 3.0)):
+        wanted = stats.norm.logpdf(0.5) + stats.norm.logpdf(value, 0.5)
+        assert float(m.log_prob([0.5])) == pytest.approx(wanted, rel=1e-12)
+
+
+def test_lost_data_are_refused():
+    mu = kg.normal(0, 1)
+
+    def add(value):
+        y = kg.data(value)
+        kg.observe(y, kg.normal(mu, 1))
+
+    add(1.0)
+    add(2.0)
+    with pytest.raises(
+        kg.ModelError,
+        match=r"1 likelihood\(s\) went away .* normal\(mu, 1\), observed at test_model.py:\d+",
+    ):
+        kg.model(mu)
+
+
+def test_lost_temporaries_are_refused():
+    mu = kg.normal(0, 1)
+    kg.observe(kg.data([1.0]), kg.normal(2 * mu, 1))
+    with pytest.raises(kg.ModelError, match="keep each in a variable or a list"):
+        kg.model(mu)
+
+
+def test_rebuilding_leaves_no_nodes():
+    # Twenty builds with a compilation each would be slow; building alone is what leaks.
+    def build():
+        mu = kg.normal(0, 1)
+        R = kg.lkj_correlation(1, 3)
+        y = kg.data([1.0, 2.0])
+        kg.observe(y, kg.normal(mu * y + kg.cholesky(R)[0, 0], 1))
+        return weakref.ref(kg.model(mu, R)), [weakref.ref(a.node) for a in (mu, R, y)]
+
+    build()
+    gc.collect()
+    from kinetograph.graph.node import Node
+
+    before = sum(isinstance(o, Node) for o in gc.get_objects())
+    references = [build() for _ in range(1000)]
+    gc.collect()
+    assert all(m() is None and not any(r() for r in nodes) for m, nodes in references)
+    assert sum(isinstance(o, Node) for o in gc.get_objects()) <= before
+
+
+def test_shared_parameters_do_not_collect_dead_children():
+    mu = kg.normal(0, 1)
+    for _ in range(200):
+        y = kg.data(1.0)
+        kg.observe(y, kg.normal(mu, 1))
+        kg.model(mu)
+    gc.collect()
+    assert len(list(mu.node.children)) <= 2
+
+
+# Dims --------------------------------------------------------------------------------------------
+
+
+def test_dims_pass_through():
+    school = kg.data([0, 1, 1, 0], dims="pupil")
+    effect = kg.normal(0, 1, shape=2, dims="school")
+    x = kg.data(np.ones(4), dims="pupil")
+    m = kg.model(
+        effect=effect, mean=effect[school] * x + 1, table=effect[:, None] * x, s=effect.sum()
+    )
+    dims = {n: m.dims(node) for n, node in zip(m.target_names, m.targets)}
+    assert dims["effect"] == ("school",)
+    assert dims["mean"] == ("pupil",)
+    assert dims["table"][1] == "pupil"
+    assert dims["s"] == ()
+
+
+def test_labels_of_xarray_and_pandas():
+    pd = pytest.importorskip("pandas")
+    xr = pytest.importorskip("xarray")
+    y = kg.data(xr.DataArray([1.0, 2.0], dims="city", coords={"city": ["Oslo", "Bonn"]}))
+    x = kg.data(pd.Series([3.0, 4.0], index=pd.Index(["Oslo", "Bonn"], name="city")))
+    b = kg.normal(0, 1)
+    kg.observe(y, kg.normal(b * x, 1))
+    m = kg.model(b, mean=b * x)
+    assert list(m.coords["city"]) == ["Oslo", "Bonn"]
+    assert m.dims(m.targets[1]) == ("city",)
+    other = kg.model(b, coords={"city": ["a", "b"]})
+    assert list(other.coords["city"]) == ["a", "b"]
+    z = kg.data(xr.DataArray([1.0, 2.0], dims="city", coords={"city": ["Oslo", "Rome"]}))
+    kg.observe(z, kg.normal(b, 1))
+    with pytest.raises(kg.DimsError, match=r"two data arrays have different labels for .*'city'"):
+        kg.model(b)
+
+
+def test_dims_conflicts():
+    a = kg.normal(0, 1, shape=3, dims="row")
+    b = kg.normal(0, 1, shape=3, dims="column")
+    with pytest.raises(kg.DimsError, match=r"a \+ b .*axis 0 is 'row' in one array and 'column'"):
+        kg.model(a + b)
+    c = kg.normal(0, 1, shape=2, dims="row")
+    with pytest.raises(kg.DimsError, match="dimension 'row' has length 3 in a and 2 in c"):
+        kg.model(a, c)
+    with pytest.raises(kg.DimsError, match="dimension 'row' has length 2 in its labels and 3 in a"):
+        kg.model(a, coords={"row": ["x", "y"]})
+    with pytest.raises(kg.DimsError, match="name 2 axes, the shape"):
+        kg.normal(0, 1, shape=3, dims=("row", "column"))
+
+
+# Debugging ---------------------------------------------------------------------------------------
+
+
+def test_debug_names_the_first_bad_value():
+    x = kg.normal(0, 1)
+    y = kg.data([1.0, 2.0])
+    sd = kg.log(x - 1.0)
+    kg.observe(y, kg.normal(x, sd))
+    report = kg.model(x).debug({"x": 0.5})
+    assert [t.name for t in report.terms] == ["x", "y"]
+    assert [t.name for t in report.bad_terms] == ["y"]
+    line = test_debug_names_the_first_bad_value.__code__.co_firstlineno + 3
+    assert report.first_bad == f"sd = nan  test_model.py:{line}"
+    text = str(report)
+    assert text.startswith("log density nan\n  x")
+    assert "normal(x, sd)  test_model.py" in text
+    assert "<- not finite (2 of 2 elements)" in text
+    assert "sd sd = nan" in text
+    assert "value y = shape (2,), from 1 to 2" in text
+    assert kg.model(x).debug([2.5]).first_bad is None
+
+
+def test_debug_where_only_a_term_is_bad():
+    x = kg.normal(0, 1)
+    y = kg.data(1.0)
+    kg.observe(y, kg.normal(0, x))
+    report = kg.model(x).debug([-1.0])
+    assert report.first_bad.startswith("log density of y = nan  test_model.py:")
+
+
+def test_debug_at_an_overflowing_unknown():
+    s = kg.lognormal(0, 1)
+    report = kg.model(s).debug([800.0])
+    assert report.first_bad.startswith("s = inf  test_model.py:")
+    with pytest.raises(kg.ShapeError, match=r"has 1 numbers \(s 1\), got shape \(2,\)"):
+        kg.model(s).debug([1.0, 2.0])

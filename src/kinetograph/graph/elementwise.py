@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.scipy import special as jsp
 
+from . import special
 from .errors import ShapeError, SymbolicError
 from .messages import describe, describe_operands
 from .node import Apply, Data, Node, Operation
@@ -28,37 +29,15 @@ BAD_KINDS = "cOSUTVmM"
 BOOL = np.dtype(bool)
 
 
-def _sinpi(x):
-    """sin(pi x), exact at multiples of a half."""
-    r = x - 2.0 * jnp.round(x / 2.0)
-    near = jnp.where(jnp.abs(r) > 0.5, jnp.sign(r) - r, r)
-    return jnp.sin(np.pi * near)
-
-
-def _cospi(x):
-    """cos(pi x), exact at multiples of a half."""
-    return _sinpi(0.5 - jnp.abs(x - 2.0 * jnp.round(x / 2.0)))
-
-
-def _log1mexp(x):
-    """log(1 - exp(-x)) for x > 0, accurate at both ends (Mächler 2012)."""
-    small = x < 0.6931471805599453
-    return jnp.where(
-        small,
-        jnp.log(-jnp.expm1(-jnp.where(small, x, 1.0))),
-        jnp.log1p(-jnp.exp(-jnp.where(small, 1.0, x))),
-    )
-
-
 _FLOAT_ONLY: dict[str, Callable[..., Any]] = {
     "expit": jax.nn.sigmoid,
     "logit": jsp.logit,
     "log_expit": jax.nn.log_sigmoid,
     "softplus": jax.nn.softplus,
-    "log1mexp": _log1mexp,
-    "sinpi": _sinpi,
-    "cospi": _cospi,
-    "tanpi": lambda x: _sinpi(x) / _cospi(x),
+    "log1mexp": special.log1mexp,
+    "sinpi": special.sinpi,
+    "cospi": special.cospi,
+    "tanpi": lambda x: special.sinpi(x) / special.cospi(x),
     "icloglog": lambda x: -jnp.expm1(-jnp.exp(x)),
     "icauchit": lambda x: 0.5 + jnp.arctan(x) / np.pi,
     "gammaln": jsp.gammaln,
@@ -66,8 +45,8 @@ _FLOAT_ONLY: dict[str, Callable[..., Any]] = {
     "psi": jsp.digamma,
     "digamma": jsp.digamma,
     "trigamma": lambda x: jsp.polygamma(1, x),
-    "polygamma": jsp.polygamma,
-    "betaln": jsp.betaln,
+    "polygamma": lambda n, x: jsp.polygamma(jnp.round(n).astype(np.int32), x),
+    "betaln": special.betaln,
     "erf": jsp.erf,
     "erfc": jsp.erfc,
     "erfinv": jsp.erfinv,
@@ -118,7 +97,9 @@ def _operation(name: str, lower: Callable[..., Any]) -> Operation:
 
 ELEMENTWISE: dict[str, Operation] = {
     **{name: _operation(name, getattr(jnp, name)) for name in _UFUNCS},
-    "reciprocal": _operation("reciprocal", lambda x: jnp.ones((), x.dtype) / x),
+    "absolute": _operation("absolute", special.absolute),
+    "fabs": _operation("fabs", special.absolute),
+    "reciprocal": _operation("reciprocal", special.reciprocal),
     **{name: _operation(name, lower) for name, lower in _FLOAT_ONLY.items()},
 }
 WHERE = Operation("where", jnp.where, elementwise=True)

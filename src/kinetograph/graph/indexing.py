@@ -16,10 +16,18 @@ from .errors import ShapeError, SymbolicError
 from .messages import describe
 from .node import Apply, Data, Node, Operation
 from .precision import float_dtype
+from .special import segment_prod
 
 __all__ = ["check_bounds", "index", "known_indices", "one_hot", "ravel", "take", "update"]
 
-_SLOT = object()  # stands for an index that is a parent of the node
+
+class _Slot:
+    """Stands for an index that is a parent of the node."""
+
+    stable_text = "slot"
+
+
+_SLOT = _Slot()
 
 
 def _rebuild(template: tuple[Any, ...], indices: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -40,7 +48,12 @@ def _slice(x: Any, *, template: tuple[Any, ...]) -> Any:
 
 
 def _write(x: Any, value: Any, *indices: Any, template: tuple[Any, ...], how: str) -> Any:
-    return getattr(x.at[_rebuild(template, indices)], how)(value)
+    key = _rebuild(template, indices)
+    if how == "multiply" and x.dtype.kind == "f":
+        places = jnp.arange(x.size).reshape(x.shape).at[key].get(mode="fill", fill_value=x.size)
+        factors = jnp.broadcast_to(value, places.shape).reshape(-1)
+        return x * segment_prod(factors, places.reshape(-1), x.size).reshape(x.shape)
+    return getattr(x.at[key], how)(value)
 
 
 READ = Operation("index", _read)

@@ -16,6 +16,7 @@ from .errors import ShapeError
 from .messages import describe
 from .node import Apply, Data, Node, Operation
 from .shaping import as_sizes, reshape
+from .special import segment_prod
 
 __all__ = ["SEGMENTS", "segment"]
 
@@ -40,7 +41,7 @@ SEGMENTS = {
     "mean": _segment("mean", _mean),
     "max": _segment("max", jax.ops.segment_max),
     "min": _segment("min", jax.ops.segment_min),
-    "prod": _segment("prod", jax.ops.segment_prod),
+    "prod": _segment("prod", segment_prod),
 }
 
 

@@ -411,6 +411,14 @@ def test_student_of_many_degrees_of_freedom_is_normal(df):
     assert float(slope) == pytest.approx(-correction.sum() / df, rel=1e-2)
 
 
+@pytest.mark.parametrize("df", [31.0, 32.5, 36.0, 60.0])
+def test_student_where_the_series_begins(df):
+    wanted = special.gammaln((df + 1) / 2) - special.gammaln(df / 2) - 0.5 * np.log(np.pi * df)
+    with x64():
+        got = float(FAMILIES["student"].log_density(0.0, df, 0.0, 1.0))
+    assert got == pytest.approx(wanted, abs=1e-13)
+
+
 # Totals and broadcasting -------------------------------------------------------------------------
 
 SHAPES = [((), ()), ((5,), ()), ((5,), (5,)), ((4, 5), (5,)), ((4, 5), (4, 1)), ((0,), ())]

@@ -48,7 +48,7 @@ def _sum_softplus(logit: Any) -> Any:
 @_sum_softplus.defjvp
 def _sum_softplus_jvp(primals: Any, tangents: Any) -> Any:
     (logit,), (tangent,) = primals, tangents
-    # Not abs: its derivative at 0 is 0, which would lose the second derivative there.
+    # Written out: the derivative at 0 must be one-sided, whatever abs takes there.
     e = jnp.exp(-jnp.where(logit >= 0, logit, -logit))
     sigmoid = jnp.where(logit >= 0, 1.0, e) / (1.0 + e)
     return _sum_softplus(logit), jnp.sum(sigmoid * tangent)

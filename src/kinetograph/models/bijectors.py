@@ -85,7 +85,7 @@ class Bounded(Bijector):
         both, low, high = self._kinds()
         parts: list[tuple[np.ndarray, Any, Any]] = []
         if both.any():
-            # Not abs(free): its derivative at 0 is 0, which would lose the gradient there.
+            # Written out: the derivative at 0 must be one-sided, whatever abs takes there.
             size = jnp.where(free >= 0, free, -free)
             e = jnp.exp(-size)
             sigma = jnp.where(free >= 0, 1.0, e) / (1.0 + e)

@@ -6,6 +6,7 @@ from .distributions import *  # noqa: F403
 from .graph import functions as _functions
 from .graph.array import Array
 from .graph.compile import compile
+from .graph.drawing import Drawing, draw_graph
 from .graph.errors import (
     DataError,
     DimsError,
@@ -36,6 +37,7 @@ __all__ = [
     "Advice",
     "Array",
     "DataError",
+    "Drawing",
     "DimsError",
     "KinetographError",
     "KinetographWarning",
@@ -47,6 +49,7 @@ __all__ = [
     "cholesky_variable",
     "compile",
     "data",
+    "draw_graph",
     "lift",
     "model",
     "observe",

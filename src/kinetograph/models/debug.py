@@ -84,11 +84,11 @@ def report(model: "Model", free: np.ndarray) -> Report:
     density = model.density
     with x64():
         environment, log_jacobian = density.values(
-            np.asarray(free), data_environment(model.data, model.data_values)
+            np.asarray(free), data_environment(model.arguments, model.argument_values)
         )
         terms = []
         for term in density.terms:
-            evaluate(term.needs(), environment)
+            evaluate((*term.needs(), *term.plain_needs()), environment)
             value = float(term.value(environment))
             elements = np.asarray(term.elements(environment))
             terms.append(_term_report(model, term.node, environment, value, elements))

@@ -90,9 +90,14 @@ class Model:
         return self._dims[node]
 
     @property
-    def data_values(self) -> tuple[np.ndarray, ...]:
-        """The values of all data arrays: the arguments of every compiled function."""
-        return tuple(node.value for node in self.data)
+    def arguments(self) -> tuple[Data, ...]:
+        """The data, and what is computed from them once: arguments of every compiled function."""
+        return (*self.data, *self.density.derived)
+
+    @property
+    def argument_values(self) -> tuple[np.ndarray, ...]:
+        """The values of `arguments`."""
+        return tuple(node.value for node in self.arguments)
 
     # The log density and what comes from it. `free` may have leading axes.
     def log_prob(self, free: Any, *, adjusted: bool = True) -> np.ndarray:
@@ -144,7 +149,7 @@ class Model:
         """
         checked = self._check_values(values, complete=True)
         with x64():
-            env = data_environment(self.data, self.data_values)
+            env = data_environment(self.arguments, self.argument_values)
             free = np.asarray(self.density.free_state(checked, env))
         for v, value in checked.items():
             # Bounds that are themselves unknown, and values on the edge, show only here.
@@ -177,7 +182,7 @@ class Model:
     @cached_property
     def _functions(self) -> dict[str, Any]:
         def environment(values: Any) -> Any:
-            return data_environment(self.data, values)
+            return data_environment(self.arguments, values)
 
         def log_prob(free: Any, values: Any) -> Any:
             return self.density.log_density(free, environment(values))
@@ -210,7 +215,7 @@ class Model:
         states = self._check_free(free)
         lead = states.shape[:-1]
         with x64():
-            result = self._functions[which](states.reshape(-1, self.free_size), self.data_values)
+            result = self._functions[which](states.reshape(-1, self.free_size), self.argument_values)
             return jax.tree.map(lambda r: np.asarray(r).reshape(lead + r.shape[1:]), result)
 
     def debug(self, point: Any = None) -> Any:
@@ -238,11 +243,17 @@ class Model:
             raise ShapeError(f"debug takes one point, got shape {free.shape}")
         return report(self, free)
 
-    def plot(self) -> Any:
-        """The graph of the model, as text, Mermaid, DOT or SVG; see `kg.draw_graph`."""
+    def plot(self, collapse: bool = True) -> Any:
+        """The graph of the model, as text, Mermaid, DOT or SVG; see `kg.draw_graph`.
+
+        Parameters
+        ----------
+        collapse
+            Fold unnamed operations between named arrays into one expression.
+        """
         from .drawing import draw_model
 
-        return draw_model(self)
+        return draw_model(self, collapse)
 
     def __repr__(self) -> str:
         unknowns = ", ".join(

@@ -1,7 +1,8 @@
 """Compiled programs kept on disk, so that a second run of the same script compiles nothing.
 
-A program is looked up by a digest of its StableHLO text, of the versions that made it and of the
-processor, so a wrong hit is not possible short of a collision. Entries are written beside and
+A program is looked up by a digest of a text that says all it depends on: a fingerprint of the model
+where there is one, else its lowered (StableHLO) text; with the versions that made it and the
+processor. A wrong hit is not possible short of a collision. Entries are written beside and
 renamed: a reader never sees half a file. The folder is trusted input, as any cache of machine code
 is: one that others may write to is not used.
 
@@ -16,6 +17,7 @@ import platform
 import sys
 import tempfile
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -51,10 +53,10 @@ def _processor() -> str:
     return platform.processor() or platform.machine()
 
 
-def _digest(lowered: Any) -> str:
+def _digest(text: str) -> str:
     device = jax.devices()[0]
     parts = [
-        lowered.as_text(),
+        text,
         jax.__version__,
         jaxlib.__version__,
         sys.version,
@@ -74,16 +76,15 @@ def _is_safe(folder: Path) -> bool:
     return status.st_uid == os.getuid() and not status.st_mode & 0o022
 
 
-def compile_cached(lowered: Any) -> tuple[Any, bool]:
-    """The executable of a lowered program, and whether it came from the cache."""
+def _usable_folder() -> Path | None:
     folder = cache_folder()
     if folder is None:
-        return lowered.compile(), False
+        return None
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         safe = _is_safe(folder)
     except OSError:
-        return lowered.compile(), False
+        return None
     if not safe:
         warnings.warn(
             f"the compile cache {folder} can be written by others and is not used; "
@@ -91,12 +92,27 @@ def compile_cached(lowered: Any) -> tuple[Any, bool]:
             KinetographWarning,
             stacklevel=2,
         )
-        return lowered.compile(), False
-    path = folder / f"{_digest(lowered)}.xla"
+        return None
+    return folder
+
+
+def compile_cached(text: str | None, lower: Callable[[], Any]) -> tuple[Any, bool]:
+    """The executable of a program, and whether it came from the cache.
+
+    `text` says all the program depends on; without it, what `lower()` gives is asked for its own.
+    """
+    folder = _usable_folder()
+    if folder is None:
+        return lower().compile(), False
+    lowered = None
+    if text is None:
+        lowered = lower()
+        text = lowered.as_text()
+    path = folder / f"{_digest(text)}.xla"
     executable = _load(path)
     if executable is not None:
         return executable, True
-    executable = lowered.compile()
+    executable = (lower() if lowered is None else lowered).compile()
     _store(path, executable)
     return executable, False
 

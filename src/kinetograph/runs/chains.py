@@ -16,12 +16,13 @@ import jax
 import numpy as np
 
 from ..graph.precision import x64
-from .program import START_ATTEMPTS, ChainState, Plan, Program
+from .program import GIVEN_UP, ChainState, Plan, Program
 
 __all__ = ["Chain", "Lengths", "run_batch", "run_threads", "threads_available"]
 
 BLOCK_SECONDS = 0.1  # how long a block should take: how often progress and Ctrl-C are seen
 FIRST_GRADIENTS = 500
+MOST_GRADIENTS = 2**40
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ class Chain:
         self.gradients = int(state.gradients)
         self.divergences = int(state.divergences)
         self.step_size = float(state.adaptation.tuned.step_size)
-        self.failed = not bool(state.started) and int(state.attempts) >= START_ATTEMPTS
+        self.failed = not bool(state.started) and int(state.attempts) >= GIVEN_UP
 
 
 @dataclass
@@ -78,7 +79,8 @@ class _Pace:
 
     def adjust(self, seconds: float) -> None:
         factor = min(max(BLOCK_SECONDS / max(seconds, 1e-6), 0.25), 4.0)
-        self.gradients = max(int(self.gradients * factor), 1)
+        # A block also ends when its rows are full, so that a quick one may never take long.
+        self.gradients = min(max(int(self.gradients * factor), 1), MOST_GRADIENTS)
 
 
 @dataclass
@@ -131,7 +133,7 @@ def run_threads(
     """Run chains on threads; `watch` is called while waiting. Gives whether it was interrupted."""
     control = Control()
     with x64():
-        data = jax.device_put(program.model.data_values)
+        data = jax.device_put(program.model.argument_values)
     interrupted = False
     with ThreadPoolExecutor(max_workers=threads) as pool:
         futures: list[Future[None]] = [
@@ -163,7 +165,7 @@ def run_batch(
     """Run all chains as one batch on the accelerator. Gives whether it was interrupted."""
     pace = _Pace()
     with x64():
-        data = jax.device_put(program.model.data_values)
+        data = jax.device_put(program.model.argument_values)
         states = jax.tree.map(lambda *leaves: np.stack(leaves), *(c.state for c in chains))
         try:
             while not all(c.done for c in chains):

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..graph.precision import x64
 from .cache import compile_cached
+from .fingerprint import fingerprint
 from .program import Plan, Program
 
 __all__ = ["Engine", "build"]
@@ -35,18 +36,24 @@ def build(program: Program, batch: int | None = None) -> Engine:
     if identity in kept:
         engine = kept[identity]
         return Engine(engine.run, 0.0, 0.0, True)
-    begun = time.perf_counter()
     chain = program.initial(np.zeros(2, np.uint32))
     plan = Plan(np.int32(0), np.int32(1), np.int32(0), np.int64(0))
     block: Any = program.block
     if batch is not None:
         chain = jax.tree.map(lambda a: np.broadcast_to(a, (batch, *np.shape(a))), chain)
         block = jax.vmap(program.flat_block, (0, None, None))
+    traced = 0.0
+
+    def lower() -> Any:
+        nonlocal traced
+        begun = time.perf_counter()
+        lowered = jax.jit(block).lower(chain, program.model.argument_values, plan)
+        traced = time.perf_counter() - begun
+        return lowered
+
+    begun = time.perf_counter()
     with x64():
-        data = program.model.data_values
-        lowered = jax.jit(block).lower(chain, data, plan)
-        traced = time.perf_counter()
-        executable, from_cache = compile_cached(lowered)
-    engine = Engine(executable, traced - begun, time.perf_counter() - traced, from_cache)
+        executable, from_cache = compile_cached(fingerprint(program, batch), lower)
+    engine = Engine(executable, traced, time.perf_counter() - begun - traced, from_cache)
     kept[identity] = engine
     return engine

@@ -24,17 +24,17 @@ import numpy as np
 from jax import lax
 
 from ..graph.node import Node
-from ..graph.precision import x64
 from ..models.density import data_environment
 from ..models.model import Model
 from ..samplers.protocol import Info, Noise, Position, Sampler
 from ..streams.draws import uniforms
 from ..warmup.schedule import Adaptation, Warmup
 
-__all__ = ["ROWS", "Block", "ChainState", "Plan", "Program", "START_ATTEMPTS"]
+__all__ = ["ROWS", "Block", "ChainState", "Plan", "Program", "GIVEN_UP", "START_ATTEMPTS"]
 
 ROWS = 250  # draws a block can hold
 START_ATTEMPTS = 100
+GIVEN_UP = START_ATTEMPTS + 1
 _START = 0  # the purpose of the random numbers of starting points; samplers use others
 
 
@@ -96,11 +96,9 @@ class Program:
         q = np.zeros(size, self.dtype) if free is None else np.asarray(free, self.dtype)
         zeros = np.zeros(size, self.dtype)
         position = Position(q, np.zeros((), self.dtype), zeros)
-        with x64():
-            adaptation = jax.eval_shape(Warmup(self.sampler).start, position)
         return ChainState(
             position=position,
-            adaptation=jax.tree.map(lambda a: np.zeros(a.shape, a.dtype), adaptation),
+            adaptation=Warmup.blank(size, self.dtype),
             key=np.asarray(key, np.uint32),
             transition=np.int32(0),
             attempts=np.int32(0 if free is None else -1),
@@ -157,7 +155,7 @@ class _Steps:
         self.program, self.plan = program, plan
         self.sampler, self.model = program.sampler, program.model
         self.warmup = Warmup(program.sampler)
-        self.data = data_environment(self.model.data, data)
+        self.data = data_environment(self.model.arguments, data)
         self.value_and_grad: Callable[..., Any] = jax.value_and_grad(
             lambda q: self.model.density.log_density(q, self.data)
         )
@@ -176,7 +174,7 @@ class _Steps:
             (chain.transition < self.plan.until)
             & (loop.spent < self.plan.gradients)
             & (loop.count < ROWS)
-            & (chain.started | (chain.attempts < START_ATTEMPTS))
+            & (chain.started | (chain.attempts < GIVEN_UP))
         )
 
     def open(self, chain: ChainState) -> Any:
@@ -192,73 +190,77 @@ class _Steps:
     def turn(self, chain: ChainState, state: Any) -> tuple[Any, Position, Any]:
         """One gradient: at the point the sampler asks for, or at a possible starting point."""
         tuned = chain.adaptation.tuned
-        q = self.sampler.ask(state, tuned)
-        q = jnp.where(chain.started, q, self._starting_point(chain))
+        q = jnp.where(chain.started, self.sampler.ask(state, tuned), chain.position.q)
         value, gradient = self.value_and_grad(q)
         point = Position(q, value, gradient)
         state = self.sampler.tell(state, point, tuned, self.noise(chain))
         return state, point, self.sampler.finished(state) | ~chain.started
 
     def _starting_point(self, chain: ChainState) -> Any:
-        size = self.model.free_size
-
-        def draw(_: None) -> Any:
-            u = uniforms(chain.key, chain.attempts, _START, size)
-            given = chain.attempts < 0
-            return jnp.where(given, chain.position.q, (4.0 * u - 2.0).astype(self.program.dtype))
-
-        return lax.cond(chain.started, lambda _: chain.position.q, draw, None)
+        u = uniforms(chain.key, chain.attempts, _START, self.model.free_size)
+        return (4.0 * u - 2.0).astype(self.program.dtype)
 
     def close(self, loop: _Loop, state: Any, point: Position) -> _Loop:
-        """After a transition, or after a starting point was tried."""
-        position, info = self.sampler.end(state)
-        return lax.cond(
-            loop.chain.started,
-            lambda _: self._close_transition(loop, position, info),
-            lambda _: self._close_start(loop, point),
-            None,
-        )
+        """After a transition, or after a starting point was tried.
 
-    def _close_start(self, loop: _Loop, point: Position) -> _Loop:
-        chain = loop.chain
-        good = jnp.isfinite(point.log_density) & jnp.all(jnp.isfinite(point.gradient))
-        given_failed = (chain.attempts < 0) & ~good
-        chain = chain._replace(
-            position=point,
-            adaptation=self.warmup.start(point),
-            started=good,
-            # A starting point given by the user is not replaced by another.
-            attempts=jnp.where(given_failed, START_ATTEMPTS, chain.attempts + 1),
-            gradients=chain.gradients + 1,
-        )
-        return loop._replace(chain=chain, spent=loop.spent + 1)
-
-    def _close_transition(self, loop: _Loop, position: Position, info: Info) -> _Loop:
-        chain, plan = loop.chain, self.plan
+        What is large, the buffers of rows, is written whatever happened, and a row that is not
+        kept is overwritten by the next one: a branch on it would copy it.
+        """
+        chain, plan, started = loop.chain, self.plan, loop.chain.started
+        moved, info = self.sampler.end(state)
+        finite = jnp.isfinite(point.log_density) & jnp.all(jnp.isfinite(point.gradient))
+        # Attempt 0 only makes room for the first random point; -1 is a point the user gave,
+        # which is not replaced by another.
+        good = finite & (chain.attempts != 0)
+        tried = jnp.where((chain.attempts < 0) & ~good, GIVEN_UP, chain.attempts + 1)
         done = chain.transition
         warming = done < plan.warmup
-        adaptation = lax.cond(
-            warming,
-            lambda _: self.warmup.update(chain.adaptation, done, plan.warmup, position, info),
-            lambda _: chain.adaptation,
-            None,
-        )
-        # A row that is not kept is overwritten by the next one.
-        kept = ~warming & ((done + 1 - plan.warmup) % plan.thin == 0)
+        spent = jnp.where(started, info.gradients, 1)
+        position = jax.tree.map(lambda a, b: jnp.where(started, a, b), moved, point)
         chain = chain._replace(
             position=position,
-            adaptation=adaptation,
-            transition=done + 1,
-            gradients=chain.gradients + info.gradients,
-            divergences=chain.divergences + (info.diverging & ~warming),
+            adaptation=self._adapt(chain, point, moved, info, warming),
+            attempts=jnp.where(started, chain.attempts, tried),
+            started=started | good,
+            transition=done + started,
+            gradients=chain.gradients + spent,
+            divergences=chain.divergences + (started & info.diverging & ~warming),
         )
+        chain = self._with_candidate(chain, ~chain.started & (tried < GIVEN_UP))
+        kept = started & ~warming & ((done + 1 - plan.warmup) % plan.thin == 0)
         return _Loop(
             chain,
-            loop.free.at[loop.count].set(position.q),
-            loop.statistics.at[loop.count].set(info.statistics),
+            lax.dynamic_update_index_in_dim(loop.free, position.q, loop.count, 0),
+            lax.dynamic_update_index_in_dim(loop.statistics, info.statistics, loop.count, 0),
             loop.count + kept,
-            loop.spent + info.gradients,
+            loop.spent + spent,
         )
+
+    def _with_candidate(self, chain: ChainState, wanted: Any) -> ChainState:
+        """Put the next starting point to try where the position will be."""
+        q = lax.cond(
+            wanted, lambda _: self._starting_point(chain), lambda _: chain.position.q, None
+        )
+        return chain._replace(position=chain.position._replace(q=q))
+
+    def _adapt(
+        self, chain: ChainState, point: Position, moved: Position, info: Info, warming: Any
+    ) -> Adaptation:
+        """Begin warm-up at the starting point, update it while warming, then leave it alone."""
+
+        def keep(_: None) -> Adaptation:
+            return chain.adaptation
+
+        def update(_: None) -> Adaptation:
+            return self.warmup.update(
+                chain.adaptation, chain.transition, self.plan.warmup, moved, info
+            )
+
+        def begin(_: None) -> Adaptation:
+            return self.warmup.start(point)
+
+        which = jnp.where(chain.started, warming.astype(jnp.int32), 2)
+        return lax.switch(which, (keep, update, begin), None)
 
     def result(self, loop: _Loop) -> tuple[ChainState, Block]:
         targets = tuple(self.program.targets)

@@ -218,9 +218,9 @@ class NUTS:
         level, first, rho, turning = self._close_half_trees(tree, p)
         row = jnp.where(level == 0, self.max_depth + 1, level)
         tree = tree._replace(
-            first=tree.first.at[row].set(first),
-            last=tree.last.at[row].set(p),
-            sums=tree.sums.at[row].set(rho),
+            first=_write(tree.first, first, row),
+            last=_write(tree.last, p, row),
+            sums=_write(tree.sums, rho, row),
             acceptance=tree.acceptance + jnp.minimum(1.0, jnp.exp(gain)),
             leaves=tree.leaves + 1,
             diverging=diverging,
@@ -283,9 +283,9 @@ class NUTS:
             up = level + 1
             return (
                 up,
-                tree.first[up],
-                tree.last[up],
-                tree.sums[up],
+                _read(tree.first, up),
+                _read(tree.last, up),
+                _read(tree.sums, up),
                 a_first,
                 a_sum + rho,
                 turning | ~straight,
@@ -320,20 +320,20 @@ class NUTS:
     ) -> tuple[Any, ...]:
         """Join a finished subtree to the tree; a stopped one is discarded and ends the tree."""
         side = (tree.direction > 0).astype(jnp.int32)
-        inner, outer = tree.ends_p[side], tree.ends_p[1 - side]
+        inner, outer = _read(tree.ends_p, side), _read(tree.ends_p, 1 - side)
         straight = _straight_joint(outer, inner, tree.rho, first, p, rho)
         take = (jnp.log(uniform(words[2], words[3])) < sub_log_weight - tree.log_weight) & ~stopped
         depth = tree.depth + 1
         ends = (
-            tree.ends_q.at[side].set(point.q),
-            tree.ends_p.at[side].set(p),
-            tree.ends_gradient.at[side].set(point.gradient),
+            _write(tree.ends_q, point.q, side),
+            _write(tree.ends_p, p, side),
+            _write(tree.ends_gradient, point.gradient, side),
         )
         # The lowest bits are not used by the uniform.
         direction = _sign(words[3], p.dtype)
         towards = (direction > 0).astype(jnp.int32)
         return (
-            tuple(end[towards] for end in ends),
+            tuple(_read(end, towards) for end in ends),
             ends,
             _select(take, sub, tree.candidate),
             jnp.where(take, sub_energy, tree.candidate_energy),
@@ -369,5 +369,15 @@ def _sign(word: Any, dtype: Any) -> Any:
     return jnp.where((word & np.uint32(1)) == 1, 1.0, -1.0).astype(dtype)
 
 
+def _read(rows: Any, row: Any) -> Any:
+    return lax.dynamic_index_in_dim(rows, row, keepdims=False)
+
+
+def _write(rows: Any, value: Any, row: Any) -> Any:
+    return lax.dynamic_update_index_in_dim(rows, value, row, 0)
+
+
 def _select(take: Any, new: Position, old: Position) -> Position:
-    return Position(*(jnp.where(take, a, b) for a, b in zip(new, old, strict=True)))
+    return Position(
+        *(lax.select(jnp.broadcast_to(take, a.shape), a, b) for a, b in zip(new, old, strict=True))
+    )

@@ -10,8 +10,10 @@ SC11 (2011); multipliers and Weyl constants of the published Random123 library.
 
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
 __all__ = ["Words", "derive_key", "philox4x32"]
 
@@ -22,22 +24,33 @@ _WEYL = (np.uint32(0x9E3779B9), np.uint32(0xBB67AE85))
 _ROUNDS = 10
 
 
+@jax.jit
 def philox4x32(key: tuple[Any, Any], counter: Words) -> Words:
     """Four words (uint32, in the counter's shape) for a 64-bit key and a 128-bit counter."""
-    k0, k1 = (jnp.asarray(k, jnp.uint32) for k in key)
-    c0, c1, c2, c3 = (jnp.asarray(c, jnp.uint32) for c in counter)
+    # Written with lax and traced once a shape: these few hundred operations would otherwise be
+    # most of the time it takes to trace a sampler.
+    shape = jnp.broadcast_shapes(*(jnp.shape(c) for c in counter))
+    k0, k1, c0, c1, c2, c3 = (
+        lax.broadcast(word, shape) if jnp.shape(word) != shape else jnp.asarray(word)
+        for word in (*key, *counter)
+    )
+    weyl0, weyl1 = (lax.full(shape, w, np.uint32) for w in _WEYL)
     for _ in range(_ROUNDS):
-        product0 = c0.astype(jnp.uint64) * _MULTIPLIERS[0]
-        product1 = c2.astype(jnp.uint64) * _MULTIPLIERS[1]
-        high0, low0 = _halves(product0)
-        high1, low1 = _halves(product1)
-        c0, c1, c2, c3 = high1 ^ c1 ^ k0, low1, high0 ^ c3 ^ k1, low0
-        k0, k1 = k0 + _WEYL[0], k1 + _WEYL[1]
+        high0, low0 = _product(c0, _MULTIPLIERS[0])
+        high1, low1 = _product(c2, _MULTIPLIERS[1])
+        c0 = lax.bitwise_xor(lax.bitwise_xor(high1, c1), k0)
+        c2 = lax.bitwise_xor(lax.bitwise_xor(high0, c3), k1)
+        c1, c3 = low1, low0
+        k0, k1 = lax.add(k0, weyl0), lax.add(k1, weyl1)
     return c0, c1, c2, c3
 
 
-def _halves(product: Any) -> tuple[Any, Any]:
-    return (product >> np.uint64(32)).astype(jnp.uint32), product.astype(jnp.uint32)
+def _product(word: Any, multiplier: np.uint64) -> tuple[Any, Any]:
+    """The high and the low word of the product of two words."""
+    wide = lax.convert_element_type(word, np.uint64)
+    product = lax.mul(wide, lax.full_like(wide, multiplier))
+    high = lax.shift_right_logical(product, lax.full_like(product, 32))
+    return lax.convert_element_type(high, np.uint32), lax.convert_element_type(product, np.uint32)
 
 
 def derive_key(seed: int, *place: int) -> np.ndarray:

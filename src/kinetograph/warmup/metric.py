@@ -15,34 +15,36 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
-__all__ = ["FisherMetric"]
+__all__ = ["FisherMetric", "Window", "scale_from_gradient"]
 
 # Scales stay in this range whatever the draws: a coordinate that has not moved tells nothing.
 SMALLEST, LARGEST = 1e-10, 1e10
 
 
-class _Window(NamedTuple):
+class Window(NamedTuple):
+    """Running moments of draws and gradients."""
+
     count: Any
     mean: Any  # rows: draws, gradients
     squares: Any
 
-    def add(self, sample: Any) -> "_Window":
+    def add(self, sample: Any) -> "Window":
         count = self.count + 1.0
         delta = sample - self.mean
         mean = self.mean + delta / count
-        return _Window(count, mean, self.squares + delta * (sample - mean))
+        return Window(count, mean, self.squares + delta * (sample - mean))
 
 
-def _empty(size: int, dtype: Any) -> _Window:
+def _empty(size: int, dtype: Any) -> Window:
     zeros = jnp.zeros((2, size), dtype)
-    return _Window(jnp.zeros((), dtype), zeros, zeros)
+    return Window(jnp.zeros((), dtype), zeros, zeros)
 
 
 class FisherMetric(NamedTuple):
     """Two windows: the one in use, and the one that will replace it."""
 
-    current: _Window
-    next: _Window
+    current: Window
+    next: Window
 
     @classmethod
     def start(cls, size: int, dtype: Any) -> "FisherMetric":
@@ -54,10 +56,8 @@ class FisherMetric(NamedTuple):
         sample = jnp.stack([q, gradient])
         current, following = self.current.add(sample), self.next.add(sample)
         blank = _empty(q.shape[0], q.dtype)
-        chosen = _Window(
-            *(jnp.where(switch, b, a) for a, b in zip(current, following, strict=True))
-        )
-        fresh = _Window(*(jnp.where(switch, b, a) for a, b in zip(following, blank, strict=True)))
+        chosen = Window(*(jnp.where(switch, b, a) for a, b in zip(current, following, strict=True)))
+        fresh = Window(*(jnp.where(switch, b, a) for a, b in zip(following, blank, strict=True)))
         return FisherMetric(chosen, fresh)
 
     def scale(self, fallback: Any) -> Any:

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from ..samplers.protocol import Info, Position, Sampler, Tuned
-from .metric import FisherMetric, scale_from_gradient
+from .metric import FisherMetric, Window, scale_from_gradient
 from .step_size import DualAveraging
 
 __all__ = ["Adaptation", "Warmup"]
@@ -48,6 +49,15 @@ class Warmup:
             Tuned(step_size, scale.astype(dtype)),
             DualAveraging.start(step_size),
             FisherMetric.start(position.q.shape[0], dtype),
+        )
+
+    @staticmethod
+    def blank(size: int, dtype: Any) -> Adaptation:
+        """A state of the same structure that holds nothing, made without JAX."""
+        zero, zeros = np.zeros((), dtype), np.zeros(size, dtype)
+        window = Window(zero, np.zeros((2, size), dtype), np.zeros((2, size), dtype))
+        return Adaptation(
+            Tuned(zero, zeros), DualAveraging(*[zero] * 5), FisherMetric(window, window)
         )
 
     def update(

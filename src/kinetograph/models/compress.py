@@ -1,0 +1,286 @@
+"""Normal likelihoods whose mean is linear, compressed to a few numbers before sampling.
+
+Where the mean of a normal likelihood is linear in unknown quantities with known coefficients,
+
+    mean_n = o_n + sum_k C_nk theta_k + sum_g D_ng phi_g[j(n)],
+
+and its sd is one number (or known), the data enter only through the triangular factor of each
+group's coefficients. With Z_j the rows of (C, D) in group j and Z_j = Q_j R_j,
+
+    sum_n (y_n - mean_n)**2 = rest + sum_j |R_j psi_j - b_j|**2,    b_j = Q_j' (y_j - o_j),
+
+psi_j = (theta, phi[j]). R_j has at most as many rows as psi_j has elements, so the cost of the log
+density no longer grows with the number of observations, and indexing by group disappears from the
+loop. The identity is exact, and the factorisation is done once, on the host: no cancellation.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from ..distributions.family import Distribution
+from ..distributions.normal import HALF_LOG_2PI, NORMAL
+from ..graph.elementwise import ELEMENTWISE
+from ..graph.indexing import READ
+from ..graph.linear_algebra import MATMUL
+from ..graph.lower import Environment, evaluate
+from ..graph.node import Apply, Data, Node
+from ..graph.precision import x64
+
+__all__ = ["Compressed", "compress"]
+
+LARGEST_GROUP = 16  # columns a group: beyond that the written-out products grow too long
+LEAST_GAIN = 2  # observations a compressed row: below it nothing is gained
+
+_ADD, _SUBTRACT, _MULTIPLY, _DIVIDE, _NEGATIVE = (
+    ELEMENTWISE[name] for name in ("add", "subtract", "multiply", "divide", "negative")
+)
+
+
+@dataclass
+class _Linear:
+    """A linear form: an offset, and columns of coefficients with the node each multiplies."""
+
+    offset: Any = 0.0
+    scalars: list[tuple[Any, Node]] = field(default_factory=list)  # coefficient, one number
+    grouped: list[tuple[Any, Node, np.ndarray]] = field(default_factory=list)  # and its index
+    vectors: list[tuple[np.ndarray, Node]] = field(default_factory=list)  # matrix, vector
+
+    def scaled(self, factor: Any) -> "_Linear":
+        def rows(matrix: np.ndarray) -> np.ndarray:
+            return matrix * (factor[:, None] if np.ndim(factor) else factor)
+
+        return _Linear(
+            self.offset * factor,
+            [(c * factor, node) for c, node in self.scalars],
+            [(c * factor, node, index) for c, node, index in self.grouped],
+            [(rows(matrix), node) for matrix, node in self.vectors],
+        )
+
+    def plus(self, other: "_Linear") -> "_Linear":
+        return _Linear(
+            self.offset + other.offset,
+            self.scalars + other.scalars,
+            self.grouped + other.grouped,
+            self.vectors + other.vectors,
+        )
+
+
+class _NotLinear(Exception):
+    pass
+
+
+class _Reader:
+    """Reads a node as a linear form in unknown nodes, over `length` observations."""
+
+    def __init__(self, length: int) -> None:
+        self.length = length
+        self._known: dict[Node, bool] = {}
+
+    def known(self, node: Node) -> bool:
+        """Whether a node is computed from data alone (looked up a few levels deep)."""
+        if node not in self._known:
+            stack, answer = [node], True
+            for _ in range(50):
+                if not stack:
+                    break
+                current = stack.pop()
+                if isinstance(current, Apply):
+                    stack.extend(current.parents)
+                elif not isinstance(current, Data):
+                    answer = False
+                    break
+            self._known[node] = answer and not stack
+        return self._known[node]
+
+    def value(self, node: Node) -> np.ndarray:
+        """The value of a known node, over the observations or one number."""
+        if isinstance(node, Data):
+            array = node.value
+        else:
+            with x64():
+                array = np.asarray(evaluate([node], {})[node])
+        if array.size == 1:
+            return array.reshape(())
+        if array.shape != (self.length,):
+            raise _NotLinear
+        return array.astype(float)
+
+    def read(self, node: Node) -> _Linear:
+        if self.known(node):
+            return _Linear(offset=self.value(node))
+        if node.size == 1:
+            return _Linear(scalars=[(1.0, node)])
+        if not isinstance(node, Apply) or node.shape != (self.length,):
+            raise _NotLinear
+        operation, parents = node.operation, node.parents
+        if operation is _ADD:
+            return self.read(parents[0]).plus(self.read(parents[1]))
+        if operation is _SUBTRACT:
+            return self.read(parents[0]).plus(self.read(parents[1]).scaled(-1.0))
+        if operation is _NEGATIVE:
+            return self.read(parents[0]).scaled(-1.0)
+        if operation is _MULTIPLY:
+            for a, b in (parents, parents[::-1]):
+                if self.known(a):
+                    return self.read(b).scaled(self.value(a))
+        if operation is _DIVIDE and self.known(parents[1]):
+            return self.read(parents[0]).scaled(1.0 / self.value(parents[1]))
+        if operation is MATMUL and self.known(parents[0]) and len(parents[1].shape) == 1:
+            with x64():
+                matrix = np.asarray(evaluate([parents[0]], {})[parents[0]], float)
+            return _Linear(vectors=[(matrix, parents[1])])
+        if operation is READ and len(parents) == 2 and len(node.attributes["template"]) == 1:
+            base, index = parents
+            if len(base.shape) == 1 and isinstance(index, Data) and len(index.shape) == 1:
+                return _Linear(grouped=[(1.0, base, index.value)])
+        raise _NotLinear
+
+
+@dataclass(frozen=True, eq=False)
+class Compressed:
+    """A normal likelihood in compressed form: a term of the log density.
+
+    `factor` has shape (groups, rows, columns), `right` (groups, rows); `rest` is what is left of
+    the sum of squares, `log_scale` the sum of the logarithms of known sds.
+    """
+
+    node: Distribution
+    scalars: tuple[Node, ...]
+    vectors: tuple[Node, ...]
+    grouped: tuple[Node, ...]
+    sd: Node | None
+    count: int
+    factor: Data
+    right: Data
+    rest: Data
+    log_scale: float
+
+    @property
+    def derived(self) -> tuple[Data, ...]:
+        """The arrays computed from the data: arguments of the program, as data are."""
+        return self.factor, self.right, self.rest
+
+    def needs(self) -> tuple[Node, ...]:
+        """The nodes whose tensors `total` needs."""
+        sd = () if self.sd is None else (self.sd,)
+        return (*self.scalars, *self.vectors, *self.grouped, *sd)
+
+    def total(self, environment: Environment) -> Any:
+        """The log likelihood of all observations."""
+        factor, right, rest = (environment[node] for node in self.derived)
+        shared = [environment[node].reshape(()) for node in self.scalars]
+        if not self.grouped:
+            squares = self._dense(factor[0], right[0], shared, environment)
+        else:
+            for node in self.vectors:
+                shared.extend(environment[node][i] for i in range(node.shape[0]))
+            columns = shared + [environment[node] for node in self.grouped]
+            squares = jnp.zeros((), factor.dtype)
+            for row in range(factor.shape[1]):
+                residual = -right[:, row]
+                for k in range(row, len(columns)):  # R is upper triangular
+                    residual = residual + factor[:, row, k] * columns[k]
+                squares = squares + jnp.sum(residual * residual)
+        log_norm = self.count * HALF_LOG_2PI + self.log_scale
+        if self.sd is None:
+            return -0.5 * (rest + squares) - log_norm
+        sd = environment[self.sd].reshape(())
+        return -0.5 * (rest + squares) / (sd * sd) - self.count * jnp.log(sd) - log_norm
+
+    def _dense(self, factor: Any, right: Any, shared: list[Any], environment: Environment) -> Any:
+        parts = [jnp.stack(shared)] if shared else []
+        parts += [environment[node] for node in self.vectors]
+        residual = factor @ jnp.concatenate(parts) - right
+        return jnp.sum(residual * residual)
+
+
+def compress(likelihood: Distribution) -> Compressed | None:
+    """The compressed form of a likelihood, or None where it has none or would gain nothing."""
+    target = likelihood.target
+    if likelihood.family is not NORMAL or not isinstance(target, Data) or len(target.shape) != 1:
+        return None
+    length = target.shape[0]
+    mean, sd = likelihood.parents
+    reader = _Reader(length)
+    try:
+        weights = None
+        if reader.known(sd):
+            weights = 1.0 / np.broadcast_to(reader.value(sd), (length,))
+        elif sd.size != 1:
+            return None
+        form = reader.read(mean)
+    except _NotLinear:
+        return None
+    return _factorise(likelihood, target, form, weights, None if weights is not None else sd)
+
+
+def _column(coefficient: Any, length: int) -> np.ndarray:
+    return np.broadcast_to(np.asarray(coefficient, float), (length,))
+
+
+def _factorise(
+    likelihood: Distribution, target: Data, form: _Linear, weights: Any, sd: Node | None
+) -> Compressed | None:
+    length = target.shape[0]
+    indices = [index for _, _, index in form.grouped]
+    if any(not np.array_equal(index, indices[0]) for index in indices[1:]):
+        return None
+    sizes = {node.shape[0] for _, node, _ in form.grouped}
+    if len(sizes) > 1:
+        return None
+    columns = [_column(c, length) for c, _ in form.scalars]
+    for matrix, _ in form.vectors:
+        columns += list(matrix.T)
+    columns += [_column(c, length) for c, _, _ in form.grouped]
+    groups = sizes.pop() if sizes else 1
+    width = len(columns)
+    if not width or length < LEAST_GAIN * groups * width:
+        return None
+    if form.grouped and width > LARGEST_GROUP:
+        return None
+    design = np.stack([*columns, target.value - _column(form.offset, length)], axis=1)
+    if not np.all(np.isfinite(design)):
+        return None
+    if weights is not None:
+        design = design * weights[:, None]
+    index = indices[0] if indices else np.zeros(length, int)
+    factor, right, rest = _triangular(design, index, groups)
+    dtype = np.result_type(target.dtype if target.dtype.kind == "f" else np.float64)
+    return Compressed(
+        likelihood,
+        tuple(node for _, node in form.scalars),
+        tuple(node for _, node in form.vectors),
+        tuple(node for _, node, _ in form.grouped),
+        sd,
+        length,
+        Data(factor.astype(dtype)),
+        Data(right.astype(dtype)),
+        Data(np.asarray(rest, dtype)),
+        0.0 if weights is None else -float(np.sum(np.log(weights))),
+    )
+
+
+def _triangular(
+    design: np.ndarray, index: np.ndarray, groups: int
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """Each group's triangular factor, right side, and the sum of squares that is left."""
+    width = design.shape[1] - 1
+    factor = np.zeros((groups, width, width))
+    right = np.zeros((groups, width))
+    rest = 0.0
+    order = np.argsort(index, kind="stable")
+    bounds = np.searchsorted(index[order], np.arange(groups + 1))
+    for j in range(groups):
+        rows = design[order[bounds[j] : bounds[j + 1]]]
+        if not len(rows):
+            continue
+        # The last column of R holds Q'y, and below it the norm of the remainder.
+        triangle = np.linalg.qr(rows, mode="r")
+        kept = min(len(triangle), width)
+        factor[j, :kept] = triangle[:kept, :width]
+        right[j, :kept] = triangle[:kept, width]
+        rest += float(np.sum(triangle[width:, width] ** 2))
+    return factor, right, rest

@@ -35,7 +35,7 @@ def graph(source: str, out: Path | None, show_traceback: bool) -> None:
     if out is None or target is None:
         click.echo(drawing.text())
         return
-    text = getattr(drawing, FORMATS[out.suffix])()
+    text = getattr(drawing, FORMATS[out.suffix])() + "\n"
     try:
         write_whole(target, lambda path: path.write_text(text, encoding="utf-8"))
     except OSError as error:

@@ -1,0 +1,158 @@
+"""Running the code blocks of a page of the documentation.
+
+    ```python    is run; all such blocks of a page share one namespace
+    ```text      straight after one (or after a console block) is what it printed, warnings and
+                 the error it ended with included
+    ```console   lines `$ kinetograph ...` are run; their other lines are for the reader
+
+Words of an output have to agree exactly, its numbers to within `close`: draws differ a little from
+one kind of processor to the next. Of warnings about draws only that there are some counts.
+
+    python tests/docs/pages.py docs/*.md README.md     writes the outputs anew
+"""
+
+import contextlib
+import io
+import os
+import re
+import shlex
+import sys
+import tempfile
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from click.testing import CliRunner
+
+from kinetograph.cli import main
+
+__all__ = ["ROOT", "Block", "blocks", "differs", "run_page"]
+
+ROOT = Path(__file__).resolve().parents[2]
+FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+NUMBER = re.compile(r"[-+]?(?:\d[\d,]*\.?\d*|\.\d+)(?:e[-+]?\d+)?")
+WARNING = "SamplingWarning: "
+PLACE = re.compile(r"[\w/.-]+\.(?:py|md):\d+")
+
+
+@dataclass
+class Block:
+    """A fenced block: its language, its text, where it lies in the page, and its first line."""
+
+    language: str
+    text: str
+    start: int
+    end: int
+    line: int
+    output: "Block | None" = None
+
+
+def blocks(page: str) -> list[Block]:
+    """The blocks of a page that are run, each with its output block."""
+    found: list[Block] = []
+    for match in FENCE.finditer(page):
+        block = Block(
+            match[1], match[2], match.start(2), match.end(2), page.count("\n", 0, match.start()) + 2
+        )
+        if block.language in ("python", "console"):
+            found.append(block)
+        elif block.language == "text" and found:
+            between = page[found[-1].end : match.start()].removeprefix("```")
+            if not between.strip() and found[-1].output is None:
+                found[-1].output = block
+    return found
+
+
+def run_page(path: Path) -> Iterator[tuple[Block, str]]:
+    """Run the blocks one after the other; give each with what it printed."""
+    namespace: dict[str, Any] = {"__name__": "page"}
+    with _workplace():
+        for block in blocks(path.read_text(encoding="utf-8")):
+            run = _run_python if block.language == "python" else _run_console
+            yield block, run(block, path, namespace)
+
+
+@contextlib.contextmanager
+def _workplace() -> Iterator[None]:
+    """An empty folder in which `examples` is there."""
+    before = os.getcwd()
+    with tempfile.TemporaryDirectory() as folder:
+        os.symlink(ROOT / "examples", Path(folder) / "examples")
+        os.chdir(folder)
+        try:
+            yield
+        finally:
+            os.chdir(before)
+
+
+def _run_python(block: Block, path: Path, namespace: dict[str, Any]) -> str:
+    code = compile("\n" * (block.line - 1) + block.text, f"{path.stem}.py", "exec")
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed), warnings.catch_warnings():
+        warnings.simplefilter("always")
+        warnings.showwarning = lambda message, category, *rest, **more: print(
+            f"{category.__name__}: {message}"
+        )
+        try:
+            exec(code, namespace)
+        except Exception as error:
+            if block.output is None:
+                raise
+            print(f"{type(error).__name__}: {error}")
+    return printed.getvalue()
+
+
+def _run_console(block: Block, path: Path, namespace: dict[str, Any]) -> str:
+    printed = ""
+    for line in block.text.splitlines():
+        words = shlex.split(line, comments=True)
+        if words[:2] == ["$", "kinetograph"]:
+            result = CliRunner().invoke(main, words[2:], prog_name="kinetograph")
+            if result.exception is not None and not isinstance(result.exception, SystemExit):
+                raise result.exception
+            if result.exit_code and block.output is None:
+                raise AssertionError(f"{line}: exit code {result.exit_code}\n{result.output}")
+            printed += result.stdout if result.exit_code == 0 else result.stderr
+    return printed
+
+
+def close(expected: float, got: float) -> bool:
+    """Whether two numbers may come from two runs of one program on different machines."""
+    return abs(expected - got) <= 0.5 + 0.5 * max(abs(expected), abs(got))
+
+
+def differs(expected: str, got: str) -> str | None:
+    """What is different between two outputs, if anything is."""
+    wanted, seen = _lines(expected), _lines(got)
+    warned = [any(line.startswith(WARNING) for line in lines) for lines in (wanted, seen)]
+    if warned[0] and not warned[1]:
+        return f"warnings are shown, none were issued:\n{got}"
+    wanted, seen = ([x for x in lines if not x.startswith(WARNING)] for lines in (wanted, seen))
+    if len(wanted) != len(seen):
+        return f"{len(wanted)} lines are shown, {len(seen)} printed:\n{got}"
+    for a, b in zip(wanted, seen, strict=True):
+        numbers = [[float(n.replace(",", "")) for n in NUMBER.findall(x)] for x in (a, b)]
+        words = [NUMBER.sub("#", x).split() for x in (a, b)]
+        if words[0] != words[1] or not all(map(close, *numbers)):
+            return f"shown:   {a}\nprinted: {b}"
+    return None
+
+
+def _lines(text: str) -> list[str]:
+    return [PLACE.sub("PLACE", line).rstrip() for line in text.strip("\n").splitlines()]
+
+
+def _rewrite(path: Path) -> None:
+    page = path.read_text(encoding="utf-8")
+    outputs = [(block.output, text) for block, text in run_page(path) if block.output]
+    for output, text in reversed(outputs):
+        lines = "\n".join(line.rstrip() for line in text.strip("\n").splitlines())
+        page = page[: output.start] + lines + "\n" + page[output.end :]
+    path.write_text(page, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:]:
+        _rewrite(Path(name).resolve())

@@ -1,0 +1,59 @@
+"""Every code block of the documentation runs and prints what the page shows."""
+
+import re
+from pathlib import Path
+
+import pytest
+from tests.docs.pages import ROOT, blocks, differs, run_page
+
+import kinetograph as kg
+
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+@pytest.mark.medium
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_page(path: Path) -> None:
+    for block, printed in run_page(path):
+        if block.output is not None:
+            difference = differs(block.output.text, printed)
+            assert difference is None, f"{path.name}:{block.output.line}\n{difference}"
+        elif block.language == "python":
+            assert not printed, (
+                f"{path.name}:{block.line} prints, and no output is shown:\n{printed}"
+            )
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_links_to_files(path: Path) -> None:
+    for link in re.findall(r"\]\(([^)#\s]+)", path.read_text(encoding="utf-8")):
+        if "://" not in link:
+            assert (path.parent / link).exists(), link
+
+
+def test_the_reference_names_every_public_name() -> None:
+    text = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
+    missing = [name for name in kg.__all__ if not re.search(rf"\b{name}\b", text)]
+    assert not missing
+
+
+PAGE = "a\n```python\nprint(1.0, 'x')\n```\n\n```text\n1.1 x\n```\nb\n```text\nfree\n```\n"
+
+
+def test_the_output_of_a_block_follows_it() -> None:
+    (block,) = blocks(PAGE)
+    assert block.line == 3
+    assert block.output is not None
+    assert block.output.text == "1.1 x\n"
+
+
+def test_outputs_may_differ_in_numbers_only() -> None:
+    assert differs("mu  4.36  0.1", "mu   4.41 0.12") is None
+    assert differs("at a.py:3", "at page.md:77") is None
+    assert differs("mu  4.36", "tau  4.36")
+    assert differs("mu  4.36", "mu  14.4")
+    assert differs("mu  4.36", "mu  -4.36")
+    assert differs("mu  4.36", "mu  nan")
+    assert differs("a\nb", "a")
+    assert differs("SamplingWarning: 3 draws\na", "SamplingWarning: other\na") is None
+    assert differs("SamplingWarning: 3 draws\na", "a")

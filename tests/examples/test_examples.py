@@ -1,0 +1,104 @@
+"""The examples: each builds a model with a finite density, and samples."""
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import kinetograph as kg
+
+pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")  # short runs
+
+FOLDER = Path(__file__).resolve().parents[2] / "examples"
+NAMES = ("eight_schools", "radon", "wells", "lkj")
+
+
+def load(name):
+    spec = importlib.util.spec_from_file_location(f"example_{name}", FOLDER / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.model
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_density_and_gradient_are_finite_at_zero(name):
+    model = load(name)
+    assert np.isfinite(model.log_prob(np.zeros(model.free_size)))
+    gradient = model.gradient(np.zeros(model.free_size))
+    assert np.isfinite(gradient).all()
+    assert (gradient != 0).sum() > model.free_size / 3
+
+
+@pytest.mark.medium
+@pytest.mark.parametrize("name", NAMES)
+def test_a_short_run_works(name):
+    model = load(name)
+    tree = kg.mcmc(model, draws=200, warmup=300, chains=2, seed=1, progress=False)
+    table = kg.summary(tree)
+    assert np.isfinite(table["mean"]).all()
+    assert int(tree["sample_stats"]["diverging"].sum()) < 10
+    for quantity, mean, low, high in EXPECTED[name]:
+        assert low < table["mean", quantity] < high, f"{quantity} should be about {mean}"
+
+
+# Eight schools: posteriordb's reference draws. Radon and wells: Gelman and Hill (2006), chapters 13
+# and 5, whose priors are flat. Wide bands: these runs are short.
+EXPECTED = {
+    "eight_schools": [("mu", 4.4, 3.4, 5.4), ("tau", 3.6, 2.6, 4.6), ("theta[A]", 6.2, 5.0, 7.4)],
+    "radon": [("mu_a", 1.46, 1.35, 1.6), ("mu_b", -0.68, -0.8, -0.5), ("sd_y", 0.75, 0.68, 0.8)],
+    "wells": [("intercept", 0.15, 0.05, 0.25), ("slope[distance]", -0.88, -1.0, -0.75)],
+    "lkj": [("mean[intercept]", 1.46, 1.35, 1.6), ("mean[slope]", -0.68, -0.8, -0.5)],
+}
+
+
+def test_every_example_is_tested():
+    models = {path.stem for path in FOLDER.glob("*.py")} - {"plot_posterior"}
+    assert models == set(NAMES)
+
+
+def test_the_data_are_complete_and_their_origin_is_named():
+    text = (FOLDER / "data" / "README.md").read_text(encoding="utf-8")
+    files = sorted(path.name for path in (FOLDER / "data").glob("*.json"))
+    assert all(name in text for name in files)
+    assert "28f8d3d6e975315f42aa274a8399f21e07a43b30" in text
+    assert "BSD 3-Clause" in (FOLDER / "data" / "LICENCE.md").read_text(encoding="utf-8")
+    sizes = {name: json.loads((FOLDER / "data" / name).read_text()) for name in files}
+    assert len(sizes["eight_schools.json"]["y"]) == 8
+    assert len(sizes["radon.json"]["log_radon"]) == 919
+    assert len(sizes["wells.json"]["switched"]) == 3020
+
+
+def run(*arguments):
+    paths = [str(Path(kg.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
+    return subprocess.run(
+        [sys.executable, *map(str, arguments)], capture_output=True, text=True, env=environment
+    )
+
+
+@pytest.mark.medium
+def test_an_example_is_a_script():
+    done = run(FOLDER / "eight_schools.py")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split()[:2] == ["mean", "sd"]
+
+
+@pytest.mark.medium
+def test_the_picture(tmp_path):
+    pytest.importorskip("matplotlib")
+    model = load("lkj")
+    tree = kg.mcmc(model, draws=50, warmup=50, chains=2, seed=1, progress=False)
+    tree.to_netcdf(tmp_path / "run.nc", engine="h5netcdf")
+    script = FOLDER / "plot_posterior.py"
+    done = run("-W", "error::UserWarning", script, tmp_path / "run.nc", tmp_path / "run.png")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "run.png").read_bytes().startswith(b"\x89PNG")
+    assert run(script).returncode != 0
+    missing = run(script, tmp_path / "no.nc", tmp_path / "no.png")
+    assert missing.returncode != 0
+    assert missing.stderr.count("\n") == 1

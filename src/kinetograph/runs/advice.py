@@ -110,8 +110,9 @@ def _depth(tree: Any) -> list[Advice]:
         return []
     message = (
         f"{count} of {depth.size} draws ({100 * count / depth.size:.2g} %) reached the largest "
-        f"tree depth, {limit}: the sampler wanted to go further. The draws are right but costly; rescale "
-        f"or reparametrise strongly correlated unknowns, or use NUTS(max_depth={limit + 2})."
+        f"tree depth, {limit}: the sampler wanted to go further. The draws are right but costly; "
+        "rescale or reparametrise strongly correlated unknowns, or use "
+        f"NUTS(max_depth={limit + 2})."
     )
     return [Advice("tree_depth", count, message)]
 
@@ -145,8 +146,8 @@ def _convergence(posterior: Any, draws: dict[str, np.ndarray]) -> list[Advice]:
             Advice(
                 "ess",
                 count,
-                f"the effective sample size is below {ESS_PER_CHAIN} a chain for {count} quantities "
-                f"(down to {least:.0f}: {_names(posterior, low, worst)}): their estimates are "
+                f"the effective sample size is below {ESS_PER_CHAIN} a chain for {count} "
+                f"quantities (down to {least:.0f}: {_names(posterior, low, worst)}): their estimates are "
                 "noisy. Draw more.",
             )
         )

@@ -64,8 +64,9 @@ def _value(value: Any) -> str:
         return f"{type(value).__name__}({','.join(map(_value, value))})"
     if isinstance(value, dict):
         return "{" + ",".join(f"{k}:{_value(v)}" for k, v in sorted(value.items())) + "}"
-    if type(value).__module__.split(".")[0] == "kinetograph" and getattr(value, "stable_text", ""):
-        return str(value.stable_text)
+    text = getattr(value, "stable_text", None)
+    if isinstance(text, str):
+        return text
     raise _Unknown
 
 
@@ -87,8 +88,6 @@ class _Writer:
         head = f"{node.kind} {node.shape} {node.dtype} ({parents})"
         if isinstance(node, Apply):
             operation = node.operation
-            if getattr(operation, "opaque", False):
-                raise _Unknown
             attributes = _value(node.attributes or {})
             text = f"{operation.name} {_function(operation.lower)} {attributes}"
         elif isinstance(node, Data):

@@ -32,7 +32,8 @@ def _dataset(
 ) -> Any:
     import xarray as xr
 
-    variables, coords = {}, {}
+    variables: dict[str, Any] = {}
+    coords: dict[str, Any] = {}
     for name, (node, array) in values.items():
         dims = _dims(model, node, name)
         variables[name] = ((*lead, *dims), array)
@@ -60,7 +61,7 @@ def _state(chains: Sequence[Chain]) -> Any:
     import xarray as xr
 
     flat = [jax.tree_util.tree_flatten_with_path(chain.state)[0] for chain in chains]
-    variables = {}
+    variables: dict[str, Any] = {}
     for leaves in zip(*flat, strict=True):
         name = "_".join(str(key.name) for key in leaves[0][0])
         stacked = np.stack([np.asarray(leaf) for _, leaf in leaves])

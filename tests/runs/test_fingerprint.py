@@ -1,0 +1,108 @@
+"""Fingerprints: the same for the same model, another for any other, none where nobody can tell."""
+
+import subprocess
+import sys
+from dataclasses import dataclass
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import kinetograph as kg
+from kinetograph.runs.fingerprint import fingerprint
+from kinetograph.runs.program import Program
+
+
+def text(model, sampler=None, batch=None):
+    return fingerprint(Program(model, sampler or kg.samplers.NUTS(), model.targets), batch)
+
+
+def regression(
+    n=30, prior=1.0, family=kg.normal, link=np.exp, index=None, seed=0, lower=None, exponent=2
+):
+    rng = np.random.default_rng(seed)
+    x, y = kg.data(rng.normal(size=n)), kg.data(rng.normal(size=n))
+    a = kg.normal(0, prior)
+    b = kg.normal(0, 1, shape=4)
+    c = kg.variable(lower=lower, upper=9.0)
+    places = np.arange(n) % 4 if index is None else index
+    mean = link(a) * x + b[places] + c**exponent
+    kg.observe(y, family(mean, 1.0))
+    return kg.model(a, b, c)
+
+
+def test_the_same_model_with_other_data_has_the_same_fingerprint():
+    assert text(regression(seed=0)) == text(regression(seed=1)) is not None
+
+
+OTHERS = {
+    "shape": dict(n=31),
+    "constant": dict(prior=2.0),
+    "family": dict(family=kg.cauchy),
+    "operation": dict(link=np.sin),
+    "literal index": dict(index=(np.arange(30) + 1) % 4),
+    "bound": dict(lower=0.0),
+    "other bound": dict(lower=1.0),
+    "attribute": dict(exponent=3),
+}
+
+
+def test_any_difference_of_the_models_shows():
+    texts = [text(regression()), *(text(regression(**change)) for change in OTHERS.values())]
+    assert len(set(texts)) == len(texts)
+
+
+def test_sampler_settings_and_batch_show():
+    model = regression()
+    nuts = kg.samplers.NUTS
+    texts = [
+        text(model),
+        text(model, nuts(target_acceptance=0.9)),
+        text(model, nuts(max_depth=9)),
+        text(model, batch=4),
+    ]
+    assert len(set(texts)) == 4
+
+
+def test_targets_show():
+    a, b = kg.normal(0, 1), kg.normal(0, 1)
+    y = kg.data(0.5)
+    kg.observe(y, kg.normal(a + b, 1))
+    assert len({text(kg.model(a)), text(kg.model(a, b)), text(kg.model(b, a))}) == 3
+
+
+def test_a_users_function_or_sampler_has_no_fingerprint():
+    a = kg.normal(0, 1)
+    y = kg.data(0.5)
+    kg.observe(y, kg.normal(kg.lift(lambda x: jnp.sin(x))(a), 1))
+    assert text(kg.model(a)) is None
+
+    @dataclass(frozen=True)
+    class Mine(kg.samplers.NUTS):
+        pass
+
+    assert text(regression(), Mine()) is None
+
+
+@pytest.mark.medium
+def test_the_fingerprint_is_the_same_in_another_process(tmp_path):
+    script = tmp_path / "model.py"
+    script.write_text(
+        "import hashlib, kinetograph as kg\n"
+        "from kinetograph.runs.fingerprint import fingerprint\n"
+        "from kinetograph.runs.program import Program\n"
+        "R = kg.lkj_correlation(2, 3)\n"
+        "b = kg.multivariate_normal(0, chol=kg.cholesky(R), shape=(4, 3))\n"
+        "y = kg.data([1.0, 2.0, 3.0, 4.0])\n"
+        "kg.observe(y, kg.normal(b[:, 0], 1))\n"
+        "m = kg.model(b)\n"
+        "text = fingerprint(Program(m, kg.samplers.NUTS(), m.targets), None)\n"
+        "print(hashlib.sha256(text.encode()).hexdigest())\n"
+    )
+    seen = {
+        subprocess.run(
+            [sys.executable, str(script)], capture_output=True, text=True, check=True
+        ).stdout
+        for _ in range(2)
+    }
+    assert len(seen) == 1

@@ -94,6 +94,7 @@ def test_single_precision():
             kg.where(n > 0, 1.0, x),
         ]
         outputs += [kg.one_hot(n, 3), kg.stack([x, np.ones(2)]), kg.softmax(n), x.at[0].set(1.5)]
+        outputs += [x @ np.arange(2), kg.stack([x, n])]
         assert {o.dtype for o in outputs} == {np.dtype(np.float32)}
         assert {v.dtype for v in kg.compile([x, n], outputs)([1, 2], [1, 2])} == {
             np.dtype(np.float32)

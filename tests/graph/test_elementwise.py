@@ -1,3 +1,5 @@
+import math
+
 import jax
 import numpy as np
 import pytest
@@ -354,6 +356,9 @@ def test_extreme_arguments():
 def test_betaln_far_and_near():
     a, b = map(np.ravel, np.meshgrid(*[[1e-3, 0.5, 1.0, 9.9, 10.0, 11.0, 300.0]] * 2))
     np.testing.assert_allclose(apply(kg.betaln, a, b), sp.betaln(a, b), rtol=1e-11)
+    whole = [(10, 10), (10, 11), (11, 15), (4, 10), (10, 300)]
+    exact = [-math.log(m * math.comb(m + n - 1, m)) for m, n in whole]
+    np.testing.assert_allclose(apply(kg.betaln, *np.array(whole, float).T), exact, rtol=2e-14)
     b = np.array([1e-3, 1.0, 20.0, 1e6, 1e12])
     np.testing.assert_allclose(
         apply(lambda b: kg.betaln(1.0, b), b), -np.log(b), rtol=1e-13, atol=1e-15

@@ -27,8 +27,9 @@ from .models.variables import cholesky_variable, ordered_variable, simplex_varia
 from .runs.advice import Advice, SamplingWarning, diagnose
 from .runs.mcmc import mcmc
 from .runs.summary import summary
+from .version import __version__
 
-__version__ = "0.1.0"
+
 __all__ = [
     "summary",
     "mcmc",

@@ -215,7 +215,9 @@ class Model:
         states = self._check_free(free)
         lead = states.shape[:-1]
         with x64():
-            result = self._functions[which](states.reshape(-1, self.free_size), self.argument_values)
+            result = self._functions[which](
+                states.reshape(-1, self.free_size), self.argument_values
+            )
             return jax.tree.map(lambda r: np.asarray(r).reshape(lead + r.shape[1:]), result)
 
     def debug(self, point: Any = None) -> Any:

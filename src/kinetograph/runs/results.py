@@ -97,7 +97,7 @@ def as_tree(
         groups["observed_data"] = _dataset(model, observed, ())
     if constant:
         groups["constant_data"] = _dataset(model, constant, ())
-    from .. import __version__
+    from ..version import __version__
 
     shared = {
         "created_at": datetime.datetime.now(datetime.UTC).isoformat(),

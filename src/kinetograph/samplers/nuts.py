@@ -210,7 +210,7 @@ class NUTS:
         diverging = -gain > self.divergence_threshold
 
         words = noise.words(_LEAF, tree.leaves)
-        sub_log_weight = jnp.logaddexp(tree.sub_log_weight, gain)
+        sub_log_weight = _log_sum(tree.sub_log_weight, gain)
         take = jnp.log(uniform(words[0], words[1])) < gain - sub_log_weight
         sub = _select(take, point, tree.sub)
         sub_energy = jnp.where(take, energy, tree.sub_energy)
@@ -338,7 +338,7 @@ class NUTS:
             _select(take, sub, tree.candidate),
             jnp.where(take, sub_energy, tree.candidate_energy),
             tree.rho + rho,
-            jnp.logaddexp(tree.log_weight, sub_log_weight),
+            _log_sum(tree.log_weight, sub_log_weight),
             depth,
             direction,
             stopped | ~straight | (depth >= self.max_depth),
@@ -367,6 +367,13 @@ class NUTS:
 
 def _sign(word: Any, dtype: Any) -> Any:
     return jnp.where((word & np.uint32(1)) == 1, 1.0, -1.0).astype(dtype)
+
+
+def _log_sum(a: Any, b: Any) -> Any:
+    """log(exp(a) + exp(b)), where one of them may be -inf."""
+    larger = lax.max(a, b)
+    both = larger + lax.log1p(lax.exp(-lax.abs(a - b)))
+    return lax.select(lax.is_finite(larger), both, larger)
 
 
 def _read(rows: Any, row: Any) -> Any:

@@ -11,6 +11,7 @@ from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
 from .cipher import philox4x32
 
@@ -49,9 +50,11 @@ def _ratio(coefficients: tuple[tuple[float, ...], tuple[float, ...]], x: Any) ->
 
 
 def _horner(coefficients: tuple[float, ...], x: Any) -> Any:
-    value = coefficients[0]
-    for c in coefficients[1:]:
-        value = value * x + c
+    # lax instead of operators, which take several times as long to trace.
+    multiply, add = (np.multiply, np.add) if isinstance(x, np.ndarray) else (lax.mul, lax.add)
+    value: Any = add(multiply(x, coefficients[0]), coefficients[1])
+    for c in coefficients[2:]:
+        value = add(multiply(value, x), c)
     return value
 
 

@@ -1,0 +1,73 @@
+"""Small models for the tests of runs."""
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+import kinetograph as kg
+
+__all__ = ["centred_schools", "gaussian", "run", "same_draws", "schools", "weights"]
+
+EFFECTS = [28.0, 8.0, -3.0, 7.0, -1.0, 1.0, 18.0, 12.0]
+ERRORS = [15.0, 10.0, 16.0, 11.0, 9.0, 11.0, 10.0, 18.0]
+NAMES = ["Choate", "Deerfield", "Andover", "Exeter", "Hotchkiss", "Lawrenceville", "Paul's", "Mt."]
+
+
+def _schools(centred: bool) -> kg.Model:
+    errors = kg.data(ERRORS, dims="school")
+    effects = kg.data(EFFECTS, dims="school")
+    mu = kg.normal(0, 5)
+    tau = kg.half_cauchy(5)
+    if centred:
+        theta = kg.normal(mu, tau, shape=8, dims="school")
+    else:
+        z = kg.normal(0, 1, shape=8, dims="school")
+        theta = mu + tau * z
+    kg.observe(effects, kg.normal(theta, errors))
+    return kg.model(mu, tau, theta, coords={"school": NAMES})
+
+
+@cache
+def schools() -> kg.Model:
+    """Eight schools, non-centred, with named schools."""
+    return _schools(False)
+
+
+@cache
+def centred_schools() -> kg.Model:
+    """The same with theta ~ normal(mu, tau): a funnel."""
+    return _schools(True)
+
+
+@cache
+def gaussian() -> kg.Model:
+    """x ~ normal(1, 2) alone."""
+    x = kg.normal(1, 2)
+    return kg.model(x)
+
+
+@cache
+def weights() -> kg.Model:
+    """A simplex, an ordered vector and a positive number, observed nothing."""
+    share = kg.dirichlet([2.0, 3.0, 4.0])
+    rate = kg.gamma(3.0, 2.0)
+    return kg.model(share, rate)
+
+
+def run(model: kg.Model, **options: Any) -> Any:
+    """A short run in silence."""
+    settings = {"draws": 60, "warmup": 80, "chains": 2, "seed": 5, "progress": False}
+    return kg.mcmc(model, **(settings | options))
+
+
+def same_draws(a: Any, b: Any, groups: tuple[str, ...] = ("posterior", "sample_stats")) -> bool:
+    """Whether all variables of these groups are equal to the last bit."""
+    for group in groups:
+        left, right = a[group].dataset, b[group].dataset
+        if list(left.data_vars) != list(right.data_vars):
+            return False
+        for name in left.data_vars:
+            if not np.array_equal(left[name].values, right[name].values):
+                return False
+    return True

@@ -1,0 +1,101 @@
+"""The diagonal metric from draws and gradients."""
+
+import jax
+import numpy as np
+import pytest
+
+import kinetograph as kg
+from kinetograph.graph.precision import x64
+from kinetograph.warmup.metric import FisherMetric, scale_from_gradient
+
+
+def fed(draws, gradients, switches=()) -> FisherMetric:
+    with x64():
+        update = jax.jit(FisherMetric.update)
+        metric = FisherMetric.start(draws.shape[1], np.float64)
+        for i, (q, g) in enumerate(zip(draws, gradients)):
+            metric = update(metric, q, g, np.bool_(i in switches))
+    return metric
+
+
+def scale(metric: FisherMetric, fallback: float = 1.0) -> np.ndarray:
+    with x64():
+        return np.asarray(metric.scale(np.full(metric.current.mean.shape[1], fallback)))
+
+
+@pytest.mark.parametrize("count", [3, 10])
+def test_exact_for_a_diagonal_gaussian_from_any_few_draws(count):
+    """The gradient is -(q - mean) / sd^2: no draw need come from the Gaussian itself."""
+    sd = np.logspace(-3, 3, 7)
+    draws = np.random.default_rng(1).uniform(-2, 5, (count, 7))
+    np.testing.assert_allclose(scale(fed(draws, -(draws - 1) / sd**2)), sd, rtol=1e-10)
+
+
+def test_is_the_root_of_the_ratio_of_variances():
+    rng = np.random.default_rng(2)
+    draws, gradients = rng.gamma(2.0, size=(2, 40, 3))
+    expected = np.sqrt(np.sqrt(draws.var(0) / gradients.var(0)))
+    np.testing.assert_allclose(scale(fed(draws, gradients)), expected, rtol=1e-12)
+
+
+def test_a_switch_forgets_what_came_before_the_younger_window():
+    rng = np.random.default_rng(3)
+    draws, gradients = rng.normal(size=(2, 60, 2)) * np.array([1.0, 5.0])
+    metric = fed(draws, gradients, switches=(19, 39))
+    # The window in use was opened by the switch after draw 19.
+    used = slice(20, 60)
+    expected = np.sqrt(np.sqrt(draws[used].var(0) / gradients[used].var(0)))
+    np.testing.assert_allclose(scale(metric), expected, rtol=1e-12)
+    assert float(metric.current.count) == 40
+    assert float(metric.next.count) == 20
+
+
+def test_falls_back_where_nothing_is_known():
+    metric = fed(np.ones((5, 2)), np.array([[1.0, 2.0]] * 5))
+    assert scale(metric, 0.25).tolist() == [0.25, 0.25]
+    one = fed(np.ones((1, 2)), np.ones((1, 2)))
+    assert scale(one, 0.5).tolist() == [0.5, 0.5]
+
+
+def test_values_that_are_not_finite_do_not_become_a_scale():
+    draws = np.random.default_rng(4).normal(size=(6, 2))
+    gradients = -draws.copy()
+    gradients[3, 0] = np.nan
+    got = scale(fed(draws, gradients), 0.5)
+    assert got[0] == 0.5
+    assert got[1] == pytest.approx(1.0)
+
+
+def test_first_guess_comes_from_the_gradient():
+    with x64():
+        guess = np.asarray(scale_from_gradient(np.array([1e8, 1.0, 1e-30, -4.0])))
+    np.testing.assert_allclose(guess, [1e-3, 1.0, 1e3, 0.5], rtol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
+def test_a_run_finds_the_scales_of_a_gaussian():
+    sd = np.array([0.01, 1.0, 100.0])
+    x = kg.normal(0, sd, shape=3)
+    tree = kg.mcmc(kg.model(x), seed=1, draws=10, progress=False)
+    found = tree["sampler_state"]["adaptation_tuned_scale"].values
+    np.testing.assert_allclose(found, np.broadcast_to(sd, found.shape), rtol=1e-8)
+
+
+@pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
+def test_the_metric_pays():
+    """Without it a Gaussian of condition 1e4 costs many more gradients a transition."""
+    sd = np.logspace(0, 2, 5)
+    x = kg.normal(0, sd, shape=5)
+    model = kg.model(x)
+
+    costs = []
+    for sampler in (kg.samplers.NUTS(), _without_metric()):
+        tree = kg.mcmc(model, sampler, draws=200, seed=2, progress=False)
+        costs.append(float(tree["sample_stats"]["n_steps"].mean()))
+    assert costs[1] > 10 * costs[0]
+
+
+def _without_metric() -> kg.samplers.NUTS:
+    sampler = kg.samplers.NUTS(max_depth=9)  # another value, so that it is compiled by itself
+    object.__setattr__(sampler, "tunes_scale", False)
+    return sampler

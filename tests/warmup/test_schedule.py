@@ -1,0 +1,98 @@
+"""When warm-up does what."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax import lax
+
+from kinetograph.graph.precision import x64
+from kinetograph.samplers import NUTS
+from kinetograph.samplers.protocol import Info, Position
+from kinetograph.warmup.schedule import Warmup
+
+SIZE = 2
+
+
+def warm(length: int, diverging: frozenset[int] = frozenset(), acceptance=0.8, sampler=None):
+    """The states of a warm-up whose draws are noise: the first, and one after each transition."""
+    warmup = Warmup(sampler or NUTS())
+    draws = np.random.default_rng(1).normal(size=(length, SIZE))
+    flags = np.array([done in diverging for done in range(length)], bool)
+
+    def step(state, row):
+        q, done, flag = row
+        position = Position(q, jnp.float64(0), -q * np.array([1.0, 9.0]))
+        info = Info(jnp.float64(acceptance), 1, flag, None)
+        state = warmup.update(state, done, jnp.int32(length), position, info)
+        return state, state
+
+    with x64():
+        first = Position(np.ones(SIZE), np.float64(0), np.array([-4.0, 0.25]))
+        start = warmup.start(first)
+        rows = (draws, np.arange(length, dtype=np.int32), flags)
+        _, states = jax.jit(lambda s, r: lax.scan(step, s, r))(start, rows)
+        host = jax.device_get(states)
+        return [
+            jax.device_get(start),
+            *(jax.tree.map(lambda leaf, i=i: leaf[i], host) for i in range(length)),
+        ]
+
+
+def test_starts_from_the_gradient_and_the_samplers_step_size():
+    state = warm(0, sampler=NUTS(step_size=0.3))[0]
+    np.testing.assert_allclose(state.tuned.scale, [0.5, 2.0])
+    assert float(state.tuned.step_size) == 0.3
+
+
+def test_the_metric_is_updated_from_the_second_draw_on():
+    states = warm(100)
+    np.testing.assert_allclose(states[1].tuned.scale, [0.5, 2.0])
+    np.testing.assert_allclose(states[2].tuned.scale, [1.0, 1 / 3], rtol=1e-10)
+
+
+def test_windows_are_short_early_and_long_late():
+    states = warm(1000)
+    young = [float(s.metric.next.count) for s in states[1:]]
+    early, late = young[:300], young[300:850]
+    assert max(early) < 10
+    assert max(late) > 60
+    # The window in use always has at least a window's draws, once there was a switch.
+    used = [float(s.metric.current.count) for s in states[1:]]
+    assert min(used[10:300]) >= 10
+    assert min(used[-300:]) >= 80
+
+
+def test_the_metric_is_fixed_at_the_end_and_the_step_size_is_not():
+    states = warm(1000, acceptance=0.5)
+    scales = np.array([s.tuned.scale for s in states[851:]])
+    assert np.all(scales == scales[0])
+    assert float(states[850].metric.current.count) == float(states[-1].metric.current.count)
+    steps = [float(s.tuned.step_size) for s in states[851:]]
+    assert len(set(steps)) == len(steps)
+
+
+def test_sampling_takes_the_averaged_step_size():
+    states = warm(50, acceptance=0.7)
+    last, before = states[-1], states[-2]
+    assert float(last.tuned.step_size) == pytest.approx(float(np.exp(last.step.log_average)))
+    assert float(before.tuned.step_size) == pytest.approx(float(np.exp(before.step.log_step)))
+
+
+def test_a_diverging_transition_does_not_enter_the_metric():
+    with_all, without = warm(20), warm(20, diverging=frozenset({5}))
+    assert float(with_all[-1].metric.next.count) == float(without[-1].metric.next.count) + 1
+
+
+@pytest.mark.parametrize("acceptance", [np.nan, np.inf, -np.inf])
+def test_an_acceptance_that_is_not_finite_counts_as_zero(acceptance):
+    states, zero = warm(10, acceptance=acceptance), warm(10, acceptance=0.0)
+    assert float(states[-1].tuned.step_size) == float(zero[-1].tuned.step_size)
+
+
+@pytest.mark.parametrize("length", [1, 2, 5, 19])
+def test_very_short_warm_ups_end_well(length):
+    last = warm(length)[-1]
+    assert np.all(np.isfinite(last.tuned.scale))
+    assert np.all(np.asarray(last.tuned.scale) > 0)
+    assert float(last.tuned.step_size) > 0

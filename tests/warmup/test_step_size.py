@@ -1,0 +1,55 @@
+"""Dual averaging: the published recursion, and that it finds the step size asked for."""
+
+import jax
+import numpy as np
+import pytest
+
+import kinetograph as kg
+from kinetograph.graph.precision import x64
+from kinetograph.warmup.step_size import DualAveraging
+
+
+def published(accepted, start: float, target: float):
+    """Hoffman and Gelman (2014), algorithm 6, in NumPy: log h and the log of its average."""
+    gamma, t_0, kappa, mu = 0.05, 10.0, 0.75, np.log(10 * start)
+    error, average = 0.0, np.log(start)
+    rows = []
+    for t, a in enumerate(accepted, 1):
+        error = (1 - 1 / (t + t_0)) * error + (target - a) / (t + t_0)
+        log_h = mu - np.sqrt(t) / gamma * error
+        average = t**-kappa * log_h + (1 - t**-kappa) * average
+        rows.append((log_h, average))
+    return np.array(rows)
+
+
+def test_equals_the_published_recursion():
+    accepted = np.random.default_rng(1).uniform(size=200)
+    with x64():
+        state = DualAveraging.start(np.float64(0.5))
+        rows = []
+        for a in accepted:
+            state = state.update(a, 0.8)
+            rows.append((float(state.log_step), float(state.log_average)))
+    np.testing.assert_allclose(rows, published(accepted, 0.5, 0.8), rtol=1e-12)
+
+
+@pytest.mark.parametrize("target", [0.6, 0.8, 0.95])
+def test_converges_where_the_acceptance_is_the_target(target):
+    """A toy whose acceptance is exp(-h), with noise: the answer is h = -log(target)."""
+    rng = np.random.default_rng(2)
+    with x64():
+        update = jax.jit(lambda state, acceptance: state.update(acceptance, target))
+        state = DualAveraging.start(np.float64(1.0))
+        for _ in range(3000):
+            acceptance = np.exp(-np.exp(float(state.log_step))) + rng.normal(0, 0.1)
+            state = update(state, acceptance)
+    assert float(np.exp(state.log_average)) == pytest.approx(-np.log(target), rel=0.1)
+
+
+@pytest.mark.parametrize("target", [0.65, 0.8, 0.9])
+def test_a_run_accepts_what_it_aims_at(target):
+    """Within 0.05 on a Gaussian of 50 dimensions."""
+    x = kg.normal(0, 1, shape=50)
+    sampler = kg.samplers.NUTS(target_acceptance=target)
+    tree = kg.mcmc(kg.model(x), sampler, draws=500, warmup=1000, seed=3, progress=False)
+    assert float(tree["sample_stats"]["acceptance_rate"].mean()) == pytest.approx(target, abs=0.05)

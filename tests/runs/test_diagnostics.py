@@ -54,6 +54,19 @@ def test_equals_arviz(case, ours, theirs):
     np.testing.assert_allclose(ours(x), theirs(x), rtol=1e-10)
 
 
+@pytest.mark.parametrize("length", range(4, 40))
+def test_equals_arviz_at_every_small_length(length):
+    """Where the sum over lags ends differs between odd and even lengths."""
+    rng = np.random.default_rng(length)
+    for phi in (-0.5, 0.0, 0.9):
+        x = rng.normal(size=(3, length))
+        for i in range(1, length):
+            x[:, i] += phi * x[:, i - 1]
+        for method, ours in (("mean", diagnostics.ess_mean), ("bulk", diagnostics.ess_bulk)):
+            expected = array_stats.ess(x, method=method, **AXES)
+            np.testing.assert_allclose(ours(x), expected, rtol=1e-10)
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_rhat_equals_arviz(case):
     x = CASES[case]
@@ -97,7 +110,12 @@ def test_one_bad_value_makes_its_element_nan_and_no_other(bad):
     x = np.stack([CASES["independent"], CASES["odd length"][:, 1:]], -1)
     x[2, 17, 0] = bad
     with np.errstate(all="ignore"):
-        for f in (diagnostics.ess_mean, diagnostics.ess_bulk, diagnostics.rhat):
+        for f in (
+            diagnostics.ess_mean,
+            diagnostics.ess_bulk,
+            diagnostics.ess_tail,
+            diagnostics.rhat,
+        ):
             got = f(x)
             assert np.isnan(got[0])
             assert np.isfinite(got[1])

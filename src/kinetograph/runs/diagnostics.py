@@ -84,20 +84,25 @@ def _ess(x: np.ndarray) -> np.ndarray:
         total / np.maximum(results, 1.0 / np.log10(total)), total * np.log10(total)
     )
     results = np.where(constant, float(total), results)
-    return np.where(np.isfinite(x).all((1, 2)), results, np.nan)
+    return _where_finite(x, results)
 
 
 def _geyer(rho: np.ndarray, length: int) -> float:
-    """The autocorrelation time: pairs of autocorrelations, cut at the first negative sum."""
-    pairs = (length - 2) // 2
-    even, odd = rho[0 : 2 * pairs : 2], rho[1 : 2 * pairs + 1 : 2]
+    """The autocorrelation time: pairs of autocorrelations, cut at the first sum not positive."""
+    pairs = max((length - 1) // 2, 1)
+    even, odd = rho[0 : 2 * pairs : 2], rho[1 : 2 * pairs : 2]
     sums = even + odd
-    negative = np.flatnonzero(~(sums[1:] >= 0))
-    last = int(negative[0]) + 1 if len(negative) else pairs - 1
+    negative = np.flatnonzero(~(sums > 0))
+    last = int(negative[0]) if len(negative) else pairs - 1
     # The first even lag that is not part of a kept pair counts once.
     tail = even[last] if even[last] > 0 or sums[last] >= 0 else 0.0
     monotone = np.minimum.accumulate(sums[:last])
     return float(-1.0 + 2.0 * monotone.sum() + tail)
+
+
+def _where_finite(x: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """The values of elements whose draws are all finite; NaN for the others."""
+    return np.where(np.isfinite(x).all((1, 2)), values, np.nan)
 
 
 def ess_mean(draws: Draws) -> np.ndarray:
@@ -107,7 +112,8 @@ def ess_mean(draws: Draws) -> np.ndarray:
 
 def ess_bulk(draws: Draws) -> np.ndarray:
     """Effective sample size of the rank-normalised draws."""
-    return _shaped(_ess(_rank_normalised(_split(_flat(draws)))), draws)
+    x = _split(_flat(draws))
+    return _shaped(_where_finite(x, _ess(_rank_normalised(x))), draws)
 
 
 def ess_tail(draws: Draws, probability: float = 0.9) -> np.ndarray:
@@ -116,7 +122,7 @@ def ess_tail(draws: Draws, probability: float = 0.9) -> np.ndarray:
     edges = ((1 - probability) / 2, (1 + probability) / 2)
     limits = np.quantile(x.reshape(len(x), -1), edges, axis=1)
     sizes = [_ess(_split((x <= limit[:, None, None]).astype(float))) for limit in limits]
-    return _shaped(np.minimum(*sizes), draws)
+    return _shaped(_where_finite(x, np.minimum(*sizes)), draws)
 
 
 def rhat(draws: Draws) -> np.ndarray:
@@ -126,7 +132,7 @@ def rhat(draws: Draws) -> np.ndarray:
     folded = np.abs(x - median[:, None, None])
     values = [_basic_rhat(_rank_normalised(part)) for part in (x, folded)]
     result = np.maximum(*values)
-    return _shaped(np.where(np.isfinite(x).all((1, 2)), result, np.nan), draws)
+    return _shaped(_where_finite(x, result), draws)
 
 
 def _basic_rhat(x: np.ndarray) -> np.ndarray:

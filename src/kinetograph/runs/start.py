@@ -14,6 +14,11 @@ from .program import START_ATTEMPTS
 
 __all__ = ["explain_failure", "initial_points"]
 
+_KINDS = (
+    "mcmc: initial must be a dictionary of values, a list of one dictionary a chain, or an array "
+    "of free states; got {}"
+)
+
 
 def initial_points(model: Model, initial: Any, keys: Sequence[np.ndarray]) -> list[Any]:
     """A free state for each chain, or None where the search should find one."""
@@ -32,6 +37,8 @@ def initial_points(model: Model, initial: Any, keys: Sequence[np.ndarray]) -> li
                 f"({model.free_size},), got {states.shape}"
             )
         return list(states)
+    if isinstance(initial, str) or not isinstance(initial, Sequence):
+        raise TypeError(_KINDS.format(type(initial).__name__))
     points = list(initial)
     if len(points) != chains:
         raise ModelError(f"mcmc: initial has {len(points)} points for {chains} chains")
@@ -48,10 +55,7 @@ def _is_numbers(initial: Any) -> bool:
 def _free(model: Model, point: Any, key: np.ndarray) -> np.ndarray:
     """The free state of given values; what is not given is drawn from uniform(-2, 2) on it."""
     if not isinstance(point, Mapping):
-        raise TypeError(
-            "mcmc: initial must be a dictionary of values, a list of one dictionary a chain, or an "
-            f"array of free states; got {type(point).__name__}"
-        )
+        raise TypeError(_KINDS.format(type(point).__name__))
     with x64():
         free = np.asarray(4.0 * uniforms(key, 0, 0, model.free_size) - 2.0)
     if len(point) < len(model.names):

@@ -1,0 +1,101 @@
+"""Warnings after a run: each has to come when it should, and none on a good run."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import kinetograph as kg
+
+from tests.runs.models import centred_schools, gaussian, run, schools
+
+
+def findings(tree) -> dict[str, kg.Advice]:
+    return {advice.kind: advice for advice in kg.diagnose(tree)}
+
+
+def quietly(model, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", kg.SamplingWarning)
+        return run(model, **options)
+
+
+def test_a_good_run_has_no_warnings():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        tree = run(gaussian(), draws=1000, warmup=500, chains=4)
+    assert kg.diagnose(tree) == []
+
+
+def test_centred_eight_schools_diverge():
+    with pytest.warns(kg.SamplingWarning, match=r"ended in a divergence.*tau \* z.*NUTS\(target"):
+        tree = run(centred_schools(), draws=1000, warmup=500, chains=4)
+    found = findings(tree)["divergences"]
+    assert found.count == int(tree["sample_stats"]["diverging"].sum()) > 0
+    by_chain = tree["sample_stats"]["diverging"].values.sum(1)
+    assert f"{by_chain.max()} of them in chain {by_chain.argmax()}" in found.message
+
+
+def test_saturated_trees():
+    sampler = kg.samplers.NUTS(max_depth=2)
+    with pytest.warns(kg.SamplingWarning, match=r"reached the largest tree depth, 2.*max_depth=4"):
+        tree = run(schools(), sampler=sampler, draws=200)
+    depth = tree["sample_stats"]["tree_depth"].values
+    assert findings(tree)["tree_depth"].count == np.sum(depth == 2) > 0
+
+
+def bimodal() -> kg.Model:
+    """Two normals 20 standard deviations apart: chains stay where they start."""
+    x = kg.variable()
+    density = kg.logaddexp(-0.5 * (x - 10) ** 2, -0.5 * (x + 10) ** 2)
+    return kg.model(x, factors=[density])
+
+
+def test_chains_in_two_modes():
+    initial = [{"x": -10.0}, {"x": -10.0}, {"x": 10.0}, {"x": 10.0}]
+    with pytest.warns(kg.SamplingWarning, match="R-hat is above 1.01 for 1 quantities"):
+        tree = run(bimodal(), draws=500, chains=4, initial=initial)
+    found = findings(tree)
+    assert found["rhat"].count == 1
+    assert ": x)" in found["rhat"].message
+    assert found["ess"].count == 1
+
+
+def test_few_draws():
+    with pytest.warns(kg.SamplingWarning, match="effective sample size is below 100 a chain"):
+        tree = run(gaussian(), draws=40)
+    assert findings(tree)["ess"].count == 1
+
+
+def test_the_worst_quantities_are_named():
+    tree = quietly(schools(), draws=30)
+    assert "theta[" in findings(tree)["ess"].message
+    assert "more" in findings(tree)["ess"].message
+
+
+def test_warnings_point_at_the_callers_line():
+    with pytest.warns(kg.SamplingWarning) as caught:
+        kg.mcmc(gaussian(), draws=40, chains=2, seed=5, progress=False)
+    assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize("draws", range(8))
+def test_runs_of_a_few_draws_are_diagnosed_without_an_error(draws):
+    tree = quietly(schools(), draws=draws)
+    kg.diagnose(tree)
+    if draws:
+        str(kg.summary(tree))
+
+
+def test_a_quantity_that_never_moves_is_no_finding():
+    """The diagonal of a correlation matrix is 1 in every draw."""
+    omega = kg.lkj_correlation(2.0, 3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        tree = run(kg.model(omega), draws=1000, warmup=500, chains=4)
+    assert kg.diagnose(tree) == []
+
+
+def test_other_things_are_refused():
+    with pytest.raises(TypeError, match=r"expected results of kg\.mcmc"):
+        kg.diagnose(3)

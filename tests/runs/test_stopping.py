@@ -1,0 +1,82 @@
+"""Ctrl-C returns what has been drawn; another error in the progress ends the run."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import kinetograph as kg
+from kinetograph.runs.progress import SilentProgress
+
+from tests.runs.models import run, schools
+
+pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
+ENDLESS = 10_000_000
+
+
+class Raising(SilentProgress):
+    """Raises once every chain has so many draws."""
+
+    def __init__(self, error: BaseException, draws: int = 300):
+        self.error, self.draws, self.finished = error, draws, False
+
+    def start(self, chains, lengths):
+        self.chains = chains
+
+    def update(self):
+        if min(chain.kept for chain in self.chains) >= self.draws:
+            raise self.error
+
+    def finish(self):
+        self.finished = True
+
+
+def interrupted(**options):
+    progress = Raising(KeyboardInterrupt())
+    return run(schools(), progress=progress, **({"draws": 200_000} | options)), progress
+
+
+def workers() -> int:
+    return threading.active_count()
+
+
+def test_an_interrupted_run_returns_its_draws():
+    before = workers()
+    tree, progress = interrupted(chains=3)
+    draws = tree["posterior"].sizes["draw"]
+    assert 300 <= draws < 200_000
+    assert tree["posterior"]["theta"].shape == (3, draws, 8)
+    assert tree["sample_stats"]["lp"].shape == (3, draws)
+    assert tree.attrs["interrupted"] == 1
+    assert progress.finished
+    assert workers() <= before + 1
+    full = run(schools(), draws=draws, chains=3)
+    assert np.array_equal(tree["posterior"]["tau"], full["posterior"]["tau"])
+    assert len(kg.summary(tree)) == 10
+
+
+def test_with_one_thread_chains_that_have_not_begun_leave_nothing_to_return():
+    class AtOnce(Raising):
+        def update(self):
+            if max(chain.kept for chain in self.chains) > 0:
+                raise self.error
+
+    with pytest.raises(KeyboardInterrupt, match="before every chain had a draw"):
+        run(schools(), draws=200_000, threads=1, progress=AtOnce(KeyboardInterrupt()))
+
+
+def test_an_interruption_before_the_first_draw_is_raised():
+    with pytest.raises(KeyboardInterrupt):
+        run(schools(), draws=10, warmup=2_000_000, progress=Raising(KeyboardInterrupt(), draws=0))
+
+
+def test_an_error_in_the_progress_ends_the_run_and_its_threads():
+    before = workers()
+    progress = Raising(RuntimeError("the terminal is gone"))
+    begun = time.perf_counter()
+    with pytest.raises(RuntimeError, match="the terminal is gone"):
+        run(schools(), draws=1_000_000, chains=4, progress=progress)
+    assert time.perf_counter() - begun < 30
+    assert workers() <= before + 1
+    assert progress.finished

@@ -1,12 +1,13 @@
 """Probabilistic models and samplers as ordinary Python, compiled and differentiated exactly."""
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
 from . import distributions as _distributions
 from . import samplers
 from .distributions import *  # noqa: F403
 from .graph import functions as _functions
 from .graph.array import Array
 from .graph.compile import compile
-from .graph.drawing import Drawing, draw_graph
 from .graph.errors import (
     DataError,
     DimsError,
@@ -29,6 +30,8 @@ from .runs.mcmc import mcmc
 from .runs.summary import summary
 from .version import __version__
 
+if _TYPE_CHECKING:
+    from .graph.drawing import Drawing, draw_graph
 
 __all__ = [
     "summary",
@@ -63,3 +66,12 @@ __all__ = [
     *_distributions.__all__,
     *_functions.__all__,
 ]
+
+
+def __getattr__(name: str) -> object:
+    # Drawing is imported when first used: most runs draw nothing, and importing takes time.
+    if name in ("Drawing", "draw_graph"):
+        from .graph import drawing
+
+        return getattr(drawing, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

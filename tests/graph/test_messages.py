@@ -39,7 +39,7 @@ def test_broadcasting():
         "    y  shape (2, 2)\n"
         "  Shapes are aligned from the right; each pair must be equal or one of them 1."
     )
-    assert "in (x * 2) - y\n" in message(lambda: x * 2.0 - y, kg.ShapeError)
+    assert "in x * 2 - y\n" in message(lambda: x * 2.0 - y, kg.ShapeError)
     assert "in where(x > 0, x, y)\n" in message(lambda: kg.where(x > 0, x, y), kg.ShapeError)
 
 
@@ -229,7 +229,7 @@ def test_data():
         "data: values of dtype <U1 are not numbers; "
         "encode categories as integers and dates as numbers first"
     )
-    for bad in ([1j], [None], np.array(["2020-01-01"], "M8[D]")):
+    for bad in ([1j], ["a"], np.array(["2020-01-01"], "M8[D]")):
         assert "are not numbers" in of(bad)
     assert "do not make an array" in of([[1, 2], [3]])
     assert "already a kinetograph array" in of(kg.data(1.0))
@@ -297,7 +297,13 @@ def test_expressions_read_as_written():
         (x**2, "x ** 2"),
         (x**0, "x ** 0"),
         (-x, "-x"),
-        (2 * x + 1.5, "(2 * x) + 1.5"),
+        (2 * x + 1.5, "2 * x + 1.5"),
         (np.exp(x[..., ::2]), "exp(x[..., ::2])"),
     ]:
         assert describe(array.node, {id(x.node): "x", id(i.node): "i"}) == text
+
+
+def test_a_missing_value_is_called_missing():
+    assert message(lambda: kg.data([[1.0, 2.0], [None, 3.0]], name="x"), kg.DataError).endswith(
+        "a missing value (None) at index (1, 0); drop or fill missing values first"
+    )

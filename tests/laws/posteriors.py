@@ -42,9 +42,7 @@ def quantities(tree: Any) -> dict[str, np.ndarray]:
     return found
 
 
-def regression(
-    columns: list[Any], y: np.ndarray, prior: Any = None, sigma: Any = None
-) -> kg.Model:
+def regression(columns: list[Any], y: np.ndarray, prior: Any = None, sigma: Any = None) -> kg.Model:
     """y ~ Normal(X beta, sigma), flat priors unless others are given."""
     design = np.column_stack(columns).astype(float)
     beta = kg.variable(shape=design.shape[1]) if prior is None else prior

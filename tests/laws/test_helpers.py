@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 from tests.laws.helpers import assert_mean, assert_moments, assert_sd, ess, mean_error, rhat
 
 

@@ -10,11 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-import kinetograph as kg
-
 from tests.laws import posteriors
 from tests.laws.helpers import assert_mean, assert_sd, ess, rhat
+
+import kinetograph as kg
 
 Z = 4.0
 

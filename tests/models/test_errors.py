@@ -424,3 +424,15 @@ def test_free_state_of_the_wrong_length():
         kg.ShapeError, "a free state of this model has 3 numbers (a 1, b 2), got shape (2,)"
     ):
         m.log_prob([1.0, 2.0])
+
+
+def test_observe_with_its_arguments_exchanged():
+    y = kg.data([1.0, 2.0])
+    with pytest.raises(TypeError, match="the wrong way round"):
+        kg.observe(kg.normal(0, 1), y)
+
+
+def test_coords_of_no_dimension():
+    x = kg.normal(0, 1, shape=2, dims="school")
+    with pytest.raises(kg.DimsError, match="'schol', which is no dimension.*are: school"):
+        kg.model(x, coords={"schol": ["A", "B"]})

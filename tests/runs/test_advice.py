@@ -4,10 +4,9 @@ import warnings
 
 import numpy as np
 import pytest
+from tests.runs.models import centred_schools, gaussian, run, schools
 
 import kinetograph as kg
-
-from tests.runs.models import centred_schools, gaussian, run, schools
 
 
 def findings(tree) -> dict[str, kg.Advice]:
@@ -53,7 +52,7 @@ def bimodal() -> kg.Model:
 
 def test_chains_in_two_modes():
     initial = [{"x": -10.0}, {"x": -10.0}, {"x": 10.0}, {"x": 10.0}]
-    with pytest.warns(kg.SamplingWarning, match="R-hat is above 1.01 for 1 quantities"):
+    with pytest.warns(kg.SamplingWarning, match="R-hat is above 1.01 for 1 quantity"):
         tree = run(bimodal(), draws=500, chains=4, initial=initial)
     found = findings(tree)
     assert found["rhat"].count == 1

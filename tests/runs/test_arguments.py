@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
+from tests.runs.models import gaussian, run, schools, weights
 
 import kinetograph as kg
 from kinetograph.runs import mcmc as module
-
-from tests.runs.models import gaussian, run, schools, weights
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
 

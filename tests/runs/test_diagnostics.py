@@ -44,7 +44,10 @@ AXES = {"chain_axis": 0, "draw_axis": 1}
     [
         (diagnostics.ess_mean, lambda x: array_stats.ess(x, method="mean", **AXES)),
         (diagnostics.ess_bulk, lambda x: array_stats.ess(x, method="bulk", **AXES)),
-        (diagnostics.ess_tail, lambda x: array_stats.ess(x, method="tail", prob=(0.05, 0.95), **AXES)),
+        (
+            diagnostics.ess_tail,
+            lambda x: array_stats.ess(x, method="tail", prob=(0.05, 0.95), **AXES),
+        ),
         (diagnostics.mcse_mean, lambda x: array_stats.mcse(x, method="mean", **AXES)),
     ],
     ids=["ess_mean", "ess_bulk", "ess_tail", "mcse_mean"],
@@ -86,9 +89,18 @@ def test_the_quick_check_has_the_same_bulk_size_and_an_rhat_not_above():
 
 
 def test_elements_are_independent_of_each_other():
-    x = np.stack([CASES["independent"], CASES["ties"], CASES["heavy tails"][:, :400].repeat(2, 1)[:, :500]], -1)
+    x = np.stack(
+        [CASES["independent"], CASES["ties"], CASES["heavy tails"][:, :400].repeat(2, 1)[:, :500]],
+        -1,
+    )
     x = np.stack([x, 2 * x], -1)  # (chain, draw, 3, 2)
-    for f in (diagnostics.ess_mean, diagnostics.ess_bulk, diagnostics.ess_tail, diagnostics.rhat, diagnostics.mcse_mean):
+    for f in (
+        diagnostics.ess_mean,
+        diagnostics.ess_bulk,
+        diagnostics.ess_tail,
+        diagnostics.rhat,
+        diagnostics.mcse_mean,
+    ):
         got = f(x)
         assert got.shape == (3, 2)
         for i in range(3):

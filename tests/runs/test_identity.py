@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from tests.runs.models import gaussian, run, same_draws, schools
 
 import kinetograph as kg
 from kinetograph.runs import chains as driving
@@ -15,8 +16,6 @@ from kinetograph.runs.engine import build
 from kinetograph.runs.program import ROWS, Program
 from kinetograph.runs.progress import PlainProgress
 from kinetograph.streams.cipher import derive_key
-
-from tests.runs.models import gaussian, run, same_draws, schools
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
 ALL = ("posterior", "sample_stats", "sampler_state")
@@ -92,7 +91,9 @@ def test_thinning_keeps_each_thin_th_row(thin):
     full = run(schools(), draws=40 * thin)
     for group in ("posterior", "sample_stats"):
         for name, values in tree[group].dataset.data_vars.items():
-            assert np.array_equal(values.values, full[group].dataset[name].values[:, thin - 1 :: thin])
+            assert np.array_equal(
+                values.values, full[group].dataset[name].values[:, thin - 1 :: thin]
+            )
 
 
 def test_a_seed_taken_from_the_system_is_recorded_and_runs_again():

@@ -4,12 +4,11 @@ import io
 import sys
 
 import pytest
+from tests.runs.models import gaussian, run, schools
 
 import kinetograph as kg
 from kinetograph.runs.chains import Lengths
 from kinetograph.runs.progress import PlainProgress, TerminalProgress, make_progress
-
-from tests.runs.models import gaussian, run, schools
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
 

@@ -6,10 +6,9 @@ import arviz_stats
 import numpy as np
 import pytest
 import xarray as xr
+from tests.runs.models import EFFECTS, ERRORS, NAMES, gaussian, run, schools, weights
 
 import kinetograph as kg
-
-from tests.runs.models import EFFECTS, ERRORS, NAMES, gaussian, run, schools, weights
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
 
@@ -33,7 +32,10 @@ def test_posterior_has_the_targets_with_their_dims_and_labels(tree):
     assert posterior["school"].values.tolist() == NAMES
     assert posterior["chain"].values.tolist() == [0, 1, 2]
     assert posterior["draw"].values.tolist() == list(range(200))
-    assert float(posterior["theta"].sel(school="Choate").mean()) == posterior["theta"].values[..., 0].mean()
+    assert (
+        float(posterior["theta"].sel(school="Choate").mean())
+        == posterior["theta"].values[..., 0].mean()
+    )
 
 
 def test_posterior_is_on_the_constrained_scale(tree):

@@ -5,11 +5,10 @@ import time
 
 import numpy as np
 import pytest
+from tests.runs.models import run, schools
 
 import kinetograph as kg
 from kinetograph.runs.progress import SilentProgress
-
-from tests.runs.models import run, schools
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
 ENDLESS = 10_000_000

@@ -7,12 +7,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from tests.laws.helpers import assert_moments
+from tests.runs.models import run, same_draws, schools
 
 import kinetograph as kg
 from kinetograph.samplers.protocol import Info, Position, Sampler, Statistic
-
-from tests.laws.helpers import assert_moments
-from tests.runs.models import run, same_draws, schools
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
 

@@ -4,13 +4,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy import stats
-
-import kinetograph as kg
-from kinetograph.samplers import NUTS
-
 from tests.laws.helpers import assert_moments
 from tests.samplers import recursive_nuts
 from tests.samplers.kernels import transitions
+
+import kinetograph as kg
+from kinetograph.samplers import NUTS
 
 OMEGA = 1.3
 

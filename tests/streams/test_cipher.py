@@ -77,5 +77,7 @@ def test_keys_are_those_of_a_seed_sequence():
 
 
 def test_keys_differ_between_chains_and_seeds():
-    keys = {tuple(derive_key(seed, chain)) for seed in (0, 1, 2**63, 2**200) for chain in range(500)}
+    keys = {
+        tuple(derive_key(seed, chain)) for seed in (0, 1, 2**63, 2**200) for chain in range(500)
+    }
     assert len(keys) == 2000

@@ -52,7 +52,13 @@ def test_element_i_depends_on_i_only(draw, size):
 
 
 def test_other_events_purposes_and_keys_give_other_numbers():
-    places = [(KEY, 0, 0), (KEY, 1, 0), (KEY, 0, 1), (derive_key(7, 1), 0, 0), (derive_key(8, 0), 0, 0)]
+    places = [
+        (KEY, 0, 0),
+        (KEY, 1, 0),
+        (KEY, 0, 1),
+        (derive_key(7, 1), 0, 0),
+        (derive_key(8, 0), 0, 0),
+    ]
     rows = np.stack([uniforms(*place, 1000) for place in places])
     assert len(np.unique(rows)) == rows.size
     correlations = np.corrcoef(rows)[np.triu_indices(len(rows), 1)]

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..graph.array import Array, check_dims
-from ..graph.elementwise import as_node, elementwise
+from ..graph.elementwise import as_node
 from ..graph.errors import ShapeError
 from ..graph.messages import describe
 from ..graph.node import Data, Node
@@ -126,9 +126,9 @@ class Distribution(Node):
     def label(self) -> str:
         return self.family.name
 
-    def expression(self) -> str:
+    def expression(self, names: dict[int, str] | None = None) -> str:
         """As the user wrote it: `normal(mu, 1)`."""
-        return f"{self.family.name}({', '.join(describe(p) for p in self.parents)})"
+        return f"{self.family.name}({', '.join(describe(p, names) for p in self.parents)})"
 
 
 class Variable(Node):
@@ -213,7 +213,7 @@ def _parameter(family: Family, parameter: Parameter, argument: Any) -> Node:
         return node
     if isinstance(node, Data) and node.literal:
         return as_node(node.value.astype(float_dtype()))
-    return elementwise("multiply", node, 1.0)
+    return node  # integer data: cast where the density is computed
 
 
 def _check_values(family: Family, nodes: tuple[Node, ...]) -> None:

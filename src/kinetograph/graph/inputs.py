@@ -55,6 +55,14 @@ def data(value: Any, name: str | None = None, dims: Any = None) -> Array:
         array = np.asarray(value)
     except ValueError as error:
         raise DataError(f"{what}: the values do not make an array: {error}") from None
+    if array.dtype.kind == "O":
+        missing = [i for i, v in enumerate(array.reshape(-1)) if v is None]
+        if missing:
+            place = tuple(int(i) for i in np.unravel_index(missing[0], array.shape))
+            at = place[0] if len(place) == 1 else place
+            raise DataError(
+                f"{what}: a missing value (None) at index {at}; drop or fill missing values first"
+            )
     if array.dtype.kind in BAD_KINDS:
         raise DataError(
             f"{what}: values of dtype {array.dtype} are not numbers; "

@@ -92,20 +92,21 @@ def report(model: "Model", free: np.ndarray) -> Report:
             value = float(term.value(environment))
             elements = np.asarray(term.elements(environment))
             terms.append(_term_report(model, term.node, environment, value, elements))
-    first_bad = _first_bad(environment) or next(
+    first_bad = _first_bad(model, environment) or next(
         (f"log density of {t.name} = {t.value:.6g}  {t.site}" for t in terms if t.bad), None
     )
     total = sum(t.value for t in terms) + float(log_jacobian)
     return Report(total, terms, first_bad)
 
 
-def _first_bad(environment: Environment) -> str | None:
+def _first_bad(model: "Model", environment: Environment) -> str | None:
     """The first unknown or computed value, in order of creation, that is not finite."""
     for node in sorted(environment, key=lambda n: n.serial):
         if isinstance(node, (Apply, Variable)):
             value = np.asarray(environment[node])
             if value.dtype.kind == "f" and not np.isfinite(value).all():
-                return f"{describe(node)} = {_summary(value)}  {node.site or ''}".rstrip()
+                text = f"{describe(node, model.known_as)} = {_summary(value)}"
+                return f"{text}  {node.site or ''}".rstrip()
     return None
 
 
@@ -114,11 +115,13 @@ def _term_report(
 ) -> TermReport:
     if isinstance(node, Distribution):
         assert node.target is not None
-        name, expression = model.name(node.target), node.expression()
+        name, expression = model.name(node.target), node.expression(model.known_as)
         named = zip(node.family.parameters, node.parents, strict=True)
-        inputs = [f"{p.name} {describe(n)} = {_summary(environment[n])}" for p, n in named]
+        inputs = [
+            f"{p.name} {describe(n, model.known_as)} = {_summary(environment[n])}" for p, n in named
+        ]
         inputs.insert(0, f"value {name} = {_summary(environment[node.target])}")
     else:
-        name, expression, inputs = "factor", describe(node), []
+        name, expression, inputs = "factor", describe(node, model.known_as), []
     bad = int((~np.isfinite(elements)).sum())
     return TermReport(name, expression, str(node.site or ""), value, bad, elements.size, inputs)

@@ -16,6 +16,7 @@ from ..distributions.family import Distribution, Family, Variable
 from ..graph.linear_algebra import cholesky
 from ..graph.lower import Environment, evaluate
 from ..graph.node import Data, Node
+from ..graph.precision import float_dtype
 from .bijectors import Bijector, Correlation, bijector
 from .compress import Compressed, compress
 
@@ -75,7 +76,15 @@ class Term:
             factor = target._cholesky() if target._cholesky is not None else None
             if factor is not None and factor in environment:
                 target, family = factor, family.on_factor
-        return family, (environment[target], *(environment[p] for p in node.parents))
+        parameters = (
+            environment[parent] if p.integer else _floating(environment[parent])
+            for p, parent in zip(family.parameters, node.parents, strict=True)
+        )
+        return family, (environment[target], *parameters)
+
+
+def _floating(tensor: Any) -> Any:
+    return tensor if tensor.dtype.kind == "f" else jnp.asarray(tensor, float_dtype())
 
 
 class Density:

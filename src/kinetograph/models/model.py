@@ -11,7 +11,7 @@ from ..distributions.family import Variable
 from ..distributions.support import REAL, Interval
 from ..graph.array import Array
 from ..graph.errors import DimsError, ModelError, ShapeError
-from ..graph.messages import describe, site_text
+from ..graph.messages import describe, names_in_scope, site_text
 from ..graph.node import Data, Node
 from ..graph.precision import x64
 from .density import Density, Term, data_environment
@@ -67,6 +67,14 @@ class Model:
         self._check_dims()
 
     def _check_dims(self) -> None:
+        used = {dim for dims in self._dims.values() for dim in dims}
+        for label in self.coords:
+            if label not in used:
+                known = ", ".join(sorted(d for d in used if d)) or "none"
+                raise DimsError(
+                    f"model: coords has labels for {label!r}, which is no dimension of this model; "
+                    f"its dimensions are: {known}"
+                )
         sizes: dict[str, tuple[int, str]] = {
             d: (len(labels), "its labels") for d, labels in self.coords.items()
         }
@@ -80,6 +88,12 @@ class Model:
                         f"dimension {dim!r} has length {old} in {where} and {size} in "
                         f"{self.name(node)}"
                     )
+
+    @property
+    def known_as(self) -> dict[int, str]:
+        """The names of this model's arrays, and of others in scope, for `describe`."""
+        own = {id(node): name for node, name in self._node_names.items()}
+        return names_in_scope() | own
 
     def name(self, node: Node) -> str:
         """How a target, an unknown or a data array of this model is called."""

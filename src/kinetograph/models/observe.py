@@ -139,6 +139,11 @@ def _record(data: Array, likelihood: Distribution) -> None:
 
 
 def _check_arguments(data: Any, distribution: Any) -> tuple[Data, Distribution]:
+    if isinstance(getattr(data, "node", None), Variable) and _is_data(distribution):
+        raise TypeError(
+            "observe: the arguments are the wrong way round; "
+            "write kg.observe(y, kg.normal(mean, sd))"
+        )
     if not isinstance(data, Array):
         raise TypeError(
             f"observe: the first argument is a {type(data).__name__}; make data of it and keep it "
@@ -166,6 +171,10 @@ def _check_arguments(data: Any, distribution: Any) -> tuple[Data, Distribution]:
             "write the distribution again inside observe"
         )
     return data.node, variable.distribution
+
+
+def _is_data(value: Any) -> bool:
+    return isinstance(getattr(value, "node", value), (Data, np.ndarray, list))
 
 
 def _what(value: Any) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..graph.errors import KinetographWarning
 from . import diagnostics
+from .summary import row_names
 
 __all__ = ["Advice", "SamplingWarning", "diagnose"]
 
@@ -31,20 +32,15 @@ class Advice:
     message: str
 
 
-def _names(posterior: Any, bad: dict[str, np.ndarray], worst: Any) -> str:
-    """The worst few elements by name: `tau, theta[3]`."""
+def _names(posterior: Any, bad: dict[str, np.ndarray], badness: dict[str, np.ndarray]) -> str:
+    """The worst few elements by name, with the labels that the summary shows: `theta[A]`."""
     found = []
-    for name, values in bad.items():
-        for place in np.argwhere(np.atleast_1d(values)):
-            labels = ", ".join(str(int(i)) for i in place) if values.ndim else ""
-            found.append(
-                (
-                    name + (f"[{labels}]" if labels else ""),
-                    worst[name][tuple(place)] if values.ndim else worst[name],
-                )
-            )
-    found.sort(key=lambda item: -abs(float(item[1])) if np.isfinite(item[1]) else -np.inf)
-    text = ", ".join(name for name, _ in found[:5])
+    for name, flags in bad.items():
+        rows = row_names(name, posterior[name])
+        values = np.nan_to_num(np.ravel(badness[name]), nan=np.inf)
+        found += [(values[i], rows[i]) for i in np.flatnonzero(flags)]
+    found.sort(key=lambda item: -item[0])
+    text = ", ".join(name for _, name in found[:5])
     return text + (f" and {len(found) - 5} more" if len(found) > 5 else "")
 
 
@@ -117,6 +113,10 @@ def _depth(tree: Any) -> list[Advice]:
     return [Advice("tree_depth", count, message)]
 
 
+def _quantities(count: int) -> str:
+    return f"{count} quantit{'y' if count == 1 else 'ies'}"
+
+
 def _convergence(posterior: Any, draws: dict[str, np.ndarray]) -> list[Advice]:
     chains = posterior.sizes["chain"]
     rhats, sizes = {}, {}
@@ -132,7 +132,7 @@ def _convergence(posterior: Any, draws: dict[str, np.ndarray]) -> list[Advice]:
             Advice(
                 "rhat",
                 count,
-                f"R-hat is above {RHAT_LIMIT} for {count} quantities (up to {largest:.3g}: "
+                f"R-hat is above {RHAT_LIMIT} for {_quantities(count)} (up to {largest:.3g}: "
                 f"{_names(posterior, bad, rhats)}): the chains have not mixed. Run longer "
                 "(draws=, warmup=); if it stays, reparametrise or look for several modes.",
             )
@@ -146,9 +146,9 @@ def _convergence(posterior: Any, draws: dict[str, np.ndarray]) -> list[Advice]:
             Advice(
                 "ess",
                 count,
-                f"the effective sample size is below {ESS_PER_CHAIN} a chain for {count} "
-                f"quantities (down to {least:.0f}: {_names(posterior, low, worst)}): their estimates are "
-                "noisy. Draw more.",
+                f"the effective sample size is below {ESS_PER_CHAIN} a chain for "
+                f"{_quantities(count)} (down to {least:.0f}: {_names(posterior, low, worst)}): "
+                "estimates from them are noisy. Draw more.",
             )
         )
     return found

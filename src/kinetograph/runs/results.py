@@ -49,7 +49,7 @@ def _statistics(sampler: Sampler, rows: np.ndarray) -> Any:
     import xarray as xr
 
     chains, draws = rows.shape[:2]
-    variables = {
+    variables: dict[str, Any] = {
         s.name: (("chain", "draw"), rows[..., i].astype(s.dtype), {"description": s.text})
         for i, s in enumerate(sampler.statistics)
     }

@@ -56,11 +56,11 @@ def _free(model: Model, point: Any, key: np.ndarray) -> np.ndarray:
     """The free state of given values; what is not given is drawn from uniform(-2, 2) on it."""
     if not isinstance(point, Mapping):
         raise TypeError(_KINDS.format(type(point).__name__))
-    with x64():
-        free = np.asarray(4.0 * uniforms(key, 0, 0, model.free_size) - 2.0)
     if len(point) < len(model.names):
-        values = model.transform(free) | dict(point)
         model._check_values(point, complete=False)
+        with x64():
+            free = np.asarray(4.0 * uniforms(key, 0, 0, model.free_size) - 2.0)
+        values = model.transform(free) | dict(point)
     else:
         values = dict(point)
     return model.untransform(values)

@@ -8,7 +8,7 @@ import numpy as np
 from . import diagnostics
 from .results import check_tree
 
-__all__ = ["Summary", "summary"]
+__all__ = ["Summary", "row_names", "summary"]
 
 COLUMNS = ("mean", "sd", "q5", "median", "q95", "mcse_mean", "ess_bulk", "ess_tail", "r_hat")
 
@@ -98,6 +98,8 @@ def summary(tree: Any, *names: str, probability: float = 0.9) -> Summary:
         If a name is no target.
     TypeError
         If `tree` has no posterior.
+    ValueError
+        If it has no draws, or `probability` is not between 0 and 1.
 
     Examples
     --------
@@ -112,6 +114,8 @@ def summary(tree: Any, *names: str, probability: float = 0.9) -> Summary:
     posterior = check_tree(tree, "summary")
     if not 0 < probability < 1:
         raise ValueError(f"summary: probability must be between 0 and 1, got {probability}")
+    if not posterior.sizes.get("draw", 0):
+        raise ValueError("summary: the results hold no draws")
     for name in names:
         if name not in posterior:
             known = ", ".join(map(str, posterior.data_vars))
@@ -124,7 +128,7 @@ def summary(tree: Any, *names: str, probability: float = 0.9) -> Summary:
     for name in names or posterior.data_vars:
         variable = posterior[name]
         values = np.asarray(variable.values, float)
-        rows += _row_names(str(name), variable)
+        rows += row_names(str(name), variable)
         chains, length = values.shape[:2]
         flat = values.reshape(chains, length, -1)
         low, median, high = np.quantile(flat, (outer[0], 0.5, outer[1]), axis=(0, 1))
@@ -146,7 +150,8 @@ _DIAGNOSTICS = {
 }
 
 
-def _row_names(name: str, variable: Any) -> list[str]:
+def row_names(name: str, variable: Any) -> list[str]:
+    """The name of each element of a target, by the labels of its dims: `theta[A]`."""
     dims = variable.dims[2:]
     if not dims:
         return [name]

@@ -3,8 +3,8 @@
 A transition is driven by asking and telling. The run opens it with `begin`; then, turn by turn, it
 asks where the log density is wanted, evaluates value and gradient there, and tells the sampler;
 when the transition is `finished`, `end` gives the new position and what is recorded. Each turn
-takes one gradient, wherever the sampler is in its own bookkeeping, so that all samplers run in one compiled
-loop that holds one copy of the model.
+takes one gradient, wherever the sampler is in its own bookkeeping, so that all samplers run in one
+compiled loop that holds one copy of the model.
 
 Everything is traced by JAX: states are pytrees of arrays, branches on values use `jax.lax`.
 Coordinates are scaled: a step in the free state is `tuned.scale` times a step in coordinates in

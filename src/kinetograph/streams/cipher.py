@@ -33,7 +33,7 @@ def philox4x32(key: tuple[Any, Any], counter: Words) -> Words:
     # Written with lax and traced once a shape, as tracing these operations takes long.
     shape = jnp.broadcast_shapes(*(jnp.shape(c) for c in counter))
     k0, k1, c0, c1, c2, c3 = (
-        lax.broadcast(word, shape) if jnp.shape(word) != shape else jnp.asarray(word)
+        jnp.broadcast_to(lax.convert_element_type(word, np.uint32), shape)
         for word in (*key, *counter)
     )
     weyl0, weyl1 = (lax.full(shape, w, np.uint32) for w in _WEYL)

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from ..array import Array
+from ..expressions import Expression, apply_expression, atom, constant_text
 from ..node import Apply, Data, Node
 from ..source import user_frame
 from .diagram import Diagram, Edge, Vertex
-from .expressions import Expression, apply_expression, atom, constant_text
 from .listing import one_line
 
 __all__ = ["connected", "names_in_scope", "read"]

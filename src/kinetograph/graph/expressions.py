@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..node import Apply, Data, Node
+from .node import Apply, Data, Node
 
-__all__ = ["Expression", "apply_expression", "atom", "constant_text"]
+__all__ = ["Expression", "apply_expression", "atom", "constant_text", "operator_expression"]
 
 LONGEST = 60  # characters of an expression
 
@@ -72,7 +72,7 @@ def _write(node: Node, parts: list[Expression]) -> Expression:
         return atom(f"{node.label()}({', '.join(p.text for p in parts)})")
     symbol, name = node.operation.symbol, node.operation.name
     if symbol and len(parts) == 2:
-        return _binary(symbol, *parts)
+        return operator_expression(symbol, *parts)
     if symbol and len(parts) == 1:
         if "y" in node.attributes:  # a whole exponent, known when the graph is built
             return Expression(f"{parts[0].within(_ATOM)} ** {node.attributes['y']}", 8)
@@ -87,7 +87,8 @@ def _write(node: Node, parts: list[Expression]) -> Expression:
     return atom(f"{name}({', '.join(arguments)})")
 
 
-def _binary(symbol: str, left: Expression, right: Expression) -> Expression:
+def operator_expression(symbol: str, left: Expression, right: Expression) -> Expression:
+    """`left symbol right`, with brackets where the operands need them."""
     own = _PRECEDENCE.get(symbol, 0)
     tight = own + 1
     if symbol == "**":

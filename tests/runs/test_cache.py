@@ -1,0 +1,242 @@
+"""Compiled programs: kept by the model, and on disk, and used only when they are safe to use."""
+
+import contextlib
+import logging
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import jax
+import numpy as np
+import pytest
+from tests.runs.models import run, same_draws
+
+import kinetograph as kg
+from kinetograph.runs.cache import cache_folder
+
+pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
+
+
+def model(slope: float = 1.0) -> kg.Model:
+    """A model made anew each time."""
+    a = kg.normal(0, 1)
+    y = kg.data([0.2, 0.4, 0.9])
+    kg.observe(y, kg.student(3, slope * a, 1.0))
+    return kg.model(a)
+
+
+@contextlib.contextmanager
+def count_compilations():
+    """The names of all programs that XLA compiles meanwhile."""
+    seen: list[str] = []
+
+    class Listener(logging.Handler):
+        def emit(self, record):
+            if "Finished XLA compilation of" in record.getMessage():
+                seen.append(record.getMessage())
+
+    logger, listener = logging.getLogger("jax"), Listener()
+    with jax.log_compiles():
+        logger.addHandler(listener)
+        try:
+            yield seen
+        finally:
+            logger.removeHandler(listener)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    place = tmp_path / "programs"
+    monkeypatch.setenv("KINETOGRAPH_CACHE", str(place))
+    return place
+
+
+def programs(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*.xla"))
+
+
+def test_compilations_are_counted(folder):
+    """Else the tests below would pass whatever happens."""
+    with count_compilations() as seen:
+        run(model())
+    assert seen
+
+
+def test_a_second_run_of_a_model_compiles_nothing(folder):
+    schools = model()
+    run(schools)
+    with count_compilations() as seen:
+        run(schools, draws=500, warmup=20, chains=7, seed=1, thin=3)
+        run(schools, draws=5, chains=1, initial=np.zeros((1, 1)))
+    assert seen == []
+
+
+def test_an_equal_model_comes_from_the_disk(folder):
+    first = run(model())
+    assert len(programs(folder)) == 1
+    with count_compilations() as seen:
+        second = run(model())
+    assert seen == []
+    assert same_draws(first, second)
+    assert len(programs(folder)) == 1
+
+
+def test_another_model_is_another_program(folder):
+    first, second = run(model()), run(model(slope=2.0))
+    assert len(programs(folder)) == 2
+    assert not same_draws(first, second)
+
+
+def test_other_data_of_the_same_shape_gives_other_draws(folder):
+    def with_data(values):
+        a = kg.normal(0, 1)
+        y = kg.data(values)
+        kg.observe(y, kg.student(3, a, 1.0))
+        return kg.model(a)
+
+    first, second = run(with_data([0.0, 1.0])), run(with_data([5.0, 6.0]))
+    assert first["posterior"]["a"].mean() < 1 < second["posterior"]["a"].mean()
+
+
+def test_a_sampler_with_other_settings_or_another_class_is_another_program(folder):
+    class Mine(kg.samplers.NUTS):
+        def begin(self, position, tuned, noise):
+            tree = super().begin(position, tuned, noise)
+            return tree
+
+    run(model())
+    run(model(), sampler=kg.samplers.NUTS(max_depth=3))
+    run(model(), sampler=Mine())
+    assert len(programs(folder)) >= 2
+
+
+def biased(factor: float):
+    """A class of one name whose code differs by a number it closes over."""
+
+    class Biased(kg.samplers.NUTS):
+        def end(self, state):
+            position, info = super().end(state)
+            return position, info._replace(statistics=info.statistics * factor)
+
+    return Biased()
+
+
+def test_a_changed_class_of_the_same_name_is_not_taken_for_the_old_one(folder):
+    """A sampler's author edits and runs again: the old program must not come back."""
+    once = run(model(), sampler=biased(1.0))["sample_stats"]["lp"].values
+    twice = run(model(), sampler=biased(2.0))["sample_stats"]["lp"].values
+    np.testing.assert_allclose(twice, 2 * once, rtol=1e-12)
+
+
+def lifted(factor: float) -> kg.Model:
+    @kg.lift
+    def penalty(v):
+        return -factor * v * v
+
+    a = kg.normal(0, 1)
+    return kg.model(a, factors=[penalty(a)])
+
+
+def test_a_lifted_function_that_closes_over_another_value_is_another_program(folder):
+    narrow, wide = run(lifted(50.0), draws=500), run(lifted(0.5), draws=500)
+    assert float(narrow["posterior"]["a"].std()) < 0.2 < float(wide["posterior"]["a"].std())
+
+
+def test_the_cache_can_be_switched_off(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    monkeypatch.setenv("KINETOGRAPH_CACHE", "off")
+    assert cache_folder() is None
+    with count_compilations() as seen:
+        run(model())
+        run(model())
+    assert len(seen) >= 2
+    assert list(tmp_path.rglob("*.xla")) == []
+
+
+def test_it_is_on_by_default_in_the_users_cache_folder(tmp_path, monkeypatch):
+    monkeypatch.delenv("KINETOGRAPH_CACHE")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    run(model())
+    assert len(list(tmp_path.rglob("*.xla"))) == 1
+    assert tmp_path in cache_folder().parents
+
+
+@pytest.mark.parametrize("content", [b"", b"no pickle", None])
+def test_a_damaged_entry_is_replaced(folder, content):
+    first = run(model())
+    (entry,) = programs(folder)
+    whole = entry.read_bytes()
+    entry.write_bytes(whole[: len(whole) // 2] if content is None else content)
+    assert same_draws(run(model()), first)
+    (entry,) = programs(folder)
+    assert len(entry.read_bytes()) > len(whole) // 2
+    with count_compilations() as seen:
+        run(model())
+    assert seen == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions are POSIX's")
+@pytest.mark.parametrize("mode", [0o777, 0o770, 0o702])
+def test_a_folder_that_others_may_write_to_is_not_used(folder, mode):
+    folder.mkdir()
+    folder.chmod(mode)
+    with pytest.warns(kg.KinetographWarning, match="can be written by others and is not used"):
+        run(model())
+    assert programs(folder) == []
+
+
+def test_a_folder_that_cannot_be_made_is_no_error(tmp_path, monkeypatch):
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    monkeypatch.setenv("KINETOGRAPH_CACHE", str(blocked / "programs"))
+    run(model())
+
+
+def test_nothing_is_left_beside_the_entries(folder):
+    run(model())
+    assert [p.suffix for p in folder.iterdir()] == [".xla"]
+    assert folder.stat().st_mode & 0o077 == 0
+
+
+SCRIPT = """
+import logging, sys
+import jax
+import kinetograph as kg
+seen = []
+class Listener(logging.Handler):
+    def emit(self, record):
+        if "Finished XLA compilation of" in record.getMessage():
+            seen.append(record.getMessage())
+logging.getLogger("jax").addHandler(Listener())
+logging.getLogger("jax").propagate = False
+a = kg.normal(0, 1)
+y = kg.data([0.2, 0.4, 0.9])
+kg.observe(y, kg.student(3, a, 1.0))
+with jax.log_compiles():
+    tree = kg.mcmc(kg.model(a), draws=50, chains=2, seed=3, progress=False)
+print(len(seen), tree["posterior"]["a"].values.tobytes().hex())
+"""
+
+
+def test_a_second_process_compiles_nothing(folder, tmp_path):
+    """The same script again: not one compilation, and the same draws."""
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    source = str(Path(kg.__file__).parents[1])
+    environment = os.environ | {"PYTHONPATH": source}
+
+    def once() -> tuple[int, str]:
+        done = subprocess.run(
+            [sys.executable, "-W", "ignore", str(script)],
+            env=environment, capture_output=True, text=True, timeout=120, check=True,
+        )  # fmt: skip
+        count, draws = done.stdout.split()
+        return int(count), draws
+
+    first, second = once(), once()
+    assert first[0] >= 1
+    assert second[0] == 0
+    assert first[1] == second[1]

@@ -1,0 +1,110 @@
+"""`kg.summary`: its numbers, its text, and what it refuses."""
+
+import numpy as np
+import pytest
+import xarray as xr
+from tests.runs.models import run, schools
+
+import kinetograph as kg
+from kinetograph.runs import diagnostics
+
+pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
+
+
+def by_hand() -> xr.DataTree:
+    """Results that were not made by a run, with numbers that stay the same for ever."""
+    rng = np.random.RandomState(1)  # the legacy generator: its numbers are frozen
+    draws = {
+        "mu": (("chain", "draw"), 4 + 3 * rng.standard_normal((4, 250))),
+        "theta": (("chain", "draw", "school"), rng.standard_normal((4, 250, 2)) * [0.01, 200.0]),
+        "fixed": (("chain", "draw"), np.ones((4, 250))),
+    }
+    coords = {"chain": range(4), "draw": range(250), "school": ["Choate", "Exeter"]}
+    return xr.DataTree.from_dict({"/posterior": xr.Dataset(draws, coords)})
+
+
+GOLDEN = """\
+                 mean      sd       q5  median     q95  mcse_mean  ess_bulk  ess_tail  r_hat
+mu               4.12    2.94    -0.85    4.12    8.88      0.090      1077       881  1.000
+theta[Choate]  0.0000  0.0102  -0.0168  0.0001  0.0164    0.00033       952       738  1.001
+theta[Exeter]     0.6   197.1   -304.2     0.1   328.4       6.07      1055       987  0.999
+fixed            1.00    0.00     1.00    1.00    1.00      0.000      1000      1000    nan
+"""
+
+
+def test_text():
+    assert str(kg.summary(by_hand())) == GOLDEN.rstrip("\n")
+    assert repr(kg.summary(by_hand())) == GOLDEN.rstrip("\n")
+
+
+def test_numbers():
+    tree = by_hand()
+    table = kg.summary(tree)
+    assert table.names == ("mu", "theta[Choate]", "theta[Exeter]", "fixed")
+    assert len(table) == 4
+    x = tree["posterior"]["theta"].values[..., 1]
+    expected = {
+        "mean": x.mean(),
+        "sd": x.std(ddof=1),
+        "q5": np.quantile(x, 0.05),
+        "median": np.median(x),
+        "q95": np.quantile(x, 0.95),
+        "mcse_mean": diagnostics.mcse_mean(x),
+        "ess_bulk": diagnostics.ess_bulk(x),
+        "ess_tail": diagnostics.ess_tail(x),
+        "r_hat": diagnostics.rhat(x),
+    }
+    assert list(table.columns) == list(expected)
+    for column, value in expected.items():
+        assert table[column, "theta[Exeter]"] == pytest.approx(float(value), rel=1e-12)
+        assert table[column].shape == (4,)
+
+
+def test_another_interval():
+    table = kg.summary(by_hand(), "mu", probability=0.5)
+    x = by_hand()["posterior"]["mu"].values
+    assert table["q25", "mu"] == np.quantile(x, 0.25)
+    assert table["q75", "mu"] == np.quantile(x, 0.75)
+
+
+def test_chosen_names_in_the_order_asked_for():
+    assert kg.summary(by_hand(), "fixed", "mu").names == ("fixed", "mu")
+
+
+def test_data_frame():
+    pandas = pytest.importorskip("pandas")
+    frame = kg.summary(by_hand()).to_dataframe()
+    assert isinstance(frame, pandas.DataFrame)
+    assert frame.loc["mu", "mean"] == kg.summary(by_hand())["mean", "mu"]
+
+
+def test_matrices_are_named_by_both_labels():
+    omega = kg.lkj_correlation(1.0, 2)
+    names = kg.summary(run(kg.model(omega))).names
+    assert names == ("omega[0, 0]", "omega[0, 1]", "omega[1, 0]", "omega[1, 1]")
+
+
+def test_labels_are_shown():
+    assert "theta[Deerfield]" in kg.summary(run(schools())).names
+
+
+@pytest.mark.parametrize("draws", [1, 2, 3, 4, 5])
+def test_very_few_draws(draws):
+    table = kg.summary(run(schools(), draws=draws))
+    assert np.isfinite(table["mean"]).all()
+    assert "nan" in str(table) or draws >= 4
+
+
+def test_no_draws():
+    with pytest.raises(ValueError, match="no draws"):
+        kg.summary(run(schools(), draws=0))
+
+
+def test_refusals():
+    with pytest.raises(KeyError, match="'nu' is not in the results; they hold mu, theta, fixed"):
+        kg.summary(by_hand(), "nu")
+    with pytest.raises(TypeError, match=r"summary: expected results of kg\.mcmc"):
+        kg.summary([1.0])
+    for probability in (0, 1, -0.1, 90, np.nan):
+        with pytest.raises(ValueError, match="probability must be between 0 and 1"):
+            kg.summary(by_hand(), probability=probability)

@@ -6,7 +6,7 @@ from tests.laws.helpers import assert_mean, assert_moments, assert_sd, ess, mean
 
 
 def autoregression(phi: float, chains: int, length: int, seed: int) -> np.ndarray:
-    """x' = phi x + sqrt(1 - phi^2) r: standard normal, autocorrelation time (1 + phi) / (1 - phi)."""
+    """x' = phi x + sqrt(1 - phi^2) r: autocorrelation time (1 + phi) / (1 - phi)."""
     rng = np.random.default_rng(seed)
     x = np.empty((chains, length))
     x[:, 0] = rng.normal(size=chains)

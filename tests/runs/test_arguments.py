@@ -19,7 +19,7 @@ def _nothing_is_compiled(request, monkeypatch):
 
 @pytest.mark.parametrize("thing", [3, "model", None, [1.0], kg.samplers.NUTS()])
 def test_not_a_model(thing):
-    with pytest.raises(TypeError, match="the first argument is a .*, not a model"):
+    with pytest.raises(TypeError, match=r"the first argument is a .*, not a model"):
         kg.mcmc(thing)
 
 

@@ -120,7 +120,7 @@ def test_targets_do_not_change_the_draws():
 
 
 def test_a_batch_of_chains_makes_the_same_draws():
-    """The program for accelerators, on the CPU: equal up to rounding, as sums are ordered otherwise.
+    """The program for accelerators, on the CPU: equal up to the rounding of reordered sums.
 
     Rounding grows along a chain, so the run is short; the numbers of steps are equal.
     """

@@ -12,8 +12,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
 
 
 def test_memory_is_the_draws_and_a_constant():
-    """Peak of NumPy's allocations, without the compiler's: twice the draws (the stacked copy)."""
-    x = kg.normal(0, 1, shape=200)
+    """Peak of NumPy's allocations, without the compiler's: the draws, and a stacked copy."""
+    x = kg.normal(0, 1, shape=1000)
     model = kg.model(x)
     run(model, draws=10)
     tracemalloc.start()
@@ -21,9 +21,9 @@ def test_memory_is_the_draws_and_a_constant():
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     size = sum(v.nbytes for v in tree["posterior"].dataset.data_vars.values())
-    assert size == 2 * 4000 * 200 * 8
-    # The check of convergence works on ranks and spectra of the draws, several times their size.
-    assert peak < 12 * size, f"{peak / size:.1f} times the draws"
+    assert size == 2 * 4000 * 1000 * 8
+    # The check of convergence works on a part at a time, some tens of MiB.
+    assert peak < 3 * size + 60e6, f"{peak / size:.1f} times the draws"
 
 
 def test_only_targets_are_kept():

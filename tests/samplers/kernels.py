@@ -47,7 +47,7 @@ def transitions(
     repeat: int | None = None,
     dtype: Any = float,
 ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """The new positions and the statistics; each row of q makes one transition with noise of its own.
+    """The new positions and the statistics; each row makes one transition.
 
     With `repeat`, q is a single point from which so many transitions start.
     """

@@ -284,7 +284,7 @@ def test_divergence_threshold_is_1000_by_default():
 
 
 def test_single_precision_is_kept():
-    q, info = transitions(NUTS(), harmonic, [0.3, 0.2], step_size=0.5, repeat=10, dtype=np.float32)
+    q, _ = transitions(NUTS(), harmonic, [0.3, 0.2], step_size=0.5, repeat=10, dtype=np.float32)
     assert q.dtype == np.float32
     double, _ = transitions(NUTS(), harmonic, [0.3, 0.2], step_size=0.5, repeat=10)
     assert double.dtype == np.float64

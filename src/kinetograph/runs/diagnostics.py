@@ -10,6 +10,8 @@ and localization: an improved R-hat, Bayesian Analysis 16 (2021) 667-718.
 All functions take draws of shape (chain, draw, ...) and work on each remaining element.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ..streams.draws import quantile
@@ -17,6 +19,8 @@ from ..streams.draws import quantile
 __all__ = ["ess_bulk", "ess_mean", "ess_tail", "mcse_mean", "rhat", "rhat_and_ess_bulk"]
 
 Draws = np.ndarray
+
+_PART = 2**19  # numbers worked on at once, some ten times 4 MiB
 
 
 def _flat(draws: Draws) -> np.ndarray:
@@ -105,34 +109,51 @@ def _where_finite(x: np.ndarray, values: np.ndarray) -> np.ndarray:
     return np.where(np.isfinite(x).all((1, 2)), values, np.nan)
 
 
+def _by_parts(kernel: Callable[[np.ndarray], np.ndarray], draws: Draws) -> np.ndarray:
+    """The kernel's values, a part of the elements at a time: the work arrays stay small."""
+    x = _flat(draws)
+    step = max(1, _PART // max(1, x.shape[1] * x.shape[2]))
+    parts = [kernel(x[i : i + step]) for i in range(0, max(len(x), 1), step)]
+    return np.concatenate(parts, axis=-1)
+
+
 def ess_mean(draws: Draws) -> np.ndarray:
     """Effective sample size for the mean."""
-    return _shaped(_ess(_split(_flat(draws))), draws)
+    return _shaped(_by_parts(lambda x: _ess(_split(x)), draws), draws)
 
 
 def ess_bulk(draws: Draws) -> np.ndarray:
     """Effective sample size of the rank-normalised draws."""
-    x = _split(_flat(draws))
-    return _shaped(_where_finite(x, _ess(_rank_normalised(x))), draws)
+
+    def kernel(x: np.ndarray) -> np.ndarray:
+        return _where_finite(x, _ess(_rank_normalised(_split(x))))
+
+    return _shaped(_by_parts(kernel, draws), draws)
 
 
 def ess_tail(draws: Draws, probability: float = 0.9) -> np.ndarray:
     """The smaller effective sample size for the two quantiles of a central interval."""
-    x = _flat(draws)
     edges = ((1 - probability) / 2, (1 + probability) / 2)
-    limits = np.quantile(x.reshape(len(x), -1), edges, axis=1)
-    sizes = [_ess(_split((x <= limit[:, None, None]).astype(float))) for limit in limits]
-    return _shaped(_where_finite(x, np.minimum(*sizes)), draws)
+
+    def kernel(x: np.ndarray) -> np.ndarray:
+        limits = np.quantile(x.reshape(len(x), -1), edges, axis=1)
+        sizes = [_ess(_split((x <= limit[:, None, None]).astype(float))) for limit in limits]
+        return _where_finite(x, np.minimum(*sizes))
+
+    return _shaped(_by_parts(kernel, draws), draws)
 
 
 def rhat(draws: Draws) -> np.ndarray:
     """The larger of rank-normalised split R-hat and its folded form."""
-    x = _split(_flat(draws))
-    median = np.median(x.reshape(len(x), -1), axis=1)
-    folded = np.abs(x - median[:, None, None])
-    values = [_basic_rhat(_rank_normalised(part)) for part in (x, folded)]
-    result = np.maximum(*values)
-    return _shaped(_where_finite(x, result), draws)
+
+    def kernel(x: np.ndarray) -> np.ndarray:
+        x = _split(x)
+        median = np.median(x.reshape(len(x), -1), axis=1)
+        folded = np.abs(x - median[:, None, None])
+        values = [_basic_rhat(_rank_normalised(part)) for part in (x, folded)]
+        return _where_finite(x, np.maximum(*values))
+
+    return _shaped(_by_parts(kernel, draws), draws)
 
 
 def _basic_rhat(x: np.ndarray) -> np.ndarray:
@@ -154,9 +175,13 @@ def rhat_and_ess_bulk(draws: Draws) -> tuple[np.ndarray, np.ndarray]:
 
     Both come from one ranking: the check after every run should not cost more than the run.
     """
-    x = _split(_flat(draws))
-    scores = _rank_normalised(x)
-    finite = np.isfinite(x).all((1, 2))
-    moved = np.ptp(x.reshape(len(x), -1), axis=1) > 0
-    r = np.where(finite & moved, _basic_rhat(scores), np.nan)
-    return _shaped(r, draws), _shaped(np.where(finite, _ess(scores), np.nan), draws)
+
+    def kernel(x: np.ndarray) -> np.ndarray:
+        x = _split(x)
+        scores = _rank_normalised(x)
+        moved = np.ptp(x.reshape(len(x), -1), axis=1) > 0
+        r = np.where(moved, _basic_rhat(scores), np.nan)
+        return _where_finite(x, np.stack([r, _ess(scores)]))
+
+    r, size = _by_parts(kernel, draws)
+    return _shaped(r, draws), _shaped(size, draws)

@@ -150,6 +150,13 @@ TARGETS = {
         np.array([1.4, -0.5]),
         1.35,
     ),
+    "resonant": (  # four steps are half a period: without the checks across halves trees go on
+        harmonic,
+        lambda q: -0.5 * OMEGA**2 * float(q @ q),
+        lambda q: -(OMEGA**2) * q,
+        np.linspace(-1.5, 1.5, 20),
+        0.85 / OMEGA,
+    ),
 }
 
 

@@ -12,10 +12,15 @@ import kinetograph as kg
 from kinetograph.samplers import NUTS
 
 OMEGA = 1.3
+WIDTHS = np.linspace(0.8, 1.3, 4)  # reciprocal
 
 
 def harmonic(q):
     return -0.5 * OMEGA**2 * jnp.sum(q * q)
+
+
+def unequal(q):
+    return -0.5 * jnp.sum((WIDTHS * q) ** 2)
 
 
 def banana(q):
@@ -156,6 +161,13 @@ TARGETS = {
         lambda q: -(OMEGA**2) * q,
         np.linspace(-1.5, 1.5, 20),
         0.85 / OMEGA,
+    ),
+    "unequal": (  # long steps on several frequencies: each of the two checks decides at times
+        unequal,
+        lambda q: -0.5 * float((WIDTHS * q) @ (WIDTHS * q)),
+        lambda q: -(WIDTHS**2) * q,
+        np.array([0.5, -1.0, 0.3, 1.0]) / WIDTHS,
+        1.4,
     ),
 }
 

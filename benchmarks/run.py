@@ -12,9 +12,10 @@ from typing import Any
 
 import scores
 from environments import PACKAGES, environment, machine, own_python, versions
-from models import MODELS
 from processes import run, surroundings
 from table import OURS, Record, markdown
+
+from models import MODELS
 
 HERE = Path(__file__).resolve().parent
 WARMUP = {OURS: 500, "blackjax": 1000, "numpyro": 1000, "pymc": 1000, "nutpie": 400}

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from arviz_stats.base import array_stats
+
 from models import REFERENCE
 
 AXES = {"chain_axis": 0, "draw_axis": 1}

@@ -13,6 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from common import Job, Run, job, printed, report, save, warm
+
 from models import QUANTITIES, UNKNOWNS, data, points
 
 jax.config.update("jax_enable_x64", True)

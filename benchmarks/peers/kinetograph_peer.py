@@ -7,6 +7,7 @@ Beside the modes of the peers: `memory` reports the peak memory of a process tha
 from pathlib import Path
 
 from common import Run, job, printed, report, save, warm
+
 from models import QUANTITIES, data, points
 
 

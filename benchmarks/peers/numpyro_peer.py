@@ -11,9 +11,10 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import numpyro
 from common import Run, job, printed, report, save, warm
-from models import QUANTITIES, data, points
 from numpyro import distributions as dist
 from numpyro.diagnostics import print_summary
+
+from models import QUANTITIES, data, points
 
 task = job(variants=("threads", "parallel", "vectorized", "sequential"))
 if task.variant == "parallel":

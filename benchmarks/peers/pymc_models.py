@@ -1,6 +1,7 @@
 """The models in PyMC, for PyMC's own sampler and for nutpie."""
 
 import pymc as pm
+
 from models import POSITIVE, UNKNOWNS, data, points
 
 

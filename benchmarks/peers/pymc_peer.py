@@ -4,8 +4,9 @@ import os
 
 import pymc as pm
 from common import Run, job, printed, report, save, warm
-from models import QUANTITIES
 from pymc_models import build, densities
+
+from models import QUANTITIES
 
 
 def main() -> None:

@@ -67,7 +67,7 @@ def test_a_regression_on_a_matrix_with_an_offset_and_scalars():
 
 def test_known_sds_weigh_the_observations():
     rng = np.random.default_rng(3)
-    index, x, y, size = groups(rng)
+    index, _, y, size = groups(rng)
     a = kg.normal(0, 1, shape=size)
     sd = kg.data(rng.uniform(0.5, 2.0, 200))
     kg.observe(y, kg.normal(-a[index] * 3.0 + 1.0, sd))

@@ -434,5 +434,5 @@ def test_observe_with_its_arguments_exchanged():
 
 def test_coords_of_no_dimension():
     x = kg.normal(0, 1, shape=2, dims="school")
-    with pytest.raises(kg.DimsError, match="'schol', which is no dimension.*are: school"):
+    with pytest.raises(kg.DimsError, match=r"'schol', which is no dimension.*are: school"):
         kg.model(x, coords={"schol": ["A", "B"]})

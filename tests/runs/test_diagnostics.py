@@ -139,3 +139,13 @@ def test_chains_that_differ_are_seen():
     assert diagnostics.rhat(CASES["unequal spread"]) > 1.05
     assert diagnostics.ess_bulk(CASES["slow"]) < 300
     assert diagnostics.ess_mean(CASES["alternating"]) > 4000
+
+
+def test_the_check_after_a_run_sees_a_chain_of_another_spread():
+    rng = np.random.default_rng(7)
+    draws = rng.normal(size=(4, 1000, 3))
+    draws[2, :, 1] *= 3.0
+    values, _ = diagnostics.rhat_and_ess_bulk(draws)
+    np.testing.assert_allclose(values[1], diagnostics.rhat(draws)[1], rtol=1e-12)
+    assert values[1] > 1.1
+    assert (values[[0, 2]] < 1.01).all()

@@ -130,7 +130,7 @@ def test_a_batch_of_chains_makes_the_same_draws():
     running = [
         Chain(
             program.initial(derive_key(5, i), None),
-            np.empty((10, len(program.sampler.statistics))),
+            np.empty((10, len(program.statistics))),
             [np.empty((10, *node.shape)) for node in program.targets],
         )
         for i in range(3)

@@ -379,6 +379,7 @@ def _target(array: Any, name: str | None) -> Node:
 
 
 def _check(component: Component, factors: Sequence[Node]) -> None:
+    _check_lost(component)
     for node in component.nodes:
         if node.kind == "placeholder":
             raise ModelError(
@@ -406,6 +407,10 @@ def _check(component: Component, factors: Sequence[Node]) -> None:
             "so a model cannot be defined; observe data or give the unknowns distributions"
         )
     _check_flat(component, factors)
+
+
+def _check_lost(component: Component) -> None:
+    """A likelihood that went away with its data would silently be missing."""
     lost = lost_observations(component.nodes, component.likelihoods)
     if lost:
         first = lost[0]

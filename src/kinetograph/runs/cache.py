@@ -29,6 +29,11 @@ from ..graph.errors import KinetographWarning
 
 __all__ = ["cache_folder", "compile_cached"]
 
+_SETTINGS = (
+    "jax_default_matmul_precision",
+    "jax_numpy_dtype_promotion",
+    "jax_numpy_rank_promotion",
+)
 _KEPT = 200  # entries; the oldest go first
 
 
@@ -65,6 +70,8 @@ def _digest(text: str) -> str:
         device.platform,
         str(device.device_kind),
         os.environ.get("XLA_FLAGS", ""),
+        # What of JAX's settings changes how a program is lowered.
+        *(str(getattr(jax.config, name)) for name in _SETTINGS),
     ]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 

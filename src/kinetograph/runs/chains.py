@@ -16,12 +16,12 @@ import jax
 import numpy as np
 
 from ..graph.precision import x64
-from .program import GIVEN_UP, ChainState, Plan, Program
+from .program import GIVEN_UP, ChainState, Plan, Program, Where
 
 __all__ = ["Chain", "Lengths", "run_batch", "run_threads", "threads_available"]
 
 BLOCK_SECONDS = 0.1  # how long a block should take: how often progress and Ctrl-C are seen
-FIRST_GRADIENTS = 500
+FIRST_GRADIENTS = 1000
 MOST_GRADIENTS = 2**40
 
 
@@ -57,18 +57,19 @@ class Chain:
 
     def take(self, state: ChainState, block: Any) -> None:
         """Copy the new draws out of a block, and note where the chain is."""
-        count = int(block.count)
-        end = self.kept + count
-        self.statistics[self.kept : end] = np.asarray(block.statistics)[:count]
-        for rows, values in zip(self.targets, block.targets, strict=True):
-            rows[self.kept : end] = np.asarray(values)[:count]
+        where = Where(*np.asarray(block.progress).tolist())
+        end = self.kept + where.rows
+        if where.rows:
+            self.statistics[self.kept : end] = np.asarray(block.statistics)[: where.rows]
+            for rows, values in zip(self.targets, block.targets, strict=True):
+                rows[self.kept : end] = np.asarray(values)[: where.rows]
         self.kept = end
         self.state = state
-        self.transition = int(state.transition)
-        self.gradients = int(state.gradients)
-        self.divergences = int(state.divergences)
-        self.step_size = float(state.adaptation.tuned.step_size)
-        self.failed = not bool(state.started) and int(state.attempts) >= GIVEN_UP
+        self.transition = where.transition
+        self.gradients = where.gradients
+        self.divergences = where.divergences
+        self.step_size = float(block.step_size)
+        self.failed = not where.started and where.attempts >= GIVEN_UP
 
 
 @dataclass

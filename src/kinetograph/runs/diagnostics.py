@@ -20,6 +20,7 @@ __all__ = ["ess_bulk", "ess_mean", "ess_tail", "mcse_mean", "rhat", "rhat_and_es
 
 Draws = np.ndarray
 
+SUSPECT = 1.005  # a folded R-hat without ranks below it is not looked at more closely
 _PART = 2**19  # numbers worked on at once, some ten times 4 MiB
 
 
@@ -148,12 +149,16 @@ def rhat(draws: Draws) -> np.ndarray:
 
     def kernel(x: np.ndarray) -> np.ndarray:
         x = _split(x)
-        median = np.median(x.reshape(len(x), -1), axis=1)
-        folded = np.abs(x - median[:, None, None])
-        values = [_basic_rhat(_rank_normalised(part)) for part in (x, folded)]
+        values = [_basic_rhat(_rank_normalised(part)) for part in (x, _folded(x))]
         return _where_finite(x, np.maximum(*values))
 
     return _shaped(_by_parts(kernel, draws), draws)
+
+
+def _folded(x: np.ndarray) -> np.ndarray:
+    """Distances from the median over all chains."""
+    median = np.median(x.reshape(len(x), -1), axis=1)
+    return np.abs(x - median[:, None, None])
 
 
 def _basic_rhat(x: np.ndarray) -> np.ndarray:
@@ -171,9 +176,10 @@ def mcse_mean(draws: Draws) -> np.ndarray:
 
 
 def rhat_and_ess_bulk(draws: Draws) -> tuple[np.ndarray, np.ndarray]:
-    """Rank-normalised split R-hat without its folded form, and bulk effective sample size.
+    """Rank-normalised split R-hat and bulk effective sample size, for the check after every run.
 
-    Both come from one ranking: the check after every run should not cost more than the run.
+    Both come from one ranking. The folded form, which sees chains of different spread, needs a
+    ranking of its own: it is made only where the same statistic without ranks is not close to 1.
     """
 
     def kernel(x: np.ndarray) -> np.ndarray:
@@ -181,6 +187,11 @@ def rhat_and_ess_bulk(draws: Draws) -> tuple[np.ndarray, np.ndarray]:
         scores = _rank_normalised(x)
         moved = np.ptp(x.reshape(len(x), -1), axis=1) > 0
         r = np.where(moved, _basic_rhat(scores), np.nan)
+        folded = _folded(x)
+        suspect = moved & ~(_basic_rhat(folded) < SUSPECT)
+        if suspect.any():
+            spread = _basic_rhat(_rank_normalised(folded[suspect]))
+            r[suspect] = np.fmax(r[suspect], spread)
         return _where_finite(x, np.stack([r, _ess(scores)]))
 
     r, size = _by_parts(kernel, draws)

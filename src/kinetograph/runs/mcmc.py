@@ -153,7 +153,7 @@ def mcmc(
         "interrupted": int(interrupted),
     }
     targets = list(zip(model.target_names, model.targets, strict=True))
-    tree = as_tree(model, sampler, targets, running, attributes)
+    tree = as_tree(program, targets, running, attributes)
     if draws > 0:
         for finding in diagnose(tree):
             warnings.warn(finding.message, SamplingWarning, stacklevel=2)
@@ -201,6 +201,6 @@ def _seed(seed: Any) -> int:
 def _new_chain(program: Program, key: np.ndarray, start: Any, draws: int) -> Chain:
     return Chain(
         program.initial(key, start),
-        np.empty((draws, len(program.sampler.statistics)), program.dtype),
+        np.empty((draws, len(program.statistics)), program.dtype),
         [np.empty((draws, *node.shape), node.dtype) for node in program.targets],
     )

@@ -26,15 +26,17 @@ from jax import lax
 from ..graph.node import Node
 from ..models.density import data_environment
 from ..models.model import Model
-from ..samplers.protocol import Info, Noise, Position, Sampler
+from ..samplers.protocol import Info, Noise, Position, Sampler, Statistic
 from ..streams.draws import uniforms
 from ..warmup.schedule import Adaptation, Warmup
 
-__all__ = ["ROWS", "Block", "ChainState", "Plan", "Program", "GIVEN_UP", "START_ATTEMPTS"]
+__all__ = ["ROWS", "Block", "ChainState", "Plan", "Program", "Where", "GIVEN_UP", "START_ATTEMPTS"]
 
-ROWS = 250  # draws a block can hold
+ROWS = 1000  # draws a block can hold at most,
+ELEMENTS = 2**20  # and numbers, so that its memory is bounded
 START_ATTEMPTS = 100
 GIVEN_UP = START_ATTEMPTS + 1
+STEP_SIZE = Statistic("step_size", float, "the step size of the transition")
 _START = 0  # the purpose of the random numbers of starting points; samplers use others
 
 
@@ -61,11 +63,23 @@ class Plan(NamedTuple):
 
 
 class Block(NamedTuple):
-    """What a block gives: the first `count` rows are new draws."""
+    """What a block gives: new rows, and where the chain is, in few arrays to copy out."""
 
-    count: Any
+    progress: Any  # whole numbers, in the order of `Where`
+    step_size: Any
     statistics: Any
     targets: tuple[Any, ...]
+
+
+class Where(NamedTuple):
+    """Where a chain is after a block."""
+
+    rows: Any  # new draws
+    transition: Any
+    gradients: Any
+    divergences: Any
+    started: Any
+    attempts: Any
 
 
 class _Loop(NamedTuple):
@@ -89,6 +103,17 @@ class Program:
         """The type of the free state."""
         unknowns = self.model.component.unknowns
         return np.result_type(*(v.dtype for v in unknowns))
+
+    @property
+    def statistics(self) -> tuple[Statistic, ...]:
+        """What is recorded of each draw: the sampler's statistics, and the run's."""
+        return (*self.sampler.statistics, STEP_SIZE)
+
+    @property
+    def rows(self) -> int:
+        """How many draws a block can hold."""
+        width = self.model.free_size + sum(node.size for node in self.targets)
+        return int(np.clip(ELEMENTS // max(width, 1), 1, ROWS))
 
     def initial(self, key: Any, free: Any = None) -> ChainState:
         """The state before the first block; a given free state is tried first, and only."""
@@ -164,8 +189,8 @@ class _Steps:
         return Noise(chain.key, chain.transition)
 
     def start(self, chain: ChainState) -> _Loop:
-        rows = jnp.zeros((ROWS, self.model.free_size), chain.position.q.dtype)
-        statistics = jnp.zeros((ROWS, len(self.sampler.statistics)), rows.dtype)
+        rows = jnp.zeros((self.program.rows, self.model.free_size), chain.position.q.dtype)
+        statistics = jnp.zeros((self.program.rows, len(self.program.statistics)), rows.dtype)
         return _Loop(chain, rows, statistics, jnp.int32(0), jnp.int64(0))
 
     def more(self, loop: _Loop) -> Any:
@@ -173,7 +198,7 @@ class _Steps:
         return (
             (chain.transition < self.plan.until)
             & (loop.spent < self.plan.gradients)
-            & (loop.count < ROWS)
+            & (loop.count < self.program.rows)
             & (chain.started | (chain.attempts < GIVEN_UP))
         )
 
@@ -207,6 +232,7 @@ class _Steps:
         kept is overwritten by the next one: a branch on it would copy it.
         """
         chain, plan, started = loop.chain, self.plan, loop.chain.started
+        tuned = chain.adaptation.tuned
         moved, info = self.sampler.end(state)
         finite = jnp.isfinite(point.log_density) & jnp.all(jnp.isfinite(point.gradient))
         # Attempt 0 only makes room for the first random point; -1 is a point the user gave,
@@ -227,11 +253,13 @@ class _Steps:
             divergences=chain.divergences + (started & info.diverging & ~warming),
         )
         chain = self._with_candidate(chain, ~chain.started & (tried < GIVEN_UP))
+        step_size = jnp.asarray(tuned.step_size, info.statistics.dtype)
+        statistics = jnp.concatenate([info.statistics, step_size[None]])
         kept = started & ~warming & ((done + 1 - plan.warmup) % plan.thin == 0)
         return _Loop(
             chain,
             lax.dynamic_update_index_in_dim(loop.free, position.q, loop.count, 0),
-            lax.dynamic_update_index_in_dim(loop.statistics, info.statistics, loop.count, 0),
+            lax.dynamic_update_index_in_dim(loop.statistics, statistics, loop.count, 0),
             loop.count + kept,
             loop.spent + spent,
         )
@@ -265,4 +293,15 @@ class _Steps:
     def result(self, loop: _Loop) -> tuple[ChainState, Block]:
         targets = tuple(self.program.targets)
         values = jax.vmap(lambda q: self.model.density.targets(q, targets, self.data))(loop.free)
-        return loop.chain, Block(loop.count, loop.statistics, values)
+        chain = loop.chain
+        where = Where(
+            loop.count,
+            chain.transition,
+            chain.gradients,
+            chain.divergences,
+            chain.started,
+            chain.attempts,
+        )
+        progress = jnp.stack([jnp.asarray(number, jnp.int64) for number in where])
+        step_size = chain.adaptation.tuned.step_size
+        return chain, Block(progress, step_size, loop.statistics, values)

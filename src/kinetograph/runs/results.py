@@ -17,8 +17,10 @@ import numpy as np
 
 from ..graph.node import Node
 from ..models.model import Model
-from ..samplers.protocol import Sampler
+from ..samplers.protocol import Statistic
+from ..version import __version__
 from .chains import Chain
+from .program import Program
 
 __all__ = ["as_tree", "check_tree"]
 
@@ -45,13 +47,13 @@ def _dataset(
     return xr.Dataset(variables, coords)
 
 
-def _statistics(sampler: Sampler, rows: np.ndarray) -> Any:
+def _statistics(statistics: Sequence[Statistic], rows: np.ndarray) -> Any:
     import xarray as xr
 
     chains, draws = rows.shape[:2]
     variables: dict[str, Any] = {
         s.name: (("chain", "draw"), rows[..., i].astype(s.dtype), {"description": s.text})
-        for i, s in enumerate(sampler.statistics)
+        for i, s in enumerate(statistics)
     }
     return xr.Dataset(variables, {"chain": np.arange(chains), "draw": np.arange(draws)})
 
@@ -71,8 +73,7 @@ def _state(chains: Sequence[Chain]) -> Any:
 
 
 def as_tree(
-    model: Model,
-    sampler: Sampler,
+    program: Program,
     targets: Sequence[tuple[str, Node]],
     chains: Sequence[Chain],
     attributes: Mapping[str, Any],
@@ -80,6 +81,7 @@ def as_tree(
     """The DataTree of a run; chains that were stopped are cut to the shortest."""
     import xarray as xr
 
+    model, sampler = program.model, program.sampler
     draws = min(chain.kept for chain in chains)
     posterior = {
         name: (node, np.stack([chain.targets[i][:draws] for chain in chains]))
@@ -88,7 +90,7 @@ def as_tree(
     statistics = np.stack([chain.statistics[:draws] for chain in chains])
     groups = {
         "posterior": _dataset(model, posterior, ("chain", "draw")),
-        "sample_stats": _statistics(sampler, statistics),
+        "sample_stats": _statistics(program.statistics, statistics),
         "sampler_state": _state(chains),
     }
     observed = {model.name(n): (n, n.value) for n in model.observed}
@@ -97,8 +99,6 @@ def as_tree(
         groups["observed_data"] = _dataset(model, observed, ())
     if constant:
         groups["constant_data"] = _dataset(model, constant, ())
-    from ..version import __version__
-
     shared = {
         "created_at": datetime.datetime.now(datetime.UTC).isoformat(),
         "inference_library": "kinetograph",

@@ -1,4 +1,4 @@
-"""Runs use a cache of compiled programs of their own, and it is the session's."""
+"""Tests use a cache of compiled programs of their own, and it is the session's."""
 
 import os
 

@@ -81,9 +81,27 @@ def test_rhat_equals_arviz(case):
     )
 
 
+def quick(x):
+    rhats, sizes = diagnostics.rhat_and_ess_bulk({"x": x})
+    return rhats["x"], sizes["x"]
+
+
+def test_targets_checked_together_or_alone_give_the_same(monkeypatch):
+    rng = np.random.default_rng(3)
+    targets = {"a": rng.normal(size=(4, 100)), "b": rng.normal(size=(4, 100, 2, 3))}
+    targets["c"] = rng.normal(size=(4, 100, 5)) * [1, 2, 3, 4, 5]
+    for part in (10**9, 2000, 1):
+        monkeypatch.setattr(diagnostics, "_PART", part)
+        rhats, sizes = diagnostics.rhat_and_ess_bulk(targets)
+        for name, draws in targets.items():
+            assert rhats[name].shape == draws.shape[2:]
+            np.testing.assert_array_equal(sizes[name], diagnostics.ess_bulk(draws))
+            np.testing.assert_array_equal(rhats[name], quick(draws)[0])
+
+
 def test_the_quick_check_has_the_same_bulk_size_and_an_rhat_not_above():
     for x in CASES.values():
-        r, size = diagnostics.rhat_and_ess_bulk(x)
+        r, size = quick(x)
         np.testing.assert_allclose(size, diagnostics.ess_bulk(x), rtol=1e-12)
         assert r <= diagnostics.rhat(x) + 1e-12
 
@@ -113,7 +131,7 @@ def test_constants_have_full_size_and_no_rhat():
     assert diagnostics.ess_mean(x) == 400 == array_stats.ess(x, method="mean", **AXES)
     assert diagnostics.ess_bulk(x) == 400
     assert np.isnan(diagnostics.rhat(x))
-    assert np.isnan(diagnostics.rhat_and_ess_bulk(x)[0])
+    assert np.isnan(quick(x)[0])
     assert diagnostics.mcse_mean(x) == 0
 
 
@@ -145,7 +163,7 @@ def test_the_check_after_a_run_sees_a_chain_of_another_spread():
     rng = np.random.default_rng(7)
     draws = rng.normal(size=(4, 1000, 3))
     draws[2, :, 1] *= 3.0
-    values, _ = diagnostics.rhat_and_ess_bulk(draws)
+    values, _ = quick(draws)
     np.testing.assert_allclose(values[1], diagnostics.rhat(draws)[1], rtol=1e-12)
     assert values[1] > 1.1
     assert (values[[0, 2]] < 1.01).all()

@@ -10,7 +10,6 @@ import pytest
 from tests.runs.models import gaussian, run, same_draws, schools
 
 import kinetograph as kg
-from kinetograph.runs import chains as driving
 from kinetograph.runs.chains import Chain, Lengths, run_batch
 from kinetograph.runs.engine import build
 from kinetograph.runs.program import ROWS, Program
@@ -69,10 +68,11 @@ def test_blocks_of_any_length_give_the_same_draws(plain, monkeypatch, gradients)
         def __init__(self):
             self.gradients = gradients
 
-        def adjust(self, seconds):
+        def adjust(self, spent, seconds):
             blocks.append(seconds)
 
-    monkeypatch.setattr(driving, "_Pace", Pace)
+    for engine in schools().__dict__["_engines"].values():
+        monkeypatch.setattr(engine, "pace", Pace())
     assert same_draws(run(schools(), chains=4), plain, ALL)
     assert len(blocks) == 4 if gradients > 1000 else len(blocks) > 200
 
@@ -135,7 +135,7 @@ def test_a_batch_of_chains_makes_the_same_draws():
         )
         for i in range(3)
     ]
-    assert run_batch(engine.run, program, running, lengths, lambda: None) is False
+    assert run_batch(engine.run, program, running, lengths, lambda: None, engine.pace) is False
     threads = run(model, chains=3, warmup=20, draws=10)
     for i, chain in enumerate(running):
         np.testing.assert_allclose(chain.targets[0], threads["posterior"]["x"][i], rtol=1e-8)

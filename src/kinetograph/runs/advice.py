@@ -78,7 +78,7 @@ def diagnose(tree: Any) -> list[Advice]:
 
 def _divergences(tree: Any) -> list[Advice]:
     diverging = tree["sample_stats"].dataset.get("diverging")
-    count = int(diverging.sum()) if diverging is not None else 0
+    count = int(diverging.values.sum()) if diverging is not None else 0
     if not count:
         return []
     by_chain = diverging.values.sum(1)
@@ -101,7 +101,7 @@ def _depth(tree: Any) -> list[Advice]:
     depth = tree["sample_stats"].dataset.get("tree_depth")
     if limit is None or depth is None:
         return []
-    count = int((depth >= limit).sum())
+    count = int((depth.values >= limit).sum())
     if not count:
         return []
     message = (
@@ -119,9 +119,7 @@ def _quantities(count: int) -> str:
 
 def _convergence(posterior: Any, draws: dict[str, np.ndarray]) -> list[Advice]:
     chains = posterior.sizes["chain"]
-    rhats, sizes = {}, {}
-    for name, values in draws.items():
-        rhats[name], sizes[name] = diagnostics.rhat_and_ess_bulk(values)
+    rhats, sizes = diagnostics.rhat_and_ess_bulk(draws)
     found = []
     # An element that never moves on purpose (the diagonal of a correlation matrix) has no R-hat.
     bad = {n: r > RHAT_LIMIT for n, r in rhats.items()}

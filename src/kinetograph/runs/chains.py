@@ -18,7 +18,7 @@ import numpy as np
 from ..graph.precision import x64
 from .program import GIVEN_UP, ChainState, Plan, Program, Where
 
-__all__ = ["Chain", "Lengths", "run_batch", "run_threads", "threads_available"]
+__all__ = ["Chain", "Lengths", "Pace", "run_batch", "run_threads", "threads_available"]
 
 BLOCK_SECONDS = 0.1  # how long a block should take: how often progress and Ctrl-C are seen
 FIRST_GRADIENTS = 1000
@@ -73,15 +73,18 @@ class Chain:
 
 
 @dataclass
-class _Pace:
-    """How many gradients a block gets, so that it takes about BLOCK_SECONDS."""
+class Pace:
+    """How many gradients a block gets, so that it takes about BLOCK_SECONDS.
+
+    All chains of a program share one, and a later run goes on with it.
+    """
 
     gradients: int = FIRST_GRADIENTS
 
-    def adjust(self, seconds: float) -> None:
-        factor = min(max(BLOCK_SECONDS / max(seconds, 1e-6), 0.25), 4.0)
-        # A block also ends when its rows are full, so that a quick one may never take long.
-        self.gradients = min(max(int(self.gradients * factor), 1), MOST_GRADIENTS)
+    def adjust(self, spent: int, seconds: float) -> None:
+        """Learn from a block that spent so many gradients in so many seconds."""
+        wanted = spent * BLOCK_SECONDS / max(seconds, 1e-6)
+        self.gradients = int(min(max(wanted, 1), 4 * self.gradients, MOST_GRADIENTS))
 
 
 @dataclass
@@ -107,17 +110,18 @@ def _plan(lengths: Lengths, gradients: int) -> Plan:
     )
 
 
-def _advance(run: Any, data: Any, chain: Chain, lengths: Lengths, control: Control) -> None:
+def _advance(
+    run: Any, data: Any, chain: Chain, lengths: Lengths, pace: Pace, control: Control
+) -> None:
     """Run one chain to its end, to a stop, or to a failed start."""
-    pace = _Pace()
     with x64():
         while not control.stop.is_set():
-            begun = time.perf_counter()
+            begun, before = time.perf_counter(), chain.gradients
             state, block = run(chain.state, data, _plan(lengths, pace.gradients))
             chain.take(state, block)
             elapsed = time.perf_counter() - begun
             chain.seconds += elapsed
-            pace.adjust(elapsed)
+            pace.adjust(chain.gradients - before, elapsed)
             if chain.failed or chain.transition >= lengths.transitions:
                 break
     chain.done = True
@@ -130,6 +134,7 @@ def run_threads(
     lengths: Lengths,
     threads: int,
     watch: Callable[[], None],
+    pace: Pace,
 ) -> bool:
     """Run chains on threads; `watch` is called while waiting. Gives whether it was interrupted."""
     control = Control()
@@ -138,7 +143,7 @@ def run_threads(
     interrupted = False
     with ThreadPoolExecutor(max_workers=threads) as pool:
         futures: list[Future[None]] = [
-            pool.submit(_advance, run, data, chain, lengths, control) for chain in chains
+            pool.submit(_advance, run, data, chain, lengths, pace, control) for chain in chains
         ]
         try:
             pending = set(futures)
@@ -162,22 +167,24 @@ def run_batch(
     chains: Sequence[Chain],
     lengths: Lengths,
     watch: Callable[[], None],
+    pace: Pace,
 ) -> bool:
     """Run all chains as one batch on the accelerator. Gives whether it was interrupted."""
-    pace = _Pace()
     with x64():
         data = jax.device_put(program.model.argument_values)
         states = jax.tree.map(lambda *leaves: np.stack(leaves), *(c.state for c in chains))
         try:
             while not all(c.done for c in chains):
                 begun = time.perf_counter()
+                before = min(chain.gradients for chain in chains)
                 states, blocks = run(states, data, _plan(lengths, pace.gradients))
                 host_states, host_blocks = jax.device_get((states, blocks))
                 for i, chain in enumerate(chains):
                     chain.take(*jax.tree.map(lambda a, i=i: a[i], (host_states, host_blocks)))
                     chain.seconds += time.perf_counter() - begun
                     chain.done = chain.failed or chain.transition >= lengths.transitions
-                pace.adjust(time.perf_counter() - begun)
+                spent = min(chain.gradients for chain in chains) - before
+                pace.adjust(spent, time.perf_counter() - begun)
                 watch()
         except KeyboardInterrupt:
             return True

@@ -10,7 +10,7 @@ and localization: an improved R-hat, Bayesian Analysis 16 (2021) 667-718.
 All functions take draws of shape (chain, draw, ...) and work on each remaining element.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -175,7 +175,9 @@ def mcse_mean(draws: Draws) -> np.ndarray:
     return sd / np.sqrt(ess_mean(draws))
 
 
-def rhat_and_ess_bulk(draws: Draws) -> tuple[np.ndarray, np.ndarray]:
+def rhat_and_ess_bulk(
+    targets: Mapping[str, Draws],
+) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
     """Rank-normalised split R-hat and bulk effective sample size, for the check after every run.
 
     Both come from one ranking. The folded form, which sees chains of different spread, needs a
@@ -194,5 +196,25 @@ def rhat_and_ess_bulk(draws: Draws) -> tuple[np.ndarray, np.ndarray]:
             r[suspect] = np.fmax(r[suspect], spread)
         return _where_finite(x, np.stack([r, _ess(scores)]))
 
-    r, size = _by_parts(kernel, draws)
-    return _shaped(r, draws), _shaped(size, draws)
+    rhats, sizes = {}, {}
+    for names in _together(targets):
+        draws = [targets[name] for name in names]
+        joined = [d.reshape(*d.shape[:2], -1) for d in draws]
+        both = _by_parts(kernel, joined[0] if len(joined) == 1 else np.concatenate(joined, -1))
+        ends = np.cumsum([j.shape[2] for j in joined])
+        for name, d, part in zip(names, draws, np.split(both, ends[:-1], axis=1), strict=True):
+            rhats[name], sizes[name] = _shaped(part[0], d), _shaped(part[1], d)
+    return rhats, sizes
+
+
+def _together(targets: Mapping[str, Draws]) -> list[list[str]]:
+    """Targets to be worked on at once: many small ones together, a large one alone."""
+    groups: list[list[str]] = []
+    room = 0
+    for name, draws in targets.items():
+        if not groups or draws.size > room:
+            groups.append([])
+            room = _PART
+        groups[-1].append(name)
+        room -= draws.size
+    return groups

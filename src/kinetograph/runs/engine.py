@@ -9,6 +9,7 @@ import numpy as np
 
 from ..graph.precision import x64
 from .cache import compile_cached
+from .chains import Pace
 from .fingerprint import fingerprint
 from .program import Plan, Program
 
@@ -23,6 +24,7 @@ class Engine:
     trace_seconds: float
     compile_seconds: float
     from_cache: bool
+    pace: Pace
 
 
 def build(program: Program, batch: int | None = None) -> Engine:
@@ -35,7 +37,7 @@ def build(program: Program, batch: int | None = None) -> Engine:
     identity = (program.sampler, tuple(program.targets), batch)
     if identity in kept:
         engine = kept[identity]
-        return Engine(engine.run, 0.0, 0.0, True)
+        return Engine(engine.run, 0.0, 0.0, True, engine.pace)
     chain = program.initial(np.zeros(2, np.uint32))
     plan = Plan(np.int32(0), np.int32(1), np.int32(0), np.int64(0))
     block: Any = program.block
@@ -54,6 +56,6 @@ def build(program: Program, batch: int | None = None) -> Engine:
     begun = time.perf_counter()
     with x64():
         executable, from_cache = compile_cached(fingerprint(program, batch), lower)
-    engine = Engine(executable, traced, time.perf_counter() - begun - traced, from_cache)
+    engine = Engine(executable, traced, time.perf_counter() - begun - traced, from_cache, Pace())
     kept[identity] = engine
     return engine

@@ -129,10 +129,14 @@ def mcmc(
     shown.start(running, lengths)
     try:
         if accelerator:
-            interrupted = run_batch(engine.run, program, running, lengths, shown.update)
+            interrupted = run_batch(
+                engine.run, program, running, lengths, shown.update, engine.pace
+            )
         else:
             count = min(chains, threads or threads_available())
-            interrupted = run_threads(engine.run, program, running, lengths, count, shown.update)
+            interrupted = run_threads(
+                engine.run, program, running, lengths, count, shown.update, engine.pace
+            )
     finally:
         shown.finish()
     seconds = time.perf_counter() - begun

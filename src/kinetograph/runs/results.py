@@ -106,7 +106,7 @@ def as_tree(
     }
     for dataset in groups.values():
         dataset.attrs.update(shared)
-    tree = xr.DataTree.from_dict({f"/{name}": dataset for name, dataset in groups.items()})
+    tree = xr.DataTree(children={name: xr.DataTree(part) for name, part in groups.items()})
     tree.attrs.update(
         shared
         | {

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from tests.laws.helpers import assert_moments
-from tests.runs.models import run, same_draws, schools
+from tests.runs.models import gaussian, run, same_draws, schools
 
 import kinetograph as kg
 from kinetograph.samplers.protocol import Info, Position, Sampler, Statistic
@@ -128,3 +128,22 @@ def test_a_sampler_with_a_fault_is_found():
     tree = run(correlated(), sampler=sampler, draws=5000, chains=4)
     with pytest.raises(AssertionError):
         assert_moments(tree["posterior"]["x"].values, [1.0, -2.0], [1.0, 2.0])
+
+
+def test_a_setting_changed_between_runs_takes_effect():
+    class Adjustable(kg.samplers.NUTS):
+        """A sampler whose settings may be assigned, and which has no hash."""
+
+        __hash__ = None
+
+        def __init__(self, max_depth):
+            super().__init__()
+            object.__setattr__(self, "max_depth", max_depth)
+
+    sampler = Adjustable(1)
+    model = gaussian()
+    short = run(model, sampler=sampler)
+    object.__setattr__(sampler, "max_depth", 3)
+    longer = run(model, sampler=sampler)
+    assert short["sample_stats"]["tree_depth"].max() == 1
+    assert longer["sample_stats"]["tree_depth"].max() > 1

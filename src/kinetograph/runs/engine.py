@@ -34,7 +34,10 @@ def build(program: Program, batch: int | None = None) -> Engine:
     draws, chains and seed, compiles nothing.
     """
     kept = program.model.__dict__.setdefault("_engines", {})
-    identity = (program.sampler, tuple(program.targets), batch)
+    sampler = program.sampler
+    # By its settings, which may be changed between runs, not by the object.
+    settings = repr(sorted(sampler.settings().items()))
+    identity = (type(sampler), settings, tuple(program.targets), batch)
     if identity in kept:
         engine = kept[identity]
         return Engine(engine.run, 0.0, 0.0, True, engine.pace)

@@ -2,33 +2,36 @@
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-from . import distributions as _distributions
-from . import samplers
-from .distributions import *  # noqa: F403
-from .graph import functions as _functions
-from .graph.array import Array
-from .graph.compile import compile
-from .graph.errors import (
-    DataError,
-    DimsError,
-    KinetographError,
-    KinetographWarning,
-    ModelError,
-    ShapeError,
-    StartError,
-    SymbolicError,
-)
-from .graph.functions import *  # noqa: F403
-from .graph.inputs import data, placeholder
-from .graph.lift import lift
-from .graph.precision import precision
-from .models.model import Model, model
-from .models.observe import observe
-from .models.variables import cholesky_variable, ordered_variable, simplex_variable, variable
-from .runs.advice import Advice, SamplingWarning, diagnose
-from .runs.mcmc import mcmc
-from .runs.summary import summary
-from .version import __version__
+from .collector import paused as _paused
+
+with _paused():
+    from . import distributions as _distributions
+    from . import samplers
+    from .distributions import *  # noqa: F403
+    from .graph import functions as _functions
+    from .graph.array import Array
+    from .graph.compile import compile
+    from .graph.errors import (
+        DataError,
+        DimsError,
+        KinetographError,
+        KinetographWarning,
+        ModelError,
+        ShapeError,
+        StartError,
+        SymbolicError,
+    )
+    from .graph.functions import *  # noqa: F403
+    from .graph.inputs import data, placeholder
+    from .graph.lift import lift
+    from .graph.precision import precision
+    from .models.model import Model, model
+    from .models.observe import observe
+    from .models.variables import cholesky_variable, ordered_variable, simplex_variable, variable
+    from .runs.advice import Advice, SamplingWarning, diagnose
+    from .runs.mcmc import mcmc
+    from .runs.summary import summary
+    from .version import __version__
 
 if _TYPE_CHECKING:
     from .graph.drawing import Drawing, draw_graph

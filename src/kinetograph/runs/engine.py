@@ -7,6 +7,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from ..collector import paused
 from ..graph.precision import x64
 from .cache import compile_cached
 from .chains import Pace
@@ -57,7 +58,7 @@ def build(program: Program, batch: int | None = None) -> Engine:
         return lowered
 
     begun = time.perf_counter()
-    with x64():
+    with x64(), paused():
         executable, from_cache = compile_cached(fingerprint(program, batch), lower)
     engine = Engine(executable, traced, time.perf_counter() - begun - traced, from_cache, Pace())
     kept[identity] = engine

@@ -9,6 +9,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from ..collector import paused
 from ..graph.array import Array
 from ..graph.node import Node
 from ..models.model import Model
@@ -165,7 +166,8 @@ def mcmc(
 
 
 def _import_results() -> None:
-    import xarray  # noqa: F401
+    with paused():
+        import xarray  # noqa: F401
 
 
 def _check(

@@ -22,8 +22,9 @@ Words = tuple[Any, Any, Any, Any]
 _MULTIPLIERS = (np.uint64(0xD2511F53), np.uint64(0xCD9E8D57))
 _WEYL = (np.uint32(0x9E3779B9), np.uint32(0xBB67AE85))
 _ROUNDS = 10
-# Rounds written out in a turn of the loop: all ten would be a third of the time it takes to compile
-# a sampler, fewer than five would slow its loop.
+# Rounds written out in a turn of the loop. All ten would be a third of the time it takes to compile
+# a sampler; fewer would slow its loop, in which single words are drawn. Vectors are drawn once a
+# transition, and their rounds are a plain loop.
 _UNROLLED = 5
 
 
@@ -47,7 +48,7 @@ def philox4x32(key: tuple[Any, Any], counter: Words) -> Words:
         return c0, low1, c2, low0, lax.add(k0, weyl0), lax.add(k1, weyl1)
 
     words = (c0, c1, c2, c3, k0, k1)
-    return lax.fori_loop(0, _ROUNDS, one_round, words, unroll=_UNROLLED)[:4]
+    return lax.fori_loop(0, _ROUNDS, one_round, words, unroll=1 if shape else _UNROLLED)[:4]
 
 
 def _product(word: Any, multiplier: np.uint64) -> tuple[Any, Any]:

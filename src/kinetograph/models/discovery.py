@@ -22,6 +22,8 @@ class Component:
     unknowns: list[Variable]
     likelihoods: list[Distribution]
     nodes: list[Node]
+    # The observed data, which a likelihood knows only weakly: they must outlive this search.
+    held: tuple[Node, ...] = ()
 
 
 def _above(node: Node) -> Iterator[Node]:
@@ -45,6 +47,7 @@ def discover(roots: Iterable[Node], without: Collection[Distribution] = ()) -> C
     included: set[Node] = set()
     searched: set[Node] = set()
     likelihoods: list[Distribution] = []
+    held: list[Node] = []
     pending = list(roots)
     while pending:
         unknowns = _include(pending, included)
@@ -58,24 +61,24 @@ def discover(roots: Iterable[Node], without: Collection[Distribution] = ()) -> C
                     continue
                 searched.add(child)
                 stack.append(child)
-                if (
-                    isinstance(child, Distribution)
-                    and _is_likelihood(child)
-                    and child not in without
-                ):
+                data = _observed(child)
+                if isinstance(child, Distribution) and data is not None and child not in without:
                     likelihoods.append(child)
+                    held.append(data)
                     pending.append(child)
     nodes = sorted(included, key=lambda n: n.serial)
     return Component(
         [n for n in nodes if isinstance(n, Variable)],
         sorted(likelihoods, key=lambda n: n.serial),
         nodes,
+        tuple(held),
     )
 
 
-def _is_likelihood(node: Distribution) -> bool:
-    target = node.target
-    return isinstance(target, Data) and target._owned is node
+def _observed(node: Node) -> Data | None:
+    """The data that a likelihood belongs to; None for other nodes."""
+    target = node.target if isinstance(node, Distribution) else None
+    return target if isinstance(target, Data) and target._owned is node else None
 
 
 def _include(roots: Iterable[Node], included: set[Node]) -> list[Variable]:

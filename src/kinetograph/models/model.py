@@ -14,6 +14,7 @@ from ..graph.errors import DimsError, ModelError, ShapeError
 from ..graph.messages import describe, names_in_scope, site_text
 from ..graph.node import Data, Node
 from ..graph.precision import x64
+from ..graph.source import refresh_scope
 from .density import Density, Term, data_environment
 from .dims import collect_coords, dims_of
 from .discovery import Component, discover
@@ -347,6 +348,7 @@ def model(
             raise TypeError(f"model: a factor must be an array of real numbers, got {factor!r}")
     factor_nodes = [f.node for f in terms]
     roots = [*nodes, *factor_nodes]
+    refresh_scope()
     component = discover(roots)
     old = superseded(component.likelihoods, held_in_scope())
     if old:

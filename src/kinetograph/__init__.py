@@ -11,11 +11,19 @@ with _paused():
     from .graph import functions as _functions
     from .graph.array import Array
     from .graph.compile import compile
+    from .graph.control.batch import vmap
+    from .graph.control.branches import case, cond, switch
+    from .graph.control.contexts import CondContext, ControlFlowContext, WhileContext
+    from .graph.control.scan import scan
+    from .graph.control.state import State, state
+    from .graph.control.while_loop import while_loop
+    from .graph.derivatives import gradients, hessian, jvp
     from .graph.errors import (
         DataError,
         DimsError,
         KinetographError,
         KinetographWarning,
+        LoopError,
         ModelError,
         ShapeError,
         StartError,
@@ -53,10 +61,20 @@ __all__ = [
     "ShapeError",
     "StartError",
     "SymbolicError",
+    "CondContext",
+    "ControlFlowContext",
+    "LoopError",
+    "State",
+    "WhileContext",
+    "case",
     "cholesky_variable",
     "compile",
+    "cond",
     "data",
     "draw_graph",
+    "gradients",
+    "hessian",
+    "jvp",
     "lift",
     "model",
     "observe",
@@ -64,8 +82,13 @@ __all__ = [
     "placeholder",
     "precision",
     "samplers",
+    "scan",
     "simplex_variable",
+    "state",
+    "switch",
     "variable",
+    "vmap",
+    "while_loop",
     *_distributions.__all__,
     *_functions.__all__,
 ]

@@ -73,6 +73,13 @@ class Array:
         return self.node.name
 
     @property
+    def loop(self) -> Any:
+        """What is known of the while loop that gave this array: its `trips` and `truncated`."""
+        from .control.loop_handle import handle
+
+        return handle(self.node)
+
+    @property
     def T(self) -> "Array":
         """The transpose: all axes in reverse order."""
         return Array(shaping.transpose(self))

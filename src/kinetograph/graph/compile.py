@@ -1,36 +1,55 @@
 """`kg.compile`: a graph becomes one compiled function from its inputs to its outputs."""
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, MutableMapping, Sequence
 from typing import Any
 
 import jax
 import numpy as np
 
 from .array import Array
-from .errors import ModelError, ShapeError, SymbolicError
+from .control.contexts import require_outside
+from .control.loops import While
+from .control.program import Program
+from .control.state import Cell, State
+from .control.subgraph import everything, loops_in, origin
+from .errors import LoopError, ModelError, ShapeError, SymbolicError
 from .indexing import check_bounds, known_indices
-from .lower import Environment, evaluate
+from .lower import Environment, Room, Scope, evaluate
 from .messages import describe, site_text
 from .node import Apply, Bundle, Data, Node, ancestors
 from .precision import x64
 
-__all__ = ["Function", "compile"]
+__all__ = ["Function", "StateValues", "compile"]
 
 _CONSTANT = 64  # the size up to which an array in an expression is written into the program
 
 
 class Function:
-    """A compiled function; made by `kg.compile`. Call it with a value for each input."""
+    """A compiled function; made by `kg.compile`. Call it with a value for each input.
+
+    Attributes
+    ----------
+    state
+        The values of the states it uses: `f.state[s]` reads, `f.state[s] = value` sets.
+    """
 
     def __init__(self, inputs: Sequence[Node], outputs: Sequence[Node], single: bool) -> None:
         self._inputs = tuple(inputs)
         self._names = tuple(describe(node) for node in inputs)
         self._outputs = tuple(outputs)
         self._single = single
-        given = set(map(id, inputs))
-        needed = ancestors(outputs, stop=lambda node: id(node) in given)
+        require_outside(inputs, "compile: inputs")
+        require_outside(outputs, "compile: outputs")
+        given = set(inputs)
+        program = Program.of(outputs, given)
+        self._cells, self._reads = program.cells, program.reads
+        self._finals = program.finals
+        wanted = (*outputs, *self._finals)
+        needed = ancestors(wanted, stop=given.__contains__)
+        known = {*given, *self._reads}
         for node in needed:
-            if id(node) not in given and not isinstance(node, (Apply, Bundle, Data)):
+            if node not in known and not isinstance(node, (Apply, Bundle, Data)):
                 raise ModelError(
                     f"compile: the value of {describe(node)}{site_text(node)} is needed; "
                     "add it to the inputs"
@@ -42,16 +61,25 @@ class Function:
             for node in needed
             if isinstance(node, Data)
             and not (node.literal and node.size <= _CONSTANT)
-            and id(node) not in given
+            and node not in given
         )
         self._bounds = _index_bounds(self._inputs, needed)
-        self._jitted = jax.jit(self._run)
+        self.loops = tuple(dict.fromkeys(loops_in(needed)))
+        self.room = Room()
+        self.most_trips = dict.fromkeys(self.loops, 0)
+        self.state = StateValues(self._cells)
+        self._lock = threading.Lock()
+        self._programs: dict[Any, Any] = {}
 
-    def _run(self, values: tuple[Any, ...], data: tuple[Any, ...]) -> tuple[Any, ...]:
+    def _run(self, room: Room, values: Any, states: Any, data: Any) -> Any:
         environment: Environment = dict(zip(self._inputs, values, strict=True))
+        environment.update(zip(self._reads, states, strict=True))
         environment.update(zip(self._data, data, strict=True))
-        evaluate(self._outputs, environment)
-        return tuple(environment[node] for node in self._outputs)
+        scope = Scope(room=room)
+        evaluate((*self._outputs, *self._finals), environment, scope=scope)
+        results = tuple(environment[node] for node in self._outputs)
+        finals = tuple(environment[node] for node in self._finals)
+        return results, finals, scope.reports(self.loops)
 
     def __call__(self, *values: Any) -> Any:
         if len(values) != len(self._inputs):
@@ -62,14 +90,120 @@ class Function:
         checked = tuple(map(_check, self._inputs, self._names, values))
         for i, axis, size, node in self._bounds:
             check_bounds(checked[i], axis, size, node, self._inputs[i])
+        if not self._cells and not self.loops:
+            return self._convert(self._execute(checked, ())[0])
+        with self._lock:
+            results, finals, reports = self._execute(checked, self.state._values())
+            while short := self._short(reports):
+                # The inputs and states are still there: run again with more room.
+                self.room = self.room.grown(short)
+                results, finals, reports = self._execute(checked, self.state._values())
+            self._check_limits(reports)
+            converted = self._convert(results)
+            self.state._replace([np.asarray(value) for value in finals])
+        return converted
+
+    def _execute(self, values: Any, states: Any) -> Any:
         with x64():
-            results = self._jitted(checked, tuple(node.value for node in self._data))
-            arrays = [np.asarray(r) for r in results]
+            key = self.room.key()
+            program = self._programs.get(key)
+            if program is None:
+                room = self.room
+
+                def run(values: Any, states: Any, data: Any) -> Any:
+                    return self._run(room, values, states, data)
+
+                program = self._programs[key] = jax.jit(run)
+            return program(values, states, tuple(node.value for node in self._data))
+
+    def _convert(self, results: Any) -> Any:
+        arrays = [np.asarray(r) for r in results]
         return arrays[0] if self._single else arrays
+
+    def _short(self, reports: Any) -> dict[Any, int]:
+        """The loops whose backward pass lacked room, and the trips they made."""
+        found = {}
+        for loop, report in zip(self.loops, reports, strict=True):
+            most = int(report.most)
+            self.most_trips[loop] = max(self.most_trips[loop], most)
+            if report.short:
+                found[loop] = most
+        return found
+
+    def _check_limits(self, reports: Any) -> None:
+        for loop, report in zip(self.loops, reports, strict=True):
+            if report.truncated:
+                raise limit_reached(loop)
 
     def __repr__(self) -> str:
         outputs = ", ".join(f"{node.shape}" for node in self._outputs)
         return f"<compiled function of ({', '.join(self._names)}), output shapes {outputs}>"
+
+
+class StateValues(MutableMapping[State, np.ndarray]):
+    """The values of a compiled function's states, by state."""
+
+    def __init__(self, cells: Sequence[Cell]) -> None:
+        self._cells = tuple(cells)
+        self._current = [cell.initial for cell in cells]
+
+    def _values(self) -> tuple[np.ndarray, ...]:
+        return tuple(self._current)
+
+    def _replace(self, values: Sequence[np.ndarray]) -> None:
+        self._current = list(values)
+
+    def _place(self, state: Any) -> int:
+        if not isinstance(state, State):
+            raise KeyError(f"{state!r} is no state; states are made by kg.state")
+        if state.cell not in self._cells:
+            raise KeyError(f"state {state.cell.title} is not used in this function")
+        return self._cells.index(state.cell)
+
+    def __getitem__(self, state: State) -> np.ndarray:
+        return np.array(self._current[self._place(state)])
+
+    def __setitem__(self, state: State, value: Any) -> None:
+        place = self._place(state)
+        initial = state.cell.initial
+        array = np.asarray(value)
+        if array.shape != initial.shape:
+            raise ShapeError(
+                f"state {state.cell.title} has shape {initial.shape}, got {array.shape}"
+            )
+        if not np.can_cast(array.dtype, initial.dtype, "same_kind"):
+            raise SymbolicError(
+                f"state {state.cell.title} holds {initial.dtype}, got {array.dtype}"
+            )
+        self._current[place] = array.astype(initial.dtype)
+
+    def __delitem__(self, state: State) -> None:
+        raise TypeError("the states of a compiled function cannot be removed")
+
+    def __iter__(self) -> Iterator[State]:
+        handles = (cell.handle() for cell in self._cells if cell.handle is not None)
+        return iter([handle for handle in handles if handle is not None])
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+    def __repr__(self) -> str:
+        rows = (
+            f"{cell.title}: {value}" for cell, value in zip(self._cells, self._current, strict=True)
+        )
+        return f"<states {{{', '.join(rows)}}}>"
+
+
+def limit_reached(loop: Any) -> LoopError:
+    """The complaint about a loop that its bound has ended too early."""
+    place = f" ({loop.site})" if loop.site else ""
+    bound = loop.bound if isinstance(loop, While) and loop.bound is not None else ""
+    return LoopError(
+        f"the while loop {loop.contexts[0].name!r}{place} reached maximum_iterations"
+        f"{f' = {bound}' if bound != '' else ''} while its predicate was still true; the states "
+        "are as before the call. Raise maximum_iterations, or pass on_limit='stop' and look at "
+        "result.loop.truncated"
+    )
 
 
 def _index_bounds(
@@ -81,11 +215,11 @@ def _index_bounds(
     """
     places = {node: i for i, node in enumerate(inputs) if isinstance(node, Data)}
     bounds = []
-    for node in needed if places else ():
+    for node in everything(needed) if places else ():
         if isinstance(node, Apply):
             for index, axis, size in known_indices(node):
-                if index in places:
-                    bounds.append((places[index], axis, size, node.parents[0]))
+                if origin(index) in places:
+                    bounds.append((places[origin(index)], axis, size, node.parents[0]))
     return bounds
 
 
@@ -111,12 +245,20 @@ def compile(inputs: Sequence[Array] | Array, outputs: Sequence[Array] | Array) -
     outputs
         One array, or a list of arrays; the function returns NumPy arrays likewise.
 
+    States (`kg.state`) that the outputs read or assign, and those assigned since `kg.compile` was
+    last called, belong to the function: each call carries out all their assignments, in the order
+    in which they were written.
+
     Raises
     ------
     ModelError
         If an output needs the value of an unknown or placeholder that is not an input.
+    SymbolicError
+        If an output or input is inside of a branch or loop.
     ShapeError
         When called with a value of another shape.
+    LoopError
+        When a call reaches the bound of a loop with `on_limit="error"`; states stay as they were.
 
     Examples
     --------

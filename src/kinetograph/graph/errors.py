@@ -9,6 +9,7 @@ __all__ = [
     "DimsError",
     "KinetographError",
     "KinetographWarning",
+    "LoopError",
     "ModelError",
     "ShapeError",
     "StartError",
@@ -34,6 +35,10 @@ class DataError(KinetographError, ValueError):
 
 class ModelError(KinetographError, ValueError):
     """Targets, unknowns and observations that do not make a model."""
+
+
+class LoopError(KinetographError, RuntimeError):
+    """A loop was ended by its bound while its predicate was still true."""
 
 
 class StartError(KinetographError, RuntimeError):

@@ -1,25 +1,146 @@
 """From nodes to tensors: evaluate a graph in an environment, parents first, each node once.
 
 The environment maps nodes to tensors. Evaluated under a JAX trace it lowers the graph to XLA;
-evaluated on concrete values it is a reference interpreter that goes node by node.
+evaluated on concrete values, with `Scope(eager=True)`, it is a reference interpreter that goes node
+by node and through branches and loops as Python does.
 """
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
 
 from .node import Apply, Bundle, Data, Node, ancestors
 
-__all__ = ["Environment", "evaluate", "lower_node"]
+if TYPE_CHECKING:
+    from .control.subgraph import Control, Looping
+
+__all__ = [
+    "Environment",
+    "LoopPlan",
+    "NO_TRIPS",
+    "Room",
+    "Scope",
+    "Trips",
+    "evaluate",
+    "lower_node",
+]
 
 Environment = dict[Node, Any]
+FIRST_ROOM = 64  # trips
 
 
-def lower_node(node: Apply | Bundle, environment: Environment) -> Any:
+class Trips(NamedTuple):
+    """What a run tells of a loop."""
+
+    most: Any  # trips of its longest execution
+    truncated: Any  # whether its bound, where that is an error, cut one short
+    short: Any  # whether there was too little room for the backward pass of one
+
+    def join(self, other: "Trips") -> "Trips":
+        """Those of two executions together."""
+        return Trips(
+            jnp.maximum(self.most, other.most),
+            jnp.logical_or(self.truncated, other.truncated),
+            jnp.logical_or(self.short, other.short),
+        )
+
+
+NO_TRIPS = Trips(np.int32(0), np.bool_(False), np.bool_(False))
+
+
+class LoopPlan(NamedTuple):
+    """How the backward pass of a loop was lowered."""
+
+    strategy: str
+    rows: int
+    bytes: int
+    reason: str
+
+
+@dataclass
+class Room:
+    """How many trips of each unbounded loop a program keeps for its backward pass.
+
+    A run that needed more is made again with more room; all its inputs are still there.
+    """
+
+    rows: "dict[Looping, int]" = field(default_factory=dict)
+    plans: "dict[Looping, LoopPlan]" = field(default_factory=dict)  # noted while lowering
+
+    def of(self, loop: "Looping") -> int:
+        """The room of a loop."""
+        return self.rows.get(loop, FIRST_ROOM)
+
+    def grown(self, needed: "dict[Looping, int]") -> "Room":
+        """Room for so many trips, in powers of two."""
+        rows = {loop: 1 << max(int(n) - 1, 1).bit_length() for loop, n in needed.items()}
+        return Room({**self.rows, **rows})
+
+    def key(self) -> tuple[tuple[int, int], ...]:
+        """For lookups: rooms are equal where their loops and sizes are."""
+        return tuple(sorted((loop.serial, rows) for loop, rows in self.rows.items()))
+
+
+@dataclass
+class Scope:
+    """How a region is lowered.
+
+    `modes` are the derivatives being taken around it, the innermost first. `anchors` are zeros that
+    each of these perturbs: loops have them among their inputs, so that every derivative meets every
+    loop, in order. `active` is false where the region is computed for nothing, in a batch whose
+    members do not all need it; loops do not turn there. `trips` collects, as tensors of this region,
+    what its loops report.
+    """
+
+    modes: tuple[str, ...] = ()
+    anchors: tuple[Any, ...] = ()
+    active: Any = None
+    recorded: bool = False  # whether some reverse derivative is taken around
+    room: Room = field(default_factory=Room)
+    eager: bool = False
+    watch: Callable[[Node, Any], None] | None = None
+    trips: "dict[Looping, Trips]" = field(default_factory=dict)
+
+    def inside(self, **changed: Any) -> "Scope":
+        """The scope of a region inside this one; its trips are its own."""
+        return replace(self, trips={}, **changed)
+
+    def derived(self, mode: str, anchor: Any) -> "Scope":
+        """The scope of a region that is being differentiated."""
+        return self.inside(
+            modes=(mode, *self.modes),
+            anchors=(anchor, *self.anchors),
+            recorded=self.recorded or mode == "reverse",
+        )
+
+    def note(self, loop: "Looping", trips: Trips) -> None:
+        """A loop of this region reports."""
+        known = self.trips.get(loop)
+        self.trips[loop] = trips if known is None else known.join(trips)
+
+    def reports(self, loops: "Sequence[Looping]") -> tuple[Trips, ...]:
+        """What these loops report, to be handed out of a region."""
+        found = (self.trips.get(loop, NO_TRIPS) for loop in loops)
+        return tuple(
+            Trips(jnp.asarray(t.most, np.int32), *map(jnp.asarray, t[1:])) for t in found
+        )
+
+    def receive(self, loops: "Sequence[Looping]", reports: Sequence[Any]) -> None:
+        """Take over what came out of a region."""
+        for loop, trips in zip(loops, reports, strict=True):
+            self.note(loop, Trips(*trips))
+
+
+def lower_node(node: "Apply | Bundle | Control", environment: Environment, scope: Scope) -> Any:
     """The tensor of one operation, given its parents' tensors."""
+    from .control.subgraph import Control
+
     tensors = [environment[parent] for parent in node.parents]
+    if isinstance(node, Control):
+        return node.compute(tensors, scope)
     attributes = node.attributes
     casts = attributes.get("casts")
     if casts is not None:
@@ -36,20 +157,24 @@ def evaluate(
     nodes: Iterable[Node],
     environment: Environment,
     define: Callable[[Node, Environment], Any] | None = None,
+    scope: Scope | None = None,
 ) -> Environment:
     """Add the tensors of `nodes`, and of all they need, to the environment.
 
     `define` gives the tensors of nodes that are neither operations nor data nor already present.
     """
+    scope = Scope() if scope is None else scope
     for node in ancestors(nodes, stop=environment.__contains__):
         if node in environment:
             continue
         if isinstance(node, (Apply, Bundle)):
-            environment[node] = lower_node(node, environment)
+            environment[node] = lower_node(node, environment, scope)
         elif isinstance(node, Data):
             environment[node] = jnp.asarray(node.value)
         elif define is not None:
             environment[node] = define(node, environment)
         else:
             raise KeyError(node)
+        if scope.watch is not None:
+            scope.watch(node, environment[node])
     return environment

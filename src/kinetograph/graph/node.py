@@ -4,24 +4,48 @@
     Placeholder  a value given when a compiled function is called
     Apply        an operation applied to parent nodes
     Bundle       an operation with several results, each of which is an Apply on it
+    Inner        what stands inside a branch or loop for a value from outside, or for a loop variable
 
-Unknowns and distributions are further kinds, defined in the layers that own them. A node holds its
+A node that is made inside a branch or loop belongs to its context, which puts an `Inner` in the
+place of each parent from outside. Unknowns and distributions are further kinds, defined in the layers that own them. A node holds its
 parents strongly and its children weakly: dropping an array frees whatever only it needed.
 """
 
 import itertools
+import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .source import Place, Site, here, site_of
 
-__all__ = ["Apply", "Bundle", "Data", "Node", "Operation", "Placeholder", "ancestors"]
+if TYPE_CHECKING:
+    from .control.contexts import ControlFlowContext
 
+__all__ = [
+    "CURRENT",
+    "Apply",
+    "Bundle",
+    "Data",
+    "Inner",
+    "Node",
+    "Operation",
+    "Placeholder",
+    "ancestors",
+]
+
+
+class _Current(threading.local):
+    """The innermost branch or loop that is being built by this thread."""
+
+    context: "ControlFlowContext | None" = None
+
+
+CURRENT = _Current()
 _SERIAL = itertools.count()
 _NO_ATTRIBUTES: Mapping[str, Any] = MappingProxyType({})
 
@@ -52,6 +76,7 @@ class Node:
         "_children",
         "_place",
         "_purge_at",
+        "context",
         "dims",
         "dtype",
         "name",
@@ -70,6 +95,9 @@ class Node:
         dims: tuple[str | None, ...] | None = None,
     ) -> None:
         self.serial = next(_SERIAL)  # order of creation: parents come before children
+        self.context = context = CURRENT.context
+        if context is not None:
+            parents = context.add_op(self, parents)
         self.parents = parents
         self.shape = shape
         self.dtype = dtype
@@ -80,6 +108,8 @@ class Node:
         if parents:
             reference = weakref.ref(self)
             for parent in parents:
+                if parent.context is not context:
+                    raise_escaped(parent, self)
                 children = parent._children
                 if children is None:
                     parent._children = [reference]
@@ -158,6 +188,23 @@ class Placeholder(Node):
     kind = "placeholder"
 
 
+class Inner(Node):
+    """The inside of a branch or loop: a captured value, a loop variable or an element of a row.
+
+    `outer` is the node outside that it stands for; of a loop variable, its value at the start.
+    """
+
+    __slots__ = ("outer", "role")
+    kind = "inner"
+
+    def __init__(self, outer: Node, role: str, name: str | None = None, **changed: Any) -> None:
+        self.outer = outer
+        self.role = role  # captured, loop variable, state or row
+        shape = changed.get("shape", outer.shape)
+        dims = outer.dims if shape == outer.shape else None
+        super().__init__((), shape, changed.get("dtype", outer.dtype), name or outer.name, dims)
+
+
 class Apply(Node):
     """An operation applied to parents. `attributes` are known when the graph is built."""
 
@@ -202,6 +249,13 @@ class Bundle(Node):
     def part(self, place: int, shape: tuple[int, ...], dtype: np.dtype) -> Apply:
         """One of the results."""
         return Apply(PART, (self,), shape, dtype, {"place": place})
+
+
+def raise_escaped(node: Node, user: "Node | None" = None) -> None:
+    """Complain that a node of a branch or loop is used outside of it."""
+    from .control.contexts import escaped
+
+    raise escaped(node, user)
 
 
 PART = Operation("part", lambda results, *, place: results[place])

@@ -1,0 +1,138 @@
+"""`kg.vmap`: a function of rows, computed for all rows at once."""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from ..array import Array
+from ..elementwise import as_node
+from ..errors import ModelError, ShapeError
+from ..lower import Scope, Trips
+from ..node import Node, Operation
+from .contexts import BatchContext
+from .results import check_function, collect, place_text
+from .structure import flatten
+from .subgraph import Control, Subgraph
+from .while_loop import names_of_parameters
+
+__all__ = ["Batch", "vmap"]
+
+
+class Batch(Control):
+    """A subgraph over rows and captures; results have the rows as their first axis."""
+
+    __slots__ = ("rows", "size_of_batch")
+    kind_name = "vmap"
+
+    def __init__(
+        self, context: BatchContext, rows: list[Node], captures: list[Node], body: Subgraph
+    ) -> None:
+        super().__init__(BATCH, (*rows, *captures), (body,), (context,), {})
+        self.rows = len(rows)
+        self.size_of_batch = rows[0].shape[0]
+
+    def static_text(self) -> str:
+        """What, beside parents and subgraphs, the results depend on."""
+        return f"{self.rows} {self.size_of_batch}"
+
+    def compute(self, tensors: list[Any], scope: Scope) -> list[Any]:
+        """The results of all rows."""
+        (body,) = self.subgraphs
+        rows, captures = tensors[: self.rows], tensors[self.rows :]
+        if scope.eager or self.size_of_batch == 0:
+            each = [
+                body.compute((*(r[i] for r in rows), *captures), scope)
+                for i in range(self.size_of_batch)
+            ]
+            return [
+                jnp.stack([jnp.asarray(outputs[i]) for outputs in each])
+                if each
+                else jnp.zeros((0, *node.shape), node.dtype)
+                for i, node in enumerate(body.outputs)
+            ]
+
+        def one(*rows: Any) -> Any:
+            inner = scope.inside()
+            return body.compute((*rows, *captures), inner), inner.reports(body.loops)
+
+        results, reports = jax.vmap(one)(*map(jnp.asarray, rows))
+        scope.receive(body.loops, [Trips(*(x.max(0) for x in trips)) for trips in reports])
+        return list(results)
+
+
+BATCH = Operation("vmap", lambda *tensors: None)
+
+
+def vmap(f: Callable[..., Any], name: str | None = None) -> Callable[..., Any]:
+    """The function that computes `f` for every row of its arguments.
+
+        vmap(f)(x, y)[i] = f(x[i], y[i])
+
+    Values, derivatives and the trips of loops of each row are those of the row alone. A conditional
+    whose rows take different branches computes all of them, and a loop runs until its last row is
+    finished.
+
+    Parameters
+    ----------
+    f
+        A function of arrays that gives a structure of arrays.
+    name
+        How messages and drawings call it.
+
+    Raises
+    ------
+    ShapeError
+        If arguments have no rows, or not equally many.
+    ModelError
+        If `f` assigns a state: the rows have no order.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> x = kg.placeholder((3,), name="x")
+    >>> def halvings(v):
+    ...     return kg.while_loop(lambda v, n: v > 1, lambda v, n: (v / 2, n + 1), [v, 0])[1]
+    >>> f = kg.compile([x], kg.vmap(halvings)(x))
+    >>> [int(n) for n in f([1.0, 7.0, 100.0])]
+    [0, 3, 7]
+    """
+    check_function(f, "f", "vmap")
+
+    def batched(*arguments: Any) -> Any:
+        context = BatchContext(name)
+        names = names_of_parameters(f, len(arguments))
+        flat = [flatten(a, n) for a, n in zip(arguments, names, strict=True)]
+        rows = [as_node(leaf, "vmap") for leaves, _, _ in flat for leaf in leaves]
+        paths = [path for _, where, _ in flat for path in where]
+        sizes = {path: n.shape[0] if n.shape else None for path, n in zip(paths, rows)}
+        if not rows or len(set(sizes.values())) > 1 or None in sizes.values():
+            what = ", ".join(f"{p} has {'none' if n is None else n}" for p, n in sizes.items())
+            raise ShapeError(
+                f"vmap: arguments need equally many rows: {what or 'there are none'}{place_text()}"
+            )
+        inner = [
+            context.argument(n, "row", path, shape=n.shape[1:])
+            for n, path in zip(rows, paths, strict=True)
+        ]
+        left = iter(map(Array, inner))
+        with context:
+            result = f(*(pattern.fill(left) for _, _, pattern in flat))
+        returned = collect(result, context, "vmap: what the function returns")
+        if context._versions.assigned:
+            cell = next(iter(context._versions.assigned))
+            raise ModelError(
+                f"vmap: the function assigns state {cell.title}{place_text()}, but the rows have no "
+                "order; return values and assign them outside"
+            )
+        captures = [n for n in context._arguments if n.role != "row"]
+        body = Subgraph((*inner, *captures), returned.nodes)
+        node = Batch(context, rows, [n.outer for n in captures], body)
+        size = rows[0].shape[0]
+        parts = [node.part(i, (size, *n.shape), n.dtype) for i, n in enumerate(returned.nodes)]
+        return returned.pattern.fill(map(Array, parts))
+
+    return batched
+
+

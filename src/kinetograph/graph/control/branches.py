@@ -1,0 +1,388 @@
+"""`kg.cond`, `kg.switch` and `kg.case`: one of several branches, taken when the program runs.
+
+Only the branch that is taken is computed, has effects and draws random numbers. In a batch whose
+members take different branches all of them are computed and the results selected; the gradient of a
+branch that is not taken is cut off at its inputs, so that it cannot poison others with NaN.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from ..array import Array
+from ..elementwise import as_node, elementwise
+from ..errors import ShapeError, SymbolicError
+from ..lower import Scope
+from ..messages import describe
+from ..node import Inner, Node, Operation
+from ..shaping import reshape
+from .contexts import CondContext
+from .results import Returned, check_function, collect, common_dtype, converted, place_text
+from .results import wrap_parts as _wrap_parts
+from .state import Cell
+from .subgraph import Control, Subgraph
+
+__all__ = ["Cond", "case", "cond", "switch"]
+
+
+class Cond(Control):
+    """A predicate or an index, the captured values, and a subgraph for each branch."""
+
+    __slots__ = ("places",)
+    kind_name = "cond"
+
+    def __init__(
+        self,
+        index: Node,
+        captures: Sequence[Node],
+        branches: Sequence[Subgraph],
+        contexts: Sequence[CondContext],
+        places: Sequence[tuple[int, ...]],
+    ) -> None:
+        super().__init__(COND, (index, *captures), branches, contexts, {})
+        self.places = tuple(places)  # which captures each branch reads
+
+    def static_text(self) -> str:
+        """What, beside parents and subgraphs, the results depend on."""
+        return str(self.places)
+
+    def compute(self, tensors: list[Any], scope: Scope) -> list[Any]:
+        """The results of the branch that is taken."""
+        index, *captures = tensors
+        if scope.eager:
+            taken = int(np.clip(int(index), 0, len(self.subgraphs) - 1))
+            inputs = [captures[place] for place in self.places[taken]]
+            return list(self.subgraphs[taken].compute(inputs, scope))
+        loops = tuple(dict.fromkeys(loop for s in self.subgraphs for loop in s.loops))
+        choice = jnp.clip(jnp.asarray(index, np.int32), 0, len(self.subgraphs) - 1)
+
+        def branch(number: int) -> Callable[..., Any]:
+            subgraph, places = self.subgraphs[number], self.places[number]
+
+            def compute(choice: Any, captures: Sequence[Any]) -> Any:
+                taken = choice == number
+                active = taken if scope.active is None else taken & scope.active
+                inner = scope.inside(active=active)
+                inputs = [captures[place] for place in places]
+                if scope.modes:
+                    inputs = [_guarded(x, taken) for x in inputs]
+                return subgraph.compute(inputs, inner), inner.reports(loops)
+
+            return compute
+
+        branches = [branch(number) for number in range(len(self.subgraphs))]
+        results, reports = lax.switch(choice, branches, choice, captures)
+        scope.receive(loops, reports)
+        return list(results)
+
+
+COND = Operation("cond", lambda *tensors: None)
+
+
+def _guarded(x: Any, taken: Any) -> Any:
+    """x, whose derivative is cut off where the branch is not taken."""
+    if not jnp.issubdtype(x.dtype, jnp.inexact):
+        return x
+    return jnp.where(taken, x, lax.stop_gradient(x))
+
+
+def cond(
+    pred: Any,
+    true_fn: Callable[[], Any] | None = None,
+    false_fn: Callable[[], Any] | None = None,
+    *,
+    strict: bool = False,
+    name: str | None = None,
+) -> Any:
+    """One of two branches, by a predicate that is known when the program runs.
+
+    Both functions are called once, now, to build their graphs. When the program runs, only what is
+    made inside the function of the taken branch is computed; what is made outside always is.
+
+    Parameters
+    ----------
+    pred
+        A boolean array with one element.
+    true_fn, false_fn
+        Functions without arguments that return the same structure of arrays: tuples, lists,
+        dictionaries, named tuples and dataclasses, nested in any way. Python numbers take the type
+        of what the other branch returns in their place.
+    strict
+        Whether a list of one array is returned as a list and not as the array.
+    name
+        How messages and drawings call it.
+
+    Returns
+    -------
+    The structure the functions return.
+
+    Raises
+    ------
+    TypeError
+        If a function cannot be called, `pred` is no boolean scalar, or the branches return
+        different structures or types.
+    ShapeError
+        If the branches return different shapes.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> x, y = kg.placeholder(name="x"), kg.placeholder(name="y")
+    >>> f = kg.compile([x, y], kg.cond(x < y, lambda: x * 17, lambda: y + 23))
+    >>> float(f(2, 5)), float(f(9, 5))
+    (34.0, 28.0)
+    """
+    check_function(true_fn, "true_fn", "cond")
+    check_function(false_fn, "false_fn", "cond")
+    node = _predicate(pred)
+    assert true_fn is not None and false_fn is not None
+    functions = {"false_fn": false_fn, "true_fn": true_fn}
+    return _build(node, functions, order=(1, 0), strict=strict, name=name, doing="cond")
+
+
+def switch(
+    index: Any,
+    branches: Sequence[Callable[[], Any]],
+    *,
+    default: Callable[[], Any] | None = None,
+    strict: bool = False,
+    name: str | None = None,
+) -> Any:
+    """One of n branches, by an integer.
+
+    Branch 0 .. n - 1 is taken by its number. An index outside takes `default` or, without one, the
+    nearest branch.
+
+    Parameters
+    ----------
+    index
+        An integer array with one element.
+    branches
+        Functions without arguments that return the same structure of arrays; see `kg.cond`.
+    default
+        Such a function for all other numbers.
+    strict, name
+        As in `kg.cond`.
+
+    Raises
+    ------
+    ValueError
+        If there are no branches.
+    TypeError
+        As in `kg.cond`.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> i = kg.placeholder(dtype=int, name="i")
+    >>> f = kg.compile([i], kg.switch(i, [lambda: 10, lambda: 20], default=lambda: -1))
+    >>> [int(f(k)) for k in (0, 1, 7)]
+    [10, 20, -1]
+    """
+    if not isinstance(branches, Sequence) or not branches:
+        raise ValueError(f"switch: no branches were given{place_text()}")
+    functions = {f"branches[{i}]": f for i, f in enumerate(branches)}
+    node = as_node(index, "switch")
+    if node.size != 1 or node.dtype.kind not in "iu":
+        raise SymbolicError(
+            f"switch: the index {describe(node)} must be an integer scalar, got {node.dtype} of "
+            f"shape {node.shape}{place_text()}"
+        )
+    node = reshape(node, ())
+    if default is not None:
+        functions["default"] = default
+        count = len(branches)
+        known = elementwise(
+            "logical_and", elementwise("greater_equal", node, 0), elementwise("less", node, count)
+        )
+        node = _where(known, node, count)
+    for what, function in functions.items():
+        check_function(function, what, "switch")
+    order = tuple(range(len(functions)))
+    return _build(node, functions, order=order, strict=strict, name=name, doing="switch")
+
+
+def case(
+    pred_fn_pairs: Sequence[tuple[Any, Callable[[], Any]]],
+    default: Callable[[], Any] | None = None,
+    *,
+    strict: bool = False,
+    name: str | None = None,
+) -> Any:
+    """The branch of the first predicate that is true.
+
+    All predicates are computed, but only one branch is. Where none is true, `default` is taken or,
+    without one, the last branch.
+
+    Parameters
+    ----------
+    pred_fn_pairs
+        Pairs of a boolean scalar and a function without arguments; see `kg.cond`.
+    default
+        Such a function.
+    strict, name
+        As in `kg.cond`.
+
+    Raises
+    ------
+    ValueError
+        If there are no pairs.
+    TypeError
+        As in `kg.cond`.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> x = kg.placeholder(name="x")
+    >>> sign = kg.case([(x > 0, lambda: 1), (x < 0, lambda: -1)], default=lambda: 0)
+    >>> f = kg.compile([x], sign)
+    >>> [int(f(v)) for v in (2.5, -3.0, 0.0)]
+    [1, -1, 0]
+    """
+    pairs = list(pred_fn_pairs)
+    if not pairs:
+        raise ValueError(f"case: no branches were given{place_text()}")
+    functions: dict[str, Any] = {}
+    for i, pair in enumerate(pairs):
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise TypeError(
+                f"case: pair {i} must be a tuple of a predicate and a function{place_text()}"
+            )
+        functions[f"the function of pair {i}"] = pair[1]
+    if default is not None:
+        functions["default"] = default
+    for what, function in functions.items():
+        check_function(function, what, "case")
+    index = as_node(np.int64(len(functions) - 1))
+    for i in reversed(range(len(pairs))):
+        index = _where(_predicate(pairs[i][0]), i, index)
+    order = tuple(range(len(functions)))
+    return _build(index, functions, order=order, strict=strict, name=name, doing="case")
+
+
+def _where(condition: Any, yes: Any, no: Any) -> Node:
+    from ..elementwise import where
+
+    return where(condition, yes, no)
+
+
+def _predicate(pred: Any) -> Node:
+    if isinstance(pred, bool):
+        raise TypeError(
+            f"cond: pred must not be a Python bool, got {pred}{place_text()}; its value is known "
+            "now: use Python's own `if`"
+        )
+    node = as_node(pred, "cond")
+    if node.dtype.kind != "b" or node.size != 1:
+        kind = f"{node.dtype} of shape {node.shape}" if node.shape else str(node.dtype)
+        advice = "use .astype(bool) to cast" if node.size == 1 else "use .any() or .all()"
+        raise SymbolicError(
+            f"cond: pred {describe(node)}: expected a bool scalar, got {kind}{place_text()}; "
+            f"to use cast a comparison, such as x > 0, or {advice}"
+        )
+    return reshape(node, ()) if node.shape else node
+
+
+def _build(
+    index: Node,
+    functions: dict[str, Callable[[], Any]],
+    *,
+    order: Sequence[int],
+    strict: bool,
+    name: str | None,
+    doing: str,
+) -> Any:
+    """Build the branches, in the order in which they are read, and the node."""
+    names = list(functions)
+    contexts: dict[int, CondContext] = {}
+    returned: dict[int, Returned] = {}
+    for number in order:
+        context = CondContext(index, number, name or (contexts[order[0]].name if contexts else None))
+        contexts[number] = context
+        result = context.call(functions[names[number]])
+        if result is None:
+            raise ValueError(f"{doing}: {names[number]} must have a return value{place_text()}")
+        returned[number] = collect(result, context, f"{doing}: what {names[number]} returns")
+        if not returned[number].nodes:
+            raise ValueError(
+                f"{doing}: {names[number]} must return at least one result{place_text()}"
+            )
+    branches = [returned[number] for number in range(len(names))]
+    own = [contexts[number] for number in range(len(names))]
+    _check_structures(branches, names, order, doing)
+    outputs = _unified(branches, own, names, order, doing)
+    cells = list(dict.fromkeys(cell for context in own for cell in context._versions.assigned))
+    for context, nodes in zip(own, outputs, strict=True):
+        nodes += [context._versions.current(cell) for cell in cells]
+    node = _node(index, own, outputs)
+    arrays = _wrap_parts(node, outputs[0], cells)
+    result = branches[order[0]].pattern.fill(arrays)
+    return result[0] if type(result) is list and len(result) == 1 and not strict else result
+
+
+def _node(index: Node, contexts: Sequence[CondContext], outputs: Sequence[list[Node]]) -> Cond:
+    captures: dict[Node, int] = {}
+    subgraphs, places = [], []
+    for context, nodes in zip(contexts, outputs, strict=True):
+        inputs: list[Inner] = context._arguments
+        subgraphs.append(Subgraph(inputs, nodes))
+        places.append(
+            tuple(captures.setdefault(inner.outer, len(captures)) for inner in inputs)
+        )
+    return Cond(index, list(captures), subgraphs, contexts, places)
+
+
+def _check_structures(
+    branches: Sequence[Returned], names: Sequence[str], order: Sequence[int], doing: str
+) -> None:
+    first = order[0]
+    for number in order[1:]:
+        found = branches[first].pattern.difference(branches[number].pattern)
+        if found:
+            path, mine, other = found
+            raise TypeError(
+                f"{doing}: Incompatible return types of {names[first]} and {names[number]}"
+                f"{place_text()}: at {path or 'the top'} {names[first]} returns {mine}, "
+                f"{names[number]} returns {other}"
+            )
+
+
+def _unified(
+    branches: Sequence[Returned],
+    contexts: Sequence[CondContext],
+    names: Sequence[str],
+    order: Sequence[int],
+    doing: str,
+) -> list[list[Node]]:
+    """The outputs of the branches in common types."""
+    outputs: list[list[Node]] = [[] for _ in branches]
+    first = order[0]
+    for i, path in enumerate(branches[first].paths):
+        nodes = [branch.nodes[i] for branch in branches]
+        place = f" at {path}" if path else ""
+        dtype = common_dtype([n.dtype for n in nodes], [b.weak[i] for b in branches])
+        if dtype is None:
+            kinds = ", ".join(str(nodes[n].dtype) for n in order)
+            who = " and ".join(names[n] for n in order)
+            raise TypeError(
+                f"{doing}: Outputs of {who} must have the same type: {kinds}{place}"
+                f"{place_text()}; convert one with .astype"
+            )
+        for number in order[1:]:
+            if nodes[number].shape != nodes[first].shape:
+                raise ShapeError(
+                    f"{doing}: branch shapes differ{place}: {nodes[first].shape} from "
+                    f"{names[first]} vs {nodes[number].shape} from {names[number]}{place_text()}; "
+                    "pad the smaller one, or compute both and choose elements with kg.where"
+                )
+        for out, node, context in zip(outputs, nodes, contexts, strict=True):
+            out.append(converted(node, dtype, context))
+    return outputs
+
+
+def assigned_cells(contexts: Sequence[CondContext]) -> list[Cell]:
+    """The states that some branch assigns, in order of first assignment."""
+    return list(dict.fromkeys(cell for c in contexts for cell in c._versions.assigned))

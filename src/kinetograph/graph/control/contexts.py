@@ -1,0 +1,312 @@
+"""Build-time bookkeeping of branches and loops: what is made inside, and what comes from outside.
+
+The innermost context stands on a stack. A node that is made tells it (`add_op`), and each parent
+that was made outside is captured (`add_value`) by every context on the way, once a level: inside, an
+`Inner` node stands for it. The graph itself is functional: captures become inputs of the branch or
+loop. `describe` writes the classic dataflow form of TensorFlow's control flow (Switch, Merge, Enter,
+NextIteration, Exit), which is a way to look at the graph and not how it runs.
+
+Reference: Yu et al. (2018), Dynamic control flow in large-scale machine learning, EuroSys.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import MappingProxyType, TracebackType
+from typing import Any
+
+from ..errors import SymbolicError
+from ..messages import describe
+from ..node import CURRENT, Inner, Node
+from ..source import Site, here, site_of
+from .state import Cell, Versions, top_level
+
+__all__ = [
+    "BatchContext",
+    "CondContext",
+    "ControlFlowContext",
+    "ScanContext",
+    "WhileContext",
+    "current_context",
+    "escaped",
+    "outside",
+]
+
+
+class ControlFlowContext:
+    """A branch, a loop or a batch that is being built, or was.
+
+    Attributes
+    ----------
+    name
+        As given with `name=`, else `cond_1`, `while_2`, ...
+    outer_context
+        The context in which this one was opened; None at the top.
+    nested_contexts
+        The contexts that were opened in this one.
+    values
+        The nodes made inside.
+    external_values
+        Captured outer nodes and what stands for them inside.
+    site
+        The user's file and line.
+    """
+
+    kind = "context"
+    _count = 0
+
+    def __init__(self, name: str | None = None, **fields: Any) -> None:
+        outer = CURRENT.context
+        type(self)._count += 1
+        self._set("name", name or f"{self.kind}_{type(self)._count}")
+        self._set("outer_context", outer)
+        self._set("_place", here())
+        self._set("_values", [])
+        self._set("_external", {})
+        self._set("_nested", [])
+        self._set("_versions", Versions(self))
+        self._set("_arguments", [])
+        self._set("_entered", [])
+        for field, value in fields.items():
+            self._set(field, value)
+        if outer is not None:
+            outer._nested.append(self)
+
+    def _set(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(
+            f"{name!r} of {self.kind} context {self.name!r} cannot be changed: contexts record how "
+            "the graph was built"
+        )
+
+    # Attributes set in __init__.
+    name: str
+    outer_context: "ControlFlowContext | None"
+    _values: list[Node]
+    _external: dict[Node, Inner]
+    _nested: "list[ControlFlowContext]"
+    _versions: Versions
+    _arguments: list[Inner]
+    _entered: "list[ControlFlowContext | None]"
+
+    @property
+    def site(self) -> Site | None:
+        """The user's line that opened this context."""
+        return site_of(self._place)  # type: ignore[attr-defined]
+
+    @property
+    def values(self) -> tuple[Node, ...]:
+        """The nodes made inside, in order."""
+        return tuple(self._values)
+
+    @property
+    def external_values(self) -> Mapping[Node, Node]:
+        """Captured nodes and their insides."""
+        return MappingProxyType(self._external)
+
+    @property
+    def nested_contexts(self) -> "tuple[ControlFlowContext, ...]":
+        """The contexts opened inside."""
+        return tuple(self._nested)
+
+    # Building.
+    def enter(self) -> None:
+        """Make this the current context."""
+        self._entered.append(CURRENT.context)
+        CURRENT.context = self
+
+    def exit(self) -> None:
+        """Make the context current again in which this one was entered."""
+        CURRENT.context = self._entered.pop()
+
+    def __enter__(self) -> "ControlFlowContext":
+        self.enter()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.exit()
+
+    def add_op(self, node: Node, parents: tuple[Node, ...]) -> tuple[Node, ...]:
+        """Take note of a node that is being made; gives its parents as they are inside."""
+        self._values.append(node)
+        for parent in parents:
+            if parent.context is not self:
+                return tuple(map(self.add_value, parents))
+        return parents
+
+    def add_value(self, node: Node) -> Node:
+        """What stands for a node inside: itself if it was made here, else its capture."""
+        if node.context is self:
+            return node
+        outer = self.outer_context
+        if node.context is not outer:
+            if outer is None:
+                raise escaped(node)
+            node = outer.add_value(node)
+        inner = self._external.get(node)
+        if inner is None:
+            inner = self.argument(node, "captured")
+            self._external[node] = inner
+        return inner
+
+    def argument(self, outer: Node, role: str, name: str | None = None, **changed: Any) -> Inner:
+        """A node inside for a value that comes in."""
+        before, CURRENT.context = CURRENT.context, self
+        try:
+            inner = Inner(outer, role, name, **changed)
+        finally:
+            CURRENT.context = before
+        self._arguments.append(inner)
+        return inner
+
+    def read_outside(self, cell: Cell) -> Node:
+        """The version of a state that was current when this context was entered."""
+        outer = self.outer_context
+        versions = top_level() if outer is None else outer._versions
+        return versions.current(cell)
+
+    def enclosing(self) -> "Iterator[ControlFlowContext]":
+        """This context and those around it, the innermost first."""
+        context: ControlFlowContext | None = self
+        while context is not None:
+            yield context
+            context = context.outer_context
+
+    @property
+    def title(self) -> str:
+        """How messages call it: "a branch of cond 'cond_1' (model.py:7)"."""
+        place = f" ({self.site})" if self.site else ""
+        return f"{self._noun()} {self.name!r}{place}"
+
+    def _noun(self) -> str:
+        return self.kind
+
+    def describe(self) -> str:
+        """The classic dataflow form, as text."""
+        from .classic import describe_context
+
+        return describe_context(self)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name} at {self.site}>"
+
+
+class CondContext(ControlFlowContext):
+    """One branch of a conditional.
+
+    Attributes
+    ----------
+    pred
+        The predicate, or the index of a switch: a node outside.
+    branch
+        Which value of the predicate takes this branch: 1 and 0, or the place in a switch.
+    pivot
+        The predicate as this branch sees it, in the words of the classic form.
+    """
+
+    kind = "cond"
+    pred: Node
+    branch: int
+    pivot: str
+
+    def __init__(self, pred: Node, branch: int, name: str | None = None) -> None:
+        super().__init__(name, pred=pred, branch=branch, pivot=f"switch_{'ft'[branch == 1]}")
+
+    def call(self, function: Callable[[], Any]) -> Any:
+        """What the function of the branch returns, called inside this context."""
+        with self:
+            return function()
+
+    def _noun(self) -> str:
+        return "a branch of cond"
+
+
+class WhileContext(ControlFlowContext):
+    """A while loop: predicate and body.
+
+    Attributes
+    ----------
+    loop_variables
+        The nodes that stand for the loop variables inside.
+    maximum_iterations
+        The bound: a number, a node, or None.
+    grad, back_prop, parallel_iterations, swap_memory
+        As given to `kg.while_loop`.
+    """
+
+    kind = "while"
+    loop_variables: tuple[Inner, ...]
+    maximum_iterations: Any
+    grad: str
+    back_prop: bool
+    parallel_iterations: int
+    swap_memory: bool
+
+    def _noun(self) -> str:
+        return "while loop"
+
+
+class ScanContext(ControlFlowContext):
+    """A loop over rows."""
+
+    kind = "scan"
+    loop_variables: tuple[Inner, ...]
+
+
+class BatchContext(ControlFlowContext):
+    """A function of rows, computed for all of them."""
+
+    kind = "vmap"
+
+
+def current_context() -> ControlFlowContext | None:
+    """The innermost context that is being built; None at the top."""
+    return CURRENT.context
+
+
+@contextmanager
+def outside() -> Iterator[None]:
+    """Build at the top level for a while."""
+    before, CURRENT.context = CURRENT.context, None
+    try:
+        yield
+    finally:
+        CURRENT.context = before
+
+
+def common(first: ControlFlowContext, second: ControlFlowContext) -> ControlFlowContext | None:
+    """The innermost context around both."""
+    around = set(map(id, second.enclosing()))
+    return next((c for c in first.enclosing() if id(c) in around), None)
+
+
+def escaped(node: Node, user: Node | None = None) -> SymbolicError:
+    """The complaint about a node of a branch or loop that is used outside of it."""
+    name, home, now = describe(node), node.context, CURRENT.context
+    assert home is not None
+    made = f" (made at {node.site})" if node.site else ""
+    if now is not None and isinstance(now, WhileContext) and isinstance(home, WhileContext):
+        what = "a node" if user is None else "another value"
+        return SymbolicError(
+            f"Cannot use {name!r}{made} as input to {what} because they are in different while "
+            f"loops: {name!r} is in {home.title}, the other in {now.title}; make it a loop "
+            "variable, so that the first loop returns it"
+        )
+    noun = "is in a while loop: it " if isinstance(home, WhileContext) else ""
+    return SymbolicError(
+        f"{name!r}{made} {noun}is defined inside {home.title} and cannot be used here; return it "
+        "from there and use the result"
+    )
+
+
+def require_outside(nodes: Sequence[Node], doing: str) -> None:
+    """Refuse nodes of branches and loops where only the whole can be used."""
+    for node in nodes:
+        if node.context is not None:
+            raise SymbolicError(f"{doing}: {escaped(node)}")

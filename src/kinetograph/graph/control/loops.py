@@ -1,0 +1,225 @@
+"""`kg.while_loop`: a loop that goes on while a predicate holds, and its derivatives.
+
+The node is functional: loop variables, the versions of states that predicate or body assign, and
+captured values go in; the last values of the first two, the number of trips and whether the bound
+ended the loop come out.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from ..lower import LoopPlan, Scope, Trips
+from ..node import Node, Operation
+from .contexts import WhileContext
+from .derivable import Loop, run
+from .subgraph import Looping, Subgraph
+
+__all__ = ["GRADS", "While"]
+
+GRADS = ("auto", "stack", "checkpoint", "forward", "none")
+FOREVER = 2**31 - 1
+STACK_BYTES = 2**28  # beyond, "auto" keeps no stack
+
+
+class While(Looping):
+    """A loop: predicate and body over loop variables, states and captures.
+
+    Parents: the loop variables, the carried states, the captures and, where it is no number known
+    now, the bound. Results: the loop variables, the carried states, trips, truncated.
+    """
+
+    __slots__ = ("bound", "carried", "grad", "judging", "on_limit", "variables")
+    kind_name = "while loop"
+
+    def __init__(
+        self,
+        context: WhileContext,
+        carried: Sequence[Node],
+        captures: Sequence[Node],
+        predicate: Subgraph,
+        body: Subgraph,
+        *,
+        variables: int,
+        judging: Sequence[int],
+        bound: int | Node | None,
+        grad: str,
+        on_limit: str,
+    ) -> None:
+        bounds = (bound,) if isinstance(bound, Node) else ()
+        parents = (*carried, *captures, *bounds)
+        super().__init__(WHILE, parents, (predicate, body), (context,), {})
+        self.variables = variables
+        self.carried = len(carried)
+        self.judging = tuple(judging)  # the carried states that the predicate assigns
+        self.bound = None if isinstance(bound, Node) else bound
+        self.grad = grad
+        self.on_limit = on_limit
+
+    @property
+    def bounded(self) -> bool:
+        """Whether there is a bound, known now or when the loop starts."""
+        return self.bound is not None or len(self.parents) > self.carried + self._captures
+
+    @property
+    def _captures(self) -> int:
+        return len(self.subgraphs[1].inputs) - self.carried
+
+    @property
+    def trips_place(self) -> int:
+        """Where the number of trips stands among the results."""
+        return self.carried
+
+    def static_text(self) -> str:
+        """What, beside parents and subgraphs, the results depend on."""
+        return f"{self.variables} {self.judging} {self.bound} {self.grad} {self.on_limit}"
+
+    def variable_name(self, place: int) -> str:
+        """How the user calls a loop variable."""
+        return self.subgraphs[1].inputs[place].label()
+
+    def compute(self, tensors: list[Any], scope: Scope) -> list[Any]:
+        """The loop variables after the last trip, and what else the loop gives."""
+        carried, rest = tensors[: self.carried], tensors[self.carried :]
+        captures, bound = rest[: self._captures], rest[self._captures :]
+        limit = bound[0] if bound else FOREVER if self.bound is None else self.bound
+        if scope.eager:
+            return self._interpret(carried, captures, int(limit), scope)
+        if self.grad == "none":
+            carried, captures = (list(map(lax.stop_gradient, part)) for part in (carried, captures))
+            scope = scope.inside(modes=(), anchors=(), recorded=False)
+        return _Lowered(self, scope).results(carried, captures, limit)
+
+    def _interpret(
+        self, carried: list[Any], captures: list[Any], limit: int, scope: Scope
+    ) -> list[Any]:
+        """The loop as Python would run it."""
+        predicate, body = self.subgraphs
+        if self.grad == "none":
+            carried, captures = (list(map(lax.stop_gradient, part)) for part in (carried, captures))
+
+        def judge(carried: list[Any]) -> tuple[bool, list[Any]]:
+            verdict, *versions = predicate.compute((*carried, *captures), scope)
+            for place, version in zip(self.judging, versions, strict=True):
+                carried[place] = version
+            return bool(verdict), carried
+
+        trips = 0
+        more, carried = judge(list(carried))
+        while more and trips < limit:
+            carried = list(body.compute((*carried, *captures), scope))
+            trips += 1
+            more, carried = judge(carried)
+        truncated = more and trips >= limit
+        error = np.bool_(truncated and self.on_limit == "error")
+        scope.note(self, Trips(np.int32(trips), error, np.bool_(False)))
+        return [*carried, jnp.int32(trips), jnp.asarray(truncated)]
+
+    def plan(self, scope: Scope, types: Sequence[Any]) -> LoopPlan:
+        """How the backward pass gets what it needs."""
+        width = sum(int(np.prod(t.shape)) * t.dtype.itemsize for t in types)
+        room = scope.room.of(self)
+        if self.grad == "checkpoint":
+            return LoopPlan("checkpoint", 0, 0, "asked for: runs again from the start, in segments")
+        if self.grad == "forward":
+            return LoopPlan("forward", 0, 0, "asked for: pushes a tangent of every input along")
+        if self.grad == "stack":
+            rows = self.bound if self.bound is not None else room
+            return LoopPlan("stack", rows, rows * width, "asked for")
+        rows = room if self.bound is None else min(self.bound, room)
+        if rows * width > STACK_BYTES:
+            return LoopPlan("checkpoint", 0, 0, f"a stack would take {rows * width} bytes")
+        known = self.bound is not None and rows == self.bound
+        reason = "the bound is small" if known else "room is doubled when a run needs more"
+        return LoopPlan("stack", max(rows, 1), rows * width, reason)
+
+
+WHILE = Operation("while", lambda *tensors: None)
+
+
+class _Lowered:
+    """A loop as functions of flat tuples: carried values, then the verdict, then inner reports.
+
+    The verdict of the predicate is carried where the predicate has effects of its own or loops
+    inside: it must run once more than the body, and no oftener.
+    """
+
+    def __init__(self, node: While, scope: Scope) -> None:
+        self.node, self.scope = node, scope
+        self.predicate, self.body = node.subgraphs
+        self.inner = tuple(dict.fromkeys((*self.predicate.loops, *self.body.loops)))
+        self.carries_verdict = bool(node.judging or self.predicate.loops)
+
+    def results(self, carried: list[Any], captures: list[Any], limit: Any) -> list[Any]:
+        node, scope = self.node, self.scope
+        outer = (*captures, *scope.anchors)
+        self.captured = len(captures)
+        count = node.carried
+        values, verdict, reports = self._judged(scope, carried, outer, None)
+        state = (*values, *verdict, *reports)
+        plan = node.plan(scope, [jnp.asarray(v) for v in carried])
+        loop = Loop(self._turn, self._more, plan.rows, strategy=plan.strategy)
+        bound = limit
+        limit = jnp.clip(jnp.asarray(limit), 0, FOREVER).astype(np.int32)
+        if scope.active is not None:
+            limit = jnp.where(scope.active, limit, 0)
+        state, trips, _ = run(loop, limit, state, outer, (), scope.modes)
+        truncated = jnp.asarray(False)
+        if node.bounded:
+            going = self._more(tuple(map(lax.stop_gradient, state)), outer)
+            truncated = (trips >= jnp.asarray(bound, np.int32)) & going
+        short = jnp.asarray(False)
+        if scope.recorded:
+            scope.room.plans[node] = plan
+            if plan.strategy == "stack" and node.bound != plan.rows:
+                short = trips > plan.rows
+        error = truncated if node.on_limit == "error" else jnp.asarray(False)
+        if scope.active is not None:
+            error = error & scope.active
+        scope.note(node, Trips(trips, error, short))
+        reports = state[count + len(verdict) :]
+        scope.receive(self.inner, [reports[i : i + 3] for i in range(0, len(reports), 3)])
+        return [*state[:count], trips, truncated]
+
+    def _judged(
+        self, scope: Scope, carried: Sequence[Any], outer: Sequence[Any], before: Any
+    ) -> tuple[list[Any], list[Any], list[Any]]:
+        """Run the predicate where its verdict is carried; join what inner loops reported before."""
+        values, verdict = list(carried), []
+        inner = scope.inside()
+        if self.carries_verdict:
+            answer, *versions = self.predicate.compute((*carried, *outer[: self.captured]), inner)
+            verdict = [answer]
+            for place, version in zip(self.node.judging, versions, strict=True):
+                values[place] = version
+        if before is not None:
+            inner.receive(self.inner, before)
+        return values, verdict, [x for trips in inner.reports(self.inner) for x in trips]
+
+    def _turn(
+        self, modes: Any, alive: Any, state: Any, outer: Any, row: Any
+    ) -> tuple[tuple[Any, ...], tuple[()]]:
+        count = self.node.carried
+        scope = self.scope.inside(modes=modes, anchors=outer[self.captured :], active=alive)
+        carried = self.body.compute((*state[:count], *outer[: self.captured]), scope)
+        flat = state[count + self.carries_verdict :]
+        reports = [flat[i : i + 3] for i in range(0, len(flat), 3)]
+        scope.receive(self.inner, reports)
+        before = scope.reports(self.inner)
+        values, verdict, joined = self._judged(scope, carried, outer, before)
+        return (*values, *verdict, *joined), ()
+
+    def _more(self, state: Any, outer: Any) -> Any:
+        count = self.node.carried
+        if self.carries_verdict:
+            verdict = state[count]
+        else:
+            scope = self.scope.inside(modes=(), anchors=())
+            (verdict,) = self.predicate.compute((*state[:count], *outer[: self.captured]), scope)
+        # Gradients that lacked room may be wrong: go no further on them.
+        for short in state[count + self.carries_verdict + 2 :: 3]:
+            verdict = verdict & ~short
+        return verdict

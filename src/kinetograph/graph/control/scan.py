@@ -1,0 +1,275 @@
+"""`kg.scan`: a loop over rows, with a number of trips known when the graph is built."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from ..array import Array
+from ..elementwise import as_node, astype
+from ..errors import ShapeError
+from ..lower import Scope
+from ..messages import describe
+from ..node import Inner, Node, Operation
+from .contexts import ScanContext
+from .results import Returned, check_function, collect, place_text, wrap_parts
+from .structure import Pattern, flatten
+from .subgraph import Control, Subgraph
+from .while_loop import Variables, grown_types, match_result, names_of_parameters, read_variables
+
+__all__ = ["Scan", "scan"]
+
+
+class Scan(Control):
+    """A body over carried values, rows and captures.
+
+    Parents: the carry, the carried states, the rows, the captures. Results: the carry, the states,
+    the stacked results of all trips.
+    """
+
+    __slots__ = ("carried", "length", "results", "reverse", "rows")
+    kind_name = "scan"
+
+    def __init__(
+        self,
+        context: ScanContext,
+        parents: tuple[Sequence[Node], Sequence[Node], Sequence[Node]],
+        body: Subgraph,
+        *,
+        length: int,
+        reverse: bool,
+    ) -> None:
+        carried, rows, captures = parents
+        super().__init__(SCAN, (*carried, *rows, *captures), (body,), (context,), {})
+        self.carried, self.rows = len(carried), len(rows)
+        self.results = len(body.outputs) - self.carried
+        self.length, self.reverse = length, reverse
+
+    def static_text(self) -> str:
+        """What, beside parents and subgraphs, the results depend on."""
+        return f"{self.carried} {self.rows} {self.length} {self.reverse}"
+
+    def compute(self, tensors: list[Any], scope: Scope) -> list[Any]:
+        """The carry after the last row, and the stacked results."""
+        (body,) = self.subgraphs
+        carry = [jnp.asarray(t) for t in tensors[: self.carried]]
+        rows = [jnp.asarray(t) for t in tensors[self.carried : self.carried + self.rows]]
+        captures = tensors[self.carried + self.rows :]
+        if scope.eager:
+            return self._interpret(carry, rows, captures, scope)
+
+        def turn(state: Any, row: Any) -> Any:
+            carry, reports = state
+            inner = scope.inside()
+            inner.receive(body.loops, reports)
+            outputs = body.compute((*carry, *row, *captures), inner)
+            return (outputs[: self.carried], inner.reports(body.loops)), outputs[self.carried :]
+
+        start = (tuple(carry), scope.inside().reports(body.loops))
+        (new, reports), results = lax.scan(
+            turn, start, tuple(rows), length=self.length, reverse=self.reverse
+        )
+        scope.receive(body.loops, reports)
+        return [*new, *results]
+
+    def _interpret(
+        self, carry: list[Any], rows: list[Any], captures: list[Any], scope: Scope
+    ) -> list[Any]:
+        (body,) = self.subgraphs
+        order = range(self.length)
+        results: list[list[Any]] = []
+        for i in reversed(order) if self.reverse else order:
+            outputs = body.compute((*carry, *(r[i] for r in rows), *captures), scope)
+            carry = list(outputs[: self.carried])
+            results.append(list(outputs[self.carried :]))
+        if self.reverse:
+            results.reverse()
+        stacked = []
+        for place, node in enumerate(body.outputs[self.carried :]):
+            column = [jnp.asarray(result[place]) for result in results]
+            empty = jnp.zeros((0, *node.shape), node.dtype)
+            stacked.append(jnp.stack(column) if column else empty)
+        return [*carry, *stacked]
+
+
+SCAN = Operation("scan", lambda *tensors: None)
+
+
+def scan(
+    f: Callable[..., Any] | None = None,
+    init: Any = None,
+    xs: Any = None,
+    length: int | None = None,
+    *,
+    reverse: bool = False,
+    name: str | None = None,
+) -> tuple[Any, Any]:
+    """A loop over the rows of arrays that carries values along and stacks results.
+
+        carry = init
+        for x in xs: carry, y = f(carry, x); ys.append(y)
+        return carry, stack(ys)
+
+    Parameters
+    ----------
+    f
+        Called once, now, with carry and a row; gives the next carry, in the same structure, and a
+        result: any structure of arrays, or None.
+    init
+        The first carry: a structure of arrays and numbers.
+    xs
+        A structure of arrays of equal length along the first axis; None for a plain repetition.
+    length
+        The number of trips; needed where `xs` is None.
+    reverse
+        Whether to go from the last row to the first. Results stand in the places of their rows.
+    name
+        How messages and drawings call it.
+
+    Returns
+    -------
+    carry, ys
+        The last carry, and the results with a new first axis.
+
+    Raises
+    ------
+    ValueError
+        If lengths do not agree or are not given.
+    TypeError
+        If the carry changes its structure or type.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> x = kg.placeholder((4,), name="x")
+    >>> total, sums = kg.scan(lambda s, v: (s + v, s + v), 0.0, x)
+    >>> f = kg.compile([x], sums)
+    >>> [float(v) for v in f([1.0, 2.0, 3.0, 4.0])]
+    [1.0, 3.0, 6.0, 10.0]
+    """
+    check_function(f, "f", "scan")
+    assert f is not None
+    if init is None:
+        raise ValueError(f"scan: init must be provided{place_text()}")
+    variables = read_variables(init, "scan", f, spread=False)
+    rows, row_paths, row_pattern = _rows(xs, f)
+    count = _length(rows, row_paths, length)
+    for _ in range(len(variables.nodes) + 1):
+        context = ScanContext(name)
+        made = _attempt(context, f, variables, (rows, row_paths, row_pattern))
+        carry, outputs, _ = made
+        types = grown_types(carry, *outputs, variables.weak, "scan")
+        if types is None:
+            return _finish(context, variables, made, rows, count, reverse)
+        nodes = [astype(n, t) if n.dtype != t else n for n, t in zip(variables.nodes, types)]
+        variables = variables._replace(nodes=nodes)
+        name = context.name
+    raise AssertionError("types of the carry do not settle")
+
+
+def _rows(xs: Any, f: Callable[..., Any]) -> tuple[list[Node], list[str], Pattern]:
+    name = names_of_parameters(f, 2)[1]
+    leaves, paths, pattern = flatten(xs, "xs" if name.startswith("loop_vars") else name)
+    nodes = [as_node(leaf, "scan") for leaf in leaves]
+    for node, path in zip(nodes, paths, strict=True):
+        if not node.shape:
+            raise ShapeError(
+                f"scan: xs{place_text()}: {describe(node)}, the rows of {path!r}, is a single "
+                "number and has no rows"
+            )
+    return nodes, paths, pattern
+
+
+def _length(rows: Sequence[Node], paths: Sequence[str], length: Any) -> int:
+    sizes = {path: node.shape[0] for path, node in zip(paths, rows, strict=True)}
+    if length is not None:
+        if isinstance(length, bool) or not isinstance(length, (int, np.integer)) or length < 0:
+            raise ValueError(
+                f"scan: length must be a whole number that is known when the graph is built, got "
+                f"{length!r}{place_text()}; for a number known only at run time use kg.while_loop"
+            )
+        sizes = {"length": int(length), **sizes}
+    if not sizes:
+        raise ValueError(f"scan: give xs or length{place_text()}")
+    if len(set(sizes.values())) > 1:
+        what = ", ".join(f"{path} has {size}" for path, size in sizes.items())
+        raise ShapeError(f"scan: lengths do not agree: {what}{place_text()}")
+    return next(iter(sizes.values()))
+
+
+def _attempt(
+    context: ScanContext,
+    f: Callable[..., Any],
+    variables: Variables,
+    rows: tuple[list[Node], list[str], Pattern],
+) -> tuple[list[Inner], tuple[list[Node], list[bool]], Returned]:
+    carry = [
+        context.argument(node, "loop variable", path)
+        for node, path in zip(variables.nodes, variables.paths, strict=True)
+    ]
+    context._set("loop_variables", tuple(carry))
+    nodes, paths, pattern = rows
+    for node, path in zip(nodes, paths, strict=True):
+        context.argument(node, "row", path, shape=node.shape[1:])
+    inner_rows = [n for n in context._arguments if n.role == "row"]
+    with context:
+        result = f(
+            variables.pattern.fill(map(Array, carry)), pattern.fill(map(Array, inner_rows))
+        )
+    if not isinstance(result, tuple) or len(result) != 2:
+        raise TypeError(
+            f"scan: f must return a pair (carry, y){place_text()}, got {type(result).__name__}; "
+            "return (carry, None) where there is no result"
+        )
+    new = match_result(result[0], variables, context, "scan", "f")
+    results = collect(result[1], context, "scan: what f returns")
+    return carry, new, results
+
+
+def _finish(
+    context: ScanContext,
+    variables: Variables,
+    made: tuple[list[Inner], tuple[list[Node], list[bool]], Returned],
+    rows: Sequence[Node],
+    length: int,
+    reverse: bool,
+) -> tuple[Any, Any]:
+    carry, (nodes, _), results = made
+    outputs = []
+    for inner, node in zip(carry, nodes, strict=True):
+        if node.shape != inner.shape:
+            raise ShapeError(
+                f"scan: {inner.label()!r} enters the loop with shape {inner.shape}, but has shape "
+                f"{node.shape} after one iteration{place_text()}"
+            )
+        with context:
+            outputs.append(astype(node, inner.dtype) if node.dtype != inner.dtype else node)
+    versions = context._versions
+    cells = list(versions.assigned)
+    entries = [e for cell in cells if isinstance(e := versions.entered[cell], Inner)]
+    own = set(map(id, entries))
+    captures = [
+        n for n in context._arguments if n.role in ("captured", "state") and id(n) not in own
+    ]
+    inner_rows = [n for n in context._arguments if n.role == "row"]
+    latest = [versions.latest[cell] for cell in cells]
+    body = Subgraph(
+        (*carry, *entries, *inner_rows, *captures), (*outputs, *latest, *results.nodes)
+    )
+    before = [n.outer for n in (*carry, *entries)]
+    node = Scan(
+        context,
+        (before, list(rows), [n.outer for n in captures]),
+        body,
+        length=length,
+        reverse=reverse,
+    )
+    last = wrap_parts(node, body.outputs[: len(before)], cells)
+    stacked = [
+        Array(node.part(len(before) + i, (length, *n.shape), n.dtype))
+        for i, n in enumerate(results.nodes)
+    ]
+    return variables.restored(last), results.pattern.fill(stacked)
+

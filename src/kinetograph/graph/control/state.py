@@ -1,0 +1,241 @@
+"""`kg.state`: a variable of a compiled function that keeps its value from call to call.
+
+Reading a state gives the node of its current version, and assigning makes a new version, so program
+order is the order of construction. A branch or loop that assigns takes the version at its entry and
+gives the one at its exit: nobody needs a control dependency.
+
+The versions made outside of branches and loops belong to a program: all that was written since
+`kg.compile` was last called. A compiled function carries out all assignments of its program.
+"""
+
+import threading
+import weakref
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..array import Array
+from ..elementwise import as_node, astype, elementwise
+from ..errors import ShapeError, SymbolicError
+from ..messages import describe
+from ..node import CURRENT, Apply, Node, Operation
+from ..precision import FLOAT32, float_dtype
+from ..shaping import broadcast_to
+from ..source import here, site_of, variable_name
+
+if TYPE_CHECKING:
+    from .contexts import ControlFlowContext
+
+__all__ = [
+    "Assigned",
+    "Cell",
+    "Read",
+    "State",
+    "Versions",
+    "current_versions",
+    "new_program",
+    "state",
+    "top_level",
+]
+
+
+class Read(Node):
+    """The value of a state when a compiled function is called."""
+
+    __slots__ = ("cell", "program")
+    kind = "state"
+
+    def __init__(self, cell: "Cell", program: "Versions") -> None:
+        super().__init__((), cell.initial.shape, cell.initial.dtype, cell.name)
+        self.cell = cell
+        self.program = program
+
+
+class Assigned(Apply):
+    """A version of a state that an assignment made."""
+
+    __slots__ = ("cell", "program")
+
+    def __init__(self, cell: "Cell", value: Node, program: "Versions") -> None:
+        super().__init__(ASSIGN, (value,), cell.initial.shape, cell.initial.dtype, {})
+        self.cell = cell
+        self.program = program
+
+
+ASSIGN = Operation("assign", lambda value: value)
+
+
+class Cell:
+    """What a state is: its first value, its name and where it was made."""
+
+    __slots__ = ("__weakref__", "handle", "hidden", "initial", "name", "place")
+
+    def __init__(self, initial: np.ndarray, name: str | None, hidden: bool = False) -> None:
+        self.initial = initial
+        self.name = name
+        self.place = here()
+        self.hidden = hidden  # of the library's own, such as a random stream
+        self.handle: weakref.ref[State] | None = None
+
+    @property
+    def title(self) -> str:
+        """How messages call it."""
+        handle = self.handle() if self.handle is not None else None
+        name = self.name or (variable_name(handle) if handle is not None else None)
+        return repr(name) if name else f"made at {site_of(self.place)}"
+
+
+class Versions:
+    """The current versions of states, in a program or in one branch or loop."""
+
+    def __init__(self, context: "ControlFlowContext | None" = None) -> None:
+        self.context = context
+        self.entered: dict[Cell, Node] = {}  # the versions at the entry, in order of first use
+        self.latest: dict[Cell, Node] = {}
+        self.assigned: dict[Cell, None] = {}
+
+    def current(self, cell: Cell) -> Node:
+        """The version a read gives now."""
+        version = self.latest.get(cell)
+        if version is None:
+            if self.context is None:
+                before, CURRENT.context = CURRENT.context, None
+                try:
+                    version = Read(cell, self)
+                finally:
+                    CURRENT.context = before
+            else:
+                outer = self.context.read_outside(cell)
+                version = self.context.argument(outer, "state", cell.name)
+            self.entered[cell] = self.latest[cell] = version
+        return version
+
+    def assign(self, cell: Cell, value: Node) -> Node:
+        """Make a new version."""
+        self.current(cell)  # what a branch that is not taken gives back
+        version = Assigned(cell, value, self)
+        self.replace(cell, version)
+        return version
+
+    def replace(self, cell: Cell, version: Node) -> None:
+        """Go on with another version."""
+        self.latest[cell] = version
+        self.assigned[cell] = None
+
+
+class _Program(threading.local):
+    versions: Versions | None = None
+
+
+_PROGRAM = _Program()
+
+
+def top_level() -> Versions:
+    """The program that is being written."""
+    if _PROGRAM.versions is None:
+        _PROGRAM.versions = Versions()
+    return _PROGRAM.versions
+
+
+def new_program(versions: Versions | None = None) -> Versions | None:
+    """Begin another program (or go on with one); gives the one before."""
+    before, _PROGRAM.versions = _PROGRAM.versions, versions
+    return before
+
+
+def current_versions() -> Versions:
+    """Those of the innermost branch or loop, else of the program."""
+    context = CURRENT.context
+    return top_level() if context is None else context._versions
+
+
+class State(Array):
+    """A variable of a compiled function; made by `kg.state`. In expressions it is its value."""
+
+    __slots__ = ("cell",)
+
+    def __init__(self, cell: Cell) -> None:
+        self.cell = cell
+        cell.handle = weakref.ref(self)
+
+    @property
+    def node(self) -> Node:  # type: ignore[override]
+        """The version that is current at this point of the program."""
+        return current_versions().current(self.cell)
+
+    def assign(self, value: Any) -> Array:
+        """Give the state a new value from here on; returns the value.
+
+        Raises
+        ------
+        ShapeError
+            If the value does not fit the state's shape.
+        SymbolicError
+            If the value's type cannot become the state's without loss of kind.
+        """
+        node, initial = as_node(value, "assign"), self.cell.initial
+        what = self.cell.title
+        if node.shape != initial.shape:
+            try:
+                fits = np.broadcast_shapes(node.shape, initial.shape) == initial.shape
+            except ValueError:
+                fits = False
+            if not fits:
+                raise ShapeError(
+                    f"assign to state {what}: it has shape {initial.shape}, "
+                    f"{describe(node)} has shape {node.shape}"
+                )
+            node = broadcast_to(node, initial.shape)
+        if node.dtype != initial.dtype:
+            if not np.can_cast(node.dtype, initial.dtype, "same_kind"):
+                raise SymbolicError(
+                    f"assign to state {what}: it holds {initial.dtype}, {describe(node)} is "
+                    f"{node.dtype}; convert it with .astype"
+                )
+            node = astype(node, initial.dtype)
+        return Array(current_versions().assign(self.cell, node))
+
+    def assign_add(self, value: Any) -> Array:
+        """Add to the state; returns the new value."""
+        return self.assign(Array(elementwise("add", self, value)))
+
+    def __repr__(self) -> str:
+        initial = self.cell.initial
+        return f"<state {self.cell.title} {initial.shape} {initial.dtype}>"
+
+
+def state(initial: Any, name: str | None = None) -> State:
+    """A variable that keeps its value from one call of a compiled function to the next.
+
+    Every compiled function has its own copy, which starts with `initial` and is read and set by
+    `f.state[s]`. In expressions a state stands for its value at that point of the program; `assign`
+    and `assign_add` change it from there on, inside a branch or loop as often as it is taken.
+
+    Parameters
+    ----------
+    initial
+        The first value: numbers or a NumPy array.
+    name
+        How messages and results call it.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> total = kg.state(0.0, name="total")
+    >>> x = kg.placeholder(name="x")
+    >>> add = kg.compile([x], total.assign_add(x))
+    >>> float(add(2.0)), float(add(3.0))
+    (2.0, 5.0)
+    >>> float(add.state[total])
+    5.0
+    """
+    where = f"state{f' {name!r}' if name else ''} at {site_of(here())}"
+    if isinstance(initial, Array):
+        raise SymbolicError(f"{where}: the initial value must be numbers, not an array of the graph")
+    value = np.array(initial)
+    if value.dtype.kind not in "biuf":
+        raise SymbolicError(f"{where}: the initial value has dtype {value.dtype}, expected numbers")
+    if value.dtype.kind == "f" and value.dtype != FLOAT32:
+        value = value.astype(float_dtype())
+    value.setflags(write=False)
+    return State(Cell(value, name))

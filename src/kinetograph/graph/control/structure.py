@@ -1,0 +1,114 @@
+"""Nested structures of arrays: tuples, lists, dictionaries, named tuples and dataclasses.
+
+`flatten` gives the leaves in order, each with its path as the user would write it (`p.j`, `p[0]`,
+`p['a']`), and a pattern from which `Pattern.fill` makes the same structure with other leaves.
+"""
+
+import dataclasses
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+__all__ = ["Pattern", "flatten"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Pattern:
+    """A structure without its leaves."""
+
+    make: Callable[[list[Any]], Any] | None  # None: a leaf
+    kind: Any = None  # type and keys: equal for equal structures
+    parts: tuple["Pattern", ...] = ()
+
+    def fill(self, leaves: Iterable[Any]) -> Any:
+        """The structure with these leaves."""
+        return self._fill(iter(leaves))
+
+    def _fill(self, leaves: Iterator[Any]) -> Any:
+        if self.make is None:
+            return next(leaves)
+        return self.make([part._fill(leaves) for part in self.parts])
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Pattern) and self.kind == other.kind and self.parts == other.parts
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def difference(self, other: "Pattern", path: str = "") -> tuple[str, str, str] | None:
+        """Where two structures first differ, and what stands there in each."""
+        if self.kind != other.kind or len(self.parts) != len(other.parts):
+            return path, str(self), str(other)
+        for (step, mine), theirs in zip(self._steps(), other.parts, strict=True):
+            found = mine.difference(theirs, path + step)
+            if found:
+                return found
+        return None
+
+    def _steps(self) -> Iterator[tuple[str, "Pattern"]]:
+        return zip(_steps(self.kind, len(self.parts)), self.parts, strict=True)
+
+    def __str__(self) -> str:
+        if self.make is None:
+            return "an array"
+        if self.kind is None:
+            return "None"
+        kind, names = self.kind
+        if names is None:
+            return f"{kind.__name__} of {len(self.parts)}"
+        return f"{kind.__name__} of {', '.join(map(str, names)) or 'nothing'}"
+
+
+_LEAF = Pattern(None, "leaf")
+
+
+def _steps(kind: Any, count: int) -> list[str]:
+    """How the parts of a container are reached."""
+    if kind is None or kind == "leaf":
+        return []
+    owner, names = kind
+    if names is None:
+        return [f"[{i}]" for i in range(count)]
+    return [f"[{name!r}]" if issubclass(owner, dict) else f".{name}" for name in names]
+
+
+def flatten(value: Any, path: str = "") -> tuple[list[Any], list[str], Pattern]:
+    """The leaves of a structure, their paths, and its pattern."""
+    leaves: list[Any] = []
+    paths: list[str] = []
+
+    def visit(value: Any, path: str) -> Pattern:
+        opened = _open(value)
+        if opened is None:
+            leaves.append(value)
+            paths.append(path)
+            return _LEAF
+        kind, parts, make = opened
+        steps = _steps(kind, len(parts))
+        inner = tuple(visit(p, path + step) for p, step in zip(parts, steps, strict=True))
+        return Pattern(make, kind, inner)
+
+    pattern = visit(value, path)
+    return leaves, paths, pattern
+
+
+def _open(value: Any) -> tuple[Any, list[Any], Callable[[list[Any]], Any]] | None:
+    """Type and keys, parts, and how to make another of it; None for a leaf."""
+    owner = type(value)
+    if value is None:
+        return None, [], lambda parts: None
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return (owner, value._fields), list(value), lambda parts: owner(*parts)
+    if owner in (tuple, list):
+        return (owner, None), list(value), owner
+    if isinstance(value, dict):
+        keys = tuple(value)
+        return (dict, keys), list(value.values()), lambda parts: dict(zip(keys, parts, strict=True))
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        names = tuple(f.name for f in dataclasses.fields(value) if f.init)
+
+        def make(parts: list[Any]) -> Any:
+            return dataclasses.replace(value, **dict(zip(names, parts, strict=True)))
+
+        return (owner, names), [getattr(value, n) for n in names], make
+    return None

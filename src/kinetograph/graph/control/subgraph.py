@@ -1,0 +1,108 @@
+"""Graphs inside nodes: the branches of a conditional, the predicate and body of a loop."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from jax import lax
+
+from ..node import Bundle, Inner, Node, Operation, ancestors
+from .contexts import ControlFlowContext
+
+if TYPE_CHECKING:
+    from ..lower import Scope
+
+__all__ = ["Control", "Looping", "Subgraph", "everything", "loops_in", "origin"]
+
+
+class Subgraph:
+    """Nodes that are computed from inputs, inside of another node.
+
+    The node that owns the subgraph says what the inputs receive.
+    """
+
+    def __init__(self, inputs: Iterable[Node], outputs: Iterable[Node]) -> None:
+        self.inputs = tuple(inputs)
+        self.outputs = tuple(outputs)
+        given = set(self.inputs)
+        self.nodes = tuple(ancestors(self.outputs, stop=given.__contains__))  # parents first
+        self.loops = tuple(loops_in(self.nodes))
+
+    def compute(self, tensors: Iterable[Any], scope: "Scope") -> tuple[Any, ...]:
+        """The tensors of the outputs, given those of the inputs."""
+        from ..lower import evaluate
+
+        environment = dict(zip(self.inputs, tensors, strict=True))
+        evaluate(self.outputs, environment, scope=scope)
+        # Of exactly the promised type: JAX distinguishes "weak" ones.
+        return tuple(
+            lax.convert_element_type(environment[node], node.dtype) for node in self.outputs
+        )
+
+
+class Control(Bundle):
+    """A node with subgraphs. Its tensor is the list of its results.
+
+    `contexts` are those in which the subgraphs were built.
+    """
+
+    __slots__ = ("contexts", "subgraphs")
+
+    def __init__(
+        self,
+        operation: Operation,
+        parents: tuple[Node, ...],
+        subgraphs: Iterable[Subgraph],
+        contexts: Iterable[ControlFlowContext],
+        attributes: Mapping[str, Any],
+    ) -> None:
+        super().__init__(operation, parents, attributes)
+        self.subgraphs = tuple(subgraphs)
+        self.contexts = tuple(contexts)
+
+    @property
+    def title(self) -> str:
+        """How messages call it."""
+        return f"{self.kind_name} {self.contexts[0].name!r}"
+
+    kind_name = "node"
+
+    def compute(self, tensors: list[Any], scope: "Scope") -> list[Any]:
+        """The tensors of the results, given those of the parents."""
+        raise NotImplementedError
+
+    def static_text(self) -> str:
+        """What, beside parents and subgraphs, the results depend on."""
+        return repr(sorted((k, str(v)) for k, v in self.attributes.items()))
+
+
+class Looping(Control):
+    """A node whose trips are counted."""
+
+    __slots__ = ()
+
+
+def loops_in(nodes: Iterable[Node]) -> Iterator[Looping]:
+    """The loops among nodes, and those inside of them, in a fixed order."""
+    for node in nodes:
+        if isinstance(node, Control):
+            if isinstance(node, Looping):
+                yield node
+            for subgraph in node.subgraphs:
+                yield from subgraph.loops
+
+
+def everything(nodes: Iterable[Node]) -> Iterator[Node]:
+    """The nodes and those inside of them."""
+    for node in nodes:
+        yield node
+        if isinstance(node, Control):
+            for subgraph in node.subgraphs:
+                yield from everything(subgraph.nodes)
+
+
+def origin(node: Node) -> Node:
+    """The node outside of all contexts that a captured node stands for."""
+    while isinstance(node, Inner) and node.role == "captured":
+        node = node.outer
+    return node
+

@@ -1,0 +1,463 @@
+"""Building a while loop from two Python functions: `kg.while_loop`."""
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..array import Array
+from ..elementwise import WEAK, as_node, astype
+from ..errors import KinetographError, ShapeError, SymbolicError
+from ..messages import describe
+from ..node import Inner, Node
+from ..shaping import reshape
+from .contexts import WhileContext
+from .loops import GRADS, While
+from .results import check_function, collect, common_dtype, place_text, wrap_parts
+from .state import Cell
+from .structure import Pattern, flatten
+from .subgraph import Subgraph
+
+__all__ = [
+    "Variables",
+    "grown_types",
+    "match_result",
+    "names_of_parameters",
+    "read_variables",
+    "while_loop",
+]
+
+
+class Variables(NamedTuple):
+    """Loop variables: nodes of their first values, and how they are called and arranged."""
+
+    nodes: list[Node]
+    weak: list[bool]  # Python numbers, whose type may grow
+    paths: list[str]
+    pattern: Pattern
+    several: bool  # whether they are given to functions as arguments of their own
+
+    def arguments(self, arrays: Sequence[Array]) -> list[Any]:
+        """What predicate and body are called with."""
+        filled = self.pattern.fill(arrays)
+        return list(filled) if self.several else [filled]
+
+    def restored(self, arrays: Sequence[Array]) -> Any:
+        """The structure in which the user gave them."""
+        return self.pattern.fill(arrays)
+
+
+def while_loop(
+    cond: Callable[..., Any] | None = None,
+    body: Callable[..., Any] | None = None,
+    loop_vars: Any = None,
+    maximum_iterations: Any = None,
+    grad: str = "auto",
+    *,
+    shape_invariants: Any = None,
+    back_prop: bool = True,
+    on_limit: str = "stop",
+    parallel_iterations: int = 10,
+    swap_memory: bool = False,
+    name: str | None = None,
+) -> Any:
+    """Repeat `body` while `cond` holds, as often as the values require when the program runs.
+
+        while cond(*loop_vars): loop_vars = body(*loop_vars)
+
+    Derivatives of every order and in both directions are exact, with and without a bound on the
+    trips. Both functions are called once, now (once more if a Python number among `loop_vars` has
+    to become floating-point).
+
+    Parameters
+    ----------
+    cond
+        Called with the loop variables; gives a boolean scalar.
+    body
+        Called with the loop variables; gives their next values, in the same structure.
+    loop_vars
+        A list or tuple of loop variables, each an array or number or a nested structure of them;
+        anything else is one loop variable. Shapes and types do not change from trip to trip.
+    maximum_iterations
+        Ends the loop after so many trips: a whole number or an integer array.
+    grad
+        How reverse derivatives get the values of all trips. `"auto"`: a buffer, doubled when a run
+        makes more trips than it holds; too large a buffer gives way to `"checkpoint"`. `"stack"`: a
+        buffer for `maximum_iterations` trips. `"checkpoint"`: nothing is kept, the loop is run
+        again in segments. `"forward"`: tangents are pushed along, one for each number that goes
+        into the loop. `"none"`: the derivative is zero.
+    shape_invariants
+        Shapes of the loop variables. Shapes that grow are refused; the argument is there to say so.
+    back_prop
+        False is the same as `grad="none"`.
+    on_limit
+        `"stop"`, or `"error"`: a compiled function raises when the bound ends the loop while `cond`
+        still holds. In both cases `result.loop.truncated` tells.
+    parallel_iterations, swap_memory
+        Hints of TensorFlow's, accepted and without effect here: XLA schedules by itself.
+    name
+        How messages, drawings and reports call the loop.
+
+    Returns
+    -------
+    The loop variables after the last trip, in the structure of `loop_vars`. Each is an array with
+    an attribute `loop`, which has `trips` and `truncated`.
+
+    Raises
+    ------
+    TypeError
+        If a function cannot be called, `cond` gives no boolean scalar, or a loop variable changes
+        its type or the structure of what `body` returns differs.
+    ValueError
+        If there are no loop variables, their shapes or number change, or an option is unknown.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> x, w = kg.placeholder(name="x"), kg.placeholder(name="w")
+    >>> (y,) = kg.while_loop(lambda v: v < 100, lambda v: v * w, [x])
+    >>> f = kg.compile([x, w], [y, *kg.gradients(y, [x, w])])
+    >>> [float(v) for v in f(2, 2)]
+    [128.0, 64.0, 384.0]
+
+    References
+    ----------
+    Yu et al. (2018), Dynamic control flow in large-scale machine learning, EuroSys.
+    """
+    check_function(cond, "cond", "while_loop")
+    check_function(body, "body", "while_loop")
+    assert cond is not None and body is not None
+    _check_options(grad, on_limit, parallel_iterations)
+    variables = read_variables(loop_vars, "while_loop", body)
+    bound = _bound(maximum_iterations)
+    _check_invariants(shape_invariants, variables)
+    grad = grad if back_prop else "none"
+    if grad == "stack" and isinstance(bound, Node) and bound.context is not None:
+        raise ValueError(
+            f"while_loop: maximum_iterations {describe(bound)}{place_text()} must be statically "
+            'known for grad="stack", or be defined at or outside the loop around; '
+            'use grad="auto"'
+        )
+    given = {
+        "maximum_iterations": bound,
+        "grad": grad,
+        "back_prop": back_prop,
+        "parallel_iterations": parallel_iterations,
+        "swap_memory": swap_memory,
+    }
+    for _ in range(len(variables.nodes) + 1):
+        context = WhileContext(name, **given)
+        made = _attempt(context, cond, body, variables)
+        grown = grown_types(
+            made.inners, made.outputs, made.weak, variables.weak, "while_loop"
+        )
+        if grown is None:
+            return _finish(context, made, variables, bound, grad, on_limit, shape_invariants)
+        nodes = [astype(n, t) if n.dtype != t else n for n, t in zip(variables.nodes, grown)]
+        variables = variables._replace(nodes=nodes)
+        name = context.name
+    raise AssertionError("types of loop variables do not settle")
+
+
+class _Made(NamedTuple):
+    inners: list[Inner]
+    verdict: Node
+    judged: dict[Cell, Node]  # versions of states that the predicate assigned
+    entries: dict[Cell, Node]  # versions the body starts from, where the predicate assigned
+    outputs: list[Node]
+    weak: list[bool]
+
+
+def _attempt(
+    context: WhileContext,
+    cond: Callable[..., Any],
+    body: Callable[..., Any],
+    variables: Variables,
+) -> _Made:
+    inners = [
+        context.argument(node, "loop variable", path)
+        for node, path in zip(variables.nodes, variables.paths, strict=True)
+    ]
+    context._set("loop_variables", tuple(inners))
+    arrays = [Array(inner) for inner in inners]
+    with context:
+        verdict = cond(*variables.arguments(arrays))
+    verdict = _verdict(verdict, context)
+    versions = context._versions
+    judged = {cell: versions.latest[cell] for cell in versions.assigned}
+    entries: dict[Cell, Node] = {}
+    for cell in judged:
+        entry = versions.entered[cell]
+        assert isinstance(entry, Inner)
+        entries[cell] = context.argument(entry.outer, "judged state", cell.name)
+        versions.latest[cell] = entries[cell]
+    with context:
+        result = body(*variables.arguments(arrays))
+    if result is None:
+        raise ValueError(f"while_loop: body must have a return value{place_text()}")
+    outputs, weak = match_result(result, variables, context, "while_loop", "body")
+    return _Made(inners, verdict, judged, entries, outputs, weak)
+
+
+def match_result(
+    result: Any, variables: Variables, context: Any, doing: str, what: str
+) -> tuple[list[Node], list[bool]]:
+    """What a body returned, as nodes in the order of the loop variables."""
+    pattern = variables.pattern
+    if variables.several:
+        count = len(pattern.parts)
+        several = type(result) in (tuple, list)
+        if count == 1 and not (several and len(result) == 1):
+            result, several = [result], True
+        amount = len(result) if several else 1
+        if amount != count:
+            raise ValueError(
+                f"{doing}: Number of inputs and outputs of {what} must match loop_vars: {count}, "
+                f"{amount}{place_text()}"
+            )
+        result = type(pattern.fill([None] * len(variables.nodes)))(result)
+    found = collect(result, context, f"{doing}: what {what} returns")
+    difference = pattern.difference(found.pattern)
+    if difference:
+        path, before, after = difference
+        name = _root(path, variables)
+        raise TypeError(
+            f"{doing}: {name!r} does not have the same nested structure after one iteration"
+            f"{place_text()}: it enters the loop as {before} and {what} returns {after}"
+        )
+    return found.nodes, found.weak
+
+
+def _root(path: str, variables: Variables) -> str:
+    """The user's name for a place in the structure of the loop variables."""
+    if not variables.several:
+        first = variables.paths[0] if variables.paths else ""
+        return first.split(".")[0].split("[")[0] + path
+    place, _, rest = path.removeprefix("[").partition("]")
+    return _heads(variables)[int(place)] + rest if place.isdigit() else path or "loop_vars"
+
+
+def _heads(variables: Variables) -> list[str]:
+    """The names of the loop variables at the top of the structure."""
+    heads, paths = [], iter(variables.paths)
+    for part in variables.pattern.parts:
+        count = _leaves(part)
+        own = [next(paths) for _ in range(count)]
+        heads.append(own[0].split(".")[0].split("[")[0] if own else "?")
+    return heads
+
+
+def _leaves(pattern: Pattern) -> int:
+    return 1 if pattern.make is None else sum(map(_leaves, pattern.parts))
+
+
+def grown_types(
+    inners: Sequence[Inner],
+    outputs: Sequence[Node],
+    weak_outputs: Sequence[bool],
+    weak: Sequence[bool],
+    doing: str,
+) -> list[np.dtype] | None:
+    """The types the loop variables need, None where they have them; refuses what cannot be.
+
+    Python numbers take the type of what they meet, also from one trip to the next.
+    """
+    grown = []
+    for inner, node, weak_output, weak_input in zip(
+        inners, outputs, weak_outputs, weak, strict=True
+    ):
+        before, after = inner.dtype, node.dtype
+        dtype = common_dtype((before, after), (weak_input, weak_output))
+        if dtype is None or (dtype != before and not weak_input):
+            raise TypeError(
+                f"{doing}: Loop var {inner.label()!r} enters the loop with type {before} "
+                f"but has type {after} after 1 iteration{place_text()}; start it with "
+                f"that type, or convert it in the body with .astype('{before}')"
+            )
+        grown.append(dtype)
+    return grown if any(t != n.dtype for t, n in zip(grown, inners, strict=True)) else None
+
+
+def _finish(
+    context: WhileContext,
+    made: _Made,
+    variables: Variables,
+    bound: int | Node | None,
+    grad: str,
+    on_limit: str,
+    invariants: Any,
+) -> Any:
+    outputs = []
+    for inner, node in zip(made.inners, made.outputs, strict=True):
+        if node.shape != inner.shape:
+            raise _changed_shape(inner, node, invariants)
+        with context:
+            outputs.append(astype(node, inner.dtype) if node.dtype != inner.dtype else node)
+    versions = context._versions
+    cells = list(versions.assigned)
+    entries = [versions.entered[cell] for cell in cells]
+    carried = set(map(id, entries))
+    captures = [
+        inner
+        for inner in context._arguments
+        if inner.role in ("captured", "state") and id(inner) not in carried
+    ]
+    before = [e for e in (*made.inners, *entries) if isinstance(e, Inner)]
+    after = [*made.inners, *(made.entries.get(c, e) for c, e in zip(cells, entries, strict=True))]
+    predicate = Subgraph((*before, *captures), (made.verdict, *made.judged.values()))
+    body = Subgraph(
+        (*(n for n in after if isinstance(n, Inner)), *captures),
+        (*outputs, *(versions.latest[cell] for cell in cells)),
+    )
+    node = While(
+        context,
+        [inner.outer for inner in before],
+        [inner.outer for inner in captures],
+        predicate,
+        body,
+        variables=len(outputs),
+        judging=[len(outputs) + cells.index(cell) for cell in made.judged],
+        bound=bound,
+        grad=grad,
+        on_limit=on_limit,
+    )
+    return variables.restored(wrap_parts(node, body.outputs, cells))
+
+
+def _changed_shape(inner: Inner, node: Node, invariants: Any) -> Exception:
+    name = inner.label()
+    if invariants is not None:
+        return ShapeError(
+            f"while_loop: {name!r} grows from shape {inner.shape} to {node.shape}{place_text()}: "
+            "shape_invariants cannot allow it, because compiled programs have fixed shapes; start "
+            "with a buffer of the largest size and a counter, and write into it with "
+            f"{name}.at[i].set(value)"
+        )
+    return ShapeError(
+        f"while_loop: {name!r} enters the loop with shape {inner.shape}, but has shape "
+        f"{node.shape} after one iteration{place_text()}. Shapes are fixed in compiled programs "
+        "(shape_invariants cannot change that): start with an array of the final shape and write "
+        f"into it with {name}.at[i].set(value)"
+    )
+
+
+def _verdict(value: Any, context: WhileContext) -> Node:
+    with context:
+        if isinstance(value, (bool, np.bool_)):
+            value = np.asarray(value)
+        try:
+            node = as_node(value, "while_loop")
+        except KinetographError as error:
+            raise TypeError(f"while_loop: what cond returns{place_text()}: {error}") from None
+        if node.dtype.kind != "b" or node.size != 1:
+            raise SymbolicError(
+                f"while_loop: cond must return a bool scalar, got {node.dtype} of shape "
+                f"{node.shape}{place_text()}; return a comparison, such as i < 10, or use "
+                ".any() or .all()"
+            )
+        return context.add_value(reshape(node, ()) if node.shape else node)
+
+
+def read_variables(
+    loop_vars: Any, doing: str, function: Callable[..., Any], spread: bool = True
+) -> Variables:
+    """The loop variables a user gave, named like the parameters of `function`.
+
+    A list or tuple of them is spread over several parameters, where `spread` says so.
+    """
+    several = spread and type(loop_vars) in (tuple, list)
+    if loop_vars is None or (several and not loop_vars):
+        raise ValueError(f"{doing}: 'loop_vars' must be provided{place_text()}")
+    names = names_of_parameters(function, len(loop_vars) if several else 1)
+    leaves: list[Any] = []
+    paths: list[str] = []
+    if several:
+        for value, name in zip(loop_vars, names, strict=True):
+            more, where, _ = flatten(value, name)
+            leaves += more
+            paths += where
+        pattern = flatten(loop_vars)[2]
+    else:
+        leaves, paths, pattern = flatten(loop_vars, names[0])
+    if not leaves:
+        raise ValueError(f"{doing}: 'loop_vars' must be provided{place_text()}: there is no array")
+    nodes = []
+    for leaf, path in zip(leaves, paths, strict=True):
+        try:
+            nodes.append(as_node(leaf, doing))
+        except KinetographError as error:
+            raise type(error)(f"{doing}: loop variable {path!r}{place_text()}: {error}") from None
+    weak = [isinstance(leaf, WEAK) for leaf in leaves]
+    return Variables(nodes, weak, paths, pattern, several)
+
+
+def names_of_parameters(function: Callable[..., Any], count: int) -> list[str]:
+    """The names of the first parameters of a function."""
+    try:
+        parameters = [
+            p.name
+            for p in inspect.signature(function).parameters.values()
+            if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+        ]
+    except (TypeError, ValueError):
+        parameters = []
+    return [parameters[i] if i < len(parameters) else f"loop_vars[{i}]" for i in range(count)]
+
+
+def _bound(value: Any) -> int | Node | None:
+    if value is None:
+        return None
+    node = as_node(value, "while_loop")
+    if node.shape or node.dtype.kind not in "iu":
+        raise ValueError(
+            f"while_loop: maximum_iterations must be a scalar whole number, got "
+            f"{describe(node)} ({node.dtype}, shape {node.shape}){place_text()}"
+        )
+    if isinstance(value, (int, np.integer)):
+        if value < 0:
+            raise ValueError(
+                f"while_loop: maximum_iterations must not be negative, got {value}{place_text()}"
+            )
+        return int(min(value, 2**31 - 1))
+    return node
+
+
+def _check_options(grad: str, on_limit: str, parallel_iterations: Any) -> None:
+    if grad not in GRADS:
+        choices = ", ".join(map(repr, GRADS))
+        raise ValueError(f"while_loop: grad is {grad!r}{place_text()}; choose one of {choices}")
+    if on_limit not in ("stop", "error"):
+        raise ValueError(
+            f"while_loop: on_limit is {on_limit!r}{place_text()}; choose 'stop' or 'error'"
+        )
+    whole = isinstance(parallel_iterations, (int, np.integer))
+    if isinstance(parallel_iterations, bool) or not whole or parallel_iterations < 1:
+        raise TypeError(
+            "while_loop: parallel_iterations must be a positive integer, got "
+            f"{parallel_iterations!r}{place_text()}"
+        )
+
+
+def _check_invariants(invariants: Any, variables: Variables) -> None:
+    if invariants is None:
+        return
+    shapes = list(invariants) if isinstance(invariants, (list, tuple)) else [invariants]
+    if len(variables.nodes) == 1 and not any(isinstance(s, (list, tuple)) for s in shapes):
+        shapes = [shapes]
+    if len(shapes) != len(variables.nodes):
+        raise ValueError(
+            f"while_loop: {len(shapes)} shape_invariants for {len(variables.nodes)} loop "
+            f"variables{place_text()}"
+        )
+    for shape, node, path in zip(shapes, variables.nodes, variables.paths, strict=True):
+        if shape is None:
+            continue
+        fits = len(shape) == len(node.shape) and all(
+            s in (None, n) for s, n in zip(shape, node.shape, strict=True)
+        )
+        if not fits:
+            raise ShapeError(
+                f"while_loop: the shape invariant specified for {path!r}, {tuple(shape)}, is not "
+                f"compatible with the initial shape {node.shape}{place_text()}"
+            )

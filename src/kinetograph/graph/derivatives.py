@@ -1,0 +1,391 @@
+"""`kg.gradients`, `kg.jvp` and `kg.hessian`: exact derivatives as nodes of the graph.
+
+A derivative node holds the part of the graph that lies between what is differentiated and by what,
+and JAX differentiates that part when the node is lowered. What does not depend on the latter enters
+as a constant.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from .array import Array
+from .control.contexts import current_context
+from .control.derivable import FORWARD, REVERSE
+from .control.loops import While
+from .control.results import place_text
+from .control.structure import flatten
+from .control.subgraph import Control, Subgraph, everything
+from .elementwise import as_node, astype
+from .errors import ShapeError, SymbolicError
+from .lower import Scope
+from .messages import describe
+from .node import Inner, Node, Operation, ancestors
+
+__all__ = ["Derivative", "gradients", "hessian", "jvp"]
+
+
+class Derivative(Control):
+    """Derivatives of a subgraph whose inputs are (by what, what stays constant)."""
+
+    __slots__ = ("count",)
+
+    def __init__(
+        self,
+        operation: Operation,
+        subgraph: Subgraph,
+        count: int,
+        tangents: Sequence[Node] = (),
+    ) -> None:
+        super().__init__(operation, (*subgraph.inputs, *tangents), (subgraph,), (), {})
+        self.count = count
+
+    @property
+    def title(self) -> str:
+        """How messages call it."""
+        return self.operation.name
+
+    def static_text(self) -> str:
+        """What, beside parents and subgraphs, the results depend on."""
+        return str(self.count)
+
+    def compute(self, tensors: list[Any], scope: Scope) -> list[Any]:
+        """The derivatives."""
+        (part,) = self.subgraphs
+        count, size = self.count, len(part.inputs)
+        xs = [jnp.asarray(x) for x in tensors[:count]]
+        constants, tangents = tensors[count:size], tensors[size:]
+        outer, scope = scope, scope.inside(watch=None)
+        anchor = jnp.zeros((), xs[0].dtype)
+
+        def function(scope: Scope, anchor: Any, *xs: Any) -> Any:
+            outputs = part.compute((*xs, *constants), scope)
+            return outputs, scope.reports(part.loops)
+
+        def forward(anchor: Any, *xs: Any) -> Any:
+            return function(scope.derived(FORWARD, anchor), anchor, *xs)
+
+        def gradient(scope: Scope, *xs: Any) -> Any:
+            def reverse(anchor: Any, *xs: Any) -> Any:
+                return function(scope.derived(REVERSE, anchor), anchor, *xs)
+
+            (y,), pull, reports = jax.vjp(reverse, anchor, *xs, has_aux=True)
+            return pull((jnp.ones_like(y),))[1:], reports
+
+        if self.operation is GRADIENTS:
+            results, reports = gradient(scope, *xs)
+        elif self.operation is JVP:
+            still = jnp.zeros_like(anchor)
+            _, results, reports = jax.jvp(
+                forward, (anchor, *xs), (still, *tangents), has_aux=True
+            )
+        else:
+
+            def pushed(anchor: Any, *xs: Any) -> Any:
+                return gradient(scope.derived(FORWARD, anchor), *xs)
+
+            results, reports = _jacobian(pushed, anchor, xs, eager=scope.eager)
+        outer.receive(part.loops, reports)
+        return list(results)
+
+
+GRADIENTS = Operation("gradients", lambda *tensors: None)
+JVP = Operation("jvp", lambda *tensors: None)
+HESSIAN = Operation("hessian", lambda *tensors: None)
+
+
+def _jacobian(function: Any, anchor: Any, xs: Sequence[Any], *, eager: bool) -> Any:
+    """The derivatives of each result by each x, row by row: result i by x j at i * len(xs) + j."""
+    reports: Any = None
+
+    def push(tangents: Sequence[Any]) -> Any:
+        primals = (anchor, *xs)
+        _, out, aux = jax.jvp(
+            function, primals, (jnp.zeros_like(anchor), *tangents), has_aux=True
+        )
+        return out, aux
+
+    columns = []
+    for j, x in enumerate(xs):
+        basis = jnp.eye(x.size, dtype=x.dtype).reshape(x.size, *x.shape)
+        zeros = [jnp.zeros_like(other) for other in xs]
+
+        def column(direction: Any, j: int = j, zeros: Any = zeros) -> Any:
+            return push([*zeros[:j], direction, *zeros[j + 1 :]])
+
+        if eager:
+            rows = [column(direction) for direction in basis]
+            out = [jnp.stack(parts, -1) for parts in zip(*(r[0] for r in rows), strict=True)]
+            reports = rows[0][1]
+        else:
+            out, reports = jax.vmap(column, out_axes=(-1, None))(basis)
+        columns.append(
+            [o.reshape(*y.shape, *x.shape) for o, y in zip(out, xs, strict=True)]
+        )
+    return [columns[j][i] for i in range(len(xs)) for j in range(len(xs))], reports
+
+
+def gradients(y: Any, xs: Any) -> Any:
+    """The gradient of a scalar by arrays, exact, by reverse differentiation.
+
+        gradients(y, x)[...] = dy / dx[...]
+
+    Inside a branch or loop, the derivative is that of what is computed there: loop variables are
+    held fixed.
+
+    Parameters
+    ----------
+    y
+        A floating-point array with one element.
+    xs
+        An array, or a list or tuple of arrays, of floating-point numbers.
+
+    Returns
+    -------
+    Array or list of Array
+        Shaped like `xs`. Zero where y does not depend on x.
+
+    Raises
+    ------
+    ShapeError
+        If y has several elements.
+    SymbolicError
+        If y or x is not of floating point.
+    ValueError
+        If a loop on the way has `grad="stack"` but no bound.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> x = kg.placeholder((2,), name="x")
+    >>> f = kg.compile([x], kg.gradients((x**2).sum(), x))
+    >>> f([3.0, 4.0]).tolist()
+    [6.0, 8.0]
+    """
+    node = _scalar(y, "gradients")
+    wanted, single = _inputs(xs, "gradients")
+    part = _part([node], wanted, "gradients")
+    _check_loops(part, wanted)
+    made = Derivative(GRADIENTS, part, len(wanted))
+    found = [Array(made.part(i, x.shape, x.dtype)) for i, x in enumerate(wanted)]
+    return found[0] if single else found
+
+
+def hessian(y: Any, xs: Any) -> Any:
+    """The second derivatives of a scalar by arrays, exact.
+
+        hessian(y, x)[i, j] = d^2 y / dx[i] dx[j]
+
+    Parameters
+    ----------
+    y
+        A floating-point array with one element.
+    xs
+        An array, or a list or tuple of arrays.
+
+    Returns
+    -------
+    Array or list of list of Array
+        For an array x: shape x.shape + x.shape. For a list: the block [i][j] has shape
+        xs[i].shape + xs[j].shape.
+
+    Raises
+    ------
+    ShapeError, SymbolicError, ValueError
+        As `kg.gradients`.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> x = kg.placeholder((2,), name="x")
+    >>> f = kg.compile([x], kg.hessian(x[0] ** 2 * x[1], x))
+    >>> f([3.0, 4.0]).tolist()
+    [[8.0, 6.0], [6.0, 0.0]]
+    """
+    node = _scalar(y, "hessian")
+    wanted, single = _inputs(xs, "hessian")
+    part = _part([node], wanted, "hessian")
+    _check_loops(part, wanted)
+    made = Derivative(HESSIAN, part, len(wanted))
+    count = len(wanted)
+    blocks = [
+        [
+            Array(made.part(i * count + j, (*a.shape, *b.shape), a.dtype))
+            for j, b in enumerate(wanted)
+        ]
+        for i, a in enumerate(wanted)
+    ]
+    return blocks[0][0] if single else blocks
+
+
+def jvp(y: Any, xs: Any, tangents: Any) -> Any:
+    """The directional derivative of arrays, exact, by forward differentiation.
+
+        jvp(y, x, v) = sum_j dy / dx[j] v[j]
+
+    Parameters
+    ----------
+    y
+        An array, or a structure of arrays.
+    xs
+        An array, or a list or tuple of arrays, of floating-point numbers.
+    tangents
+        The direction, shaped like `xs`.
+
+    Returns
+    -------
+    The derivatives, in the structure of `y`.
+
+    Raises
+    ------
+    ShapeError
+        If a tangent's shape is not that of its x.
+    SymbolicError
+        If y or x is not of floating point.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> x = kg.placeholder((2,), name="x")
+    >>> f = kg.compile([x], kg.jvp(x**2, x, [1.0, 10.0]))
+    >>> f([3.0, 4.0]).tolist()
+    [6.0, 80.0]
+    """
+    leaves, _, pattern = flatten(y, "y")
+    outputs = [as_node(leaf, "jvp") for leaf in leaves]
+    for node in outputs:
+        _check_float(node, "jvp", "differentiated")
+    wanted, single = _inputs(xs, "jvp")
+    given = [tangents] if single else list(tangents)
+    if len(given) != len(wanted):
+        raise ShapeError(
+            f"jvp: {len(given)} tangents for {len(wanted)} arrays{place_text()}"
+        )
+    directions = []
+    for x, tangent in zip(wanted, given, strict=True):
+        direction = as_node(tangent, "jvp")
+        if direction.shape != x.shape:
+            raise ShapeError(
+                f"jvp: the tangent of {describe(x)} has shape {direction.shape}, expected "
+                f"{x.shape}{place_text()}"
+            )
+        directions.append(astype(direction, x.dtype) if direction.dtype != x.dtype else direction)
+    made = Derivative(JVP, _part(outputs, wanted, "jvp"), len(wanted), directions)
+    return pattern.fill(Array(made.part(i, n.shape, n.dtype)) for i, n in enumerate(outputs))
+
+
+def _scalar(y: Any, doing: str) -> Node:
+    node = as_node(y, doing)
+    if node.size != 1:
+        raise ShapeError(
+            f"{doing}: {describe(node)} has shape {node.shape}, expected a single number"
+            f"{place_text()}; differentiate its .sum(), or use kg.jvp"
+        )
+    _check_float(node, doing, "differentiated")
+    return node
+
+
+def _inputs(xs: Any, doing: str) -> tuple[list[Node], bool]:
+    single = isinstance(xs, Array)
+    given = [xs] if single else xs
+    if not isinstance(given, (list, tuple)) or not given:
+        raise TypeError(f"{doing}: xs must be an array or a list of arrays{place_text()}")
+    nodes = []
+    for x in given:
+        if not isinstance(x, Array):
+            raise TypeError(
+                f"{doing}: cannot differentiate by a {type(x).__name__}{place_text()}; "
+                "by arrays of kinetograph only"
+            )
+        node = x.node
+        _check_float(node, doing, "what is differentiated by")
+        nodes.append(node)
+    if len(set(nodes)) < len(nodes):
+        raise ValueError(f"{doing}: an array is given twice{place_text()}")
+    return nodes, single
+
+
+def _check_float(node: Node, doing: str, what: str) -> None:
+    if node.dtype.kind != "f":
+        raise SymbolicError(
+            f"{doing}: {describe(node)} is {node.dtype}; {what} must be of floating point"
+            f"{place_text()}"
+        )
+
+
+def _part(outputs: Sequence[Node], xs: list[Node], doing: str) -> Subgraph:
+    """The graph between xs and outputs, as it stands in the current context."""
+    context = current_context()
+    if context is not None:
+        outputs = [context.add_value(node) for node in outputs]
+        outer = list(xs)
+        xs[:] = [context.add_value(node) for node in xs]
+        _check_captures(outputs, xs, outer, doing)
+    given = set(xs)
+    depends = set(xs)
+    constants: dict[Node, None] = {}
+    for node in ancestors(outputs, stop=given.__contains__):
+        if node not in given and any(parent in depends for parent in node.parents):
+            depends.add(node)
+    for node in ancestors(outputs, stop=lambda n: n in given or n not in depends):
+        if node not in depends:
+            constants[node] = None
+    return Subgraph((*xs, *constants), outputs)
+
+
+def _check_captures(
+    outputs: Sequence[Node], xs: Sequence[Node], outer: Sequence[Node], doing: str
+) -> None:
+    """Refuse x from outside where y depends on it also through other values from outside."""
+    inside = [n for n in ancestors(outputs) if isinstance(n, Inner) and n.role == "captured"]
+    for x, original in zip(xs, outer, strict=True):
+        if not isinstance(x, Inner) or x is original:
+            continue
+        for inner in inside:
+            if inner is not x and _depends(inner.outer, x.outer):
+                raise SymbolicError(
+                    f"{doing}: inside of a branch or loop, {describe(outputs[0])} depends on "
+                    f"{describe(x)} also through {describe(inner)}, which is computed outside"
+                    f"{place_text()}; compute {describe(inner)} inside, or differentiate outside"
+                )
+
+
+def _depends(node: Node, on: Node) -> bool:
+    if node is on:
+        return True
+    for above in ancestors([node]):
+        if above is on:
+            return True
+        if isinstance(above, Inner) and isinstance(on, Inner) and above.role == "captured":
+            if above is not on and _depends(above.outer, on.outer):
+                return True
+    return False
+
+
+def _check_loops(part: Subgraph, xs: Iterable[Node]) -> None:
+    """Refuse loops that are to keep a stack of a size nobody knows."""
+    depends = set(xs)
+    for node in part.nodes:
+        if any(parent in depends for parent in node.parents):
+            depends.add(node)
+    for node in everything(n for n in part.nodes if n in depends):
+        if isinstance(node, While) and node.grad == "stack" and node.bound is None:
+            raise no_accumulator(node)
+
+
+def no_accumulator(loop: While) -> ValueError:
+    """The complaint about `grad="stack"` without a bound known when the graph is built."""
+    name = loop.contexts[0].name
+    place = f" ({loop.site})" if loop.site else ""
+    why = (
+        "its maximum_iterations must be statically known"
+        if loop.bounded
+        else f"maximum_iterations was not passed to while_loop {name!r}"
+    )
+    return ValueError(
+        f"Cannot create a gradient accumulator for {loop.variable_name(0)!r} of the while loop "
+        f'{name!r}{place} with grad="stack" because {why}; pass a number, or use grad="auto"'
+    )
+

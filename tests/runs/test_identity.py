@@ -71,8 +71,9 @@ def test_blocks_of_any_length_give_the_same_draws(plain, monkeypatch, gradients)
         def adjust(self, spent, seconds):
             blocks.append(seconds)
 
-    for engine in schools().__dict__["_engines"].values():
-        monkeypatch.setattr(engine, "pace", Pace())
+    kept = schools().__dict__["_engines"]
+    for identity, (block, _) in kept.items():
+        monkeypatch.setitem(kept, identity, (block, Pace()))
     assert same_draws(run(schools(), chains=4), plain, ALL)
     assert len(blocks) == 4 if gradients > 1000 else len(blocks) > 200
 
@@ -135,7 +136,7 @@ def test_a_batch_of_chains_makes_the_same_draws():
         )
         for i in range(3)
     ]
-    assert run_batch(engine.run, program, running, lengths, lambda: None, engine.pace) is False
+    assert run_batch(engine, running, lengths, lambda: None) is False
     threads = run(model, chains=3, warmup=20, draws=10)
     for i, chain in enumerate(running):
         np.testing.assert_allclose(chain.targets[0], threads["posterior"]["x"][i], rtol=1e-8)

@@ -6,6 +6,7 @@ Each unknown v is a bijector f_v of its own slice of u. Everything here is trace
 """
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import jax
@@ -13,9 +14,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..distributions.family import Distribution, Family, Variable
+from ..graph.control.derivable import REVERSE
+from ..graph.control.subgraph import Looping, loops_in
 from ..graph.linear_algebra import cholesky
-from ..graph.lower import Environment, evaluate
-from ..graph.node import Data, Node
+from ..graph.lower import Environment, Room, Scope, evaluate
+from ..graph.node import Data, Node, ancestors
 from ..graph.precision import float_dtype
 from .bijectors import Bijector, Correlation, bijector
 from .compress import Compressed, compress
@@ -112,7 +115,20 @@ class Density:
             for v, size, end in zip(self.unknowns, sizes, ends, strict=True)
         }
 
-    def values(self, free: Any, data: Environment) -> tuple[Environment, Any]:
+    @cached_property
+    def nodes(self) -> tuple[Node, ...]:
+        """All nodes the log density is computed from."""
+        needed = (node for term in self.terms for node in (*term.needs(), *term.plain_needs()))
+        return tuple(ancestors([*self.unknowns, *needed]))
+
+    @cached_property
+    def loops(self) -> tuple[Looping, ...]:
+        """The loops on the way to the log density, which report their trips."""
+        return tuple(dict.fromkeys(loops_in(self.nodes)))
+
+    def values(
+        self, free: Any, data: Environment, scope: Scope | None = None
+    ) -> tuple[Environment, Any]:
         """The environment with the tensors of all unknowns, and the sum of the log Jacobians."""
         environment: Environment = dict(data)
         # One split, whose derivative is one concatenation.
@@ -136,23 +152,45 @@ class Density:
             log_jacobian = log_jacobian + log_j
             return value.astype(node.dtype)
 
-        evaluate(self.unknowns, environment, define)
+        evaluate(self.unknowns, environment, define, scope)
         return environment, log_jacobian
 
-    def log_density(self, free: Any, data: Environment, *, adjusted: bool = True) -> Any:
+    def log_density(
+        self, free: Any, data: Environment, *, adjusted: bool = True, scope: Scope | None = None
+    ) -> Any:
         """The log density of the free state; without Jacobians where `adjusted` is False."""
-        environment, log_jacobian = self.values(free, data)
+        environment, log_jacobian = self.values(free, data, scope)
         needed = [node for term in self.terms for node in term.needs()]
-        evaluate(needed, environment)
+        evaluate(needed, environment, scope=scope)
         total = sum(
             (term.value(environment) for term in self.terms), start=jnp.zeros((), free.dtype)
         )
         return (total + log_jacobian if adjusted else total).astype(free.dtype)
 
-    def targets(self, free: Any, targets: Sequence[Node], data: Environment) -> tuple[Any, ...]:
+    def value_and_gradient(
+        self, free: Any, data: Environment, room: Room
+    ) -> tuple[Any, Any, tuple[Any, ...]]:
+        """The log density, its gradient, and what its loops report."""
+        if not self.loops:
+            value, gradient = jax.value_and_grad(lambda q: self.log_density(q, data))(free)
+            return value, gradient, ()
+
+        def function(free: Any, anchor: Any) -> Any:
+            scope = Scope(room=room).derived(REVERSE, anchor)
+            return self.log_density(free, data, scope=scope), scope.reports(self.loops)
+
+        anchor = jnp.zeros((), free.dtype)
+        (value, reports), (gradient, _) = jax.value_and_grad(function, (0, 1), has_aux=True)(
+            free, anchor
+        )
+        return value, gradient, reports
+
+    def targets(
+        self, free: Any, targets: Sequence[Node], data: Environment, scope: Scope | None = None
+    ) -> tuple[Any, ...]:
         """The tensors of the targets at a free state."""
-        environment, _ = self.values(free, data)
-        evaluate(targets, environment)
+        environment, _ = self.values(free, data, scope)
+        evaluate(targets, environment, scope=scope)
         return tuple(environment[node] for node in targets)
 
     def free_state(self, values: dict[Variable, Any], data: Environment) -> Any:

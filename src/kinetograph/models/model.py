@@ -10,7 +10,13 @@ import numpy as np
 from ..distributions.family import Variable
 from ..distributions.support import REAL, Interval
 from ..graph.array import Array
+from ..graph.compile import limit_reached
+from ..graph.control.loops import While
+from ..graph.control.state import Assigned, Read
+from ..graph.control.subgraph import Looping, everything
+from ..graph.derivatives import no_accumulator
 from ..graph.errors import DimsError, ModelError, ShapeError
+from ..graph.lower import Room
 from ..graph.messages import describe, names_in_scope, site_text
 from ..graph.node import Data, Node
 from ..graph.precision import x64
@@ -58,6 +64,8 @@ class Model:
         self.density = Density(
             component.unknowns, [Term(node) for node in (*terms, *likelihoods, *factors)]
         )
+        _check_nodes(self.density)
+        self.room = Room()  # of the backward passes of its loops
         self.data = tuple(dict.fromkeys([*used, *self.observed]))
         self.target_names = tuple(names[node] for node in targets)
         self.names = tuple(names[v] for v in component.unknowns)
@@ -195,7 +203,7 @@ class Model:
         return checked
 
     @cached_property
-    def _functions(self) -> dict[str, Any]:
+    def _functions(self) -> dict[Any, Any]:
         def environment(values: Any) -> Any:
             return data_environment(self.arguments, values)
 
@@ -208,13 +216,43 @@ class Model:
         def transform(free: Any, values: Any) -> Any:
             return self.density.targets(free, self.component.unknowns, environment(values))
 
-        plain = {
-            "log_prob": log_prob,
-            "unadjusted": unadjusted,
-            "gradient": jax.grad(log_prob),
-            "transform": transform,
-        }
+        plain = {"log_prob": log_prob, "unadjusted": unadjusted, "transform": transform}
         return {name: jax.jit(jax.vmap(f, (0, None))) for name, f in plain.items()}
+
+    def _gradients(self, states: Any) -> Any:
+        """The gradient at each state; made again with more room where a loop needs it."""
+        while True:
+            room = self.room
+            compiled = self._functions.get(("gradient", room.key()))
+            if compiled is None:
+
+                def gradient(free: Any, values: Any, room: Room = room) -> Any:
+                    data = data_environment(self.arguments, values)
+                    return self.density.value_and_gradient(free, data, room)[1:]
+
+                compiled = jax.jit(jax.vmap(gradient, (0, None)))
+                self._functions["gradient", room.key()] = compiled
+            result, reports = compiled(states, self.argument_values)
+            if not self.make_room(self.density.loops, reports):
+                return result
+
+    def make_room(self, loops: Sequence[Looping], reports: Sequence[Any]) -> bool:
+        """Take more room for the backward passes of loops that lacked some; whether any did.
+
+        Raises
+        ------
+        LoopError
+            If a loop with `on_limit="error"` reached its bound.
+        """
+        short = {}
+        for loop, report in zip(loops, reports, strict=True):
+            if np.any(report.truncated):
+                raise limit_reached(loop)
+            if np.any(report.short):
+                short[loop] = int(np.max(report.most))
+        if short:
+            self.room = self.room.grown(short)
+        return bool(short)
 
     def _check_free(self, free: Any) -> np.ndarray:
         states = np.asarray(free, float)
@@ -229,10 +267,12 @@ class Model:
     def _batched(self, which: str, free: Any) -> Any:
         states = self._check_free(free)
         lead = states.shape[:-1]
+        flat = states.reshape(-1, self.free_size)
         with x64():
-            result = self._functions[which](
-                states.reshape(-1, self.free_size), self.argument_values
-            )
+            if which == "gradient":
+                result = self._gradients(flat)
+            else:
+                result = self._functions[which](flat, self.argument_values)
             return jax.tree.map(lambda r: np.asarray(r).reshape(lead + r.shape[1:]), result)
 
     def debug(self, point: Any = None) -> Any:
@@ -282,6 +322,18 @@ class Model:
             f"<model of {len(self.names)} unknowns, {self.free_size} free numbers: {unknowns}; "
             f"observed: {observed}; targets: {', '.join(self.target_names)}>"
         )
+
+
+def _check_nodes(density: Density) -> None:
+    """Refuse what a log density cannot have."""
+    for node in everything(density.nodes):
+        if isinstance(node, (Read, Assigned)):
+            raise ModelError(
+                f"model: the density depends on state {node.cell.title}{site_text(node)}; states "
+                "belong to compiled functions: a density must not change from call to call"
+            )
+        if isinstance(node, While) and node.grad == "stack" and node.bound is None:
+            raise no_accumulator(node)
 
 
 def model(

@@ -16,14 +16,11 @@ import jax
 import numpy as np
 
 from ..graph.precision import x64
-from .program import GIVEN_UP, ChainState, Plan, Program, Where
+from .engine import Engine
+from .pace import Pace
+from .program import GIVEN_UP, ChainState, Plan, Where
 
-__all__ = ["Chain", "Lengths", "Pace", "run_batch", "run_threads", "threads_available"]
-
-BLOCK_SECONDS = 0.1  # how long a block should take: how often progress and Ctrl-C are seen
-FIRST_GRADIENTS = 1000
-MOST_GRADIENTS = 2**40
-
+__all__ = ["Chain", "Lengths", "run_batch", "run_threads", "threads_available"]
 
 @dataclass(frozen=True)
 class Lengths:
@@ -73,21 +70,6 @@ class Chain:
 
 
 @dataclass
-class Pace:
-    """How many gradients a block gets, so that it takes about BLOCK_SECONDS.
-
-    All chains of a program share one, and a later run goes on with it.
-    """
-
-    gradients: int = FIRST_GRADIENTS
-
-    def adjust(self, spent: int, seconds: float) -> None:
-        """Learn from a block that spent so many gradients in so many seconds."""
-        wanted = spent * BLOCK_SECONDS / max(seconds, 1e-6)
-        self.gradients = int(min(max(wanted, 1), 4 * self.gradients, MOST_GRADIENTS))
-
-
-@dataclass
 class Control:
     """What the threads and the one that waits for them share."""
 
@@ -111,13 +93,17 @@ def _plan(lengths: Lengths, gradients: int) -> Plan:
 
 
 def _advance(
-    run: Any, data: Any, chain: Chain, lengths: Lengths, pace: Pace, control: Control
+    engine: Engine, data: Any, chain: Chain, lengths: Lengths, control: Control
 ) -> None:
     """Run one chain to its end, to a stop, or to a failed start."""
+    pace = engine.pace
     with x64():
         while not control.stop.is_set():
             begun, before = time.perf_counter(), chain.gradients
+            run = engine.run
             state, block = run(chain.state, data, _plan(lengths, pace.gradients))
+            if not engine.accept(run, block.reports):
+                continue
             chain.take(state, block)
             elapsed = time.perf_counter() - begun
             chain.seconds += elapsed
@@ -128,22 +114,20 @@ def _advance(
 
 
 def run_threads(
-    run: Any,
-    program: Program,
+    engine: Engine,
     chains: Sequence[Chain],
     lengths: Lengths,
     threads: int,
     watch: Callable[[], None],
-    pace: Pace,
 ) -> bool:
     """Run chains on threads; `watch` is called while waiting. Gives whether it was interrupted."""
     control = Control()
     with x64():
-        data = jax.device_put(program.model.argument_values)
+        data = jax.device_put(engine.program.model.argument_values)
     interrupted = False
     with ThreadPoolExecutor(max_workers=threads) as pool:
         futures: list[Future[None]] = [
-            pool.submit(_advance, run, data, chain, lengths, pace, control) for chain in chains
+            pool.submit(_advance, engine, data, chain, lengths, control) for chain in chains
         ]
         try:
             pending = set(futures)
@@ -162,23 +146,23 @@ def run_threads(
 
 
 def run_batch(
-    run: Any,
-    program: Program,
-    chains: Sequence[Chain],
-    lengths: Lengths,
-    watch: Callable[[], None],
-    pace: Pace,
+    engine: Engine, chains: Sequence[Chain], lengths: Lengths, watch: Callable[[], None]
 ) -> bool:
     """Run all chains as one batch on the accelerator. Gives whether it was interrupted."""
+    pace = engine.pace
     with x64():
-        data = jax.device_put(program.model.argument_values)
+        data = jax.device_put(engine.program.model.argument_values)
         states = jax.tree.map(lambda *leaves: np.stack(leaves), *(c.state for c in chains))
         try:
             while not all(c.done for c in chains):
                 begun = time.perf_counter()
                 before = min(chain.gradients for chain in chains)
-                states, blocks = run(states, data, _plan(lengths, pace.gradients))
-                host_states, host_blocks = jax.device_get((states, blocks))
+                run = engine.run
+                new, blocks = run(states, data, _plan(lengths, pace.gradients))
+                host_states, host_blocks = jax.device_get((new, blocks))
+                if not engine.accept(run, host_blocks.reports):
+                    continue
+                states = new
                 for i, chain in enumerate(chains):
                     chain.take(*jax.tree.map(lambda a, i=i: a[i], (host_states, host_blocks)))
                     chain.seconds += time.perf_counter() - begun

@@ -1,7 +1,9 @@
 """From a program to an executable: trace, lower, compile or take from the cache."""
 
+import threading
 import time
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import jax
@@ -10,8 +12,8 @@ import numpy as np
 from ..collector import paused
 from ..graph.precision import x64
 from .cache import compile_cached
-from .chains import Pace
 from .fingerprint import fingerprint
+from .pace import Pace
 from .program import Plan, Program
 
 __all__ = ["Engine", "build"]
@@ -21,11 +23,34 @@ __all__ = ["Engine", "build"]
 class Engine:
     """An executable block and how long it took to get it."""
 
+    program: Program
+    batch: int | None
     run: Any
     trace_seconds: float
     compile_seconds: float
     from_cache: bool
     pace: Pace
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def accept(self, run: Any, reports: Sequence[Any]) -> bool:
+        """Whether a block that `run` made can be used.
+
+        If not, some loop made more trips than its backward pass had room for: there is a program
+        with more room now, to be run on what the block started from.
+
+        Raises
+        ------
+        LoopError
+            If a loop with `on_limit="error"` reached its bound.
+        """
+        if not reports:
+            return True
+        with self._lock:
+            if not self.program.model.make_room(self.program.loops, reports):
+                return True
+            if run is self.run:
+                self.run = build(self.program, self.batch).run
+            return False
 
 
 def build(program: Program, batch: int | None = None) -> Engine:
@@ -38,10 +63,11 @@ def build(program: Program, batch: int | None = None) -> Engine:
     sampler = program.sampler
     # By its settings, which may be changed between runs, not by the object.
     settings = repr(sorted(sampler.settings().items()))
-    identity = (type(sampler), settings, tuple(program.targets), batch)
+    room = program.model.room
+    identity = (type(sampler), settings, tuple(program.targets), batch, room.key())
     if identity in kept:
-        engine = kept[identity]
-        return Engine(engine.run, 0.0, 0.0, True, engine.pace)
+        run, pace = kept[identity]
+        return Engine(program, batch, run, 0.0, 0.0, True, pace)
     chain = program.initial(np.zeros(2, np.uint32))
     plan = Plan(np.int32(0), np.int32(1), np.int32(0), np.int64(0))
     block: Any = program.block
@@ -60,6 +86,7 @@ def build(program: Program, batch: int | None = None) -> Engine:
     begun = time.perf_counter()
     with x64(), paused():
         executable, from_cache = compile_cached(fingerprint(program, batch), lower)
-    engine = Engine(executable, traced, time.perf_counter() - begun - traced, from_cache, Pace())
-    kept[identity] = engine
-    return engine
+    seconds = time.perf_counter() - begun - traced
+    pace = Pace()
+    kept[identity] = executable, pace
+    return Engine(program, batch, executable, traced, seconds, from_cache, pace)

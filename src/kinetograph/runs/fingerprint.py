@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from ..distributions.family import Distribution, Family, Variable
-from ..graph.node import Apply, Data, Node, ancestors
+from ..graph.control.subgraph import Control, Subgraph
+from ..graph.node import Apply, Bundle, Data, Inner, Node, ancestors
 from ..models.density import Term
 from .program import Program
 
@@ -86,12 +87,18 @@ class _Writer:
     def node(self, node: Node) -> None:
         parents = ",".join(map(self.reference, node.parents))
         head = f"{node.kind} {node.shape} {node.dtype} ({parents})"
-        if isinstance(node, Apply):
+        if isinstance(node, Control):
+            text = f"{node.operation.name} {node.static_text()}"
+            text += "".join(map(self.subgraph, node.subgraphs))
+        elif isinstance(node, Inner):
+            text = node.role
+        elif isinstance(node, (Apply, Bundle)):
             operation = node.operation
             attributes = _value(node.attributes or {})
             text = f"{operation.name} {_function(operation.lower)} {attributes}"
         elif isinstance(node, Data):
-            text = _array(node.value) if node.literal else ""
+            # Data made inside of a branch or loop are part of the program.
+            text = _array(node.value) if node.literal or node.context is not None else ""
         elif isinstance(node, Distribution):
             text = self.family(node.family)
         elif isinstance(node, Variable):
@@ -100,6 +107,14 @@ class _Writer:
             raise _Unknown
         self.numbers[node] = len(self.numbers)
         self.lines.append(f"{head} {text}")
+
+    def subgraph(self, part: Subgraph) -> str:
+        """Write the nodes inside of another one; gives what its inputs and outputs are."""
+        for node in sorted({*part.inputs, *part.nodes}, key=lambda node: node.serial):
+            if node not in self.numbers:
+                self.node(node)
+        ends = (part.inputs, part.outputs)
+        return " -> ".join(",".join(map(self.reference, nodes)) for nodes in ends)
 
     def family(self, family: Family) -> str:
         functions = (family.terms, family.total)
@@ -143,5 +158,7 @@ def fingerprint(program: Program, batch: int | None) -> str | None:
         settings = f"{type(sampler).__qualname__} {_value(sampler.settings())}"
     except _Unknown:
         return None
-    head = [_package_digest(), settings, str(program.dtype), str(batch)]
+    loops = model.density.loops
+    room = [model.room.of(loop) for loop in loops]
+    head = [_package_digest(), settings, str(program.dtype), str(batch), str(room)]
     return "\n".join([*head, *writer.lines])

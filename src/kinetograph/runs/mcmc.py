@@ -130,14 +130,10 @@ def mcmc(
     shown.start(running, lengths)
     try:
         if accelerator:
-            interrupted = run_batch(
-                engine.run, program, running, lengths, shown.update, engine.pace
-            )
+            interrupted = run_batch(engine, running, lengths, shown.update)
         else:
             count = min(chains, threads or threads_available())
-            interrupted = run_threads(
-                engine.run, program, running, lengths, count, shown.update, engine.pace
-            )
+            interrupted = run_threads(engine, running, lengths, count, shown.update)
     finally:
         shown.finish()
     seconds = time.perf_counter() - begun

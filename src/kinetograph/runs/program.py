@@ -14,8 +14,9 @@ there is one loop of turns only, in which each chain opens its next transition a
 one is finished, so that no chain waits for another's.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import jax
@@ -23,7 +24,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from ..graph.node import Node
+from ..graph.control.subgraph import Looping, loops_in
+from ..graph.lower import Scope, Trips
+from ..graph.node import Node, ancestors
 from ..models.density import data_environment
 from ..models.model import Model
 from ..samplers.protocol import Info, Noise, Position, Sampler, Statistic
@@ -69,6 +72,7 @@ class Block(NamedTuple):
     step_size: Any
     statistics: Any
     targets: tuple[Any, ...]
+    reports: tuple[Any, ...]  # of the loops in the model's graph
 
 
 class Where(NamedTuple):
@@ -88,6 +92,7 @@ class _Loop(NamedTuple):
     statistics: Any
     count: Any
     spent: Any
+    reports: tuple[Trips, ...]  # of the loops in the model's graph
 
 
 @dataclass(frozen=True)
@@ -108,6 +113,12 @@ class Program:
     def statistics(self) -> tuple[Statistic, ...]:
         """What is recorded of each draw: the sampler's statistics, and the run's."""
         return (*self.sampler.statistics, STEP_SIZE)
+
+    @cached_property
+    def loops(self) -> tuple[Looping, ...]:
+        """The loops in the graph of the log density and of the targets."""
+        nodes = ancestors([*self.model.density.nodes, *self.targets])
+        return tuple(dict.fromkeys(loops_in(nodes)))
 
     @property
     def rows(self) -> int:
@@ -139,13 +150,15 @@ class Program:
         def transition(loop: _Loop) -> _Loop:
             opened = steps.open(loop.chain)
 
-            def unfinished(carry: tuple[Any, Any, Any]) -> Any:
-                return ~carry[2]
+            def unfinished(carry: tuple[Any, ...]) -> Any:
+                return ~carry[2] & ~_any_short(carry[3])
 
-            def turn(carry: tuple[Any, Any, Any]) -> tuple[Any, Any, Any]:
-                return steps.turn(loop.chain, carry[0])
+            def turn(carry: tuple[Any, ...]) -> tuple[Any, ...]:
+                return steps.turn(loop.chain, carry[0], carry[3])
 
-            state, point, _ = lax.while_loop(unfinished, turn, steps.turn_zero(opened))
+            first = (*steps.turn_zero(opened), loop.reports)
+            state, point, _, reports = lax.while_loop(unfinished, turn, first)
+            loop = loop._replace(reports=reports)
             return steps.close(loop, state, point)
 
         return steps.result(lax.while_loop(steps.more, transition, steps.start(chain)))
@@ -161,7 +174,8 @@ class Program:
 
         def turn(carry: tuple[_Loop, Any]) -> tuple[_Loop, Any]:
             loop, state = carry
-            state, point, finished = steps.turn(loop.chain, state)
+            state, point, finished, reports = steps.turn(loop.chain, state, loop.reports)
+            loop = loop._replace(reports=reports)
 
             def close(_: None) -> tuple[_Loop, Any]:
                 closed = steps.close(loop, state, point)
@@ -173,6 +187,14 @@ class Program:
         return steps.result(loop)
 
 
+def _any_short(reports: tuple[Trips, ...]) -> Any:
+    """Whether a gradient may be wrong for want of room: the block is then of no use."""
+    short = np.bool_(False)
+    for trips in reports:
+        short = short | trips.short
+    return short
+
+
 class _Steps:
     """The pieces both loops are made of."""
 
@@ -181,9 +203,7 @@ class _Steps:
         self.sampler, self.model = program.sampler, program.model
         self.warmup = Warmup(program.sampler)
         self.data = data_environment(self.model.arguments, data)
-        self.value_and_grad: Callable[..., Any] = jax.value_and_grad(
-            lambda q: self.model.density.log_density(q, self.data)
-        )
+        self.room = self.model.room
 
     def noise(self, chain: ChainState) -> Noise:
         return Noise(chain.key, chain.transition)
@@ -191,7 +211,8 @@ class _Steps:
     def start(self, chain: ChainState) -> _Loop:
         rows = jnp.zeros((self.program.rows, self.model.free_size), chain.position.q.dtype)
         statistics = jnp.zeros((self.program.rows, len(self.program.statistics)), rows.dtype)
-        return _Loop(chain, rows, statistics, jnp.int32(0), jnp.int64(0))
+        reports = Scope().reports(self.program.loops)
+        return _Loop(chain, rows, statistics, jnp.int32(0), jnp.int64(0), reports)
 
     def more(self, loop: _Loop) -> Any:
         chain = loop.chain
@@ -200,6 +221,7 @@ class _Steps:
             & (loop.spent < self.plan.gradients)
             & (loop.count < self.program.rows)
             & (chain.started | (chain.attempts < GIVEN_UP))
+            & ~_any_short(loop.reports)
         )
 
     def open(self, chain: ChainState) -> Any:
@@ -212,14 +234,21 @@ class _Steps:
         blank = jnp.zeros(size, dtype)
         return state, Position(blank, jnp.zeros((), dtype), blank), jnp.array(False)
 
-    def turn(self, chain: ChainState, state: Any) -> tuple[Any, Position, Any]:
+    def turn(
+        self, chain: ChainState, state: Any, reports: tuple[Trips, ...]
+    ) -> tuple[Any, Position, Any, tuple[Trips, ...]]:
         """One gradient: at the point the sampler asks for, or at a possible starting point."""
         tuned = chain.adaptation.tuned
         q = jnp.where(chain.started, self.sampler.ask(state, tuned), chain.position.q)
-        value, gradient = self.value_and_grad(q)
+        density = self.model.density
+        value, gradient, found = density.value_and_gradient(q, self.data, self.room)
+        scope = Scope()
+        scope.receive(self.program.loops, reports)
+        scope.receive(density.loops, found)
         point = Position(q, value, gradient)
         state = self.sampler.tell(state, point, tuned, self.noise(chain))
-        return state, point, self.sampler.finished(state) | ~chain.started
+        finished = self.sampler.finished(state) | ~chain.started
+        return state, point, finished, scope.reports(self.program.loops)
 
     def _starting_point(self, chain: ChainState) -> Any:
         u = uniforms(chain.key, chain.attempts, _START, self.model.free_size)
@@ -262,6 +291,7 @@ class _Steps:
             lax.dynamic_update_index_in_dim(loop.statistics, statistics, loop.count, 0),
             loop.count + kept,
             loop.spent + spent,
+            loop.reports,
         )
 
     def _with_candidate(self, chain: ChainState, wanted: Any) -> ChainState:
@@ -291,8 +321,18 @@ class _Steps:
         return lax.switch(which, (keep, update, begin), None)
 
     def result(self, loop: _Loop) -> tuple[ChainState, Block]:
-        targets = tuple(self.program.targets)
-        values = jax.vmap(lambda q: self.model.density.targets(q, targets, self.data))(loop.free)
+        targets, loops = tuple(self.program.targets), self.program.loops
+
+        def record(q: Any, row: Any) -> Any:
+            # Rows that hold no draw are computed, too, but no loop turns for them.
+            scope = Scope(room=self.room, active=row < loop.count if loops else None)
+            values = self.model.density.targets(q, targets, self.data, scope)
+            return values, scope.reports(loops)
+
+        values, found = jax.vmap(record)(loop.free, jnp.arange(self.program.rows))
+        scope = Scope()
+        scope.receive(loops, loop.reports)
+        scope.receive(loops, [[jnp.max(x, 0) for x in trips] for trips in found])
         chain = loop.chain
         where = Where(
             loop.count,
@@ -304,4 +344,5 @@ class _Steps:
         )
         progress = jnp.stack([jnp.asarray(number, jnp.int64) for number in where])
         step_size = chain.adaptation.tuned.step_size
-        return chain, Block(progress, step_size, loop.statistics, values)
+        reports = scope.reports(loops)
+        return chain, Block(progress, step_size, loop.statistics, values, reports)

@@ -1,0 +1,24 @@
+"""How much a block is given to do."""
+
+from dataclasses import dataclass
+
+__all__ = ["Pace"]
+
+BLOCK_SECONDS = 0.1  # how long a block should take: how often progress and Ctrl-C are seen
+FIRST_GRADIENTS = 1000
+MOST_GRADIENTS = 2**40
+
+
+@dataclass
+class Pace:
+    """How many gradients a block gets, so that it takes about BLOCK_SECONDS.
+
+    All chains of a program share one, and a later run goes on with it.
+    """
+
+    gradients: int = FIRST_GRADIENTS
+
+    def adjust(self, spent: int, seconds: float) -> None:
+        """Learn from a block that spent so many gradients in so many seconds."""
+        wanted = spent * BLOCK_SECONDS / max(seconds, 1e-6)
+        self.gradients = int(min(max(wanted, 1), 4 * self.gradients, MOST_GRADIENTS))

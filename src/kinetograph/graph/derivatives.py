@@ -22,7 +22,7 @@ from .elementwise import as_node, astype
 from .errors import ShapeError, SymbolicError
 from .lower import Scope
 from .messages import describe
-from .node import Inner, Node, Operation, ancestors
+from .node import Call, Inner, Node, Operation, ancestors
 
 __all__ = ["Derivative", "gradients", "hessian", "jvp"]
 
@@ -50,6 +50,18 @@ class Derivative(Control):
     def static_text(self) -> str:
         """What, beside parents and subgraphs, the results depend on."""
         return str(self.count)
+
+    def call(self, place: int) -> Call:
+        """How a result is written: `gradients(y, x)`, whatever else was asked for with it."""
+        (part,) = self.subgraphs
+        xs = self.parents[: self.count]
+        if self.operation is JVP:
+            operands = (part.outputs[place], *xs, *self.parents[len(part.inputs) :])
+        elif self.operation is HESSIAN and self.count > 1:
+            operands = (part.outputs[0], xs[place // self.count], xs[place % self.count])
+        else:
+            operands = (part.outputs[0], xs[place])
+        return Call(self.operation.name, operands, ("",) * len(operands))
 
     def compute(self, tensors: list[Any], scope: Scope) -> list[Any]:
         """The derivatives."""

@@ -4,13 +4,21 @@ An expression is built from those of its operands, one node at a time, so neithe
 shared parts cost more than their nodes; what grows too long is cut to `...`.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
-from .node import Apply, Data, Node
+from .node import Apply, Call, Data, Node
 
-__all__ = ["Expression", "apply_expression", "atom", "constant_text", "operator_expression"]
+__all__ = [
+    "Expression",
+    "apply_expression",
+    "atom",
+    "call_expression",
+    "constant_text",
+    "operator_expression",
+]
 
 LONGEST = 60  # characters of an expression
 
@@ -58,9 +66,27 @@ def constant_text(node: Data) -> str:
 
 def apply_expression(node: Node, operands: list[Expression]) -> Expression:
     """The expression of a node, given those of its parents."""
+    return _fitted(lambda parts: _write(node, parts), operands)
+
+
+def call_expression(call: Call, operands: list[Expression]) -> Expression:
+    """A result of an operation with several: `while_1(i=0, n).i`."""
+
+    def write(parts: list[Expression]) -> Expression:
+        named = zip(call.labels, parts, strict=True)
+        arguments = ", ".join(f"{name}={p.text}" if name else p.text for name, p in named)
+        return atom(f"{call.name}({arguments}){call.suffix}")
+
+    return _fitted(write, operands)
+
+
+def _fitted(
+    write: Callable[[list[Expression]], Expression], operands: list[Expression]
+) -> Expression:
+    """An expression whose longest operands are cut until it is short enough."""
     parts = list(operands)
     while True:
-        result = _write(node, parts)
+        result = write(parts)
         longest = max(range(len(parts)), key=lambda i: len(parts[i].text), default=None)
         if len(result.text) <= LONGEST or longest is None or len(parts[longest].text) <= 12:
             return result

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from .expressions import Expression, apply_expression, atom, operator_expression
-from .node import Apply, Node, Operation
+from .expressions import Expression, apply_expression, atom, call_expression, operator_expression
+from .node import PART, Apply, Bundle, Inner, Node, Operation
 from .source import user_frame
 
-__all__ = ["describe", "describe_operands", "names_in_scope", "site_text"]
+__all__ = ["describe", "describe_operands", "names_in_scope", "result_in_words", "site_text"]
 
 
 def names_in_scope() -> dict[int, str]:
@@ -25,18 +25,44 @@ def names_in_scope() -> dict[int, str]:
 
 
 def describe(node: Node, names: dict[int, str] | None = None, depth: int = 3) -> str:
-    """A node as the user would write it: `mu + tau * theta`."""
-    return _expression(node, names_in_scope() if names is None else names, depth).text
+    """A node as the user would write it: `mu + tau * theta`.
+
+    What stands in a branch or loop for a value from outside is called as that value, and a result
+    of a branch or loop that no variable holds as "p.j of while loop 'while_1'".
+    """
+    names = names_in_scope() if names is None else names
+    words = "" if id(node) in names else result_in_words(node)
+    return words or _expression(node, names, depth).text
+
+
+def result_in_words(node: Node) -> str:
+    """Which result of which conditional or loop a node is; nothing for other nodes."""
+    if not isinstance(node, Apply) or node.operation is not PART:
+        return ""
+    bundle = node.parents[0]
+    if not getattr(bundle, "contexts", ()):
+        return ""
+    name = bundle.call(node.attributes["place"]).suffix  # type: ignore[attr-defined]
+    what = f"result {name}" if name.startswith("[") else name.removeprefix(".") or "the result"
+    return f"{what} of {bundle.title}"  # type: ignore[attr-defined]
 
 
 def _expression(node: Node, names: dict[int, str], depth: int) -> Expression:
     name = node.name or names.get(id(node))
     if name:
         return atom(name)
+    if isinstance(node, Inner) and node.role == "captured":
+        return _expression(node.outer, names, depth)
     if not isinstance(node, Apply):
         return atom(node.label())
     if depth == 0:
         return atom("...")
+    if node.operation is PART and isinstance(node.parents[0], Bundle):
+        bundle = node.parents[0]
+        call = bundle.call(node.attributes["place"])
+        if getattr(bundle, "contexts", ()):
+            return atom(f"{call.name}(...){call.suffix}")
+        return call_expression(call, [_expression(p, names, depth - 1) for p in call.operands])
     return apply_expression(node, [_expression(p, names, depth - 1) for p in node.parents])
 
 

@@ -17,7 +17,7 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -30,6 +30,7 @@ __all__ = [
     "CURRENT",
     "Apply",
     "Bundle",
+    "Call",
     "Data",
     "Inner",
     "Node",
@@ -227,6 +228,15 @@ class Apply(Node):
         return self.name or self.operation.symbol or self.operation.name
 
 
+class Call(NamedTuple):
+    """How one result of a bundle is written: `name(operands)suffix`."""
+
+    name: str
+    operands: tuple[Node, ...]
+    labels: tuple[str, ...]  # a keyword for each operand, or nothing
+    suffix: str = ""
+
+
 class Bundle(Node):
     """An operation with several results: its tensor is a list of them."""
 
@@ -245,6 +255,10 @@ class Bundle(Node):
 
     def label(self) -> str:
         return self.operation.name
+
+    def call(self, place: int) -> Call:
+        """How a result is written in messages and drawings."""
+        return Call(self.label(), self.parents, ("",) * len(self.parents), f"[{place}]")
 
     def part(self, place: int, shape: tuple[int, ...], dtype: np.dtype) -> Apply:
         """One of the results."""

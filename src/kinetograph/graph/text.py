@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from .messages import describe
-from .node import Data, Node
+from .messages import describe, result_in_words
+from .node import Data, Inner, Node
 
 __all__ = ["array_text"]
 
@@ -19,6 +19,11 @@ def array_text(node: Node) -> str:
         return f"<{name}{node.label() if not node.name else _variable(node)}, {shape}>"
     if node.kind == "placeholder":
         return f"<placeholder {name}{shape}, {node.dtype}>"
+    if isinstance(node, Inner):
+        return f"<{node.role} {describe(node, {})}, {shape}, {node.dtype}>"
+    words = result_in_words(node)
+    if words:
+        return f"<{name}{words}, {shape}, {node.dtype}>"
     return f"<operation {name}{describe(node, {})}, {shape}, {node.dtype}>"
 
 

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 from ..distributions.family import Distribution
 from ..graph.drawing import Drawing
-from ..graph.drawing.reading import names_in_scope, read
-from ..graph.node import Node, ancestors
+from ..graph.drawing.reading import connected, names_in_scope, read
+from ..graph.node import Node
 from .dims import dims_of
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def draw_model(model: "Model", collapse: bool = True) -> Drawing:
     factors = [t.node for t in model.density.terms if not isinstance(t.node, Distribution)]
     component = model.component
     priors = [v.distribution for v in component.unknowns if v.distribution is not None]
-    nodes = ancestors(
+    nodes = connected(
         [
             *model.targets,
             *component.unknowns,
@@ -50,7 +50,8 @@ def draw_model(model: "Model", collapse: bool = True) -> Drawing:
             *model.observed,
             *component.likelihoods,
             *factors,
-        ]
+        ],
+        distributions=False,
     )
     names = names_in_scope(nodes)
     for node in (*model.targets, *model.component.unknowns, *model.data):

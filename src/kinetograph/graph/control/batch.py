@@ -37,6 +37,10 @@ class Batch(Control):
         """What, beside parents and subgraphs, the results depend on."""
         return f"{self.rows} {self.size_of_batch}"
 
+    def input_name(self, place: int) -> str:
+        """The row that a parent gives; nothing for captures."""
+        return self.subgraphs[0].inputs[place].label() if place < self.rows else ""
+
     def compute(self, tensors: list[Any], scope: Scope) -> list[Any]:
         """The results of all rows."""
         (body,) = self.subgraphs

@@ -9,16 +9,20 @@ NextIteration, Exit), which is a way to look at the graph and not how it runs.
 Reference: Yu et al. (2018), Dynamic control flow in large-scale machine learning, EuroSys.
 """
 
+import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import MappingProxyType, TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import SymbolicError
 from ..messages import describe
 from ..node import CURRENT, Inner, Node
 from ..source import Site, here, site_of
 from .state import Cell, Versions, top_level
+
+if TYPE_CHECKING:
+    from .subgraph import Control
 
 __all__ = [
     "BatchContext",
@@ -89,6 +93,7 @@ class ControlFlowContext:
     _versions: Versions
     _arguments: list[Inner]
     _entered: "list[ControlFlowContext | None]"
+    _owner_reference: "weakref.ref[Control] | None" = None  # not kept in files
 
     @property
     def site(self) -> Site | None:
@@ -109,6 +114,11 @@ class ControlFlowContext:
     def nested_contexts(self) -> "tuple[ControlFlowContext, ...]":
         """The contexts opened inside."""
         return tuple(self._nested)
+
+    @property
+    def _owner(self) -> "Control | None":
+        """The finished node; None while it is being built, and when it has been dropped."""
+        return None if self._owner_reference is None else self._owner_reference()
 
     # Building.
     def enter(self) -> None:
@@ -188,7 +198,7 @@ class ControlFlowContext:
         return self.kind
 
     def describe(self) -> str:
-        """The classic dataflow form, as text."""
+        """The classic dataflow form, as text; of a branch, that of the whole conditional."""
         from .classic import describe_context
 
         return describe_context(self)
@@ -216,7 +226,8 @@ class CondContext(ControlFlowContext):
     pivot: str
 
     def __init__(self, pred: Node, branch: int, name: str | None = None) -> None:
-        super().__init__(name, pred=pred, branch=branch, pivot=f"switch_{'ft'[branch == 1]}")
+        end = "ft"[branch] if pred.dtype.kind == "b" else branch
+        super().__init__(name, pred=pred, branch=branch, pivot=f"switch_{end}")
 
     def call(self, function: Callable[[], Any]) -> Any:
         """What the function of the branch returns, called inside this context."""

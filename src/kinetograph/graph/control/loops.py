@@ -77,6 +77,16 @@ class While(Looping):
         """What, beside parents and subgraphs, the results depend on."""
         return f"{self.variables} {self.judging} {self.bound} {self.grad} {self.on_limit}"
 
+    def input_name(self, place: int) -> str:
+        """The loop variable or state that starts with a parent; nothing for captures."""
+        return self.variable_name(place) if place < self.carried else ""
+
+    def result_name(self, place: int) -> str:
+        """What is written after the node to get one of its results."""
+        if place < self.carried:
+            return f".{self.variable_name(place)}"
+        return ".trips" if place == self.carried else ".truncated"
+
     def variable_name(self, place: int) -> str:
         """How the user calls a loop variable."""
         return self.subgraphs[1].inputs[place].label()

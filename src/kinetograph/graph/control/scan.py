@@ -51,6 +51,17 @@ class Scan(Control):
         """What, beside parents and subgraphs, the results depend on."""
         return f"{self.carried} {self.rows} {self.length} {self.reverse}"
 
+    def input_name(self, place: int) -> str:
+        """The carry, state or row that a parent gives; nothing for captures."""
+        known = place < self.carried + self.rows
+        return self.subgraphs[0].inputs[place].label() if known else ""
+
+    def result_name(self, place: int) -> str:
+        """What is written after the node to get one of its results."""
+        if place < self.carried:
+            return f".{self.input_name(place)}"
+        return f".ys[{place - self.carried}]" if self.results > 1 else ".ys"
+
     def compute(self, tensors: list[Any], scope: Scope) -> list[Any]:
         """The carry after the last row, and the stacked results."""
         (body,) = self.subgraphs

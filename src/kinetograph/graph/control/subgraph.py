@@ -1,11 +1,12 @@
 """Graphs inside nodes: the branches of a conditional, the predicate and body of a loop."""
 
+import weakref
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from jax import lax
 
-from ..node import Bundle, Inner, Node, Operation, ancestors
+from ..node import Bundle, Call, Inner, Node, Operation, ancestors
 from .contexts import ControlFlowContext
 
 if TYPE_CHECKING:
@@ -58,6 +59,15 @@ class Control(Bundle):
         super().__init__(operation, parents, attributes)
         self.subgraphs = tuple(subgraphs)
         self.contexts = tuple(contexts)
+        self.claim_contexts()
+
+    def claim_contexts(self) -> None:
+        """Tell the contexts which node they became, so that they can describe it.
+
+        Weakly: contexts hold what is inside of the node and must not keep the node alive.
+        """
+        for context in self.contexts:
+            context._set("_owner_reference", weakref.ref(self))
 
     @property
     def title(self) -> str:
@@ -65,6 +75,19 @@ class Control(Bundle):
         return f"{self.kind_name} {self.contexts[0].name!r}"
 
     kind_name = "node"
+
+    def call(self, place: int) -> Call:
+        """How a result is written: `cond_1(pred, x)`, `while_1(i=0, n).i`."""
+        names = [self.input_name(i) for i in range(len(self.parents))]
+        return Call(self.contexts[0].name, self.parents, tuple(names), self.result_name(place))
+
+    def input_name(self, place: int) -> str:
+        """How the user calls what a parent is the first value of; nothing for captures."""
+        return ""
+
+    def result_name(self, place: int) -> str:
+        """What is written after the node to get one of its results; nothing for the only one."""
+        return f"[{place}]" if len(self.subgraphs[-1].outputs) > 1 else ""
 
     def compute(self, tensors: list[Any], scope: "Scope") -> list[Any]:
         """The tensors of the results, given those of the parents."""

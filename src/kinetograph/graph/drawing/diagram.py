@@ -5,7 +5,7 @@ Every format (text, Mermaid, DOT, SVG) is written from a `Diagram`, so all of th
 
 from dataclasses import dataclass, field
 
-__all__ = ["Diagram", "Edge", "Vertex"]
+__all__ = ["Diagram", "Edge", "Group", "Vertex"]
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class Vertex:
     listing, right of `handle`; a vertex with an empty definition has no line of its own.
     """
 
-    kind: str  # data, placeholder, variable, operation or distribution
+    kind: str  # data, placeholder, variable, operation, control or distribution
     name: str = ""
     caption: str = ""
     definition: str = ""
@@ -26,6 +26,7 @@ class Vertex:
     dims: tuple[str | None, ...] | None = None
     marks: tuple[str, ...] = ()  # of: target, observed, factor
     small: bool = False  # constants and single operations
+    group: int | None = None  # the place of the innermost group around it
 
     @property
     def size_text(self) -> str:
@@ -45,9 +46,22 @@ class Edge:
     dashed: bool = False
 
 
+@dataclass(frozen=True)
+class Group:
+    """Vertices that belong together, such as those of a loop, with a title and remarks.
+
+    `outer` is the place of the group around it.
+    """
+
+    title: str
+    notes: tuple[str, ...] = ()
+    outer: int | None = None
+
+
 @dataclass
 class Diagram:
-    """Vertices, in the order of the listing, and edges."""
+    """Vertices, in the order of the listing, and edges; perhaps groups, the outer ones first."""
 
     vertices: list[Vertex] = field(default_factory=list)
     edges: list[Edge] = field(default_factory=list)
+    groups: list[Group] = field(default_factory=list)

@@ -16,6 +16,7 @@ _LOOKS = {
     },
     "variable": {"shape": "circle", "width": "0.6", "fillcolor": PALE, "color": BASE},
     "operation": {"shape": "box", "style": "filled,rounded", "fillcolor": GREY, "color": GREY},
+    "control": {"shape": "box", "style": "filled,rounded", "fillcolor": "#ffffff", "color": BASE},
     "distribution": {
         "shape": "diamond",
         "fillcolor": BASE,
@@ -40,6 +41,26 @@ def _quoted(*lines: str) -> str:
     return f'"{"\\n".join(safe)}"'
 
 
+def _nodes(diagram: Diagram, group: int | None, indent: str) -> list[str]:
+    """The nodes of a group and, as clusters, the groups in it."""
+    lines = [
+        indent + _node(i, vertex)
+        for i, vertex in enumerate(diagram.vertices)
+        if vertex.group == group
+    ]
+    for i, inner in enumerate(diagram.groups):
+        if inner.outer == group:
+            label = _quoted(inner.title, *inner.notes)
+            lines += [
+                f"{indent}subgraph cluster_{i} {{",
+                f'{indent}  label={label}; labeljust="l"; fontname="Helvetica"; fontsize=11;',
+                f'{indent}  color="{BASE}"; style=rounded;',
+                *_nodes(diagram, i, indent + "  "),
+                f"{indent}}}",
+            ]
+    return lines
+
+
 def _node(place: int, vertex: Vertex) -> str:
     lines = label_lines(vertex)
     labels, looks = {"label": _quoted(*lines)}, dict(_LOOKS.get(vertex.kind, _CIRCLE))
@@ -52,7 +73,7 @@ def _node(place: int, vertex: Vertex) -> str:
     for mark in vertex.marks:
         looks |= _LOOKS.get(mark, {})
     attributes = labels | {key: _quoted(value) for key, value in looks.items()}
-    return f"  n{place} [{', '.join(f'{key}={value}' for key, value in attributes.items())}];"
+    return f"n{place} [{', '.join(f'{key}={value}' for key, value in attributes.items())}];"
 
 
 def dot(diagram: Diagram) -> str:
@@ -63,7 +84,7 @@ def dot(diagram: Diagram) -> str:
         f'  node [style=filled, fontname="Helvetica", fontsize=11, fontcolor="{INK}"];',
         f'  edge [fontname="Helvetica", fontsize=10, fontcolor="{INK}", color="{INK}"];',
     ]
-    lines += [_node(i, vertex) for i, vertex in enumerate(diagram.vertices)]
+    lines += _nodes(diagram, None, "  ")
     for edge in diagram.edges:
         looks = [f"label={_quoted(edge.label)}"] if edge.label else []
         looks += ["style=dashed"] if edge.dashed else []

@@ -7,20 +7,41 @@ theta      = mu + tau * z          shape (8,)  target
 y          ~ normal(theta, sigma)  shape (8,)  observed
 """
 
+from collections.abc import Iterable
+from itertools import groupby
+
 from .diagram import Diagram, Vertex
 
 __all__ = ["listing"]
 
 
 def listing(diagram: Diagram) -> str:
-    """The lines, columns aligned."""
-    rows = [_row(vertex) for vertex in diagram.vertices if vertex.definition]
+    """The lines, columns aligned; groups are indented below their titles."""
+    lines: list[str] = []
+    shown: set[int] = set()
+    for group, vertices in groupby(diagram.vertices, key=lambda vertex: vertex.group):
+        around: list[int] = []
+        while group is not None:
+            around.insert(0, group)
+            group = diagram.groups[group].outer
+        for depth, place in enumerate(around):
+            if place not in shown:
+                shown.add(place)
+                title, *notes = diagram.groups[place].title, *diagram.groups[place].notes
+                lines.append("  " * depth + title)
+                lines += ["  " * (depth + 1) + f"({note})" for note in notes]
+        lines += ["  " * len(around) + line for line in _block(vertices)]
+    return "\n".join(lines)
+
+
+def _block(vertices: Iterable[Vertex]) -> list[str]:
+    rows = [_row(vertex) for vertex in vertices if vertex.definition]
     widths = [max((len(row[i]) for row in rows), default=0) for i in range(3)]
     lines = []
     for *columns, marks in rows:
         padded = [f"{text:<{width}}" for text, width in zip(columns, widths, strict=True) if width]
         lines.append("  ".join([*padded, marks]).rstrip())
-    return "\n".join(lines)
+    return lines
 
 
 def _row(vertex: Vertex) -> tuple[str, str, str, str]:

@@ -12,6 +12,7 @@ _BRACKETS = {
     "placeholder": ("[", "]"),
     "variable": ("((", "))"),
     "operation": ("(", ")"),
+    "control": ("(", ")"),
     "distribution": ("{", "}"),
 }
 _CLASSES = {
@@ -19,6 +20,7 @@ _CLASSES = {
     "placeholder": f"fill:#ffffff,stroke:{INK},color:{INK},stroke-dasharray:4 3",
     "variable": f"fill:{PALE},stroke:{BASE},color:{INK}",
     "operation": f"fill:{GREY},stroke:{GREY},color:{INK}",
+    "control": f"fill:#ffffff,stroke:{BASE},color:{INK}",
     "distribution": f"fill:{BASE},stroke:{BASE},color:#ffffff",
     "target": f"stroke:{INK},stroke-width:3px",
     "observed": f"stroke:{BASE},stroke-width:3px",
@@ -40,13 +42,28 @@ def _node(place: int, vertex: Vertex) -> str:
     kind = "variable" if vertex.kind == "operation" and vertex.small else vertex.kind
     opening, closing = _BRACKETS.get(kind, _BRACKETS["operation"])
     text = "<br/>".join(map(_escape, label_lines(vertex))) or " "
-    return f'  n{place}{opening}"{text}"{closing}'
+    return f'n{place}{opening}"{text}"{closing}'
+
+
+def _nodes(diagram: Diagram, group: int | None, indent: str) -> list[str]:
+    """The nodes of a group, and the groups in it."""
+    lines = [
+        indent + _node(i, vertex)
+        for i, vertex in enumerate(diagram.vertices)
+        if vertex.group == group
+    ]
+    for i, inner in enumerate(diagram.groups):
+        if inner.outer == group:
+            title = "<br/>".join(map(_escape, (inner.title, *inner.notes)))
+            lines.append(f'{indent}subgraph g{i}["{title}"]')
+            lines += [*_nodes(diagram, i, indent + "  "), f"{indent}end"]
+    return lines
 
 
 def mermaid(diagram: Diagram) -> str:
     """A flowchart from left to right."""
     lines = ["flowchart LR"]
-    lines += [_node(i, vertex) for i, vertex in enumerate(diagram.vertices)]
+    lines += _nodes(diagram, None, "  ")
     for edge in diagram.edges:
         arrow = "-.->" if edge.dashed else "-->"
         label = f'|"{_escape(edge.label)}"|' if edge.label else ""

@@ -4,35 +4,74 @@ Collapsed, unnamed operations disappear into the expressions of what is made of 
 the labels of distributions. Kept are all named nodes and, without a name, results, parameters of
 distributions and longer expressions that several others use (`#1`, `#2` in the listing).
 
+A conditional or loop is one node, drawn as `while_1 = while(i=0, n)`, and its results are
+`while_1.i`. Where only one result is used, both are one node: `c = cond_1(x < y, x, y)`. What a
+derivative differentiates is drawn instead of the values that it holds fixed.
+
 Distributions are an outer layer's kind of node; here they are known by `kind` and a few attributes.
 """
 
+import itertools
 from collections.abc import Iterable, Mapping
 
 import numpy as np
 
 from ..array import Array
-from ..expressions import Expression, apply_expression, atom, constant_text
-from ..node import Apply, Data, Node
+from ..control.subgraph import Control
+from ..expressions import Expression, apply_expression, atom, call_expression, constant_text
+from ..node import PART, Apply, Bundle, Call, Data, Node
 from ..source import user_frame
 from .diagram import Diagram, Edge, Vertex
 from .listing import one_line
 
-__all__ = ["connected", "names_in_scope", "read"]
+__all__ = ["connected", "names_in_scope", "operands", "read"]
 
 _COMMUTATIVE = {"add", "multiply", "maximum", "minimum", "equal", "not_equal"}
 
 
-def connected(roots: Iterable[Node]) -> list[Node]:
-    """The roots and all that leads to them, distributions included, in order of creation."""
+def operands(node: Node) -> tuple[Node, ...]:
+    """What a node is made of, as the user sees it.
+
+    A derivative is made of what is differentiated, by what; its parents are the latter and whatever
+    is held fixed.
+    """
+    bundle = node.parents[0] if is_part(node) else None
+    if isinstance(bundle, Bundle) and is_derivative(bundle):
+        assert isinstance(node, Apply)
+        return bundle.call(node.attributes["place"]).operands
+    return node.parents
+
+
+def is_part(node: Node) -> bool:
+    """Whether a node is one of several results of its parent."""
+    return isinstance(node, Apply) and node.operation is PART
+
+
+def is_derivative(bundle: Bundle) -> bool:
+    """Whether an operation is a derivative: it has a subgraph that was built outside of it."""
+    return isinstance(bundle, Control) and not bundle.contexts
+
+
+def is_control(node: Node) -> bool:
+    """Whether a node is a conditional, a loop or a batch."""
+    return isinstance(node, Control) and bool(node.contexts)
+
+
+def connected(roots: Iterable[Node], *, distributions: bool = True) -> list[Node]:
+    """The roots and all that leads to them, in order of creation.
+
+    `distributions` says whether what a node follows counts.
+    """
     found: dict[Node, None] = {}
     stack = list(roots)
     while stack:
         node = stack.pop()
         if node not in found:
             found[node] = None
+            stack += operands(node)
             follows = getattr(node, "distribution", None) or getattr(node, "_owned", None)
-            stack += [*node.parents, *([follows] if follows is not None else [])]
+            if follows is not None and distributions:
+                stack.append(follows)
     return sorted(found, key=lambda node: node.serial)
 
 
@@ -89,7 +128,7 @@ def read(
     Parameters
     ----------
     nodes
-        All nodes to be drawn.
+        All nodes to be drawn, such as `connected` gives.
     names
         How nodes are called.
     roots
@@ -119,27 +158,71 @@ class _Reader:
         self.names = names
         self.roots = roots | set(marks)
         self.marks, self.dims, self.collapse = marks, dims, collapse
+        self.calls: dict[Node, Call] = {}
+        self._read_bundles()
         present = set(self.nodes)
         self.consumers: dict[Node, list[Node]] = {node: [] for node in self.nodes}
         self.follows: dict[Node, Node] = {}  # an array -> its distribution
         for node in self.nodes:
-            for parent in dict.fromkeys(node.parents):
+            for parent in dict.fromkeys(self._operands(node)):
                 self.consumers[parent].append(node)
             target = getattr(node, "target", None)
             if node.kind == "distribution" and target in present:
                 self.follows[target] = node
         self.handles: dict[Node, str] = {}
+        self.numbers = map("#{}".format, itertools.count(1))
         self.kept: set[Node] = set()
         self._choose()
         self.own: dict[Node, Expression] = {}  # how a node is computed
         self.used: dict[Node, Expression] = {}  # how it is called in other expressions
         self._express()
 
+    def _read_bundles(self) -> None:
+        """How nodes are written that have several results or are one of them."""
+        parts: dict[Node, list[Apply]] = {}
+        for node in self.nodes:
+            if isinstance(node, Apply) and is_part(node):
+                parts.setdefault(node.parents[0], []).append(node)
+        fused: set[Node] = set()
+        for bundle, results in parts.items():
+            assert isinstance(bundle, Bundle)
+            calls: dict[Node, Call] = {n: bundle.call(n.attributes["place"]) for n in results}
+            if len(results) == 1 or is_derivative(bundle):
+                self.calls |= calls
+                fused.add(bundle)
+            else:
+                first = calls[results[0]]
+                self.calls[bundle] = Call(bundle.operation.name, first.operands, first.labels)
+        self.nodes = [node for node in self.nodes if node not in fused]
+
+    def _operands(self, node: Node) -> tuple[Node, ...]:
+        call = self.calls.get(node)
+        return node.parents if call is None else call.operands
+
+    def _control(self, node: Node) -> Control | None:
+        """The conditional or loop that is drawn in the place of a node."""
+        if node not in self.calls:
+            return None
+        bundle = node if isinstance(node, Bundle) else node.parents[0]
+        return bundle if is_control(bundle) else None  # type: ignore[return-value]
+
     def _choose(self) -> None:
         """Which nodes are drawn, and which unnamed ones get a handle for the listing."""
         folded: dict[Node, int] = {}  # operations inside an expression
+        taken = {*self.names.values()}
         for node in self.nodes:
-            inner = sum(folded.get(p, 0) for p in dict.fromkeys(node.parents))
+            if isinstance(node, Bundle):  # of several results
+                self.kept.add(node)
+                control = self._control(node)
+                name = control.contexts[0].name if control is not None else ""
+                if node not in self.names:
+                    free = name and name not in taken
+                    self.handles[node] = name if free else next(self.numbers)
+                    taken.add(name)
+                continue
+            if self._is_result(node) and node not in self.names and node not in self.roots:
+                continue  # `while_1.i`, of which nothing needs to be drawn
+            inner = sum(folded.get(p, 0) for p in dict.fromkeys(self._operands(node)))
             shared = len(self.consumers[node]) > 1 and inner >= 1
             listed = not self.collapse or node in self.names or node in self.roots or shared
             if node.kind != "operation":
@@ -147,20 +230,34 @@ class _Reader:
                 if not (self.collapse and literal and node not in self.names):
                     self.kept.add(node)
                 if node not in self.names and node.kind != "distribution" and not literal:
-                    self.handles[node] = f"#{len(self.handles) + 1}"
+                    self.handles[node] = next(self.numbers)
                 continue
             if listed:
                 if node not in self.names:
-                    self.handles[node] = f"#{len(self.handles) + 1}"
+                    self.handles[node] = next(self.numbers)
             else:
                 folded[node] = inner + 1
             if listed or any(c.kind != "operation" for c in self.consumers[node]):
                 self.kept.add(node)
 
+    def _is_result(self, node: Node) -> bool:
+        """Whether a node is one of several results that are drawn."""
+        return is_part(node) and node not in self.calls
+
+    def _result_name(self, node: Node) -> str:
+        bundle = node.parents[0]
+        assert isinstance(node, Apply)
+        assert isinstance(bundle, Bundle)
+        return bundle.call(node.attributes["place"]).suffix
+
     def _express(self) -> None:
         for node in self.nodes:
-            parts = [self.used[parent] for parent in node.parents]
-            if isinstance(node, Data) and node.literal:
+            parts = [self.used[parent] for parent in self._operands(node)]
+            if node in self.calls:
+                own = call_expression(self.calls[node], parts)
+            elif self._is_result(node):
+                own = atom(parts[0].text + self._result_name(node))
+            elif isinstance(node, Data) and node.literal:
                 own = atom(constant_text(node))
             elif isinstance(node, Apply) or node.kind == "distribution":
                 own = apply_expression(node, parts)
@@ -193,18 +290,22 @@ class _Reader:
         found: list[tuple[Node, str]] = []
         seen: set[Node] = set()
         labels = self._edge_labels(node)
-        stack = list(zip(node.parents, labels, strict=True))[::-1]
+        stack = list(zip(self._operands(node), labels, strict=True))[::-1]
+        if self._is_result(node):
+            stack = [(node.parents[0], self._result_name(node).removeprefix("."))]
         while stack:
             parent, label = stack.pop()
             if parent in self.kept:
                 found.append((parent, label))
             elif parent not in seen:
                 seen.add(parent)
-                stack += [(p, label) for p in reversed(parent.parents)]
+                if self._is_result(parent):
+                    label = self._result_name(parent).removeprefix(".")
+                stack += [(p, label) for p in reversed(self._operands(parent))]
         return found
 
     def _edge_labels(self, node: Node) -> list[str]:
-        count = len(node.parents)
+        count = len(self._operands(node))
         if node.kind == "distribution":
             parameters = getattr(getattr(node, "family", None), "parameters", ())
             named = [getattr(p, "name", "") for p in parameters][:count]
@@ -213,8 +314,14 @@ class _Reader:
             support = getattr(node, "support", None)
             ends = {id(getattr(support, end, None)): end for end in ("lower", "upper")}
             return [ends.get(id(parent), "") for parent in node.parents]
-        if self.collapse or not isinstance(node, Apply):
+        if self.collapse or not isinstance(node, Apply | Bundle):
             return [""] * count  # the expression on the node says it
+        if node in self.calls:
+            control = self._control(node)
+            if control is not None:
+                return list(self.calls[node].labels)
+            name = self.calls[node].name
+            return [f"{name} of", *["by"] * (count - 1)]
         name, symbol = node.operation.name, node.operation.symbol
         if name == "index" and count > 1:
             return ["□[ ]"] + ["[□]"] * (count - 1)
@@ -227,10 +334,11 @@ class _Reader:
     def _vertex(self, node: Node) -> Vertex:
         name = self.names.get(node, "")
         handle = name or self.handles.get(node, "")
-        if self.collapse and self.consumers[node]:
+        control = self._control(node) is not None
+        if (self.collapse or isinstance(node, Bundle)) and self.consumers[node]:
             name = handle  # other expressions refer to it
         return Vertex(
-            kind=node.kind,
+            kind="control" if control else node.kind,
             name=name,
             caption=self._caption(node),
             definition=self._definition(node),
@@ -238,12 +346,16 @@ class _Reader:
             shape=node.shape,
             dims=self.dims.get(node, node.dims),
             marks=self.marks.get(node, ()),
-            small=not self.collapse
+            small=not (self.collapse or control)
             and (node.kind == "operation" or (isinstance(node, Data) and node.literal)),
         )
 
     def _caption(self, node: Node) -> str:
         if node.kind == "operation":
+            control = self._control(node)
+            if control is not None and not self.collapse:
+                # Its name, unless that is the name of the vertex.
+                return control.kind_name if node is control else control.contexts[0].name
             return self.own[node].text if self.collapse else ""
         if node.kind == "distribution":
             # Where every parameter is drawn, the labels of the arrows say the rest.

@@ -75,7 +75,7 @@ def figure(vertex: Vertex) -> Figure:
     width = max((text_width(line, NAME) for line in inside), default=0.0)
     if vertex.name and inside:
         width = max(width, 1.08 * text_width(inside[0], NAME))  # it is bold
-    if vertex.kind == "operation":
+    if vertex.kind in ("operation", "control"):
         half, height = max(14.0, width / 2 + 12), 6 + 8.0 * len(inside)
         return Figure(half, height, tuple(inside), tuple(below), roomy=False)
     if vertex.kind == "variable":
@@ -99,7 +99,7 @@ def _outline(vertex: Vertex, look: Figure, place: Place, grow: float = 0.0) -> s
         return f'<polygon points="{" ".join(f"{_number(a)},{_number(b)}" for a, b in corners)}"'
     if w == h and vertex.kind in ("variable", "operation"):
         return f'<circle cx="{_number(x)}" cy="{_number(y)}" r="{_number(w)}"'
-    corner = {"variable": h, "operation": min(h, 12.0)}.get(vertex.kind, 0.0)
+    corner = {"variable": h, "operation": min(h, 12.0), "control": 6.0}.get(vertex.kind, 0.0)
     rounded = f' rx="{_number(corner)}"' if corner else ""
     return (
         f'<rect x="{_number(x - w)}" y="{_number(y - h)}" width="{_number(2 * w)}" '
@@ -112,6 +112,7 @@ _FILLS = {
     "placeholder": ("#ffffff", INK),
     "variable": (PALE, BASE),
     "operation": (tint(GREY, 0.75), "#a9a9a9"),
+    "control": ("#ffffff", BASE),
     "distribution": (BASE, BASE),
 }
 

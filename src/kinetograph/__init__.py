@@ -6,7 +6,7 @@ from .collector import paused as _paused
 
 with _paused():
     from . import distributions as _distributions
-    from . import samplers
+    from . import ode, samplers
     from .distributions import *  # noqa: F403
     from .graph import functions as _functions
     from .graph.array import Array
@@ -17,6 +17,7 @@ with _paused():
     from .graph.control.scan import scan
     from .graph.control.state import State, state
     from .graph.control.while_loop import while_loop
+    from .graph.debug import debug
     from .graph.derivatives import gradients, hessian, jvp
     from .graph.errors import (
         DataError,
@@ -30,8 +31,10 @@ with _paused():
         SymbolicError,
     )
     from .graph.functions import *  # noqa: F403
+    from .graph.explain import explain
     from .graph.inputs import data, placeholder
     from .graph.lift import lift
+    from .graph.serialise import load_graph, save_graph
     from .graph.precision import precision
     from .models.model import Model, model
     from .models.observe import observe
@@ -71,17 +74,22 @@ __all__ = [
     "compile",
     "cond",
     "data",
+    "debug",
     "draw_graph",
+    "explain",
     "gradients",
     "hessian",
     "jvp",
     "lift",
+    "load_graph",
     "model",
     "observe",
+    "ode",
     "ordered_variable",
     "placeholder",
     "precision",
     "samplers",
+    "save_graph",
     "scan",
     "simplex_variable",
     "state",

@@ -15,9 +15,9 @@ import numpy as np
 
 from ..graph.array import Array, check_dims
 from ..graph.elementwise import as_node
-from ..graph.errors import ShapeError
+from ..graph.errors import ModelError, ShapeError
 from ..graph.messages import describe
-from ..graph.node import Data, Node
+from ..graph.node import CURRENT, Data, Node
 from ..graph.precision import float_dtype
 from .support import POSITIVE, REAL, Interval, Support, bound_nodes
 
@@ -107,6 +107,11 @@ class Distribution(Node):
     def __init__(
         self, family: Family, parameters: tuple[Node, ...], shape: tuple[int, ...]
     ) -> None:
+        if CURRENT.context is not None:
+            raise ModelError(
+                f"{family.name}: an unknown cannot be made inside of {CURRENT.context.title}: a "
+                "model has the same unknowns in every run; make it outside and use it inside"
+            )
         super().__init__(parameters, shape, float_dtype())
         self.family = family
         self.event_shape = shape[len(shape) - family.event_ndim :]

@@ -12,7 +12,7 @@ from .control.contexts import require_outside
 from .control.loops import While
 from .control.program import Program
 from .control.state import Cell, State
-from .control.subgraph import everything, loops_in, origin
+from .control.subgraph import Control, Looping, everything, loops_in, origin
 from .errors import LoopError, ModelError, ShapeError, SymbolicError
 from .indexing import check_bounds, known_indices
 from .lower import Environment, Room, Scope, evaluate
@@ -66,7 +66,8 @@ class Function:
         self._bounds = _index_bounds(self._inputs, needed)
         self.loops = tuple(dict.fromkeys(loops_in(needed)))
         self.room = Room()
-        self.most_trips = dict.fromkeys(self.loops, 0)
+        self.most_trips: dict[Looping, int] = {}
+        self._needed = needed
         self.state = StateValues(self._cells)
         self._lock = threading.Lock()
         self._programs: dict[Any, Any] = {}
@@ -120,12 +121,17 @@ class Function:
         arrays = [np.asarray(r) for r in results]
         return arrays[0] if self._single else arrays
 
+    def controls(self) -> Iterator[Control]:
+        """The nodes with subgraphs, also those inside of others."""
+        found = dict.fromkeys(everything(self._needed))
+        return (node for node in found if isinstance(node, Control))
+
     def _short(self, reports: Any) -> dict[Any, int]:
         """The loops whose backward pass lacked room, and the trips they made."""
         found = {}
         for loop, report in zip(self.loops, reports, strict=True):
             most = int(report.most)
-            self.most_trips[loop] = max(self.most_trips[loop], most)
+            self.most_trips[loop] = max(self.most_trips.get(loop, 0), most)
             if report.short:
                 found[loop] = most
         return found

@@ -26,6 +26,9 @@ class _Slot:
 
     stable_text = "slot"
 
+    def __reduce__(self) -> str:
+        return "_SLOT"  # there is only one
+
 
 _SLOT = _Slot()
 

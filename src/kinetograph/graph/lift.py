@@ -52,14 +52,25 @@ def lift(function: Callable[..., Any]) -> Callable[..., Any]:
         lower = functools.partial(function, **options)
         leaves, structure = _abstract(name, lower, nodes)
         if len(leaves) == 1:
-            single = Operation(name, lambda *tensors: _leaves(lower(*tensors))[0])
+            single = Operation(name, _Lifted(lower, single=True))
             parts = [Apply(single, nodes, *leaves[0])]
         else:
-            whole = Bundle(Operation(name, lambda *tensors: _leaves(lower(*tensors))), nodes)
+            whole = Bundle(Operation(name, _Lifted(lower, single=False)), nodes)
             parts = [whole.part(i, *leaf) for i, leaf in enumerate(leaves)]
         return jax.tree_util.tree_unflatten(structure, map(Array, parts))
 
     return operation
+
+
+class _Lifted:
+    """The user's function as a graph calls it: its leaves, or its only one."""
+
+    def __init__(self, function: Callable[..., Any], *, single: bool) -> None:
+        self.function, self.single = function, single
+
+    def __call__(self, *tensors: Any) -> Any:
+        leaves = _leaves(self.function(*tensors))
+        return leaves[0] if self.single else leaves
 
 
 def _leaves(result: Any) -> list[Any]:

@@ -5,7 +5,8 @@ evaluated on concrete values, with `Scope(eager=True)`, it is a reference interp
 by node and through branches and loops as Python does.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -77,7 +78,7 @@ class Room:
     def grown(self, needed: "dict[Looping, int]") -> "Room":
         """Room for so many trips, in powers of two."""
         rows = {loop: 1 << max(int(n) - 1, 1).bit_length() for loop, n in needed.items()}
-        return Room({**self.rows, **rows})
+        return Room({**self.rows, **rows}, self.plans)
 
     def key(self) -> tuple[tuple[int, int], ...]:
         """For lookups: rooms are equal where their loops and sizes are."""
@@ -101,12 +102,22 @@ class Scope:
     recorded: bool = False  # whether some reverse derivative is taken around
     room: Room = field(default_factory=Room)
     eager: bool = False
-    watch: Callable[[Node, Any], None] | None = None
+    watch: Callable[[Node, Any], None] | None = None  # is shown every tensor, in order
+    trail: list[str] = field(default_factory=list)  # where an eager evaluation is: trips, branches
     trips: "dict[Looping, Trips]" = field(default_factory=dict)
 
     def inside(self, **changed: Any) -> "Scope":
         """The scope of a region inside this one; its trips are its own."""
         return replace(self, trips={}, **changed)
+
+    @contextmanager
+    def within(self, what: str) -> Iterator[None]:
+        """Note where an eager evaluation is."""
+        self.trail.append(what)
+        try:
+            yield
+        finally:
+            self.trail.pop()
 
     def derived(self, mode: str, anchor: Any) -> "Scope":
         """The scope of a region that is being differentiated."""

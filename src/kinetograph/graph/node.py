@@ -106,19 +106,21 @@ class Node:
         self.dims = dims
         self._place: Place | None = here()
         self._children: list[weakref.ref[Node]] | None = None
-        if parents:
-            reference = weakref.ref(self)
-            for parent in parents:
-                if parent.context is not context:
-                    raise_escaped(parent, self)
-                children = parent._children
-                if children is None:
-                    parent._children = [reference]
-                    parent._purge_at = 16
-                else:
-                    children.append(reference)
-                    if len(children) > parent._purge_at:
-                        parent._purge()
+        for parent in parents:
+            if parent.context is not context:
+                raise_escaped(parent, self)
+            parent._adopt(self)
+
+    def _adopt(self, child: "Node") -> None:
+        reference = weakref.ref(child)
+        children = self._children
+        if children is None:
+            self._children = [reference]
+            self._purge_at = 16
+        else:
+            children.append(reference)
+            if len(children) > self._purge_at:
+                self._purge()
 
     @property
     def site(self) -> Site | None:

@@ -57,10 +57,10 @@ def here() -> Place | None:
     return None
 
 
-def site_of(place: Place | None) -> Site | None:
-    """The file and line of an instruction."""
-    if place is None:
-        return None
+def site_of(place: "Place | Site | None") -> Site | None:
+    """The file and line of an instruction; what is one already, as in a loaded graph, stays."""
+    if place is None or isinstance(place, Site):
+        return place
     code, offset = place
     for start, end, line in code.co_lines():
         if start <= offset < end and line is not None:

@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..distributions.family import Distribution, Variable
-from ..graph.lower import Environment, evaluate
+from ..distributions.family import Distribution
+from ..graph.debug import BadValues, value_text
+from ..graph.lower import Environment, Scope, evaluate
 from ..graph.messages import describe
-from ..graph.node import Apply, Node
+from ..graph.node import Node
 from ..graph.precision import x64
 from .density import data_environment
 
@@ -63,51 +64,32 @@ class Report:
     __repr__ = __str__
 
 
-def _summary(value: Any) -> str:
-    array = np.asarray(value)
-    if array.ndim == 0:
-        return f"{float(array):.6g}"
-    bad = np.argwhere(~np.isfinite(array))
-    low, high = (
-        float(f(array[np.isfinite(array)])) if len(bad) < array.size else np.nan
-        for f in (np.min, np.max)
-    )
-    text = f"shape {array.shape}, from {low:.6g} to {high:.6g}"
-    if len(bad):
-        place = tuple(int(i) for i in bad[0])
-        text += f", {array[place]} at {list(place)}"
-    return text
-
-
 def report(model: "Model", free: np.ndarray) -> Report:
     """Evaluate the model at a free state, one node after the other, without compiling."""
     density = model.density
+    scope = Scope(eager=True)
+    bad = BadValues(scope, model.known_as)
     with x64():
         environment, log_jacobian = density.values(
-            np.asarray(free), data_environment(model.arguments, model.argument_values)
+            np.asarray(free), data_environment(model.arguments, model.argument_values), scope
         )
+        # In the order of creation, so that the first bad value found is the first one made.
+        evaluate(sorted(density.nodes, key=lambda node: node.serial), environment, _skip, scope)
         terms = []
         for term in density.terms:
-            evaluate((*term.needs(), *term.plain_needs()), environment)
+            evaluate((*term.needs(), *term.plain_needs()), environment, scope=scope)
             value = float(term.value(environment))
             elements = np.asarray(term.elements(environment))
             terms.append(_term_report(model, term.node, environment, value, elements))
-    first_bad = _first_bad(model, environment) or next(
+    first_bad = bad.first or next(
         (f"log density of {t.name} = {t.value:.6g}  {t.site}" for t in terms if t.bad), None
     )
     total = sum(t.value for t in terms) + float(log_jacobian)
     return Report(total, terms, first_bad)
 
 
-def _first_bad(model: "Model", environment: Environment) -> str | None:
-    """The first unknown or computed value, in order of creation, that is not finite."""
-    for node in sorted(environment, key=lambda n: n.serial):
-        if isinstance(node, (Apply, Variable)):
-            value = np.asarray(environment[node])
-            if value.dtype.kind == "f" and not np.isfinite(value).all():
-                text = f"{describe(node, model.known_as)} = {_summary(value)}"
-                return f"{text}  {node.site or ''}".rstrip()
-    return None
+def _skip(node: Node, environment: Environment) -> None:
+    """Distributions have no value."""
 
 
 def _term_report(
@@ -118,9 +100,9 @@ def _term_report(
         name, expression = model.name(node.target), node.expression(model.known_as)
         named = zip(node.family.parameters, node.parents, strict=True)
         inputs = [
-            f"{p.name} {describe(n, model.known_as)} = {_summary(environment[n])}" for p, n in named
+            f"{p.name} {describe(n, model.known_as)} = {value_text(environment[n])}" for p, n in named
         ]
-        inputs.insert(0, f"value {name} = {_summary(environment[node.target])}")
+        inputs.insert(0, f"value {name} = {value_text(environment[node.target])}")
     else:
         name, expression, inputs = "factor", describe(node, model.known_as), []
     bad = int((~np.isfinite(elements)).sum())

@@ -78,6 +78,15 @@ class ControlFlowContext:
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
 
+    def __getstate__(self) -> dict[str, Any]:
+        state = {**self.__dict__, "_place": self.site, "_entered": []}
+        state.pop("_owner_reference", None)  # nodes claim their contexts again
+        return state
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        for name, value in state.items():
+            self._set(name, value)
+
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(
             f"{name!r} of {self.kind} context {self.name!r} cannot be changed: contexts record how "

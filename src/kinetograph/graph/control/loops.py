@@ -120,9 +120,10 @@ class While(Looping):
         trips = 0
         more, carried = judge(list(carried))
         while more and trips < limit:
-            carried = list(body.compute((*carried, *captures), scope))
             trips += 1
-            more, carried = judge(carried)
+            with scope.within(f"trip {trips} of {self.title}"):
+                carried = list(body.compute((*carried, *captures), scope))
+                more, carried = judge(carried)
         truncated = more and trips >= limit
         error = np.bool_(truncated and self.on_limit == "error")
         scope.note(self, Trips(np.int32(trips), error, np.bool_(False)))
@@ -137,7 +138,7 @@ class While(Looping):
         if self.grad == "forward":
             return LoopPlan("forward", 0, 0, "asked for: pushes a tangent of every input along")
         if self.grad == "stack":
-            rows = self.bound if self.bound is not None else room
+            rows = max(self.bound, 1) if self.bound is not None else room
             return LoopPlan("stack", rows, rows * width, "asked for")
         rows = room if self.bound is None else min(self.bound, room)
         if rows * width > STACK_BYTES:

@@ -92,7 +92,8 @@ class Scan(Control):
         order = range(self.length)
         results: list[list[Any]] = []
         for i in reversed(order) if self.reverse else order:
-            outputs = body.compute((*carry, *(r[i] for r in rows), *captures), scope)
+            with scope.within(f"row {i} of {self.title}"):
+                outputs = body.compute((*carry, *(r[i] for r in rows), *captures), scope)
             carry = list(outputs[: self.carried])
             results.append(list(outputs[self.carried :]))
         if self.reverse:

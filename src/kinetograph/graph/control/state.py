@@ -77,6 +77,14 @@ class Cell:
         self.hidden = hidden  # of the library's own, such as a random stream
         self.handle: weakref.ref[State] | None = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        content = {name: getattr(self, name) for name in ("initial", "name", "hidden")}
+        return {**content, "place": site_of(self.place), "handle": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, value in state.items():
+            setattr(self, name, value)
+
     @property
     def title(self) -> str:
         """How messages call it."""

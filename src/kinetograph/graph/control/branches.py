@@ -57,7 +57,7 @@ class Cond(Control):
             inputs = [captures[place] for place in self.places[taken]]
             return list(self.subgraphs[taken].compute(inputs, scope))
         loops = tuple(dict.fromkeys(loop for s in self.subgraphs for loop in s.loops))
-        choice = jnp.clip(jnp.asarray(index, np.int32), 0, len(self.subgraphs) - 1)
+        choice = jnp.clip(jnp.asarray(index, np.int64), 0, len(self.subgraphs) - 1).astype(np.int32)
 
         def branch(number: int) -> Callable[..., Any]:
             subgraph, places = self.subgraphs[number], self.places[number]

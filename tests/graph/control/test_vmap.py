@@ -1,0 +1,137 @@
+"""kg.vmap: every row as if it were alone."""
+
+import numpy as np
+import pytest
+from tests.graph.control.helpers import interpreted
+
+import kinetograph as kg
+
+
+def collatz(n):
+    """Steps to 1: its trips depend on the number in a wild way."""
+    return kg.while_loop(
+        lambda n, k: n > 1,
+        lambda n, k: (kg.cond(n % 2 == 0, lambda: n // 2, lambda: 3 * n + 1), k + 1),
+        (n, 0),
+    )[1]
+
+
+def collatz_steps(n):
+    k = 0
+    while n > 1:
+        n, k = n // 2 if n % 2 == 0 else 3 * n + 1, k + 1
+    return k
+
+
+def test_rows_with_very_different_trips():
+    n = kg.placeholder((40,), int)
+    at = np.arange(40)
+    f = kg.compile([n], kg.vmap(collatz)(n))
+    assert f(at).tolist() == [collatz_steps(k) for k in range(40)]
+
+
+def test_the_interpreter_agrees():
+    n = kg.placeholder((5,), int)
+    (found,) = interpreted([kg.vmap(collatz)(n)], {n: np.arange(5)})
+    assert found.tolist() == [0, 0, 1, 7, 2]
+
+
+def test_structures_and_captures():
+    x, w = kg.placeholder((3, 2)), kg.placeholder((2,))
+    result = kg.vmap(lambda row: {"dot": row["x"] @ w, "same": row["x"], "n": row["i"] * 2})(
+        {"x": x, "i": np.arange(3)}
+    )
+    at, weights = np.arange(6.0).reshape(3, 2), np.array([2.0, 5.0])
+    f = kg.compile([x, w], [result["dot"], result["same"], result["n"]])
+    dot, same, n = f(at, weights)
+    np.testing.assert_array_equal(dot, at @ weights)
+    np.testing.assert_array_equal(same, at)
+    assert n.tolist() == [0, 2, 4]
+    slope = kg.gradients((result["dot"] * [1.0, 2.0, 3.0]).sum(), w)
+    np.testing.assert_array_equal(kg.compile([x, w], slope)(at, weights), [1, 2, 3] @ at)
+
+
+@pytest.mark.parametrize("size", [0, 1])
+def test_few_rows(size):
+    x = kg.placeholder((size,))
+    y = kg.vmap(lambda v: kg.while_loop(lambda v: v < 10, lambda v: v * 2, [v])[0])(x)
+    f = kg.compile([x], [y, kg.gradients(y.sum(), x)])
+    y, slope = f(np.full(size, 3.0))
+    assert y.tolist() == [12.0] * size
+    assert slope.tolist() == [4.0] * size
+
+
+def test_nested():
+    x, y = kg.placeholder((3,)), kg.placeholder((2,))
+
+    def steps(a, b):
+        return kg.while_loop(lambda v, n: v < 100, lambda v, n: (v * b, n + 1), (a, 0))[0]
+
+    table = kg.vmap(lambda a: kg.vmap(lambda b: steps(a, b))(y))(x)
+    weights = np.arange(6.0).reshape(3, 2) + 1
+    outputs = [table, *kg.gradients((table * weights).sum(), [x, y])]
+    f = kg.compile([x, y], outputs)
+    a, b = np.array([1.0, 200.0, 7.0]), np.array([3.0, 1.5])
+    want, da, db = np.zeros((3, 2)), np.zeros(3), np.zeros(2)
+    for i in range(3):
+        for j in range(2):
+            n = 0
+            while a[i] * b[j] ** n < 100:
+                n += 1
+            want[i, j] = a[i] * b[j] ** n
+            da[i] += weights[i, j] * b[j] ** n
+            db[j] += weights[i, j] * a[i] * n * b[j] ** (n - 1)
+    for found in (f(a, b), interpreted(outputs, {x: a, y: b})):
+        for mine, theirs in zip(found, (want, da, db), strict=True):
+            np.testing.assert_allclose(mine, theirs, rtol=1e-13)
+
+
+def test_derivatives_inside_are_each_row_alone():
+    x = kg.placeholder((3,))
+
+    def slope(v):
+        (y,) = kg.while_loop(lambda y: y < 50, lambda y: y * v, [v])
+        return kg.gradients(y, v), kg.hessian(y, v), kg.jvp(y, v, 2.0)
+
+    first, second, push = kg.compile([x], list(kg.vmap(slope)(x)))([2.0, 60.0, 5.0])
+    # 2^6, 60^1, 5^3
+    assert first.tolist() == [6 * 32, 1, 3 * 25]
+    assert second.tolist() == [30 * 16, 0, 6 * 5]
+    assert push.tolist() == [12 * 32, 2, 6 * 25]
+
+
+@pytest.mark.parametrize("grad", ["auto", "stack", "checkpoint", "forward"])
+def test_rows_that_are_done_at_once(grad):
+    x = kg.placeholder((4,))
+
+    def f(v):
+        return kg.while_loop(lambda y: y < 9, lambda y: y * y, [v], 8, grad)[0]
+
+    y = kg.vmap(f)(x)
+    slope = kg.gradients(y.sum(), x)
+    f = kg.compile([x], [y, slope, kg.jvp(slope, x, np.ones(4))])
+    for at, want in (
+        ([10.0, 2.0, 9.0, 1.5], (1, 4, 1, 8)),
+        ([10.0, 20.0, 9.0, 15.0], (1, 1, 1, 1)),
+    ):
+        power, v = np.array(want, float), np.array(at)
+        y, slope, second = f(at)
+        np.testing.assert_allclose(y, v**power, rtol=1e-13)
+        np.testing.assert_allclose(slope, power * v ** (power - 1), rtol=1e-13)
+        np.testing.assert_allclose(second, power * (power - 1) * v ** (power - 2), rtol=1e-13)
+
+
+def test_bound_computed_by_row():
+    x, n = kg.placeholder((4,)), kg.placeholder((4,), int)
+    y = kg.vmap(lambda v, n: kg.while_loop(lambda y: True, lambda y: y * v, [1.0], n)[0])(x, n)
+    f = kg.compile([x, n], [y, kg.gradients(y.sum(), x)])
+    y, slope = f([2.0, 3.0, 5.0, 7.0], [3, 0, 1, 2])
+    assert y.tolist() == [8, 1, 5, 49]
+    assert slope.tolist() == [12, 0, 1, 14]
+
+
+def test_more_trips_than_room_in_one_row():
+    x = kg.placeholder((3,))
+    y = kg.vmap(lambda v: kg.while_loop(lambda y: y < 1000, lambda y: y + v, [v])[0])(x)
+    f = kg.compile([x], [y, kg.gradients(y.sum(), x)])
+    assert [r.tolist() for r in f([500.0, 1.0, 9.0])] == [[1000, 1000, 1008], [2, 1000, 112]]

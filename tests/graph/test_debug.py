@@ -1,0 +1,65 @@
+"""kg.debug: node by node, in the order of computation, with the place of the first bad value."""
+
+import numpy as np
+import pytest
+
+import kinetograph as kg
+
+
+def test_values_are_those_of_numpy():
+    x = kg.placeholder((3,), name="x")
+    value = np.array([0.5, 1.0, 2.0])
+    found = kg.debug([kg.exp(x) + 1, x.sum()], {x: value})
+    np.testing.assert_allclose(found.values[0], np.exp(value) + 1, rtol=1e-15)
+    assert found.values[1] == 3.5
+    assert found.first_bad is None
+
+
+def test_the_first_bad_value_is_named_with_its_line_and_trip():
+    x = kg.placeholder(name="x")
+
+    def body(v, i):
+        return v + kg.log(3.0 - i), i + 1  # -inf in the fourth trip
+
+    v, _ = kg.while_loop(lambda v, i: i < 6, body, [x, 0], name="falling")
+    found = kg.debug(v, {x: 1.0})
+    assert found.first_bad.startswith("log(3 - i) = -inf")
+    assert "test_debug.py:" in found.first_bad
+    assert found.first_bad.endswith("in trip 4 of while loop 'falling'")
+    assert found.trips == {"while loop 'falling'": 6}
+    assert "first value that is not finite" in str(found)
+
+
+def test_a_branch_not_taken_is_not_computed():
+    x = kg.placeholder(name="x")
+    y = kg.cond(x > 0, lambda: kg.log(x), lambda: 0.0)
+    assert kg.debug(y, {x: -1.0}).first_bad is None
+    found = kg.debug(kg.log(x), {x: -1.0})
+    assert found.first_bad.startswith("log(x) = nan")
+
+
+def test_bad_elements_of_arrays_are_counted_out():
+    x = kg.placeholder((4,), name="x")
+    found = kg.debug(kg.sqrt(x), {x: [1.0, 4.0, -1.0, -2.0]})
+    assert "shape (4,), from 1 to 2, nan at [2]" in found.first_bad
+
+
+def test_states_start_with_their_initial_values():
+    s = kg.state(2.0, name="s")
+    assert kg.debug(s.assign_add(3.0)).values[0] == 5.0
+
+
+def test_what_is_missing_or_does_not_fit():
+    x = kg.placeholder((2,), name="x")
+    with pytest.raises(kg.ModelError, match=r"the value of x .*test_debug.py:\d+\) is needed"):
+        kg.debug(x + 1)
+    with pytest.raises(kg.ShapeError, match=r"x has shape \(2,\), the given value \(3,\)"):
+        kg.debug(x + 1, {x: [1.0, 2.0, 3.0]})
+
+
+def test_derivatives_are_those_of_the_unrolled_program():
+    x = kg.placeholder(name="x")
+    (y,) = kg.while_loop(lambda v: v < 100, lambda v: v * v, [x])
+    found = kg.debug([y, kg.gradients(y, x), kg.hessian(y, x), kg.jvp(y, x, 1.0)], {x: 3.0})
+    # 3 -> 9 -> 81 -> 6561: y = x**8
+    np.testing.assert_allclose(found.values, [3.0**8, 8 * 3.0**7, 56 * 3.0**6, 8 * 3.0**7])

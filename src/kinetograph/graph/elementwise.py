@@ -104,6 +104,7 @@ ELEMENTWISE: dict[str, Operation] = {
 }
 WHERE = Operation("where", jnp.where, elementwise=True)
 CAST = Operation("astype", lambda x, *, dtype: x.astype(dtype), elementwise=True)
+STOP_GRADIENT = Operation("stop_gradient", jax.lax.stop_gradient, elementwise=True)
 INTEGER_POWER = Operation("power", jax.lax.integer_pow, "**", elementwise=True)
 
 
@@ -269,6 +270,12 @@ def clip(x: Operand, lower: Operand = None, upper: Operand = None) -> Node:
     if upper is not None:
         node = elementwise("minimum", node, upper)
     return node
+
+
+def stop_gradient(x: Operand) -> Node:
+    """x as a constant for derivatives."""
+    node = as_node(x, "stop_gradient")
+    return Apply(STOP_GRADIENT, (node,), node.shape, node.dtype)
 
 
 def round_to(x: Operand, decimals: int = 0) -> Node:

@@ -111,6 +111,11 @@ def clip(x: Any, lower: Any = None, upper: Any = None) -> Array:
     return Array(ew.clip(x, lower, upper))
 
 
+def stop_gradient(x: Any) -> Array:
+    """x, whose derivative is taken as zero: it counts as a constant."""
+    return Array(ew.stop_gradient(x))
+
+
 def _reduction(name: str, text: str) -> Callable[..., Array]:
     def function(x: Any, axis: Axis = None, keepdims: bool = False) -> Array:
         return Array(reductions.reduce(name, x, axis, keepdims))

@@ -1,0 +1,10 @@
+"""Ordinary differential equations in the graph: `kg.ode.solve`.
+
+Written as a user would write it, with `kg.scan` over the times asked for and `kg.while_loop` over
+the steps between two of them; nothing here is known to the rest of kinetograph.
+"""
+
+from .solver import solve
+from .tableaus import DOPRI5, TSIT5, Tableau
+
+__all__ = ["DOPRI5", "TSIT5", "Tableau", "solve"]

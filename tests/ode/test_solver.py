@@ -1,0 +1,409 @@
+"""`kg.ode.solve`: against closed forms and SciPy, its derivatives, its limits, its errors."""
+
+import re
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+import kinetograph as kg
+
+METHODS = ("tsit5", "dopri5")
+TIMES = np.arange(21.0)
+HARES = np.array([0.55, 0.028, 0.8, 0.024, 34.0, 5.9])
+
+
+def predators(p):
+    """Lotka-Volterra with rates p[:4]."""
+
+    def slope(t, y):
+        u, v = y[0], y[1]
+        return [(p[0] - p[1] * v) * u, (-p[2] + p[3] * u) * v]
+
+    return slope
+
+
+def tight(f, span, y0, times, **options):
+    """SciPy's solution to about 1e-12."""
+    options = {"method": "DOP853", "rtol": 1e-13, "atol": 1e-13} | options
+    return solve_ivp(f, span, y0, t_eval=times, **options).y.T
+
+
+def differences(function, x, step=1e-6):
+    """The Jacobian of a function by central differences, in relative steps."""
+    columns = []
+    for i in range(len(x)):
+        e = np.zeros_like(x)
+        e[i] = step * max(1e-3, abs(x[i]))
+        columns.append((function(x + e) - function(x - e)) / (2 * e[i]))
+    return np.stack(columns, -1)
+
+
+# Values.
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_weights_are_consistent(method):
+    """Every row of a Runge-Kutta method sums to its time, and the error of a constant is none."""
+    tableau = {"tsit5": kg.ode.TSIT5, "dopri5": kg.ode.DOPRI5}[method]
+    for row, c in zip(tableau.a, tableau.c, strict=True):
+        assert sum(row) == pytest.approx(c, abs=1e-15)
+    assert sum(tableau.error) == pytest.approx(0.0, abs=1e-15)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_order_conditions(method):
+    """All 17 conditions of order 5 for the solution, all 8 of order 4 for the estimate."""
+    tableau = {"tsit5": kg.ode.TSIT5, "dopri5": kg.ode.DOPRI5}[method]
+    a = np.zeros((7, 7))
+    for i, row in enumerate(tableau.a):
+        a[i + 1, : len(row)] = row
+    b, c = a[6], a.sum(1)
+    lower = b - np.array(tableau.error)
+    fourth = [
+        (np.ones(7), 1),
+        (c, 1 / 2),
+        (c**2, 1 / 3),
+        (a @ c, 1 / 6),
+        (c**3, 1 / 4),
+        (c * (a @ c), 1 / 8),
+        (a @ c**2, 1 / 12),
+        (a @ a @ c, 1 / 24),
+    ]
+    fifth = [
+        (c**4, 1 / 5),
+        (c**2 * (a @ c), 1 / 10),
+        ((a @ c) ** 2, 1 / 20),
+        (c * (a @ c**2), 1 / 15),
+        (a @ c**3, 1 / 20),
+        (c * (a @ a @ c), 1 / 30),
+        (a @ (c * (a @ c)), 1 / 40),
+        (a @ a @ c**2, 1 / 60),
+        (a @ a @ a @ c, 1 / 120),
+    ]
+    for vector, value in fourth + fifth:
+        assert b @ vector == pytest.approx(value, abs=1e-14)
+    for vector, value in fourth:
+        assert lower @ vector == pytest.approx(value, abs=1e-14)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_exponential(method):
+    ts = np.linspace(0, 3, 7)
+    y = kg.ode.solve(lambda t, y: -0.7 * y, 2.0, ts, method=method, rtol=1e-10, atol=1e-12)
+    assert y.shape == (7,)
+    np.testing.assert_allclose(kg.compile([], y)(), 2 * np.exp(-0.7 * ts), rtol=1e-9)
+
+
+def test_a_rate_that_depends_on_time():
+    ts = np.linspace(0.5, 4, 5)
+    y = kg.ode.solve(lambda t, y: kg.cos(t) * y, 1.0, ts, t0=0, rtol=1e-10)
+    np.testing.assert_allclose(kg.compile([], y)(), np.exp(np.sin(ts)), rtol=1e-8)
+
+
+def test_energy_of_an_oscillator():
+    ts = np.linspace(0, 50, 11)
+    y = kg.ode.solve(lambda t, y: [y[1], -y[0]], [1.0, 0.0], ts, rtol=1e-10, atol=1e-12)
+    values = kg.compile([], y)()
+    np.testing.assert_allclose((values**2).sum(1), 1.0, atol=1e-8)
+    np.testing.assert_allclose(values[:, 0], np.cos(ts), atol=1e-8)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_agrees_with_scipy(method):
+    p = kg.placeholder((6,), name="p")
+    y = kg.ode.solve(predators(p), p[4:], TIMES, method=method, rtol=1e-11, atol=1e-11)
+    expected = tight(predators(HARES), (0, 20), HARES[4:], TIMES)
+    np.testing.assert_allclose(kg.compile([p], y)(HARES), expected, rtol=1e-9)
+
+
+def test_a_matrix_of_ten_unknowns():
+    """A linear system, y' = A y with a matrix y, against the exponential of A."""
+    from scipy.linalg import expm
+
+    a = np.random.default_rng(0).normal(0, 0.5, (5, 5))
+    y0 = np.random.default_rng(1).normal(size=(5, 2))
+    ts = np.array([0.0, 0.4, 2.0])
+    y = kg.ode.solve(lambda t, y: kg.data(a) @ y, y0, ts, rtol=1e-11, atol=1e-12)
+    assert y.shape == (3, 5, 2)
+    np.testing.assert_allclose(
+        kg.compile([], y)(), [expm(a * t) @ y0 for t in ts], rtol=1e-8, atol=1e-10
+    )
+
+
+def test_structures():
+    """Tuples, dictionaries and shapes in them come back as they are."""
+
+    def slope(t, y):
+        return {"x": y["v"], "v": -y["x"], "both": (y["x"], kg.stack([y["v"], y["v"]]))}
+
+    y0 = {"x": 0.0, "v": 1.0, "both": (0.0, np.zeros(2))}
+    ts = np.linspace(0, 2, 5)
+    y = kg.ode.solve(slope, y0, ts, rtol=1e-10, atol=1e-12)
+    x, v, first, second = kg.compile([], [y["x"], y["v"], *y["both"]])()
+    np.testing.assert_allclose(x, np.sin(ts), atol=1e-9)
+    np.testing.assert_allclose(v, np.cos(ts), atol=1e-9)
+    np.testing.assert_allclose(first, 1 - np.cos(ts), atol=1e-9)
+    np.testing.assert_allclose(second, np.stack([np.sin(ts)] * 2, -1), atol=1e-9)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_error_follows_the_tolerance(method):
+    """A hundredth of the tolerance, about a hundredth of the error: local errors are controlled."""
+    p = kg.placeholder((6,), name="p")
+    expected = tight(predators(HARES), (0, 20), HARES[4:], TIMES)
+    tolerances = 10.0 ** -np.arange(4, 11, 2)
+    errors, trips = [], []
+    for rtol in tolerances:
+        y = kg.ode.solve(predators(p), p[4:], TIMES[[0, 20]], method=method, rtol=rtol, atol=rtol)
+        f = kg.compile([p], y)
+        errors.append(np.max(np.abs(f(HARES)[1] / expected[-1] - 1)))
+        trips.append(next(iter(f.most_trips.values())))
+    slope = np.polyfit(np.log(tolerances), np.log(errors), 1)[0]
+    assert 0.85 < slope < 1.25
+    # A method of order 5 whose error per step is held at tol makes about tol^(-1/5) steps.
+    steps = np.polyfit(np.log(tolerances), np.log(trips), 1)[0]
+    assert -0.23 < steps < -0.15
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_no_more_evaluations_than_scipy(method):
+    """Steps are chosen about as well as by SciPy's Dormand-Prince, to the same tolerance."""
+    p = kg.placeholder((6,), name="p")
+    y = kg.ode.solve(predators(p), p[4:], [0.0, 20.0], method=method, rtol=1e-7, atol=1e-7)
+    f = kg.compile([p], y)
+    f(HARES)
+    other = solve_ivp(predators(HARES), (0, 20), HARES[4:], rtol=1e-7, atol=1e-7)
+    assert 6 * next(iter(f.most_trips.values())) < 1.15 * other.nfev
+
+
+def test_a_step_that_was_cut_is_taken_up_again():
+    """Many output times do not spoil the step size: one step between each pair is enough."""
+    ts = np.linspace(0, 1, 101)
+    y = kg.ode.solve(lambda t, y: -y, 1.0, ts)
+    f = kg.compile([], y)
+    np.testing.assert_allclose(f(), np.exp(-ts), rtol=1e-6)
+    (most,) = f.most_trips.values()
+    assert most <= 5  # in the first interval; then one each
+
+
+def test_symbolic_times():
+    ts = kg.placeholder((3,), name="ts")
+    y = kg.ode.solve(lambda t, y: -y, 1.0, ts, rtol=1e-9)
+    f = kg.compile([ts], y)
+    for values in ([0.0, 1.0, 2.0], [1.0, 1.5, 7.0]):
+        np.testing.assert_allclose(f(values), np.exp(values[0] - np.array(values)), rtol=1e-6)
+
+
+def test_a_time_that_goes_back_is_nan():
+    ts = kg.placeholder((3,), name="ts")
+    y = kg.ode.solve(lambda t, y: -y, 1.0, ts)
+    values = kg.compile([ts], y)([0.0, 2.0, 1.0])
+    np.testing.assert_allclose(values[:2], [1, np.exp(-2)], rtol=1e-5)
+    assert np.isnan(values[2])
+
+
+def test_an_equilibrium():
+    y = kg.ode.solve(lambda t, y: 0 * y, [0.0, 1.0], [0.0, 1.0, 1e6])
+    np.testing.assert_array_equal(kg.compile([], y)(), [[0, 1]] * 3)
+
+
+def test_float32():
+    with kg.precision("float32"):
+        y = kg.ode.solve(lambda t, y: -y, 1.0, [0.0, 1.0], rtol=1e-4, atol=1e-5)
+        value = kg.compile([], y)()
+    assert value.dtype == np.float32
+    assert value[1] == pytest.approx(np.exp(-1), rel=1e-3)
+
+
+# Derivatives.
+
+
+def test_derivatives_of_an_exponential():
+    """y = y0 exp(-k t): first and second derivatives by k and y0, in closed form."""
+    k, y0 = kg.placeholder(name="k"), kg.placeholder(name="y0")
+    y = kg.ode.solve(lambda t, y: -k * y, y0, [0.0, 1.5], rtol=1e-10, atol=1e-12)[1]
+    outputs = [*kg.gradients(y, [k, y0]), kg.jvp(y, k, 1.0), kg.hessian(y, k)]
+    values = kg.compile([k, y0], outputs)(0.6, 2.0)
+    e = np.exp(-0.9)
+    np.testing.assert_allclose(values, [-3 * e, e, -3 * e, 4.5 * e], rtol=1e-7)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("rtol", [1e-6, 1e-9])
+def test_gradients_are_within_the_tolerance(method, rtol):
+    """Against differences of a solution that is much more accurate."""
+    p = kg.placeholder((6,), name="p")
+    y = kg.ode.solve(predators(p), p[4:], TIMES, method=method, rtol=rtol, atol=rtol)
+    gradient = kg.compile([p], kg.gradients((kg.log(y) ** 2).sum(), p))(HARES)
+
+    def target(p):
+        return np.sum(np.log(tight(predators(p), (0, 20), p[4:], TIMES)) ** 2)
+
+    expected = differences(target, HARES, 1e-5)
+    np.testing.assert_allclose(gradient, expected, rtol=300 * rtol + 1e-7)
+
+
+def test_forward_and_reverse_agree():
+    p, d = kg.placeholder((6,), name="p"), np.arange(1.0, 7.0)
+    y = kg.ode.solve(predators(p), p[4:], TIMES)
+    z = kg.log(y).sum()
+    f = kg.compile([p], [kg.gradients(z, p) @ d, kg.jvp(z, p, d)])
+    reverse, forward = f(HARES)
+    assert reverse == pytest.approx(forward, rel=1e-11)
+
+
+def test_hessian():
+    p = kg.placeholder((6,), name="p")
+    y = kg.ode.solve(predators(p), p[4:], TIMES[:6], rtol=1e-10, atol=1e-10)
+    z = kg.log(y).sum()
+    f = kg.compile([p], [kg.gradients(z, p), kg.hessian(z, p)])
+    hessian = f(HARES)[1]
+    np.testing.assert_allclose(hessian, hessian.T, rtol=1e-8, atol=1e-8)
+    expected = differences(lambda p: f(p)[0], HARES, 1e-4)
+    np.testing.assert_allclose(hessian, expected, rtol=1e-4, atol=1e-3)
+
+
+@pytest.mark.parametrize("grad", ["stack", "checkpoint", "forward"])
+def test_strategies_give_the_same_gradient(grad):
+    p = kg.placeholder((6,), name="p")
+    gradients = []
+    for strategy in ("auto", grad):
+        y = kg.ode.solve(predators(p), p[4:], TIMES[:4], grad=strategy, max_steps=64)
+        gradients.append(kg.compile([p], kg.gradients(kg.log(y).sum(), p))(HARES))
+    np.testing.assert_allclose(*gradients, rtol=1e-10)
+
+
+def test_derivatives_by_times():
+    """dy/dt at an output time is f there, at the first time minus its flow."""
+    t0, ts = kg.placeholder(name="t0"), kg.placeholder((2,), name="ts")
+    y = kg.ode.solve(lambda t, y: kg.cos(t) * y, 2.0, ts, t0=t0, rtol=1e-10, atol=1e-12)
+    f = kg.compile([t0, ts], [y, *kg.gradients(y[1], [t0, ts])])
+    value, by_start, by_times = f(0.3, [1.0, 2.0])
+    exact = 2 * np.exp(np.sin(2.0) - np.sin(0.3))
+    assert value[1] == pytest.approx(exact, rel=1e-8)
+    assert by_start == pytest.approx(-np.cos(0.3) * exact, rel=1e-6)
+    np.testing.assert_allclose(by_times, [0.0, np.cos(2.0) * exact], rtol=1e-6, atol=1e-6)
+
+
+def test_more_steps_than_there_is_room_for():
+    """The buffer of the loop is doubled: the gradient does not depend on it."""
+    k = kg.placeholder(name="k")
+    y = kg.ode.solve(lambda t, y: [k * y[1], -k * y[0]], [1.0, 0.0], [0.0, 1.0], rtol=1e-9)
+    f = kg.compile([k], [y[1], kg.gradients(y[1, 0], k)])
+    value, gradient = f(30.0)
+    assert max(f.most_trips.values()) > 64
+    np.testing.assert_allclose(value, [np.cos(30), -np.sin(30)], rtol=1e-6)
+    assert gradient == pytest.approx(-np.sin(30), rel=1e-6)
+
+
+def test_in_a_batch():
+    """Each lane is what it would be alone, values and gradients."""
+    k = np.array([0.5, 2.0, 9.0])
+
+    def one(k):
+        return kg.ode.solve(lambda t, y: -k * y, 1.0, [0.0, 1.0])[1]
+
+    ks = kg.placeholder((3,), name="ks")
+    y = kg.vmap(one)(ks)
+    values, gradients = kg.compile([ks], [y, kg.gradients(y.sum(), ks)])(k)
+    x = kg.placeholder(name="x")
+    alone = kg.compile([x], [one(x), kg.gradients(one(x), x)])
+    np.testing.assert_allclose([values, gradients], np.transpose([alone(v) for v in k]), rtol=1e-12)
+
+
+# Limits.
+
+
+def test_too_many_steps_give_nan():
+    """Stiff: 1000 explicit steps are too few for a rate of 1e6. What was reached before stays."""
+    k = kg.placeholder(name="k")
+    slope = lambda t, y: -k * (y - kg.cos(t))
+    y = kg.ode.solve(slope, 1.0, [0.0, 1e-4, 1.0, 2.0], max_steps=1000)
+    values = kg.compile([k], y)(1e6)
+    np.testing.assert_allclose(values[:2], 1.0, atol=1e-3)
+    assert np.isnan(values[2:]).all()
+
+
+def test_too_many_steps_can_be_an_error():
+    slope = lambda t, y: -1e6 * (y - kg.cos(t))
+    y = kg.ode.solve(slope, 1.0, [0.0, 1.0], max_steps=100, on_limit="error")
+    with pytest.raises(kg.LoopError, match=r"test_solver.py:\d+.* maximum_iterations = 100"):
+        kg.compile([], y)()
+
+
+def test_a_singularity_gives_nan():
+    """y' = y^2 from 1 is 1 / (1 - t): steps get shorter for ever."""
+    y = kg.ode.solve(lambda t, y: y**2, 1.0, [0.0, 0.5, 1.5, 2.0])
+    f = kg.compile([], y)
+    values = f()
+    np.testing.assert_allclose(values[:2], [1, 2], rtol=1e-5)
+    assert np.isnan(values[2:]).all()
+    assert max(f.most_trips.values()) < 1000
+
+
+@pytest.mark.parametrize("start", [np.nan, np.inf, -1.0])
+def test_what_is_not_finite_gives_nan_soon(start):
+    y0 = kg.placeholder(name="y0")
+    f = kg.compile([y0], kg.ode.solve(lambda t, y: kg.sqrt(y), y0, [0.0, 1.0, 2.0]))
+    assert np.isnan(f(start)[1:]).all()
+    assert max(f.most_trips.values()) < 1000
+
+
+# Misuse.
+
+
+def bad(t, y):
+    return y[:1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "kind", "message"),
+    [
+        ((None, 1.0, [0, 1]), {}, TypeError, "f argument required"),
+        ((3, 1.0, [0, 1]), {}, TypeError, "f must be callable, got int"),
+        ((bad, None, [0, 1]), {}, ValueError, "y0 must be provided"),
+        ((bad, (), [0, 1]), {}, ValueError, "y0 has no elements"),
+        ((bad, [1.0, 2.0], None), {}, ValueError, "ts must be provided"),
+        ((bad, [1.0, 2.0], 3.0), {}, kg.ShapeError, "expected a vector"),
+        ((bad, [1.0, 2.0], []), {}, kg.ShapeError, "at least one time"),
+        (
+            (bad, [1.0, 2.0], [0, 2, 1]),
+            {},
+            ValueError,
+            r"ts\[1\] = 2 is followed by ts\[2\] = 1 \(test_solver.py:\d+\)",
+        ),
+        ((bad, [1.0, 2.0], [0, 1, 1]), {}, ValueError, "ts must increase"),
+        ((bad, [1.0, 2.0], [0, np.nan]), {}, ValueError, r"ts\[1\] is nan"),
+        ((bad, [1.0, 2.0], [0, 1]), {"t0": 0.5}, ValueError, "lies before t0 = 0.5"),
+        ((bad, [1.0, 2.0], [0, 1]), {"t0": [0.5]}, kg.ShapeError, "t0 has shape"),
+        (
+            (bad, [1.0, 2.0], [0, 1]),
+            {},
+            kg.ShapeError,
+            r"bad \(test_solver.py:\d+\) returns shape \(1,\) for y of shape \(2,\)",
+        ),
+        ((lambda t, y: None, 1.0, [0, 1]), {}, ValueError, r"f \(test_solver.py:\d+\) must have"),
+        ((lambda t, y: (y, y), 1.0, [0, 1]), {}, TypeError, "returns tuple of 2 where y is an arr"),
+        ((lambda t, y: y[0], (1.0, 2.0), [0, 1]), {}, TypeError, "returns an array where y is tup"),
+        ((lambda t, y: "no", 1.0, [0, 1]), {}, kg.SymbolicError, r"what f \(test_solver.py"),
+        ((bad, [1.0, 2.0], [0, 1]), {"method": "euler"}, ValueError, "one of 'tsit5', 'dopri5'"),
+        ((bad, [1.0, 2.0], [0, 1]), {"rtol": 0}, ValueError, "rtol is 0"),
+        ((bad, [1.0, 2.0], [0, 1]), {"atol": -1}, ValueError, "atol is -1"),
+        ((bad, [1.0, 2.0], [0, 1]), {"max_steps": 0}, ValueError, "max_steps is 0"),
+        ((bad, [1.0, 2.0], [0, 1]), {"on_limit": "x"}, ValueError, "'nan', 'error'"),
+        ((bad, [1.0, 2.0], [0, 1]), {"grad": "x"}, ValueError, "grad is 'x'"),
+        ((lambda t, y: y, 1.0, [0, 1]), {"first_step": 0.0}, ValueError, "must be positive"),
+        ((lambda t, y: y, 1.0, [0, 1]), {"first_step": [1.0]}, kg.ShapeError, "first_step has"),
+    ],
+)
+def test_misuse(arguments, options, kind, message):
+    with pytest.raises(kind, match=message) as caught:
+        kg.ode.solve(*arguments, **options)
+    assert re.search(r"^solve: ", str(caught.value))
+
+
+def test_stop_gradient():
+    x = kg.placeholder(name="x")
+    f = kg.compile([x], [kg.stop_gradient(x) * x, kg.gradients(kg.stop_gradient(x) * x, x)])
+    assert [float(v) for v in f(3.0)] == [9.0, 3.0]

@@ -1,8 +1,8 @@
 """What the tests of control flow share: one program for the graph and for plain Python.
 
 A program is a function of (ops, x, w, ...) that writes its branches and loops by `ops.cond` and
-`ops.loop`. With `Plain` they are Python's own `if` and `while`, on numbers or on `Jet`s, which carry
-first and second derivatives along: the oracle. With `Graph` they are nodes.
+`ops.loop`. With `Plain` they are Python's own `if` and `while`, on numbers or on `Jet`s, which
+carry first and second derivatives along: the oracle. With `Graph` they are nodes.
 """
 
 import numpy as np
@@ -147,9 +147,7 @@ def growth(ops, x, w):
 
 def wave(ops, x, w):
     """17 trips whose factors do not commute (W11)."""
-    return ops.loop(
-        lambda i, y: i < 17, lambda i, y: (i + 1, w * ops.sin(y) + 0.1 * i), (0, x)
-    )[1]
+    return ops.loop(lambda i, y: i < 17, lambda i, y: (i + 1, w * ops.sin(y) + 0.1 * i), (0, x))[1]
 
 
 def nested(ops, x, w):
@@ -223,9 +221,7 @@ def in_scan(program, ops, x, w):
 
 def in_vmap(program, ops, x, w):
     """In a batch whose members make different numbers of trips."""
-    return ops.total(
-        lambda x, w: program(ops, x, w), [x, x * 1.3, x + 0.4], [w, w + 0.7, w * 1.2]
-    )
+    return ops.total(lambda x, w: program(ops, x, w), [x, x * 1.3, x + 0.4], [w, w + 0.7, w * 1.2])
 
 
 def in_vmap_in_while(program, ops, x, w):

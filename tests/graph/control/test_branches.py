@@ -124,7 +124,8 @@ def test_a_list_of_one_is_unpacked_unless_strict():
     loose = kg.cond(x > 0, lambda: [x], lambda: [x + 1])
     strict = kg.cond(x > 0, lambda: [x], lambda: [x + 1], strict=True)
     assert isinstance(loose, kg.Array)
-    assert isinstance(strict, list) and len(strict) == 1
+    assert isinstance(strict, list)
+    assert len(strict) == 1
 
 
 def test_branches_may_return_outer_values_and_constants():
@@ -267,9 +268,7 @@ def test_case_takes_the_first_true_predicate():
 def test_vectors_and_bools_and_ints_in_branches():
     x = kg.placeholder((3,))
     n = kg.placeholder(dtype=int)
-    a, b, c = kg.cond(
-        n > 2, lambda: (x[::-1], n * 2, n > 5), lambda: (x + n, n, n == 0)
-    )
+    a, b, c = kg.cond(n > 2, lambda: (x[::-1], n * 2, n > 5), lambda: (x + n, n, n == 0))
     f = kg.compile([x, n], [a, b, c, kg.gradients((a * [1, 2, 3]).sum(), x)])
     for got, want in zip(f([1, 2, 4], 7), [[4, 2, 1], 14, True, [3, 2, 1]], strict=True):
         np.testing.assert_array_equal(got, want)

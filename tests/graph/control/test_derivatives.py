@@ -8,7 +8,6 @@ from tests.graph.control import helpers
 from tests.graph.control.helpers import (
     PROGRAMS,
     Graph,
-    Plain,
     check_derivatives,
     compiled,
     derivatives,

@@ -4,8 +4,14 @@ from collections import namedtuple
 
 import numpy as np
 import pytest
-from tests.graph.control.helpers import Jet, check_derivatives, compiled, derivatives
-from tests.graph.control.helpers import expected_derivatives, interpreted
+from tests.graph.control.helpers import (
+    Jet,
+    check_derivatives,
+    compiled,
+    derivatives,
+    expected_derivatives,
+    interpreted,
+)
 
 import kinetograph as kg
 
@@ -16,7 +22,9 @@ Pair = namedtuple("Pair", "a b")
 @pytest.mark.parametrize("size", [0, 1, 5])
 def test_equals_the_python_loop(size, reverse):
     xs = kg.placeholder((size, 2))
-    last, ys = kg.scan(lambda c, x: (c * 0.5 + x, (c, x[0])), np.array([1.0, 2.0]), xs, reverse=reverse)
+    last, ys = kg.scan(
+        lambda c, x: (c * 0.5 + x, (c, x[0])), np.array([1.0, 2.0]), xs, reverse=reverse
+    )
     at = np.arange(2.0 * size).reshape(size, 2) + 1
     c = np.array([1.0, 2.0])
     first, second = np.zeros((size, 2)), np.zeros(size)
@@ -101,7 +109,7 @@ def test_data_dependent_loops_inside_report_their_trips():
         (y,) = kg.while_loop(lambda y: y < 1000, lambda y: y + x, [x])
         return c + y, y
 
-    c, ys = kg.scan(f, 0.0, xs)
+    c, _ys = kg.scan(f, 0.0, xs)
     g = kg.compile([xs], [c, kg.gradients(c, xs)])
     c, slope = g([1.0, 7.0, 400.0])
     # Up to 1000 trips in one of them: more than the first buffer holds.
@@ -124,9 +132,7 @@ def test_numbers_grow():
 def test_dtypes_of_rows():
     n = kg.placeholder((4,), int)
     flags = np.array([True, False, True, True])
-    c, ys = kg.scan(
-        lambda c, row: (c + kg.where(row[1], row[0], 0), row[0] > 2), 0, (n, flags)
-    )
+    c, ys = kg.scan(lambda c, row: (c + kg.where(row[1], row[0], 0), row[0] > 2), 0, (n, flags))
     total, large = kg.compile([n], [c, ys])([1, 2, 3, 4])
     assert total == 8
     assert large.tolist() == [False, False, True, True]

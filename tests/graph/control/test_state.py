@@ -130,10 +130,10 @@ def test_branches_read_what_was_assigned_before_and_in_them():
 
 
 def test_updates_in_a_conditional_in_a_loop():
-    s, n, x = kg.state(0, name="s"), kg.placeholder(dtype=int), kg.placeholder()
+    s, n = kg.state(0, name="s"), kg.placeholder(dtype=int)
 
     def body(i):
-        kg.cond(i % 3 == 0, lambda: s.assign(s * 2 + i), lambda: s.assign_add(1) if True else s)
+        kg.cond(i % 3 == 0, lambda: s.assign(s * 2 + i), lambda: s.assign_add(1))
         return i + 1
 
     (i,) = kg.while_loop(lambda i: i < n, body, [0])
@@ -254,7 +254,7 @@ def test_a_draw_in_a_branch_advances_only_if_taken():
 def test_an_update_on_which_a_loop_depends_runs_once_before_it():
     s, n = kg.state(0, name="s"), kg.placeholder(dtype=int)
     updated = s.assign_add(1)
-    (i, total) = kg.while_loop(
+    (_i, total) = kg.while_loop(
         lambda i, total: i < n, lambda i, total: (i + 1, total + updated), (0, 0)
     )
     f = kg.compile([n], total)

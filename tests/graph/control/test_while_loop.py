@@ -123,7 +123,7 @@ def test_nested_loop_variables(wrap, listed):
 
 def test_no_trip_returns_the_start_and_its_gradient_is_the_identity():
     x, w = kg.placeholder((2,)), kg.placeholder()
-    i, y = kg.while_loop(lambda i, y: i < 0, lambda i, y: (i + 1, y * w), (0, x))
+    _i, y = kg.while_loop(lambda i, y: i < 0, lambda i, y: (i + 1, y * w), (0, x))
     f = kg.compile([x, w], [y, *kg.gradients((y * [3.0, 5.0]).sum(), [x, w])])
     y, dx, dw = f([1.0, 2.0], 7.0)
     assert y.tolist() == [1, 2]
@@ -165,7 +165,9 @@ def test_on_limit_error_raises_at_run():
     (y,) = kg.while_loop(lambda y: y < 8, lambda y: y * 2, [x], 3, on_limit="error", name="climb")
     f = kg.compile([x], y)
     assert f(1.0) == 8
-    with pytest.raises(RuntimeError, match=r"'climb' \(test_while_loop.py:\d+\).*maximum_iterations = 3"):
+    with pytest.raises(
+        RuntimeError, match=r"'climb' \(test_while_loop.py:\d+\).*maximum_iterations = 3"
+    ):
         f(0.9)
 
 
@@ -235,7 +237,7 @@ def test_functions_are_called_once():
 
 def test_what_the_loop_reads_is_one_operand_and_its_gradient_a_sum_over_trips():
     x, w = kg.placeholder(), kg.placeholder()
-    i, y = kg.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, y * w + 0 * w), (0, x))
+    _i, y = kg.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, y * w + 0 * w), (0, x))
     node = y.node.parents[0]
     assert [p for p in node.parents if p is w.node] == [w.node]
     assert kg.compile([x, w], kg.gradients(y, [x, w]))(2.0, 3.0) == [27, 54]
@@ -270,9 +272,7 @@ def test_an_unused_result_that_feeds_another():
 
 def test_gradients_of_several_results_together():
     x, w = kg.placeholder(), kg.placeholder()
-    i, u, v = kg.while_loop(
-        lambda i, u, v: i < 3, lambda i, u, v: (i + 1, u * w, v + u), (0, x, x)
-    )
+    i, u, v = kg.while_loop(lambda i, u, v: i < 3, lambda i, u, v: (i + 1, u * w, v + u), (0, x, x))
     total = u * 2 + v * i.astype(float)
     # u = x w^3, v = x (2 + w + w^2), i = 3
     f = kg.compile([x, w], kg.gradients(total, [x, w]))
@@ -311,7 +311,7 @@ def test_integers_and_booleans_have_no_gradient_and_are_not_kept():
 def test_only_what_the_backward_pass_needs_is_kept():
     x, w = kg.placeholder((5,)), kg.placeholder((7,))
     n = 37
-    i, big, y = kg.while_loop(
+    _i, _big, y = kg.while_loop(
         lambda i, big, y: i < 20,
         lambda i, big, y: (i + 1, big + 1.0, np.sin(y) * w.sum() + big.sum() * 0.0),
         (0, x, 0.5),
@@ -326,9 +326,7 @@ def test_only_what_the_backward_pass_needs_is_kept():
 
 def test_a_huge_bound_with_few_trips_costs_few():
     x = kg.placeholder((8,))
-    i, y = kg.while_loop(
-        lambda i, y: i < 5, lambda i, y: (i + 1, np.sin(y)), (0, x), 2**20
-    )
+    _i, y = kg.while_loop(lambda i, y: i < 5, lambda i, y: (i + 1, np.sin(y)), (0, x), 2**20)
     slope = kg.gradients(y.sum(), x)
     f = kg.compile([x], slope)
     at = np.linspace(0.1, 2, 8)
@@ -343,7 +341,7 @@ def test_a_huge_bound_with_few_trips_costs_few():
 @pytest.mark.parametrize("grad", ["auto", "checkpoint"])
 def test_more_trips_than_the_first_buffer_holds(grad):
     x, n = kg.placeholder(), kg.placeholder(dtype=int)
-    i, y = kg.while_loop(
+    _i, y = kg.while_loop(
         lambda i, y: i < n, lambda i, y: (i + 1, y + 0.01 * np.sin(y)), (0, x), grad=grad
     )
     f = kg.compile([x, n], [y, kg.gradients(y, x), kg.hessian(y, x)])
@@ -474,9 +472,7 @@ def test_vectors_through_a_solver():
     def body(y, old):
         return b - a @ y, y
 
-    y, _ = kg.while_loop(
-        lambda y, old: ((y - old) ** 2).sum() > 1e-30, body, (b, b + 1), 1000
-    )
+    y, _ = kg.while_loop(lambda y, old: ((y - old) ** 2).sum() > 1e-30, body, (b, b + 1), 1000)
     f = kg.compile([a, b], [y, *kg.gradients((y * [1.0, 2.0, 3.0]).sum(), [a, b])])
     rng = np.random.default_rng(1)
     at, rhs = 0.2 * rng.standard_normal((3, 3)), rng.standard_normal(3)

@@ -127,8 +127,8 @@ def vmap(f: Callable[..., Any], name: str | None = None) -> Callable[..., Any]:
         if context._versions.assigned:
             cell = next(iter(context._versions.assigned))
             raise ModelError(
-                f"vmap: the function assigns state {cell.title}{place_text()}, but the rows have no "
-                "order; return values and assign them outside"
+                f"vmap: the function assigns state {cell.title}{place_text()}, but the rows have "
+                "no order; return values and assign them outside"
             )
         captures = [n for n in context._arguments if n.role != "row"]
         body = Subgraph((*inner, *captures), returned.nodes)
@@ -138,5 +138,3 @@ def vmap(f: Callable[..., Any], name: str | None = None) -> Callable[..., Any]:
         return returned.pattern.fill(map(Array, parts))
 
     return batched
-
-

@@ -12,7 +12,6 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from ..array import Array
 from ..elementwise import as_node, elementwise
 from ..errors import ShapeError, SymbolicError
 from ..lower import Scope
@@ -138,7 +137,8 @@ def cond(
     check_function(true_fn, "true_fn", "cond")
     check_function(false_fn, "false_fn", "cond")
     node = _predicate(pred)
-    assert true_fn is not None and false_fn is not None
+    assert true_fn is not None
+    assert false_fn is not None
     functions = {"false_fn": false_fn, "true_fn": true_fn}
     return _build(node, functions, order=(1, 0), strict=strict, name=name, doing="cond")
 
@@ -300,7 +300,9 @@ def _build(
     contexts: dict[int, CondContext] = {}
     returned: dict[int, Returned] = {}
     for number in order:
-        context = CondContext(index, number, name or (contexts[order[0]].name if contexts else None))
+        context = CondContext(
+            index, number, name or (contexts[order[0]].name if contexts else None)
+        )
         contexts[number] = context
         result = context.call(functions[names[number]])
         if result is None:
@@ -329,9 +331,7 @@ def _node(index: Node, contexts: Sequence[CondContext], outputs: Sequence[list[N
     for context, nodes in zip(contexts, outputs, strict=True):
         inputs: list[Inner] = context._arguments
         subgraphs.append(Subgraph(inputs, nodes))
-        places.append(
-            tuple(captures.setdefault(inner.outer, len(captures)) for inner in inputs)
-        )
+        places.append(tuple(captures.setdefault(inner.outer, len(captures)) for inner in inputs))
     return Cond(index, list(captures), subgraphs, contexts, places)
 
 

@@ -1,10 +1,10 @@
 """Build-time bookkeeping of branches and loops: what is made inside, and what comes from outside.
 
 The innermost context stands on a stack. A node that is made tells it (`add_op`), and each parent
-that was made outside is captured (`add_value`) by every context on the way, once a level: inside, an
-`Inner` node stands for it. The graph itself is functional: captures become inputs of the branch or
-loop. `describe` writes the classic dataflow form of TensorFlow's control flow (Switch, Merge, Enter,
-NextIteration, Exit), which is a way to look at the graph and not how it runs.
+that was made outside is captured (`add_value`) by every context on the way, once a level: inside,
+an `Inner` node stands for it. The graph itself is functional: captures become inputs of the branch
+or loop. `describe` writes the classic dataflow form of TensorFlow's control flow (Switch, Merge,
+Enter, NextIteration, Exit), which is a way to look at the graph and not how it runs.
 
 Reference: Yu et al. (2018), Dynamic control flow in large-scale machine learning, EuroSys.
 """
@@ -87,11 +87,13 @@ class ControlFlowContext:
         for name, value in state.items():
             self._set(name, value)
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: Any = None) -> None:
         raise AttributeError(
             f"{name!r} of {self.kind} context {self.name!r} cannot be changed: contexts record how "
             "the graph was built"
         )
+
+    __delattr__ = __setattr__
 
     # Attributes set in __init__.
     name: str
@@ -156,18 +158,21 @@ class ControlFlowContext:
         self._values.append(node)
         for parent in parents:
             if parent.context is not self:
-                return tuple(map(self.add_value, parents))
+                return tuple(self.add_value(p, parents) for p in parents)
         return parents
 
-    def add_value(self, node: Node) -> Node:
-        """What stands for a node inside: itself if it was made here, else its capture."""
+    def add_value(self, node: Node, beside: Sequence[Node] = ()) -> Node:
+        """What stands for a node inside: itself if it was made here, else its capture.
+
+        Messages about it name one of the nodes `beside` which it is used.
+        """
         if node.context is self:
             return node
         outer = self.outer_context
         if node.context is not outer:
             if outer is None:
-                raise escaped(node)
-            node = outer.add_value(node)
+                raise escaped(node, beside)
+            node = outer.add_value(node, beside)
         inner = self._external.get(node)
         if inner is None:
             inner = self.argument(node, "captured")
@@ -300,29 +305,33 @@ def outside() -> Iterator[None]:
         CURRENT.context = before
 
 
-def common(first: ControlFlowContext, second: ControlFlowContext) -> ControlFlowContext | None:
-    """The innermost context around both."""
-    around = set(map(id, second.enclosing()))
-    return next((c for c in first.enclosing() if id(c) in around), None)
-
-
-def escaped(node: Node, user: Node | None = None) -> SymbolicError:
+def escaped(node: Node, beside: Sequence[Node] = ()) -> SymbolicError:
     """The complaint about a node of a branch or loop that is used outside of it."""
-    name, home, now = describe(node), node.context, CURRENT.context
+    name, home = describe(node), node.context
     assert home is not None
     made = f" (made at {node.site})" if node.site else ""
-    if now is not None and isinstance(now, WhileContext) and isinstance(home, WhileContext):
-        what = "a node" if user is None else "another value"
+    first, second = _loop_around(home), _loop_around(CURRENT.context)
+    if first is not None and second is not None and first is not second:
+        others = [describe(n) for n in beside if n is not node]
+        place = site_of(here())
+        used = f" ({place})" if place else ""
+        what = f"an operation on {others[0]!r}" if others else "another value"
         return SymbolicError(
-            f"Cannot use {name!r}{made} as input to {what} because they are in different while "
-            f"loops: {name!r} is in {home.title}, the other in {now.title}; make it a loop "
-            "variable, so that the first loop returns it"
+            f"Cannot use {name!r}{made} as input to {what}{used} because they are in different "
+            f"while loops: {name!r} is in {first.title}, the other in {second.title}; make it a "
+            "loop variable, so that the first loop returns it"
         )
     noun = "is in a while loop: it " if isinstance(home, WhileContext) else ""
     return SymbolicError(
         f"{name!r}{made} {noun}is defined inside {home.title} and cannot be used here; return it "
         "from there and use the result"
     )
+
+
+def _loop_around(context: ControlFlowContext | None) -> WhileContext | None:
+    """The innermost while loop around what is made in a context."""
+    enclosing = () if context is None else context.enclosing()
+    return next((c for c in enclosing if isinstance(c, WhileContext)), None)
 
 
 def require_outside(nodes: Sequence[Node], doing: str) -> None:

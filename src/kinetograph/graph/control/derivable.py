@@ -185,9 +185,7 @@ class _Stack:
         loop, needed = self.loop, self.product.needs_carry
         kept_types = tuple(t for t, n in zip(self.product.carry, needed, strict=True) if n)
 
-        def body(
-            modes: Modes, alive: Any, carry: Tensors, captures: Tensors, row: Tensors
-        ) -> Any:
+        def body(modes: Modes, alive: Any, carry: Tensors, captures: Tensors, row: Tensors) -> Any:
             new, result = loop.body(modes, alive, carry, captures, row)
             return new, (*result, *(c for c, n in zip(carry, needed, strict=True) if n))
 
@@ -298,9 +296,7 @@ class _Checkpoints:
         again = _Product(self.loop, product.carry, product.captures, product.rows, modes)
         return _Checkpoints(self.loop, again, modes)
 
-    def _last_level(
-        self, carry: Tensors, captures: Tensors, trips: Any, cts: Tensors
-    ) -> Tensors:
+    def _last_level(self, carry: Tensors, captures: Tensors, trips: Any, cts: Tensors) -> Tensors:
         loop = replace(self.loop, more=None, length=self.slots, strategy="stack")
         stack = _Stack(loop, self.product, self.rest)
         _, kept = stack.forward(trips, carry, captures, ())

@@ -227,9 +227,7 @@ def _attempt(
         context.argument(node, "row", path, shape=node.shape[1:])
     inner_rows = [n for n in context._arguments if n.role == "row"]
     with context:
-        result = f(
-            variables.pattern.fill(map(Array, carry)), pattern.fill(map(Array, inner_rows))
-        )
+        result = f(variables.pattern.fill(map(Array, carry)), pattern.fill(map(Array, inner_rows)))
     if not isinstance(result, tuple) or len(result) != 2:
         raise TypeError(
             f"scan: f must return a pair (carry, y){place_text()}, got {type(result).__name__}; "
@@ -267,9 +265,7 @@ def _finish(
     ]
     inner_rows = [n for n in context._arguments if n.role == "row"]
     latest = [versions.latest[cell] for cell in cells]
-    body = Subgraph(
-        (*carry, *entries, *inner_rows, *captures), (*outputs, *latest, *results.nodes)
-    )
+    body = Subgraph((*carry, *entries, *inner_rows, *captures), (*outputs, *latest, *results.nodes))
     before = [n.outer for n in (*carry, *entries)]
     node = Scan(
         context,
@@ -284,4 +280,3 @@ def _finish(
         for i, n in enumerate(results.nodes)
     ]
     return variables.restored(last), results.pattern.fill(stacked)
-

@@ -182,7 +182,7 @@ class State(Array):
             If the value's type cannot become the state's without loss of kind.
         """
         node, initial = as_node(value, "assign"), self.cell.initial
-        what = self.cell.title
+        what = f"{self.cell.title} ({site_of(here())})"
         if node.shape != initial.shape:
             try:
                 fits = np.broadcast_shapes(node.shape, initial.shape) == initial.shape
@@ -239,7 +239,9 @@ def state(initial: Any, name: str | None = None) -> State:
     """
     where = f"state{f' {name!r}' if name else ''} at {site_of(here())}"
     if isinstance(initial, Array):
-        raise SymbolicError(f"{where}: the initial value must be numbers, not an array of the graph")
+        raise SymbolicError(
+            f"{where}: the initial value must be numbers, not an array of the graph"
+        )
     value = np.array(initial)
     if value.dtype.kind not in "biuf":
         raise SymbolicError(f"{where}: the initial value has dtype {value.dtype}, expected numbers")

@@ -29,9 +29,7 @@ class Pattern:
         return self.make([part._fill(leaves) for part in self.parts])
 
     def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, Pattern) and self.kind == other.kind and self.parts == other.parts
-        )
+        return isinstance(other, Pattern) and self.kind == other.kind and self.parts == other.parts
 
     __hash__ = None  # type: ignore[assignment]
 

@@ -128,4 +128,3 @@ def origin(node: Node) -> Node:
     while isinstance(node, Inner) and node.role == "captured":
         node = node.outer
     return node
-

@@ -127,7 +127,8 @@ def while_loop(
     """
     check_function(cond, "cond", "while_loop")
     check_function(body, "body", "while_loop")
-    assert cond is not None and body is not None
+    assert cond is not None
+    assert body is not None
     _check_options(grad, on_limit, parallel_iterations)
     variables = read_variables(loop_vars, "while_loop", body)
     bound = _bound(maximum_iterations)
@@ -149,9 +150,7 @@ def while_loop(
     for _ in range(len(variables.nodes) + 1):
         context = WhileContext(name, **given)
         made = _attempt(context, cond, body, variables)
-        grown = grown_types(
-            made.inners, made.outputs, made.weak, variables.weak, "while_loop"
-        )
+        grown = grown_types(made.inners, made.outputs, made.weak, variables.weak, "while_loop")
         if grown is None:
             return _finish(context, made, variables, bound, grad, on_limit, shape_invariants)
         nodes = [astype(n, t) if n.dtype != t else n for n, t in zip(variables.nodes, grown)]

@@ -20,7 +20,7 @@ from .control.structure import flatten
 from .control.subgraph import Control, Subgraph, everything
 from .elementwise import as_node, astype
 from .errors import ShapeError, SymbolicError
-from .lower import Scope
+from .lower import Scope, evaluate
 from .messages import describe
 from .node import Call, Inner, Node, Operation, ancestors
 
@@ -41,6 +41,11 @@ class Derivative(Control):
     ) -> None:
         super().__init__(operation, (*subgraph.inputs, *tangents), (subgraph,), (), {})
         self.count = count
+
+    @property
+    def early(self) -> bool:
+        """A gradient computes all it differentiates on the way."""
+        return self.operation is GRADIENTS
 
     @property
     def title(self) -> str:
@@ -73,8 +78,11 @@ class Derivative(Control):
         anchor = jnp.zeros((), xs[0].dtype)
 
         def function(scope: Scope, anchor: Any, *xs: Any) -> Any:
-            outputs = part.compute((*xs, *constants), scope)
-            return outputs, scope.reports(part.loops)
+            environment = dict(zip(part.inputs, (*xs, *constants), strict=True))
+            evaluate(part.outputs, environment, scope=scope)
+            outputs = tuple(environment[node] for node in part.outputs)
+            way = [environment[node] for node in part.nodes]
+            return outputs, (scope.reports(part.loops), way)
 
         def forward(anchor: Any, *xs: Any) -> Any:
             return function(scope.derived(FORWARD, anchor), anchor, *xs)
@@ -83,14 +91,15 @@ class Derivative(Control):
             def reverse(anchor: Any, *xs: Any) -> Any:
                 return function(scope.derived(REVERSE, anchor), anchor, *xs)
 
-            (y,), pull, reports = jax.vjp(reverse, anchor, *xs, has_aux=True)
-            return pull((jnp.ones_like(y),))[1:], reports
+            (y,), pull, found = jax.vjp(reverse, anchor, *xs, has_aux=True)
+            return pull((jnp.ones_like(y),))[1:], found
 
         if self.operation is GRADIENTS:
-            results, reports = gradient(scope, *xs)
+            results, (reports, way) = gradient(scope, *xs)
+            outer.shared.update(zip(part.nodes, way, strict=True))
         elif self.operation is JVP:
             still = jnp.zeros_like(anchor)
-            _, results, reports = jax.jvp(
+            _, results, (reports, _) = jax.jvp(
                 forward, (anchor, *xs), (still, *tangents), has_aux=True
             )
         else:
@@ -98,7 +107,7 @@ class Derivative(Control):
             def pushed(anchor: Any, *xs: Any) -> Any:
                 return gradient(scope.derived(FORWARD, anchor), *xs)
 
-            results, reports = _jacobian(pushed, anchor, xs, eager=scope.eager)
+            results, (reports, _) = _jacobian(pushed, anchor, xs, eager=scope.eager)
         outer.receive(part.loops, reports)
         return list(results)
 
@@ -114,9 +123,7 @@ def _jacobian(function: Any, anchor: Any, xs: Sequence[Any], *, eager: bool) -> 
 
     def push(tangents: Sequence[Any]) -> Any:
         primals = (anchor, *xs)
-        _, out, aux = jax.jvp(
-            function, primals, (jnp.zeros_like(anchor), *tangents), has_aux=True
-        )
+        _, out, aux = jax.jvp(function, primals, (jnp.zeros_like(anchor), *tangents), has_aux=True)
         return out, aux
 
     columns = []
@@ -133,9 +140,7 @@ def _jacobian(function: Any, anchor: Any, xs: Sequence[Any], *, eager: bool) -> 
             reports = rows[0][1]
         else:
             out, reports = jax.vmap(column, out_axes=(-1, None))(basis)
-        columns.append(
-            [o.reshape(*y.shape, *x.shape) for o, y in zip(out, xs, strict=True)]
-        )
+        columns.append([o.reshape(*y.shape, *x.shape) for o, y in zip(out, xs, strict=True)])
     return [columns[j][i] for i in range(len(xs)) for j in range(len(xs))], reports
 
 
@@ -272,9 +277,7 @@ def jvp(y: Any, xs: Any, tangents: Any) -> Any:
     wanted, single = _inputs(xs, "jvp")
     given = [tangents] if single else list(tangents)
     if len(given) != len(wanted):
-        raise ShapeError(
-            f"jvp: {len(given)} tangents for {len(wanted)} arrays{place_text()}"
-        )
+        raise ShapeError(f"jvp: {len(given)} tangents for {len(wanted)} arrays{place_text()}")
     directions = []
     for x, tangent in zip(wanted, given, strict=True):
         direction = as_node(tangent, "jvp")
@@ -370,9 +373,9 @@ def _depends(node: Node, on: Node) -> bool:
     for above in ancestors([node]):
         if above is on:
             return True
-        if isinstance(above, Inner) and isinstance(on, Inner) and above.role == "captured":
-            if above is not on and _depends(above.outer, on.outer):
-                return True
+        captured = isinstance(above, Inner) and above.role == "captured"
+        if captured and isinstance(on, Inner) and _depends(above.outer, on.outer):
+            return True
     return False
 
 
@@ -400,4 +403,3 @@ def no_accumulator(loop: While) -> ValueError:
         f"Cannot create a gradient accumulator for {loop.variable_name(0)!r} of the while loop "
         f'{name!r}{place} with grad="stack" because {why}; pass a number, or use grad="auto"'
     )
-

@@ -105,10 +105,11 @@ class Scope:
     watch: Callable[[Node, Any], None] | None = None  # is shown every tensor, in order
     trail: list[str] = field(default_factory=list)  # where an eager evaluation is: trips, branches
     trips: "dict[Looping, Trips]" = field(default_factory=dict)
+    shared: Environment = field(default_factory=dict)  # tensors of this region found on the way
 
     def inside(self, **changed: Any) -> "Scope":
         """The scope of a region inside this one; its trips are its own."""
-        return replace(self, trips={}, **changed)
+        return replace(self, trips={}, shared={}, **changed)
 
     @contextmanager
     def within(self, what: str) -> Iterator[None]:
@@ -175,11 +176,19 @@ def evaluate(
     `define` gives the tensors of nodes that are neither operations nor data nor already present.
     """
     scope = Scope() if scope is None else scope
-    for node in ancestors(nodes, stop=environment.__contains__):
+    order = ancestors(nodes, stop=environment.__contains__)
+    # Gradients come first: they compute what they differentiate, loops above all, on the way.
+    first = [] if scope.eager else [n for n in order if isinstance(n, Bundle) and n.early]
+    if first:
+        order = ancestors((*first, *order), stop=environment.__contains__)
+    for node in order:
         if node in environment:
             continue
         if isinstance(node, (Apply, Bundle)):
             environment[node] = lower_node(node, environment, scope)
+            if scope.shared:
+                environment.update(scope.shared)
+                scope.shared.clear()
         elif isinstance(node, Data):
             environment[node] = jnp.asarray(node.value)
         elif define is not None:

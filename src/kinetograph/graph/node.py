@@ -108,7 +108,7 @@ class Node:
         self._children: list[weakref.ref[Node]] | None = None
         for parent in parents:
             if parent.context is not context:
-                raise_escaped(parent, self)
+                raise_escaped(parent, parents)
             parent._adopt(self)
 
     def _adopt(self, child: "Node") -> None:
@@ -240,10 +240,18 @@ class Call(NamedTuple):
 
 
 class Bundle(Node):
-    """An operation with several results: its tensor is a list of them."""
+    """An operation with several results: its tensor is a list of them.
+
+    One that is `early` finds other tensors on the way, and is evaluated before these.
+    """
 
     __slots__ = ("attributes", "operation")
     kind = "operation"
+
+    @property
+    def early(self) -> bool:
+        """Whether it is to be evaluated before others."""
+        return False
 
     def __init__(
         self,
@@ -267,11 +275,11 @@ class Bundle(Node):
         return Apply(PART, (self,), shape, dtype, {"place": place})
 
 
-def raise_escaped(node: Node, user: "Node | None" = None) -> None:
+def raise_escaped(node: Node, beside: Iterable[Node] = ()) -> None:
     """Complain that a node of a branch or loop is used outside of it."""
     from .control.contexts import escaped
 
-    raise escaped(node, user)
+    raise escaped(node, tuple(beside))
 
 
 PART = Operation("part", lambda results, *, place: results[place])

@@ -309,3 +309,122 @@ def test_long_names_and_expressions_are_cut_in_pictures_only():
     assert max(map(len, texts)) <= 28
     titles = [e.text for e in ET.fromstring(drawing.svg()).iter(f"{NAMESPACE}title")]
     assert any(name in t for t in titles)
+
+
+def loops():
+    n, x = kg.placeholder(dtype=int, name="n"), kg.placeholder(name="x")
+    i, v = kg.while_loop(lambda i, v: i < n, lambda i, v: (i + 1, v * x), [0, x + 1], name="growth")
+    return n, x, i, v
+
+
+def test_a_loop_is_one_node():
+    _, _, i, v = loops()
+    total = v + i
+    assert draw_graph(total, collapse=True).text() == (
+        "n       placeholder\n"
+        "x       placeholder\n"
+        "growth  = while(i=0, v=x + 1, n, x)\n"
+        "i       = growth.i\n"
+        "v       = growth.v\n"
+        "total   = v + i"
+    )
+    del i, v
+    drawing = draw_graph([total])
+    assert drawing.text().splitlines()[-2:] == [
+        "growth  = while(i=0, v=#1, n, x)",
+        "total   = growth.v + growth.i",
+    ]
+    loop, end = (
+        next(k for k, vertex in enumerate(drawing.diagram.vertices) if vertex.name == name)
+        for name in ("growth", "total")
+    )
+    assert drawing.diagram.vertices[loop].kind == "control"
+    assert Edge(loop, end, "v, i") in drawing.diagram.edges
+    assert "growth<br/>while loop" in drawing.mermaid()
+    assert_apart(drawing.svg())
+
+
+def test_a_conditional_and_its_only_result_are_one_node():
+    x, y = kg.placeholder(name="x"), kg.placeholder(name="y")
+    c = kg.cond(x < y, lambda: x * 2, lambda: y, name="choice")
+    g = kg.gradients(c * c, x)
+    drawing = draw_graph(g, collapse=True)
+    assert drawing.text() == (
+        "x  placeholder\ny  placeholder\nc  = choice(x < y, y, x)\ng  = gradients(c * c, x)"
+    )
+    names = [vertex.name for vertex in drawing.diagram.vertices]
+    ends = {(names[e.source], names[e.target]) for e in drawing.diagram.edges}
+    assert ends == {("x", "c"), ("y", "c"), ("c", "g"), ("x", "g")}
+    assert "c<br/>choice" in draw_graph(g).mermaid()
+    for text in every_format(draw_graph(g)) + every_format(drawing):
+        assert "part" not in text
+
+
+def test_scans_batches_and_functions_of_several_results():
+    x, w = kg.data([1.0, 2.0], name="x"), kg.placeholder(name="w")
+    last, sums = kg.scan(lambda s, v: (s + v * w, s), 0.0, x, name="running")
+    rows = kg.vmap(lambda v: v * w, name="each")(x)
+    low, high = kg.lift(lambda x: (x.min(), x.max()))(x)
+    lines = draw_graph([last, sums, rows, low, high], collapse=True).text().splitlines()
+    assert [line.split("  shape")[0].rstrip() for line in lines[2:]] == [
+        "running  = scan(s=0, v=x, w)",
+        "last     = running.s",
+        "sums     = running.ys",
+        "rows     = each(v=x, w)",
+        "#1       = <lambda>(x)",
+        "low      = #1[0]",
+        "high     = #1[1]",
+    ]
+
+
+def test_two_loops_of_one_name():
+    x = kg.placeholder(name="x")
+    ends = []
+    for _ in range(2):
+        ends += kg.while_loop(lambda a, b: a < 9, lambda a, b: (a + b, b), [x, x + 1], name="same")
+    text = draw_graph(sum(ends), collapse=True).text()
+    assert "same  = while(a=x, b=x + 1)" in text
+    assert "#1    = while(a=x, b=x + 1)" in text
+
+
+def test_the_classic_form_has_nested_groups():
+    _, x, i, v = loops()
+    y = kg.cond(v > 2, lambda: kg.cond(x > 0, lambda: x, lambda: -v, name="inner"), lambda: v)
+    drawing = draw_graph([y, i], classic=True)
+    titles = [group.title.split(" (")[0] for group in drawing.diagram.groups]
+    assert titles[0] == "while loop 'growth'"
+    assert titles[3:] == [
+        "cond 'inner'",
+        "switch_t: predicate is true",
+        "switch_f: predicate is false",
+        "switch_f: predicate is false",
+    ]
+    dot, mermaid = drawing.dot(), drawing.mermaid()
+    assert dot.count("subgraph cluster_") == mermaid.count("subgraph g") == 7
+    assert "\n    subgraph cluster_2" in dot
+    assert "\n      subgraph cluster_3" in dot
+    assert dot.count("{") == dot.count("}")
+    assert mermaid.count(" end") == mermaid.count("\n") - mermaid.replace("  end\n", "").count("\n")
+    lines = drawing.text().splitlines()
+    assert "  growth/i/merge    = Merge(growth/i/enter, growth/i/next)" in lines
+    assert any(line.startswith("i ") and line.endswith("= growth/i/exit") for line in lines)
+    assert "in switch_t, inner, " in drawing.svg()
+    assert_apart(drawing.svg())
+
+
+def test_loops_lead_back_in_pictures_of_the_classic_form():
+    _, _, i, _ = loops()
+    drawing = draw_graph(i, classic=True)
+    names = [vertex.name for vertex in drawing.diagram.vertices]
+    places = dict(zip(names, boxes(drawing.svg())))
+    back = [e for e in drawing.diagram.edges if places[names[e.source]] > places[names[e.target]]]
+    assert {names[e.source] for e in back} == {"growth/i/next", "growth/v/next"}
+
+
+def test_the_classic_form_of_a_model_in_the_making():
+    mu = kg.normal(0, 5)
+    y = kg.cond(mu > 0, lambda: mu * 2, lambda: mu, name="double") + 1
+    lines = draw_graph(y, classic=True).text().splitlines()
+    assert lines[0] == "mu  ~ normal(0, 5)"
+    assert lines[-1] == "y  = double/merge + 1"
+    assert draw_graph([y * 2], classic=True).text().splitlines()[-1].endswith("= y * 2")

@@ -116,7 +116,7 @@ def test_nested_contexts_are_shown_nested():
     assert made["shrinking/z/enter"] == "Enter(choice/x/switch:1)"
     assert made["choice/switch_t/result"] == "shrinking/z/exit"
     assert made["x/next"] == "NextIteration(choice/merge)"
-    inner = y.loop.context.nested_contexts[-1].nested_contexts[-1]
+    inner = y.loop.context.nested_contexts[0].nested_contexts[0]
     own = inner.describe()
     assert own.startswith("while loop 'shrinking'")
     assert wiring(own)["z/enter"] == "Enter(x)"  # by the user's name
@@ -218,7 +218,8 @@ def test_names_of_inner_nodes_and_results_in_messages():
         "<result [0] of cond 'choice', a number, float64>",
     )
     held = results[0]
-    assert describe((held + 1).node) == "held + 1"
+    node = (held + 1).node
+    assert describe(node, {id(held.node): "held"}) == "held + 1"
     made = pairs(kg.placeholder(dtype=int, name="n"))
     node, trips = made[1].j.node, made[0].loop.trips.node
     assert describe(node) == "p.j of while loop 'pairs'"

@@ -53,6 +53,7 @@ class Group:
     `outer` is the place of the group around it.
     """
 
+    name: str
     title: str
     notes: tuple[str, ...] = ()
     outer: int | None = None
@@ -65,3 +66,12 @@ class Diagram:
     vertices: list[Vertex] = field(default_factory=list)
     edges: list[Edge] = field(default_factory=list)
     groups: list[Group] = field(default_factory=list)
+
+    def around(self, vertex: Vertex) -> list[int]:
+        """The groups that a vertex is in, the outermost first."""
+        found: list[int] = []
+        place = vertex.group
+        while place is not None:
+            found.insert(0, place)
+            place = self.groups[place].outer
+        return found

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..array import Array
 from ..node import Node
+from .classic import read_classic
 from .diagram import Diagram
 from .dot import dot
 from .listing import listing
@@ -87,11 +88,12 @@ class Drawing:
         return {"image/svg+xml": self.svg(), "text/plain": self.text()}
 
 
-def draw_graph(x: Any, *, collapse: bool = False) -> Drawing:
+def draw_graph(x: Any, *, collapse: bool = False, classic: bool = False) -> Drawing:
     """Draw what an array is computed from.
 
     Data are squares, unknowns circles, operations small grey circles, distributions diamonds with a
-    dashed arrow to the array that follows them. Models are drawn by `model.plot()`.
+    dashed arrow to the array that follows them. A conditional or loop is one node. Models are drawn
+    by `model.plot()`.
 
     Parameters
     ----------
@@ -99,6 +101,9 @@ def draw_graph(x: Any, *, collapse: bool = False) -> Drawing:
         An array, or a list or tuple of arrays.
     collapse
         Fold unnamed operations and constants into expressions: `mu + tau * z` is one node.
+    classic
+        Show what is inside of branches and loops, in the dataflow form of Switch, Merge, Enter,
+        NextIteration and Exit. (It is for looking at: a compiled program has no such operations.)
 
     Returns
     -------
@@ -127,6 +132,8 @@ def draw_graph(x: Any, *, collapse: bool = False) -> Drawing:
         raise ValueError("draw_graph: the list holds no arrays")
     everything = connected(nodes)
     names = names_in_scope(everything)
+    if classic:
+        return Drawing(read_classic(nodes, {id(node): name for node, name in names.items()}))
     return Drawing(read(everything, names, roots=nodes, collapse=collapse))
 
 

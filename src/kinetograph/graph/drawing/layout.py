@@ -54,12 +54,17 @@ def arrange(
     edges: Sequence[tuple[int, int]],
     labels: Sequence[float],
     pulls: Sequence[float],
+    back: Sequence[bool] = (),
 ) -> Layout:
     """Lay out nodes and arrows.
 
-    `labels` are the widths of the arrows' labels, `pulls` how much each arrow ought to be level.
+    `labels` are the widths of the arrows' labels, `pulls` how much each arrow ought to be level,
+    and `back` tells, where it is known, which arrows lead backwards.
     """
-    directed = _without_cycles(len(boxes), edges)
+    known = back or [False] * len(edges)
+    directed = _without_cycles(
+        len(boxes), [(b, a) if turn else (a, b) for (a, b), turn in zip(edges, known, strict=True)]
+    )
     ranks = _ranks(len(boxes), directed)
     items = list(boxes)
     chains = _bends(items, ranks, directed)

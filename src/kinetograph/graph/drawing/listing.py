@@ -19,11 +19,7 @@ def listing(diagram: Diagram) -> str:
     """The lines, columns aligned; groups are indented below their titles."""
     lines: list[str] = []
     shown: set[int] = set()
-    for group, vertices in groupby(diagram.vertices, key=lambda vertex: vertex.group):
-        around: list[int] = []
-        while group is not None:
-            around.insert(0, group)
-            group = diagram.groups[group].outer
+    for around, vertices in groupby(diagram.vertices, key=diagram.around):
         for depth, place in enumerate(around):
             if place not in shown:
                 shown.add(place)

@@ -280,6 +280,17 @@ class _Reader:
             result.edges += dict.fromkeys(edges)
         return result
 
+    def _joined(self, found: list[tuple[Node, str]]) -> list[tuple[Node, str]]:
+        """One arrow for all results of a conditional or loop that lead to the same node."""
+        labels: dict[Node, list[str]] = {}
+        for source, label in found:
+            if isinstance(source, Bundle) and label not in labels.setdefault(source, []):
+                labels[source].append(label)
+        return [
+            (source, ", ".join(labels[source]) if source in labels else label)
+            for source, label in found
+        ]
+
     def _order(self, node: Node) -> tuple[int, int]:
         # Observed data stand where their likelihood was written, below its parameters.
         follows = self.follows.get(node)
@@ -302,7 +313,7 @@ class _Reader:
                 if self._is_result(parent):
                     label = self._result_name(parent).removeprefix(".")
                 stack += [(p, label) for p in reversed(self._operands(parent))]
-        return found
+        return self._joined(found)
 
     def _edge_labels(self, node: Node) -> list[str]:
         count = len(self._operands(node))

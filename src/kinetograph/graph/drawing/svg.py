@@ -4,7 +4,7 @@ The background is drawn, so that the picture reads the same on light and dark pa
 measured with the widths of Helvetica, generously, as no font can be asked.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from xml.sax.saxutils import escape
 
@@ -85,6 +85,14 @@ def figure(vertex: Vertex) -> Figure:
     return Figure(
         max(half, width / 2 + 8), half, tuple(inside), tuple(below), roomy=not vertex.small
     )
+
+
+def _within(look: Figure, diagram: Diagram, vertex: Vertex) -> Figure:
+    """The figure with the groups around it in words, as nodes of a group are not together here."""
+    names = [diagram.groups[place].name for place in diagram.around(vertex)]
+    if len(names) < 2:  # the name of the vertex says which one
+        return look
+    return replace(look, below=(*look.below, shorten("in " + ", ".join(reversed(names)))))
 
 
 def _number(value: float) -> str:
@@ -226,11 +234,13 @@ def _edge(
 def svg(diagram: Diagram) -> str:
     """A picture that stands alone: no fonts, styles or programs from outside."""
     vertices, edges = diagram.vertices, diagram.edges
-    looks = [figure(vertex) for vertex in vertices]
+    looks = [_within(figure(vertex), diagram, vertex) for vertex in vertices]
     labels = [text_width(edge.label, SMALL) if edge.label else 0.0 for edge in edges]
     pulls = [6.0 if edge.dashed else 1.0 for edge in edges]  # an array beside its distribution
     ends = [(edge.source, edge.target) for edge in edges]
-    layout = arrange([look.box for look in looks], ends, labels, pulls)
+    # In groups vertices stand in the order of the flow: only loops lead back.
+    back = [bool(diagram.groups) and edge.source > edge.target for edge in edges]
+    layout = arrange([look.box for look in looks], ends, labels, pulls, back)
     places = [
         Place(p.x + MARGIN, p.y + MARGIN, p.left + MARGIN, p.right + MARGIN) for p in layout.nodes
     ]

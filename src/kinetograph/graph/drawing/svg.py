@@ -92,7 +92,7 @@ def _within(look: Figure, diagram: Diagram, vertex: Vertex) -> Figure:
     names = [diagram.groups[place].name for place in diagram.around(vertex)]
     if len(names) < 2:  # the name of the vertex says which one
         return look
-    return replace(look, below=(*look.below, shorten("in " + ", ".join(reversed(names)))))
+    return replace(look, below=(*look.below, shorten("in " + ", ".join(reversed(names)), 60)))
 
 
 def _number(value: float) -> str:

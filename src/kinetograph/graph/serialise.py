@@ -21,6 +21,7 @@ from ..version import __version__
 from .array import Array
 from .control.state import Cell, State
 from .control.structure import flatten
+from .control.subgraph import Control
 from .errors import KinetographError
 from .node import _SERIAL, Data, Node, Operation
 
@@ -222,3 +223,5 @@ def _restore(nodes: list[Node], contents: list[Mapping[str, Any]]) -> None:
         node.serial = next(_SERIAL)
         for parent in node.parents:
             parent._adopt(node)
+        if isinstance(node, Control):
+            node.claim_contexts()

@@ -229,3 +229,10 @@ def test_names_of_inner_nodes_and_results_in_messages():
     names = {id(outer.node): "outer"}
     assert describe(by_y.node, names) == "gradients(outer * y, y)"
     assert describe(pushed.node, names) == "jvp(outer, x, y)"
+
+
+def test_the_form_survives_a_file(tmp_path):
+    i, _ = pairs(kg.placeholder(dtype=int, name="n"))
+    kg.save_graph(tmp_path / "loop.kg", i)
+    loaded = kg.load_graph(tmp_path / "loop.kg")
+    assert loaded.loop.context.describe() == i.loop.context.describe()

@@ -373,8 +373,9 @@ def _depends(node: Node, on: Node) -> bool:
     for above in ancestors([node]):
         if above is on:
             return True
-        captured = isinstance(above, Inner) and above.role == "captured"
-        if captured and isinstance(on, Inner) and _depends(above.outer, on.outer):
+        if not isinstance(above, Inner) or above.role != "captured":
+            continue
+        if isinstance(on, Inner) and _depends(above.outer, on.outer):
             return True
     return False
 

@@ -21,7 +21,6 @@ from ..shaping import reshape
 from .contexts import CondContext
 from .results import Returned, check_function, collect, common_dtype, converted, place_text
 from .results import wrap_parts as _wrap_parts
-from .state import Cell
 from .subgraph import Control, Subgraph
 
 __all__ = ["Cond", "case", "cond", "switch"]
@@ -381,8 +380,3 @@ def _unified(
         for out, node, context in zip(outputs, nodes, contexts, strict=True):
             out.append(converted(node, dtype, context))
     return outputs
-
-
-def assigned_cells(contexts: Sequence[CondContext]) -> list[Cell]:
-    """The states that some branch assigns, in order of first assignment."""
-    return list(dict.fromkeys(cell for c in contexts for cell in c._versions.assigned))

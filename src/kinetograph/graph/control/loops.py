@@ -191,8 +191,8 @@ class _Lowered:
         if scope.active is not None:
             error = error & scope.active
         scope.note(node, Trips(trips, error, short))
-        reports = state[count + len(verdict) :]
-        scope.receive(self.inner, [reports[i : i + 3] for i in range(0, len(reports), 3)])
+        flat = state[count + len(verdict) :]
+        scope.receive(self.inner, [flat[i : i + 3] for i in range(0, len(flat), 3)])
         return [*state[:count], trips, truncated]
 
     def _judged(

@@ -1,6 +1,6 @@
 """What the functions of branches and loops return, checked and brought to common types."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -101,10 +101,3 @@ def wrap_parts(
         else:
             current_versions().replace(cells[place - count], part)
     return arrays
-
-
-def required(value: Any, what: str, make: Callable[[str], Exception]) -> Any:
-    """Refuse None."""
-    if value is None:
-        raise make(f"{what}{place_text()}")
-    return value

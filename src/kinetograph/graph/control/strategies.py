@@ -1,0 +1,245 @@
+"""How the backward pass of a loop gets the values of all trips.
+
+    Stack         keeps, of every trip, what the derivative of the body needs
+    Checkpoints   keeps the start only, and runs the loop again, in segments
+    Jacobian      keeps nothing: pushes a tangent of every input number through the loop
+
+Each has `forward`, which runs the loop and gives its results and what is kept, and `backward`,
+which gives the cotangents of carry, captures and rows.
+
+Reference: Griewank & Walther (2008), Evaluating derivatives, SIAM, chapter 12 (checkpoints).
+"""
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
+
+from .derivable import FORWARD, REVERSE, Loop, Modes, run
+from .flat import Tensors, filled, floats_of, merged, types_of, used_inputs
+
+__all__ = ["STRATEGIES", "Checkpoints", "Jacobian", "Product", "Stack"]
+
+_BUDGET = 2**26  # bytes of the buffers of one loop under the strategy "checkpoint"
+_MOST = 2**31  # trips
+
+
+class Product:
+    """The vector-Jacobian product of a loop's body, traced once.
+
+    A function of (alive, carry, captures, row, cotangents of the new carry, cotangents of the
+    result), floating-point parts only among cotangents, which gives those of carry, captures, row.
+    """
+
+    def __init__(
+        self, loop: Loop, carry: Tensors, captures: Tensors, rows: Tensors, rest: Modes
+    ) -> None:
+        self.carry, self.captures, self.rows = carry, captures, rows
+
+        def product(alive: Any, *tensors: Tensors) -> Any:
+            *parts, ct_carry, ct_result = tensors
+
+            def differentiable(*floats: Tensors) -> Any:
+                inputs = (merged(f, part) for f, part in zip(floats, parts, strict=True))
+                new, result = loop.body((REVERSE, *rest), alive, *inputs)
+                return floats_of(new), floats_of(result)
+
+            _, pull = jax.vjp(differentiable, *map(floats_of, parts))
+            return pull((ct_carry, ct_result))
+
+        flag = jax.ShapeDtypeStruct((), np.bool_)
+        self.jaxpr: ClosedJaxpr = jax.make_jaxpr(product)(
+            flag, carry, captures, rows, floats_of(carry), floats_of(loop.results)
+        )
+        self.evaluate = jaxpr_as_fun(self.jaxpr)
+        counts = [len(carry), len(captures), len(rows)]
+        used = used_inputs(self.jaxpr.jaxpr)[1:]
+        ends = np.cumsum(counts)
+        self.needs_carry = used[: ends[0]]
+        self.needs_row = used[ends[1] : ends[2]]
+        self._sizes = [len(floats_of(part)) for part in (carry, captures, rows)]
+
+    def __call__(self, alive: Any, *parts: Tensors) -> tuple[Tensors, Tensors, Tensors]:
+        flat = iter(self.evaluate(alive, *(leaf for part in parts for leaf in part)))
+        a, b, c = (tuple(next(flat) for _ in range(size)) for size in self._sizes)
+        return a, b, c
+
+
+class Stack:
+    """Keep what the backward pass needs of every trip."""
+
+    def __init__(self, loop: Loop, product: Product, rest: Modes) -> None:
+        self.loop, self.product, self.rest = loop, product, rest
+
+    def forward(self, limit: Any, carry: Tensors, captures: Tensors, rows: Tensors) -> Any:
+        loop, needed = self.loop, self.product.needs_carry
+        kept_types = tuple(t for t, n in zip(self.product.carry, needed, strict=True) if n)
+
+        def body(modes: Modes, alive: Any, carry: Tensors, captures: Tensors, row: Tensors) -> Any:
+            new, result = loop.body(modes, alive, carry, captures, row)
+            return new, (*result, *(c for c, n in zip(carry, needed, strict=True) if n))
+
+        recorded = replace(loop, body=body, results=(*loop.results, *kept_types))
+        new, trips, results = run(recorded, limit, carry, captures, rows, self.rest)
+        count = len(loop.results)
+        kept_rows = tuple(r for r, n in zip(rows, self.product.needs_row, strict=True) if n)
+        kept = (trips, captures, results[count:], kept_rows)
+        return (new, trips, results[:count]), kept
+
+    def backward(self, kept: Any, ct_carry: Tensors, ct_results: Tensors) -> Any:
+        trips, captures, stack, kept_rows = kept
+        product = self.product
+        needed, row_needed = product.needs_carry, product.needs_row
+        widths = len(stack), len(kept_rows)
+        count = len(ct_carry)
+
+        def body(modes: Modes, alive: Any, cts: Tensors, captures: Tensors, row: Tensors) -> Any:
+            carry = filled(row[: widths[0]], product.carry, needed)
+            own = filled(row[widths[0] : sum(widths)], product.rows, row_needed)
+            of_carry, of_captures, of_row = product(
+                alive, carry, captures, own, cts[:count], row[sum(widths) :]
+            )
+            sums = (a + b for a, b in zip(cts[count:], of_captures, strict=True))
+            return (*of_carry, *sums), of_row
+
+        down = Loop(
+            body,
+            None,
+            self.loop.length,
+            floats_of(product.rows),
+            backwards=not self.loop.backwards,
+        )
+        zeros = tuple(jnp.zeros(t.shape, t.dtype) for t in floats_of(product.captures))
+        limit = jnp.minimum(trips, self.loop.length)
+        cts, _, of_rows = run(
+            down, limit, (*ct_carry, *zeros), captures, (*stack, *kept_rows, *ct_results), self.rest
+        )
+        return cts[:count], cts[count:], of_rows
+
+
+class Checkpoints:
+    """Keep nothing but the start; the backward pass runs the loop again, in segments.
+
+    A segment of more than c trips is cut into c parts whose starts are kept in a first run over
+    it; the last level keeps every trip. With c slots on each of d levels c^d trips are possible.
+    """
+
+    def __init__(self, loop: Loop, product: Product, rest: Modes) -> None:
+        self.loop, self.product, self.rest = loop, product, rest
+        size = sum(math.prod(t.shape) * t.dtype.itemsize for t in product.carry) or 1
+        self.levels, self.slots = 3, _slots(3)
+        while self.levels < 8 and self.levels * self.slots * size > _BUDGET:
+            self.levels += 1
+            self.slots = _slots(self.levels)
+
+    def forward(self, limit: Any, carry: Tensors, captures: Tensors, rows: Tensors) -> Any:
+        new, trips, results = run(self.loop, limit, carry, captures, rows, self.rest)
+        return (new, trips, results), (trips, carry, captures)
+
+    def backward(self, kept: Any, ct_carry: Tensors, ct_results: Tensors) -> Any:
+        trips, carry, captures = kept
+        zeros = tuple(jnp.zeros(t.shape, t.dtype) for t in floats_of(self.product.captures))
+        cts = self._segment(self.levels, carry, captures, trips, (*ct_carry, *zeros))
+        count = len(ct_carry)
+        return cts[:count], cts[count:], ()
+
+    def _steps(self, modes: Modes, carry: Tensors, captures: Tensors, count: Any) -> Tensors:
+        """The carry some trips later."""
+        loop = replace(self.loop, more=None, strategy="checkpoint")
+        return run(loop, count, carry, captures, (), modes)[0]
+
+    def _segment(
+        self, level: int, carry: Tensors, captures: Tensors, trips: Any, cts: Tensors
+    ) -> Tensors:
+        """The cotangents at the start of a segment, given those at its end."""
+        if level == 1:
+            return self._last_level(carry, captures, trips, cts)
+        stride = jnp.maximum((trips + self.slots - 1) // self.slots, 1)
+        parts = (trips + stride - 1) // stride
+        amount = len(captures)
+
+        def up(modes: Modes, alive: Any, carry: Tensors, outer: Tensors, row: Tensors) -> Any:
+            *captures, stride = outer
+            steps = jnp.where(alive, stride, 0)
+            return self._steps(modes, carry, tuple(captures), steps), carry
+
+        def down(modes: Modes, alive: Any, state: Tensors, outer: Tensors, row: Tensors) -> Any:
+            left, *cts = state
+            captures, stride = outer[:amount], outer[amount]
+            # All parts are full but the last, which is the first one here.
+            part = jnp.where(alive, left - (left - 1) // stride * stride, 0)
+            inner = self._within(modes)
+            return (left - part, *inner._segment(level - 1, row, captures, part, tuple(cts))), ()
+
+        outer = (*captures, stride)
+        first = Loop(up, None, self.slots, types_of(carry))
+        starts = run(first, parts, carry, outer, (), self.rest)[2]
+        second = Loop(down, None, self.slots, backwards=True)
+        state, _, _ = run(second, parts, (trips, *cts), outer, starts, self.rest)
+        return state[1:]
+
+    def _within(self, modes: Modes) -> "Checkpoints":
+        """The same strategy inside a loop for which other derivatives are left."""
+        if modes == self.rest:
+            return self
+        product = self.product
+        again = Product(self.loop, product.carry, product.captures, product.rows, modes)
+        return Checkpoints(self.loop, again, modes)
+
+    def _last_level(self, carry: Tensors, captures: Tensors, trips: Any, cts: Tensors) -> Tensors:
+        loop = replace(self.loop, more=None, length=self.slots, strategy="stack")
+        stack = Stack(loop, self.product, self.rest)
+        _, kept = stack.forward(trips, carry, captures, ())
+        count = len(floats_of(carry))
+        of_carry, of_captures, _ = stack.backward(kept, cts[:count], ())
+        sums = (a + b for a, b in zip(cts[count:], of_captures, strict=True))
+        return (*of_carry, *sums)
+
+
+def _slots(levels: int) -> int:
+    return math.ceil(_MOST ** (1 / levels))
+
+
+class Jacobian:
+    """Push a tangent of every input number through the loop; nothing is kept of the trips."""
+
+    def __init__(self, loop: Loop, product: Product, rest: Modes) -> None:
+        self.loop, self.product, self.rest = loop, product, rest
+
+    def forward(self, limit: Any, carry: Tensors, captures: Tensors, rows: Tensors) -> Any:
+        parts = (carry, captures)
+
+        def differentiable(*floats: Tensors) -> Any:
+            new_carry, new_captures = map(merged, floats, parts)
+            modes = (FORWARD, *self.rest)
+            new, _, _ = run(self.loop, limit, new_carry, new_captures, rows, modes)
+            return floats_of(new)
+
+        jacobian = jax.jacfwd(differentiable, argnums=(0, 1))(*map(floats_of, parts))
+        new, trips, results = run(self.loop, limit, carry, captures, rows, self.rest)
+        return (new, trips, results), jacobian
+
+    def backward(self, jacobian: Any, ct_carry: Tensors, ct_results: Tensors) -> Any:
+        def pulled(place: int) -> Tensors:
+            kinds = (self.product.carry, self.product.captures)[place]
+            sums = []
+            for i in range(len(floats_of(kinds))):
+                terms = (
+                    jnp.tensordot(ct, row[place][i], axes=ct.ndim)
+                    for ct, row in zip(ct_carry, jacobian, strict=True)
+                )
+                sums.append(sum(terms))
+            return tuple(sums)
+
+        return pulled(0), pulled(1), ()
+
+
+STRATEGIES: dict[str, type[Stack] | type[Checkpoints] | type[Jacobian]] = {
+    "stack": Stack,
+    "checkpoint": Checkpoints,
+    "forward": Jacobian,
+}

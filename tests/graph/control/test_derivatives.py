@@ -152,6 +152,92 @@ def test_data_dependent_loop_inside(place):
     check(partial(PLACES[place], helpers.growth), (2.0, 1.7))
 
 
+def newton(a):
+    """The root of y^3 + a y - 1 by Newton's method, with derivatives taken inside the loop."""
+
+    def potential(y):
+        # Its gradient y^3 + a y - 1, computed by a loop.
+        _, p = kg.while_loop(lambda i, p: i < 3, lambda i, p: (i + 1, p * y), (0, y))
+        return p / 4 + a * y**2 / 2 - y
+
+    def step(y, last):
+        e = potential(y)
+        return y - kg.gradients(e, y) / kg.hessian(e, y), y
+
+    def going(y, last):
+        return abs(y - last) > 1e-15
+
+    return kg.while_loop(going, step, (0.5, 1.5), 50)[0]
+
+
+def test_derivatives_inside_a_loop_and_of_it():
+    a = kg.placeholder()
+    y = newton(a)
+    slope = kg.gradients(y, a)
+    f = kg.compile([a], [y, slope, kg.jvp(y, a, 1.0), kg.gradients(slope, a)])
+    value, first, push, second = f(2.0)
+    root = np.roots([1, 0, 2.0, -1])
+    root = root[abs(root.imag) < 1e-9].real[0]
+    np.testing.assert_allclose(value, root, rtol=1e-14)
+    # Implicitly: (3 y^2 + a) y' + y = 0, and once more.
+    d = -root / (3 * root**2 + 2)
+    dd = -(6 * root * d**2 + 2 * d) / (3 * root**2 + 2)
+    np.testing.assert_allclose([first, push], d, rtol=1e-12)
+    np.testing.assert_allclose(second, dd, rtol=1e-10)
+
+
+@pytest.mark.parametrize("place", ["cond", "while", "scan", "vmap"])
+def test_derivatives_taken_inside(place):
+    x, w = kg.placeholder(), kg.placeholder()
+
+    def inside(x, w):
+        """w^T + 2 T w^(T-1) x, the derivatives of x w^T."""
+        y = helpers.growth(Graph(), x, w)
+        return sum(kg.gradients(y, [x, w])) + kg.jvp(y, w, 1.0)
+
+    if place == "cond":
+        total = kg.cond(x > 0, lambda: inside(x, w), lambda: x)
+    elif place == "while":
+        total = kg.while_loop(lambda i, s: i < 1, lambda i, s: (i + 1, inside(s, w)), (0, x))[1]
+    elif place == "scan":
+        total = kg.scan(lambda s, r: (inside(s, r), None), x, w.reshape(1))[0]
+    else:
+        total = kg.vmap(inside)(x.reshape(1), w.reshape(1)).sum()
+    at, base, trips = 2.0, 1.5, 10
+    first = [
+        2 * trips * base ** (trips - 1),
+        trips * base ** (trips - 1) + 2 * at * trips * (trips - 1) * base ** (trips - 2),
+    ]
+    value = base**trips + 2 * at * trips * base ** (trips - 1)
+    f = kg.compile([x, w], [total, *kg.gradients(total, [x, w])])
+    np.testing.assert_allclose(f(at, base), [value, *first], rtol=1e-12)
+
+
+def test_by_intermediate_values_and_vectors():
+    x, w = kg.placeholder((2,)), kg.placeholder()
+    z = x * 3
+    i, y = kg.while_loop(lambda i, y: y.sum() < 100, lambda i, y: (i + 1, y * w + z), (0, z))
+    total = (y * [1.0, 10.0]).sum()
+    by_z, by_w = kg.gradients(total, [z, w])
+    (zz, zw), (wz, ww) = kg.hessian(total, [z, w])
+    f = kg.compile([x, w], [i, total, by_z, by_w, zz, zw, wz, ww])
+    trips, value, by_z, by_w, zz, zw, wz, ww = f([1.0, 2.0], 2.0)
+    # y = z (1 + w + ... + w^T)
+    powers = np.arange(trips + 1)
+    series = (2.0**powers).sum()
+    slope = (powers * 2.0 ** (powers - 1)).sum()
+    bend = (powers * (powers - 1) * 2.0 ** (powers - 2)).sum()
+    at = np.array([3.0, 6.0])
+    assert at.sum() * series >= 100 > at.sum() * (series - 2.0**trips)
+    weights = np.array([1.0, 10.0])
+    assert value == weights @ at * series
+    assert by_z.tolist() == (weights * series).tolist()
+    assert by_w == weights @ at * slope
+    assert zz.tolist() == np.zeros((2, 2)).tolist()
+    assert zw.tolist() == wz.tolist() == (weights * slope).tolist()
+    assert ww == weights @ at * bend
+
+
 CHECKPOINTED = {
     ("W10", "in cond"),
     ("W10", "in scan"),

@@ -483,3 +483,32 @@ def test_vectors_through_a_solver():
     np.testing.assert_allclose(y, solution, rtol=1e-12)
     np.testing.assert_allclose(db, adjoint, rtol=1e-10)
     np.testing.assert_allclose(da, -np.outer(adjoint, solution), rtol=1e-10)
+
+
+def test_swapped_kept_and_replaced_loop_variables():
+    x, w = kg.placeholder(), kg.placeholder()
+    i, a, b, c, d = kg.while_loop(
+        lambda i, a, b, c, d: i < 3,
+        lambda i, a, b, c, d: (i + 1, b, a * 2, c, w),
+        (0, x, w, x, x),
+    )
+    total = a + 10 * b + 100 * c + 1000 * d
+    f = kg.compile([x, w], [i, a, b, c, d, *kg.gradients(total, [x, w])])
+    # (x, w) -> (w, 2x) -> (2x, 2w) -> (2w, 4x)
+    assert f(3.0, 5.0) == [3, 10, 12, 3, 5, 140, 1002]
+
+
+def test_lanes_of_a_switch_do_not_turn_the_loops_of_others():
+    n, x = kg.placeholder((3,), int), kg.placeholder((3,))
+
+    def halve_for_ever(v):
+        return kg.while_loop(lambda y: y != 1, lambda y: y / 2 + 0 * v, [v])[0]
+
+    def f(n, v):
+        return kg.switch(n, [lambda: v**2, lambda: halve_for_ever(v), lambda: np.log(v)])
+
+    y = kg.vmap(f)(n, x)
+    g = kg.compile([n, x], [y, kg.gradients(y.sum(), x)])
+    y, slope = g([0, 1, 2], [0.0, 8.0, 2.0])
+    np.testing.assert_allclose(y, [0, 1, np.log(2)], rtol=1e-15)
+    np.testing.assert_allclose(slope, [0, 0.125, 0.5], rtol=1e-15)

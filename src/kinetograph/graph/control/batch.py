@@ -15,7 +15,7 @@ from .contexts import BatchContext
 from .results import check_function, collect, place_text
 from .structure import flatten
 from .subgraph import Control, Subgraph
-from .while_loop import names_of_parameters
+from .variables import names_of_parameters
 
 __all__ = ["Batch", "vmap"]
 

@@ -141,6 +141,11 @@ class ControlFlowContext:
         """Make the context current again in which this one was entered."""
         CURRENT.context = self._entered.pop()
 
+    def discard(self) -> None:
+        """Forget an attempt that is made again, with other types of the loop variables."""
+        if self.outer_context is not None:
+            self.outer_context._nested.remove(self)
+
     def __enter__(self) -> "ControlFlowContext":
         self.enter()
         return self

@@ -17,7 +17,7 @@ from .contexts import ScanContext
 from .results import Returned, check_function, collect, place_text, wrap_parts
 from .structure import Pattern, flatten
 from .subgraph import Control, Subgraph
-from .while_loop import Variables, grown_types, match_result, names_of_parameters, read_variables
+from .variables import Variables, grown_types, match_result, names_of_parameters, read_variables
 
 __all__ = ["Scan", "scan"]
 
@@ -178,6 +178,7 @@ def scan(
         nodes = [astype(n, t) if n.dtype != t else n for n, t in zip(variables.nodes, types)]
         variables = variables._replace(nodes=nodes)
         name = context.name
+        context.discard()
     raise AssertionError("types of the carry do not settle")
 
 

@@ -30,12 +30,12 @@ with _paused():
         StartError,
         SymbolicError,
     )
-    from .graph.functions import *  # noqa: F403
     from .graph.explain import explain
+    from .graph.functions import *  # noqa: F403
     from .graph.inputs import data, placeholder
     from .graph.lift import lift
-    from .graph.serialise import load_graph, save_graph
     from .graph.precision import precision
+    from .graph.serialise import load_graph, save_graph
     from .models.model import Model, model
     from .models.observe import observe
     from .models.variables import cholesky_variable, ordered_variable, simplex_variable, variable

@@ -14,7 +14,7 @@ def nested():
     w = kg.data(1.5, name="w")
 
     def body(i, v):
-        inner = lambda: kg.while_loop(lambda z: z < 1, lambda z: z * 1.3 + w * 0.1, [v])[0]  # noqa: E731
+        inner = lambda: kg.while_loop(lambda z: z < 1, lambda z: z * 1.3 + w * 0.1, [v])[0]
         return i + 1, kg.cond(v > 2, lambda: v / w, lambda: 2 * inner() + 1)
 
     _, y = kg.while_loop(lambda i, v: i < 6, body, [0, x], name="outer")
@@ -43,7 +43,8 @@ def test_contexts_survive(tmp_path):
     contexts = [g["y"].loop.context for g in (graph, kg.load_graph(tmp_path / "graph.kg"))]
     mine, loaded = contexts
     assert mine is not loaded
-    assert loaded.name == "outer" and loaded.site == mine.site
+    assert loaded.name == "outer"
+    assert loaded.site == mine.site
     assert len(loaded.values) == len(mine.values)
     assert [n.name for n in loaded.external_values] == [n.name for n in mine.external_values]
     assert [c.name for c in loaded.nested_contexts] == [c.name for c in mine.nested_contexts]

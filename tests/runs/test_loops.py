@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from tests.models.test_control_flow import stopping
 
 import kinetograph as kg
-from tests.models.test_control_flow import stopping
 
 pytestmark = pytest.mark.medium
 

@@ -219,7 +219,7 @@ def _index_bounds(
 
     Known indices were checked when the graph was built and are trusted, other values need a check.
     """
-    places = {node: i for i, node in enumerate(inputs) if isinstance(node, Data)}
+    places: dict[Node, int] = {n: i for i, n in enumerate(inputs) if isinstance(n, Data)}
     bounds = []
     for node in everything(needed) if places else ():
         if isinstance(node, Apply):

@@ -1,7 +1,7 @@
 """`kg.debug`: evaluate a graph node by node, without compiling, and find the first bad value.
 
-Branches and loops are gone through as Python would, so every value is looked at in the order in which
-it is computed, and derivatives are those of the unrolled program.
+Branches and loops are gone through as Python would, so every value is looked at in the order in
+which it is computed, and derivatives are those of the unrolled program.
 """
 
 from collections.abc import Iterable, Mapping
@@ -96,8 +96,8 @@ def debug(
 ) -> Evaluation:
     """Evaluate arrays node by node, without compiling.
 
-    Slow, and right: each node is computed on its own, and branches and loops run as Python's. Use it
-    to find where a NaN comes from. Models have `model.debug(point)`.
+    Slow, and right: each node is computed on its own, and branches and loops run as Python's. Use
+    it to find where a NaN comes from. Models have `model.debug(point)`.
 
     Parameters
     ----------
@@ -159,5 +159,3 @@ def debug(
         found = [np.asarray(environment[node]) for node in nodes]
     trips = {loop.title: int(report.most) for loop, report in scope.trips.items()}
     return Evaluation(found, bad.first, trips, [describe(node, names) for node in nodes])
-
-

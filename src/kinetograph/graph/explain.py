@@ -1,4 +1,4 @@
-"""`kg.explain`: how the loops of a compiled function or a model are differentiated, and their trips.
+"""`kg.explain`: how the loops of a function or model are differentiated, and their trips.
 
 A report is made of what lowering noted, so it tells what is compiled, not what might be.
 """

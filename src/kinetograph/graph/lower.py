@@ -90,10 +90,10 @@ class Scope:
     """How a region is lowered.
 
     `modes` are the derivatives being taken around it, the innermost first. `anchors` are zeros that
-    each of these perturbs: loops have them among their inputs, so that every derivative meets every
-    loop, in order. `active` is false where the region is computed for nothing, in a batch whose
-    members do not all need it; loops do not turn there. `trips` collects, as tensors of this region,
-    what its loops report.
+    each of these perturbs: loops have them among their inputs, so that every derivative meets
+    every loop, in order. `active` is false where the region is computed for nothing, in a batch
+    whose members do not all need it; loops do not turn there. `trips` collects, as tensors of this
+    region, what its loops report.
     """
 
     modes: tuple[str, ...] = ()
@@ -136,9 +136,7 @@ class Scope:
     def reports(self, loops: "Sequence[Looping]") -> tuple[Trips, ...]:
         """What these loops report, to be handed out of a region."""
         found = (self.trips.get(loop, NO_TRIPS) for loop in loops)
-        return tuple(
-            Trips(jnp.asarray(t.most, np.int32), *map(jnp.asarray, t[1:])) for t in found
-        )
+        return tuple(Trips(jnp.asarray(t.most, np.int32), *map(jnp.asarray, t[1:])) for t in found)
 
     def receive(self, loops: "Sequence[Looping]", reports: Sequence[Any]) -> None:
         """Take over what came out of a region."""

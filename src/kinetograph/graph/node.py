@@ -4,11 +4,12 @@
     Placeholder  a value given when a compiled function is called
     Apply        an operation applied to parent nodes
     Bundle       an operation with several results, each of which is an Apply on it
-    Inner        what stands inside a branch or loop for a value from outside, or for a loop variable
+    Inner        what stands inside a branch or loop for a value from outside or a loop variable
 
 A node that is made inside a branch or loop belongs to its context, which puts an `Inner` in the
-place of each parent from outside. Unknowns and distributions are further kinds, defined in the layers that own them. A node holds its
-parents strongly and its children weakly: dropping an array frees whatever only it needed.
+place of each parent from outside. Unknowns and distributions are further kinds, defined in the
+layers that own them. A node holds its parents strongly and its children weakly: dropping an array
+frees whatever only it needed.
 """
 
 import itertools

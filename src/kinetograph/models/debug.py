@@ -100,7 +100,8 @@ def _term_report(
         name, expression = model.name(node.target), node.expression(model.known_as)
         named = zip(node.family.parameters, node.parents, strict=True)
         inputs = [
-            f"{p.name} {describe(n, model.known_as)} = {value_text(environment[n])}" for p, n in named
+            f"{p.name} {describe(n, model.known_as)} = {value_text(environment[n])}"
+            for p, n in named
         ]
         inputs.insert(0, f"value {name} = {value_text(environment[node.target])}")
     else:

@@ -1,6 +1,6 @@
 """`kg.model`: targets and everything that bears on them, read as a log density."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -13,7 +13,7 @@ from ..graph.array import Array
 from ..graph.compile import limit_reached
 from ..graph.control.loops import While
 from ..graph.control.state import Assigned, Read
-from ..graph.control.subgraph import Looping, everything
+from ..graph.control.subgraph import Control, Looping, everything
 from ..graph.derivatives import no_accumulator
 from ..graph.errors import DimsError, ModelError, ShapeError
 from ..graph.lower import Room
@@ -66,6 +66,7 @@ class Model:
         )
         _check_nodes(self.density)
         self.room = Room()  # of the backward passes of its loops
+        self.most_trips: dict[Looping, int] = {}
         self.data = tuple(dict.fromkeys([*used, *self.observed]))
         self.target_names = tuple(names[node] for node in targets)
         self.names = tuple(names[v] for v in component.unknowns)
@@ -236,6 +237,11 @@ class Model:
             if not self.make_room(self.density.loops, reports):
                 return result
 
+    def controls(self) -> Iterator[Control]:
+        """The nodes with subgraphs in the log density, also those inside of others."""
+        found = dict.fromkeys(everything(self.density.nodes))
+        return (node for node in found if isinstance(node, Control))
+
     def make_room(self, loops: Sequence[Looping], reports: Sequence[Any]) -> bool:
         """Take more room for the backward passes of loops that lacked some; whether any did.
 
@@ -248,8 +254,10 @@ class Model:
         for loop, report in zip(loops, reports, strict=True):
             if np.any(report.truncated):
                 raise limit_reached(loop)
+            most = int(np.max(report.most))
+            self.most_trips[loop] = max(self.most_trips.get(loop, 0), most)
             if np.any(report.short):
-                short[loop] = int(np.max(report.most))
+                short[loop] = most
         if short:
             self.room = self.room.grown(short)
         return bool(short)

@@ -17,10 +17,10 @@ import numpy as np
 
 from ..graph.precision import x64
 from .engine import Engine
-from .pace import Pace
 from .program import GIVEN_UP, ChainState, Plan, Where
 
 __all__ = ["Chain", "Lengths", "run_batch", "run_threads", "threads_available"]
+
 
 @dataclass(frozen=True)
 class Lengths:
@@ -92,9 +92,7 @@ def _plan(lengths: Lengths, gradients: int) -> Plan:
     )
 
 
-def _advance(
-    engine: Engine, data: Any, chain: Chain, lengths: Lengths, control: Control
-) -> None:
+def _advance(engine: Engine, data: Any, chain: Chain, lengths: Lengths, control: Control) -> None:
     """Run one chain to its end, to a stop, or to a failed start."""
     pace = engine.pace
     with x64():

@@ -50,6 +50,7 @@ class Loop:
     results: tuple[jax.ShapeDtypeStruct, ...] = ()
     backwards: bool = False
     strategy: str = "stack"  # or checkpoint, forward
+    note: Callable[[int], None] | None = None  # is told the size in bytes of what is kept
 
 
 def run(

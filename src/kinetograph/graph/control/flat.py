@@ -1,6 +1,7 @@
 """Flat tuples of tensors, of which only the floating-point ones have derivatives."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import jax
@@ -10,6 +11,7 @@ import numpy as np
 __all__ = [
     "Tensors",
     "among",
+    "bytes_of",
     "filled",
     "floats_of",
     "is_float",
@@ -29,6 +31,11 @@ def is_float(x: Any) -> bool:
 
 def floats_of(tensors: Sequence[Any]) -> Tensors:
     return tuple(t for t in tensors if is_float(t))
+
+
+def bytes_of(tensors: Iterable[Any]) -> int:
+    """The size of tensors, or of tensors of these types."""
+    return sum(math.prod(t.shape) * t.dtype.itemsize for t in tensors)
 
 
 def types_of(tensors: Sequence[Any]) -> tuple[jax.ShapeDtypeStruct, ...]:

@@ -16,6 +16,7 @@ from ..lower import LoopPlan, Scope, Trips
 from ..node import Node, Operation
 from .contexts import WhileContext
 from .derivable import Loop, run
+from .flat import bytes_of
 from .subgraph import Looping, Subgraph
 
 __all__ = ["GRADS", "While"]
@@ -131,7 +132,7 @@ class While(Looping):
 
     def plan(self, scope: Scope, types: Sequence[Any]) -> LoopPlan:
         """How the backward pass gets what it needs."""
-        width = sum(int(np.prod(t.shape)) * t.dtype.itemsize for t in types)
+        width = bytes_of(types)
         room = scope.room.of(self)
         if self.grad == "checkpoint":
             return LoopPlan("checkpoint", 0, 0, "asked for: runs again from the start, in segments")
@@ -172,7 +173,8 @@ class _Lowered:
         values, verdict, reports = self._judged(scope, carried, outer, None)
         state = (*values, *verdict, *reports)
         plan = node.plan(scope, [jnp.asarray(v) for v in carried])
-        loop = Loop(self._turn, self._more, plan.rows, strategy=plan.strategy)
+        sizes: list[int] = []
+        loop = Loop(self._turn, self._more, plan.rows, strategy=plan.strategy, note=sizes.append)
         bound = limit
         limit = jnp.clip(jnp.asarray(limit), 0, FOREVER).astype(np.int32)
         if scope.active is not None:
@@ -184,8 +186,11 @@ class _Lowered:
             truncated = (trips >= jnp.asarray(bound, np.int32)) & going
         short = jnp.asarray(False)
         if scope.recorded:
-            scope.room.plans[node] = plan
-            if plan.strategy == "stack" and node.bound != plan.rows:
+            # In the forward pass of a loop around this one there is nothing to keep yet.
+            kept = max(sizes, default=plan.bytes)
+            if sizes or node not in scope.room.plans:
+                scope.room.plans[node] = plan._replace(bytes=kept)
+            if plan.strategy == "stack" and node.bound != plan.rows and kept > 0:
                 short = trips > plan.rows
         error = truncated if node.on_limit == "error" else jnp.asarray(False)
         if scope.active is not None:

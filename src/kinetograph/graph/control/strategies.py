@@ -20,7 +20,7 @@ import numpy as np
 from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 
 from .derivable import FORWARD, REVERSE, Loop, Modes, run
-from .flat import Tensors, filled, floats_of, merged, types_of, used_inputs
+from .flat import Tensors, bytes_of, filled, floats_of, merged, types_of, used_inputs
 
 __all__ = ["STRATEGIES", "Checkpoints", "Jacobian", "Product", "Stack"]
 
@@ -74,6 +74,10 @@ class Stack:
 
     def __init__(self, loop: Loop, product: Product, rest: Modes) -> None:
         self.loop, self.product, self.rest = loop, product, rest
+        kept = zip(product.carry, product.needs_carry, strict=True)
+        self.row_bytes = bytes_of(kind for kind, needed in kept if needed)
+        if loop.note is not None:
+            loop.note(loop.length * self.row_bytes)
 
     def forward(self, limit: Any, carry: Tensors, captures: Tensors, rows: Tensors) -> Any:
         loop, needed = self.loop, self.product.needs_carry
@@ -114,7 +118,8 @@ class Stack:
             backwards=not self.loop.backwards,
         )
         zeros = tuple(jnp.zeros(t.shape, t.dtype) for t in floats_of(product.captures))
-        limit = jnp.minimum(trips, self.loop.length)
+        by_row = (*stack, *kept_rows, *ct_results, *floats_of(product.rows))
+        limit = jnp.minimum(trips, self.loop.length) if by_row else trips
         cts, _, of_rows = run(
             down, limit, (*ct_carry, *zeros), captures, (*stack, *kept_rows, *ct_results), self.rest
         )
@@ -130,11 +135,13 @@ class Checkpoints:
 
     def __init__(self, loop: Loop, product: Product, rest: Modes) -> None:
         self.loop, self.product, self.rest = loop, product, rest
-        size = sum(math.prod(t.shape) * t.dtype.itemsize for t in product.carry) or 1
+        size = bytes_of(product.carry) or 1
         self.levels, self.slots = 3, _slots(3)
         while self.levels < 8 and self.levels * self.slots * size > _BUDGET:
             self.levels += 1
             self.slots = _slots(self.levels)
+        if loop.note is not None:
+            loop.note(self.levels * self.slots * size)
 
     def forward(self, limit: Any, carry: Tensors, captures: Tensors, rows: Tensors) -> Any:
         new, trips, results = run(self.loop, limit, carry, captures, rows, self.rest)
@@ -238,7 +245,8 @@ class Jacobian:
         return pulled(0), pulled(1), ()
 
 
-STRATEGIES: dict[str, type[Stack] | type[Checkpoints] | type[Jacobian]] = {
+Strategy = Stack | Checkpoints | Jacobian
+STRATEGIES: dict[str, type[Strategy]] = {
     "stack": Stack,
     "checkpoint": Checkpoints,
     "forward": Jacobian,

@@ -238,37 +238,39 @@ def test_by_intermediate_values_and_vectors():
     assert ww == weights @ at * bend
 
 
-CHECKPOINTED = {
-    ("W10", "in cond"),
-    ("W10", "in scan"),
-    ("W10", "in vmap"),
-    ("W13a", "in while"),
-}
+INSIDE = [
+    (name, grad, place)
+    for name in PROGRAMS
+    for grad in ["auto", "stack", "forward"]
+    for place in PLACES
+]
+# Checkpoints take long to compile.
+INSIDE += [("W10", "checkpoint", place) for place in ["in cond", "in scan", "in vmap"]]
+INSIDE += [("W13a", "checkpoint", "in while")]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("grad", ["auto", "stack", "forward", "checkpoint"])
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize(("name", "grad", "place"), INSIDE)
 def test_every_loop_inside_everything(name, grad, place):
     program, at = PROGRAMS[name]
-    if grad == "checkpoint" and (name, place) not in CHECKPOINTED:
-        return  # minutes of compilation each
     bound = 60 if grad == "stack" else None
     check(partial(PLACES[place], program), at, grad=grad, bound=bound, rtol=1e-11, atol=1e-11)
 
 
+BOUNDED = [
+    (name, grad, bound, dtype)
+    for name, bounds in BOUNDS.items()
+    for grad in ["auto", "stack", "forward", "checkpoint"]
+    for bound in [None, *bounds]
+    for dtype in ["float64", "float32"]
+    if (grad, bound) != ("stack", None) and (grad, dtype) != ("checkpoint", "float32")
+]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
-@pytest.mark.parametrize("place", [None, 0, 1, 2])
-@pytest.mark.parametrize("grad", ["auto", "stack", "forward", "checkpoint"])
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_every_loop_with_every_bound(name, grad, place, dtype):
+@pytest.mark.parametrize(("name", "grad", "bound", "dtype"), BOUNDED)
+def test_every_loop_with_every_bound(name, grad, bound, dtype):
     program, at = PROGRAMS[name]
-    bound = None if place is None else BOUNDS[name][place]
-    if bound is None and grad == "stack":
-        return
     at = np.asarray(at, dtype)
     tolerance = 1e-12 if dtype == "float64" else 5e-6
-    dtype = np.dtype(dtype)
     check(program, at, bound=bound, grad=grad, dtype=dtype, rtol=tolerance, atol=tolerance)

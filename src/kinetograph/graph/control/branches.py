@@ -1,8 +1,8 @@
 """`kg.cond`, `kg.switch` and `kg.case`: one of several branches, taken when the program runs.
 
 Only the branch that is taken is computed, has effects and draws random numbers. In a batch whose
-members take different branches all of them are computed and the results selected; the gradient of a
-branch that is not taken is cut off at its inputs, so that it cannot poison others with NaN.
+members take different branches all of them are computed and the results selected; JAX then cuts off
+the gradient of a branch that is not taken at its inputs, so that it cannot poison others with NaN.
 """
 
 from collections.abc import Callable, Sequence
@@ -65,8 +65,6 @@ class Cond(Control):
                 active = taken if scope.active is None else taken & scope.active
                 inner = scope.inside(active=active)
                 inputs = [captures[place] for place in places]
-                if scope.modes:
-                    inputs = [_guarded(x, taken) for x in inputs]
                 return subgraph.compute(inputs, inner), inner.reports(loops)
 
             return compute
@@ -78,13 +76,6 @@ class Cond(Control):
 
 
 COND = Operation("cond", lambda *tensors: None)
-
-
-def _guarded(x: Any, taken: Any) -> Any:
-    """x, whose derivative is cut off where the branch is not taken."""
-    if not jnp.issubdtype(x.dtype, jnp.inexact):
-        return x
-    return jnp.where(taken, x, lax.stop_gradient(x))
 
 
 def cond(

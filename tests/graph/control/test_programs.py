@@ -131,7 +131,7 @@ def test_random_programs(program, at):
 
 
 @pytest.mark.slow
-@settings(max_examples=150, **QUIET)
+@settings(max_examples=80, **QUIET)
 @given(programs(3), POINTS)
 def test_many_random_programs(program, at):
     check(program, at)

@@ -135,7 +135,7 @@ def test_values_that_are_not_known():
     unknown = "is not known while the graph is built, so"
     assert message(lambda: 1 if s > 0 else 0, kg.SymbolicError) == (
         f"the value of s > 0 {unknown} `if`, `while`, `and`, `or` or `not` on it is not possible; "
-        "use kg.where(...)"
+        "use kg.cond, kg.while_loop or kg.where"
     )
     assert message(lambda: float(s), kg.SymbolicError) == (
         f"the value of s {unknown} float(...) is not possible; "

@@ -99,21 +99,40 @@ def autoregression(d: dict[str, Any]) -> kg.Model:
 
 
 def garch(d: dict[str, Any]) -> kg.Model:
-    """The variance recursion v[t] = a[t] + beta1 v[t-1] by doubling: eight shifts do 200 steps."""
+    """The variance follows the squared residuals, by a recursion over time."""
     y = kg.data(d["y"])
     mu = kg.variable()
     alpha0 = kg.variable(lower=0)
     alpha1 = kg.variable(lower=0, upper=1)
     beta1 = kg.variable(lower=0, upper=1 - alpha1)
-    inflow = alpha0 + alpha1 * (y[:-1] - mu) ** 2
-    variance = kg.concatenate([kg.stack([kg.data(d["sigma1"] ** 2.0)]), inflow])
-    shift = 1
-    while shift < d["T"]:
-        earlier = kg.concatenate([np.zeros(shift), variance[:-shift]])
-        variance = variance + beta1**shift * earlier
-        shift *= 2
+
+    def next_variance(variance: kg.Array, y: kg.Array) -> tuple[kg.Array, kg.Array]:
+        return alpha0 + alpha1 * (y - mu) ** 2 + beta1 * variance, variance
+
+    _, variance = kg.scan(next_variance, d["sigma1"] ** 2.0, y)
     kg.observe(y, kg.normal(mu, kg.sqrt(variance)))
     return kg.model(mu, alpha0, alpha1, beta1)
+
+
+def lotka_volterra(d: dict[str, Any]) -> kg.Model:
+    """Hares and lynxes follow a differential equation, which an adaptive solver integrates."""
+    times = np.concatenate([[0.0], d["ts"]])
+    counts = kg.data(np.vstack([d["y_init"], d["y"]]))
+    theta = kg.variable(lower=0, shape=4)
+    z_init = kg.lognormal(np.log(10), 1, shape=2)
+    sigma = kg.lognormal(-1, 1, shape=2)
+
+    def growth(t: kg.Array, z: kg.Array) -> list[kg.Array]:
+        hares, lynxes = z[0], z[1]
+        return [
+            (theta[0] - theta[1] * lynxes) * hares,
+            (-theta[2] + theta[3] * hares) * lynxes,
+        ]
+
+    z = kg.ode.solve(growth, z_init, times)
+    kg.observe(counts, kg.lognormal(kg.log(z), sigma))
+    prior = (theta - [1, 0.05, 1, 0.05]) / [0.5, 0.05, 0.5, 0.05]
+    return kg.model(theta, z_init, sigma, factors=[-0.5 * kg.sum(prior**2)])
 
 
 def hidden_markov(d: dict[str, Any]) -> kg.Model:
@@ -181,6 +200,7 @@ MODELS: dict[str, Callable[[dict[str, Any]], kg.Model]] = {
     "mesquite-logmesquite_logvash": mesquite,
     "arK-arK": autoregression,
     "garch-garch11": garch,
+    "hudson_lynx_hare-lotka_volterra": lotka_volterra,
     "hmm_example-hmm_example": hidden_markov,
     "low_dim_gauss_mix-low_dim_gauss_mix": mixture,
     "gp_pois_regr-gp_regr": gaussian_process,

@@ -178,13 +178,13 @@ def test_no_more_evaluations_than_scipy(method):
 
 
 def test_a_step_that_was_cut_is_taken_up_again():
-    """Many output times do not spoil the step size: one step between each pair is enough."""
+    """Many output times do not spoil the step size: one step between two of them is enough."""
     ts = np.linspace(0, 1, 101)
     y = kg.ode.solve(lambda t, y: -y, 1.0, ts)
     f = kg.compile([], y)
     np.testing.assert_allclose(f(), np.exp(-ts), rtol=1e-6)
     (most,) = f.most_trips.values()
-    assert most <= 5  # in the first interval; then one each
+    assert most <= 105  # a few to begin with, then one each
 
 
 def test_symbolic_times():

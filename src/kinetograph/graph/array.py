@@ -232,7 +232,9 @@ class Array:
     def __bool__(self) -> bool:
         if isinstance(self.node, Data):
             return bool(self.node.value)
-        raise self._no_value("`if`, `while`, `and`, `or` or `not` on it", "use kg.where(...)")
+        raise self._no_value(
+            "`if`, `while`, `and`, `or` or `not` on it", "use kg.cond, kg.while_loop or kg.where"
+        )
 
     def _number(self, kind: str) -> Any:
         if isinstance(self.node, Data):

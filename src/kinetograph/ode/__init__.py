@@ -1,7 +1,7 @@
 """Ordinary differential equations in the graph: `kg.ode.solve`.
 
-Written as a user would write it, with `kg.scan` over the times asked for and `kg.while_loop` over
-the steps between two of them; nothing here is known to the rest of kinetograph.
+Written as a user would write it, with `kg.while_loop`; nothing here is known to the rest of
+kinetograph.
 """
 
 from .solver import solve

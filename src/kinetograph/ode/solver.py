@@ -1,11 +1,12 @@
 """`kg.ode.solve`: the solution of an initial value problem at given times.
 
-A scan over the times asked for; between two of them a loop of steps, whose number depends on the
-values. A step that would go past the next time is cut to land on it, and the step size that was
-meant goes on behind. The step size is no function of the parameters for derivatives: these are
-those of the chosen steps, taken as they are, and so exact for what is computed with them.
+One loop of steps, whose number depends on the values. A step that would go past the next time asked
+for is cut to land on it, and the step size that was meant goes on behind. (Loops inside a scan over
+the times would each need a buffer for the longest of them.) The step size is no function of the
+parameters for derivatives: these are those of the chosen steps, taken as they are.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -13,7 +14,6 @@ import numpy as np
 
 from ..graph.array import Array
 from ..graph.control.results import check_function, place_text
-from ..graph.control.scan import scan
 from ..graph.control.structure import Pattern, flatten
 from ..graph.control.while_loop import GRADS, while_loop
 from ..graph.elementwise import as_node, floating
@@ -29,6 +29,7 @@ __all__ = ["solve"]
 
 SAFETY, SHRINK, GROW = 0.9, 0.2, 10.0
 NOW, BEFORE = 0.17, 0.04  # exponents of the errors of this step and of the one before
+ROOM = 2**18  # bytes of a buffer that is worth having at once, rather than to be grown on demand
 SMALLEST, LARGEST = 1e-20, 1e30  # squared errors that are told apart
 
 Leaves = list[Array]
@@ -44,7 +45,7 @@ def solve(
     atol: float = 1e-8,
     method: str = "tsit5",
     first_step: Any = None,
-    max_steps: int = 4096,
+    max_steps: int | None = None,
     on_limit: str = "nan",
     grad: str = "auto",
 ) -> Any:
@@ -78,12 +79,14 @@ def solve(
     first_step
         The size of the first step that is tried; chosen from f near t0 if not given.
     max_steps
-        The largest number of steps, with those that were refused, between two of the times.
+        The largest number of steps, with those that were refused. If not given, 1000 for
+        rtol = 1e-6, more for a smaller one (in proportion to rtol^(-1/5)), and 4 for each time.
     on_limit
         When `max_steps` do not suffice: `"nan"`, or `"error"`, with which a compiled function
         raises.
     grad
         How derivatives of the loop of steps get the values of all steps: see `kg.while_loop`.
+        Where a buffer for `max_steps` is small, `"auto"` is `"stack"`.
 
     Returns
     -------
@@ -143,31 +146,39 @@ def solve(
         step = _first_step(right, start, leaves, slopes, rtol, atol)
     else:
         step = _given_step(first_step)
+    count = times.shape[0]
+    usual = math.ceil(1000 * max(1.0, 1e-6 / rtol) ** 0.2) + 4 * count
+    limit = usual if max_steps is None else int(max_steps)
     one = _Step(right, tableau, rtol, atol, fixed)
     tiny = 16 * float(np.finfo(start.dtype).eps)
+    results = [Array(as_node(np.full((count, *y.shape), np.nan, y.dtype))) for y in leaves]
+    reached = 0
+    if t0 is None:
+        results, reached = [r.at[0].set(y) for r, y in zip(results, leaves, strict=True)], 1
 
-    def interval(carry: Any, end: Array) -> Any:
-        smallest = tiny * maximum(abs(carry[0]), abs(end))
+    def unfinished(i: Any, results: Any, t: Any, y: Any, slopes: Any, step: Any, old: Any) -> Any:
+        end = times[minimum(i, count - 1)]
+        return (i < count) & (t <= end) & (step > tiny * maximum(abs(t), abs(end)))
 
-        def unfinished(t: Any, y: Any, slopes: Any, step: Any, before: Any) -> Any:
-            return (t < end) & (step > smallest)
+    def advance(i: Any, results: Any, *state: Any) -> Any:
+        landed, state = one(times[i], *state)
+        rows = [where(landed, y, np.nan) for y in state[1]]
+        results = [result.at[i].set(row) for result, row in zip(results, rows, strict=True)]
+        return (where(landed, i + 1, i), results, *state)
 
-        carry = while_loop(
-            unfinished,
-            lambda *state: one(end, *state),
-            list(carry),
-            max_steps,
-            grad,
-            on_limit="error" if on_limit == "error" else "stop",
-            name="steps",
-        )
-        t, y, *rest = carry
-        y = [where(t == end, leaf, np.nan) for leaf in y]
-        return (t, y, *rest), y
-
-    before = floating(0.0)
-    _, results = scan(interval, (start, leaves, slopes, step, Array(before)), times, name="times")
+    if grad == "auto" and limit * _row_bytes(leaves) <= ROOM:
+        grad = "stack"
+    first = [reached, results, start, leaves, slopes, step, Array(floating(0.0))]
+    stop = "error" if on_limit == "error" else "stop"
+    _, results, *_ = while_loop(
+        unfinished, advance, first, limit, grad, on_limit=stop, name="steps"
+    )
     return pattern.fill(results)
+
+
+def _row_bytes(leaves: Sequence[Array]) -> int:
+    """About what the backward pass needs of a step: the time, the value, the slopes, the sizes."""
+    return sum((2 * leaf.size + 1) * leaf.dtype.itemsize for leaf in leaves) + 32
 
 
 class _Right:
@@ -237,8 +248,11 @@ class _Step(NamedTuple):
 
     def __call__(
         self, end: Array, t: Array, y: Leaves, slopes: Leaves, step: Array, before: Array
-    ) -> tuple[Any, ...]:
-        """The state after it: time, value, slopes there, next step size, log error of the last."""
+    ) -> tuple[Array, tuple[Any, ...]]:
+        """Whether it ends at `end`, and the state after it.
+
+        That is: time, value, slopes there, next step size, logarithm of the error.
+        """
         step = stop_gradient(step)
         t = stop_gradient(t) if self.fixed else t
         last = step >= end - t
@@ -256,7 +270,7 @@ class _Step(NamedTuple):
         def chosen(new: Any, old: Any) -> Array:
             return where(accepted, new, old)
 
-        return (
+        return accepted & last, (
             chosen(where(last, end, t + size), t),
             [chosen(a, b) for a, b in zip(new, y, strict=True)],
             [chosen(a, b) for a, b in zip(new_slopes, slopes, strict=True)],
@@ -397,7 +411,7 @@ def _given_step(first_step: Any) -> Array:
 
 
 def _options(
-    method: str, rtol: float, atol: float, max_steps: int, on_limit: str, grad: str
+    method: str, rtol: float, atol: float, max_steps: Any, on_limit: str, grad: str
 ) -> Tableau:
     for name, value, choices in (
         ("method", method, tuple(TABLEAUS)),
@@ -412,7 +426,8 @@ def _options(
         raise ValueError(f"solve: rtol is {rtol}{place_text()}; it must be at least {least:.1g}")
     if not atol >= 0:
         raise ValueError(f"solve: atol is {atol}{place_text()}; it must not be negative")
-    if isinstance(max_steps, bool) or not isinstance(max_steps, (int, np.integer)) or max_steps < 1:
+    whole = isinstance(max_steps, (int, np.integer)) and not isinstance(max_steps, bool)
+    if max_steps is not None and (not whole or max_steps < 1):
         raise ValueError(
             f"solve: max_steps is {max_steps!r}{place_text()}; it must be a positive whole number"
         )

@@ -102,7 +102,7 @@ def vmap(f: Callable[..., Any], name: str | None = None) -> Callable[..., Any]:
     >>> [int(n) for n in f([1.0, 7.0, 100.0])]
     [0, 3, 7]
     """
-    check_function(f, "f", "vmap")
+    check_function(f, "f", "vmap", None)
 
     def batched(*arguments: Any) -> Any:
         context = BatchContext(name)

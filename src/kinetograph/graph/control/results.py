@@ -1,5 +1,6 @@
 """What the functions of branches and loops return, checked and brought to common types."""
 
+import inspect
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -39,8 +40,8 @@ def place_text() -> str:
     return f" ({site})" if site else ""
 
 
-def check_function(value: Any, name: str, doing: str) -> None:
-    """Refuse what cannot be called."""
+def check_function(value: Any, name: str, doing: str, arguments: Sequence[str] | None = ()) -> None:
+    """Refuse what cannot be called, or not with such arguments (None: with whatever comes)."""
     if value is None:
         raise TypeError(f"{doing}: {name} argument required{place_text()}")
     if not callable(value):
@@ -48,6 +49,20 @@ def check_function(value: Any, name: str, doing: str) -> None:
             f"{doing}: {name} must be callable, got {type(value).__name__}{place_text()}; "
             f"write it as a function, such as lambda: ..."
         )
+    if arguments is None:
+        return
+    try:
+        signature = inspect.signature(value)
+    except (TypeError, ValueError):  # of some built-in functions it is not known
+        return
+    try:
+        signature.bind(*arguments)
+    except TypeError as error:
+        given = f"{len(arguments)} ({', '.join(arguments)})" if arguments else "none"
+        raise TypeError(
+            f"{doing}: {name} is called with {given}{place_text()}, but it takes {signature}: "
+            f"{error}"
+        ) from None
 
 
 def collect(value: Any, context: ControlFlowContext, what: str, path: str = "") -> Returned:

@@ -161,7 +161,7 @@ def scan(
     >>> [float(v) for v in f([1.0, 2.0, 3.0, 4.0])]
     [1.0, 3.0, 6.0, 10.0]
     """
-    check_function(f, "f", "scan")
+    check_function(f, "f", "scan", ("the carry", "a row"))
     assert f is not None
     if init is None:
         raise ValueError(f"scan: init must be provided{place_text()}")

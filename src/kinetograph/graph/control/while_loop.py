@@ -98,12 +98,16 @@ def while_loop(
     ----------
     Yu et al. (2018), Dynamic control flow in large-scale machine learning, EuroSys.
     """
-    check_function(cond, "cond", "while_loop")
-    check_function(body, "body", "while_loop")
+    check_function(cond, "cond", "while_loop", None)
+    check_function(body, "body", "while_loop", None)
     assert cond is not None
     assert body is not None
     _check_options(grad, on_limit, parallel_iterations)
     variables = read_variables(loop_vars, "while_loop", body)
+    count = len(variables.pattern.parts) if variables.several else 1
+    arguments = [f"loop_vars[{i}]" for i in range(count)]
+    check_function(cond, "cond", "while_loop", arguments)
+    check_function(body, "body", "while_loop", arguments)
     bound = _bound(maximum_iterations)
     _check_invariants(shape_invariants, variables)
     grad = grad if back_prop else "none"

@@ -135,7 +135,7 @@ def solve(
     Hairer, Nørsett, Wanner (1993), Solving ordinary differential equations I, II.4.
     Tsitouras (2011), Comput. Math. Appl. 62. Dormand, Prince (1980), J. Comput. Appl. Math. 6.
     """
-    check_function(f, "f", "solve")
+    check_function(f, "f", "solve", ("t", "y"))
     assert f is not None
     tableau = _options(method, rtol, atol, max_steps, on_limit, grad)
     leaves, paths, pattern = _start(y0)

@@ -50,6 +50,7 @@ class Loop:
     results: tuple[jax.ShapeDtypeStruct, ...] = ()
     backwards: bool = False
     strategy: str = "stack"  # or checkpoint, forward
+    most: int = 2**31  # trips
     note: Callable[[int], None] | None = None  # is told the size in bytes of what is kept
 
 

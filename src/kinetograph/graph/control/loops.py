@@ -174,7 +174,14 @@ class _Lowered:
         state = (*values, *verdict, *reports)
         plan = node.plan(scope, [jnp.asarray(v) for v in carried])
         sizes: list[int] = []
-        loop = Loop(self._turn, self._more, plan.rows, strategy=plan.strategy, note=sizes.append)
+        loop = Loop(
+            self._turn,
+            self._more,
+            plan.rows,
+            strategy=plan.strategy,
+            most=FOREVER if node.bound is None else max(node.bound, 1),
+            note=sizes.append,
+        )
         bound = limit
         limit = jnp.clip(jnp.asarray(limit), 0, FOREVER).astype(np.int32)
         if scope.active is not None:

@@ -25,7 +25,6 @@ from .flat import Tensors, bytes_of, filled, floats_of, merged, types_of, used_i
 __all__ = ["STRATEGIES", "Checkpoints", "Jacobian", "Product", "Stack"]
 
 _BUDGET = 2**26  # bytes of the buffers of one loop under the strategy "checkpoint"
-_MOST = 2**31  # trips
 
 
 class Product:
@@ -136,10 +135,10 @@ class Checkpoints:
     def __init__(self, loop: Loop, product: Product, rest: Modes) -> None:
         self.loop, self.product, self.rest = loop, product, rest
         size = bytes_of(product.carry) or 1
-        self.levels, self.slots = 3, _slots(3)
+        self.levels, self.slots = 3, _slots(3, loop.most)
         while self.levels < 8 and self.levels * self.slots * size > _BUDGET:
             self.levels += 1
-            self.slots = _slots(self.levels)
+            self.slots = _slots(self.levels, loop.most)
         if loop.note is not None:
             loop.note(self.levels * self.slots * size)
 
@@ -207,8 +206,8 @@ class Checkpoints:
         return (*of_carry, *sums)
 
 
-def _slots(levels: int) -> int:
-    return math.ceil(_MOST ** (1 / levels))
+def _slots(levels: int, most: int) -> int:
+    return max(math.ceil(most ** (1 / levels)), 2)
 
 
 class Jacobian:

@@ -13,7 +13,7 @@ import numpy as np
 
 import kinetograph as kg
 
-__all__ = ["MODELS", "build", "data", "quantities", "reference"]
+__all__ = ["MODELS", "OPTIONS", "build", "data", "quantities", "reference"]
 
 FOLDER = Path(__file__).parents[1] / "posteriordb"
 
@@ -206,6 +206,15 @@ MODELS: dict[str, Callable[[dict[str, Any]], kg.Model]] = {
     "gp_pois_regr-gp_regr": gaussian_process,
     "sblri-blr": weak_priors,
     "earnings-logearn_interaction": log_earnings,
+}
+
+# What a run needs beside its defaults. Cycles of hares and lynxes far from those in the data have
+# modes of their own, and the way from them is long: chains begin at the priors' centres.
+OPTIONS: dict[str, dict[str, Any]] = {
+    "hudson_lynx_hare-lotka_volterra": {
+        "warmup": 1000,
+        "initial": {"theta": [1, 0.05, 1, 0.05], "z_init": [10, 10], "sigma": [0.4, 0.4]},
+    },
 }
 
 

@@ -1,7 +1,7 @@
 """Posteriors of posteriordb: kinetograph's draws against trusted reference draws.
 
 Means may differ by 4 combined Monte Carlo standard errors, standard deviations and the outer
-quantiles by 4 of theirs (see the formulae in `compare`). With 72 quantities and four comparisons
+quantiles by 4 of theirs (see the formulae in `compare`). With 80 quantities and four comparisons
 each, a correct sampler would fail about one run in fifty of the whole set; the seeds are fixed. A
 real error shows as many standard errors, as the controls at the end do.
 """
@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
+from scipy.integrate import solve_ivp
 from tests.laws import posteriors
 from tests.laws.helpers import assert_mean, assert_sd, ess, rhat
 
@@ -53,9 +55,43 @@ def test_agrees_with_reference_draws(name):
     0.8 a few of 10,000 transitions end in one.
     """
     sampler = kg.samplers.NUTS(target_acceptance=0.95 if name.startswith("eight") else 0.8)
-    tree = sampled(posteriors.build(name), seed=20, sampler=sampler)
+    options = posteriors.OPTIONS.get(name, {})
+    tree = sampled(posteriors.build(name), seed=20, sampler=sampler, **options)
     assert int(tree["sample_stats"]["diverging"].sum()) == 0
     compare(tree, name)
+
+
+def test_density_of_a_model_with_a_differential_equation():
+    """The log density of hares and lynxes and its gradient, against SciPy's solver."""
+    name = "hudson_lynx_hare-lotka_volterra"
+    d = posteriors.data(name)
+    model = posteriors.build(name)
+    counts = np.vstack([d["y_init"], d["y"]])
+
+    def log_density(u):
+        theta, z_init, sigma = np.exp(u[:4]), np.exp(u[4:6]), np.exp(u[6:])
+        growth = lambda t, z: [
+            (theta[0] - theta[1] * z[1]) * z[0],
+            (-theta[2] + theta[3] * z[0]) * z[1],
+        ]
+        z = solve_ivp(growth, (0, 20), z_init, "DOP853", np.arange(21), rtol=1e-12, atol=1e-12).y.T
+        usual, spread = np.array([1, 0.05, 1, 0.05]), np.array([0.5, 0.05, 0.5, 0.05])
+        likelihood = stats.norm.logpdf(np.log(counts), np.log(z), sigma) - np.log(counts)
+        return (
+            likelihood.sum()
+            + np.sum(-0.5 * ((theta - usual) / spread) ** 2 + u[:4])
+            + stats.norm.logpdf(u[4:6], np.log(10), 1).sum()
+            + stats.norm.logpdf(u[6:], -1, 1).sum()
+        )
+
+    center = np.log([0.55, 0.028, 0.8, 0.024, 34.0, 5.9, 0.25, 0.25])
+    points = center + np.random.default_rng(1).normal(0, 0.1, (3, 8))
+    ours = [model.log_prob(u) for u in points]
+    theirs = [log_density(u) for u in points]
+    np.testing.assert_allclose(np.diff(ours), np.diff(theirs), rtol=1e-4)
+    steps = 1e-5 * np.eye(8)
+    gradient = [(log_density(points[0] + e) - log_density(points[0] - e)) / 2e-5 for e in steps]
+    np.testing.assert_allclose(model.gradient(points[0]), gradient, rtol=1e-3)
 
 
 def test_closed_form_of_a_regression_with_flat_priors():

@@ -15,7 +15,7 @@ import kinetograph as kg
 pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")  # short runs
 
 FOLDER = Path(__file__).resolve().parents[2] / "examples"
-NAMES = ("eight_schools", "radon", "wells", "lkj")
+NAMES = ("eight_schools", "radon", "wells", "lkj", "lotka_volterra")
 
 
 def load(name):
@@ -23,6 +23,10 @@ def load(name):
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module.model
+
+
+def where_to_start(name):
+    return {"lotka_volterra": {"rate": [1, 0.05, 1, 0.05], "start": [10, 10]}}.get(name)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -38,7 +42,15 @@ def test_density_and_gradient_are_finite_at_zero(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_a_short_run_works(name):
     model = load(name)
-    tree = kg.mcmc(model, draws=200, warmup=300, chains=2, seed=1, progress=False)
+    tree = kg.mcmc(
+        model,
+        draws=200,
+        warmup=300 if name != "lotka_volterra" else 1000,
+        chains=2,
+        seed=1,
+        initial=where_to_start(name),
+        progress=False,
+    )
     table = kg.summary(tree)
     assert np.isfinite(table["mean"]).all()
     assert int(tree["sample_stats"]["diverging"].sum()) < 10
@@ -47,17 +59,18 @@ def test_a_short_run_works(name):
 
 
 # Eight schools: posteriordb's reference draws. Radon and wells: Gelman and Hill (2006), chapters 13
-# and 5, whose priors are flat. Wide bands: these runs are short.
+# and 5, whose priors are flat. Hares and lynxes: posteriordb. Wide bands: these runs are short.
 EXPECTED = {
     "eight_schools": [("mu", 4.4, 3.4, 5.4), ("tau", 3.6, 2.6, 4.6), ("theta[A]", 6.2, 5.0, 7.4)],
     "radon": [("mu_a", 1.46, 1.35, 1.6), ("mu_b", -0.68, -0.8, -0.5), ("sd_y", 0.75, 0.68, 0.8)],
     "wells": [("intercept", 0.15, 0.05, 0.25), ("slope[distance]", -0.88, -1.0, -0.75)],
+    "lotka_volterra": [("rate[alpha]", 0.547, 0.5, 0.6), ("start[hare]", 34.0, 33.0, 35.0)],
     "lkj": [("mean[intercept]", 1.46, 1.35, 1.6), ("mean[slope]", -0.68, -0.8, -0.5)],
 }
 
 
 def test_every_example_is_tested():
-    models = {path.stem for path in FOLDER.glob("*.py")} - {"plot_posterior"}
+    models = {path.stem for path in FOLDER.glob("*.py") if not path.stem.startswith("plot_")}
     assert models == set(NAMES)
 
 
@@ -71,6 +84,7 @@ def test_the_data_are_complete_and_their_origin_is_named():
     assert len(sizes["eight_schools.json"]["y"]) == 8
     assert len(sizes["radon.json"]["log_radon"]) == 919
     assert len(sizes["wells.json"]["switched"]) == 3020
+    assert len(sizes["lotka_volterra.json"]["y"]) == 20
 
 
 def run(*arguments):
@@ -99,6 +113,7 @@ def test_the_picture(tmp_path):
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "run.png").read_bytes().startswith(b"\x89PNG")
     assert run(script).returncode != 0
+    assert run(FOLDER / "plot_lotka_volterra.py").returncode != 0
     missing = run(script, tmp_path / "no.nc", tmp_path / "no.png")
     assert missing.returncode != 0
     assert missing.stderr.count("\n") == 1

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import kinetograph as kg
+from kinetograph.graph.control.subgraph import everything
 from kinetograph.graph.node import Apply, ancestors
 
 MANY = 100_000
@@ -162,3 +163,13 @@ def test_data_from_pandas_and_xarray():
     for found in (pd.Series([1.0, 2.0]) * x, x * pd.Series([1.0, 2.0])):
         assert isinstance(found, kg.Array)
         assert found.shape == (2,)
+
+
+def test_parents_come_before_children_also_inside_of_loops():
+    x, w = kg.placeholder(name="x"), kg.placeholder(name="w")
+    (y,) = kg.while_loop(
+        lambda v: v < 9, lambda v: kg.cond(v > w, lambda: v * w, lambda: v + w), [x]
+    )
+    nodes = list(everything(ancestors([y.node])))
+    assert len(nodes) > 10
+    assert all(p.serial < n.serial for n in nodes for p in n.parents)

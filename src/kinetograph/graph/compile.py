@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterator, MutableMapping, Sequence
+from functools import partial
 from typing import Any
 
 import jax
@@ -125,6 +126,14 @@ class Function:
         """The nodes with subgraphs, also those inside of others."""
         found = dict.fromkeys(everything(self._needed))
         return (node for node in found if isinstance(node, Control))
+
+    def note_plans(self) -> None:
+        """Have the plans of all loops noted in `room.plans`."""
+        if self.loops and not self._programs:
+            values = [jax.ShapeDtypeStruct(n.shape, n.dtype) for n in self._inputs]
+            data = tuple(node.value for node in self._data)
+            with x64():
+                jax.eval_shape(partial(self._run, self.room), values, self.state._values(), data)
 
     def _short(self, reports: Any) -> dict[Any, int]:
         """The loops whose backward pass lacked room, and the trips they made."""

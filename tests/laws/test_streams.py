@@ -51,7 +51,7 @@ def failures(bits: np.ndarray) -> list[str]:
         "pairs": stats.chisquare(cells.ravel()).pvalue,
         "bits": 2 * stats.norm.sf(abs(np.unpackbits(raw).mean() - 0.5) * 2 * np.sqrt(8 * raw.size)),
         # The sum of n products of neighbours is normal.
-        **{f"lag {k}": serial(x, k) for k in (1, 2, 16, 1000)},
+        **{f"lag {k}": serial(x, k) for k in (1, 2, 8, 16, 500, 1000)},
     }
     return [name for name, p in ps.items() if p < LEVEL / len(ps)]
 
@@ -72,14 +72,9 @@ def test_interleaved_streams(count):
 @pytest.mark.parametrize("count", [2, 16, 1000])
 def test_streams_that_share_a_key_are_noticed(count):
     keys = members(count)
-    keys[-1] = keys[0]
     keys[count // 2 :] = keys[: count // 2]
     bits = words(keys, 200_000 // count)
-    assert failures(bits.transpose(1, 0, 2).reshape(-1, 2)) or not _unlike(bits)
-
-
-def _unlike(bits: np.ndarray) -> bool:
-    return len(np.unique(bits[:, 0], axis=0)) == len(bits)
+    assert f"lag {count // 2}" in failures(bits.transpose(1, 0, 2).reshape(-1, 2))
 
 
 def test_first_elements_of_successive_events():

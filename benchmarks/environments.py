@@ -13,11 +13,21 @@ ROOT = HERE.parent
 
 PACKAGES: dict[str, tuple[str, ...]] = {
     "blackjax": ("blackjax", "jax", "arviz-stats[xarray]", "pandas"),
-    "numpyro": ("numpyro",),
+    "numpyro": ("numpyro", "diffrax"),
     "pymc": ("pymc",),
     "nutpie": ("nutpie", "pymc", "numba"),
 }
-NAMED = ("kinetograph", *PACKAGES, "jax", "jaxlib", "pytensor", "numba", "numpy", "arviz-stats")
+NAMED = (
+    "kinetograph",
+    *PACKAGES,
+    "jax",
+    "jaxlib",
+    "diffrax",
+    "pytensor",
+    "numba",
+    "numpy",
+    "arviz-stats",
+)
 
 
 def newest_python() -> str:

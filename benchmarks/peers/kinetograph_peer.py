@@ -8,7 +8,7 @@ from pathlib import Path
 
 from common import Run, job, printed, report, save, warm
 
-from models import QUANTITIES, data, points
+from models import QUANTITIES, STARTS, TOLERANCES, data, points
 
 
 def build(name):
@@ -29,6 +29,8 @@ def build(name):
         beta = kg.normal(0, 2.5, shape=(values["x"].shape[1],), name="beta")
         kg.observe(y, kg.bernoulli(logit=x @ beta))
         return kg.model(beta)
+    if name == "lotka_volterra":
+        return lotka_volterra(kg, values)
     county, floor = kg.data(values["county"]), kg.data(values["floor"])
     log_radon, size = kg.data(values["log_radon"]), (values["counties"],)
     mu_a, mu_b = kg.normal(0, 10, name="mu_a"), kg.normal(0, 10, name="mu_b")
@@ -47,6 +49,25 @@ def build(name):
     kg.observe(log_radon, kg.normal(mean, sigma_y))
     scales = (mu_a, sigma_a, mu_b, sigma_b, sigma_y)
     return kg.model(*scales, **effects) if effects else kg.model(*scales, alpha, beta)
+
+
+def lotka_volterra(kg, values):
+    """Hares and lynxes, with the solver of kinetograph."""
+    import numpy as np
+
+    usual, spread = np.array([1, 0.05, 1, 0.05]), np.array([0.5, 0.05, 0.5, 0.05])
+    y = kg.data(values["y"])
+    theta = kg.variable(lower=0, shape=4, name="theta")
+    z_init = kg.lognormal(np.log(10), 1, shape=2, name="z_init")
+    sigma = kg.lognormal(-1, 1, shape=2, name="sigma")
+
+    def growth(t, z):
+        return [(theta[0] - theta[1] * z[1]) * z[0], (-theta[2] + theta[3] * z[0]) * z[1]]
+
+    z = kg.ode.solve(growth, z_init, values["times"], **TOLERANCES)
+    kg.observe(y, kg.lognormal(kg.log(z), sigma))
+    prior = -0.5 * (((theta - usual) / spread) ** 2).sum()
+    return kg.model(theta, z_init, sigma, factors=[prior])
 
 
 def density(name):
@@ -87,6 +108,7 @@ def main() -> None:
             warmup=task.warmup,
             chains=task.chains,
             seed=seed,
+            initial=STARTS.get(task.model),
             progress=False,
         )
 

@@ -3,6 +3,7 @@
 Variants: `threads` compiles `MCMC.run` of one chain once (`jax.jit`) and runs it on one thread per
 core; `parallel`, `vectorized` and `sequential` are NumPyro's own ways to run chains. Those compile
 anew at every call of `MCMC.run` (NumPyro 0.22), which is most of their warm time; hence `threads`.
+`forward` is `threads` with derivatives of the model by forward mode, for differential equations.
 """
 
 import os
@@ -14,15 +15,16 @@ from common import Run, job, printed, report, save, warm
 from numpyro import distributions as dist
 from numpyro.diagnostics import print_summary
 
-from models import QUANTITIES, data, points
+from models import QUANTITIES, STARTS, TOLERANCES, data, points
 
-task = job(variants=("threads", "parallel", "vectorized", "sequential"))
+task = job(variants=("threads", "parallel", "vectorized", "sequential", "forward"))
 if task.variant == "parallel":
     numpyro.set_host_device_count(task.chains)
 numpyro.enable_x64()
 
 import jax  # noqa: E402  (after the settings above)
-from numpyro.infer import MCMC, NUTS  # noqa: E402
+import jax.numpy as jnp  # noqa: E402
+from numpyro.infer import MCMC, NUTS, init_to_value  # noqa: E402
 
 
 def eight_schools(y, sigma):
@@ -56,15 +58,60 @@ def logistic(x, y):
     numpyro.sample("y", dist.Bernoulli(logits=x @ beta), obs=y)
 
 
-MODEL = {"eight_schools": eight_schools, "logistic": logistic}.get(task.model, radon)
+def lotka_volterra(times, y):
+    """Solved by diffrax, with its default adjoint (recursive checkpoints)."""
+    usual, spread = jnp.array([1, 0.05, 1, 0.05]), jnp.array([0.5, 0.05, 0.5, 0.05])
+    theta = numpyro.sample("theta", dist.TruncatedNormal(usual, spread, low=0.0).to_event(1))
+    z_init = numpyro.sample("z_init", dist.LogNormal(np.log(10.0), 1.0).expand([2]).to_event(1))
+    sigma = numpyro.sample("sigma", dist.LogNormal(-1.0, 1.0).expand([2]).to_event(1))
+    z = solution(theta, z_init, times)
+    numpyro.sample("y", dist.LogNormal(jnp.log(z), sigma), obs=y)
+
+
+def solution(theta, z_init, times):
+    """Hares and lynxes at the times; NaN after too many steps."""
+    import diffrax
+
+    def growth(t, z, theta):
+        a, b, c, d = theta
+        return jnp.stack([(a - b * z[1]) * z[0], (-c + d * z[0]) * z[1]])
+
+    found = diffrax.diffeqsolve(
+        diffrax.ODETerm(growth),
+        diffrax.Tsit5(),
+        times[0],
+        times[-1],
+        None,
+        z_init,
+        theta,
+        saveat=diffrax.SaveAt(ts=times),
+        stepsize_controller=diffrax.PIDController(**TOLERANCES),
+        max_steps=1084,  # as kinetograph
+        throw=False,
+        adjoint=diffrax.ForwardMode() if FORWARD else diffrax.RecursiveCheckpointAdjoint(),
+    )
+    return jnp.where(found.result == diffrax.RESULTS.successful, found.ys, jnp.nan)
+
+
+FORWARD = task.variant == "forward"  # derivatives by forward mode, of the whole model
+MODEL = {
+    "eight_schools": eight_schools,
+    "logistic": logistic,
+    "lotka_volterra": lotka_volterra,
+}.get(task.model, radon)
 DATA = data(task.model)
 FIELDS = ("num_steps", "diverging")
 
 
 def mcmc(chains, method="sequential"):
     """NumPyro's driver of NUTS."""
+    starts = STARTS.get(task.model)
+    options = {"forward_mode_differentiation": FORWARD}
+    if starts:
+        values = {name: jnp.array(value) for name, value in starts.items()}
+        options["init_strategy"] = init_to_value(values=values)
     return MCMC(
-        NUTS(MODEL),
+        NUTS(MODEL, **options),
         num_warmup=task.warmup,
         num_samples=task.draws,
         num_chains=chains,
@@ -82,7 +129,7 @@ def one_chain(key):
 
 def sampler():
     """A function of a seed that gives draws and extra fields (chain, draw, ...) in NumPy."""
-    if task.variant == "threads":
+    if task.variant in ("threads", "forward"):
         compiled = jax.jit(one_chain).lower(jax.random.key(0)).compile()
         pool = ThreadPoolExecutor(len(os.sched_getaffinity(0)))
 

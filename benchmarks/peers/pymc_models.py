@@ -1,8 +1,12 @@
 """The models in PyMC, for PyMC's own sampler and for nutpie."""
 
-import pymc as pm
+from typing import Any
 
-from models import POSITIVE, UNKNOWNS, data, points
+import numpy as np
+import pymc as pm
+import pytensor.tensor as pt
+
+from models import STARTS, UNKNOWNS, data, points
 
 
 def build(name: str) -> pm.Model:
@@ -32,14 +36,34 @@ def build(name: str) -> pm.Model:
                 beta = pm.Deterministic("beta", mu_b + sigma_b * b)
             mean = alpha[county] + beta[county] * values["floor"]
             pm.Normal("y", mean, sigma_y, observed=values["log_radon"])
+        elif name == "lotka_volterra":
+            lotka_volterra(values)
         else:
             beta = pm.Normal("beta", 0.0, 2.5, shape=values["x"].shape[1])
             pm.Bernoulli("y", logit_p=values["x"] @ beta, observed=values["y"])
     return model
 
 
+def lotka_volterra(values: dict[str, Any]) -> None:
+    """Hares and lynxes, with PyMC's own solver: SciPy's odeint to 1.5e-8, which is fixed."""
+    from pymc.ode import DifferentialEquation
+
+    def growth(z, t, theta):
+        return [(theta[0] - theta[1] * z[1]) * z[0], (-theta[2] + theta[3] * z[0]) * z[1]]
+
+    usual, spread = np.array([1, 0.05, 1, 0.05]), np.array([0.5, 0.05, 0.5, 0.05])
+    starts = STARTS["lotka_volterra"]
+    theta = pm.TruncatedNormal("theta", usual, spread, lower=0.0, initval=starts["theta"])
+    z_init = pm.LogNormal("z_init", np.log(10.0), 1.0, shape=2, initval=starts["z_init"])
+    sigma = pm.LogNormal("sigma", -1.0, 1.0, shape=2, initval=starts["sigma"])
+    solve = DifferentialEquation(growth, values["times"][1:], n_states=2, n_theta=4, t0=0)
+    z = pt.concatenate([z_init[None], solve(y0=z_init, theta=theta)])
+    pm.LogNormal("y", pt.log(z), sigma, observed=values["y"])
+
+
 def densities(name: str) -> list[float]:
     """The log density on the free space, Jacobians included, at the two points."""
-    logp = build(name).compile_logp(jacobian=True)
-    free = {k: f"{k}_log__" if k in POSITIVE else k for k in UNKNOWNS[name]}
+    model = build(name)
+    logp = model.compile_logp(jacobian=True)
+    free = {k: model.rvs_to_values[model[k]].name for k in UNKNOWNS[name]}
     return [float(logp({free[k]: v for k, v in point.items()})) for point in points(name)]

@@ -6,7 +6,7 @@ import pymc as pm
 from common import Run, job, printed, report, save, warm
 from pymc_models import build, densities
 
-from models import QUANTITIES
+from models import QUANTITIES, STARTS
 
 
 def main() -> None:
@@ -14,6 +14,9 @@ def main() -> None:
     if task.mode == "density":
         return report(density=densities(task.model))
     model = build(task.model)
+
+    # From a given start no jitter: PyMC would add it to that, too.
+    init = "adapt_diag" if task.model in STARTS else "auto"
 
     def sample(seed, **options):
         with model:
@@ -24,6 +27,7 @@ def main() -> None:
                 cores=len(os.sched_getaffinity(0)),
                 random_seed=seed,
                 nuts_sampler="pymc",
+                init=init,
                 progressbar=False,
                 **options,
             )

@@ -109,13 +109,13 @@ def explain(fn: Explained) -> Explanation:
     --------
     >>> import kinetograph as kg
     >>> x = kg.placeholder(name="x")
-    >>> (y,) = kg.while_loop(lambda v: v < 100, lambda v: v * 2, [x], name="doubling")
+    >>> (y,) = kg.while_loop(lambda v: v < 100, lambda v: v * v, [x], name="squaring")
     >>> f = kg.compile([x], kg.gradients(y, x))
-    >>> float(f(1.0))
-    128.0
-    >>> report = kg.explain(f)["doubling"]
+    >>> float(f(2.0))
+    1024.0
+    >>> report = kg.explain(f)["squaring"]
     >>> report.strategy, report.bytes, report.most_trips
-    ('stack', 512, 7)
+    ('stack', 512, 3)
     """
     if not hasattr(fn, "controls"):
         raise TypeError(

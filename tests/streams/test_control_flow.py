@@ -35,7 +35,9 @@ def test_one_loop_of_a_hundred_draws_is_a_hundred_calls():
     for _ in range(100):
         calls()
     again = kg.RandomStreams(12)
-    (count, s) = kg.while_loop(lambda i, s: i < 100, lambda i, s: (i + 1, s + again.uniform()), [0, 0.0])
+    (count, s) = kg.while_loop(
+        lambda i, s: i < 100, lambda i, s: (i + 1, s + again.uniform()), [0, 0.0]
+    )
     assert kg.compile([], [count, s])()[1] == pytest.approx(calls.state[total], rel=1e-13)
 
 

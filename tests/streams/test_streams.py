@@ -316,14 +316,24 @@ def test_uniforms_stay_below_their_upper_end_after_rounding():
 def test_choices_and_permutations():
     r = kg.RandomStreams(6)
     f = kg.compile(
-        [], [r.permutation(10), r.choice(5, (1000,), p=[0, 0.5, 0, 0.5, 0]), r.choice(9, 4, replace=False)]
+        [],
+        [
+            r.permutation(10),
+            r.choice(5, (1000,), p=[0, 0.5, 0, 0.5, 0]),
+            r.choice(9, 4, replace=False),
+        ],
     )
     order, chosen, distinct = f()
     assert sorted(order) == list(range(10))
     assert set(chosen) == {1, 3}
     assert len(set(distinct)) == 4
     rows = r.permutation(np.arange(12.0).reshape(4, 3))
-    assert sorted(map(tuple, kg.compile([], rows)())) == [(0, 1, 2), (3, 4, 5), (6, 7, 8), (9, 10, 11)]
+    assert sorted(map(tuple, kg.compile([], rows)())) == [
+        (0, 1, 2),
+        (3, 4, 5),
+        (6, 7, 8),
+        (9, 10, 11),
+    ]
     with pytest.raises(ValueError, match="5 of 3 without replacement"):
         r.choice(3, 5, replace=False)
 

@@ -108,9 +108,9 @@ def mcmc(
     1000
     """
     lengths, sampler = _check(model, sampler, draws, warmup, chains, thin, threads)
-    seed = _seed(seed)
+    used = _seed(seed)
     shown = make_progress(progress)
-    keys = [chain_key(seed, index) for index in range(chains)]
+    keys = [chain_key(used, index) for index in range(chains)]
     starts = initial_points(model, initial, keys)
     # What the results need is imported while the program is being compiled.
     importing = threading.Thread(target=_import_results, daemon=True)
@@ -143,7 +143,7 @@ def mcmc(
         raise KeyboardInterrupt("interrupted before every chain had a draw")
     importing.join()
     attributes = {
-        "seed": str(seed),
+        "seed": str(used),
         "draws": draws,
         "warmup": lengths.warmup,
         "thin": thin,

@@ -322,7 +322,9 @@ class NUTS:
         side = (tree.direction > 0).astype(jnp.int32)
         inner, outer = _read(tree.ends_p, side), _read(tree.ends_p, 1 - side)
         straight = _straight_joint(outer, inner, tree.rho, first, p, rho)
-        take = (jnp.log(one_uniform(words[2], words[3])) < sub_log_weight - tree.log_weight) & ~stopped
+        take = (
+            jnp.log(one_uniform(words[2], words[3])) < sub_log_weight - tree.log_weight
+        ) & ~stopped
         depth = tree.depth + 1
         ends = (
             _write(tree.ends_q, point.q, side),

@@ -178,7 +178,9 @@ class Draws:
         """How many of n trials of probability p succeed."""
         return self._draw("binomial", {"n": n, "p": p}, shape, name)
 
-    def categorical(self, probabilities: Any, shape: Any = None, *, name: str | None = None) -> Array:
+    def categorical(
+        self, probabilities: Any, shape: Any = None, *, name: str | None = None
+    ) -> Array:
         """Classes 0, 1, ... with the probabilities in the last axis."""
         return self._draw("categorical", {"probabilities": probabilities}, shape, name)
 

@@ -1,9 +1,9 @@
 """Random draws as nodes: each has a state of its own, six words that the program carries along.
 
-The state is a stream's key (four words) and the number of draws made so far (two). It is a state of
-the compiled function like those of `kg.state`, read at a draw and advanced by one: in program order,
-in a branch only if it is taken, in a loop once a trip. A backward pass repeats nothing, as the drawn
-numbers are values like any other.
+The state is a stream's key (four words) and the number of draws made so far (two). It is a state
+of the compiled function like those of `kg.state`, read at a draw and advanced by one: in program
+order, in a branch only if it is taken, in a loop once a trip. A backward pass repeats nothing, as
+the drawn numbers are values like any other.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ import numpy as np
 
 from ..graph.control.contexts import BatchContext, current_context
 from ..graph.control.state import Cell, current_versions
-from ..graph.elementwise import elementwise
+from ..graph.elementwise import as_node, elementwise
 from ..graph.errors import KinetographError
 from ..graph.node import Apply, Node, Operation
 from .source import event_source
@@ -126,15 +126,12 @@ def _lane() -> Node:
     """The number of the row in the batches around, 0 outside of batches."""
     context = current_context()
     lane: Any = np.uint32(0)
-    rows = [c for c in context.enclosing()] if context is not None else []
     size = 1
-    for inner in rows:
+    for inner in context.enclosing() if context is not None else ():
         if isinstance(inner, BatchContext):
             number = inner.row_number()
             lane = elementwise("add", lane, elementwise("multiply", number, np.uint32(size)))
             size *= inner.size
-    from ..graph.elementwise import as_node
-
     return as_node(lane)
 
 

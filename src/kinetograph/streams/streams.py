@@ -16,13 +16,12 @@ import numpy as np
 from ..graph.array import Array
 from ..graph.compile import Function, StateValues
 from ..graph.control.contexts import ON_DISCARD, ControlFlowContext
-from ..graph.errors import ModelError
 from ..graph.node import Node
 from ..graph.source import here, site_of, variable_name
 from .keys import MEMBER, STREAM_VERSION, Seed, check_seed, fresh_seed, make_key
+from .methods import Draws
 from .operations import Draw, StreamCell, counter_of, initial_state
 from .saved import ALGORITHM, SavedStreams
-from .methods import Draws
 
 __all__ = ["RandomStreams", "Stream", "StreamState"]
 
@@ -276,7 +275,7 @@ class RandomStreams(Draws):
         state.check()
         members = {m.identity: m for m in self._own(fn, "setstate")}
         saved = state.streams
-        if strict and set(members) != set(saved) or not set(members) & set(saved):
+        if (strict and set(members) != set(saved)) or not set(members) & set(saved):
             raise ValueError(
                 f"setstate: state has streams {{{', '.join(sorted(saved))}}}, function has "
                 f"{{{', '.join(sorted(members))}}}"

@@ -35,7 +35,13 @@ class Function:
         The values of the states it uses: `f.state[s]` reads, `f.state[s] = value` sets.
     """
 
-    def __init__(self, inputs: Sequence[Node], outputs: Sequence[Node], single: bool) -> None:
+    def __init__(
+        self,
+        inputs: Sequence[Node],
+        outputs: Sequence[Node],
+        single: bool,
+        program: Program | None = None,
+    ) -> None:
         self._inputs = tuple(inputs)
         self._names = tuple(describe(node) for node in inputs)
         self._outputs = tuple(outputs)
@@ -43,7 +49,8 @@ class Function:
         require_outside(inputs, "compile: inputs")
         require_outside(outputs, "compile: outputs")
         given = set(inputs)
-        program = Program.of(outputs, given)
+        program = Program.of(outputs, given) if program is None else program
+        self._program = program
         self._cells, self._reads = program.cells, program.reads
         self._finals = program.finals
         wanted = (*outputs, *self._finals)
@@ -104,6 +111,14 @@ class Function:
             self.state._replace([np.asarray(value) for value in finals])
         return converted
 
+    def __reduce__(self) -> Any:
+        from .serialise import graph_to_bytes
+
+        program = self._program
+        content = (self._inputs, self._outputs, self._single)
+        states = (program.cells, program.reads, program.finals, self.state._values())
+        return _loaded, (graph_to_bytes((content, states), "pickling a compiled function"),)
+
     def __copy__(self) -> "Function":
         other = object.__new__(Function)
         other.__dict__.update(self.__dict__, state=self.state.copy())
@@ -160,6 +175,17 @@ class Function:
     def __repr__(self) -> str:
         outputs = ", ".join(f"{node.shape}" for node in self._outputs)
         return f"<compiled function of ({', '.join(self._names)}), output shapes {outputs}>"
+
+
+def _loaded(data: bytes) -> Function:
+    """A compiled function from its pickled form."""
+    from .serialise import graph_from_bytes
+
+    (inputs, outputs, single), states = graph_from_bytes(data, "this")
+    cells, reads, finals, values = states
+    function = Function(inputs, outputs, single, Program(cells, reads, finals))
+    function.state._replace(values)
+    return function
 
 
 class StateValues(MutableMapping[State, np.ndarray]):

@@ -27,7 +27,7 @@ class Draws:
     All take `shape`, to which parameters broadcast and which is their common shape if not given,
     and `name`: a draw with a name keeps its stream when other draws are added, removed or moved.
     Parameters may be arrays; where they are known they are checked at once (ValueError), where not,
-    impossible ones give NaN. Real numbers are of the working precision unless `dtype` says so.
+    impossible ones give NaN, among whole numbers -1 (`integers`: the least there is). Real numbers are of the working precision unless `dtype` says so.
     """
 
     def _stream(self, name: str | None) -> "Stream":
@@ -97,6 +97,60 @@ class Draws:
         """Normal numbers, given that they lie between `lower` and `upper`."""
         parameters = {"loc": loc, "scale": scale, "lower": lower, "upper": upper}
         return self._draw("truncated_normal", parameters, shape, name, dtype)
+
+    def lognormal(
+        self,
+        loc: Any = 0.0,
+        scale: Any = 1.0,
+        shape: Any = None,
+        *,
+        name: str | None = None,
+        dtype: Any = None,
+    ) -> Array:
+        """exp(z) of normal numbers z with mean `loc` and standard deviation `scale`."""
+        return self._draw("lognormal", {"loc": loc, "scale": scale}, shape, name, dtype)
+
+    def half_normal(
+        self, scale: Any = 1.0, shape: Any = None, *, name: str | None = None, dtype: Any = None
+    ) -> Array:
+        """|z| of normal numbers z with mean 0 and standard deviation `scale`."""
+        return self._draw("half_normal", {"scale": scale}, shape, name, dtype)
+
+    def cauchy(
+        self,
+        loc: Any = 0.0,
+        scale: Any = 1.0,
+        shape: Any = None,
+        *,
+        name: str | None = None,
+        dtype: Any = None,
+    ) -> Array:
+        """Cauchy numbers with median `loc`."""
+        return self._draw("cauchy", {"loc": loc, "scale": scale}, shape, name, dtype)
+
+    def laplace(
+        self,
+        loc: Any = 0.0,
+        scale: Any = 1.0,
+        shape: Any = None,
+        *,
+        name: str | None = None,
+        dtype: Any = None,
+    ) -> Array:
+        """Laplace numbers, with density exp(-|x - loc| / scale) / (2 scale)."""
+        return self._draw("laplace", {"loc": loc, "scale": scale}, shape, name, dtype)
+
+    def logistic(
+        self,
+        loc: Any = 0.0,
+        scale: Any = 1.0,
+        shape: Any = None,
+        *,
+        name: str | None = None,
+        dtype: Any = None,
+    ) -> Array:
+        """Logistic numbers with mean `loc`."""
+        return self._draw("logistic", {"loc": loc, "scale": scale}, shape, name, dtype)
 
     def exponential(
         self, rate: Any = 1.0, shape: Any = None, *, name: str | None = None, dtype: Any = None
@@ -207,19 +261,21 @@ class Draws:
     ) -> Array:
         """Of the numbers 0 .. x - 1, or the rows of an array: equally likely, or with weights p.
 
-        Without replacement no row is taken twice, and `p` cannot be given.
+        Without replacement no row is taken twice; weights are then those of the rows left.
         """
         rows = int(x) if isinstance(x, (int, np.integer)) else as_node(x, "choice").shape[0]
         sizes = static_shape(shape, "choice") or ()
         count = int(np.prod(sizes, dtype=int))
         if not replace:
-            if p is not None:
-                raise ValueError(f"choice: p cannot be given without replacement{place_text()}")
             if count > rows:
                 raise ValueError(
                     f"choice: {count} of {rows} without replacement is not possible{place_text()}"
                 )
-            places = self._draw("permutation", {}, (rows,), name)[:count].reshape(sizes)
+            if p is None:
+                order = self._draw("permutation", {}, (rows,), name)
+            else:
+                order = self._draw("weighted_permutation", {"probabilities": p}, None, name)
+            places = order[:count].reshape(sizes)
         elif p is None:
             places = self.integers(0, rows, sizes, name=name)
         else:

@@ -32,10 +32,13 @@ class Stream:
     def __init__(self, owner: "RandomStreams", member: int | str) -> None:
         self.owner = owner
         self.member = member
-        self.array: weakref.ref[Array] | None = None
+        self.array: weakref.ref[Array] | None = None  # for messages
         name = member if isinstance(member, str) else None
         key = make_key(owner.metaseed, MEMBER, member)
         self.cell = StreamCell(self, initial_state(key), name)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "array": None}
 
     @property
     def label(self) -> str:
@@ -159,11 +162,23 @@ class RandomStreams(Draws):
         self.metaseed: Seed = (
             fresh_seed() if metaseed is None else check_seed(metaseed, "RandomStreams: metaseed")
         )
-        self._place = here()
+        self._identity = fresh_seed()  # survives pickling, and tells apart equal metaseeds
+        self._place: Any = here()
         self._arrays: list[Array] = []
         self._names: set[str] = set()
         self._count = 0
         _ALL.add(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Pickled with a function whose streams it owns; what else it drew is not part of that.
+        content = {**self.__dict__, "_place": site_of(self._place), "_arrays": []}
+        return {name: value for name, value in content.items() if name != "__weakref__"}
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, RandomStreams) and other._identity == self._identity
+
+    def __hash__(self) -> int:
+        return hash(self._identity)
 
     def results(self) -> Iterator[Array]:
         """The arrays drawn from this object, in order of creation."""
@@ -213,7 +228,7 @@ class RandomStreams(Draws):
         if not isinstance(fn, Function):
             raise TypeError(f"expected what kg.compile gives, got {type(fn).__name__}")
         cells = fn.state.cells
-        return [c.stream for c in cells if isinstance(c, StreamCell) and c.stream.owner is self]
+        return [c.stream for c in cells if isinstance(c, StreamCell) and c.stream.owner == self]
 
     def _own(self, fn: Function, doing: str) -> list[Stream]:
         members = self._members(fn)

@@ -27,7 +27,8 @@ class Draws:
     All take `shape`, to which parameters broadcast and which is their common shape if not given,
     and `name`: a draw with a name keeps its stream when other draws are added, removed or moved.
     Parameters may be arrays; where they are known they are checked at once (ValueError), where not,
-    impossible ones give NaN, among whole numbers -1 (`integers`: the least there is). Real numbers are of the working precision unless `dtype` says so.
+    impossible ones give NaN, among whole numbers -1 (`integers`: the least there is). Real numbers
+    are of the working precision unless `dtype` says so.
     """
 
     def _stream(self, name: str | None) -> "Stream":

@@ -15,7 +15,7 @@ from ..models.model import Model
 from ..samplers.nuts import NUTS
 from ..samplers.protocol import Sampler
 from ..streams.draws import chain_key
-from ..streams.keys import Seed, check_seed, fresh_seed
+from ..streams.keys import fresh_seed
 from .advice import SamplingWarning, diagnose
 from .chains import Chain, Lengths, run_batch, run_threads, threads_available
 from .engine import build
@@ -192,10 +192,12 @@ def _check(
     return lengths, sampler
 
 
-def _seed(seed: Any) -> Seed:
+def _seed(seed: Any) -> int:
     if seed is None:
         return fresh_seed()
-    return check_seed(seed, "mcmc: seed")
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise ValueError(f"mcmc: seed must be a whole number that is not negative, got {seed!r}")
+    return int(seed)
 
 
 def _new_chain(program: Program, key: np.ndarray, start: Any, draws: int) -> Chain:

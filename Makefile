@@ -22,7 +22,7 @@ PYTEST := $(BIN)/python -m pytest -n $(JOBS)
 $(shell [ -x $(BIN)/python ] || rm -rf $(VENV))
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test test-quick test-slow test-all lint types docs bench wheel clean
+.PHONY: help venv demo test test-quick test-slow test-random test-all lint types docs bench wheel clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -65,6 +65,11 @@ test-quick: $(TEST) ## run the quick tests
 
 test-slow: $(TEST) ## run the slow studies
 	$(PYTEST) -m slow tests
+
+test-random: $(TEST) ## run dieharder on the bits of 16 streams, interleaved (hours)
+	@command -v dieharder > /dev/null || \
+	    { echo "dieharder is not installed: apt-get install dieharder"; exit 1; }
+	$(BIN)/python scripts/random-bytes 16 | dieharder -a -g 200
 
 test-all: ## run every test, the slow ones too, on every fitting Python here
 	@pythons=$$(scripts/find-python --all) && \

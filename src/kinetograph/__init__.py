@@ -6,7 +6,7 @@ from .collector import paused as _paused
 
 with _paused():
     from . import distributions as _distributions
-    from . import ode, samplers
+    from . import ode, samplers, streams
     from .distributions import *  # noqa: F403
     from .graph import functions as _functions
     from .graph.array import Array
@@ -42,6 +42,8 @@ with _paused():
     from .runs.advice import Advice, SamplingWarning, diagnose
     from .runs.mcmc import mcmc
     from .runs.summary import summary
+    from .streams.saved import SavedStreams
+    from .streams.streams import RandomStreams
     from .version import __version__
 
 if _TYPE_CHECKING:
@@ -67,6 +69,8 @@ __all__ = [
     "CondContext",
     "ControlFlowContext",
     "LoopError",
+    "RandomStreams",
+    "SavedStreams",
     "State",
     "WhileContext",
     "case",
@@ -88,11 +92,13 @@ __all__ = [
     "ordered_variable",
     "placeholder",
     "precision",
+    "random",
     "samplers",
     "save_graph",
     "scan",
     "simplex_variable",
     "state",
+    "streams",
     "switch",
     "variable",
     "vmap",
@@ -100,6 +106,10 @@ __all__ = [
     *_distributions.__all__,
     *_functions.__all__,
 ]
+
+
+# Draws of which nobody cares where they come from. Seeding it once resets all of a function.
+random = RandomStreams(metaseed=20211121)
 
 
 def __getattr__(name: str) -> object:

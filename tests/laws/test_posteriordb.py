@@ -148,12 +148,12 @@ def test_a_changed_prior_is_found():
 
 
 class Colder(kg.samplers.NUTS):
-    """NUTS with momenta 5 % too small: it samples something a little too narrow."""
+    """NUTS with momenta 10 % too small: it samples something a little too narrow."""
 
     def begin(self, position, tuned, noise):
         class Noise(type(noise)):
             def normals(self, *args):
-                return 0.95 * super().normals(*args)
+                return 0.9 * super().normals(*args)
 
         return super().begin(position, tuned, Noise(*noise))
 

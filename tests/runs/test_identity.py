@@ -14,7 +14,7 @@ from kinetograph.runs.chains import Chain, Lengths, run_batch
 from kinetograph.runs.engine import build
 from kinetograph.runs.program import ROWS, Program
 from kinetograph.runs.progress import PlainProgress
-from kinetograph.streams.cipher import derive_key
+from kinetograph.streams.draws import chain_key
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
 ALL = ("posterior", "sample_stats", "sampler_state")
@@ -130,7 +130,7 @@ def test_a_batch_of_chains_makes_the_same_draws():
     engine = build(program, 3)
     running = [
         Chain(
-            program.initial(derive_key(5, i), None),
+            program.initial(chain_key(5, i), None),
             np.empty((10, len(program.statistics))),
             [np.empty((10, *node.shape)) for node in program.targets],
         )

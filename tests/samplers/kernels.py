@@ -11,7 +11,7 @@ from jax import lax
 
 from kinetograph.graph.precision import x64
 from kinetograph.samplers.protocol import Noise, Position, Sampler, Tuned
-from kinetograph.streams.cipher import derive_key
+from kinetograph.streams.draws import chain_key
 
 __all__ = ["transitions"]
 
@@ -57,7 +57,7 @@ def transitions(
     tuned = Tuned(np.asarray(step_size, dtype), np.full(q.shape[1], scale, dtype))
     with x64():
         events = jnp.arange(len(q), dtype=jnp.uint32)
-        position, info = _run(sampler, log_density, q, events, derive_key(seed), tuned)
+        position, info = _run(sampler, log_density, q, events, chain_key(seed, 0), tuned)
         values = np.asarray(info.statistics)
     named = {s.name: values[:, i].astype(s.dtype) for i, s in enumerate(sampler.statistics)}
     return np.asarray(position.q), named

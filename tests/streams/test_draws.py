@@ -3,12 +3,16 @@
 import numpy as np
 import pytest
 from scipy import special, stats
+from tests.streams.test_cipher import plain_threefry
 
 from kinetograph.graph.precision import x64
 from kinetograph.streams import draws
-from kinetograph.streams.cipher import derive_key, philox4x32
+from kinetograph.streams.quantile import quantile
+from kinetograph.streams.source import Source, event_source, normal, unit
 
-KEY = derive_key(7, 0)
+KEY = draws.chain_key(7, 0)
+DOUBLE, SINGLE = np.dtype(np.float64), np.dtype(np.float32)
+EDGES = [0, 1, 0x7FF, 0x800, 0xFFF, 0x1000, 0x7FFFFFFF, 0x80000000, 0xDEADBEEF, 0xFFFFFFFF]
 
 
 def uniforms(*args) -> np.ndarray:
@@ -21,28 +25,45 @@ def normals(*args) -> np.ndarray:
         return np.asarray(draws.normals(*args))
 
 
-def words_to_uniform(high: int, low: int) -> float:
-    """The centre of the cell that the upper 52 of 64 bits name, by Python's integers."""
-    return (((high << 32 | low) >> 12) * 2 + 1) / 2**53
-
-
-def test_a_uniform_is_the_centre_of_its_cell():
+def test_a_uniform_is_its_upper_bits():
+    high, low = (np.array(w, np.uint32).ravel() for w in np.meshgrid(EDGES, EDGES))
     with x64():
-        words = [0, 1, 0xFFF, 0x1000, 0xDEADBEEF, 0xFFFFFFFF]
-        for high in words:
-            for low in words:
-                got = float(draws.uniform(np.uint32(high), np.uint32(low)))
-                assert got == words_to_uniform(high, low)
-                assert 0 < got < 1
+        double = np.asarray(unit((high, low), DOUBLE))
+        single = np.asarray(unit((high, low), SINGLE))
+    for h, l, d, s in zip(high.tolist(), low.tolist(), double, single):
+        assert d == ((h << 32 | l) >> 11) / 2**53
+        assert s == (h >> 8) / 2**24
+    assert (double.dtype, single.dtype) == (DOUBLE, SINGLE)
+    assert max(double.max(), single.max()) < 1
 
 
-def test_uniforms_come_from_lane_event_and_purpose():
+def test_words_come_from_key_event_lane_place_and_attempt():
+    key = [int(k) for k in KEY]
+    low, high, lane = 0xFFFFFFFF, 1, 9
     with x64():
-        got = uniforms(KEY, 5, 3, 4)
-        for lane in range(2):
-            a, b, c, d = (int(w) for w in philox4x32(KEY, (lane, 5, 3, 0)))
-            assert got[2 * lane] == words_to_uniform(a, b)
-            assert got[2 * lane + 1] == words_to_uniform(c, d)
+        source = event_source(tuple(KEY), (low, high), np.uint32(lane), (2, 3), DOUBLE)
+        words = np.stack([np.asarray(w) for w in source.words(5)], -1).reshape(6, 4)
+    sub = plain_threefry(key, [0x64726177, lane, high, low])
+    for place in range(6):
+        assert words[place].tolist() == plain_threefry(sub, [0x62697473, 5, 0, place])
+
+
+def test_attempts_may_be_arrays():
+    with x64():
+        source = Source(tuple(KEY), (3,), DOUBLE)
+        each = [np.asarray(source.uniform(a)) for a in range(3)]
+        mixed = np.asarray(source.uniform(np.arange(3)))
+    assert mixed.tolist() == [each[i][i] for i in range(3)]
+
+
+def test_two_numbers_of_an_element_are_unlike():
+    with x64():
+        source = Source(tuple(KEY), (100_000,), DOUBLE)
+        pairs = [source.uniforms(), source.normal_and_uniform()]
+        values = [np.asarray(v) for pair in pairs for v in pair]
+    assert np.array_equal(values[1], values[3])
+    for x, y in (values[:2], values[2:]):
+        assert abs(np.corrcoef(x, y)[0, 1]) < 5 / np.sqrt(len(x))
 
 
 @pytest.mark.parametrize("size", [0, 1, 2, 7, 100])
@@ -56,13 +77,23 @@ def test_other_events_purposes_and_keys_give_other_numbers():
         (KEY, 0, 0),
         (KEY, 1, 0),
         (KEY, 0, 1),
-        (derive_key(7, 1), 0, 0),
-        (derive_key(8, 0), 0, 0),
+        (draws.chain_key(7, 1), 0, 0),
+        (draws.chain_key(8, 0), 0, 0),
     ]
     rows = np.stack([uniforms(*place, 1000) for place in places])
     assert len(np.unique(rows)) == rows.size
     correlations = np.corrcoef(rows)[np.triu_indices(len(rows), 1)]
     assert np.abs(correlations).max() < 5 / np.sqrt(1000)
+
+
+def test_events_beyond_32_bits_go_on():
+    """The carry into the high word: no event around 2**32 and 2**33 repeats another."""
+    rows = []
+    for event in [0, 1, 2**32 - 1, 2**32, 2**32 + 1, 2**33 - 1, 2**33, 2**33 + 1, 2**64 - 1]:
+        with x64():
+            words = np.uint32(event & 0xFFFFFFFF), np.uint32(event >> 32)
+            rows.append(np.asarray(event_source(tuple(KEY), words, 0, (1000,), DOUBLE).uniform()))
+    assert len(np.unique(np.stack(rows))) == len(rows) * 1000
 
 
 # Fixed seeds; the limit refuses a right generator once in 10,000 tries.
@@ -84,8 +115,8 @@ def test_law_of_normals():
 def test_law_over_events():
     """One number an event: what a sampler's decisions are made of."""
     with x64():
-        a, b, _, _ = philox4x32(KEY, (0, np.arange(100_000, dtype=np.uint32), 3, 0))
-        x = np.asarray(draws.uniform(a, b))
+        events = np.arange(100_000, dtype=np.uint32)
+        x = np.asarray(draws.source(KEY, events, 3, 100_000).uniform())
     assert stats.kstest(x, "uniform").pvalue > 1e-4
     assert abs(np.corrcoef(x[1:], x[:-1])[0, 1]) < 5 / np.sqrt(len(x))
 
@@ -96,43 +127,51 @@ def test_the_law_tests_can_fail():
     assert stats.kstest(special.ndtri(x) * 1.02, "norm").pvalue < 1e-4
 
 
+def test_tails_of_normals():
+    """The extreme words, in both tails: a tail probability of 64 bits (32), not of 53 (24)."""
+    first = np.array([0, 0xFFFFFFFF, 0x7FFFFFFF, 0x80000000, 0, 0xFFFFFFFF], np.uint32)
+    second = np.array([0, 0xFFFFFFFF, 0xFFFFFFFF, 0, 0x10000, 0xFFFEFFFF], np.uint32)
+    with x64():
+        double = np.asarray(normal((first, second), DOUBLE))
+        single = np.asarray(normal((first, second), SINGLE))
+    assert np.array_equal(double[::2], -double[1::2])
+    assert np.array_equal(single[::2], -single[1::2])
+    np.testing.assert_allclose(double[0], special.ndtri(2.0**-64), rtol=1e-12)
+    np.testing.assert_allclose(double[4], special.ndtri((2**15 + 0.5) * 2.0**-63), rtol=1e-12)
+    np.testing.assert_allclose(single[0], special.ndtri(2.0**-33), rtol=1e-5)
+    assert abs(double[2]) < 1e-15
+    assert (double.dtype, single.dtype) == (DOUBLE, SINGLE)
+
+
+def test_tail_counts_of_normals():
+    x = normals(KEY, 2, 1, 2_000_000)
+    for z in (3.0, 4.0):
+        for count in ((x > z).sum(), (x < -z).sum()):
+            assert stats.binomtest(int(count), len(x), stats.norm.sf(z)).pvalue > 1e-5
+
+
 def test_quantile_equals_the_normal_quantile():
     middle = np.linspace(0.001, 0.999, 100_001)
     tails = np.logspace(-300, -3, 5000)
     near_one = 1 - np.logspace(-15, -3, 1000)
     for p in (middle, tails, near_one):
         expected = special.ndtri(p)
-        for got in (draws.quantile(p, np), _jax_quantile(p)):
+        for got in (quantile(p, np), _jax_quantile(p)):
             np.testing.assert_allclose(got, expected, rtol=2e-14, atol=1e-15)
 
 
 def _jax_quantile(p: np.ndarray) -> np.ndarray:
     with x64():
-        return np.asarray(draws.quantile(p))
+        return np.asarray(quantile(p))
 
 
 def test_quantile_is_odd_and_monotone():
     p = np.linspace(2**-20, 1 - 2**-20, 2**20 - 1)
-    values = draws.quantile(p, np)
+    values = quantile(p, np)
     assert np.all(np.diff(values) > 0)
     np.testing.assert_allclose(values, -values[::-1], rtol=1e-14, atol=1e-16)
     # Across the seams of the three approximations, cell by cell.
     for seam in (0.075, 0.925, np.exp(-25.0)):
         around = seam * (1 + np.arange(-2000, 2000) * 2.0**-50)
-        steps = np.diff(draws.quantile(around, np))
-        assert steps.min() > -4e-16 * abs(draws.quantile(seam, np))
-
-
-def test_smallest_and_largest_uniforms_give_finite_normals():
-    edges = np.array([2.0**-53, 1 - 2.0**-53])
-    np.testing.assert_allclose(draws.quantile(edges, np), [-8.209536, 8.209536], rtol=1e-6)
-
-
-def test_frozen_numbers():
-    """These are a promise: a seed's draws stay the same from version to version."""
-    assert uniforms(derive_key(1, 0), 3, 2, 3).tolist() == GOLDEN_UNIFORMS
-    np.testing.assert_allclose(normals(derive_key(1, 0), 3, 2, 3), GOLDEN_NORMALS, rtol=1e-14)
-
-
-GOLDEN_UNIFORMS = [0.8075906764413493, 0.19501429417061156, 0.3349296009735875]
-GOLDEN_NORMALS = [0.8690520770732867, -0.8595655202495804, -0.42634125311119764]
+        steps = np.diff(quantile(around, np))
+        assert steps.min() > -4e-16 * abs(quantile(seam, np))

@@ -80,6 +80,17 @@ class Array:
         return handle(self.node)
 
     @property
+    def rng(self) -> Any:
+        """The stream of a random draw; `fn.state[array.rng]` is its state in a function."""
+        stream = getattr(self.node, "stream", None)
+        if stream is None:
+            raise SymbolicError(
+                f"{describe(self.node)} is not a random draw and has no stream; draws are made by "
+                "kg.random or kg.RandomStreams"
+            )
+        return stream
+
+    @property
     def T(self) -> "Array":
         """The transpose: all axes in reverse order."""
         return Array(shaping.transpose(self))

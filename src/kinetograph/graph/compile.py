@@ -35,7 +35,13 @@ class Function:
         The values of the states it uses: `f.state[s]` reads, `f.state[s] = value` sets.
     """
 
-    def __init__(self, inputs: Sequence[Node], outputs: Sequence[Node], single: bool) -> None:
+    def __init__(
+        self,
+        inputs: Sequence[Node],
+        outputs: Sequence[Node],
+        single: bool,
+        program: Program | None = None,
+    ) -> None:
         self._inputs = tuple(inputs)
         self._names = tuple(describe(node) for node in inputs)
         self._outputs = tuple(outputs)
@@ -43,7 +49,8 @@ class Function:
         require_outside(inputs, "compile: inputs")
         require_outside(outputs, "compile: outputs")
         given = set(inputs)
-        program = Program.of(outputs, given)
+        program = Program.of(outputs, given) if program is None else program
+        self._program = program
         self._cells, self._reads = program.cells, program.reads
         self._finals = program.finals
         wanted = (*outputs, *self._finals)
@@ -70,7 +77,6 @@ class Function:
         self.most_trips: dict[Looping, int] = {}
         self._needed = needed
         self.state = StateValues(self._cells)
-        self._lock = threading.Lock()
         self._programs: dict[Any, Any] = {}
 
     def _run(self, room: Room, values: Any, states: Any, data: Any) -> Any:
@@ -94,7 +100,7 @@ class Function:
             check_bounds(checked[i], axis, size, node, self._inputs[i])
         if not self._cells and not self.loops:
             return self._convert(self._execute(checked, ())[0])
-        with self._lock:
+        with self.state._lock:
             results, finals, reports = self._execute(checked, self.state._values())
             while short := self._short(reports):
                 # The inputs and states are still there: run again with more room.
@@ -104,6 +110,22 @@ class Function:
             converted = self._convert(results)
             self.state._replace([np.asarray(value) for value in finals])
         return converted
+
+    def __reduce__(self) -> Any:
+        from .serialise import graph_to_bytes
+
+        program = self._program
+        content = (self._inputs, self._outputs, self._single)
+        states = (program.cells, program.reads, program.finals, self.state._values())
+        return _loaded, (graph_to_bytes((content, states), "pickling a compiled function"),)
+
+    def __copy__(self) -> "Function":
+        other = object.__new__(Function)
+        other.__dict__.update(self.__dict__, state=self.state.copy())
+        return other
+
+    def __deepcopy__(self, memo: Any) -> "Function":
+        return self.__copy__()  # graph and programs never change
 
     def _execute(self, values: Any, states: Any) -> Any:
         with x64():
@@ -155,28 +177,60 @@ class Function:
         return f"<compiled function of ({', '.join(self._names)}), output shapes {outputs}>"
 
 
+def _loaded(data: bytes) -> Function:
+    """A compiled function from its pickled form."""
+    from .serialise import graph_from_bytes
+
+    (inputs, outputs, single), states = graph_from_bytes(data, "this")
+    cells, reads, finals, values = states
+    function = Function(inputs, outputs, single, Program(cells, reads, finals))
+    function.state._replace(values)
+    return function
+
+
 class StateValues(MutableMapping[State, np.ndarray]):
     """The values of a compiled function's states, by state."""
 
     def __init__(self, cells: Sequence[Cell]) -> None:
-        self._cells = tuple(cells)
+        self.cells = tuple(cells)
+        self._lock = threading.RLock()  # held during a call, too
         self._current = [cell.initial for cell in cells]
 
     def _values(self) -> tuple[np.ndarray, ...]:
         return tuple(self._current)
 
     def _replace(self, values: Sequence[np.ndarray]) -> None:
+        for cell, before, after in zip(self.cells, self._current, values, strict=True):
+            cell.check(before, after)
         self._current = list(values)
 
     def _place(self, state: Any) -> int:
-        if not isinstance(state, State):
+        cell = state if isinstance(state, Cell) else getattr(state, "cell", None)
+        if not isinstance(cell, Cell):
             raise KeyError(f"{state!r} is no state; states are made by kg.state")
-        if state.cell not in self._cells:
-            raise KeyError(f"state {state.cell.title} is not used in this function")
-        return self._cells.index(state.cell)
+        if cell not in self.cells:
+            kind = "" if cell.hidden else "state "
+            raise KeyError(f"{kind}{cell.title} is not used in this function")
+        return self.cells.index(cell)
 
-    def __getitem__(self, state: State) -> np.ndarray:
-        return np.array(self._current[self._place(state)])
+    def raw(self, cell: Cell) -> np.ndarray:
+        """A copy of the value of a state."""
+        return np.array(self._current[self._place(cell)])
+
+    def set_raw(self, cell: Cell, value: np.ndarray) -> None:
+        """Set the value of a state."""
+        with self._lock:
+            self._current[self._place(cell)] = value
+
+    def copy(self) -> "StateValues":
+        """The same values, from now on apart."""
+        other = StateValues(self.cells)
+        other._current = list(self._current)
+        return other
+
+    def __getitem__(self, state: Any) -> Any:
+        place = self._place(state)
+        return self.cells[place].view(self)
 
     def __setitem__(self, state: State, value: Any) -> None:
         place = self._place(state)
@@ -196,7 +250,7 @@ class StateValues(MutableMapping[State, np.ndarray]):
         raise TypeError("the states of a compiled function cannot be removed")
 
     def __iter__(self) -> Iterator[State]:
-        handles = (cell.handle() for cell in self._cells if cell.handle is not None)
+        handles = (cell.handle() for cell in self.cells if cell.handle is not None)
         return iter([handle for handle in handles if handle is not None])
 
     def __len__(self) -> int:
@@ -204,7 +258,7 @@ class StateValues(MutableMapping[State, np.ndarray]):
 
     def __repr__(self) -> str:
         rows = (
-            f"{cell.title}: {value}" for cell, value in zip(self._cells, self._current, strict=True)
+            f"{cell.title}: {value}" for cell, value in zip(self.cells, self._current, strict=True)
         )
         return f"<states {{{', '.join(rows)}}}>"
 

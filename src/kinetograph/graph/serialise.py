@@ -25,7 +25,7 @@ from .control.subgraph import Control
 from .errors import KinetographError
 from .node import _SERIAL, Data, Node, Operation
 
-__all__ = ["load_graph", "save_graph"]
+__all__ = ["graph_from_bytes", "graph_to_bytes", "load_graph", "save_graph"]
 
 _FORMAT = "kinetograph graph 1"
 _DERIVED = {"_children", "_purge_at", "__weakref__"}  # made anew when loading
@@ -121,6 +121,55 @@ def _content(node: Node) -> dict[str, Any]:
     return content
 
 
+def graph_to_bytes(content: Any, doing: str) -> bytes:
+    """Anything that holds nodes, with all they are computed from.
+
+    Raises
+    ------
+    KinetographError
+        If something in it cannot be pickled.
+    """
+    file = io.BytesIO()
+    pickler = _Pickler(file)
+    try:
+        pickler.dump((_FORMAT, __version__, content))
+        written = 0
+        while written < len(pickler.nodes):
+            for node in list(itertools.islice(pickler.nodes, written, None)):
+                pickler.dump(_content(node))
+                written += 1
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise KinetographError(
+            f"{doing}: the graph holds something that cannot be written: {error}; functions "
+            "given to kg.lift must be importable, not lambdas"
+        ) from error
+    return file.getvalue()
+
+
+def graph_from_bytes(data: bytes, doing: str) -> Any:
+    """What `graph_to_bytes` was given, with new nodes.
+
+    Raises
+    ------
+    KinetographError
+        If these are no such bytes, or are cut short.
+    """
+    unpickler = _Unpickler(io.BytesIO(data))
+    contents: dict[int, Mapping[str, Any]] = {}
+    try:
+        head = unpickler.load()
+        if not isinstance(head, tuple) or head[0] != _FORMAT:
+            raise pickle.UnpicklingError("another format")
+        while len(contents) < len(unpickler.nodes):
+            contents[len(contents)] = unpickler.load()
+    except (pickle.UnpicklingError, EOFError, AttributeError, IndexError, KeyError) as error:
+        raise KinetographError(
+            f"{doing} is no graph saved by this version of kinetograph: {error}"
+        ) from error
+    _restore([unpickler.nodes[place] for place in range(len(contents))], list(contents.values()))
+    return head[2]
+
+
 def save_graph(path: str | os.PathLike[str], arrays: Any) -> None:
     """Write arrays, with everything they are computed from, to a file.
 
@@ -153,25 +202,12 @@ def save_graph(path: str | os.PathLike[str], arrays: Any) -> None:
     for leaf in leaves:
         if not isinstance(leaf, Array):
             raise TypeError(f"save_graph: expected arrays, got {type(leaf).__name__}")
-    file = io.BytesIO()
-    pickler = _Pickler(file)
     states = [leaf if isinstance(leaf, State) else None for leaf in leaves]
     roots = [None if s is not None else leaf.node for leaf, s in zip(leaves, states, strict=True)]
-    try:
-        pickler.dump((_FORMAT, __version__, roots, states, pattern.fill(range(len(leaves)))))
-        written = 0
-        while written < len(pickler.nodes):
-            for node in list(itertools.islice(pickler.nodes, written, None)):
-                pickler.dump(_content(node))
-                written += 1
-    except (pickle.PicklingError, AttributeError, TypeError) as error:
-        raise KinetographError(
-            f"save_graph: the graph holds something that cannot be written: {error}; functions "
-            "given to kg.lift must be importable, not lambdas"
-        ) from error
+    data = graph_to_bytes((roots, states, pattern.fill(range(len(leaves)))), "save_graph")
     target = Path(path)
     with tempfile.NamedTemporaryFile(dir=target.parent, delete=False) as temporary:
-        temporary.write(file.getvalue())
+        temporary.write(data)
     os.replace(temporary.name, target)
 
 
@@ -189,21 +225,7 @@ def load_graph(path: str | os.PathLike[str]) -> Any:
         If the file is no saved graph, or is cut short.
     """
     data = Path(path).read_bytes()
-    unpickler = _Unpickler(io.BytesIO(data))
-    contents: dict[int, Mapping[str, Any]] = {}
-    try:
-        head = unpickler.load()
-        if not isinstance(head, tuple) or head[0] != _FORMAT:
-            raise pickle.UnpicklingError("another format")
-        _, _, roots, states, places = head
-        while len(contents) < len(unpickler.nodes):
-            contents[len(contents)] = unpickler.load()
-    except (pickle.UnpicklingError, EOFError, AttributeError, IndexError, KeyError) as error:
-        raise KinetographError(
-            f"load_graph: {os.fspath(path)!r} is no graph saved by this version of kinetograph: "
-            f"{error}"
-        ) from error
-    _restore([unpickler.nodes[place] for place in range(len(contents))], list(contents.values()))
+    roots, states, places = graph_from_bytes(data, f"load_graph: {os.fspath(path)!r}")
     arrays = [
         state if state is not None else Array(root)
         for root, state in zip(roots, states, strict=True)

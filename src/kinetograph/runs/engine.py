@@ -68,7 +68,7 @@ def build(program: Program, batch: int | None = None) -> Engine:
     if identity in kept:
         run, pace = kept[identity]
         return Engine(program, batch, run, 0.0, 0.0, True, pace)
-    chain = program.initial(np.zeros(2, np.uint32))
+    chain = program.initial(np.zeros(4, np.uint32))
     plan = Plan(np.int32(0), np.int32(1), np.int32(0), np.int64(0))
     block: Any = program.block
     if batch is not None:

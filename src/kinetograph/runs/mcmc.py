@@ -1,6 +1,5 @@
 """`kg.mcmc`: from a model to its posterior."""
 
-import secrets
 import threading
 import time
 import warnings
@@ -15,7 +14,8 @@ from ..graph.node import Node
 from ..models.model import Model
 from ..samplers.nuts import NUTS
 from ..samplers.protocol import Sampler
-from ..streams.cipher import derive_key
+from ..streams.draws import chain_key
+from ..streams.keys import fresh_seed
 from .advice import SamplingWarning, diagnose
 from .chains import Chain, Lengths, run_batch, run_threads, threads_available
 from .engine import build
@@ -108,9 +108,9 @@ def mcmc(
     1000
     """
     lengths, sampler = _check(model, sampler, draws, warmup, chains, thin, threads)
-    seed = _seed(seed)
+    used = _seed(seed)
     shown = make_progress(progress)
-    keys = [derive_key(seed, index) for index in range(chains)]
+    keys = [chain_key(used, index) for index in range(chains)]
     starts = initial_points(model, initial, keys)
     # What the results need is imported while the program is being compiled.
     importing = threading.Thread(target=_import_results, daemon=True)
@@ -143,7 +143,7 @@ def mcmc(
         raise KeyboardInterrupt("interrupted before every chain had a draw")
     importing.join()
     attributes = {
-        "seed": str(seed),
+        "seed": str(used),
         "draws": draws,
         "warmup": lengths.warmup,
         "thin": thin,
@@ -194,7 +194,7 @@ def _check(
 
 def _seed(seed: Any) -> int:
     if seed is None:
-        return secrets.randbits(63)
+        return fresh_seed()
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
         raise ValueError(f"mcmc: seed must be a whole number that is not negative, got {seed!r}")
     return int(seed)

@@ -25,7 +25,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from ..streams.draws import uniform
+from ..streams.draws import one_uniform
 from .protocol import Info, Noise, Position, Statistic, Tuned
 
 __all__ = ["NUTS"]
@@ -211,7 +211,7 @@ class NUTS:
 
         words = noise.words(_LEAF, tree.leaves)
         sub_log_weight = _log_sum(tree.sub_log_weight, gain)
-        take = jnp.log(uniform(words[0], words[1])) < gain - sub_log_weight
+        take = jnp.log(one_uniform(words[0], words[1])) < gain - sub_log_weight
         sub = _select(take, point, tree.sub)
         sub_energy = jnp.where(take, energy, tree.sub_energy)
 
@@ -322,7 +322,9 @@ class NUTS:
         side = (tree.direction > 0).astype(jnp.int32)
         inner, outer = _read(tree.ends_p, side), _read(tree.ends_p, 1 - side)
         straight = _straight_joint(outer, inner, tree.rho, first, p, rho)
-        take = (jnp.log(uniform(words[2], words[3])) < sub_log_weight - tree.log_weight) & ~stopped
+        take = (
+            jnp.log(one_uniform(words[2], words[3])) < sub_log_weight - tree.log_weight
+        ) & ~stopped
         depth = tree.depth + 1
         ends = (
             _write(tree.ends_q, point.q, side),

@@ -16,8 +16,10 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import jax.numpy as jnp
 import numpy as np
 
-from ..streams.cipher import Words, philox4x32
+from ..streams.cipher import Words, threefry4x32
 from ..streams.draws import normals, uniforms
+
+_WORDS = np.uint32(0x776F7264)  # "word": apart from all that is drawn through a sub-key
 
 __all__ = ["Info", "Noise", "Position", "Sampler", "Statistic", "Tuned"]
 
@@ -70,10 +72,10 @@ class Noise(NamedTuple):
 
     def words(self, purpose: int, lane: Any) -> Words:
         """Four 32-bit words."""
-        zero = jnp.uint32(0)
+        key = (self.key[0], self.key[1], self.key[2], self.key[3])
         event = jnp.asarray(self.event, jnp.uint32)
-        counter = (jnp.asarray(lane, jnp.uint32), event, jnp.uint32(purpose), zero)
-        return philox4x32((self.key[0], self.key[1]), counter)
+        counter = (_WORDS, jnp.uint32(purpose), jnp.asarray(lane, jnp.uint32), event)
+        return threefry4x32(key, counter)
 
 
 @runtime_checkable

@@ -1,91 +1,39 @@
-"""From words to numbers: uniforms and normals, one number per 64 bits.
-
-The normal quantile is Wichura's AS 241 (PPND16), whose relative error is about 1e-16; the draw is
-monotone in its uniform, and reaches 8.2 standard deviations on either side.
-
-Source: M. J. Wichura, Algorithm AS 241: the percentage points of the normal distribution,
-Applied Statistics 37 (1988) 477-484.
-"""
+"""Numbers for chains: uniforms and normals by key, event and purpose."""
 
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
-from jax import lax
 
-from .cipher import philox4x32
+from .cipher import Words
+from .keys import CHAIN, Seed, make_key
+from .source import Source, event_source, unit
 
-__all__ = ["normals", "quantile", "uniform", "uniforms"]
+__all__ = ["chain_key", "normals", "one_uniform", "source", "uniforms"]
 
-# Coefficients of AS 241, highest power first: near the centre, in the tails, far in the tails.
-_CENTRE = (
-    (2.5090809287301226727e3, 3.3430575583588128105e4, 6.7265770927008700853e4,
-     4.5921953931549871457e4, 1.3731693765509461125e4, 1.9715909503065514427e3,
-     1.3314166789178437745e2, 3.3871328727963666080e0),
-    (5.2264952788528545610e3, 2.8729085735721942674e4, 3.9307895800092710610e4,
-     2.1213794301586595867e4, 5.3941960214247511077e3, 6.8718700749205790830e2,
-     4.2313330701600911252e1, 1.0),
-)  # fmt: skip
-_TAIL = (
-    (7.74545014278341407640e-4, 2.27238449892691845833e-2, 2.41780725177450611770e-1,
-     1.27045825245236838258e0, 3.64784832476320460504e0, 5.76949722146069140550e0,
-     4.63033784615654529590e0, 1.42343711074968357734e0),
-    (1.05075007164441684324e-9, 5.47593808499534494600e-4, 1.51986665636164571966e-2,
-     1.48103976427480074590e-1, 6.89767334985100004550e-1, 1.67638483018380384940e0,
-     2.05319162663775882187e0, 1.0),
-)  # fmt: skip
-_FAR = (
-    (2.01033439929228813265e-7, 2.71155556874348757815e-5, 1.24266094738807843860e-3,
-     2.65321895265761230930e-2, 2.96560571828504891230e-1, 1.78482653991729133580e0,
-     5.46378491116411436990e0, 6.65790464350110377720e0),
-    (2.04426310338993978564e-15, 1.42151175831644588870e-7, 1.84631831751005468180e-5,
-     7.86869131145613259100e-4, 1.48753612908506148525e-2, 1.36929880922735805310e-1,
-     5.99832206555887937690e-1, 1.0),
-)  # fmt: skip
+_OPEN = 2.0**-54  # moves [0, 1) to (0, 1)
 
 
-def _ratio(coefficients: tuple[tuple[float, ...], tuple[float, ...]], x: Any) -> Any:
-    numerator, denominator = (_horner(c, x) for c in coefficients)
-    return numerator / denominator
+def chain_key(seed: Seed, index: int) -> np.ndarray:
+    """The key (four words) of a chain of a run."""
+    return make_key(seed, CHAIN, index)
 
 
-def _horner(coefficients: tuple[float, ...], x: Any) -> Any:
-    # lax instead of operators, which take several times as long to trace.
-    multiply, add = (np.multiply, np.add) if isinstance(x, np.ndarray) else (lax.mul, lax.add)
-    value: Any = add(multiply(x, coefficients[0]), coefficients[1])
-    for c in coefficients[2:]:
-        value = add(multiply(value, x), c)
-    return value
-
-
-def quantile(p: Any, library: Any = jnp) -> Any:
-    """The standard normal quantile of p in (0, 1), computed with jax.numpy or numpy."""
-    centred = p - 0.5
-    near = library.abs(centred) <= 0.425
-    centre = centred * _ratio(_CENTRE, 0.180625 - centred * centred)
-    r = library.sqrt(-library.log(library.where(near, 0.5, library.minimum(p, 1.0 - p))))
-    tail = library.where(r <= 5.0, _ratio(_TAIL, r - 1.6), _ratio(_FAR, r - 5.0))
-    return library.where(near, centre, library.where(centred < 0, -tail, tail))
-
-
-def uniform(high: Any, low: Any) -> Any:
-    """A float64 in (0, 1) from two words: the centre of one of 2**52 equal cells."""
-    bits = (high.astype(jnp.uint64) << np.uint64(20)) | (low.astype(jnp.uint64) >> np.uint64(12))
-    return (bits.astype(jnp.float64) + 0.5) * 2.0**-52
+def source(key: Any, event: Any, purpose: int, size: int) -> Source:
+    """The bits for one event and purpose of a chain; element i depends on i only."""
+    words: Words = (key[0], key[1], key[2], key[3])
+    return event_source(words, (event, 0), np.uint32(purpose), (size,), np.float64)
 
 
 def uniforms(key: Any, event: Any, purpose: int, size: int) -> Any:
-    """`size` uniforms on (0, 1) for one event and purpose; element i depends on i only."""
-    half = (size + 1) // 2
-    lanes = jnp.arange(half, dtype=jnp.uint32)
-    zero = jnp.zeros_like(lanes)
-    a, b, c, d = philox4x32(
-        (key[0], key[1]),
-        (lanes, zero + jnp.asarray(event, jnp.uint32), zero + np.uint32(purpose), zero),
-    )
-    return jnp.stack([uniform(a, b), uniform(c, d)], axis=-1).reshape(-1)[:size]
+    """`size` uniform numbers on (0, 1) for one event and purpose of a chain."""
+    return source(key, event, purpose, size).uniform() + _OPEN
 
 
 def normals(key: Any, event: Any, purpose: int, size: int) -> Any:
-    """`size` standard normal numbers for one event and purpose of a stream."""
-    return quantile(uniforms(key, event, purpose, size))
+    """`size` standard normal numbers for one event and purpose of a chain."""
+    return source(key, event, purpose, size).normal()
+
+
+def one_uniform(high: Any, low: Any) -> Any:
+    """A number on (0, 1) from two words."""
+    return unit((high, low), np.dtype(np.float64)) + _OPEN

@@ -5,6 +5,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from ..array import Array
 from ..elementwise import as_node
@@ -13,6 +14,7 @@ from ..lower import Scope, Trips
 from ..node import Node, Operation
 from .contexts import BatchContext
 from .results import check_function, collect, place_text
+from .state import current_versions
 from .structure import flatten
 from .subgraph import Control, Subgraph
 from .variables import names_of_parameters
@@ -105,7 +107,6 @@ def vmap(f: Callable[..., Any], name: str | None = None) -> Callable[..., Any]:
     check_function(f, "f", "vmap", None)
 
     def batched(*arguments: Any) -> Any:
-        context = BatchContext(name)
         names = names_of_parameters(f, len(arguments))
         flat = [flatten(a, n) for a, n in zip(arguments, names, strict=True)]
         rows = [as_node(leaf, "vmap") for leaves, _, _ in flat for leaf in leaves]
@@ -116,6 +117,9 @@ def vmap(f: Callable[..., Any], name: str | None = None) -> Callable[..., Any]:
             raise ShapeError(
                 f"vmap: arguments need equally many rows: {what or 'there are none'}{place_text()}"
             )
+        size = rows[0].shape[0]
+        numbers = as_node(np.arange(size, dtype=np.uint32))
+        context = BatchContext(name, size=size, _numbers=numbers)
         inner = [
             context.argument(n, "row", path, shape=n.shape[1:])
             for n, path in zip(rows, paths, strict=True)
@@ -124,17 +128,24 @@ def vmap(f: Callable[..., Any], name: str | None = None) -> Callable[..., Any]:
         with context:
             result = f(*(pattern.fill(left) for _, _, pattern in flat))
         returned = collect(result, context, "vmap: what the function returns")
-        if context._versions.assigned:
-            cell = next(iter(context._versions.assigned))
-            raise ModelError(
-                f"vmap: the function assigns state {cell.title}{place_text()}, but the rows have "
-                "no order; return values and assign them outside"
-            )
+        cells = list(context._versions.assigned)
+        for cell in cells:
+            if not cell.hidden:
+                raise ModelError(
+                    f"vmap: the function assigns state {cell.title}{place_text()}, but the rows "
+                    "have no order; return values and assign them outside"
+                )
+        if context._number is not None:
+            inner.append(context._number)
+            rows.append(numbers)
         captures = [n for n in context._arguments if n.role != "row"]
-        body = Subgraph((*inner, *captures), returned.nodes)
+        outputs = [*returned.nodes, *(context._versions.latest[cell] for cell in cells)]
+        body = Subgraph((*inner, *captures), outputs)
         node = Batch(context, rows, [n.outer for n in captures], body)
-        size = rows[0].shape[0]
-        parts = [node.part(i, (size, *n.shape), n.dtype) for i, n in enumerate(returned.nodes)]
-        return returned.pattern.fill(map(Array, parts))
+        parts = [node.part(i, (size, *n.shape), n.dtype) for i, n in enumerate(outputs)]
+        count = len(returned.nodes)
+        for cell, part in zip(cells, parts[count:], strict=True):
+            current_versions().replace(cell, cell.join(part))
+        return returned.pattern.fill(map(Array, parts[:count]))
 
     return batched

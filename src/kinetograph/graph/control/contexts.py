@@ -36,6 +36,9 @@ __all__ = [
 ]
 
 
+ON_DISCARD: "list[Callable[[ControlFlowContext], None]]" = []  # told of contexts that are no more
+
+
 class ControlFlowContext:
     """A branch, a loop or a batch that is being built, or was.
 
@@ -145,6 +148,8 @@ class ControlFlowContext:
         """Forget an attempt that is made again, with other types of the loop variables."""
         if self.outer_context is not None:
             self.outer_context._nested.remove(self)
+        for forget in ON_DISCARD:
+            forget(self)
 
     def __enter__(self) -> "ControlFlowContext":
         self.enter()
@@ -290,9 +295,25 @@ class ScanContext(ControlFlowContext):
 
 
 class BatchContext(ControlFlowContext):
-    """A function of rows, computed for all of them."""
+    """A function of rows, computed for all of them.
+
+    Attributes
+    ----------
+    size
+        The number of rows.
+    """
 
     kind = "vmap"
+    size: int
+    _numbers: Node  # 0, 1, 2, ... outside
+    _number: Inner | None = None
+
+    def row_number(self) -> Inner:
+        """The number of the row, as a node inside."""
+        if self._number is None:
+            self._set("_number", self.argument(self._numbers, "row", "row", shape=()))
+        assert self._number is not None
+        return self._number
 
 
 def current_context() -> ControlFlowContext | None:

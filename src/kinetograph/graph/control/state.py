@@ -85,6 +85,17 @@ class Cell:
         for name, value in state.items():
             setattr(self, name, value)
 
+    def check(self, before: np.ndarray, after: np.ndarray) -> None:
+        """Refuse a change of value; any is right here."""
+
+    def join(self, versions: Node) -> Node:
+        """The version after a batch, given those of its rows; for hidden states."""
+        raise NotImplementedError
+
+    def view(self, values: Any) -> Any:
+        """What `fn.state[...]` gives of it."""
+        return values.raw(self)
+
     @property
     def title(self) -> str:
         """How messages call it."""

@@ -1,0 +1,117 @@
+#!/usr/bin/env python
+"""What random numbers cost, against `jax.random`: see README.md.
+
+    python benchmarks/noise.py [--repeats 7]
+
+In a loop: ten float64 normals a step inside one program, less the time of the same loop without
+them. In bulk: 2**20 normals in one call.
+"""
+
+import argparse
+import json
+import os
+import time
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from environments import machine, own_python, versions
+from jax import lax
+
+from kinetograph.streams.source import Source, event_source
+
+HERE = Path(__file__).resolve().parent
+STEPS, BULK = 20_000, 2**20
+KEY = tuple(np.uint32(word) for word in (1, 2, 3, 4))
+
+
+def in_loop(draw: Callable[[Any], Any]) -> Callable[[], Any]:
+    """A loop that mixes ten numbers into a vector, step by step."""
+
+    def step(x: Any, i: Any) -> Any:
+        return 0.9 * x + 0.1 * draw(i), None
+
+    program = jax.jit(lambda x: lax.scan(step, x, jnp.arange(STEPS, dtype=jnp.uint32))[0])
+    return lambda: jax.block_until_ready(program(jnp.zeros(10)))
+
+
+def cases() -> dict[str, tuple[Callable[[], Any], float]]:
+    """What is timed, and how many units of it a call has."""
+    theirs = jax.random.key(1)
+    zero = jnp.uint32(0)
+
+    def ours(i: Any) -> Any:
+        return event_source(KEY, (i, zero), zero, (10,), np.float64).normal()
+
+    def other(i: Any) -> Any:
+        return jax.random.normal(jax.random.fold_in(theirs, i), (10,), jnp.float64)
+
+    found: dict[str, tuple[Callable[[], Any], float]] = {
+        "loop nothing": (in_loop(lambda i: jnp.full(10, 1e-9 * i)), STEPS),
+        "loop kinetograph": (in_loop(ours), STEPS),
+        "loop jax.random": (in_loop(other), STEPS),
+    }
+    for dtype in (np.float64, np.float32):
+        mine = jax.jit(lambda key, dtype=dtype: Source(key, (BULK,), dtype).normal())
+        its = jax.jit(lambda key, dtype=dtype: jax.random.normal(key, (BULK,), dtype))
+        name = np.dtype(dtype).name
+        found[f"{name} kinetograph"] = (lambda f=mine: jax.block_until_ready(f(KEY)), BULK)
+        found[f"{name} jax.random"] = (lambda f=its: jax.block_until_ready(f(theirs)), BULK)
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repeats", type=int, default=7)
+    repeats = parser.parse_args().repeats
+    jax.config.update("jax_enable_x64", True)
+    load = os.getloadavg()[0]
+    timed = cases()
+    times: dict[str, list[float]] = {name: [] for name in timed}
+    for function, _ in timed.values():
+        function()
+    for _ in range(repeats):
+        for name, (function, units) in timed.items():
+            start = time.perf_counter()
+            function()
+            times[name].append((time.perf_counter() - start) / units * 1e9)
+    rows = {
+        "10 float64 normals a step of a loop": ("loop", times["loop nothing"], 150),
+        "a float64 normal of 2**20": ("float64", [0.0] * repeats, 4),
+        "a float32 normal of 2**20": ("float32", [0.0] * repeats, 2),
+    }
+    lines = [
+        "# Random numbers",
+        "",
+        f"{date.today().isoformat()}; {machine()['cpu']}, {machine()['cores']} cores, load at the "
+        f"start {load:.1f}; ns, medians of {repeats} (least-greatest).",
+        "",
+        "| | kinetograph | jax.random | goal |",
+        "|---|---|---|---|",
+    ]
+    for text, (name, base, goal) in rows.items():
+        cells = []
+        for who in ("kinetograph", "jax.random"):
+            values = [a - b for a, b in zip(times[f"{name} {who}"], base, strict=True)]
+            cells.append(f"{median(values):.3g} ({min(values):.3g}-{max(values):.3g})")
+        lines.append(f"| {text} | {' | '.join(cells)} | {goal} |")
+    page = "\n".join(lines)
+    print(page)
+    results = {
+        "date": date.today().isoformat(),
+        "machine": machine(),
+        "versions": versions(own_python()),
+        "nanoseconds": times,
+    }
+    folder = HERE / "results"
+    (folder / f"{results['date']}-noise.json").write_text(json.dumps(results, indent=1) + "\n")
+    (folder / f"{results['date']}-noise.md").write_text(page + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,124 @@
+"""Draws with the stream's state in the open: `draw(name, rng, ...) -> (rng, value)`.
+
+The pure core under `kg.RandomStreams`, for those who carry states themselves.
+"""
+
+import warnings
+import weakref
+from typing import Any
+
+import numpy as np
+
+from ..graph.array import Array
+from ..graph.control.results import place_text
+from ..graph.elementwise import as_node
+from ..graph.errors import KinetographWarning, ModelError, ShapeError
+from ..graph.messages import describe
+from ..graph.node import Node
+from ..graph.precision import float_dtype
+from .keys import MEMBER, check_seed, make_key
+from .methods import checked_parameters, static_shape
+from .operations import WORDS, advanced, draw_node, initial_state
+from .samplers import SAMPLERS
+
+__all__ = ["draw", "new_state"]
+
+_USED: "weakref.WeakSet[Node]" = weakref.WeakSet()
+
+
+def new_state(bits: Any, member: int | str = 0) -> np.ndarray:
+    """The first state of a stream: six words, of which four are the key and two count draws.
+
+    The same as that of member `member` of `kg.RandomStreams(bits)`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `bits` is no whole number, not negative, or list of them.
+    """
+    return initial_state(make_key(check_seed(bits, "new_state"), MEMBER, member))
+
+
+def draw(
+    distribution: str,
+    rng: Any,
+    *parameters: Any,
+    shape: Any = None,
+    dtype: Any = None,
+    strict: bool = False,
+) -> tuple[Array, Array]:
+    """A draw, and the state of its stream after it.
+
+    Parameters
+    ----------
+    distribution
+        The name of a method of `kg.RandomStreams`, such as "normal".
+    rng
+        The state of a stream: an array of six uint32, at first that of `kg.streams.new_state`.
+    *parameters
+        In the order of the method's.
+    shape, dtype
+        As of the method.
+    strict
+        Whether to raise, and not only to warn, when a state is used for a second draw.
+
+    Returns
+    -------
+    rng, value
+        The next state, and the numbers.
+
+    Raises
+    ------
+    ValueError
+        If there is no such distribution, or a known parameter is impossible.
+    ShapeError
+        If `rng` is no state.
+    ModelError
+        If `strict` and the state has been used.
+
+    Warns
+    -----
+    KinetographWarning
+        If the state has been used: both draws would give the same numbers.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> rng = kg.placeholder((6,), dtype="uint32", name="rng")
+    >>> after, x = kg.streams.draw("normal", rng, 0.0, 1.0, shape=(2,))
+    >>> f = kg.compile([rng], [after, x])
+    >>> state, first = f(kg.streams.new_state(7))
+    >>> state, second = f(state)
+    >>> bool((first == second).any())
+    False
+    """
+    if distribution not in SAMPLERS:
+        raise ValueError(
+            f"draw: there is no distribution {distribution!r}; there are {', '.join(SAMPLERS)}"
+        )
+    state = as_node(rng, "draw")
+    if state.shape != (WORDS,) or state.dtype != np.uint32:
+        raise ShapeError(
+            f"draw: rng {describe(state)} must be six uint32, got {state.dtype} of shape "
+            f"{state.shape}{place_text()}"
+        )
+    if state in _USED:
+        text = (
+            f"draw: the state {describe(state)} has been used for a draw already{place_text()}: "
+            "both would give the same numbers; use the state that the first draw returned"
+        )
+        if strict:
+            raise ModelError(text)
+        warnings.warn(text, KinetographWarning, stacklevel=2)
+    _USED.add(state)
+    sampler = SAMPLERS[distribution]
+    floating = np.dtype(dtype) if dtype is not None else float_dtype()
+    given = dict(zip(sampler.parameters, parameters, strict=True))
+    nodes = checked_parameters(distribution, sampler, given, floating)
+    full, bits = sampler.shapes(
+        distribution, [n.shape for n in nodes], static_shape(shape, distribution)
+    )
+    value = draw_node(
+        distribution, sampler.function, state, nodes, full, bits, sampler.dtype(floating), floating
+    )
+    return Array(advanced(state)), Array(value)

@@ -1,0 +1,332 @@
+"""The draws a `RandomStreams` offers, one method a distribution."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..graph.array import Array
+from ..graph.control.results import place_text
+from ..graph.elementwise import as_node, astype
+from ..graph.errors import ShapeError, SymbolicError
+from ..graph.messages import describe
+from ..graph.node import Data, Node
+from ..graph.precision import float_dtype
+from .operations import advance_stream, draw_node
+from .samplers import SAMPLERS, Sampler
+
+if TYPE_CHECKING:
+    from .streams import Stream
+
+__all__ = ["Draws", "checked_parameters", "static_shape"]
+
+
+class Draws:
+    """The methods; see `kg.RandomStreams`.
+
+    All take `shape`, to which parameters broadcast and which is their common shape if not given,
+    and `name`: a draw with a name keeps its stream when other draws are added, removed or moved.
+    Parameters may be arrays; where they are known they are checked at once (ValueError), where not,
+    impossible ones give NaN, among whole numbers -1 (`integers`: the least there is). Real numbers
+    are of the working precision unless `dtype` says so.
+    """
+
+    def _stream(self, name: str | None) -> "Stream":
+        raise NotImplementedError
+
+    def _keep(self, array: Array, stream: "Stream") -> Array:
+        raise NotImplementedError
+
+    def _draw(
+        self,
+        which: str,
+        parameters: Mapping[str, Any],
+        shape: Any = None,
+        name: str | None = None,
+        dtype: Any = None,
+    ) -> Array:
+        sampler = SAMPLERS[which]
+        floating = np.dtype(dtype) if dtype is not None else float_dtype()
+        nodes = checked_parameters(which, sampler, parameters, floating)
+        full, bits = sampler.shapes(which, [n.shape for n in nodes], static_shape(shape, which))
+        stream = self._stream(name)
+        state = advance_stream(stream.cell)
+        node = draw_node(
+            which, sampler.function, state, nodes, full, bits, sampler.dtype(floating), floating
+        )
+        node.stream = stream
+        if name is not None:
+            node.name = name
+        return self._keep(Array(node), stream)
+
+    # Real numbers.
+    def uniform(
+        self,
+        low: Any = 0.0,
+        high: Any = 1.0,
+        shape: Any = None,
+        *,
+        name: str | None = None,
+        dtype: Any = None,
+    ) -> Array:
+        """Numbers in [low, high), all equally likely."""
+        return self._draw("uniform", {"low": low, "high": high}, shape, name, dtype)
+
+    def normal(
+        self,
+        loc: Any = 0.0,
+        scale: Any = 1.0,
+        shape: Any = None,
+        *,
+        name: str | None = None,
+        dtype: Any = None,
+    ) -> Array:
+        """Normal numbers with mean `loc` and standard deviation `scale`."""
+        return self._draw("normal", {"loc": loc, "scale": scale}, shape, name, dtype)
+
+    def truncated_normal(
+        self,
+        loc: Any = 0.0,
+        scale: Any = 1.0,
+        lower: Any = -np.inf,
+        upper: Any = np.inf,
+        shape: Any = None,
+        *,
+        name: str | None = None,
+        dtype: Any = None,
+    ) -> Array:
+        """Normal numbers, given that they lie between `lower` and `upper`."""
+        parameters = {"loc": loc, "scale": scale, "lower": lower, "upper": upper}
+        return self._draw("truncated_normal", parameters, shape, name, dtype)
+
+    def lognormal(
+        self,
+        loc: Any = 0.0,
+        scale: Any = 1.0,
+        shape: Any = None,
+        *,
+        name: str | None = None,
+        dtype: Any = None,
+    ) -> Array:
+        """exp(z) of normal numbers z with mean `loc` and standard deviation `scale`."""
+        return self._draw("lognormal", {"loc": loc, "scale": scale}, shape, name, dtype)
+
+    def half_normal(
+        self, scale: Any = 1.0, shape: Any = None, *, name: str | None = None, dtype: Any = None
+    ) -> Array:
+        """|z| of normal numbers z with mean 0 and standard deviation `scale`."""
+        return self._draw("half_normal", {"scale": scale}, shape, name, dtype)
+
+    def cauchy(
+        self,
+        loc: Any = 0.0,
+        scale: Any = 1.0,
+        shape: Any = None,
+        *,
+        name: str | None = None,
+        dtype: Any = None,
+    ) -> Array:
+        """Cauchy numbers with median `loc`."""
+        return self._draw("cauchy", {"loc": loc, "scale": scale}, shape, name, dtype)
+
+    def laplace(
+        self,
+        loc: Any = 0.0,
+        scale: Any = 1.0,
+        shape: Any = None,
+        *,
+        name: str | None = None,
+        dtype: Any = None,
+    ) -> Array:
+        """Laplace numbers, with density exp(-|x - loc| / scale) / (2 scale)."""
+        return self._draw("laplace", {"loc": loc, "scale": scale}, shape, name, dtype)
+
+    def logistic(
+        self,
+        loc: Any = 0.0,
+        scale: Any = 1.0,
+        shape: Any = None,
+        *,
+        name: str | None = None,
+        dtype: Any = None,
+    ) -> Array:
+        """Logistic numbers with mean `loc`."""
+        return self._draw("logistic", {"loc": loc, "scale": scale}, shape, name, dtype)
+
+    def exponential(
+        self, rate: Any = 1.0, shape: Any = None, *, name: str | None = None, dtype: Any = None
+    ) -> Array:
+        """Exponential numbers, with mean 1 / rate."""
+        return self._draw("exponential", {"rate": rate}, shape, name, dtype)
+
+    def gamma(
+        self,
+        concentration: Any,
+        rate: Any = 1.0,
+        shape: Any = None,
+        *,
+        name: str | None = None,
+        dtype: Any = None,
+    ) -> Array:
+        """Gamma numbers, with mean concentration / rate."""
+        parameters = {"concentration": concentration, "rate": rate}
+        return self._draw("gamma", parameters, shape, name, dtype)
+
+    def beta(
+        self, a: Any, b: Any, shape: Any = None, *, name: str | None = None, dtype: Any = None
+    ) -> Array:
+        """Beta numbers, with mean a / (a + b)."""
+        return self._draw("beta", {"a": a, "b": b}, shape, name, dtype)
+
+    def student(
+        self,
+        df: Any,
+        loc: Any = 0.0,
+        scale: Any = 1.0,
+        shape: Any = None,
+        *,
+        name: str | None = None,
+        dtype: Any = None,
+    ) -> Array:
+        """loc + scale t of Student's t with `df` degrees of freedom."""
+        return self._draw("student", {"df": df, "loc": loc, "scale": scale}, shape, name, dtype)
+
+    # Vectors: the last axis belongs to one draw.
+    def dirichlet(
+        self,
+        concentration: Any,
+        shape: Any = None,
+        *,
+        name: str | None = None,
+        dtype: Any = None,
+    ) -> Array:
+        """Vectors that add up to one; `shape` is that of the result, its last axis the vector."""
+        return self._draw("dirichlet", {"concentration": concentration}, shape, name, dtype)
+
+    def multivariate_normal(
+        self,
+        mean: Any,
+        covariance: Any,
+        shape: Any = None,
+        *,
+        name: str | None = None,
+        dtype: Any = None,
+    ) -> Array:
+        """Normal vectors; `shape` is that of the result, its last axis the vector."""
+        parameters = {"mean": mean, "covariance": covariance}
+        return self._draw("multivariate_normal", parameters, shape, name, dtype)
+
+    # Whole numbers and choices.
+    def bernoulli(self, p: Any = 0.5, shape: Any = None, *, name: str | None = None) -> Array:
+        """Booleans that are true with probability p."""
+        return self._draw("bernoulli", {"p": p}, shape, name)
+
+    def integers(self, low: Any, high: Any, shape: Any = None, *, name: str | None = None) -> Array:
+        """Whole numbers low, ..., high - 1, all equally likely."""
+        return self._draw("integers", {"low": low, "high": high}, shape, name)
+
+    def poisson(self, rate: Any, shape: Any = None, *, name: str | None = None) -> Array:
+        """Poisson numbers, with mean `rate`."""
+        return self._draw("poisson", {"rate": rate}, shape, name)
+
+    def binomial(self, n: Any, p: Any, shape: Any = None, *, name: str | None = None) -> Array:
+        """How many of n trials of probability p succeed."""
+        return self._draw("binomial", {"n": n, "p": p}, shape, name)
+
+    def categorical(
+        self, probabilities: Any, shape: Any = None, *, name: str | None = None
+    ) -> Array:
+        """Classes 0, 1, ... with the probabilities in the last axis."""
+        return self._draw("categorical", {"probabilities": probabilities}, shape, name)
+
+    def permutation(self, x: Any, *, name: str | None = None) -> Array:
+        """The numbers 0 .. x - 1, or the rows of an array, in random order."""
+        if isinstance(x, (int, np.integer)):
+            return self._draw("permutation", {}, (int(x),), name)
+        node = as_node(x, "permutation")
+        if not node.shape:
+            raise ShapeError(
+                f"permutation: {describe(node)} is a single number known only at run time"
+                f"{place_text()}; give a number of Python's, or an array with rows"
+            )
+        return Array(node)[self._draw("permutation", {}, (node.shape[0],), name)]
+
+    def choice(
+        self,
+        x: Any,
+        shape: Any = (),
+        *,
+        replace: bool = True,
+        p: Any = None,
+        name: str | None = None,
+    ) -> Array:
+        """Of the numbers 0 .. x - 1, or the rows of an array: equally likely, or with weights p.
+
+        Without replacement no row is taken twice; weights are then those of the rows left.
+        """
+        rows = int(x) if isinstance(x, (int, np.integer)) else as_node(x, "choice").shape[0]
+        sizes = static_shape(shape, "choice") or ()
+        count = int(np.prod(sizes, dtype=int))
+        if not replace:
+            if count > rows:
+                raise ValueError(
+                    f"choice: {count} of {rows} without replacement is not possible{place_text()}"
+                )
+            if p is None:
+                order = self._draw("permutation", {}, (rows,), name)
+            else:
+                order = self._draw("weighted_permutation", {"probabilities": p}, None, name)
+            places = order[:count].reshape(sizes)
+        elif p is None:
+            places = self.integers(0, rows, sizes, name=name)
+        else:
+            places = self.categorical(p, sizes, name=name)
+        return places if isinstance(x, (int, np.integer)) else Array(as_node(x, "choice"))[places]
+
+
+def checked_parameters(
+    which: str, sampler: Sampler, parameters: Mapping[str, Any], floating: np.dtype
+) -> list[Node]:
+    """The nodes of the parameters in the types the sampler takes; known values are checked."""
+    nodes = []
+    for key, value in parameters.items():
+        node = as_node(value, which)
+        kind = sampler.parameters[key]
+        if kind.whole and node.dtype.kind not in "iub":
+            raise SymbolicError(
+                f"{which}: {key} {describe(node)} must be whole numbers, got {node.dtype}"
+                f"{place_text()}"
+            )
+        if not kind.whole and node.dtype != floating:
+            node = astype(node, floating)
+        known = as_node(value, which)
+        if isinstance(known, Data) and not np.all(kind.allows(known.value)):
+            bad = np.asarray(known.value)[~np.asarray(kind.allows(known.value))]
+            raise ValueError(
+                f"{which}: {key} must be {kind.text}, got {np.ravel(bad)[0]}{place_text()}"
+            )
+        nodes.append(node)
+    sampler.check_together(which, {k: as_node(v, which) for k, v in parameters.items()})
+    return nodes
+
+
+def static_shape(shape: Any, which: str) -> tuple[int, ...] | None:
+    """The shape as whole numbers that are known now."""
+    if shape is None:
+        return None
+    sizes = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+    for size in sizes:
+        if isinstance(size, Array):
+            raise SymbolicError(
+                f"{which}: the shape contains {describe(size.node)}, which is known only at run "
+                f"time{place_text()}; XLA needs fixed shapes: draw the largest number there can be "
+                "and mask what is too much with kg.where"
+            )
+        if isinstance(size, (bool, np.bool_)) or not isinstance(size, (int, np.integer)):
+            raise TypeError(
+                f"{which}: shape must be a whole number or a tuple of them, got {shape!r}"
+                f"{place_text()}"
+            )
+        if size < 0:
+            raise ShapeError(f"{which}: shape {shape} has a negative length{place_text()}")
+    return tuple(int(n) for n in sizes)

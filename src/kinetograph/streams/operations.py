@@ -1,0 +1,143 @@
+"""Random draws as nodes: each has a state of its own, six words that the program carries along.
+
+The state is a stream's key (four words) and the number of draws made so far (two). It is a state
+of the compiled function like those of `kg.state`, read at a draw and advanced by one: in program
+order, in a branch only if it is taken, in a loop once a trip. A backward pass repeats nothing, as
+the drawn numbers are values like any other.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from ..graph.control.contexts import BatchContext, current_context
+from ..graph.control.state import Cell, current_versions
+from ..graph.elementwise import as_node, elementwise
+from ..graph.errors import KinetographError
+from ..graph.node import Apply, Node, Operation
+from .source import event_source
+
+if TYPE_CHECKING:
+    from .streams import Stream
+
+__all__ = ["Draw", "StreamCell", "advanced", "draw_node", "initial_state"]
+
+WORDS = 6
+
+
+def initial_state(key: np.ndarray, counter: int = 0) -> np.ndarray:
+    """The state of a stream: key, and the number of draws made."""
+    low, high = counter & 0xFFFFFFFF, counter >> 32
+    return np.array([*key, low, high], np.uint32)
+
+
+def counter_of(state: np.ndarray) -> int:
+    """The number of draws made."""
+    return int(state[4]) | int(state[5]) << 32
+
+
+class StreamCell(Cell):
+    """The state of a stream in compiled functions."""
+
+    __slots__ = ("stream",)
+
+    def __init__(self, stream: "Stream", initial: np.ndarray, name: str | None) -> None:
+        super().__init__(initial, name, hidden=True)
+        self.stream = stream
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "stream": self.stream}
+
+    @property
+    def title(self) -> str:
+        """How messages call it."""
+        return self.stream.title
+
+    def view(self, values: Any) -> Any:
+        """What `fn.state[array.rng]` gives."""
+        from .streams import StreamState
+
+        return StreamState(values, self.stream)
+
+    def check(self, before: np.ndarray, after: np.ndarray) -> None:
+        """Refuse to begin anew when all 2**64 events are used up."""
+        if counter_of(after) < counter_of(before):
+            raise KinetographError(f"{self.title}: all 2**64 draws of this stream have been made")
+
+    def join(self, versions: Node) -> Node:
+        """After a batch: the state of the row that has drawn most often."""
+        return Apply(JOIN, (versions,), (WORDS,), versions.dtype)
+
+
+class Draw(Apply):
+    """A random draw: the state of its stream, a row number in a batch, and parameters go in."""
+
+    __slots__ = ("stream",)
+    stream: "Stream"
+
+
+def _advance(state: Any) -> Any:
+    low = state[4] + np.uint32(1)
+    high = state[5] + (low == 0).astype(np.uint32)
+    return jnp.concatenate([state[:4], low[None], high[None]])
+
+
+def _join(states: Any) -> Any:
+    counts = states[:, 4].astype(np.uint64) | states[:, 5].astype(np.uint64) << np.uint64(32)
+    return states[jnp.argmax(counts)]
+
+
+ADVANCE = Operation("advance", _advance)
+JOIN = Operation("join", _join)
+
+
+def advanced(state: Node) -> Node:
+    """The state after a draw."""
+    return Apply(ADVANCE, (state,), (WORDS,), state.dtype)
+
+
+def _draw(
+    state: Any, lane: Any, *parameters: Any, sampler: Any, shape: tuple[int, ...], dtype: np.dtype
+) -> Any:
+    key = (state[0], state[1], state[2], state[3])
+    source = event_source(key, (state[4], state[5]), lane, shape, dtype)
+    return sampler(source, *parameters)
+
+
+def draw_node(
+    name: str,
+    sampler: Any,
+    state: Node,
+    parameters: Sequence[Node],
+    shape: tuple[int, ...],
+    bits: tuple[int, ...],
+    dtype: np.dtype,
+    floating: np.dtype,
+) -> Draw:
+    """The node of a draw. `bits` is the shape of what is drawn of the source, often `shape`."""
+    attributes = {"sampler": sampler, "shape": bits, "dtype": floating}
+    operation = Operation(name, _draw)
+    return Draw(operation, (state, _lane(), *parameters), shape, dtype, attributes)
+
+
+def _lane() -> Node:
+    """The number of the row in the batches around, 0 outside of batches."""
+    context = current_context()
+    lane: Any = np.uint32(0)
+    size = 1
+    for inner in context.enclosing() if context is not None else ():
+        if isinstance(inner, BatchContext):
+            number = inner.row_number()
+            lane = elementwise("add", lane, elementwise("multiply", number, np.uint32(size)))
+            size *= inner.size
+    return as_node(lane)
+
+
+def advance_stream(cell: StreamCell) -> Node:
+    """The current state of a stream; it goes on with the next one."""
+    versions = current_versions()
+    state = versions.current(cell)
+    versions.assign(cell, advanced(state))
+    return state

@@ -1,0 +1,104 @@
+"""Saved states of streams: plain data with the algorithm and version they belong to."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from .keys import STREAM_VERSION
+
+__all__ = ["ALGORITHM", "SavedStreams"]
+
+ALGORITHM = "threefry4x32-20"
+
+
+class SavedStreams:
+    """The states of the streams of a compiled function; made by `RandomStreams.getstate`.
+
+    Attributes
+    ----------
+    streams
+        For each stream its key and counter: six words, uint32.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> streams = kg.RandomStreams(1)
+    >>> f = kg.compile([], streams.normal())
+    >>> saved = streams.getstate(f)
+    >>> text = saved.to_json()
+    >>> before = f()
+    >>> streams.setstate(f, kg.SavedStreams.from_json(text))
+    >>> bool(f() == before)
+    True
+    """
+
+    def __init__(
+        self,
+        streams: Mapping[str, Any],
+        algorithm: str = ALGORITHM,
+        version: int = STREAM_VERSION,
+    ) -> None:
+        self.streams = {name: np.array(words, np.uint32) for name, words in streams.items()}
+        self.algorithm, self.version = algorithm, version
+
+    def check(self) -> None:
+        """Refuse what this version of kinetograph would draw other numbers from.
+
+        Raises
+        ------
+        ValueError
+            If algorithm or version differ, or a state is not six words.
+        """
+        if (self.algorithm, self.version) != (ALGORITHM, STREAM_VERSION):
+            raise ValueError(
+                f"the state is of algorithm {self.algorithm!r}, stream version {self.version}; "
+                f"this is {ALGORITHM!r}, stream version {STREAM_VERSION}"
+            )
+        for name, words in self.streams.items():
+            if words.shape != (6,):
+                raise ValueError(f"the state of stream {name} has shape {words.shape}, not (6,)")
+
+    def to_json(self) -> str:
+        """A text in JSON."""
+        streams = {name: [f"{int(w):08x}" for w in words] for name, words in self.streams.items()}
+        return json.dumps(
+            {"algorithm": self.algorithm, "version": self.version, "streams": streams}
+        )
+
+    @staticmethod
+    def from_json(text: str) -> "SavedStreams":
+        """What `to_json` wrote."""
+        content = json.loads(text)
+        streams = {
+            name: [int(word, 16) for word in words] for name, words in content["streams"].items()
+        }
+        return SavedStreams(streams, content["algorithm"], content["version"])
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """Arrays for `numpy.savez(file, **saved.to_arrays())`."""
+        names = np.array(list(self.streams), dtype=np.str_)
+        words = np.array(list(self.streams.values()), np.uint32).reshape(-1, 6)
+        head = np.array([self.algorithm, str(self.version)], dtype=np.str_)
+        return {"format": head, "streams": names, "words": words}
+
+    @staticmethod
+    def from_arrays(arrays: Mapping[str, np.ndarray]) -> "SavedStreams":
+        """What `numpy.load` gives of such a file."""
+        algorithm, version = arrays["format"].tolist()
+        streams = dict(zip(arrays["streams"].tolist(), arrays["words"], strict=True))
+        return SavedStreams(streams, algorithm, int(version))
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, SavedStreams)
+            and (self.algorithm, self.version) == (other.algorithm, other.version)
+            and self.streams.keys() == other.streams.keys()
+            and all(np.array_equal(w, other.streams[n]) for n, w in self.streams.items())
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"<states of {len(self.streams)} streams, {self.algorithm}, version {self.version}>"

@@ -1,0 +1,319 @@
+"""`kg.RandomStreams`: random draws in a graph, each with a stream of its own.
+
+A stream belongs to one operation in one compiled function. Its key comes from the metaseed and from
+the draw's number among those of its `RandomStreams`, or from its name: not from where it stands in
+the graph, what else is drawn, or how often something is compiled.
+
+Its model are Theano's RandomStreams (Bergstra et al. 2010).
+"""
+
+import weakref
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..graph.array import Array
+from ..graph.compile import Function, StateValues
+from ..graph.control.contexts import ON_DISCARD, ControlFlowContext
+from ..graph.node import Node
+from ..graph.source import here, site_of, variable_name
+from .keys import MEMBER, STREAM_VERSION, Seed, check_seed, fresh_seed, make_key
+from .methods import Draws
+from .operations import Draw, StreamCell, counter_of, initial_state
+from .saved import ALGORITHM, SavedStreams
+
+__all__ = ["RandomStreams", "Stream", "StreamState"]
+
+
+class Stream:
+    """The stream of one random operation; `array.rng`."""
+
+    def __init__(self, owner: "RandomStreams", member: int | str) -> None:
+        self.owner = owner
+        self.member = member
+        self.array: weakref.ref[Array] | None = None  # for messages
+        name = member if isinstance(member, str) else None
+        key = make_key(owner.metaseed, MEMBER, member)
+        self.cell = StreamCell(self, initial_state(key), name)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "array": None}
+
+    @property
+    def label(self) -> str:
+        """The member: its number among the draws of its RandomStreams, or its name."""
+        return repr(self.member) if isinstance(self.member, str) else f"member {self.member}"
+
+    @property
+    def identity(self) -> str:
+        """What a saved state knows it by."""
+        return f"{self.owner.metaseed} {self.label}"
+
+    @property
+    def title(self) -> str:
+        """How messages call it."""
+        array = self.array() if self.array is not None else None
+        name = (array.name or variable_name(array)) if array is not None else None
+        whose = variable_name(self.owner)
+        return (
+            f"stream of {name or 'a draw'!r} (created by RandomStreams {whose or ''}"
+            f"{' ' if whose else ''}at {site_of(self.cell.place)}, {self.label})"
+        )
+
+    def __repr__(self) -> str:
+        return f"<{self.title}>"
+
+
+class StreamState:
+    """The state of a stream in a compiled function; `fn.state[array.rng]`.
+
+    Two are equal (`==`) if they are of the same stream in the same function. `same_as` compares
+    what they hold.
+    """
+
+    def __init__(self, values: StateValues, stream: Stream) -> None:
+        self._values, self.stream = values, stream
+
+    @property
+    def words(self) -> np.ndarray:
+        """Key (four words) and number of draws made (low and high word), uint32."""
+        return self._values.raw(self.stream.cell)
+
+    @property
+    def key(self) -> tuple[int, ...]:
+        """The key: four 32-bit words."""
+        return tuple(int(word) for word in self.words[:4])
+
+    @property
+    def counter(self) -> int:
+        """The number of draws made."""
+        return counter_of(self.words)
+
+    @counter.setter
+    def counter(self, value: int) -> None:
+        self._values.set_raw(self.stream.cell, initial_state(self.words[:4], value))
+
+    @property
+    def value(self) -> dict[str, Any]:
+        """Everything the stream is, as plain data."""
+        return {
+            "stream": self.stream.label,
+            "algorithm": ALGORITHM,
+            "version": STREAM_VERSION,
+            "key": [f"{word:08x}" for word in self.key],
+            "counter": self.counter,
+        }
+
+    def same_as(self, other: "StreamState") -> bool:
+        """Whether both would draw the same numbers from now on."""
+        return bool(np.array_equal(self.words, other.words))
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, StreamState)
+            and other._values is self._values
+            and other.stream is self.stream
+        )
+
+    def __hash__(self) -> int:
+        return hash((id(self._values), id(self.stream)))
+
+    def __repr__(self) -> str:
+        key = " ".join(f"{word:08x}" for word in self.key)
+        return f"<{self.stream.label}: {ALGORITHM}, key {key}, counter {self.counter}>"
+
+
+class RandomStreams(Draws):
+    """A source of random draws, each with a stream of its own.
+
+    Parameters
+    ----------
+    metaseed
+        A whole number of any size, or a list of them, from which the keys of all streams are made.
+        None takes one from the system's entropy; `metaseed` then tells which.
+
+    Raises
+    ------
+    TypeError
+        If the metaseed is no whole number or list of them.
+    ValueError
+        If it is negative or an empty list.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> streams = kg.RandomStreams(metaseed=872364)
+    >>> u = streams.uniform(shape=(3,))
+    >>> f = kg.compile([], u)
+    >>> first, second = f(), f()
+    >>> streams.seed(f, 872364)
+    >>> bool((f() == first).all())
+    True
+    >>> f.state[u.rng].counter
+    1
+
+    References
+    ----------
+    Bergstra et al. (2010), Theano: a CPU and GPU math compiler in Python, SciPy.
+    """
+
+    def __init__(self, metaseed: Any = None) -> None:
+        self.metaseed: Seed = (
+            fresh_seed() if metaseed is None else check_seed(metaseed, "RandomStreams: metaseed")
+        )
+        self._identity = fresh_seed()  # survives pickling, and tells apart equal metaseeds
+        self._place: Any = here()
+        self._arrays: list[Array] = []
+        self._names: set[str] = set()
+        self._count = 0
+        _ALL.add(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Pickled with a function whose streams it owns; what else it drew is not part of that.
+        content = {**self.__dict__, "_place": site_of(self._place), "_arrays": []}
+        return {name: value for name, value in content.items() if name != "__weakref__"}
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, RandomStreams) and other._identity == self._identity
+
+    def __hash__(self) -> int:
+        return hash(self._identity)
+
+    def results(self) -> Iterator[Array]:
+        """The arrays drawn from this object, in order of creation."""
+        return iter(tuple(self._arrays))
+
+    def __contains__(self, array: object) -> bool:
+        return any(own is array for own in self._arrays)
+
+    def _stream(self, name: str | None) -> Stream:
+        if name is None:
+            member: int | str = self._count
+            self._count += 1
+        else:
+            if not isinstance(name, str) or not name:
+                raise TypeError(f"RandomStreams: name must be a text, got {name!r}")
+            if name in self._names:
+                raise ValueError(
+                    f"RandomStreams: there is a draw of the name {name!r} already; two would give "
+                    "the same numbers"
+                )
+            self._names.add(name)
+            member = name
+        return Stream(self, member)
+
+    def _keep(self, array: Array, stream: Stream) -> Array:
+        stream.array = weakref.ref(array)
+        self._arrays.append(array)
+        return array
+
+    def _forget(self, context: ControlFlowContext) -> None:
+        """Undo draws made in a context that is built again."""
+        while self._arrays:
+            node: Node = self._arrays[-1].node
+            home = node.context
+            if home is None or context not in home.enclosing():
+                return
+            assert isinstance(node, Draw)
+            member = node.stream.member
+            if isinstance(member, str):
+                self._names.discard(member)
+            else:
+                self._count = member
+            self._arrays.pop()
+
+    # States of compiled functions.
+    def _members(self, fn: Function) -> list[Stream]:
+        if not isinstance(fn, Function):
+            raise TypeError(f"expected what kg.compile gives, got {type(fn).__name__}")
+        cells = fn.state.cells
+        return [c.stream for c in cells if isinstance(c, StreamCell) and c.stream.owner == self]
+
+    def _own(self, fn: Function, doing: str) -> list[Stream]:
+        members = self._members(fn)
+        if not members:
+            raise ValueError(
+                f"{doing}: {fn!r} draws nothing from RandomStreams {variable_name(self) or ''} "
+                f"(made at {site_of(self._place)}, metaseed {self.metaseed})"
+            )
+        return members
+
+    def seed(self, fn: Function, bits: Any) -> None:
+        """Give all streams of this object in a compiled function new keys, and start them anew.
+
+        `seed(fn, metaseed)` is the state in which a compiled function starts.
+
+        Parameters
+        ----------
+        fn
+            What `kg.compile` gave.
+        bits
+            A whole number of any size, or a list of them.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `bits` is no such number, or the function draws nothing from this object.
+        """
+        seed = check_seed(bits, "seed")
+        for stream in self._own(fn, "seed"):
+            fn.state.set_raw(stream.cell, initial_state(make_key(seed, MEMBER, stream.member)))
+
+    def getstate(self, fn: Function) -> SavedStreams:
+        """The present state of all streams of this object in a compiled function: a copy.
+
+        It can be pickled, and written as JSON or into npz files.
+        """
+        members = self._own(fn, "getstate")
+        return SavedStreams({m.identity: fn.state.raw(m.cell) for m in members})
+
+    def setstate(self, fn: Function, state: SavedStreams, *, strict: bool = True) -> None:
+        """Put a saved state back, into the same function or another one.
+
+        Parameters
+        ----------
+        fn
+            What `kg.compile` gave.
+        state
+            What `getstate` gave.
+        strict
+            Whether function and state must have the same streams; else those they share are set.
+
+        Raises
+        ------
+        ValueError
+            If the state is of other streams, or of another algorithm or version.
+        """
+        if not isinstance(state, SavedStreams):
+            raise TypeError(f"setstate: expected what getstate gives, got {type(state).__name__}")
+        state.check()
+        members = {m.identity: m for m in self._own(fn, "setstate")}
+        saved = state.streams
+        if (strict and set(members) != set(saved)) or not set(members) & set(saved):
+            raise ValueError(
+                f"setstate: state has streams {{{', '.join(sorted(saved))}}}, function has "
+                f"{{{', '.join(sorted(members))}}}"
+            )
+        for identity, member in members.items():
+            if identity in saved:
+                fn.state.set_raw(member.cell, saved[identity])
+
+    def __repr__(self) -> str:
+        return f"RandomStreams(metaseed={self.metaseed!r})"
+
+
+_ALL: "weakref.WeakSet[RandomStreams]" = weakref.WeakSet()
+
+
+def _forget(context: ControlFlowContext) -> None:
+    for streams in list(_ALL):
+        streams._forget(context)
+
+
+ON_DISCARD.append(_forget)
+
+
+def members_of(arrays: Sequence[Array]) -> list[Stream]:
+    """The streams of drawn arrays."""
+    return [a.node.stream for a in arrays if isinstance(a.node, Draw)]

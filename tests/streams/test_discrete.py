@@ -1,0 +1,252 @@
+"""Whole numbers, booleans and orders: laws, edges, and that an element depends on its place."""
+
+import itertools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy import stats
+from tests.streams.drawing import LEVEL, draw, make_source
+
+from kinetograph.graph.precision import x64
+from kinetograph.streams.samplers import SAMPLERS
+
+DTYPES = [np.float64, np.float32]
+
+
+def fit(x: np.ndarray, law) -> float:
+    """p of a chi-square test, neighbouring values pooled to cells of at least 20 expected."""
+    low, high = int(law.ppf(1e-12)), int(law.isf(1e-12))
+    step = max(1, (high - low) // 2000)
+    edges = np.arange(low - 1, high + 1 + step, step)
+    expected = np.diff(law.cdf(edges), prepend=0.0, append=1.0) * len(x)
+    observed = np.bincount(np.searchsorted(edges, x), minlength=len(expected))
+    group = np.floor(np.cumsum(expected) / 20).astype(int)
+    group = np.minimum(group, group[-1] - 1) if group[-1] > 0 else group
+    e, o = np.bincount(group, expected), np.bincount(group, observed)
+    keep = e > 0
+    assert not o[~keep].any()
+    return stats.chisquare(o[keep], e[keep] * o.sum() / e.sum()).pvalue if keep.sum() > 1 else 1.0
+
+
+LAWS = [
+    ("bernoulli", (0.3,), stats.bernoulli(0.3)),
+    ("integers", (-3, 4), stats.randint(-3, 4)),
+    ("integers", (0, 1000), stats.randint(0, 1000)),
+    ("poisson", (0.01,), stats.poisson(0.01)),
+    ("poisson", (3.0,), stats.poisson(3.0)),
+    ("poisson", (9.99,), stats.poisson(9.99)),
+    ("poisson", (10.0,), stats.poisson(10.0)),
+    ("poisson", (123.4,), stats.poisson(123.4)),
+    ("poisson", (1e6,), stats.poisson(1e6)),
+    ("binomial", (1, 0.3), stats.binom(1, 0.3)),
+    ("binomial", (30, 0.2), stats.binom(30, 0.2)),
+    ("binomial", (20, 0.5), stats.binom(20, 0.5)),
+    ("binomial", (100, 0.9), stats.binom(100, 0.9)),
+    ("binomial", (100, 0.7), stats.binom(100, 0.7)),
+    ("binomial", (10**6, 0.25), stats.binom(10**6, 0.25)),
+    ("binomial", (10**9, 0.5), stats.binom(10**9, 0.5)),
+    ("binomial", (10**9, 2.0**-28), stats.binom(10**9, 2.0**-28)),
+    (
+        "categorical",
+        (np.array([0.1, 0.0, 0.25, 0.65]),),
+        stats.rv_discrete(values=(range(4), [0.1, 0, 0.25, 0.65])),
+    ),
+]
+
+
+@pytest.mark.medium
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(("name", "parameters", "law"), LAWS)
+def test_law(name, parameters, law, dtype):
+    exact = [np.asarray(p, dtype) if np.asarray(p).dtype.kind == "f" else p for p in parameters]
+    if dtype == np.float32 and name in ("poisson", "binomial"):
+        # The law of the rounded parameters.
+        law = {"poisson": stats.poisson, "binomial": stats.binom}[name](*map(float, exact))
+    x = draw(name, *parameters, dtype=dtype)
+    assert x.dtype == (np.bool_ if name == "bernoulli" else np.int64)
+    assert x.shape == (100_000,)
+    x = x.astype(np.int64)
+    assert fit(x, law) > LEVEL
+    assert abs(x.mean() - law.mean()) < 5 * law.std() / np.sqrt(len(x))
+    squares = (x - law.mean()) ** 2
+    assert abs(squares.mean() - law.var()) < 5 * squares.std() / np.sqrt(len(x))
+
+
+def test_the_law_test_can_fail():
+    x = draw("poisson", 10.0)
+    assert fit(x, stats.poisson(10.2)) < LEVEL
+    assert fit(x + (np.arange(len(x)) % 10 == 0), stats.poisson(10.0)) < LEVEL
+    assert fit(draw("binomial", 100, 0.7), stats.binom(100, 0.705)) < LEVEL
+    # A normal number in place of a Poisson one.
+    z = np.rint(draw("normal", 123.4, np.sqrt(123.4))).astype(int)
+    assert fit(z, stats.poisson(123.4)) < LEVEL
+    # Remainders without rejection are biased.
+    counts = 100 * np.bincount(np.arange(2**16) % 40000)
+    assert stats.chisquare(counts).pvalue < LEVEL
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_bernoulli_is_exact_at_the_ends(dtype):
+    assert not draw("bernoulli", 0.0, shape=1_000_000, dtype=dtype).any()
+    assert draw("bernoulli", 1.0, shape=1_000_000, dtype=dtype).all()
+
+
+@pytest.mark.medium
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_rare_events(dtype):
+    """24 bits could not tell 1e-7 from 1.2e-7."""
+    total = sum(
+        int(draw("bernoulli", 1e-7, shape=10_000_000, dtype=dtype, event=(e, 0)).sum())
+        for e in range(10)
+    )
+    assert 0.001 < stats.poisson(10).cdf(total) < 0.999
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "value"),
+    [
+        ("poisson", (0.0,), 0),
+        ("binomial", (0, 0.3), 0),
+        ("binomial", (0, 1.0), 0),
+        ("binomial", (50, 0.0), 0),
+        ("binomial", (50, 1.0), 50),
+        ("binomial", (10**12, 1.0), 10**12),
+        ("integers", (5, 6), 5),
+        ("integers", (-(2**63), -(2**63) + 1), -(2**63)),
+        ("categorical", (np.array([0.0, 0.0, 2.0, 0.0]),), 2),
+        ("categorical", (np.array([1.0]),), 0),
+    ],
+)
+def test_certain_numbers(name, parameters, value):
+    assert (draw(name, *parameters, shape=1000) == value).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "value"),
+    [
+        ("poisson", (-1.0,), -1),
+        ("poisson", (np.nan,), -1),
+        ("poisson", (np.inf,), -1),
+        ("binomial", (-1, 0.5), -1),
+        ("binomial", (5, 1.5), -1),
+        ("binomial", (5, np.nan), -1),
+        ("categorical", (np.array([0.5, -0.5]),), -1),
+        ("categorical", (np.array([0.0, 0.0]),), -1),
+        ("categorical", (np.array([0.5, np.nan]),), -1),
+        ("bernoulli", (np.nan,), False),
+        ("integers", (3, 3), -(2**63)),
+    ],
+)
+def test_impossible_parameters(name, parameters, value):
+    assert (draw(name, *parameters, shape=10) == value).all()
+
+
+@pytest.mark.medium
+def test_huge_numbers():
+    x = draw("poisson", 1e15, shape=20_000)
+    assert stats.kstest((x - 1e15) / np.sqrt(1e15), "norm").pvalue > LEVEL
+    x = draw("binomial", 10**15, 0.3, shape=20_000)
+    z = (x - 3e14) / np.sqrt(1e15 * 0.21)
+    assert stats.kstest(z, "norm").pvalue > LEVEL
+    x = draw("integers", -(2**63), 2**63 - 1)
+    assert stats.kstest((x / 2.0**64) + 0.5, "uniform").pvalue > LEVEL
+    assert np.bincount(x & 1).min() > 49_000
+    # Half of all attempts are refused here.
+    x = draw("integers", -(2**62), 2**62 + 1)
+    assert stats.kstest((x / 2.0**63) + 0.5, "uniform").pvalue > LEVEL
+
+
+def test_low_ends_of_unequal_intervals():
+    low = np.array([0, 10, -5])
+    x = draw("integers", low, low + np.array([1, 2, 3]), shape=(1000, 3))
+    assert [sorted(set(column)) for column in x.T.tolist()] == [[0], [10, 11], [-5, -4, -3]]
+
+
+def test_classes_in_rows():
+    p = np.array([[0.2, 0.8, 0.0], [0.0, 0.5, 0.5]])
+    x = draw("categorical", p, shape=(50_000, 2))
+    for i in range(2):
+        law = stats.rv_discrete(values=(range(3), p[i]))
+        assert fit(x[:, i], law) > LEVEL
+    assert np.array_equal(x[:, 0], draw("categorical", p[[0, 0]], shape=(50_000, 2))[:, 0])
+
+
+# Orders -----------------------------------------------------------------------------------------
+
+
+def test_all_permutations_are_equally_likely():
+    x = draw("permutation", shape=(60_000, 4))
+    orders = {order: i for i, order in enumerate(itertools.permutations(range(4)))}
+    counts = np.bincount([orders[tuple(row)] for row in x.tolist()], minlength=24)
+    assert stats.chisquare(counts).pvalue > LEVEL
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 1000])
+def test_permutations_are_permutations(n):
+    x = draw("permutation", shape=n)
+    assert x.dtype == np.int64
+    assert np.array_equal(np.sort(x), np.arange(n))
+
+
+def test_weighted_permutations():
+    p = np.array([0.5, 0.3, 0.2, 0.0])
+    x = draw("weighted_permutation", p, shape=(60_000, 4))
+    assert (x[:, 3] == 3).all()
+    orders = list(itertools.permutations(range(3)))
+    expected = [p[a] * p[b] / (1 - p[a]) for a, b, _ in orders]
+    place = {order: i for i, order in enumerate(orders)}
+    counts = np.bincount([place[tuple(row)] for row in x[:, :3].tolist()], minlength=6)
+    assert stats.chisquare(counts, np.array(expected) * len(x)).pvalue > LEVEL
+    assert (draw("weighted_permutation", -p, shape=(3, 4)) == -1).all()
+
+
+# Elements and derivatives -----------------------------------------------------------------------
+
+VARIED = {
+    "poisson": (np.array([0.0, 0.5, 9.0, 10.0, 1e6]),),
+    "binomial": (np.array([0, 10, 100, 1000, 10**6]), np.array([0.5, 0.9, 0.05, 0.5, 0.9])),
+    "integers": (np.array([0, -5, 0, 3, -(2**62)]), np.array([7, 5, 2, 4, 2**62 + 1])),
+    "bernoulli": (np.array([0.0, 0.1, 0.5, 0.9, 1.0]),),
+}
+
+
+@pytest.mark.parametrize("name", VARIED)
+def test_an_element_does_not_depend_on_its_neighbours(name):
+    parameters = [np.tile(p, 40) for p in VARIED[name]]
+    whole = draw(name, *parameters, shape=200)
+    assert np.array_equal(draw(name, *(p[:7] for p in parameters), shape=7), whole[:7])
+    for i in (66, 199):
+        others = [np.where(np.arange(200) == i, p, p[::-1]) for p in parameters]
+        assert draw(name, *others, shape=200)[i] == whole[i]
+
+
+@pytest.mark.parametrize("name", ["poisson", "binomial", "bernoulli", "integers"])
+def test_precision_of_the_parameters_does_not_change_the_bits(name):
+    parameters = (0.5,) if name == "bernoulli" else (4.0,)
+    parameters = {"binomial": (40, 0.5), "integers": (0, 9)}.get(name, parameters)
+    single, double = (draw(name, *parameters, shape=1000, dtype=d) for d in DTYPES)
+    assert np.array_equal(single, double)
+
+
+@pytest.mark.parametrize("name", ["poisson", "bernoulli", "categorical", "binomial"])
+def test_there_are_no_derivatives_and_no_errors(name):
+    def program(p):
+        value = {
+            "poisson": (20 * p,),
+            "categorical": (jnp.stack([p, 1 - p]),),
+            "binomial": (50, p),
+        }.get(name, (p,))
+        return jnp.sum(p * SAMPLERS[name].function(make_source(20), *value))
+
+    with x64():
+        p = jnp.float64(0.3)
+        value, slope = jax.jit(jax.value_and_grad(program))(p)
+        _, forward = jax.jit(lambda p: jax.jvp(program, (p,), (jnp.ones_like(p),)))(p)
+    np.testing.assert_allclose([slope, forward], value / 0.3)
+
+
+def test_every_discrete_sampler_is_tested():
+    tested = {name for name, *_ in LAWS} | {"permutation", "weighted_permutation"}
+    assert tested == {name for name, s in SAMPLERS.items() if s.output is not None}

@@ -1,0 +1,87 @@
+"""Numbers that were promised: a stream gives the same ones in every version of anything."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.streams import make_golden
+from tests.streams.drawing import draw
+
+from kinetograph.graph.precision import x64
+from kinetograph.streams.keys import STREAM_VERSION, make_key
+from kinetograph.streams.samplers import SAMPLERS
+from kinetograph.streams.source import event_source
+
+GOLDEN = json.loads(
+    (Path(__file__).parent / "golden" / f"version_{STREAM_VERSION}.json").read_text()
+)
+ULPS = 4  # logarithms and exponentials differ in the last place from one device to another
+
+
+def test_version():
+    assert GOLDEN["version"] == STREAM_VERSION
+
+
+def check_words(entry):
+    seed = entry["seed"]
+    key = make_key(tuple(seed) if isinstance(seed, list) else seed, entry["use"], entry["member"])
+    assert [f"{w:08x}" for w in key] == entry["key"]
+    source = event_source(
+        tuple(key),
+        tuple(np.uint32(w) for w in entry["event"]),
+        np.uint32(entry["lane"]),
+        (4,),
+        "f4",
+    )
+    words = np.stack([np.asarray(w) for w in source.words()], -1)
+    assert words.dtype == np.uint32
+    assert [" ".join(f"{w:08x}" for w in row) for row in words] == entry["words"]
+
+
+def test_words():
+    with x64():
+        for entry in GOLDEN["words"]:
+            check_words(entry)
+
+
+def test_words_without_64_bits():
+    for entry in GOLDEN["words"]:
+        check_words(entry)
+
+
+@pytest.mark.medium
+@pytest.mark.parametrize(
+    "entry", GOLDEN["draws"], ids=lambda e: f"{e['distribution']}-{e['dtype']}-{e['event'][1]}"
+)
+def test_draws(entry):
+    x = draw(
+        entry["distribution"],
+        *map(np.asarray, entry["parameters"]),
+        shape=entry["shape"],
+        dtype=np.dtype(entry["dtype"]),
+        seed=872364,
+        member=1,
+        event=tuple(entry["event"]),
+    ).ravel()
+    if x.dtype.kind == "f":
+        assert x.dtype == entry["dtype"]
+        expected = np.array([float.fromhex(v) for v in entry["values"]], x.dtype)
+        np.testing.assert_array_max_ulp(x, expected, ULPS)
+    else:
+        assert [int(v) for v in x] == entry["values"]
+
+
+def test_every_distribution_has_golden_numbers():
+    assert {entry["distribution"] for entry in GOLDEN["draws"]} == set(SAMPLERS)
+
+
+def test_keys_and_words_are_all_different():
+    assert len({tuple(e["key"]) for e in GOLDEN["words"]}) == len(make_golden.KEYS)
+    words = [word for e in GOLDEN["words"] for word in e["words"]]
+    assert len(set(words)) == len(words)
+
+
+def test_golden_numbers_are_never_overwritten():
+    with pytest.raises(SystemExit, match="exists"):
+        make_golden.main()

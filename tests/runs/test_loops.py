@@ -31,6 +31,24 @@ def test_draws_are_those_of_a_run_that_had_the_room(grown):
     assert roomy.room.of(roomy.density.loops[0]) == 4096
 
 
+@pytest.mark.timeout(120)
+@pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
+def test_a_gradient_among_the_targets_gets_its_room_too(tmp_path, monkeypatch):
+    """Programs of other room are other entries of the cache: else the replay would never end."""
+    monkeypatch.setenv("KINETOGRAPH_CACHE", str(tmp_path))
+    a = kg.half_normal(1.0, name="a")
+    start = kg.data(1.0, name="start")
+    (level,) = kg.while_loop(lambda y: y < 10, lambda y: y * (1.005 + 0.001 * a), [start])
+    slope = kg.gradients(level, a)
+    model = kg.model(a, slope, level)
+    tree = kg.mcmc(model, draws=50, warmup=50, chains=1, seed=1, progress=False)["posterior"]
+    rates = 1.005 + 0.001 * tree["a"].values
+    trips = np.ceil(np.log(10) / np.log(rates))
+    expected = trips * tree["level"].values / rates * 0.001
+    np.testing.assert_allclose(tree["slope"].values, expected, rtol=1e-10)
+    assert trips.max() > 256
+
+
 @pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
 def test_a_bound_that_is_an_error_ends_the_run():
     with pytest.raises(kg.LoopError, match="reached maximum_iterations = 5"):

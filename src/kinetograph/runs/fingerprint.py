@@ -158,7 +158,6 @@ def fingerprint(program: Program, batch: int | None) -> str | None:
         settings = f"{type(sampler).__qualname__} {_value(sampler.settings())}"
     except _Unknown:
         return None
-    loops = model.density.loops
-    room = [model.room.of(loop) for loop in loops]
+    room = [model.room.of(loop) for loop in program.loops]
     head = [_package_digest(), settings, str(program.dtype), str(batch), str(room)]
     return "\n".join([*head, *writer.lines])

@@ -1,5 +1,6 @@
 """Probabilistic models and samplers as ordinary Python, compiled and differentiated exactly."""
 
+import sys as _sys
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from .collector import paused as _paused
@@ -118,4 +119,6 @@ def __getattr__(name: str) -> object:
         from .graph import drawing
 
         return getattr(drawing, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    # With name and module given, Python says "Did you mean ...?".
+    text = f"module {__name__!r} has no attribute {name!r}"
+    raise AttributeError(text, name=name, obj=_sys.modules[__name__])

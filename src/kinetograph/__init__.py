@@ -21,6 +21,9 @@ with _paused():
     from .graph.debug import debug
     from .graph.derivatives import gradients, hessian, jvp
     from .graph.errors import (
+        AutographWarning,
+        CheckError,
+        ConversionError,
         DataError,
         DimsError,
         KinetographError,
@@ -28,8 +31,10 @@ with _paused():
         LoopError,
         ModelError,
         ShapeError,
+        StagingError,
         StartError,
         SymbolicError,
+        SymbolicTruthError,
     )
     from .graph.explain import explain
     from .graph.functions import *  # noqa: F403
@@ -57,6 +62,9 @@ __all__ = [
     "SamplingWarning",
     "Advice",
     "Array",
+    "AutographWarning",
+    "CheckError",
+    "ConversionError",
     "DataError",
     "Drawing",
     "DimsError",
@@ -65,8 +73,10 @@ __all__ = [
     "Model",
     "ModelError",
     "ShapeError",
+    "StagingError",
     "StartError",
     "SymbolicError",
+    "SymbolicTruthError",
     "CondContext",
     "ControlFlowContext",
     "LoopError",

@@ -8,10 +8,11 @@ import numpy as np
 from . import elementwise as ew
 from . import indexing, linear_algebra, reductions, shaping
 from .dims import check_dims
-from .errors import SymbolicError
+from .errors import SymbolicError, SymbolicTruthError
 from .messages import describe
 from .node import Data, Node
 from .numpy_protocol import apply_function, apply_ufunc
+from .source import here, site_of
 from .text import array_text
 
 __all__ = ["Array", "check_dims"]
@@ -230,8 +231,16 @@ class Array:
         return self.shape[0]
 
     def __iter__(self) -> Iterator["Array"]:
-        for i in range(len(self)):
-            yield self[i]
+        if not self.shape:
+            raise TypeError(f"iterating over a 0-d array: {describe(self.node)} is a single number")
+        return (self[i] for i in range(len(self)))
+
+    def __contains__(self, value: Any) -> bool:
+        if isinstance(value, Array) and isinstance(value.node, Data):
+            value = value.node.value
+        if isinstance(self.node, Data) and not isinstance(value, Array):
+            return bool((self.node.value == value).any())
+        raise self._no_truth("bool", "`in`", "write (x == value).any(), which is an array itself")
 
     # What needs a value.
     def _no_value(self, wanted: str, instead: str) -> SymbolicError:
@@ -240,28 +249,41 @@ class Array:
             f"so {wanted} is not possible; {instead}"
         )
 
+    def _no_truth(self, kind: str, wanted: str, instead: str) -> SymbolicTruthError:
+        place = site_of(here())
+        return SymbolicTruthError(
+            f"using a symbolic array as a Python {kind} is not allowed: the value of "
+            f"{describe(self.node)} is not known while the graph is built, so {wanted} is not "
+            f"possible{f' ({place})' if place else ''}; {instead}"
+        )
+
     def __bool__(self) -> bool:
         if isinstance(self.node, Data):
             return bool(self.node.value)
-        raise self._no_value(
-            "`if`, `while`, `and`, `or` or `not` on it", "use kg.cond, kg.while_loop or kg.where"
+        raise self._no_truth(
+            "bool",
+            "`if`, `while`, `and`, `or` or `not` on it",
+            "in a function decorated with @kg.function they become part of the graph; elsewhere "
+            "use kg.cond, kg.while_loop or kg.where",
         )
 
-    def _number(self, kind: str) -> Any:
+    def _number(self, kind: str, wanted: str) -> Any:
         if isinstance(self.node, Data):
             return self.node.value
-        raise self._no_value(
-            f"{kind}(...)", "compute with the array itself, or compile it with kg.compile"
+        raise self._no_truth(
+            kind, wanted, "compute with the array itself, or compile it with kg.compile"
         )
 
     def __float__(self) -> float:
-        return float(self._number("float"))
+        return float(self._number("float", "float(...)"))
 
     def __int__(self) -> int:
-        return int(self._number("int"))
+        return int(self._number("int", "int(...)"))
 
     def __index__(self) -> int:
-        return self._number("index").__index__()
+        wanted = "an index of a list, or range(...),"
+        number: int = self._number("int", wanted).__index__()
+        return number
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
         if isinstance(self.node, Data):

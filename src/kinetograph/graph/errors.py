@@ -5,6 +5,9 @@ it) and where it was written, what was got and expected, and what to do.
 """
 
 __all__ = [
+    "AutographWarning",
+    "CheckError",
+    "ConversionError",
     "DataError",
     "DimsError",
     "KinetographError",
@@ -12,8 +15,10 @@ __all__ = [
     "LoopError",
     "ModelError",
     "ShapeError",
+    "StagingError",
     "StartError",
     "SymbolicError",
+    "SymbolicTruthError",
 ]
 
 
@@ -49,5 +54,25 @@ class SymbolicError(KinetographError, TypeError):
     """An array whose value is not known was used where Python needs a value."""
 
 
+class SymbolicTruthError(SymbolicError, NotImplementedError):
+    """Python asked for the truth, or the number, of an array whose value is not known."""
+
+
+class CheckError(KinetographError, ValueError):
+    """A condition given to `kg.check` did not hold when the program ran."""
+
+
+class StagingError(KinetographError, RuntimeError):
+    """An exception in the user's code while it was being turned into a graph."""
+
+
+class ConversionError(KinetographError, ValueError):
+    """A function whose source cannot be had, or holds what cannot be converted."""
+
+
 class KinetographWarning(UserWarning):
     """The base of all warnings issued by kinetograph."""
+
+
+class AutographWarning(KinetographWarning):
+    """A function is not converted, or makes a graph that is larger than it need be."""

@@ -227,7 +227,7 @@ def _number_difference(expected: Any, got: Any, exact: bool, promotes: bool) -> 
 def compare(expected: Outcome, got: Outcome, *, exact: bool, promotes: bool = False) -> str | None:
     """What differs between two outcomes, or None; side effects count where both were Python."""
     if expected.error is not None or got.error is not None:
-        if type(expected.error) is not type(got.error):
+        if expected.error is None or not isinstance(got.error, type(expected.error)):
             return f"got error {got.error!r}, expected {expected.error!r}"
     found = difference(expected.result, got.result, exact=exact, promotes=promotes)
     if found or not exact:
@@ -256,7 +256,7 @@ def _visible(value: Any) -> Any:
 def fail(what: Case, arguments: Any, expected: Outcome, found: str, got: Outcome) -> None:
     """Report the case, the call, and the traceback of an error that was not due."""
     text = f"{what.name}{arguments}: {found}"
-    if got.error is not None and type(got.error) is not type(expected.error):
+    if got.error is not None:
         raise AssertionError(text) from got.error
     raise AssertionError(text)
 

@@ -38,6 +38,7 @@ __all__ = [
     "Operation",
     "Placeholder",
     "ancestors",
+    "next_serial",
 ]
 
 
@@ -50,6 +51,11 @@ class _Current(threading.local):
 CURRENT = _Current()
 _SERIAL = itertools.count()
 _NO_ATTRIBUTES: Mapping[str, Any] = MappingProxyType({})
+
+
+def next_serial() -> int:
+    """A number between those of the nodes made so far and of those made later."""
+    return next(_SERIAL)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..graph.array import Array
 from ..graph.control.results import place_text
+from ..graph.control.rollback import ON_ROLLBACK
 from ..graph.elementwise import as_node
 from ..graph.errors import KinetographWarning, ModelError, ShapeError
 from ..graph.messages import describe
@@ -23,7 +24,17 @@ from .samplers import SAMPLERS
 
 __all__ = ["draw", "new_state"]
 
-_USED: "weakref.WeakSet[Node]" = weakref.WeakSet()
+# States that draws were made from, and the serial numbers of these draws.
+_USED: "weakref.WeakKeyDictionary[Node, int]" = weakref.WeakKeyDictionary()
+
+
+def _forget_since(serial: int) -> None:
+    for state, draw in list(_USED.items()):
+        if draw >= serial:
+            del _USED[state]
+
+
+ON_ROLLBACK.append(_forget_since)
 
 
 def new_state(bits: Any, member: int | str = 0) -> np.ndarray:
@@ -110,7 +121,6 @@ def draw(
         if strict:
             raise ModelError(text)
         warnings.warn(text, KinetographWarning, stacklevel=2)
-    _USED.add(state)
     sampler = SAMPLERS[distribution]
     floating = np.dtype(dtype) if dtype is not None else float_dtype()
     given = dict(zip(sampler.parameters, parameters, strict=True))
@@ -121,4 +131,5 @@ def draw(
     value = draw_node(
         distribution, sampler.function, state, nodes, full, bits, sampler.dtype(floating), floating
     )
+    _USED[state] = value.serial
     return Array(advanced(state)), Array(value)

@@ -7,8 +7,9 @@ the graph, what else is drawn, or how often something is compiled.
 Its model are Theano's RandomStreams (Bergstra et al. 2010).
 """
 
+import threading
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ import numpy as np
 from ..graph.array import Array
 from ..graph.compile import Function, StateValues
 from ..graph.control.contexts import ON_DISCARD, ControlFlowContext
+from ..graph.control.rollback import ON_ROLLBACK
 from ..graph.node import Node
 from ..graph.source import here, site_of, variable_name
 from .keys import MEMBER, STREAM_VERSION, Seed, check_seed, fresh_seed, make_key
@@ -26,6 +28,9 @@ from .saved import ALGORITHM, SavedStreams
 __all__ = ["RandomStreams", "Stream", "StreamState"]
 
 
+_COUNTING = threading.Lock()
+
+
 class Stream:
     """The stream of one random operation; `array.rng`."""
 
@@ -33,12 +38,13 @@ class Stream:
         self.owner = owner
         self.member = member
         self.array: weakref.ref[Array] | None = None  # for messages
+        self.thread = threading.get_ident()
         name = member if isinstance(member, str) else None
         key = make_key(owner.metaseed, MEMBER, member)
         self.cell = StreamCell(self, initial_state(key), name)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "array": None}
+        return {**self.__dict__, "array": None, "thread": 0}
 
     @property
     def label(self) -> str:
@@ -188,19 +194,20 @@ class RandomStreams(Draws):
         return any(own is array for own in self._arrays)
 
     def _stream(self, name: str | None) -> Stream:
-        if name is None:
-            member: int | str = self._count
-            self._count += 1
-        else:
-            if not isinstance(name, str) or not name:
-                raise TypeError(f"RandomStreams: name must be a text, got {name!r}")
-            if name in self._names:
-                raise ValueError(
-                    f"RandomStreams: there is a draw of the name {name!r} already; two would give "
-                    "the same numbers"
-                )
-            self._names.add(name)
-            member = name
+        with _COUNTING:
+            if name is None:
+                member: int | str = self._count
+                self._count += 1
+            else:
+                if not isinstance(name, str) or not name:
+                    raise TypeError(f"RandomStreams: name must be a text, got {name!r}")
+                if name in self._names:
+                    raise ValueError(
+                        f"RandomStreams: there is a draw of the name {name!r} already; two would "
+                        "give the same numbers"
+                    )
+                self._names.add(name)
+                member = name
         return Stream(self, member)
 
     def _keep(self, array: Array, stream: Stream) -> Array:
@@ -210,18 +217,31 @@ class RandomStreams(Draws):
 
     def _forget(self, context: ControlFlowContext) -> None:
         """Undo draws made in a context that is built again."""
-        while self._arrays:
-            node: Node = self._arrays[-1].node
+
+        def inside(node: Node) -> bool:
             home = node.context
-            if home is None or context not in home.enclosing():
-                return
-            assert isinstance(node, Draw)
-            member = node.stream.member
-            if isinstance(member, str):
-                self._names.discard(member)
-            else:
-                self._count = member
-            self._arrays.pop()
+            return home is not None and context in home.enclosing()
+
+        self._take_back(inside)
+
+    def _forget_since(self, serial: int) -> None:
+        """Undo the last draws, as far as this thread has made them since then."""
+        thread = threading.get_ident()
+        self._take_back(lambda draw: draw.serial >= serial and draw.stream.thread == thread)
+
+    def _take_back(self, undone: Callable[[Draw], bool]) -> None:
+        with _COUNTING:
+            while self._arrays:
+                draw = self._arrays[-1].node
+                assert isinstance(draw, Draw)
+                if not undone(draw):
+                    return
+                member = draw.stream.member
+                if isinstance(member, str):
+                    self._names.discard(member)
+                elif member == self._count - 1:  # no other thread has drawn in between
+                    self._count = member
+                self._arrays.pop()
 
     # States of compiled functions.
     def _members(self, fn: Function) -> list[Stream]:
@@ -312,6 +332,14 @@ def _forget(context: ControlFlowContext) -> None:
 
 
 ON_DISCARD.append(_forget)
+
+
+def _forget_since(serial: int) -> None:
+    for streams in list(_ALL):
+        streams._forget_since(serial)
+
+
+ON_ROLLBACK.append(_forget_since)
 
 
 def members_of(arrays: Sequence[Array]) -> list[Stream]:

@@ -11,6 +11,7 @@ with _paused():
     from .distributions import *  # noqa: F403
     from .graph import functions as _functions
     from .graph.array import Array
+    from .graph.checks import check
     from .graph.compile import compile
     from .graph.control.batch import vmap
     from .graph.control.branches import case, cond, switch
@@ -85,6 +86,7 @@ __all__ = [
     "State",
     "WhileContext",
     "case",
+    "check",
     "cholesky_variable",
     "compile",
     "cond",

@@ -1,7 +1,7 @@
 """`kg.compile`: a graph becomes one compiled function from its inputs to its outputs."""
 
 import threading
-from collections.abc import Iterator, MutableMapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from .array import Array
 from .control.contexts import require_outside
+from .control.effects import Effects
 from .control.loops import While
 from .control.program import Program
 from .control.state import Cell, State
@@ -41,26 +42,29 @@ class Function:
         outputs: Sequence[Node],
         single: bool,
         program: Program | None = None,
+        *,
+        state: "StateValues | None" = None,  # shared with other functions
+        doing: str = "compile",
+        advice: str = "add it to the inputs",
     ) -> None:
         self._inputs = tuple(inputs)
         self._names = tuple(describe(node) for node in inputs)
         self._outputs = tuple(outputs)
         self._single = single
-        require_outside(inputs, "compile: inputs")
-        require_outside(outputs, "compile: outputs")
+        require_outside(inputs, f"{doing}: inputs")
+        require_outside(outputs, f"{doing}: outputs")
         given = set(inputs)
         program = Program.of(outputs, given) if program is None else program
         self._program = program
         self._cells, self._reads = program.cells, program.reads
         self._finals = program.finals
-        wanted = (*outputs, *self._finals)
+        wanted = (*program.effects.values(), *outputs, *self._finals)
         needed = ancestors(wanted, stop=given.__contains__)
         known = {*given, *self._reads}
         for node in needed:
             if node not in known and not isinstance(node, (Apply, Bundle, Data)):
                 raise ModelError(
-                    f"compile: the value of {describe(node)}{site_text(node)} is needed; "
-                    "add it to the inputs"
+                    f"{doing}: the value of {describe(node)}{site_text(node)} is needed; {advice}"
                 )
         # Data that are not inputs are arguments too, so that they are not built into the program,
         # and so are large arrays in an expression, on which XLA would spend time folding constants.
@@ -72,22 +76,30 @@ class Function:
             and node not in given
         )
         self._bounds = _index_bounds(self._inputs, needed)
+        self._effects = Effects.of(program.effects, needed)
         self.loops = tuple(dict.fromkeys(loops_in(needed)))
         self.room = Room()
         self.most_trips: dict[Looping, int] = {}
         self._needed = needed
-        self.state = StateValues(self._cells)
+        self.state = StateValues() if state is None else state
+        self.state.include(self._cells)
         self._programs: dict[Any, Any] = {}
 
     def _run(self, room: Room, values: Any, states: Any, data: Any) -> Any:
         environment: Environment = dict(zip(self._inputs, values, strict=True))
         environment.update(zip(self._reads, states, strict=True))
         environment.update(zip(self._data, data, strict=True))
-        scope = Scope(room=room)
-        evaluate((*self._outputs, *self._finals), environment, scope=scope)
+        effects = self._effects
+        scope = Scope(room=room, effects=effects)
+        evaluate(
+            (*self._program.effects.values(), *self._outputs, *self._finals),
+            environment,
+            scope=scope,
+        )
         results = tuple(environment[node] for node in self._outputs)
         finals = tuple(environment[node] for node in self._finals)
-        return results, finals, scope.reports(self.loops)
+        failed = np.int32(0) if effects is None else environment[effects.last]
+        return results, finals, failed, scope.reports(self.loops)
 
     def __call__(self, *values: Any) -> Any:
         if len(values) != len(self._inputs):
@@ -98,17 +110,24 @@ class Function:
         checked = tuple(map(_check, self._inputs, self._names, values))
         for i, axis, size, node in self._bounds:
             check_bounds(checked[i], axis, size, node, self._inputs[i])
-        if not self._cells and not self.loops:
+        return self.run(checked)
+
+    def run(self, checked: Sequence[np.ndarray]) -> Any:
+        """The results for arrays of the right shapes and types."""
+        if not self._cells and not self.loops and self._effects is None:
             return self._convert(self._execute(checked, ())[0])
         with self.state._lock:
-            results, finals, reports = self._execute(checked, self.state._values())
+            results, finals, failed, reports = self._execute(checked, self._state_values())
             while short := self._short(reports):
                 # The inputs and states are still there: run again with more room.
                 self.room = self.room.grown(short)
-                results, finals, reports = self._execute(checked, self.state._values())
+                results, finals, failed, reports = self._execute(checked, self._state_values())
+            if self._effects is not None:
+                self._effects.raise_failed(failed)
             self._check_limits(reports)
             converted = self._convert(results)
-            self.state._replace([np.asarray(value) for value in finals])
+            new = map(np.asarray, finals)
+            self.state.replace(dict(zip(self._cells, new, strict=True)))
         return converted
 
     def __reduce__(self) -> Any:
@@ -116,16 +135,29 @@ class Function:
 
         program = self._program
         content = (self._inputs, self._outputs, self._single)
-        states = (program.cells, program.reads, program.finals, self.state._values())
+        states = (
+            program.cells,
+            program.reads,
+            program.finals,
+            program.effects,
+            self._state_values(),
+        )
         return _loaded, (graph_to_bytes((content, states), "pickling a compiled function"),)
 
     def __copy__(self) -> "Function":
+        return self.with_state(self.state.copy())
+
+    def with_state(self, state: "StateValues") -> "Function":
+        """The same function with other values of its states."""
         other = object.__new__(Function)
-        other.__dict__.update(self.__dict__, state=self.state.copy())
+        other.__dict__.update(self.__dict__, state=state)
         return other
 
     def __deepcopy__(self, memo: Any) -> "Function":
         return self.__copy__()  # graph and programs never change
+
+    def _state_values(self) -> tuple[np.ndarray, ...]:
+        return self.state.values_of(self._cells)
 
     def _execute(self, values: Any, states: Any) -> Any:
         with x64():
@@ -155,7 +187,7 @@ class Function:
             values = [jax.ShapeDtypeStruct(n.shape, n.dtype) for n in self._inputs]
             data = tuple(node.value for node in self._data)
             with x64():
-                jax.eval_shape(partial(self._run, self.room), values, self.state._values(), data)
+                jax.eval_shape(partial(self._run, self.room), values, self._state_values(), data)
 
     def _short(self, reports: Any) -> dict[Any, int]:
         """The loops whose backward pass lacked room, and the trips they made."""
@@ -182,59 +214,70 @@ def _loaded(data: bytes) -> Function:
     from .serialise import graph_from_bytes
 
     (inputs, outputs, single), states = graph_from_bytes(data, "this")
-    cells, reads, finals, values = states
-    function = Function(inputs, outputs, single, Program(cells, reads, finals))
-    function.state._replace(values)
+    cells, reads, finals, effects, values = states
+    function = Function(inputs, outputs, single, Program(cells, reads, finals, effects))
+    function.state.replace(dict(zip(cells, values, strict=True)))
     return function
 
 
 class StateValues(MutableMapping[State, np.ndarray]):
     """The values of a compiled function's states, by state."""
 
-    def __init__(self, cells: Sequence[Cell]) -> None:
-        self.cells = tuple(cells)
+    def __init__(self) -> None:
         self._lock = threading.RLock()  # held during a call, too
-        self._current = [cell.initial for cell in cells]
+        self._current: dict[Cell, np.ndarray] = {}
+        self.note = ""  # why a state may be missing
 
-    def _values(self) -> tuple[np.ndarray, ...]:
+    @property
+    def cells(self) -> tuple[Cell, ...]:
+        """The states, also those of the library's own."""
         return tuple(self._current)
 
-    def _replace(self, values: Sequence[np.ndarray]) -> None:
-        for cell, before, after in zip(self.cells, self._current, values, strict=True):
-            cell.check(before, after)
-        self._current = list(values)
+    def include(self, cells: Iterable[Cell]) -> None:
+        """Have these states, too; new ones begin with their initial values."""
+        with self._lock:
+            new = {cell: cell.initial for cell in cells if cell not in self._current}
+            self._current = {**self._current, **new}
 
-    def _place(self, state: Any) -> int:
+    def values_of(self, cells: Iterable[Cell]) -> tuple[np.ndarray, ...]:
+        """The values of some states."""
+        return tuple(map(self._current.__getitem__, cells))
+
+    def replace(self, values: Mapping[Cell, np.ndarray]) -> None:
+        """Go on with other values."""
+        for cell, after in values.items():
+            cell.check(self._current[cell], after)
+        self._current = {**self._current, **values}
+
+    def _known(self, state: Any) -> Cell:
         cell = state if isinstance(state, Cell) else getattr(state, "cell", None)
         if not isinstance(cell, Cell):
             raise KeyError(f"{state!r} is no state; states are made by kg.state")
         if cell not in self.cells:
             kind = "" if cell.hidden else "state "
-            raise KeyError(f"{kind}{cell.title} is not used in this function")
-        return self.cells.index(cell)
+            raise KeyError(f"{kind}{cell.title} is not used in this function{self.note}")
+        return cell
 
     def raw(self, cell: Cell) -> np.ndarray:
         """A copy of the value of a state."""
-        return np.array(self._current[self._place(cell)])
+        return np.array(self._current[self._known(cell)])
 
     def set_raw(self, cell: Cell, value: np.ndarray) -> None:
         """Set the value of a state."""
         with self._lock:
-            self._current[self._place(cell)] = value
+            self._current[self._known(cell)] = value
 
     def copy(self) -> "StateValues":
         """The same values, from now on apart."""
-        other = StateValues(self.cells)
-        other._current = list(self._current)
+        other = StateValues()
+        other._current, other.note = dict(self._current), self.note
         return other
 
     def __getitem__(self, state: Any) -> Any:
-        place = self._place(state)
-        return self.cells[place].view(self)
+        return self._known(state).view(self)
 
     def __setitem__(self, state: State, value: Any) -> None:
-        place = self._place(state)
-        initial = state.cell.initial
+        initial = self._known(state).initial
         array = np.asarray(value)
         if array.shape != initial.shape:
             raise ShapeError(
@@ -244,7 +287,7 @@ class StateValues(MutableMapping[State, np.ndarray]):
             raise SymbolicError(
                 f"state {state.cell.title} holds {initial.dtype}, got {array.dtype}"
             )
-        self._current[place] = array.astype(initial.dtype)
+        self.set_raw(state.cell, array.astype(initial.dtype))
 
     def __delitem__(self, state: State) -> None:
         raise TypeError("the states of a compiled function cannot be removed")
@@ -257,9 +300,7 @@ class StateValues(MutableMapping[State, np.ndarray]):
         return len(list(iter(self)))
 
     def __repr__(self) -> str:
-        rows = (
-            f"{cell.title}: {value}" for cell, value in zip(self.cells, self._current, strict=True)
-        )
+        rows = (f"{cell.title}: {value}" for cell, value in self._current.items())
         return f"<states {{{', '.join(rows)}}}>"
 
 
@@ -328,6 +369,8 @@ def compile(inputs: Sequence[Array] | Array, outputs: Sequence[Array] | Array) -
         When called with a value of another shape.
     LoopError
         When a call reaches the bound of a loop with `on_limit="error"`; states stay as they were.
+    CheckError
+        When a `kg.check` fails in a call; states stay as they were.
 
     Examples
     --------

@@ -13,6 +13,8 @@ import numpy as np
 
 from .array import Array
 from .control.contexts import require_outside
+from .control.effects import Effects
+from .control.program import effects_of
 from .control.state import Read
 from .errors import ModelError, ShapeError
 from .lower import Environment, Scope, evaluate
@@ -118,6 +120,8 @@ def debug(
         If the value of a placeholder or unknown is missing.
     ShapeError
         If a value has another shape than its array.
+    CheckError
+        If a `kg.check` fails; checks and prints are carried out as in a compiled function.
 
     Examples
     --------
@@ -151,11 +155,15 @@ def debug(
             "values={array: value}"
         )
 
-    scope = Scope(eager=True)
+    strings = effects_of(nodes, environment)
+    order = ancestors((*strings.values(), *nodes), environment.__contains__)
+    effects = Effects.of(strings, order)
+    scope = Scope(eager=True, effects=effects)
     bad = BadValues(scope, names)
     with x64():
-        order = sorted(ancestors(nodes, environment.__contains__), key=lambda node: node.serial)
-        evaluate(order, environment, define, scope)
+        evaluate(sorted(order, key=lambda node: node.serial), environment, define, scope)
+        if effects is not None:
+            effects.raise_failed(environment[effects.last])
         found = [np.asarray(environment[node]) for node in nodes]
     trips = {loop.title: int(report.most) for loop, report in scope.trips.items()}
     return Evaluation(found, bad.first, trips, [describe(node, names) for node in nodes])

@@ -74,7 +74,9 @@ class Derivative(Control):
         count, size = self.count, len(part.inputs)
         xs = [jnp.asarray(x) for x in tensors[:count]]
         constants, tangents = tensors[count:size], tensors[size:]
-        outer, scope = scope, scope.inside(watch=None)
+        # A gradient gives away what it computes on the way; else the graph itself has the effects.
+        effects = scope.effects if self.early and not scope.eager else None
+        outer, scope = scope, scope.inside(watch=None, effects=effects)
         anchor = jnp.zeros((), xs[0].dtype)
 
         def function(scope: Scope, anchor: Any, *xs: Any) -> Any:

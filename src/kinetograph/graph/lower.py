@@ -16,6 +16,7 @@ import numpy as np
 from .node import Apply, Bundle, Data, Node, ancestors
 
 if TYPE_CHECKING:
+    from .control.effects import Effects
     from .control.subgraph import Control, Looping
 
 __all__ = [
@@ -93,7 +94,7 @@ class Scope:
     each of these perturbs: loops have them among their inputs, so that every derivative meets
     every loop, in order. `active` is false where the region is computed for nothing, in a batch
     whose members do not all need it; loops do not turn there. `trips` collects, as tensors of this
-    region, what its loops report.
+    region, what its loops report. `effects` are checks and prints to be carried out, None for none.
     """
 
     modes: tuple[str, ...] = ()
@@ -101,6 +102,7 @@ class Scope:
     active: Any = None
     recorded: bool = False  # whether some reverse derivative is taken around
     room: Room = field(default_factory=Room)
+    effects: "Effects | None" = None
     eager: bool = False
     watch: Callable[[Node, Any], None] | None = None  # is shown every tensor, in order
     trail: list[str] = field(default_factory=list)  # where an eager evaluation is: trips, branches
@@ -146,10 +148,11 @@ class Scope:
 
 def lower_node(node: "Apply | Bundle | Control", environment: Environment, scope: Scope) -> Any:
     """The tensor of one operation, given its parents' tensors."""
+    from .control.effects import Effect
     from .control.subgraph import Control
 
     tensors = [environment[parent] for parent in node.parents]
-    if isinstance(node, Control):
+    if isinstance(node, (Control, Effect)):
         return node.compute(tensors, scope)
     attributes = node.attributes
     casts = attributes.get("casts")
@@ -185,8 +188,12 @@ def evaluate(
         if isinstance(node, (Apply, Bundle)):
             environment[node] = lower_node(node, environment, scope)
             if scope.shared:
-                environment.update(scope.shared)
+                environment.update((n, t) for n, t in scope.shared.items() if n not in environment)
                 scope.shared.clear()
+        elif scope.effects is not None and node in scope.effects.before:
+            before = scope.effects.before[node]
+            evaluate((before,), environment, define, scope)
+            environment[node] = environment[before]
         elif isinstance(node, Data):
             environment[node] = jnp.asarray(node.value)
         elif define is not None:

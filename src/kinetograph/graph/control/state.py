@@ -69,6 +69,7 @@ class Cell:
     """What a state is: its first value, its name and where it was made."""
 
     __slots__ = ("__weakref__", "handle", "hidden", "initial", "name", "place")
+    passing = False  # begins anew in every call, and not kept
 
     def __init__(self, initial: np.ndarray, name: str | None, hidden: bool = False) -> None:
         self.initial = initial
@@ -84,6 +85,10 @@ class Cell:
     def __setstate__(self, state: dict[str, Any]) -> None:
         for name, value in state.items():
             setattr(self, name, value)
+
+    def entry(self, program: "Versions") -> Node:
+        """What stands for its value when a compiled function is called."""
+        return Read(self, program)
 
     def check(self, before: np.ndarray, after: np.ndarray) -> None:
         """Refuse a change of value; any is right here."""
@@ -112,6 +117,7 @@ class Versions:
         self.entered: dict[Cell, Node] = {}  # the versions at the entry, in order of first use
         self.latest: dict[Cell, Node] = {}
         self.assigned: dict[Cell, None] = {}
+        self.effects: dict[Node, Node] = {}  # of a program: from the state before to that after
 
     def current(self, cell: Cell) -> Node:
         """The version a read gives now."""
@@ -120,7 +126,7 @@ class Versions:
             if self.context is None:
                 before, CURRENT.context = CURRENT.context, None
                 try:
-                    version = Read(cell, self)
+                    version = cell.entry(self)
                 finally:
                     CURRENT.context = before
             else:
@@ -138,6 +144,10 @@ class Versions:
 
     def replace(self, cell: Cell, version: Node) -> None:
         """Go on with another version."""
+        if cell.passing and self.context is None:
+            del self.latest[cell]
+            self.effects[self.entered.pop(cell)] = version
+            return
         self.latest[cell] = version
         self.assigned[cell] = None
 

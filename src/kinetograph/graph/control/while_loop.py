@@ -6,12 +6,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..array import Array
-from ..elementwise import as_node, astype
+from ..elementwise import as_node, astype, elementwise
 from ..errors import KinetographError, ShapeError, SymbolicError
 from ..messages import describe
 from ..node import Inner, Node
 from ..shaping import reshape
 from .contexts import WhileContext
+from .effects import EFFECTS, unfailed
 from .loops import GRADS, While
 from .results import check_function, place_text, wrap_parts
 from .state import Cell
@@ -203,7 +204,12 @@ def _finish(
     ]
     before = [e for e in (*made.inners, *entries) if isinstance(e, Inner)]
     after = [*made.inners, *(made.entries.get(c, e) for c, e in zip(cells, entries, strict=True))]
-    predicate = Subgraph((*before, *captures), (made.verdict, *made.judged.values()))
+    verdict = made.verdict
+    if EFFECTS in versions.assigned:
+        with context:
+            state = made.judged.get(EFFECTS, versions.entered[EFFECTS])
+            verdict = elementwise("logical_and", verdict, unfailed(state))
+    predicate = Subgraph((*before, *captures), (verdict, *made.judged.values()))
     body = Subgraph(
         (*(n for n in after if isinstance(n, Inner)), *captures),
         (*outputs, *(versions.latest[cell] for cell in cells)),

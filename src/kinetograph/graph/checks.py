@@ -1,0 +1,116 @@
+"""`kg.check`: a condition that must hold when the program runs."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from .array import Array
+from .control.effects import Effect, append
+from .control.results import place_text
+from .elementwise import as_node
+from .errors import CheckError, SymbolicError
+from .messages import describe
+from .node import Data, Node, Operation
+
+if TYPE_CHECKING:
+    from .lower import Scope
+
+__all__ = ["Check", "check", "run_time_check"]
+
+CHECK = Operation("check", lambda state, condition: state)
+
+
+class Check(Effect):
+    """A condition that must hold: one that does not leaves its number in the state."""
+
+    __slots__ = ("make", "text")
+
+    def __init__(
+        self, state: Node, condition: Node, make: Callable[[str], Exception], text: str
+    ) -> None:
+        super().__init__(CHECK, (state, condition))
+        self.make, self.text = make, text
+
+    def compute(self, tensors: list[Any], scope: "Scope") -> Any:
+        """The state, or the number of this check if it is the first one to fail."""
+        state, condition = tensors
+        if scope.effects is None:
+            return state
+        number = np.asarray(scope.effects.numbers[self], state.dtype)
+        return jnp.where((state == 0) & ~jnp.all(condition), number, state)
+
+    def error(self) -> Exception:
+        """What to raise."""
+        return self.make(self.text)
+
+
+def check(condition: Any, message: str = "") -> None:
+    """Demand that a condition holds, else raise `CheckError`.
+
+    A condition that is known now is looked at now. One of the graph is looked at when a compiled
+    function runs: in a branch only if it is taken, in a loop in every trip. The first check that
+    fails, in the order of the program, ends loops and is reported; the states of the function are
+    then as before the call.
+
+    A compiled function carries out the checks in the branches, loops and rows that its outputs
+    need, and of those written outside since `kg.compile` was last called the ones that its inputs
+    allow. `kg.debug` carries them out, too. A check is no part of the log density of a model: a
+    sampler may ask for the density anywhere. To forbid values there, use a factor of -inf.
+
+    Parameters
+    ----------
+    condition
+        A boolean, or a boolean array all of whose elements must be true.
+    message
+        What to say.
+
+    Raises
+    ------
+    CheckError
+        Now or when the function is called, if any element is false.
+    SymbolicError
+        If the condition is not boolean.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> x = kg.placeholder(name="x")
+    >>> kg.check(x > 0, "the scale must be positive")
+    >>> f = kg.compile([x], kg.log(x))
+    >>> float(f(1.0))
+    0.0
+    >>> try:
+    ...     f(-1.0)
+    ... except kg.CheckError as error:
+    ...     print(str(error).split(" (")[0])
+    the scale must be positive: x > 0 is false
+    """
+    node = _condition(condition)
+    what = f"{describe(node)} is false" if isinstance(condition, Array) else "the check failed"
+    text = f"{message}: {what}" if message else what
+    _demand(node, CheckError, f"{text}{place_text()}")
+
+
+def run_time_check(condition: Any, error: Callable[[str], Exception], message: str) -> None:
+    """Demand that a condition holds, else raise `error(message)`; see `check`."""
+    _demand(_condition(condition), error, message)
+
+
+def _condition(condition: Any) -> Node:
+    node = as_node(condition, "check")
+    if node.dtype.kind != "b":
+        raise SymbolicError(
+            f"check: expected a bool condition, got {describe(node)} of {node.dtype}"
+            f"{place_text()}; write a comparison, such as x > 0"
+        )
+    return node
+
+
+def _demand(condition: Node, make: Callable[[str], Exception], text: str) -> None:
+    if isinstance(condition, Data):
+        if not condition.value.all():
+            raise make(text)
+        return
+    append(lambda state: Check(state, condition, make, text))

@@ -9,9 +9,18 @@ import sys
 from types import CodeType, FrameType
 from typing import NamedTuple
 
-__all__ = ["Place", "Site", "here", "site_of", "refresh_scope", "user_frame", "variable_name"]
+__all__ = [
+    "PACKAGE",
+    "Place",
+    "Site",
+    "here",
+    "site_of",
+    "refresh_scope",
+    "user_frame",
+    "variable_name",
+]
 
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 Place = tuple[CodeType, int]  # a code object and the offset of the instruction being executed
 
@@ -29,7 +38,7 @@ class Site(NamedTuple):
 def user_frame() -> FrameType | None:
     """The innermost frame that is not kinetograph's own."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+    while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
         frame = frame.f_back
     return frame
 
@@ -51,7 +60,7 @@ def here() -> Place | None:
     frame: FrameType | None = sys._getframe(2)  # the caller is kinetograph's
     while frame is not None:
         code = frame.f_code
-        if not code.co_filename.startswith(_PACKAGE):
+        if not code.co_filename.startswith(PACKAGE):
             return code, frame.f_lasti
         frame = frame.f_back
     return None

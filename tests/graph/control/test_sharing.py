@@ -11,7 +11,7 @@ def loops_in_program(function, *values):
     function(*values)
     (program,) = function._programs.values()
     with x64():
-        lowered = program.lower(tuple(map(np.float64, values)), function.state._values(), ())
+        lowered = program.lower(tuple(map(np.float64, values)), function._state_values(), ())
         return lowered.compile().as_text().count(" while(")
 
 

@@ -7,10 +7,11 @@ them is put back: the versions of states, here and around, the notes of the cont
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
-from ..node import CURRENT, Node, next_serial
+from ..node import CURRENT, next_serial
 from .contexts import BatchContext, ControlFlowContext
-from .state import Cell, Versions, new_program, top_level
+from .state import Versions, new_program, top_level
 
 __all__ = ["ON_ROLLBACK", "Mark", "mark", "rollback"]
 
@@ -22,20 +23,16 @@ class _Versions:
     """What `Versions` held."""
 
     versions: Versions
-    entered: dict[Cell, Node]
-    latest: dict[Cell, Node]
-    assigned: dict[Cell, None]
+    tables: dict[str, dict[Any, Any]]
 
     @staticmethod
     def of(versions: Versions) -> "_Versions":
-        return _Versions(
-            versions, dict(versions.entered), dict(versions.latest), dict(versions.assigned)
-        )
+        tables = {n: dict(held) for n, held in vars(versions).items() if isinstance(held, dict)}
+        return _Versions(versions, tables)
 
     def restore(self) -> None:
-        self.versions.entered = dict(self.entered)
-        self.versions.latest = dict(self.latest)
-        self.versions.assigned = dict(self.assigned)
+        for name, held in self.tables.items():
+            setattr(self.versions, name, dict(held))
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,8 @@ class Pattern:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Pattern) and self.kind == other.kind and self.parts == other.parts
 
-    __hash__ = None  # type: ignore[assignment]
+    def __hash__(self) -> int:
+        return hash((self.kind, self.parts))
 
     def difference(self, other: "Pattern", path: str = "") -> tuple[str, str, str] | None:
         """Where two structures first differ, and what stands there in each."""
@@ -70,13 +71,18 @@ def _steps(kind: Any, count: int) -> list[str]:
     return [f"[{name!r}]" if issubclass(owner, dict) else f".{name}" for name in names]
 
 
-def flatten(value: Any, path: str = "") -> tuple[list[Any], list[str], Pattern]:
-    """The leaves of a structure, their paths, and its pattern."""
+def flatten(
+    value: Any, path: str = "", is_leaf: Callable[[Any], bool] | None = None
+) -> tuple[list[Any], list[str], Pattern]:
+    """The leaves of a structure, their paths, and its pattern.
+
+    Containers for which `is_leaf` is true are leaves, too.
+    """
     leaves: list[Any] = []
     paths: list[str] = []
 
     def visit(value: Any, path: str) -> Pattern:
-        opened = _open(value)
+        opened = None if is_leaf is not None and is_leaf(value) else _open(value)
         if opened is None:
             leaves.append(value)
             paths.append(path)

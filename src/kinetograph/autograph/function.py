@@ -1,0 +1,381 @@
+"""`kg.function`: a Python function becomes graphs, one for each signature it is called with."""
+
+import functools
+import inspect
+import pickle
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..graph.array import Array
+from ..graph.compile import Function, StateValues
+from ..graph.control.program import Program
+from ..graph.control.rollback import mark, rollback
+from ..graph.control.state import new_program, top_level
+from ..graph.control.structure import Pattern, flatten
+from ..graph.errors import AutographWarning, ModelError, SymbolicError
+from ..graph.node import CURRENT
+from ..graph.source import PACKAGE
+from .arguments import Key, Parameters
+
+__all__ = ["StagedFunction", "function"]
+
+_MANY = 50  # graphs of one function, after which there is a warning
+
+
+class _Tracing(threading.local):
+    active = False  # whether this thread is making the graph of a staged function
+
+
+_TRACING = _Tracing()
+
+
+class _Trace(NamedTuple):
+    """The graph of one signature, compiled, and what the Python function returned."""
+
+    compiled: Function
+    pattern: Pattern
+    leaves: list[Any]  # an array of the graph stands for the next result
+
+    def __call__(self, arrays: list[np.ndarray]) -> Any:
+        results = iter(self.compiled.run(arrays))
+        return self.pattern.fill(
+            next(results)
+            if isinstance(leaf, Array)
+            else leaf.copy()
+            if isinstance(leaf, np.ndarray)
+            else leaf
+            for leaf in self.leaves
+        )
+
+
+class StagedFunction:
+    """A function whose control flow is part of the graph; made by `kg.function`.
+
+    Attributes
+    ----------
+    python_function
+        The function as it was written; also `__wrapped__`.
+    state
+        The values of the states it uses: `f.state[s]` reads, `f.state[s] = value` sets. There is
+        one set of them for all signatures.
+    traces
+        The number of graphs made so far.
+    """
+
+    def __init__(
+        self, function: Callable[..., Any], static: Iterable[str], strict: bool, name: str | None
+    ) -> None:
+        static = (static,) if isinstance(static, str) else tuple(static)
+        own = getattr(function, "__name__", type(function).__name__)
+        self._title = name or own
+        self._options = {"static_argnames": static, "strict": strict, "name": name}
+        copied = ("__dict__",) if inspect.isfunction(function) else ()
+        functools.update_wrapper(self, function, updated=copied)
+        self.python_function = function
+        self._parameters = Parameters(function, self._title, static)
+        self._lock = threading.RLock()
+        self._cache: dict[Key, _Trace] = {}
+        self._warned = False
+        self.state = StateValues()
+        self.state.note = ", which has not been called yet"
+
+    @functools.cached_property
+    def _converted(self) -> Callable[..., Any]:
+        from .convert import convert
+
+        return convert(self.python_function, strict=self._options["strict"])
+
+    @property
+    def traces(self) -> int:
+        """The number of graphs made so far."""
+        return len(self._cache)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._call(args, kwargs, False)
+
+    def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any], owned: bool) -> Any:
+        if _TRACING.active or CURRENT.context is not None:
+            return self._converted(*args, **kwargs)
+        values = self._parameters.bind(args, kwargs)
+        read = self._parameters.read(values, owned)
+        if read is None:
+            return self._converted(*args, **kwargs)
+        trace = self._cache.get(read.key)
+        if trace is None:
+            trace = self._find(values, read.key, owned)
+        return trace(read.arrays)
+
+    def trace(self, *args: Any, **kwargs: Any) -> Function:
+        """The compiled function of these arguments' signature, for `kg.explain` and the like.
+
+        Its inputs are the numbers and arrays among the arguments, one after the other, and its
+        outputs the arrays that the function returns.
+
+        Raises
+        ------
+        SymbolicError
+            If an argument is an array of the graph.
+        ModelError
+            While another graph is being made.
+        """
+        return self._trace(args, kwargs, False)
+
+    def _trace(self, args: tuple[Any, ...], kwargs: dict[str, Any], owned: bool) -> Function:
+        if _TRACING.active or CURRENT.context is not None:
+            raise ModelError(f"{self._title}.trace cannot be used in a branch, loop or function")
+        values = self._parameters.bind(args, kwargs)
+        read = self._parameters.read(values, owned)
+        if read is None:
+            raise SymbolicError(f"{self._title}.trace needs values, not arrays of a graph")
+        return self._find(values, read.key, owned).compiled
+
+    def _find(self, values: tuple[Any, ...], key: Key, owned: bool) -> _Trace:
+        with self._lock:
+            trace = self._cache.get(key)
+            if trace is None:
+                previous = next(reversed(self._cache), None)
+                trace = self._cache[key] = self._made(values, owned)
+                self.state.note = " as far as it has been called"
+                if len(self._cache) >= _MANY and not self._warned and previous is not None:
+                    self._warned = True
+                    self._warn(self._parameters.difference(previous, key))
+        return trace
+
+    def _made(self, values: tuple[Any, ...], owned: bool) -> _Trace:
+        """The graph of a signature: a program of its own, of which nothing stays if it fails."""
+        before = new_program()
+        moment = mark()
+        _TRACING.active = True
+        try:
+            bound, inputs = self._parameters.stage(values, owned)
+            leaves, _, pattern = flatten(self._converted(*bound.args, **bound.kwargs))
+            outputs = [leaf.node for leaf in leaves if isinstance(leaf, Array)]
+            versions = top_level()
+            assigned = [versions.latest[cell] for cell in versions.assigned]
+            ends = list(versions.effects.values())
+            program = Program.of((*outputs, *assigned, *ends), set(inputs))
+            compiled = Function(
+                inputs,
+                outputs,
+                False,
+                program,
+                state=self.state,
+                doing=self._title,
+                advice="pass it as an argument",
+            )
+        except BaseException:
+            rollback(moment)
+            raise
+        finally:
+            _TRACING.active = False
+            new_program(before)
+        return _Trace(compiled, pattern, leaves)
+
+    def _warn(self, change: str) -> None:
+        warnings.warn(
+            f"{self._title} has been traced {_MANY} times, and each time costs a compilation: "
+            f"shapes, types or static arguments keep changing. The last change is of {change}. "
+            "Pass numbers as numbers or arrays, and arrays of few different shapes",
+            AutographWarning,
+            stacklevel=2,
+            skip_file_prefixes=(PACKAGE,),
+        )
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        return self if instance is None else BoundFunction(self, instance)
+
+    def __copy__(self) -> "StagedFunction":
+        """The same function with states of its own."""
+        other = object.__new__(StagedFunction)
+        other.__dict__.update(self.__dict__)
+        with self._lock, self.state._lock:
+            other._lock = threading.RLock()
+            other.state = self.state.copy()
+            other._cache = {
+                key: trace._replace(compiled=trace.compiled.with_state(other.state))
+                for key, trace in self._cache.items()
+            }
+        return other
+
+    def __deepcopy__(self, memo: Any) -> "StagedFunction":
+        return self.__copy__()  # functions and graphs never change
+
+    def __reduce__(self) -> Any:
+        function = self.python_function
+        module, path = (getattr(self, n, None) for n in ("__module__", "__qualname__"))
+        found: Any = sys.modules.get(module or "")
+        for step in (path or "").split("."):
+            found = getattr(found, step, None)
+        if found is self:
+            return path  # by name, as functions are
+        if inspect.isfunction(function) and found is not function:
+            raise pickle.PicklingError(
+                f"{self._title} cannot be pickled: functions are pickled by their name, and "
+                f"{module}.{path} is not this one; define it at the top of a module"
+            )
+        return _made_again, (function, self._options)
+
+    def __repr__(self) -> str:
+        return f"<function {self._title}{self._parameters.signature}, traced {self.traces} times>"
+
+
+class BoundFunction:
+    """A staged function as a method: the object it is called on is its first, static argument."""
+
+    __slots__ = ("__func__", "__self__")
+
+    def __init__(self, function: StagedFunction, instance: Any) -> None:
+        self.__func__, self.__self__ = function, instance
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.__func__._call((self.__self__, *args), kwargs, True)
+
+    def trace(self, *args: Any, **kwargs: Any) -> Function:
+        """As that of the function."""
+        return self.__func__._trace((self.__self__, *args), kwargs, True)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.__func__, name)
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        signature = self.__func__._parameters.signature
+        return signature.replace(parameters=list(signature.parameters.values())[1:])
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, BoundFunction)
+            and other.__self__ is self.__self__
+            and other.__func__ is self.__func__
+        )
+
+    def __hash__(self) -> int:
+        return hash((id(self.__self__), id(self.__func__)))
+
+    def __reduce__(self) -> Any:
+        return getattr, (self.__self__, self.__func__.python_function.__name__)
+
+    def __repr__(self) -> str:
+        return f"<bound {self.__func__!r} of {self.__self__!r}>"
+
+
+def _made_again(function: Callable[..., Any], options: dict[str, Any]) -> StagedFunction:
+    return StagedFunction(function, options["static_argnames"], options["strict"], options["name"])
+
+
+def function(
+    f: Callable[..., Any] | None = None,
+    *,
+    static_argnames: str | Iterable[str] = (),
+    strict: bool = False,
+    name: str | None = None,
+) -> Any:
+    """Make graphs of a Python function, its `if`, `while` and `for` included.
+
+    A decorator, `@kg.function` or `@kg.function(...)`; also of methods (below `@staticmethod` and
+    `@classmethod`), lambdas and other callables.
+
+    Called with numbers or NumPy arrays, the function is called once with placeholders for them, to
+    make a graph, which is compiled, run and kept: once for each combination of shapes, types,
+    structures, static arguments and working precision. It gives NumPy arrays in the structure that
+    `f` returned; what is no array of the graph, such as None or a text, comes as `f` returned it.
+    Called with an array of the graph, or while a graph is made in a branch, loop or other function,
+    it only calls the converted `f`, so that its operations become part of that graph.
+
+    All Python in `f` but the converted control flow runs while the graph is made: a `print` prints
+    once a graph, objects are as they were then, and arrays that `f` stores elsewhere (`self.h = h`)
+    are arrays of that graph and of no use outside. States (`kg.state`) and effects (`kg.check`,
+    `kg.print`) that `f` comes to belong to the function and happen in every call. Every graph has
+    random streams of its own: `streams.seed(fn, bits)` sets those of the graphs made so far.
+
+    Copies have states of their own. Functions at the top of a module are pickled by their name, as
+    Python's are: values of states stay behind.
+
+    Parameters
+    ----------
+    f
+        A function of numbers and arrays, and of tuples, dictionaries, named tuples, dataclasses and
+        lists of them. `bool` becomes bool, `int` int64 and `float` the working precision; a regular
+        list of numbers or of such lists is one array, as in NumPy. Anything else is static. So is
+        the object a method is called on.
+    static_argnames
+        Parameters that stay what they are. There is a graph for each value of static arguments, by
+        equality if they can be hashed, else by identity.
+    strict
+        Whether code that cannot be converted is an error, and not only a warning.
+    name
+        How messages call it.
+
+    Returns
+    -------
+    StagedFunction
+
+    Raises
+    ------
+    TypeError
+        If `f` cannot be called; when called with arguments that do not fit its parameters.
+    ValueError
+        If a name in `static_argnames` is no parameter.
+    SymbolicError, DataError
+        When called with complex numbers, texts or objects in an array.
+    ModelError
+        When `f` needs the value of a placeholder or unknown that is no argument.
+
+    Warns
+    -----
+    AutographWarning
+        When there are 50 graphs.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> @kg.function
+    ... def first_above_three(x):
+    ...     i = 0
+    ...     while i < x:
+    ...         if i > 3:
+    ...             return i
+    ...         i += 1
+    ...     return i
+    >>> int(first_above_three(2)), int(first_above_three(9))
+    (2, 4)
+
+    Rows of an array:
+
+    >>> @kg.function
+    ... def products(t):
+    ...     s = 0.0
+    ...     for r in t:
+    ...         s = s + r[0] * r[1]
+    ...     return s
+    >>> float(products([[1, 2], [3, 4]]))
+    14.0
+
+    States:
+
+    >>> calls = kg.state(0, name="calls")
+    >>> @kg.function
+    ... def count(x):
+    ...     calls.assign_add(1)
+    ...     return x * calls
+    >>> int(count(10)), float(count(10.0))
+    (10, 20.0)
+    >>> int(count.state[calls])
+    2
+    """
+    if f is None:
+        return functools.partial(
+            function, static_argnames=static_argnames, strict=strict, name=name
+        )
+    if isinstance(f, StagedFunction):
+        f = f.python_function
+    if isinstance(f, (staticmethod, classmethod)):
+        raise TypeError(f"function: write @kg.function below @{type(f).__name__}, next to the def")
+    if not callable(f):
+        raise TypeError(f"function: f must be callable, got {type(f).__name__}")
+    return StagedFunction(f, static_argnames, strict, name)

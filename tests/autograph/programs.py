@@ -6,10 +6,10 @@ sum decides nothing. Jumps stand only where a staged run allows them: not under 
 in a Python loop.
 """
 
+import contextlib
 import itertools
 import linecache
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -100,6 +100,7 @@ class Writer:
         self.left -= 1
         simple = [self.assign_integer, self.assign_real, self.assign_flag, self.assign_item]
         compound = [self.branch, self.branch, self.loop_over, self.loop_while]
+        compound += [self.loop_over, self.loop_while, self.choose(self.match, self.guarded)]
         jumps = [self.jump, self.jump, self.jump] if where.in_loop or level > 1 else []
         self.choose(*simple, *jumps, *(compound if level < 5 and self.left > 0 else []))(
             level, where
@@ -140,6 +141,24 @@ class Writer:
         if self.choose(True, False):
             self.put(level, "else:")
             self.block(level + 1, where)
+
+    def match(self, level: int, where: "Where") -> None:
+        self.put(level, f"match {self.integer(1)} % 4:")
+        for pattern in self.choose(("0", "1 | 2"), ("3",), ("2", "_"), ("1", "0 | 3", "_")):
+            guard = f" if {self.condition(1)}" if self.choose(True, False, False) else ""
+            self.put(level + 1, f"case {pattern}{guard}:")
+            self.block(level + 2, where)
+
+    def guarded(self, level: int, where: "Where") -> None:
+        """A block in `with` or `try`, of which a jump leaves by the `finally`."""
+        if self.choose(True, False):
+            self.put(level, "with contextlib.nullcontext(2) as q:")
+            self.block(level + 1, where)
+        else:
+            self.put(level, "try:")
+            self.block(level + 1, where)
+            self.put(level, "finally:")
+            self.assign_integer(level + 1, where)
 
     def loop_over(self, level: int, where: "Where") -> None:
         self.loops += 1
@@ -225,12 +244,12 @@ CALLS = (
 )
 
 
-@contextmanager
+@contextlib.contextmanager
 def compiled(source: str) -> Iterator[Callable[..., Any]]:
     """The function of a program, in a file that exists only where Python looks for lines."""
     name = f"<program {next(_numbers)}>"
     linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
-    names: dict[str, Any] = {"kg": kg}
+    names: dict[str, Any] = {"kg": kg, "contextlib": contextlib}
     exec(compile(source, name, "exec"), names)
     try:
         yield names["program"]

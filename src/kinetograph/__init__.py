@@ -42,6 +42,7 @@ with _paused():
     from .graph.inputs import data, placeholder
     from .graph.lift import lift
     from .graph.precision import precision
+    from .graph.printing import print
     from .graph.serialise import load_graph, save_graph
     from .models.model import Model, model
     from .models.observe import observe
@@ -105,6 +106,7 @@ __all__ = [
     "ordered_variable",
     "placeholder",
     "precision",
+    "print",
     "random",
     "samplers",
     "save_graph",

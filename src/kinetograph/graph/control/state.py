@@ -117,6 +117,7 @@ class Versions:
         self.entered: dict[Cell, Node] = {}  # the versions at the entry, in order of first use
         self.latest: dict[Cell, Node] = {}
         self.assigned: dict[Cell, None] = {}
+        self.traced = False  # whether a function is being traced, whose calls have the effects
         self.effects: dict[Node, Node] = {}  # of a program: from the state before to that after
 
     def current(self, cell: Cell) -> Node:

@@ -7,7 +7,8 @@ from .collector import paused as _paused
 
 with _paused():
     from . import distributions as _distributions
-    from . import ode, samplers, streams
+    from . import autograph, ode, samplers, streams
+    from .autograph.function import StagedFunction, function
     from .distributions import *  # noqa: F403
     from .graph import functions as _functions
     from .graph.array import Array
@@ -43,6 +44,7 @@ with _paused():
     from .graph.lift import lift
     from .graph.precision import precision
     from .graph.printing import print
+    from .graph.ranges import Range, range
     from .graph.serialise import load_graph, save_graph
     from .models.model import Model, model
     from .models.observe import observe
@@ -83,6 +85,10 @@ __all__ = [
     "ControlFlowContext",
     "LoopError",
     "RandomStreams",
+    "StagedFunction",
+    "autograph",
+    "function",
+    "Range",
     "SavedStreams",
     "State",
     "WhileContext",
@@ -107,6 +113,7 @@ __all__ = [
     "placeholder",
     "precision",
     "print",
+    "range",
     "random",
     "samplers",
     "save_graph",

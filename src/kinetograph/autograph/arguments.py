@@ -5,7 +5,9 @@ lists. A list of numbers, or of such lists, is one array if it is regular. All e
 function that is given another value of it has another graph.
 """
 
+import functools
 import inspect
+import types
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -24,6 +26,8 @@ Key = tuple[Any, ...]
 
 _INT = np.dtype(np.int64)
 _NUMBERS = frozenset((bool, int, float))
+_PLAIN = _NUMBERS | {np.ndarray}
+_LEAF = flatten(0)[2]
 _ANY = inspect.Signature(
     [
         inspect.Parameter("args", inspect.Parameter.VAR_POSITIONAL),
@@ -50,10 +54,7 @@ class Parameters:
 
     def __init__(self, function: Callable[..., Any], name: str, static: Sequence[str]) -> None:
         self.title = name
-        try:
-            self.signature = inspect.signature(function)
-        except (TypeError, ValueError):  # of some built-in functions it is not known
-            self.signature = _ANY
+        self.signature = _signature(function)
         self.names = tuple(self.signature.parameters)
         unknown = [n for n in static if n not in self.names]
         if unknown:
@@ -90,6 +91,12 @@ class Parameters:
                 if isinstance(value, Array):
                     return None
                 key.append(_identity(value))
+                continue
+            if type(value) in _PLAIN:  # the usual case, and faster so
+                array = _as_input(value, self.names[place], floating)
+                assert array is not None
+                arrays.append(array)
+                key.append((_LEAF, (array.shape, array.dtype)))
                 continue
             leaves, paths, pattern = flatten(value, self.names[place], _is_table)
             tokens: list[Any] = []
@@ -140,6 +147,18 @@ class Parameters:
         return "; ".join(changes)
 
 
+def _signature(function: Callable[..., Any]) -> inspect.Signature:
+    inner: Any = function
+    while isinstance(inner, functools.partial):
+        inner = inner.func
+    if isinstance(inner, (np.ufunc, types.BuiltinFunctionType)):
+        return _ANY  # their defaults need not be values that can be given
+    try:
+        return inspect.signature(function)
+    except (TypeError, ValueError):  # of some other built-in callables it is not known
+        return _ANY
+
+
 def _is_table(value: Any) -> bool:
     return type(value) is list and _table_shape(value) is not None
 
@@ -175,12 +194,11 @@ def _as_input(value: Any, path: str, floating: np.dtype) -> np.ndarray | None:
             ) from None
     if kind is bool:
         return np.asarray(value)
-    if not (kind is list or kind is complex or _is_array_like(value)):
-        return None
-    if kind is list and not value:
-        return None
-    if np.ma.is_masked(value):
-        raise DataError(f"{path}: values are masked; fill them first")
+    if kind is not np.ndarray:
+        if not (kind is complex or (kind is list and value) or _is_array_like(value)):
+            return None
+        if np.ma.is_masked(value):
+            raise DataError(f"{path}: values are masked; fill them first")
     try:
         array = np.asarray(value)
     except (TypeError, ValueError) as error:
@@ -194,7 +212,8 @@ def _as_input(value: Any, path: str, floating: np.dtype) -> np.ndarray | None:
         )
     if dtype.kind == "f":
         dtype = FLOAT32 if dtype == FLOAT32 else floating
-    dtype = dtype.newbyteorder("=")
+    elif not dtype.isnative:
+        dtype = dtype.newbyteorder("=")
     return array if array.dtype == dtype else array.astype(dtype)
 
 

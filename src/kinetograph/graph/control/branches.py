@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from ..array import Array
 from ..elementwise import as_node, elementwise
 from ..errors import ShapeError, SymbolicError
 from ..lower import Scope
@@ -23,7 +24,7 @@ from .results import Returned, check_function, collect, common_dtype, converted,
 from .results import wrap_parts as _wrap_parts
 from .subgraph import Control, Subgraph
 
-__all__ = ["Cond", "case", "cond", "switch"]
+__all__ = ["Cond", "case", "cond", "join", "switch"]
 
 
 class Cond(Control):
@@ -306,13 +307,26 @@ def _build(
     own = [contexts[number] for number in range(len(names))]
     _check_structures(branches, names, order, doing)
     outputs = _unified(branches, own, names, order, doing)
-    cells = list(dict.fromkeys(cell for context in own for cell in context._versions.assigned))
-    for context, nodes in zip(own, outputs, strict=True):
-        nodes += [context._versions.current(cell) for cell in cells]
-    node = _node(index, own, outputs)
-    arrays = _wrap_parts(node, outputs[0], cells)
-    result = branches[order[0]].pattern.fill(arrays)
+    result = branches[order[0]].pattern.fill(join(index, own, outputs))
     return result[0] if type(result) is list and len(result) == 1 and not strict else result
+
+
+def join(
+    index: Node, contexts: Sequence[CondContext], outputs: Sequence[Sequence[Node]]
+) -> list[Array]:
+    """The results of branches that have been built, whose outputs agree in shape and type.
+
+    States that a branch assigned go on with the version of the branch that is taken.
+    """
+    cells = list(dict.fromkeys(cell for context in contexts for cell in context._versions.assigned))
+    if not cells and not outputs[0]:
+        return []
+    every = [
+        [*nodes, *(context._versions.current(cell) for cell in cells)]
+        for context, nodes in zip(contexts, outputs, strict=True)
+    ]
+    node = _node(index, contexts, every)
+    return _wrap_parts(node, every[0], cells)
 
 
 def _node(index: Node, contexts: Sequence[CondContext], outputs: Sequence[list[Node]]) -> Cond:

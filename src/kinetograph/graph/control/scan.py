@@ -19,7 +19,7 @@ from .structure import Pattern, flatten
 from .subgraph import Control, Subgraph
 from .variables import Variables, grown_types, match_result, names_of_parameters, read_variables
 
-__all__ = ["Scan", "scan"]
+__all__ = ["Scan", "build", "scan"]
 
 
 class Scan(Control):
@@ -168,13 +168,28 @@ def scan(
     variables = read_variables(init, "scan", f, spread=False)
     rows, row_paths, row_pattern = _rows(xs, f)
     count = _length(rows, row_paths, length)
+    return build(f, variables, (rows, row_paths, row_pattern), count, reverse, name)
+
+
+def build(
+    f: Callable[..., Any],
+    variables: Variables,
+    rows: tuple[list[Node], list[str], Pattern],
+    length: int,
+    reverse: bool = False,
+    name: str | None = None,
+) -> tuple[Any, Any]:
+    """The loop, of a function, a carry and rows that have been checked.
+
+    It is built anew when the type of a Python number in the carry has to grow.
+    """
     for _ in range(len(variables.nodes) + 1):
         context = ScanContext(name)
-        made = _attempt(context, f, variables, (rows, row_paths, row_pattern))
+        made = _attempt(context, f, variables, rows)
         carry, outputs, _ = made
         types = grown_types(carry, *outputs, variables.weak, "scan")
         if types is None:
-            return _finish(context, variables, made, rows, count, reverse)
+            return _finish(context, variables, made, rows[0], length, reverse)
         nodes = [astype(n, t) if n.dtype != t else n for n, t in zip(variables.nodes, types)]
         variables = variables._replace(nodes=nodes)
         name = context.name

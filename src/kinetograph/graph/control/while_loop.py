@@ -19,7 +19,7 @@ from .state import Cell
 from .subgraph import Subgraph
 from .variables import Variables, grown_types, match_result, read_variables
 
-__all__ = ["while_loop"]
+__all__ = ["Options", "as_bound", "build", "check_options", "while_loop"]
 
 
 def while_loop(
@@ -103,13 +103,13 @@ def while_loop(
     check_function(body, "body", "while_loop", None)
     assert cond is not None
     assert body is not None
-    _check_options(grad, on_limit, parallel_iterations)
+    check_options(grad, on_limit, parallel_iterations)
     variables = read_variables(loop_vars, "while_loop", body)
     count = len(variables.pattern.parts) if variables.several else 1
     arguments = [f"loop_vars[{i}]" for i in range(count)]
     check_function(cond, "cond", "while_loop", arguments)
     check_function(body, "body", "while_loop", arguments)
-    bound = _bound(maximum_iterations)
+    bound = as_bound(maximum_iterations)
     _check_invariants(shape_invariants, variables)
     grad = grad if back_prop else "none"
     if grad == "stack" and isinstance(bound, Node) and bound.context is not None:
@@ -118,19 +118,45 @@ def while_loop(
             'known for grad="stack", or be defined at or outside the loop around; '
             'use grad="auto"'
         )
+    options = Options(bound, grad, on_limit, parallel_iterations, swap_memory, shape_invariants)
+    return build(cond, body, variables, options, name)
+
+
+class Options(NamedTuple):
+    """How a loop is ended and differentiated; see `while_loop`."""
+
+    bound: int | Node | None = None
+    grad: str = "auto"
+    on_limit: str = "stop"
+    parallel_iterations: int = 10
+    swap_memory: bool = False
+    shape_invariants: Any = None
+
+
+def build(
+    cond: Callable[..., Any],
+    body: Callable[..., Any],
+    variables: Variables,
+    options: Options,
+    name: str | None = None,
+) -> Any:
+    """The loop, of functions and variables that have been checked.
+
+    It is built anew when the type of a Python number among the variables has to grow.
+    """
     given = {
-        "maximum_iterations": bound,
-        "grad": grad,
-        "back_prop": back_prop,
-        "parallel_iterations": parallel_iterations,
-        "swap_memory": swap_memory,
+        "maximum_iterations": options.bound,
+        "grad": options.grad,
+        "back_prop": options.grad != "none",
+        "parallel_iterations": options.parallel_iterations,
+        "swap_memory": options.swap_memory,
     }
     for _ in range(len(variables.nodes) + 1):
         context = WhileContext(name, **given)
         made = _attempt(context, cond, body, variables)
         grown = grown_types(made.inners, made.outputs, made.weak, variables.weak, "while_loop")
         if grown is None:
-            return _finish(context, made, variables, bound, grad, on_limit, shape_invariants)
+            return _finish(context, made, variables, options)
         nodes = [astype(n, t) if n.dtype != t else n for n, t in zip(variables.nodes, grown)]
         variables = variables._replace(nodes=nodes)
         name = context.name
@@ -182,15 +208,12 @@ def _finish(
     context: WhileContext,
     made: _Made,
     variables: Variables,
-    bound: int | Node | None,
-    grad: str,
-    on_limit: str,
-    invariants: Any,
+    options: Options,
 ) -> Any:
     outputs = []
     for inner, node in zip(made.inners, made.outputs, strict=True):
         if node.shape != inner.shape:
-            raise _changed_shape(inner, node, invariants)
+            raise _changed_shape(inner, node, options.shape_invariants)
         with context:
             outputs.append(astype(node, inner.dtype) if node.dtype != inner.dtype else node)
     versions = context._versions
@@ -222,9 +245,9 @@ def _finish(
         body,
         variables=len(outputs),
         judging=[len(outputs) + cells.index(cell) for cell in made.judged],
-        bound=bound,
-        grad=grad,
-        on_limit=on_limit,
+        bound=options.bound,
+        grad=options.grad,
+        on_limit=options.on_limit,
     )
     return variables.restored(wrap_parts(node, body.outputs, cells))
 
@@ -263,7 +286,8 @@ def _verdict(value: Any, context: WhileContext) -> Node:
         return context.add_value(reshape(node, ()) if node.shape else node)
 
 
-def _bound(value: Any) -> int | Node | None:
+def as_bound(value: Any) -> int | Node | None:
+    """The bound of a loop as a number or a node, checked."""
     if value is None:
         return None
     node = as_node(value, "while_loop")
@@ -281,7 +305,8 @@ def _bound(value: Any) -> int | Node | None:
     return node
 
 
-def _check_options(grad: str, on_limit: str, parallel_iterations: Any) -> None:
+def check_options(grad: str, on_limit: str, parallel_iterations: Any) -> None:
+    """Refuse options that are unknown."""
     if grad not in GRADS:
         choices = ", ".join(map(repr, GRADS))
         raise ValueError(f"while_loop: grad is {grad!r}{place_text()}; choose one of {choices}")

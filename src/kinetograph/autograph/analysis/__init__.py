@@ -1,0 +1,1 @@
+"""What is known of a function's data flow before it is rewritten."""

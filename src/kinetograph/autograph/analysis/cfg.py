@@ -1,0 +1,193 @@
+"""The control-flow graph of a function body.
+
+Each simple statement and each test is a point. Every statement has a point before and one after it,
+so that one can ask what holds there. An exception may leave at any point of a `try` body, before or
+after the point had its effect.
+"""
+
+import ast
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from .activity import Activity, activity
+
+__all__ = ["FlowGraph", "Point"]
+
+
+class Point:
+    """A place in the program: what is read and bound there, and where it goes on."""
+
+    __slots__ = ("activity", "code", "raises", "successors")
+
+    def __init__(self, activity: Activity | None = None, code: Sequence[ast.AST] = ()) -> None:
+        self.activity = activity or _NOTHING
+        self.code = code
+        self.successors: list[Point] = []
+        self.raises: list[Point] = []  # where an exception goes
+
+
+_NOTHING = Activity()
+
+
+class FlowGraph:
+    """The points of a function body, from `start` to `end`.
+
+    Attributes
+    ----------
+    before, after
+        The points before and after each statement.
+    """
+
+    def __init__(self, body: Sequence[ast.stmt], parameters: Sequence[str] = ()) -> None:
+        self.points: list[Point] = []
+        self.before: dict[ast.stmt, Point] = {}
+        self.after: dict[ast.stmt, Point] = {}
+        self._handlers: list[Point] = []
+        self._loops: list[tuple[Point, Point]] = []  # where `continue` and `break` go
+        self._returns: list[Point] = []
+        self.end = Point()
+        self._returns.append(self.end)
+        self.start = self._point(Activity(binds=set(parameters)))
+        self._link(self._block(body, self.start), self.end)
+        self.points.append(self.end)
+
+    def _point(self, found: Activity | None = None, code: Sequence[ast.AST] = ()) -> Point:
+        point = Point(found, code)
+        point.raises = list(self._handlers[-1:])
+        self.points.append(point)
+        return point
+
+    @staticmethod
+    def _link(first: Point | None, second: Point) -> None:
+        if first is not None:
+            first.successors.append(second)
+
+    def _step(self, first: Point | None, *code: ast.AST, binds: str | None = None) -> Point:
+        """A point behind another one."""
+        found = activity(code)
+        if binds is not None:
+            found.binds.add(binds)
+        point = self._point(found, code)
+        self._link(first, point)
+        return point
+
+    def _block(self, body: Sequence[ast.stmt], point: Point | None) -> Point | None:
+        """Add statements behind a point; gives the point where they end, if they do."""
+        for statement in body:
+            self.before[statement] = first = self._step(point)
+            last = self._statement(statement, first)
+            point = self.after[statement] = self._point()
+            self._link(last, point)
+            if last is None:
+                point = None  # what follows is never reached, but is analysed all the same
+        return point
+
+    def _statement(self, node: ast.stmt, point: Point) -> Point | None:
+        match node:
+            case ast.If():
+                return self._if(node, point)
+            case ast.While():
+                return self._loop(node, point, (node.test,), None)
+            case ast.For():
+                extra = getattr(node, "extra_test", None)
+                tests = () if extra is None else (extra,)
+                return self._loop(node, self._step(point, node.iter), tests, node.target)
+            case ast.With():
+                return self._block(node.body, self._step(point, *node.items))
+            case ast.Try() | ast.TryStar():
+                return self._try(node, point)
+            case ast.Match():
+                return self._match(node, point)
+            case ast.Return():
+                self._link(self._step(point, node), self._returns[-1])
+                return None
+            case ast.Raise():
+                self._step(point, node)
+                return None
+            case ast.Break() | ast.Continue():
+                if self._loops:
+                    self._link(point, self._loops[-1][isinstance(node, ast.Break)])
+                return None
+            case _:
+                return self._step(point, node)
+
+    def _if(self, node: ast.If, point: Point) -> Point:
+        test = self._step(point, node.test)
+        last = self._point()
+        self._link(self._block(node.body, test), last)
+        self._link(self._block(node.orelse, test), last)
+        return last
+
+    def _loop(
+        self,
+        node: ast.While | ast.For,
+        point: Point,
+        test: Sequence[ast.AST],
+        target: ast.AST | None,
+    ) -> Point:
+        head = self._step(point, *test)
+        last = Point(None)
+        last.raises = list(self._handlers[-1:])
+        body = head if target is None else self._step(head, target)
+        self._loops.append((head, last))
+        self._link(self._block(node.body, body), head)
+        self._loops.pop()
+        self._link(self._block(node.orelse, head), last)
+        self.points.append(last)
+        return last
+
+    def _match(self, node: ast.Match, point: Point) -> Point:
+        last = self._point()
+        test: Point = self._step(point, node.subject)
+        for case in node.cases:
+            test = self._step(test, case.pattern)
+            if case.guard is not None:
+                test = self._step(test, case.guard)
+            self._link(self._block(case.body, test), last)
+        self._link(test, last)
+        return last
+
+    def _try(self, node: ast.Try | ast.TryStar, point: Point) -> Point:
+        last = self._point()
+        final = self._point() if node.finalbody else last
+        entries = [self._point() for _ in node.handlers]
+        catch = Point()  # where exceptions of the body go
+        catch.successors = [*entries, *([final] if node.finalbody else self._handlers[-1:])]
+        self.points.append(catch)
+        with self._exits(final if node.finalbody else None):
+            self._handlers.append(catch)
+            body = self._block(node.body, self._step(point))
+            self._handlers.pop()
+            if node.finalbody:
+                self._handlers.append(final)
+            self._link(self._block(node.orelse, body), final)
+            for entry, handler in zip(entries, node.handlers, strict=True):
+                kind = () if handler.type is None else (handler.type,)
+                done = self._block(handler.body, self._step(entry, *kind, binds=handler.name))
+                if done is not None and handler.name:
+                    removed = self._point(Activity(removes={handler.name}))
+                    self._link(done, removed)
+                    done = removed
+                self._link(done, final)
+            if node.finalbody:
+                self._handlers.pop()
+        if node.finalbody:
+            done = self._block(node.finalbody, final)
+            self._link(done, last)
+            if done is not None:
+                done.successors += [*self._handlers[-1:], self._returns[-1]]
+                done.successors += self._loops[-1] if self._loops else ()
+        return last
+
+    @contextmanager
+    def _exits(self, final: Point | None) -> Iterator[None]:
+        """Lead `return`, `break` and `continue` through a `finally`."""
+        if final is None:
+            yield
+            return
+        loops = self._loops
+        self._returns.append(final)
+        self._loops = [(final, final)] if loops else []
+        yield
+        self._loops = loops
+        self._returns.pop()

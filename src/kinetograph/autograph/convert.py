@@ -1,0 +1,304 @@
+"""`kg.autograph.convert`, `to_code` and `do_not_convert`."""
+
+import ast
+import functools
+import inspect
+import threading
+import warnings
+import weakref
+from collections.abc import Callable
+from types import FunctionType, MethodType
+from typing import Any
+
+from ..graph.array import Array
+from ..graph.errors import AutographWarning, ConversionError, SymbolicTruthError
+from ..graph.source import Site
+from .plain import plain_check
+from .skipped import is_library
+from .transform import NoSource, Unsupported, is_converted, rewritten, transform
+from .user_errors import explain_in_user_code
+from .verbosity import say, verbosity
+
+__all__ = ["convert", "converted_callee", "do_not_convert", "to_code"]
+
+_DONE = "__kinetograph_converted__"
+_UNCONVERTED = "__kinetograph_unconverted__"
+_NOT_PLAIN_CODE = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+
+
+class _Current(threading.local):
+    """What holds for the converted code that this thread is running."""
+
+    depth = 0
+    strict = False
+    paused = 0
+
+
+_CURRENT = _Current()
+_CALLEES: "weakref.WeakKeyDictionary[FunctionType, Any]" = weakref.WeakKeyDictionary()
+
+
+def convert(function: Any = None, *, strict: bool = False, fast: bool = True) -> Any:
+    """A function whose `if`, `while`, `for` and the like become graph where values are symbolic.
+
+    What depends on a `kg.Array` is built into the graph, with all its ways; everything else runs as
+    Python. What the function calls is converted, too, when it is called.
+
+    Parameters
+    ----------
+    function
+        A function, lambda, method, partial or callable object. Without it, a decorator.
+    strict
+        Whether code that cannot be converted is an error, instead of a warning.
+    fast
+        Whether a call that nothing symbolic can reach runs the original.
+
+    Returns
+    -------
+    Callable
+        With the same signature, name and text; `__wrapped__` is the original.
+
+    Raises
+    ------
+    TypeError
+        If it cannot be called.
+    ConversionError
+        For generators and coroutines; with `strict`, for whatever cannot be converted.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> @kg.autograph.convert
+    ... def relu(x):
+    ...     if x > 0:
+    ...         return x
+    ...     return 0.0
+    >>> relu(-3)
+    0.0
+    >>> x = kg.placeholder(name="x")
+    >>> f = kg.compile([x], relu(x))
+    >>> float(f(2.5))
+    2.5
+
+    References
+    ----------
+    Moldovan et al. (2019), AutoGraph: imperative-style coding with graph-based performance, MLSys.
+    """
+    if function is None:
+        return functools.partial(convert, strict=strict, fast=fast)
+    if isinstance(function, MethodType):
+        return MethodType(convert(function.__func__, strict=strict, fast=fast), function.__self__)
+    if isinstance(function, functools.partial):
+        inner = convert(function.func, strict=strict, fast=fast)
+        return functools.partial(inner, *function.args, **function.keywords)
+    if isinstance(function, (staticmethod, classmethod)):
+        return type(function)(convert(function.__func__, strict=strict, fast=fast))
+    if not callable(function):
+        raise TypeError(f"convert: expected a function, got {type(function).__name__}")
+    if not isinstance(function, FunctionType):
+        call = getattr(type(function), "__call__", None)
+        if isinstance(function, type) or not isinstance(call, FunctionType):
+            return function  # classes and built-in functions are called as they are
+        return MethodType(convert(call, strict=strict, fast=fast), function)
+    if getattr(function, _DONE, False) or getattr(function, _UNCONVERTED, False):
+        return function
+    if function.__code__.co_flags & _NOT_PLAIN_CODE:
+        raise ConversionError(f"convert: {_title(function)}: {_refusal(function)}")
+    return _entry(function, strict, fast)
+
+
+def _refusal(function: FunctionType) -> str:
+    flags = function.__code__.co_flags
+    if flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
+        return "async functions are not supported"
+    return "generators are not supported: collect the values in a list and return it"
+
+
+def _title(function: FunctionType) -> str:
+    code = function.__code__
+    return f"{function.__qualname__} ({Site(code.co_filename, code.co_firstlineno)})"
+
+
+def _entry(function: FunctionType, strict: bool, fast: bool) -> Callable[..., Any]:
+    """The converted function as users call it."""
+    made = _made(function, strict)
+    is_plain = plain_check(function) if fast else None
+
+    @functools.wraps(function)
+    def entry(*args: Any, **kwargs: Any) -> Any:
+        if is_plain is not None and is_plain(args, kwargs):
+            return function(*args, **kwargs)
+        if _CURRENT.depth:
+            return made(*args, **kwargs)
+        before = _CURRENT.strict
+        _CURRENT.depth, _CURRENT.strict = 1, strict
+        try:
+            return made(*args, **kwargs)
+        except Exception as error:
+            staging = any(map(_is_symbolic, (*args, *kwargs.values())))
+            raised = explain_in_user_code(error, staging)
+        finally:
+            _CURRENT.depth, _CURRENT.strict = 0, before
+        raise raised
+
+    setattr(entry, _DONE, True)
+    return entry
+
+
+def _is_symbolic(value: Any) -> bool:
+    if isinstance(value, (tuple, list)):
+        return any(map(_is_symbolic, value))
+    if isinstance(value, dict):
+        return any(map(_is_symbolic, value.values()))
+    return isinstance(value, Array)
+
+
+def converted_callee(function: FunctionType) -> Callable[..., Any]:
+    """What converted code calls in place of a function."""
+    if _CURRENT.paused:
+        return function
+    known = _CALLEES.get(function)
+    if known is None:
+        known = _CALLEES[function] = _callee(function)
+    return known
+
+
+def _callee(function: FunctionType) -> Callable[..., Any]:
+    if getattr(function, _DONE, False) or getattr(function, _UNCONVERTED, False):
+        return function
+    if is_converted(function.__code__) or is_library(function.__globals__.get("__name__")):
+        return function
+    if function.__code__.co_flags & _NOT_PLAIN_CODE:
+        return function
+    made = _made(function, _CURRENT.strict)
+    is_plain = plain_check(function)
+    if is_plain is None:
+        return made
+
+    @functools.wraps(function)
+    def callee(*args: Any, **kwargs: Any) -> Any:
+        if is_plain(args, kwargs):
+            return function(*args, **kwargs)
+        return made(*args, **kwargs)
+
+    setattr(callee, _DONE, True)
+    return callee
+
+
+def _made(function: FunctionType, strict: bool) -> Callable[..., Any]:
+    """The converted function, or the original if it cannot be converted."""
+    try:
+        made = transform(function)
+    except (NoSource, Unsupported) as error:
+        place = f", line {error.line}" if isinstance(error, Unsupported) and error.line else ""
+        reason = f"{_title(function)} cannot be converted{place}: {error}"
+        if strict:
+            raise ConversionError(reason) from None
+        return _unconverted(function, reason)
+    if verbosity() >= 3:
+        say(f"{_title(function)} becomes\n{to_code(function)}")
+    return made
+
+
+def _unconverted(function: FunctionType, reason: str) -> Callable[..., Any]:
+    warnings.warn(
+        f"{reason}. It runs as it is; decorate it with kg.autograph.do_not_convert if that is "
+        "what you want",
+        AutographWarning,
+        stacklevel=4,
+    )
+
+    @functools.wraps(function)
+    def unconverted(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except SymbolicTruthError as error:
+            hint = f"{reason}; its source code may not be visible"
+            error.args = (f"{error.args[0]}\n{hint}",)
+            raise
+
+    setattr(unconverted, _UNCONVERTED, True)
+    return unconverted
+
+
+class _Pause:
+    """A `with` block in which nothing that is called is converted, and a decorator."""
+
+    def __enter__(self) -> None:
+        _CURRENT.paused += 1
+
+    def __exit__(self, *_: object) -> None:
+        _CURRENT.paused -= 1
+
+    def __call__(self, function: Any) -> Any:
+        return do_not_convert(function)
+
+
+def do_not_convert(function: Any = None) -> Any:
+    """Leave a function as it is when converted code calls it.
+
+    Without a function it is a decorator, and the context of a `with` block in which nothing that is
+    called gets converted.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> @kg.autograph.do_not_convert
+    ... def shape_of(x):
+    ...     return x.shape if len(x.shape) > 0 else (1,)
+    """
+    if function is None:
+        return _Pause()
+    if isinstance(function, MethodType):
+        return MethodType(do_not_convert(function.__func__), function.__self__)
+    if not callable(function):
+        raise TypeError(f"do_not_convert: expected a function, got {type(function).__name__}")
+    if isinstance(function, FunctionType):
+        setattr(function, _UNCONVERTED, True)
+        return function
+    return functools.wraps(function)(do_not_convert(lambda *a, **k: function(*a, **k)))
+
+
+def to_code(function: Any) -> str:
+    """The converted code of a function, as Python text.
+
+    Parameters
+    ----------
+    function
+        A function, lambda or method, converted or not.
+
+    Raises
+    ------
+    TypeError
+        If it is not written in Python.
+    ConversionError
+        If it cannot be converted.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> def halve(x):
+    ...     return x / 2 if x > 1 else x
+    >>> print(kg.autograph.to_code(halve))
+    def halve(x):
+        return ag__.if_exp(x > 1, lambda: x / 2, lambda: x)
+    """
+    if hasattr(function, "python_function"):
+        raise TypeError(
+            "to_code: this is what kg.function made, which is compiled; try passing "
+            "f.python_function"
+        )
+    if isinstance(function, MethodType):
+        function = function.__func__
+    while getattr(function, _DONE, False) or isinstance(function, functools.partial):
+        function = (
+            function.func if isinstance(function, functools.partial) else function.__wrapped__
+        )
+    if not isinstance(function, FunctionType):
+        raise TypeError(f"to_code: expected a Python function, got {type(function).__name__}")
+    if function.__code__.co_flags & _NOT_PLAIN_CODE:
+        raise ConversionError(f"to_code: {_title(function)}: {_refusal(function)}")
+    try:
+        return ast.unparse(rewritten(function).tree)
+    except (NoSource, Unsupported) as error:
+        raise ConversionError(f"to_code: {_title(function)}: {error}") from None

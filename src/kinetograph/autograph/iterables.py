@@ -1,0 +1,199 @@
+"""What a staged `for` runs over: elements that are read by their number.
+
+A type is made known by `register_iterable(type, rows)`, where `rows` gives the `Rows` of an object.
+Arrays and `kg.range` are known; `enumerate`, `zip` and `map` of them are made in converted code.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..graph.array import Array
+from ..graph.control.results import place_text
+from ..graph.messages import describe
+from ..graph.ranges import Range, as_range
+
+__all__ = ["Joined", "Rows", "Sequenced", "register_iterable", "rows_of"]
+
+
+class Rows(NamedTuple):
+    """Elements by number.
+
+    Attributes
+    ----------
+    length
+        How many there are: a number, an integer scalar array, or None for no end.
+    at
+        The element of a number, an integer array; called inside the loop.
+    xs
+        Where elements are made of the rows of arrays: a structure of these arrays.
+    of
+        The element of a structure of rows; the structure itself if None.
+    early_exit
+        Whether `break` and `return` may leave the loop.
+    done
+        Called after the loop with the number of elements it took.
+    """
+
+    length: int | Array | None
+    at: Callable[[Array], Any]
+    xs: Any = None
+    of: Callable[[Any], Any] | None = None
+    early_exit: bool = True
+    done: Callable[[Any], None] | None = None
+
+    def element(self, row: Any) -> Any:
+        """The element of a structure of rows."""
+        return row if self.of is None else self.of(row)
+
+
+_REGISTRY: dict[type, Callable[[Any], Rows]] = {}
+
+
+def register_iterable(kind: type, rows: Callable[[Any], Rows]) -> None:
+    """Let loops over objects of a type become graph.
+
+    Parameters
+    ----------
+    kind
+        The type; also of its subclasses.
+    rows
+        Gives the `Rows` of such an object.
+
+    Raises
+    ------
+    TypeError
+        If `kind` is no type or `rows` cannot be called.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> class Evens:
+    ...     def __init__(self, count): self.count = count
+    ...     def __iter__(self): return iter(range(0, 2 * self.count, 2))
+    >>> kg.autograph.register_iterable(
+    ...     Evens, lambda e: kg.autograph.Rows(e.count, lambda i: 2 * i))
+    >>> @kg.function
+    ... def total(x):
+    ...     for n in Evens(4):
+    ...         x = x + n
+    ...     return x
+    >>> int(total(0))
+    12
+    """
+    if not isinstance(kind, type):
+        raise TypeError(f"register_iterable: {kind!r} is no type")
+    if not callable(rows):
+        raise TypeError(f"register_iterable: rows must be callable, got {type(rows).__name__}")
+    _REGISTRY[kind] = rows
+
+
+def rows_of(value: Any) -> Rows | None:
+    """The rows of what a `for` runs over; None if it runs as Python.
+
+    Raises
+    ------
+    TypeError
+        For an array without axes.
+    """
+    if isinstance(value, Array):
+        return _array_rows(value)
+    if isinstance(value, Sequenced):
+        return value.rows
+    for kind in type(value).__mro__:
+        if kind in _REGISTRY:
+            return _REGISTRY[kind](value)
+    return None
+
+
+class Sequenced:
+    """An iterable of the converter's own: what `enumerate`, `zip` and `map` of arrays give."""
+
+    symbolic = True
+
+    def __init__(self, rows: Rows, text: str) -> None:
+        self.rows = rows
+        self.text = text
+
+    def __iter__(self) -> Any:
+        length = self.rows.length
+        if not isinstance(length, int):
+            raise TypeError(f"{self.text} has no length that is known; loop over it in `for`")
+        return (self.rows.at(Array(literal_number(i))) for i in range(length))
+
+    def __len__(self) -> int:
+        if not isinstance(self.rows.length, int):
+            raise TypeError(f"{self.text} has no length that is known")
+        return self.rows.length
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def literal_number(i: int) -> Any:
+    """The node of a number."""
+    from ..graph.elementwise import as_node
+
+    return as_node(np.int64(i))
+
+
+def _array_rows(array: Array) -> Rows:
+    if not array.shape:
+        raise TypeError(
+            f"iterating over a 0-d array: {describe(array.node)}{place_text()} is a single number; "
+            "for as many trips as it says, use kg.range"
+        )
+    numbers = as_range(array)
+    if numbers is not None:
+        return Rows(array.shape[0], numbers.at)
+    return Rows(array.shape[0], lambda i: array[i], array)
+
+
+def _range_rows(numbers: Range) -> Rows:
+    return Rows(numbers.length, numbers.at)
+
+
+register_iterable(Range, _range_rows)
+
+
+class Joined(NamedTuple):
+    """Several iterables side by side, as `zip` has them."""
+
+    parts: Sequence[Rows]
+
+    def rows(self, make: Callable[[tuple[Any, ...]], Any] = lambda elements: elements) -> Rows:
+        """Their rows, as long as the shortest."""
+        length = shortest([part.length for part in self.parts])
+        whole = all(part.xs is not None for part in self.parts) and isinstance(length, int)
+
+        def at(i: Array) -> Any:
+            return make(tuple(part.at(i) for part in self.parts))
+
+        if not whole:
+            return Rows(length, at)
+        xs = tuple(_cut(part.xs, length) for part in self.parts)
+
+        def of(rows: Any) -> Any:
+            return make(tuple(p.element(row) for p, row in zip(self.parts, rows, strict=True)))
+
+        return Rows(length, at, xs, of)
+
+
+def _cut(xs: Any, length: Any) -> Any:
+    from ..graph.control.structure import flatten
+
+    leaves, _, pattern = flatten(xs)
+    return pattern.fill([x if x.shape[0] == length else x[:length] for x in leaves])
+
+
+def shortest(lengths: Sequence[int | Array | None]) -> int | Array | None:
+    """The smallest of lengths, of which some may have no end or be symbolic."""
+    from ..graph.functions import minimum
+
+    known = [n for n in lengths if isinstance(n, int)]
+    least: int | Array | None = min(known) if known else None
+    for length in lengths:
+        if isinstance(length, Array):
+            least = length if least is None else minimum(length, least)
+    return least

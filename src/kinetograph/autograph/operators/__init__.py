@@ -1,0 +1,53 @@
+"""What converted code calls, under the name `ag__`.
+
+Each operator looks at the type of what decides: a `kg.Array` makes a node of the graph, anything
+else is Python's own statement. Nothing is tried and taken back.
+"""
+
+from .branching import if_exp, if_stmt
+from .call import converted, elements
+from .for_stmt import for_stmt
+from .items import (
+    assign_item,
+    assign_item_in,
+    assign_item_of,
+    set_attribute,
+    slice,
+    update_item,
+    update_item_in,
+    update_item_of,
+)
+from .lists import typed_list
+from .logic import and_, assert_stmt, chain, in_, matches, not_, or_
+from .undefined import Undefined, UndefinedReturnValue, ld, ldu, retval
+from .while_stmt import while_stmt
+
+__all__ = [
+    "Undefined",
+    "UndefinedReturnValue",
+    "and_",
+    "assert_stmt",
+    "assign_item",
+    "assign_item_in",
+    "assign_item_of",
+    "chain",
+    "converted",
+    "elements",
+    "for_stmt",
+    "if_exp",
+    "if_stmt",
+    "in_",
+    "ld",
+    "ldu",
+    "matches",
+    "not_",
+    "or_",
+    "retval",
+    "set_attribute",
+    "slice",
+    "typed_list",
+    "update_item",
+    "update_item_in",
+    "update_item_of",
+    "while_stmt",
+]

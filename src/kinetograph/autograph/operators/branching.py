@@ -1,0 +1,125 @@
+"""`if` statements and conditional expressions."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ...graph.array import Array
+from ...graph.control.contexts import CondContext
+from ...graph.control.results import place_text
+from ...graph.elementwise import as_node
+from ...graph.messages import describe
+from ...graph.node import Node
+from ...graph.shaping import reshape
+from ..verbosity import report
+from .merge import Merge
+from .values import (
+    Containers,
+    caller,
+    frozen,
+    own_copy,
+    read_value,
+    refilled,
+    refuse_leak,
+    user_containers,
+)
+
+__all__ = ["if_exp", "if_stmt", "predicate"]
+
+Access = Callable[[], tuple[Any, ...]]
+Assign = Callable[[tuple[Any, ...]], None]
+
+
+def predicate(condition: Array, what: str) -> Node:
+    """The node of a condition.
+
+    Raises
+    ------
+    ValueError
+        If it is not a boolean scalar.
+    """
+    node = as_node(condition)
+    if node.dtype.kind != "b" or node.size != 1:
+        shape = f" of shape {node.shape}" if node.shape else ""
+        raise ValueError(
+            f"condition of {what} expected to be bool scalar, got {describe(node)}: {node.dtype}"
+            f"{shape}{place_text()}; compare it, as in x > 0, or use .any() or .all(); to check "
+            "for None, use `is not None`"
+        )
+    return reshape(node, ()) if node.shape else node
+
+
+def if_stmt(
+    condition: Any,
+    body: Callable[[], None],
+    orelse: Callable[[], None],
+    get_state: Access,
+    set_state: Assign,
+    names: Sequence[str],
+    needed: int,
+    shared: int = 0,
+) -> None:
+    """An `if`: both branches are built if the condition is symbolic, else one runs.
+
+    `names` are the variables that the branches modify: first those that are read later, `needed` in
+    number, then those that functions share, and may read, then those read in the branches alone.
+    """
+    if not isinstance(condition, Array):
+        report("if", condition)
+        if condition:
+            body()
+        else:
+            orelse()
+        return
+    report("if", condition)
+    pred = predicate(condition, "if statement")
+    entry = get_state()
+    held = Containers(zip(names, entry, strict=True))
+    others = user_containers(caller())
+    start = tuple(map(frozen, entry))
+    contexts, values = [], []
+    name = None
+    for number, function in ((1, body), (0, orelse)):
+        context = CondContext(pred, number, name)
+        name = context.name
+        set_state(tuple(map(own_copy, start)))
+        with context:
+            function()
+            values.append([read_value(v, n) for v, n in zip(get_state(), names, strict=True)])
+        contexts.append(context)
+        held.restore()
+        set_state(entry)
+        refuse_leak(others, "`if`")
+    merge = Merge(contexts)
+    for place, (n, *pair) in enumerate(zip(names, *values, strict=True)):
+        if place < needed:
+            merge.variable(n, *pair)
+        elif place < needed + shared:
+            merge.variable_if_possible(n, *pair)
+        else:
+            merge.skip()
+    after = list(entry)
+    for place, result in enumerate(merge.finish(pred)[: needed + shared]):
+        if all(v[place].held is entry[place] for v in values):
+            after[place] = refilled(entry[place], result)
+        elif result is not start[place]:
+            after[place] = result
+    set_state(tuple(after))
+
+
+def if_exp(condition: Any, body: Callable[[], Any], orelse: Callable[[], Any]) -> Any:
+    """`body() if condition else orelse()`."""
+    if not isinstance(condition, Array):
+        return body() if condition else orelse()
+    report("conditional expression", condition)
+    pred = predicate(condition, "conditional expression")
+    contexts, values = [], []
+    name = None
+    for number, function in ((1, body), (0, orelse)):
+        context = CondContext(pred, number, name)
+        name = context.name
+        with context:
+            values.append(read_value(function(), ""))
+        contexts.append(context)
+    merge = Merge(contexts)
+    merge.variable("", *values)
+    return merge.finish(pred)[0]

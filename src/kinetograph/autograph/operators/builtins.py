@@ -1,0 +1,268 @@
+"""Python's built-in functions in converted code, where their arguments are symbolic.
+
+Each one is Python's own as long as no argument is an array of the graph, or an iterable of such.
+"""
+
+import functools
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from ...graph import functions as graph_functions
+from ...graph.array import Array
+from ...graph.control.results import place_text
+from ...graph.errors import SymbolicError
+from ...graph.messages import describe
+from ...graph.ranges import Range
+from ...graph.ranges import range as graph_range
+from ..iterables import Joined, Rows, Sequenced, rows_of
+from .lists import List
+from .logic import and_, or_
+
+__all__ = ["STAGED"]
+
+STAGED: dict[Any, Callable[..., Any]] = {}
+
+
+def _staged(original: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        STAGED[original] = function
+        return function
+
+    return register
+
+
+def _symbolic(value: Any) -> bool:
+    return isinstance(value, (Array, Range, Sequenced))
+
+
+def _rows(value: Any) -> Rows:
+    """The rows of an argument beside symbolic ones; a list of numbers counts as an array."""
+    found = rows_of(value)
+    if found is None:
+        try:
+            found = rows_of(graph_functions.stack(list(value)))
+        except (TypeError, ValueError) as error:
+            raise TypeError(
+                f"a {type(value).__name__} stands beside a symbolic iterable{place_text()}, but "
+                f"its elements cannot be joined to an array: {error}"
+            ) from None
+    assert found is not None
+    return found
+
+
+def _make(name: str, found: Rows, arguments: Iterable[Any]) -> Sequenced:
+    inner = ", ".join(describe(a.node) if isinstance(a, Array) else repr(a) for a in arguments)
+    return Sequenced(found, f"{name}({inner})")
+
+
+@_staged(len)
+def _len(value: Any) -> Any:
+    if isinstance(value, List):
+        return value.count
+    if isinstance(value, Range):
+        return value.length
+    return len(value)
+
+
+@_staged(int)
+def _int(*arguments: Any, **keywords: Any) -> Any:
+    if arguments and isinstance(arguments[0], Array):
+        if len(arguments) > 1 or keywords:
+            raise NotImplementedError(
+                f"int of the symbolic {describe(arguments[0].node)} with a base{place_text()}: "
+                "its digits are not known while the graph is built"
+            )
+        return _scalar(arguments[0], "int").astype(int)
+    return int(*arguments, **keywords)
+
+
+@_staged(float)
+def _float(*arguments: Any) -> Any:
+    if arguments and isinstance(arguments[0], Array):
+        return _scalar(arguments[0], "float").astype(float)
+    return float(*arguments)
+
+
+@_staged(bool)
+def _bool(*arguments: Any) -> Any:
+    if arguments and isinstance(arguments[0], Array):
+        return _scalar(arguments[0], "bool").astype(bool)
+    return bool(*arguments)
+
+
+def _scalar(array: Array, name: str) -> Array:
+    if array.size != 1:
+        raise TypeError(
+            f"{name}({describe(array.node)}){place_text()}: the array has shape {array.shape}, "
+            "expected a single number"
+        )
+    return array.reshape(()) if array.shape else array
+
+
+@_staged(any)
+def _any(values: Any) -> Any:
+    if isinstance(values, Array):
+        return values.any()
+    return _folded(values, or_, False)
+
+
+@_staged(all)
+def _all(values: Any) -> Any:
+    if isinstance(values, Array):
+        return values.all()
+    return _folded(values, and_, True)
+
+
+def _folded(values: Iterable[Any], combine: Callable[..., Any], start: bool) -> Any:
+    """`any` and `all` of a Python iterable, which they read no further than they must."""
+    found: Any = start
+    for value in values:
+        found = combine(found, functools.partial(_itself, value))
+        if not isinstance(found, Array) and bool(found) is not start:
+            return not start
+    return found if isinstance(found, Array) else bool(found)
+
+
+def _itself(value: Any) -> Any:
+    return value
+
+
+@_staged(sum)
+def _sum(values: Any, start: Any = 0) -> Any:
+    return values.sum(axis=0) + start if isinstance(values, Array) else sum(values, start)
+
+
+@_staged(min)
+def _min(*arguments: Any, **keywords: Any) -> Any:
+    return _extreme(min, graph_functions.minimum, arguments, keywords)
+
+
+@_staged(max)
+def _max(*arguments: Any, **keywords: Any) -> Any:
+    return _extreme(max, graph_functions.maximum, arguments, keywords)
+
+
+def _extreme(
+    original: Callable[..., Any], pair: Callable[..., Array], arguments: Any, keywords: Any
+) -> Any:
+    if len(arguments) == 1 and isinstance(arguments[0], Array):
+        array = arguments[0]
+        if array.ndim != 1 or not array.size:
+            raise ValueError(
+                f"{original.__name__}({describe(array.node)}){place_text()}: the array has shape "
+                f"{array.shape}, expected a vector with an element at least"
+            )
+        _refuse_key(original, keywords)
+        return array.max() if original is max else array.min()
+    values = list(arguments[0]) if len(arguments) == 1 else list(arguments)
+    if not any(isinstance(value, Array) for value in values):
+        return (
+            original(values, **keywords)
+            if len(arguments) == 1
+            else original(*arguments, **keywords)
+        )
+    _refuse_key(original, keywords)
+    return functools.reduce(pair, values)
+
+
+def _refuse_key(original: Callable[..., Any], keywords: Any) -> None:
+    if keywords.get("key") is not None:
+        raise NotImplementedError(
+            f"{original.__name__} of symbolic values with a key{place_text()}; compute the keys "
+            "and use kg.argmax, kg.argmin or kg.sort"
+        )
+
+
+@_staged(sorted)
+def _sorted(values: Any, **keywords: Any) -> Any:
+    if not isinstance(values, Array):
+        values = list(values)
+        if not any(isinstance(value, Array) for value in values):
+            return sorted(values, **keywords)
+        values = graph_functions.stack(values)
+    _refuse_key(sorted, keywords)
+    if values.ndim != 1:
+        raise ValueError(
+            f"sorted({describe(values.node)}){place_text()}: the array has shape {values.shape}, "
+            "expected a vector"
+        )
+    ordered = graph_functions.sort(values)
+    return ordered[::-1] if keywords.get("reverse") else ordered
+
+
+@_staged(round)
+def _round(value: Any, ndigits: Any = None) -> Any:
+    if isinstance(value, Array) and ndigits is None:
+        return value.round().astype(int)
+    return round(value, ndigits)
+
+
+@_staged(range)
+def _range(*arguments: Any) -> Any:
+    symbolic = next((a for a in arguments if isinstance(a, Array)), None)
+    if symbolic is not None:
+        raise SymbolicError(
+            f"range({describe(symbolic.node)}){place_text()}: Python's range needs numbers that "
+            "are known now; use kg.range, over which a `for` becomes a loop of the graph"
+        )
+    return range(*arguments)
+
+
+@_staged(enumerate)
+def _enumerate(values: Any, start: Any = 0) -> Any:
+    if not _symbolic(values) and rows_of(values) is None:
+        return enumerate(values, start)
+    inner = _rows(values)
+
+    def at(i: Array) -> Any:
+        return i + start, inner.at(i)
+
+    if inner.xs is None or not isinstance(inner.length, int):
+        return _make("enumerate", Rows(inner.length, at), [values])
+    numbers = graph_range(inner.length)
+
+    def of(row: Any) -> Any:
+        return row[0] + start, inner.element(row[1])
+
+    return _make("enumerate", Rows(inner.length, at, (numbers, inner.xs), of), [values])
+
+
+@_staged(zip)
+def _zip(*values: Any, strict: bool = False) -> Any:
+    if not any(map(_symbolic, values)):
+        return zip(*values, strict=strict)
+    parts = [_rows(value) for value in values]
+    if strict and len({p.length for p in parts if isinstance(p.length, int)}) > 1:
+        lengths = ", ".join(str(p.length) for p in parts)
+        raise ValueError(f"zip with strict=True{place_text()}: the lengths are {lengths}")
+    return _make("zip", Joined(parts).rows(), values)
+
+
+@_staged(map)
+def _map(function: Any, *values: Any) -> Any:
+    from .call import converted
+
+    called = converted(function)
+    if not any(map(_symbolic, values)):
+        return map(called, *values)
+    parts = [_rows(value) for value in values]
+    return _make("map", Joined(parts).rows(lambda row: called(*row)), values)
+
+
+@_staged(filter)
+def _filter(function: Any, values: Any) -> Any:
+    if _symbolic(values):
+        raise NotImplementedError(
+            f"filter over a symbolic array{place_text()}: the number of elements that stay is not "
+            "known; use an `if` in the loop, or kg.where"
+        )
+    from .call import converted
+
+    return filter(converted(function), values)
+
+
+@_staged(reversed)
+def _reversed(values: Any) -> Any:
+    if not isinstance(values, Array):
+        return reversed(values)
+    return values[::-1]

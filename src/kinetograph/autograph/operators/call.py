@@ -1,0 +1,49 @@
+"""Calls in converted code: what is called is converted, too, if it is the user's own Python."""
+
+from functools import partial
+from types import BuiltinFunctionType, FunctionType, MethodType
+from typing import Any
+
+from ...graph.array import Array
+from ...graph.control.results import place_text
+from ...graph.errors import SymbolicTruthError
+from .builtins import STAGED
+
+__all__ = ["converted", "elements"]
+
+_HASHABLE = (type, BuiltinFunctionType)
+
+
+def converted(function: Any) -> Any:
+    """What is to be called in place of `function`."""
+    kind = type(function)
+    if kind is FunctionType:
+        from ..convert import converted_callee
+
+        return converted_callee(function)
+    if kind is MethodType:
+        inner = converted(function.__func__)
+        return function if inner is function.__func__ else MethodType(inner, function.__self__)
+    if isinstance(function, _HASHABLE):
+        return STAGED.get(function, function)
+    if kind is partial:
+        inner = converted(function.func)
+        if inner is function.func:
+            return function
+        return partial(inner, *function.args, **function.keywords)
+    call = getattr(kind, "__call__", None)
+    if type(call) is FunctionType:
+        inner = converted(call)
+        return function if inner is call else MethodType(inner, function)
+    return function
+
+
+def elements(iterated: Any) -> Any:
+    """What a comprehension runs over: anything but symbolic arrays."""
+    if isinstance(iterated, Array) or getattr(iterated, "symbolic", False):
+        raise SymbolicTruthError(
+            f"a comprehension runs over a symbolic array{place_text()}: comprehensions are "
+            "Python's and make lists; compute with the whole array, use kg.scan or kg.vmap, or a "
+            "`for` statement, which becomes a loop of the graph. kg.stack makes an array of a list"
+        )
+    return iterated

@@ -1,0 +1,165 @@
+"""`for` statements."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...graph.array import Array
+from ...graph.control.contexts import WhileContext
+from ...graph.control.results import place_text
+from ...graph.control.scan import build as build_scan
+from ...graph.control.structure import flatten
+from ...graph.elementwise import as_node
+from ...graph.errors import StagingError
+from ...graph.node import Node
+from ...graph.ranges import range as graph_range
+from ..iterables import Rows, rows_of
+from ..verbosity import report
+from .loop_state import LoopState
+from .unrolling import Unrolling
+from .values import caller, refuse_leak, user_containers
+from .while_stmt import read_options, repeat, with_first
+
+__all__ = ["for_stmt"]
+
+Access = Callable[[], tuple[Any, ...]]
+Assign = Callable[[tuple[Any, ...]], None]
+
+
+def for_stmt(
+    iterated: Any,
+    extra_test: Callable[[], Any] | None,
+    body: Callable[[Any], None],
+    get_state: Access,
+    set_state: Assign,
+    names: Sequence[str],
+    **options: Any,
+) -> None:
+    """A `for`: a loop of the graph over arrays and what else gives `Rows`, else Python's.
+
+    `extra_test` tells after each iteration whether the loop goes on: it has `break` or `return`.
+    """
+    report("for", iterated)
+    rows = rows_of(iterated)
+    if rows is None:
+        _run(iterated, extra_test, body)
+        return
+    if extra_test is not None and not rows.early_exit:
+        raise _no_early_exit(iterated, names)
+    if isinstance(rows.length, int) and rows.length <= 0:
+        return
+    if rows.length is None and extra_test is None:
+        raise StagingError(
+            f"this `for` never ends{place_text()}: what it runs over, {iterated!r}, has no end; "
+            "leave it by break or return, or take a number of elements"
+        )
+    others = user_containers(caller())
+    state = LoopState(get_state, set_state, names)
+    chosen = read_options(**options)
+    state.find_types(lambda context: body(_some_element(rows, context)))
+    whole = isinstance(rows.length, int) and extra_test is None and not options
+    numbers = (
+        _scan(rows, body, state)
+        if whole
+        else _repeat(rows, extra_test, body, state, chosen, options.get("name"))
+    )
+    refuse_leak(others, "`for`")
+    if rows.done is not None:
+        rows.done(rows.length if whole else numbers[0])
+    at_least_once = isinstance(rows.length, int) and "maximum_iterations" not in options
+    state.finish(numbers if whole else numbers[1:], at_least_once)
+
+
+def _no_early_exit(iterated: Any, names: Sequence[str]) -> NotImplementedError:
+    kind = type(iterated).__name__
+    if any(name.startswith("do_return") for name in names):
+        return NotImplementedError(
+            f"a return statement cannot be placed inside this {kind} loop{place_text()}; assign "
+            "to a variable and return it after the loop"
+        )
+    return NotImplementedError(
+        f"break and return statements are not yet supported in loops over {kind}{place_text()}"
+    )
+
+
+def _run(iterated: Any, extra_test: Callable[[], Any] | None, body: Callable[[Any], None]) -> None:
+    count = Unrolling("for")
+    for element in iterated:
+        body(element)
+        if extra_test is not None:
+            going_on = extra_test()
+            if isinstance(going_on, Array):
+                raise NotImplementedError(
+                    "break and return statements which depend on a symbolic condition are not "
+                    f"supported in Python for loops{place_text()}: let the loop run over an array, "
+                    "kg.range or kg.stack(list), so that it becomes a loop of the graph"
+                )
+            if not going_on:
+                break
+        count.step()
+
+
+def _some_element(rows: Rows, context: WhileContext) -> Any:
+    """An element as the body sees it, in an iteration that is thrown away."""
+    if rows.xs is None:
+        return rows.at(Array(context.argument(as_node(np.int64(0)), "loop variable", "i")))
+    leaves, paths, pattern = flatten(rows.xs, "itr")
+    inner = [
+        Array(context.argument(n, "row", path, shape=n.shape[1:]))
+        for n, path in zip(map(as_node, leaves), paths, strict=True)
+    ]
+    return rows.element(pattern.fill(inner))
+
+
+def _scan(rows: Rows, body: Callable[[Any], None], state: LoopState) -> list[Array]:
+    """A loop over all elements."""
+    assert isinstance(rows.length, int)
+    xs = graph_range(rows.length) if rows.xs is None else rows.xs
+    leaves, paths, pattern = flatten(xs, "itr")
+    nodes: list[Node] = [as_node(leaf) for leaf in leaves]
+    variables = state.loop_variables(several=False)
+    idle = not variables.nodes
+    if idle:
+        variables = with_first(variables, [("idle", 0)])
+
+    def advance(numbers: list[Array], row: Any) -> tuple[list[Any], None]:
+        own = [] if idle else numbers
+        state.enter(own)
+        body(rows.at(row) if rows.xs is None else rows.element(row))
+        after = state.leave(own, variables.weak[: len(own)])
+        return ([*numbers] if idle else after), None
+
+    last, _ = build_scan(advance, variables, (nodes, paths, pattern), rows.length)
+    return [] if idle else last
+
+
+def _repeat(
+    rows: Rows,
+    extra_test: Callable[[], Any] | None,
+    body: Callable[[Any], None],
+    state: LoopState,
+    options: Any,
+    name: str | None,
+) -> list[Array]:
+    """A loop that may end early, or whose length is not known: its first variable counts."""
+    if isinstance(rows.length, int) and options.bound is None:
+        options = options._replace(bound=rows.length)
+
+    def going_on(numbers: Sequence[Array]) -> Any:
+        state.enter(numbers[1:])
+        verdict: Any = True if rows.length is None else numbers[0] < rows.length
+        if extra_test is not None:
+            wanted = extra_test()
+            if isinstance(verdict, Array) and isinstance(wanted, Array):
+                return verdict & wanted
+            return wanted if verdict is True else verdict
+        return verdict
+
+    def advance(numbers: Sequence[Array], weak: Sequence[bool]) -> list[Any]:
+        state.enter(numbers[1:])
+        body(rows.at(numbers[0]))
+        return [numbers[0] + 1, *state.leave(numbers[1:], weak[1:])]
+
+    first = [("i", np.int64(0))]
+    return repeat(going_on, advance, state, options, name, first)

@@ -1,0 +1,122 @@
+"""`x[i] = v` and `x[i] += v`.
+
+Arrays of the graph get a new value; lists, dictionaries and NumPy arrays are changed in place, as
+in Python, unless what is written into a NumPy array is symbolic, or the statement is staged: then
+it becomes an array of the graph. Each function gives the owner or what takes its place.
+"""
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...graph.array import Array
+from ...graph.control.contexts import current_context
+from ...graph.control.results import place_text
+from ...graph.elementwise import as_node
+from ...graph.errors import SymbolicError
+from .undefined import Undefined
+
+__all__ = [
+    "assign_item",
+    "assign_item_in",
+    "assign_item_of",
+    "set_attribute",
+    "slice",
+    "update_item",
+    "update_item_in",
+    "update_item_of",
+]
+
+slice = slice
+_IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {
+    "+=": operator.iadd,
+    "-=": operator.isub,
+    "*=": operator.imul,
+    "/=": operator.itruediv,
+    "//=": operator.ifloordiv,
+    "%=": operator.imod,
+    "**=": operator.ipow,
+    "@=": operator.imatmul,
+    "&=": operator.iand,
+    "|=": operator.ior,
+    "^=": operator.ixor,
+    "<<=": operator.ilshift,
+    ">>=": operator.irshift,
+}
+
+
+def assign_item(value: Any, owner: Any, *path: Any) -> Any:
+    """The owner with `owner[path[0]][path[1]]... = value`."""
+    index, *rest = path
+    if rest:
+        inner = owner[index]
+        after = assign_item(value, inner, *rest)
+        return owner if after is inner else assign_item(after, owner, index)
+    if isinstance(owner, Array):
+        return owner.at[index].set(value)
+    if isinstance(owner, np.ndarray) and _becomes_array(value, index):
+        return Array(as_node(owner)).at[index].set(value)
+    owner[index] = value
+    return owner
+
+
+def _becomes_array(value: Any, index: Any) -> bool:
+    parts = index if isinstance(index, tuple) else (index,)
+    symbolic = isinstance(value, Array) or any(isinstance(p, Array) for p in parts)
+    return symbolic or current_context() is not None
+
+
+def update_item(word: str, value: Any, owner: Any, *path: Any) -> Any:
+    """The owner with `owner[path[0]]... += value`, or another operation."""
+    inner = owner
+    for index in path:
+        inner = inner[index]
+    if isinstance(inner, np.ndarray) and isinstance(owner, np.ndarray) and isinstance(value, Array):
+        inner = Array(as_node(inner))
+    return assign_item(_IN_PLACE[word](inner, value), owner, *path)
+
+
+def assign_item_of(value: Any, holder: Any, name: str, *path: Any) -> None:
+    """`holder.name[path[0]]... = value`."""
+    before = getattr(holder, name)
+    after = assign_item(value, before, *path)
+    if after is not before:
+        setattr(holder, name, after)
+
+
+def update_item_of(word: str, value: Any, holder: Any, name: str, *path: Any) -> None:
+    """`holder.name[path[0]]... += value`."""
+    before = getattr(holder, name)
+    after = update_item(word, value, before, *path)
+    if after is not before:
+        setattr(holder, name, after)
+
+
+def assign_item_in(value: Any, owner: Any, *path: Any) -> None:
+    """`owner[path[0]]... = value` where the owner is no variable of the function."""
+    _refuse_array(owner, assign_item(value, owner, *path))
+
+
+def update_item_in(word: str, value: Any, owner: Any, *path: Any) -> None:
+    """`owner[path[0]]... += value` where the owner is no variable of the function."""
+    _refuse_array(owner, update_item(word, value, owner, *path))
+
+
+def _refuse_array(before: Any, after: Any) -> None:
+    if after is not before:
+        raise SymbolicError(
+            f"an item of an array is assigned{place_text()}, but what holds the array is no "
+            "variable of this function: arrays of the graph cannot be changed in place; declare "
+            "the variable `global` or `nonlocal`, or work on a local one"
+        )
+
+
+def set_attribute(holder: Any, name: str, value: Any) -> None:
+    """`holder.name = value`; an attribute that was not there is taken away again."""
+    if isinstance(value, Undefined):
+        if name in getattr(holder, "__dict__", ()):
+            delattr(holder, name)
+    elif getattr(holder, name, Undefined) is not value:
+        setattr(holder, name, value)

@@ -1,0 +1,104 @@
+"""`kg.autograph.List`: a list of fixed capacity that may grow inside loops that become graph."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...graph.array import Array
+from ...graph.checks import run_time_check
+from ...graph.control.results import place_text
+from ...graph.elementwise import as_node
+from ...graph.functions import stack
+from ...graph.precision import float_dtype
+
+__all__ = ["List", "typed_list"]
+
+
+@dataclass(eq=False)
+class List:
+    """Elements of one shape and type, in a buffer, and their number.
+
+    Attributes
+    ----------
+    buffer
+        Room for the elements, along the first axis; zeros where none has been written yet.
+    count
+        The number of elements: an integer array.
+    """
+
+    buffer: Any
+    count: Any
+
+    @property
+    def capacity(self) -> int:
+        """The largest number of elements."""
+        return int(self.buffer.shape[0])
+
+    def append(self, value: Any) -> None:
+        """Add an element at the end."""
+        run_time_check(
+            self.count < self.capacity,
+            OverflowError,
+            f"list is full{place_text()}: it has a capacity of {self.capacity}",
+        )
+        self.buffer = self.buffer.at[self.count].set(value)
+        self.count = self.count + 1
+
+    def extend(self, values: Any) -> None:
+        """Add elements at the end."""
+        for value in values:
+            self.append(value)
+
+    def pop(self) -> Array:
+        """Take away the last element and return it."""
+        run_time_check(self.count > 0, IndexError, f"pop from empty list{place_text()}")
+        self.count = self.count - 1
+        return self.buffer[self.count]
+
+    def clear(self) -> None:
+        """Take away all elements."""
+        self.count = self.count * 0
+
+    def _place(self, index: Any) -> Any:
+        place = index + self.count if isinstance(index, int) and index < 0 else index
+        inside = (place >= 0) & (place < self.count)
+        run_time_check(inside, IndexError, f"list index out of range{place_text()}")
+        return place
+
+    def __getitem__(self, index: Any) -> Array:
+        return self.buffer[self._place(index)]
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self.buffer = self.buffer.at[self._place(index)].set(value)
+
+    def __len__(self) -> int:
+        raise TypeError(
+            "the number of elements of this list is not known while the graph is built; in "
+            "converted code len(...) gives it as an array, `.count` anywhere"
+        )
+
+    def __iter__(self) -> Iterator[Any]:
+        raise TypeError("loop over `.buffer[:n]`, or over kg.range(len(...)) in converted code")
+
+
+def typed_list(
+    values: Any, dtype: Any = None, shape: Any = (), capacity: int | None = None
+) -> List:
+    """A Python list as one of fixed capacity; see `set_element_type`."""
+    if not isinstance(values, list):
+        raise TypeError(
+            f"set_element_type{place_text()}: expected a list, got {type(values).__name__}"
+        )
+    if capacity is None or isinstance(capacity, bool) or int(capacity) < len(values):
+        raise ValueError(
+            f"set_element_type{place_text()}: capacity is {capacity}; give the largest number of "
+            f"elements the list may have{f', {len(values)} at least' if values else ''}"
+        )
+    sizes = (shape,) if isinstance(shape, int) else tuple(shape)
+    kind = float_dtype() if dtype is None else np.dtype(dtype)
+    buffer = Array(as_node(np.zeros((int(capacity), *sizes), kind)))
+    if values:
+        buffer = buffer.at[: len(values)].set(stack(values).astype(kind))
+    return List(buffer, Array(as_node(np.int64(len(values)))))

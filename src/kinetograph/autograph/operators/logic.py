@@ -1,0 +1,170 @@
+"""`and`, `or`, `not`, chained comparisons and `in`, lazily; `assert`; patterns of `match`.
+
+Where a symbolic operand decides whether the next one is evaluated, that one is built into a branch.
+A branch that only computes a few numbers, draws nothing and changes no state is computed in any
+case, which is cheaper than a branch.
+"""
+
+import functools
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...graph.array import Array
+from ...graph.checks import run_time_check
+from ...graph.control.contexts import current_context
+from ...graph.control.results import place_text
+from ...graph.control.rollback import mark, rollback
+from ...graph.control.state import current_versions
+from ...graph.elementwise import as_node, elementwise
+from ...graph.messages import describe
+from ...graph.node import Apply, Data, Node
+from .branching import if_exp, predicate
+
+__all__ = ["and_", "assert_stmt", "chain", "in_", "matches", "not_", "or_"]
+
+Lazy = Callable[[], Any]
+_CHEAP = 16  # elements
+_COMPARE: dict[str, Callable[[Any, Any], Any]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "is": operator.is_,
+    "is not": operator.is_not,
+}
+
+
+def not_(value: Any) -> Any:
+    """`not value`."""
+    if isinstance(value, Array):
+        return Array(elementwise("logical_not", predicate(value, "`not`")))
+    return not value
+
+
+def and_(value: Any, *rest: Lazy) -> Any:
+    """`value and rest[0]() and ...`: the first that is false, else the last."""
+    return _chained(value, rest, "and")
+
+
+def or_(value: Any, *rest: Lazy) -> Any:
+    """`value or rest[0]() or ...`: the first that is true, else the last."""
+    return _chained(value, rest, "or")
+
+
+def _chained(value: Any, rest: Sequence[Lazy], word: str) -> Any:
+    for place, later in enumerate(rest):
+        if isinstance(value, Array):
+            return _staged(value, rest[place:], word)
+        if bool(value) is (word == "or"):
+            return value
+        value = later()
+    return value
+
+
+def _staged(value: Array, rest: Sequence[Lazy], word: str) -> Any:
+    if not rest:
+        return value
+    pred = predicate(value, f"`{word}`")
+
+    def others() -> Any:
+        return _chained(rest[0](), rest[1:], word)
+
+    moment = mark()
+    versions = current_versions()
+    assigned = dict(versions.latest)
+    found = others()
+    if isinstance(found, (bool, np.bool_)):
+        found = Array(as_node(np.asarray(found)))
+    if isinstance(found, Array) and versions.latest == assigned:
+        node = found.node
+        if node.dtype.kind == "b" and node.size == 1 and _is_cheap(node, moment.serial):
+            return Array(elementwise(f"logical_{word}", pred, predicate(found, f"`{word}`")))
+    rollback(moment)
+    if word == "and":
+        return if_exp(value, others, lambda: False)
+    return if_exp(value, lambda: True, others)
+
+
+def _is_cheap(node: Node, since: int) -> bool:
+    """Whether what was made since a mark is a little arithmetic."""
+    pending, seen = [node], {node}
+    while pending:
+        node = pending.pop()
+        if node.serial < since or isinstance(node, Data):
+            continue
+        arithmetic = isinstance(node, Apply) and node.operation.elementwise
+        if node.context is not current_context() or not arithmetic or node.size > _CHEAP:
+            return False
+        if len(seen) > _CHEAP:
+            return False
+        for parent in node.parents:
+            if parent not in seen:
+                seen.add(parent)
+                pending.append(parent)
+    return True
+
+
+def chain(value: Any, *rest: Any) -> Any:
+    """`value < b < c`: each operand evaluated once, and only as far as needed."""
+    word, later, *others = rest
+    right = later()
+    first = in_(value, right) if word == "in" else None
+    if word == "not in":
+        first = not_(in_(value, right))
+    elif word != "in":
+        first = _COMPARE[word](value, right)
+    return and_(first, lambda: chain(right, *others)) if others else first
+
+
+def in_(value: Any, container: Any) -> Any:
+    """`value in container`."""
+    if isinstance(container, Array):
+        return (container == value).any()
+    if isinstance(container, (list, tuple, range)) and (
+        isinstance(value, Array) or any(isinstance(part, Array) for part in container)
+    ):
+        found: Any = False
+        for part in container:
+            found = or_(found, functools.partial(_equal, part, value))
+        return found
+    return value in container
+
+
+def _equal(first: Any, second: Any) -> Any:
+    """Whether two values are the same, as one truth value."""
+    found = first == second
+    return found.all() if isinstance(found, Array) and found.shape else found
+
+
+def assert_stmt(condition: Any, message: Lazy | None = None) -> None:
+    """`assert condition, message()`: of a symbolic condition, checked when the program runs."""
+    if not isinstance(condition, Array):
+        if not condition:
+            raise AssertionError(*([message()] if message is not None else ()))
+        return
+    text = str(message()) if message is not None else ""
+    run_time_check(condition, AssertionError, text or f"assertion failed{place_text()}")
+
+
+def matches(subject: Any, trial: Callable[[Any], bool], literals: tuple[Any, ...] | None) -> Any:
+    """Whether a pattern of `match` fits."""
+    if not isinstance(subject, Array):
+        return trial(subject)
+    if literals is None:
+        raise TypeError(
+            f"match on the symbolic {describe(subject.node)}{place_text()}: its values are not "
+            "known while the graph is built, so only literals, `_` and a name, with or without a "
+            "guard, can be matched; write sequence, mapping and class patterns as comparisons of "
+            "x.shape, x[i] and so on"
+        )
+    found: Any = False
+    for literal in literals:
+        if literal is None or isinstance(literal, str):
+            continue  # an array is neither
+        found = or_(found, functools.partial(_equal, subject, literal))
+    return found

@@ -1,0 +1,269 @@
+"""The variables of a staged loop: what goes in, round and out.
+
+Numbers and arrays become loop variables, wherever in a structure they are. A variable that the loop
+makes has no value before: one iteration is built and thrown away to learn its type, and it goes in
+as zeros that do not count (`Maybe`).
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from ...graph.array import Array
+from ...graph.control.contexts import WhileContext
+from ...graph.control.results import common_dtype, place_text
+from ...graph.control.rollback import mark, rollback
+from ...graph.control.structure import Pattern, flatten
+from ...graph.control.variables import Variables
+from ...graph.errors import ShapeError
+from ...graph.node import Node
+from .merge import blank
+from .undefined import LoopUndefined, Maybe, Undefined, UndefinedReturnValue
+from .values import (
+    Containers,
+    Value,
+    as_leaf_node,
+    frozen,
+    is_number,
+    read_value,
+    refilled,
+    same,
+    weak,
+)
+
+__all__ = ["LoopState"]
+
+Access = Callable[[], tuple[Any, ...]]
+Assign = Callable[[tuple[Any, ...]], None]
+
+
+class _Variable(NamedTuple):
+    """One of the user's variables as it enters the loop."""
+
+    name: str
+    held: Any  # what it held before the loop
+    value: Value
+    place: str | None  # of the loop, where the variable may be undefined after it
+    defined: Any = True
+
+
+class LoopState:
+    """The variables that a loop modifies."""
+
+    def __init__(self, get_state: Access, set_state: Assign, names: Sequence[str]) -> None:
+        self.get_state, self.set_state, self.names = get_state, set_state, names
+        self.entry = get_state()
+        self.containers = Containers(zip(names, self.entry, strict=True))
+        self.place = place_text()
+        self.variables = [
+            self._variable(name, held) for name, held in zip(names, self.entry, strict=True)
+        ]
+        self.surely: set[str] = set()  # variables that each iteration binds
+
+    def _variable(self, name: str, held: Any) -> _Variable:
+        if isinstance(held, Maybe):
+            return _Variable(name, held, read_value(held, name), held.place, held.defined)
+        return _Variable(name, held, read_value(frozen(held), name), None)
+
+    # Variables that the loop makes.
+    def find_types(self, iterate: Callable[[WhileContext], None]) -> None:
+        """Build one iteration, if need be, to learn what undefined variables become."""
+        if not any(isinstance(v.held, Undefined) for v in self.variables):
+            return
+        moment = mark()
+        context = WhileContext("first iteration")
+        leaves = iter(self._numbers())
+        arguments = [context.argument(as_leaf_node(leaf), "loop variable") for leaf in leaves]
+        with context:
+            self._put(iter([Array(a) for a in arguments]), probing=True)
+            iterate(context)
+            found = [
+                _types(name, held) for name, held in zip(self.names, self.get_state(), strict=True)
+            ]
+        rollback(moment)
+        self._restore()
+        self.variables = [
+            v if not isinstance(v.held, Undefined) else self._created(v, value)
+            for v, value in zip(self.variables, found, strict=True)
+        ]
+
+    def _created(self, variable: _Variable, value: Value) -> _Variable:
+        if isinstance(value.held, Undefined):
+            return variable
+        if isinstance(variable.held, UndefinedReturnValue):
+            return variable._replace(value=value)
+        return variable._replace(value=value, place=self.place, defined=False)
+
+    # What goes in and round.
+    def loop_variables(self, several: bool) -> Variables:
+        """The numbers and arrays in all variables."""
+        leaves = self._numbers()
+        paths = self._paths()
+        nodes: list[Node] = [as_leaf_node(leaf) for leaf in leaves]
+        pattern = flatten(nodes)[2]
+        return Variables(nodes, [weak(leaf) for leaf in leaves], paths, pattern, several)
+
+    def enter(self, arrays: Sequence[Array]) -> None:
+        """Let the user's variables hold the loop variables."""
+        self._put(iter(arrays))
+
+    def leave(self, before: Sequence[Array], weak_before: Sequence[bool]) -> list[Any]:
+        """The loop variables after an iteration, checked."""
+        leaves: list[Any] = []
+        arrays = iter(zip(before, weak_before, strict=True))
+        for variable, held in zip(self.variables, self.get_state(), strict=True):
+            leaves += self._after(variable, held, arrays)
+        self._restore()
+        return leaves
+
+    def finish(self, arrays: Sequence[Array], at_least_once: bool = False) -> None:
+        """Give the user's variables their values after the loop."""
+        results = iter(arrays)
+        after: list[Any] = []
+        for variable in self.variables:
+            value = self._filled(variable, results)
+            if isinstance(value, Maybe) and at_least_once and variable.name in self.surely:
+                value = value.value
+            after.append(refilled(variable.held, value))
+        self.set_state(tuple(after))
+
+    def _numbers(self) -> list[Any]:
+        found: list[Any] = []
+        for variable in self.variables:
+            found += [leaf for leaf in variable.value.leaves if is_number(leaf)]
+            if variable.place is not None:
+                found.append(variable.defined)
+        return found
+
+    def _paths(self) -> list[str]:
+        found: list[str] = []
+        for variable in self.variables:
+            pairs = zip(variable.value.leaves, variable.value.paths, strict=True)
+            found += [title(path) for leaf, path in pairs if is_number(leaf)]
+            if variable.place is not None:
+                found.append(f"{variable.name} is defined")
+        return found
+
+    def _filled(self, variable: _Variable, arrays: Any, probing: bool = False) -> Any:
+        value = variable.value
+        if isinstance(value.held, Undefined) and not value.leaves and value.pattern == _UNDEFINED:
+            created = probing and not isinstance(value.held, UndefinedReturnValue)
+            return LoopUndefined(variable.name) if created else value.held
+        leaves = [next(arrays) if is_number(leaf) else leaf for leaf in value.leaves]
+        content = value.pattern.fill(leaves)
+        if variable.place is None:
+            return content
+        return Maybe(variable.name, content, next(arrays), variable.place)
+
+    def _put(self, arrays: Any, probing: bool = False) -> None:
+        values = [self._filled(variable, arrays, probing) for variable in self.variables]
+        pairs = zip(self.variables, values, strict=True)
+        self.set_state(tuple(refilled(variable.held, value) for variable, value in pairs))
+
+    def _restore(self) -> None:
+        self.containers.restore()
+        self.set_state(self.entry)
+
+    def _after(self, variable: _Variable, held: Any, arrays: Any) -> list[Any]:
+        name, before = variable.name, variable.value
+        if isinstance(held, Undefined):
+            if not before.leaves and variable.place is None:
+                return []
+            if not isinstance(held, UndefinedReturnValue):
+                raise held._read()
+        value = read_value(held, name)
+        if isinstance(before.held, Undefined) and not before.leaves and variable.place is None:
+            return []  # bound on no way that was built
+        _check_structure(name, before, value)
+        leaves: list[Any] = []
+        for path, first, second in zip(before.paths, before.leaves, value.leaves, strict=True):
+            if not is_number(first):
+                if not same(first, second):
+                    raise _no_number(path, first, second)
+                continue
+            array, is_weak = next(arrays)
+            leaves.append(_checked(path, array, is_weak, second))
+        if variable.place is not None:
+            next(arrays)
+            sure = not isinstance(held, Maybe)
+            if sure:
+                self.surely.add(name)
+            leaves.append(True if sure else held.defined)
+        return leaves
+
+
+_UNDEFINED = Pattern(None, "undefined")
+
+
+def _types(name: str, held: Any) -> Value:
+    """What a variable holds, with zeros for its numbers: they are needed when it is no more."""
+    value = read_value(held, name)
+    return value._replace(leaves=[blank(leaf) for leaf in value.leaves])
+
+
+def title(path: str) -> str:
+    """How messages call a variable."""
+    if path.startswith("retval_"):
+        return "the return value" + path[len("retval_") :].lstrip("0123456789")
+    return path
+
+
+def _checked(path: str, before: Array, is_weak: bool, leaf: Any) -> Any:
+    """A leaf after an iteration, of the type and shape that it had before."""
+    name = title(path)
+    if not is_number(leaf):
+        raise _no_number(path, before, leaf)
+    node = as_leaf_node(leaf)
+    if node.shape != before.shape:
+        raise ShapeError(
+            f"{name!r} has shape {before.shape} before the loop, but shape {node.shape} after one "
+            f"iteration{place_text()}: shapes are fixed in compiled programs (shape_invariants "
+            "cannot change that); start with an array of the final shape and write into it"
+        )
+    dtype = common_dtype((before.dtype, node.dtype), (is_weak, weak(leaf)))
+    if dtype is None or (dtype != before.dtype and not is_weak):
+        raise TypeError(
+            f"{name!r} has dtype {before.dtype} before the loop, but dtype {node.dtype} after one "
+            f"iteration{place_text()}; start it with that type, or convert it in the loop with "
+            f".astype('{before.dtype}')"
+        )
+    return leaf
+
+
+def _no_number(path: str, before: Any, after: Any) -> TypeError:
+    name = title(path)
+    if name.startswith("the return value"):
+        return TypeError(
+            f"{name} from a staged loop may only be an array, a number, a boolean, or a tuple, "
+            f"list or dict of them; got {after!r}{place_text()}"
+        )
+    return TypeError(
+        f"{name!r} is {_shown(before)} before the loop, but {_shown(after)} after one iteration"
+        f"{place_text()}: only numbers and arrays can change in a loop that becomes graph"
+    )
+
+
+def _shown(value: Any) -> str:
+    return f"an array of {value.dtype}" if isinstance(value, Array) else repr(value)
+
+
+def _check_structure(name: str, before: Value, after: Value) -> None:
+    found = before.pattern.difference(after.pattern)
+    if not found:
+        return
+    path, first, second = found
+    called = title(name)
+    if first == "None" and not path:
+        raise ValueError(
+            f"{called!r} is not allowed to be None before the loop{place_text()}: give it a value "
+            "of the type it gets in the loop"
+        )
+    if isinstance(before.held, list) and isinstance(after.held, list):
+        raise TypeError(
+            f"list {called!r} is modified inside a staged loop{place_text()}, from {first} to "
+            f"{second} elements; use a buffer: kg.autograph.set_element_type({called}, ...), as "
+            "TensorFlow's TensorArray does, or an array of the final length"
+        )
+    raise TypeError(
+        f"{called!r} does not have the same nested structure after one iteration{place_text()}: "
+        f"{f'at {path} ' if path else ''}it is {first} before the loop and {second} after"
+    )

@@ -1,0 +1,183 @@
+"""Bringing together what two branches leave in a variable."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...graph.array import Array
+from ...graph.control.branches import join
+from ...graph.control.contexts import CondContext
+from ...graph.control.results import common_dtype, converted, place_text
+from ...graph.elementwise import as_node
+from ...graph.errors import ShapeError
+from ...graph.node import Node
+from .undefined import LoopUndefined, Maybe, Undefined, UndefinedError, UndefinedReturnValue
+from .values import Value, as_leaf_node, is_number, same, weak
+
+__all__ = ["BRANCHES", "Merge", "blank"]
+
+BRANCHES = ("main", "else")
+Fill = Callable[[list[Array]], Any]  # makes a value of the results of the conditional
+
+
+class Merge:
+    """The outputs of two branches, collected variable by variable."""
+
+    def __init__(self, contexts: Sequence[CondContext]) -> None:
+        self.contexts = contexts
+        self.outputs: tuple[list[Node], list[Node]] = ([], [])
+        self.fills: list[Fill] = []
+
+    def variable(self, name: str, first: Value, second: Value) -> None:
+        """Add a variable, of which the branches leave these values.
+
+        Raises
+        ------
+        UndefinedError, ValueError, TypeError, ShapeError
+            If one branch leaves none, or values that cannot be the results of one conditional.
+        """
+        self.fills.append(self._variable(name, first, second))
+
+    def variable_if_possible(self, name: str, first: Value, second: Value) -> None:
+        """Add a variable that may never be read; it is undefined where that cannot be."""
+        count = len(self.outputs[0])
+        try:
+            self.variable(name, first, second)
+        except (UndefinedError, ValueError, TypeError):
+            for out in self.outputs:
+                del out[count:]
+            self.fills.append(lambda _: Undefined(name))
+
+    def skip(self) -> None:
+        """Add a variable that is not needed."""
+        self.fills.append(lambda _: None)
+
+    def finish(self, pred: Node) -> list[Any]:
+        """The values after the conditional, in the order of the variables."""
+        main, otherwise = self.outputs
+        results = join(pred, self.contexts[::-1], (otherwise, main))
+        return [fill(results) for fill in self.fills]
+
+    def _variable(self, name: str, first: Value, second: Value) -> Fill:
+        pair = (first, second)
+        undefined = [isinstance(v.held, Undefined) for v in pair]
+        if all(undefined):
+            return lambda _: first.held
+        maybe = any(isinstance(v.held, (Maybe, LoopUndefined)) for v in pair)
+        if any(undefined):
+            missing = undefined.index(True)
+            known = pair[1 - missing]
+            kind = pair[missing].held
+            if not isinstance(kind, UndefinedReturnValue) and not maybe:
+                raise UndefinedError(
+                    f"{name!r} must also be initialized in the {BRANCHES[missing]} branch"
+                    f"{place_text()}, because it is used later"
+                )
+            filled = known._replace(leaves=list(map(blank, known.leaves)), held=None)
+            values = (filled, known) if missing == 0 else (known, filled)
+        else:
+            values = pair
+        fill = self._structure(name, *values)
+        if not maybe:
+            return fill
+        flag = self._leaf("", *(_is_defined(v.held) for v in pair))
+        example = next(v.held for v in pair if isinstance(v.held, (Maybe, LoopUndefined)))
+        place = example.place if isinstance(example, Maybe) else ""
+        return lambda results: Maybe(name, fill(results), flag(results), place)
+
+    def _structure(self, name: str, first: Value, second: Value) -> Fill:
+        _check_structures(name, first, second)
+        unchanged = first.held is second.held and not isinstance(first.held, (list, dict, tuple))
+        if unchanged and all(map(same, first.leaves, second.leaves)):
+            return lambda _: first.held
+        fills = [
+            self._leaf(path, a, b)
+            for path, a, b in zip(first.paths, first.leaves, second.leaves, strict=True)
+        ]
+        return lambda results: first.pattern.fill([fill(results) for fill in fills])
+
+    def _leaf(self, path: str, first: Any, second: Any) -> Fill:
+        if same(first, second):
+            return lambda _: first
+        for leaf, other, branch in ((first, second, "main"), (second, first, "else")):
+            if not is_number(leaf):
+                raise TypeError(
+                    f"{_title(path)} is {_kind(leaf)} in the {branch} branch, but {_kind(other)} "
+                    f"in the other{place_text()}: what depends on a symbolic condition has to be "
+                    "a number, a boolean or an array of them"
+                )
+        nodes = []
+        for leaf, context in zip((first, second), self.contexts, strict=True):
+            with context:
+                nodes.append(context.add_value(as_leaf_node(leaf)))
+        main, otherwise = nodes
+        if main.shape != otherwise.shape:
+            raise ShapeError(
+                f"{_title(path)} has shape {main.shape} in the main branch, but shape "
+                f"{otherwise.shape} in the else branch{place_text()}; pad the smaller one, or "
+                "compute both and choose elements with kg.where"
+            )
+        dtype = common_dtype([n.dtype for n in nodes], [weak(first), weak(second)])
+        if dtype is None:
+            raise TypeError(
+                f"{_title(path)} has dtype {main.dtype} in the main branch, but dtype "
+                f"{otherwise.dtype} in the else branch{place_text()}; convert one with .astype"
+            )
+        for out, node, context in zip(self.outputs, nodes, self.contexts, strict=True):
+            out.append(converted(node, dtype, context))
+        place = len(self.outputs[0]) - 1
+        return lambda results: results[place]
+
+
+def _is_defined(held: Any) -> Any:
+    if isinstance(held, Maybe):
+        return held.defined
+    return not isinstance(held, Undefined)
+
+
+def blank(leaf: Any) -> Any:
+    """What stands where no value is, and is never read."""
+    if not is_number(leaf):
+        return leaf
+    if weak(leaf):
+        return type(leaf)(0)
+    node = as_node(leaf) if not isinstance(leaf, Array) else leaf.node
+    return np.zeros(node.shape, node.dtype)
+
+
+def _check_structures(name: str, first: Value, second: Value) -> None:
+    found = first.pattern.difference(second.pattern)
+    if not found:
+        return
+    path, main, otherwise = found
+    is_return = first.paths and name.startswith("retval_")
+    for branch, here, there in (("main", main, otherwise), ("else", otherwise, main)):
+        if here == "None" and not path:
+            if name.startswith("retval_"):
+                raise ValueError(
+                    f"A value must also be returned from the {branch} branch{place_text()}: the "
+                    f"{branch} branch must also have a return statement with {there}"
+                )
+            raise ValueError(f"{name!r} is None at the end of the {branch} branch{place_text()}.")
+    title = "the return value" if is_return or name.startswith("retval_") else repr(name)
+    raise TypeError(
+        f"{title} must have the same nested structure in the main and else branches"
+        f"{place_text()}: {f'at {path} ' if path else ''}it is {main} in the main branch and "
+        f"{otherwise} in the else branch"
+    )
+
+
+def _title(path: str) -> str:
+    if path.startswith("retval_"):
+        rest = path[path.find("[") :] if "[" in path else ""
+        return f"the return value{rest}"
+    return repr(path) if path else "the value of the conditional expression"
+
+
+def _kind(leaf: Any) -> str:
+    if leaf is None:
+        return "None"
+    if isinstance(leaf, str):
+        return f"the text {leaf!r}"
+    return f"a {type(leaf).__name__}"

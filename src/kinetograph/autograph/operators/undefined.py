@@ -1,0 +1,107 @@
+"""Variables that have no value, or may have none.
+
+    Undefined              not bound yet; reading it is an UnboundLocalError, as in Python
+    UndefinedReturnValue   no `return` has been reached
+    Maybe                  bound if a loop made a trip: a value, and whether it counts
+
+A `Maybe` is read by its value, with a check when the program runs.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from ...graph.checks import run_time_check
+from ...graph.control.results import place_text
+from ...graph.errors import KinetographError
+
+__all__ = ["Maybe", "Undefined", "UndefinedError", "UndefinedReturnValue", "ld", "ldu", "retval"]
+
+
+class UndefinedError(KinetographError, UnboundLocalError, ValueError):
+    """A variable was used before anything was assigned to it."""
+
+
+class Undefined:
+    """The value of a variable that has none. Whatever is done with it is an error."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def _read(self, *_: Any) -> Any:
+        raise UndefinedError(f"{self.name!r} is used before assignment{place_text()}")
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __call__ = _read
+    __lt__ = __le__ = __gt__ = __ge__ = __getitem__ = __iter__ = __bool__ = __len__ = _read
+    __neg__ = __abs__ = __float__ = __int__ = _read
+
+    def __repr__(self) -> str:
+        return f"<undefined {self.name}>"
+
+
+class LoopUndefined(Undefined):
+    """A variable that a loop may make: undefined as its first trip begins."""
+
+    __slots__ = ()
+
+    def _read(self, *_: Any) -> Any:
+        raise UndefinedError(
+            f"{self.name!r} must be defined before the loop{place_text()}: it is read in the loop "
+            "before anything is assigned to it"
+        )
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __call__ = _read
+    __lt__ = __le__ = __gt__ = __ge__ = __getitem__ = __iter__ = __bool__ = __len__ = _read
+    __neg__ = __abs__ = __float__ = __int__ = _read
+
+
+class UndefinedReturnValue(Undefined):
+    """The value of a function that has not returned."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        super().__init__("the return value")
+
+
+class Maybe:
+    """A value that counts if `defined` is true when the program runs."""
+
+    __slots__ = ("defined", "name", "place", "value")
+
+    def __init__(self, name: str, value: Any, defined: Any, place: str) -> None:
+        self.name, self.value, self.defined, self.place = name, value, defined, place
+
+    def _read(self) -> Any:
+        run_time_check(
+            self.defined,
+            UndefinedError,
+            f"{self.name!r} is used before assignment: the loop must iterate at least once to "
+            f"initialize {self.name}{self.place}",
+        )
+        return self.value
+
+    def __repr__(self) -> str:
+        return f"<{self.name}, perhaps undefined>"
+
+
+_SPECIAL = (Undefined, Maybe)
+
+
+def ld(value: Any) -> Any:
+    """What a variable holds that may be undefined."""
+    return value._read() if isinstance(value, _SPECIAL) else value
+
+
+def ldu(read: Callable[[], Any], name: str) -> Any:
+    """What `read` gives, or an `Undefined`."""
+    try:
+        return read()
+    except (AttributeError, NameError):
+        return Undefined(name)
+
+
+def retval(value: Any) -> Any:
+    """What a function returns: None if it reached no `return`."""
+    return None if isinstance(value, Undefined) else value

@@ -1,0 +1,53 @@
+"""A watch over Python loops that write their body into the graph again and again."""
+
+import warnings
+
+from ...graph.control.results import place_text
+from ...graph.errors import AutographWarning, StagingError
+from ...graph.node import next_serial
+
+__all__ = ["ITERATION_LIMIT", "UNROLLED_ITERATIONS", "Unrolling"]
+
+UNROLLED_ITERATIONS = 1000  # so many that each add to the graph are worth a warning
+ITERATION_LIMIT = 100_000_000
+
+
+class Unrolling:
+    """Counts the iterations of one loop; without effect under `python -O`."""
+
+    __slots__ = ("adding", "count", "serial", "statement", "warned")
+
+    def __init__(self, statement: str) -> None:
+        self.statement = statement
+        self.count = self.adding = 0
+        self.serial = next_serial() if __debug__ else 0
+        self.warned = False
+
+    def step(self) -> None:
+        """One more iteration."""
+        if not __debug__:
+            return
+        self.count += 1
+        if self.warned or self.adding > 0 or self.count < 16 or self.count % 64 == 0:
+            self._note()
+        if self.count > ITERATION_LIMIT:
+            raise StagingError(
+                f"iteration limit exceeded{place_text()}: this Python loop has run "
+                f"{ITERATION_LIMIT} times while a graph was built"
+            )
+
+    def _note(self) -> None:
+        serial = next_serial()
+        if serial > self.serial + 1:
+            self.adding += 1
+        self.serial = serial
+        if self.adding > UNROLLED_ITERATIONS and not self.warned:
+            self.warned = True
+            warnings.warn(
+                f"Large unrolled loop detected{place_text()}: this `{self.statement}` is Python's "
+                f"and has added nodes to the graph in {self.adding} iterations. If it should be a "
+                "loop of the graph, let it run over an array, kg.range or kg.stack(list), or let "
+                "its condition depend on an array",
+                AutographWarning,
+                stacklevel=4,
+            )

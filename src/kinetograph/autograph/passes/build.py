@@ -1,0 +1,156 @@
+"""Making pieces of syntax trees, at the places of those they stand for."""
+
+import ast
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeVar
+
+__all__ = [
+    "OPERATORS",
+    "Namer",
+    "ag_call",
+    "assign",
+    "assign_name",
+    "define",
+    "header",
+    "is_ag_call",
+    "is_opaque",
+    "lazy",
+    "located",
+    "name",
+    "negation",
+    "text",
+]
+
+OPERATORS = "ag__"  # the name under which converted code knows kinetograph's operators
+_Node = TypeVar("_Node", bound=ast.AST)
+
+
+class Namer:
+    """Names that a function does not use yet."""
+
+    def __init__(self, tree: ast.AST) -> None:
+        self.used: set[str] = set()
+        for node in ast.walk(tree):
+            for field in ("id", "name", "arg", "asname", "rest"):
+                used = getattr(node, field, None)
+                if isinstance(used, str):
+                    self.used.add(used)
+        self.generated: set[str] = set()
+
+    def fresh(self, wanted: str) -> str:
+        """`wanted`, or with a number behind it."""
+        found, number = wanted, 0
+        while found in self.used:
+            number += 1
+            found = f"{wanted}_{number}" if not wanted.endswith("_") else f"{wanted}{number}"
+        self.used.add(found)
+        self.generated.add(found)
+        return found
+
+
+def located(node: _Node, like: ast.AST) -> _Node:
+    """The node and all in it that has no place yet, at the place of another one."""
+    place = {
+        field: getattr(like, field)
+        for field in ("lineno", "col_offset", "end_lineno", "end_col_offset")
+        if hasattr(like, field)
+    }
+    for part in ast.walk(node):
+        if "lineno" in part._attributes and not hasattr(part, "lineno"):
+            for field, value in place.items():
+                setattr(part, field, value)
+    return node
+
+
+def header(node: ast.stmt) -> ast.stmt:
+    """A place that ends with the first line of a compound statement, not with its body."""
+    last: ast.AST = getattr(node, "test", None) or getattr(node, "iter", node)
+    place = ast.Pass(lineno=node.lineno, col_offset=node.col_offset)
+    place.end_lineno = getattr(last, "end_lineno", node.lineno)
+    place.end_col_offset = getattr(last, "end_col_offset", node.col_offset)
+    return place
+
+
+def name(identifier: str) -> ast.Name:
+    """The value of a variable."""
+    return ast.Name(identifier, ast.Load())
+
+
+def text(value: Any) -> ast.Constant:
+    """A constant."""
+    return ast.Constant(value)
+
+
+def ag_call(operator: str, *arguments: ast.expr, **keywords: ast.expr) -> ast.Call:
+    """`ag__.operator(...)`."""
+    function = ast.Attribute(name(OPERATORS), operator, ast.Load())
+    return ast.Call(function, list(arguments), [ast.keyword(k, v) for k, v in keywords.items()])
+
+
+def is_ag_call(node: ast.AST) -> bool:
+    """Whether a call is one of kinetograph's operators."""
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and isinstance(node.func.value, ast.Name)
+        and node.func.value.id == OPERATORS
+    )
+
+
+def assign(target: ast.expr, value: ast.expr) -> ast.Assign:
+    """`target = value`."""
+    return ast.Assign([target], value)
+
+
+def assign_name(identifier: str, value: ast.expr) -> ast.Assign:
+    """`identifier = value`."""
+    return assign(ast.Name(identifier, ast.Store()), value)
+
+
+def lazy(value: ast.expr) -> ast.Lambda:
+    """`lambda: value`."""
+    return ast.Lambda(ast.arguments([], [], None, [], [], None, []), value)
+
+
+def negation(value: ast.expr) -> ast.expr:
+    """`not value`."""
+    return ast.UnaryOp(ast.Not(), value)
+
+
+def define(
+    identifier: str,
+    body: Sequence[ast.stmt],
+    parameters: Iterable[str] = (),
+    nonlocals: Iterable[str] = (),
+    globals: Iterable[str] = (),
+) -> ast.FunctionDef:
+    """`def identifier(parameters): nonlocal ...; body`."""
+    spec = ast.arguments([], [ast.arg(p) for p in parameters], None, [], [], None, [])
+    head: list[ast.stmt] = []
+    if rebound := sorted(nonlocals):
+        head.append(ast.Nonlocal(rebound))
+    if shared := sorted(globals):
+        head.append(ast.Global(shared))
+    return ast.FunctionDef(identifier, spec, [*head, *(body or [ast.Pass()])], [], type_params=[])
+
+
+def is_opaque(node: ast.AST) -> bool:
+    """Whether what is inside stays as it is: classes, generators and coroutines."""
+    if isinstance(node, (ast.ClassDef, ast.AsyncFunctionDef)) or getattr(node, "inlined", False):
+        return True
+    return isinstance(node, (ast.FunctionDef, ast.Lambda)) and yields(node) is not None
+
+
+def yields(node: ast.FunctionDef | ast.Lambda) -> ast.AST | None:
+    """What makes a function a generator, if it is one."""
+    pending: list[ast.AST] = list(node.body) if isinstance(node.body, list) else [node.body]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, (ast.Yield, ast.YieldFrom, ast.Await)):
+            return part
+        if not isinstance(
+            part,
+            (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.GeneratorExp),
+        ):
+            pending.extend(ast.iter_child_nodes(part))
+    return None

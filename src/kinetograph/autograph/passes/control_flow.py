@@ -1,0 +1,379 @@
+"""`if`, `while` and `for` become calls of kinetograph's operators.
+
+    while i < n:              def get_state(): return (i, x)
+        x = x * i             def set_state(state): nonlocal i, x; i, x = state
+        i += 1                def loop_test(): return i < n
+                              def loop_body(): nonlocal i, x; x = x * i; i += 1
+                              ag__.while_stmt(loop_test, loop_body, get_state, set_state, ('i', 'x'))
+
+The state of a statement are the symbols that it modifies and that are read later, or read in it
+before they are bound. Variables that may be undefined where they are read, and that some statement
+carries, hold an `Undefined` until they are bound, and are read by `ag__.ld`.
+"""
+
+import ast
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from ..analysis.activity import activity, root
+from ..analysis.cfg import FlowGraph
+from ..analysis.dataflow import UNDEFINED, live_before, reaching_definitions
+from .build import (
+    Namer,
+    ag_call,
+    assign,
+    assign_name,
+    define,
+    header,
+    is_opaque,
+    located,
+    name,
+    text,
+)
+from .items import lower_items
+
+__all__ = ["lower_control_flow"]
+
+
+class State(NamedTuple):
+    """The symbols a statement carries, those that are needed afterwards first."""
+
+    symbols: tuple[str, ...]
+    needed: int  # so many of them
+    shared: int  # so many behind these that inner functions know, and may read at any time
+    modified: frozenset[str]  # with those it does not carry
+
+
+def lower_control_flow(
+    node: ast.FunctionDef,
+    namer: Namer,
+    modules: Iterable[str] = (),
+    unsure: Iterable[str] = (),
+) -> None:
+    """Rewrite a function and the functions in it, in place.
+
+    `modules` are names that stand for modules, which have no state; `unsure` are variables of
+    enclosing functions that may be undefined.
+    """
+    _Lowering(node, namer, frozenset(modules), frozenset(unsure)).run()
+
+
+class _Lowering:
+    def __init__(
+        self, node: ast.FunctionDef, namer: Namer, modules: frozenset[str], unsure: frozenset[str]
+    ) -> None:
+        self.node, self.namer, self.modules = node, namer, modules
+        node.body = _declared_first(node.body)
+        spec = node.args
+        every = [*spec.posonlyargs, *spec.args, *spec.kwonlyargs, spec.vararg, spec.kwarg]
+        self.parameters = {a.arg for a in every if a is not None}
+        self.activity = activity(node.body)
+        found = self.activity
+        bound = found.binds | found.removes
+        self.shared = found.globals | found.nonlocals
+        self.own = (bound | self.parameters) - self.shared
+        self.writable = self.own | self.shared
+        self.unsure = unsure - self.own
+        self.states: dict[ast.stmt, State] = {}
+        self.managed: set[str] = set()
+
+    def run(self) -> None:
+        """Rewrite the body."""
+        self.analyse()
+        body = self.block(self.node.body)
+        names = sorted((self.managed | self.unbound(body)) - self.parameters)
+        start = [assign_name(n, ag_call("Undefined", text(n))) for n in names]
+        first = sum(1 for _ in _head(body))
+        body[first:first] = [located(s, self.node.body[0]) for s in start]
+        self.node.body = body
+
+    def unbound(self, body: Sequence[ast.stmt]) -> set[str]:
+        """Variables that only generated functions bind: Python wants to see them here, too."""
+        found = activity(body)
+        return (
+            found.rebound | found.captured & self.own
+        ) & self.own - found.binds - self.parameters
+
+    # What is known before anything is changed.
+    def analyse(self) -> None:
+        graph = FlowGraph(self.node.body, sorted(self.parameters))
+        live = live_before(graph.points)
+        definitions = reaching_definitions(graph, self.own - self.parameters)
+        for statement in graph.before:
+            if not isinstance(statement, (ast.If, ast.While, ast.For)):
+                continue
+            starts = [statement.body[0], *statement.orelse[:1]]
+            if isinstance(statement, ast.For):
+                starts = [statement]  # the body starts by binding the target
+            inside = set[str]().union(*(live[graph.before[start]] for start in starts))
+            if isinstance(statement, ast.While):
+                inside |= live[graph.before[statement]]
+            behind = live[graph.after[statement]]
+            state = self.state_of(statement, behind, inside)
+            self.states[statement] = state
+            before = definitions[graph.before[statement]]
+            for symbol in state.symbols:
+                if UNDEFINED in before.get(symbol, ()) or symbol in self.activity.removes:
+                    self.managed.add(symbol)
+        unsure = self.managed | self.unsure
+        if unsure:
+            for point in graph.points:
+                reaching = definitions[point]
+                names = {n for n in unsure if n in self.unsure or UNDEFINED in reaching.get(n, ())}
+                for code in point.code:
+                    _mark(code, names, unsure)
+
+    def state_of(
+        self, node: ast.If | ast.While | ast.For, behind: set[str], inside: set[str]
+    ) -> State:
+        found = activity(_parts(node))
+        modified = found.modifies | (self.activity.rebound if found.calls else set())
+        modified = {s for s in modified if root(s) not in self.modules}
+        needed, shared, rest = set(), set(), set()
+        for symbol in modified:
+            base = symbol.rpartition(".")[0]
+            if base:
+                # An attribute of an object that is there before and after.
+                if root(symbol) not in found.binds and not any(
+                    prefix in found.binds for prefix in _prefixes(symbol)
+                ):
+                    needed.add(symbol)
+            elif symbol in behind or symbol in self.shared:
+                needed.add(symbol)
+            elif symbol in found.mutates and symbol not in found.binds:
+                needed.add(symbol)  # others may hold the same container
+            elif symbol in self.activity.captured:
+                shared.add(symbol)
+            elif symbol in inside:
+                rest.add(symbol)
+        symbols = (*sorted(needed), *sorted(shared), *sorted(rest))
+        return State(symbols, len(needed), len(shared), frozenset(modified))
+
+    # Rewriting.
+    def block(self, body: Sequence[ast.stmt]) -> list[ast.stmt]:
+        done: list[ast.stmt] = []
+        for statement in body:
+            for made in self.statement(statement):
+                done.append(made)
+        return lower_items(done, self.writable, self.namer)
+
+    def statement(self, node: ast.stmt) -> list[ast.stmt]:
+        match node:
+            case ast.If():
+                return self.if_statement(node)
+            case ast.While():
+                return self.while_statement(node)
+            case ast.For():
+                return self.for_statement(node)
+            case ast.With():
+                node.body = self.block(node.body)
+            case ast.Try() | ast.TryStar():
+                return [self.trial(node)]
+            case ast.FunctionDef() if not is_opaque(node):
+                unsure = self.managed | self.unsure
+                lower_control_flow(node, self.namer, self.modules, unsure)
+            case ast.Delete():
+                return self.delete(node)
+            case ast.AugAssign(target=ast.Name(id=target)):
+                if getattr(node.target, "unsure", False):
+                    value = ag_call("ld", name(target))
+                    return [located(assign_name(target, value), node), node]
+        return [node]
+
+    def delete(self, node: ast.Delete) -> list[ast.stmt]:
+        made: list[ast.stmt] = []
+        for target in node.targets:
+            if isinstance(target, ast.Name) and target.id in self.managed:
+                made.append(ast.Expr(ag_call("ld", name(target.id))))
+                made.append(assign_name(target.id, ag_call("Undefined", text(target.id))))
+            else:
+                made.append(ast.Delete([target]))
+        return [located(s, node) for s in made]
+
+    def trial(self, node: ast.Try | ast.TryStar) -> ast.stmt:
+        node.body = self.block(node.body)
+        node.orelse = self.block(node.orelse)
+        node.finalbody = self.block(node.finalbody)
+        for handler in node.handlers:
+            handler.body = self.block(handler.body)
+            if handler.name in self.managed:
+                # Python removes the name of the exception at the end of the handler.
+                variable = handler.name
+                handler.name = self.namer.fresh(f"{variable}_")
+                removed = assign_name(variable, ag_call("Undefined", text(variable)))
+                inner = ast.Try(handler.body, [], [], [removed])
+                handler.body = [assign_name(variable, name(handler.name)), inner]
+                handler.body = [located(s, handler) for s in handler.body]
+        return node
+
+    def if_statement(self, node: ast.If) -> list[ast.stmt]:
+        state = self.states[node]
+        body = self.function("if_body", self.block(node.body), state)
+        orelse = self.function("else_body", self.block(node.orelse), state)
+        get, put = self.access(state)
+        functions = [name(f.name) for f in (body, orelse, get, put)]
+        counts = [text(n) for n in (state.needed, state.shared)[: 1 + bool(state.shared)]]
+        call = ag_call("if_stmt", node.test, *functions, _names(state), *counts)
+        return [located(s, header(node)) for s in (get, put, body, orelse, ast.Expr(call))]
+
+    def while_statement(self, node: ast.While) -> list[ast.stmt]:
+        state = self.states[node]
+        test = self.function("loop_test", [ast.Return(node.test)], state)
+        body = self.function("loop_body", self.block(node.body), state)
+        get, put = self.access(state)
+        functions = [name(f.name) for f in (test, body, get, put)]
+        call = ag_call("while_stmt", *functions, _names(state))
+        call.keywords = _options(node)
+        return [located(s, header(node)) for s in (get, put, test, body, ast.Expr(call))]
+
+    def for_statement(self, node: ast.For) -> list[ast.stmt]:
+        state = self.states[node]
+        element = self.namer.fresh("itr")
+        target = self.block([located(assign(node.target, name(element)), node.target)])
+        body = self.function("loop_body", [*target, *self.block(node.body)], state, [element])
+        get, put = self.access(state)
+        made = [get, put, body]
+        extra: ast.expr = text(None)
+        test = getattr(node, "extra_test", None)
+        if test is not None:
+            function = self.function("extra_test", [ast.Return(test)], state)
+            extra = name(function.name)
+            made.append(function)
+        functions = [name(f.name) for f in (body, get, put)]
+        call = ag_call("for_stmt", node.iter, extra, *functions, _names(state))
+        call.keywords = _options(node)
+        return [located(s, header(node)) for s in (*made, ast.Expr(call))]
+
+    def function(
+        self, wanted: str, body: list[ast.stmt], state: State, parameters: Iterable[str] = ()
+    ) -> ast.FunctionDef:
+        """A generated function that works on the variables of the user's function."""
+        found = activity(body)
+        changed = (found.binds | found.removes | found.rebound) & self.writable
+        return define(
+            self.namer.fresh(wanted),
+            body,
+            parameters,
+            nonlocals=changed - self.activity.globals,
+            globals=changed & self.activity.globals,
+        )
+
+    def access(self, state: State) -> tuple[ast.FunctionDef, ast.FunctionDef]:
+        """The functions that read and write the state."""
+        reads: list[ast.expr] = []
+        writes: list[ast.expr] = []
+        for symbol in state.symbols:
+            path = symbol.split(".")
+            if len(path) > 1:
+                value = _attribute(path, ast.Load())
+                reads.append(ag_call("ldu", ast.Lambda(_no_arguments(), value), text(symbol)))
+                writes.append(_attribute(path, ast.Store()))
+            elif symbol in self.own:
+                reads.append(name(symbol))
+                writes.append(ast.Name(symbol, ast.Store()))
+            else:
+                reads.append(
+                    ag_call("ldu", ast.Lambda(_no_arguments(), name(symbol)), text(symbol))
+                )
+                kept = symbol if symbol in self.shared else "_"
+                writes.append(ast.Name(kept, ast.Store()))
+        get = define(self.namer.fresh("get_state"), [ast.Return(ast.Tuple(reads, ast.Load()))])
+        given = self.namer.fresh("state")
+        put: list[ast.stmt] = []
+        simple = [w for w in writes if isinstance(w, ast.Name)]
+        if len(simple) == len(writes):
+            if writes:
+                put.append(assign(ast.Tuple(writes, ast.Store()), name(given)))
+        else:
+            # Objects without the attribute must not get one that is undefined.
+            for place, (symbol, target) in enumerate(zip(state.symbols, writes, strict=True)):
+                value = ast.Subscript(name(given), text(place), ast.Load())
+                if isinstance(target, ast.Attribute):
+                    call = ag_call("set_attribute", target.value, text(target.attr), value)
+                    put.append(ast.Expr(call))
+                else:
+                    put.append(assign(target, value))
+        changed = {w.id for w in simple if w.id != "_"}
+        return get, define(
+            self.namer.fresh("set_state"),
+            put,
+            [given],
+            nonlocals=changed - self.activity.globals,
+            globals=changed & self.activity.globals,
+        )
+
+
+def _declared_first(body: list[ast.stmt]) -> list[ast.stmt]:
+    """The body with its `global` and `nonlocal` declarations in front: they are for all of it."""
+    found: list[ast.stmt] = []
+
+    class Collector(ast.NodeTransformer):
+        def visit(self, node: ast.AST) -> ast.AST:
+            if isinstance(node, (ast.Global, ast.Nonlocal)):
+                found.append(node)
+                return located(ast.Pass(), node)
+            own = isinstance(
+                node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+            )
+            return node if own else self.generic_visit(node)
+
+    module = Collector().visit(ast.Module(body, []))
+    first = sum(1 for _ in _head(module.body))
+    return [*module.body[:first], *found, *module.body[first:]]
+
+
+def _parts(node: ast.If | ast.While | ast.For) -> list[ast.AST]:
+    """What of a statement may modify variables, on any of its ways."""
+    if isinstance(node, ast.If):
+        return [*node.body, *node.orelse]
+    head: list[ast.AST] = [node.test] if isinstance(node, ast.While) else [node.target]
+    return [*head, *node.body]
+
+
+def _prefixes(symbol: str) -> list[str]:
+    parts = symbol.split(".")
+    return [".".join(parts[:i]) for i in range(1, len(parts))]
+
+
+def _attribute(path: Sequence[str], context: ast.expr_context) -> ast.expr:
+    value: ast.expr = name(path[0])
+    for step in path[1:-1]:
+        value = ast.Attribute(value, step, ast.Load())
+    return ast.Attribute(value, path[-1], context)
+
+
+def _no_arguments() -> ast.arguments:
+    return ast.arguments([], [], None, [], [], None, [])
+
+
+def _names(state: State) -> ast.expr:
+    return ast.Tuple([text(symbol) for symbol in state.symbols], ast.Load())
+
+
+def _options(node: ast.stmt) -> list[ast.keyword]:
+    return list(getattr(node, "options", ()))
+
+
+def _head(body: Sequence[ast.stmt]) -> Iterable[ast.stmt]:
+    """The docstring and the declarations, which stay in front."""
+    for place, statement in enumerate(body):
+        docstring = (
+            place == 0
+            and isinstance(statement, ast.Expr)
+            and isinstance(statement.value, ast.Constant)
+        )
+        if not docstring and not isinstance(statement, (ast.Global, ast.Nonlocal)):
+            return
+        yield statement
+
+
+def _mark(code: ast.AST, here: set[str], inside: set[str]) -> None:
+    """Mark reads of variables that may be undefined; functions may be called at any time."""
+    if isinstance(code, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+        here = inside
+    if isinstance(code, ast.Name) and code.id in here:
+        code.unsure = True  # type: ignore[attr-defined]
+    if isinstance(code, (ast.FunctionDef, ast.ClassDef)) and is_opaque(code):
+        return
+    for child in ast.iter_child_nodes(code):
+        _mark(child, here, inside)

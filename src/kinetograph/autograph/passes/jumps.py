@@ -1,0 +1,288 @@
+"""`break`, `continue`, `return` and the `else` of loops become flags and conditionals.
+
+    while i < n:                        break_ = False
+        if x[i] > 3:                    while not break_ and i < n:
+            break                           if x[i] > 3:
+        i += 1                                  break_ = True
+                                            else:
+                                                i += 1
+
+What follows an `if` that always jumps moves under its other branch; what follows a statement that
+may have jumped is guarded by the flags it may have set. Flags that nobody reads are left out. The
+value of an early `return` waits in a variable for the one `return` at the end.
+"""
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from .build import Namer, ag_call, assign_name, is_opaque, located, name, negation, text
+
+__all__ = ["RETURN_VALUE", "lower_jumps"]
+
+RETURN_VALUE = "retval_"
+FALL, BREAK, CONTINUE, RETURN = "fall", "break", "continue", "return"
+
+
+@dataclass
+class _Loop:
+    """The flags of a loop."""
+
+    broken: str
+    skipped: str
+
+
+@dataclass
+class _Function:
+    """The flags of a function."""
+
+    returned: str
+    value: str
+    needed: set[str] = field(default_factory=set)  # flags that are read somewhere
+
+
+def lower_jumps(node: ast.FunctionDef, namer: Namer) -> None:
+    """Rewrite a function and the functions in it, in place."""
+    returned = "return" in _exits([*node.body[:-1]]) or not _plain_end(node.body)
+    function = _Function("", "")
+    body = node.body
+    if returned:
+        function.value = namer.fresh(RETURN_VALUE)
+        function.returned = namer.fresh("do_return")
+        if FALL in _exits(body):
+            body = [*body, located(ast.Return(None), body[-1])]
+    lowered = _Lowering(function, namer).block(body, None)
+    if returned:
+        start: list[ast.stmt] = [assign_name(function.value, ag_call("UndefinedReturnValue"))]
+        if function.returned in function.needed:
+            start.insert(0, assign_name(function.returned, text(False)))
+        end = ast.Return(ag_call("retval", name(function.value)))
+        first = _docstring(lowered)
+        lowered[first:first] = [located(s, node.body[0]) for s in start]
+        lowered.append(located(end, node.body[-1]))
+    node.body = _without_unread(lowered, namer.generated, function.needed, returned and function)
+
+
+def _docstring(body: Sequence[ast.stmt]) -> int:
+    """The number of statements that are the docstring."""
+    first = body[0] if body else None
+    return int(
+        isinstance(first, ast.Expr)
+        and isinstance(first.value, ast.Constant)
+        and isinstance(first.value.value, str)
+    )
+
+
+def _plain_end(body: Sequence[ast.stmt]) -> bool:
+    """Whether a function returns at its end at most."""
+    return not body or isinstance(body[-1], ast.Return) or RETURN not in _exits([body[-1]])
+
+
+def _exits(body: Sequence[ast.stmt]) -> set[str]:
+    """The ways in which a block of statements may be left, exceptions aside."""
+    found: set[str] = set()
+    for statement in body:
+        ways = _ways(statement)
+        found |= ways - {FALL}
+        if FALL not in ways:
+            return found
+    return found | {FALL}
+
+
+def _ways(node: ast.stmt) -> set[str]:
+    match node:
+        case ast.Break():
+            return {BREAK}
+        case ast.Continue():
+            return {CONTINUE}
+        case ast.Return():
+            return {RETURN}
+        case ast.Raise():
+            return set()
+        case ast.If():
+            return _exits(node.body) | _exits(node.orelse)
+        case ast.While() | ast.For():
+            inner = _exits(node.body)
+            endless = isinstance(node, ast.While) and _is_true(node.test)
+            after = _exits(node.orelse) if not endless else set()
+            ends = {FALL} if BREAK in inner else set()
+            return (inner & {RETURN}) | after | ends
+        case ast.With():
+            return _exits(node.body) | {FALL}  # it may swallow an exception
+        case ast.Try() | ast.TryStar():
+            return _try_exits(node)
+        case _:
+            return {FALL}
+
+
+def _try_exits(node: ast.Try | ast.TryStar) -> set[str]:
+    found = _exits([*node.body, *node.orelse])
+    for handler in node.handlers:
+        found |= _exits(handler.body)
+    if FALL not in _exits(node.finalbody):
+        found.discard(FALL)
+    return found
+
+
+def _is_true(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and bool(node.value)
+
+
+class _Lowering:
+    def __init__(self, function: _Function, namer: Namer) -> None:
+        self.function = function
+        self.namer = namer
+
+    def block(self, body: Sequence[ast.stmt], loop: _Loop | None) -> list[ast.stmt]:
+        """A block without jumps that does the same."""
+        done: list[ast.stmt] = []
+        for place, statement in enumerate(body):
+            ways = _ways(statement)
+            rest = body[place + 1 :]
+            if isinstance(statement, (ast.Break, ast.Continue, ast.Return)):
+                return done + self.jump(statement, loop)
+            if isinstance(statement, ast.If) and ways - {FALL} and rest:
+                # What follows belongs to the branch that gets there.
+                if FALL not in _exits(statement.body):
+                    statement.orelse = [*statement.orelse, *rest]
+                    rest = []
+                elif FALL not in _exits(statement.orelse):
+                    statement.body = [*statement.body, *rest]
+                    rest = []
+            done += self.statement(statement, loop)
+            if FALL not in ways:
+                return done
+            if rest and ways - {FALL}:
+                guard = ast.If(self.unjumped(ways, loop), self.block(rest, loop), [])
+                return [*done, located(guard, rest[0])]
+            if not rest:
+                return done
+        return done
+
+    def jump(self, node: ast.stmt, loop: _Loop | None) -> list[ast.stmt]:
+        made: list[ast.stmt] = []
+        if isinstance(node, ast.Return):
+            if not self.function.value:
+                return [node]  # the only one, at the end
+            made.append(assign_name(self.function.value, node.value or text(None)))
+            made.append(assign_name(self.function.returned, text(True)))
+        elif loop is not None:
+            flag = loop.broken if isinstance(node, ast.Break) else loop.skipped
+            made.append(assign_name(flag, text(True)))
+        return [located(s, node) for s in made]
+
+    def unjumped(self, ways: set[str], loop: _Loop | None) -> ast.expr:
+        """The test that none of these jumps has been made."""
+        flags = []
+        if RETURN in ways:
+            flags.append(self.function.returned)
+        if loop is not None:
+            flags += [
+                f for way, f in ((BREAK, loop.broken), (CONTINUE, loop.skipped)) if way in ways
+            ]
+        self.function.needed.update(flags)
+        tests = [negation(name(flag)) for flag in flags]
+        return tests[0] if len(tests) == 1 else ast.BoolOp(ast.And(), tests)
+
+    def statement(self, node: ast.stmt, loop: _Loop | None) -> list[ast.stmt]:
+        """A statement that is no jump itself."""
+        match node:
+            case ast.FunctionDef():
+                if not is_opaque(node):
+                    lower_jumps(node, self.namer)
+            case ast.While() | ast.For():
+                return self.loop(node, loop)
+            case ast.If() | ast.With():
+                node.body = self.block(node.body, loop)
+                if isinstance(node, ast.If):
+                    node.orelse = self.block(node.orelse, loop)
+            case ast.Try() | ast.TryStar():
+                return self.trial(node, loop)
+        return [node]
+
+    def trial(self, node: ast.Try | ast.TryStar, loop: _Loop | None) -> list[ast.stmt]:
+        ways = _exits(node.body) - {FALL}
+        orelse = self.block(node.orelse, loop)
+        if orelse and ways:  # it runs only if the body came to its end
+            orelse = [located(ast.If(self.unjumped(ways, loop), orelse, []), node.orelse[0])]
+        node.body = self.block(node.body, loop)
+        node.orelse = orelse
+        for handler in node.handlers:
+            handler.body = self.block(handler.body, loop)
+        node.finalbody = self.block(node.finalbody, loop)
+        return [node]
+
+    def loop(self, node: ast.While | ast.For, outer: _Loop | None) -> list[ast.stmt]:
+        ways = _exits(node.body)
+        jumps = {BREAK, CONTINUE, RETURN} & (ways | _inner_ways(node.body))
+        flags = _Loop("", "")
+        if BREAK in jumps:
+            flags.broken = self.namer.fresh("break_")
+        if CONTINUE in jumps:
+            flags.skipped = self.namer.fresh("continue_")
+        body = self.block(node.body, flags)
+        if flags.skipped in self.function.needed:
+            body.insert(0, located(assign_name(flags.skipped, text(False)), node.body[0]))
+        node.body = body
+        made: list[ast.stmt] = []
+        ends = jumps - {CONTINUE}
+        if BREAK in jumps:
+            made.append(located(assign_name(flags.broken, text(False)), node))
+        if ends:
+            going_on = self.unjumped(ends, flags)
+            if isinstance(node, ast.For):
+                node.extra_test = located(going_on, node)  # type: ignore[attr-defined]
+            else:
+                tests = going_on.values if isinstance(going_on, ast.BoolOp) else [going_on]
+                if not _is_true(node.test):
+                    tests = [*tests, node.test]
+                both = tests[0] if len(tests) == 1 else ast.BoolOp(ast.And(), tests)
+                node.test = located(both, node.test)
+        made.append(node)
+        if node.orelse:
+            orelse = self.block(node.orelse, outer)
+            if ends:
+                guard = ast.If(self.unjumped(ends, flags), orelse, [])
+                made.append(located(guard, node.orelse[0]))
+            else:
+                made += orelse
+            node.orelse = []
+        return made
+
+
+def _inner_ways(body: Sequence[ast.stmt]) -> set[str]:
+    """The jumps of statements that are never reached, too: they are lowered all the same."""
+    found: set[str] = set()
+    for statement in body:
+        found |= _ways(statement)
+    return found
+
+
+def _without_unread(
+    body: list[ast.stmt], generated: set[str], needed: set[str], function: "_Function | bool"
+) -> list[ast.stmt]:
+    """Statements without assignments to flags that nobody reads."""
+    value = function.value if isinstance(function, _Function) else ""
+
+    class Sweeper(ast.NodeTransformer):
+        def visit_Assign(self, node: ast.Assign) -> ast.stmt | None:
+            target = node.targets[0]
+            flag = isinstance(target, ast.Name) and target.id in generated
+            constant = isinstance(node.value, ast.Constant) and isinstance(node.value.value, bool)
+            if flag and constant and target.id != value and target.id not in needed:  # type: ignore[attr-defined]
+                return None
+            return node
+
+        def generic_visit(self, node: ast.AST) -> ast.AST:
+            if isinstance(node, ast.FunctionDef):
+                return node  # swept by itself
+            super().generic_visit(node)
+            if isinstance(node, (ast.If, ast.For, ast.While, ast.With, ast.Try)) and not node.body:
+                node.body = [located(ast.Pass(), node)]
+            if isinstance(node, ast.ExceptHandler) and not node.body:
+                node.body = [located(ast.Pass(), node)]
+            return node
+
+    module = ast.Module(body, [])
+    Sweeper().visit(module)
+    return module.body

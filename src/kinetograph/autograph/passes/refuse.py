@@ -1,0 +1,61 @@
+"""What cannot be converted is refused by name, with its line."""
+
+import ast
+
+from .build import yields
+
+__all__ = ["Unsupported", "refuse_unsupported"]
+
+
+class Unsupported(Exception):
+    """A construct that cannot become graph."""
+
+    def __init__(self, text: str, node: ast.AST) -> None:
+        super().__init__(text)
+        self.line: int = getattr(node, "lineno", 0)
+
+
+def refuse_unsupported(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> None:
+    """Look for constructs that are not supported.
+
+    Raises
+    ------
+    Unsupported
+        For a coroutine, a generator, and a jump out of a `finally`.
+    """
+    if isinstance(node, ast.AsyncFunctionDef):
+        raise Unsupported("async functions are not supported", node)
+    found = yields(node)
+    if isinstance(found, ast.Await):
+        raise Unsupported("async functions are not supported", found)
+    if found is not None:
+        raise Unsupported(
+            "generators are not supported: collect the values in a list and return it", found
+        )
+    for part in ast.walk(node):
+        if isinstance(part, (ast.Try, ast.TryStar)):
+            jump = _jump(part.finalbody)
+            if jump is not None:
+                what = type(jump).__name__.lower()
+                raise Unsupported(f"`{what}` inside `finally` is not supported", jump)
+
+
+def _jump(body: list[ast.stmt], loops: bool = True) -> ast.stmt | None:
+    """A statement that leaves a block of statements."""
+    for statement in body:
+        if isinstance(statement, ast.Return):
+            return statement
+        if isinstance(statement, (ast.Break, ast.Continue)) and loops:
+            return statement
+        if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            continue
+        inner = loops and not isinstance(statement, (ast.For, ast.While, ast.AsyncFor))
+        for field in ("body", "orelse", "finalbody"):
+            jump = _jump(getattr(statement, field, []), inner)
+            if jump is not None:
+                return jump
+        for handler in (*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
+            jump = _jump(handler.body, inner)
+            if jump is not None:
+                return jump
+    return None

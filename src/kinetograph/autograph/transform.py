@@ -1,0 +1,241 @@
+"""From a function to its converted one: find, rewrite, compile, bind.
+
+The rewritten function is compiled under the original file name and with the original positions, so
+that tracebacks, breakpoints and coverage are those of the user's file. It shares the globals and
+the closure cells of the original.
+"""
+
+import ast
+import builtins
+import copy
+import sys
+import weakref
+from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
+from typing import Any, NamedTuple
+
+from . import directives
+from .definition import NoSource, find_definition
+from .passes.build import OPERATORS, Namer, located
+from .passes.calls import lower_calls
+from .passes.conditions import lower_conditions
+from .passes.control_flow import lower_control_flow
+from .passes.directives import read_directives
+from .passes.jumps import lower_jumps
+from .passes.matching import lower_match
+from .passes.plain_forms import plain_forms
+from .passes.private_names import mangle_private_names
+from .passes.refuse import Unsupported, refuse_unsupported
+from .skipped import is_library
+
+__all__ = ["NoSource", "Unsupported", "converted_code", "is_converted", "rewritten", "transform"]
+
+# Built-in functions that mean something else for arrays of the graph.
+STAGED_BUILTINS = frozenset(
+    [
+        "all",
+        "any",
+        "bool",
+        "enumerate",
+        "filter",
+        "float",
+        "int",
+        "len",
+        "map",
+        "max",
+        "min",
+        "range",
+        "reversed",
+        "round",
+        "sorted",
+        "sum",
+        "zip",
+    ]
+)
+
+
+class Rewritten(NamedTuple):
+    """A function's tree after all passes."""
+
+    tree: ast.FunctionDef
+    names: frozenset[str]  # of generated functions
+
+
+class _Converted(NamedTuple):
+    code: CodeType
+    source: "weakref.ref[CodeType]"  # tells whether the number is still that of this code
+
+
+_CODES: dict[int, _Converted] = {}  # by the number of the original code: equal codes may differ
+_MADE: dict[int, "weakref.ref[CodeType]"] = {}  # codes that came out of a conversion
+
+
+def is_converted(code: CodeType) -> bool:
+    """Whether a code object is the outcome of a conversion."""
+    made = _MADE.get(id(code))
+    return made is not None and made() is code
+
+
+def transform(function: FunctionType) -> FunctionType:
+    """The converted function.
+
+    Raises
+    ------
+    NoSource, Unsupported
+        If it cannot be converted.
+    """
+    code = converted_code(function)
+    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+    closure = tuple(cells.get(name) or _operators_cell() for name in code.co_freevars)
+    made = FunctionType(
+        code, function.__globals__, function.__name__, function.__defaults__, closure
+    )
+    made.__kwdefaults__ = function.__kwdefaults__
+    for name in ("__module__", "__qualname__", "__doc__", "__type_params__"):
+        setattr(made, name, getattr(function, name))
+    if sys.version_info >= (3, 14):
+        made.__annotate__ = function.__annotate__
+    else:
+        made.__annotations__ = function.__annotations__
+    made.__dict__.update(function.__dict__)
+    made.__wrapped__ = function  # type: ignore[attr-defined]
+    return made
+
+
+def _operators_cell() -> CellType:
+    from . import operators
+
+    return CellType(operators)
+
+
+def converted_code(function: FunctionType) -> CodeType:
+    """The code of the converted function; each code object is converted once."""
+    code = function.__code__
+    known = _CODES.get(id(code))
+    if known is not None and known.source() is code:
+        return known.code
+    made = _compiled(rewritten(function), function)
+    number = id(code)
+    _CODES[number] = _Converted(made, weakref.ref(code, lambda _: _CODES.pop(number, None)))
+    return made
+
+
+def rewritten(function: FunctionType) -> Rewritten:
+    """The tree of a function after all passes."""
+    node, class_name = find_definition(function)
+    refuse_unsupported(node)
+    node = copy.deepcopy(node)
+    if isinstance(node, ast.Lambda):
+        body: list[ast.stmt] = [located(ast.Return(node.body), node.body)]
+        made = ast.FunctionDef("lambda_", node.args, body, [], type_params=[])
+        node = located(made, node)
+    assert isinstance(node, ast.FunctionDef)
+    mangle_private_names(node, class_name)
+    node.decorator_list = []
+    node.returns = None
+    every = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+    for argument in [*every, node.args.vararg, node.args.kwarg]:
+        if argument is not None:
+            argument.annotation = None
+    # Defaults are those of the original; what stands here only tells that there are some.
+    node.args.defaults = [ast.Constant(None) for _ in node.args.defaults]
+    node.args.kw_defaults = [d and ast.Constant(None) for d in node.args.kw_defaults]
+    namer = Namer(node)
+    namer.used.update(function.__code__.co_freevars)
+    known = _Known(function)
+    plain_forms(node)
+    read_directives(node, known.value, directives.set_loop_options, directives.set_element_type)
+    lower_match(node, namer)
+    lower_jumps(node, namer)
+    lower_control_flow(node, namer, known.modules(namer.used))
+    lower_conditions(node, namer)
+    lower_calls(node, known.is_plain)
+    return Rewritten(ast.fix_missing_locations(node), frozenset(namer.generated))
+
+
+class _Known:
+    """What names of a function stand for, as far as it is known when it is converted."""
+
+    def __init__(self, function: FunctionType) -> None:
+        code = function.__code__
+        self.local = {*code.co_varnames, *code.co_cellvars}
+        self.globals = function.__globals__
+        self.cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
+        builtin = self.globals.get("__builtins__", builtins)
+        self.builtins = builtin if isinstance(builtin, dict) else vars(builtin)
+
+    def value(self, node: ast.expr) -> Any:
+        """What a name, or an attribute of a module, stands for; None if it is not known."""
+        if isinstance(node, ast.Attribute):
+            owner = self.value(node.value)
+            return getattr(owner, node.attr, None) if isinstance(owner, ModuleType) else None
+        if not isinstance(node, ast.Name) or node.id in self.local:
+            return None
+        if node.id in self.cells:
+            try:
+                return self.cells[node.id].cell_contents
+            except ValueError:  # not bound yet
+                return None
+        return self.globals.get(node.id, self.builtins.get(node.id))
+
+    def modules(self, names: set[str]) -> set[str]:
+        """Those of the names that stand for modules."""
+        return {n for n in names if isinstance(self.value(ast.Name(n, ast.Load())), ModuleType)}
+
+    def is_plain(self, node: ast.expr) -> bool:
+        """Whether what is called needs no conversion."""
+        value = self.value(node)
+        if value is None:
+            return False
+        if isinstance(value, (type, BuiltinFunctionType)) and value.__module__ == "builtins":
+            return value.__name__ not in STAGED_BUILTINS
+        module = getattr(value, "__module__", None)
+        return isinstance(node, ast.Attribute) and callable(value) and is_library(module)
+
+
+def _compiled(made: Rewritten, function: FunctionType) -> CodeType:
+    """The code of a rewritten function, as if it stood where the original does."""
+    code = function.__code__
+    free = [*code.co_freevars, OPERATORS]
+    # Free variables must be those of a function around it.
+    outer = ast.FunctionDef(
+        "factory",
+        ast.arguments([], [ast.arg(n) for n in free], None, [], [], None, []),
+        [made.tree],
+        [],
+        type_params=[],
+    )
+    module = ast.Module([located(outer, made.tree)], [])
+    ast.fix_missing_locations(module)
+    compiled = compile(
+        module, code.co_filename, "exec", flags=_future_flags(code), dont_inherit=True
+    )
+    factory = next(c for c in compiled.co_consts if isinstance(c, CodeType))
+    inner = next(c for c in factory.co_consts if isinstance(c, CodeType))
+    return _renamed(inner, code.co_name, code.co_qualname, made.names)
+
+
+def _future_flags(code: CodeType) -> int:
+    import __future__
+
+    features = (getattr(__future__, name) for name in __future__.all_feature_names)
+    mask = 0
+    for feature in features:
+        mask |= feature.compiler_flag
+    return code.co_flags & mask
+
+
+def _renamed(code: CodeType, name: str, qualname: str, generated: frozenset[str]) -> CodeType:
+    """The code under the name by which the user knows it; generated functions are parts of it."""
+    consts = []
+    for const in code.co_consts:
+        if isinstance(const, CodeType):
+            if const.co_name in generated:
+                const = _renamed(const, name, qualname, generated)
+            else:
+                inner = f"{qualname}.<locals>.{const.co_name}"
+                const = _renamed(const, const.co_name, inner, generated)
+        consts.append(const)
+    made = code.replace(co_name=name, co_qualname=qualname, co_consts=tuple(consts))
+    number = id(made)
+    _MADE[number] = weakref.ref(made, lambda _: _MADE.pop(number, None))
+    return made

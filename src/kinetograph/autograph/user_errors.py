@@ -1,0 +1,121 @@
+"""Errors in user code that is being turned into graph, told in the user's lines.
+
+The exception keeps its type; its text begins with "in user code:" and the lines that led to it,
+`*` behind those that were converted and `**` behind those that were not. Frames of the converter
+are taken out of the traceback.
+"""
+
+import linecache
+import os
+from collections import Counter
+from types import FrameType, TracebackType
+from typing import Any
+
+from ..graph.errors import StagingError
+from .transform import is_converted
+
+__all__ = ["explain_in_user_code"]
+
+_HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_PACKAGE = os.path.dirname(os.path.dirname(_HERE)) + os.sep
+
+
+class _Text(str):
+    """A text that shows its lines also where an exception shows its representation."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def explain_in_user_code(error: Exception, staging: bool) -> Exception:
+    """The exception to raise in place of one that left converted code; mostly the same object."""
+    frames = _frames(error.__traceback__)
+    error.__traceback__ = _without_converter(error.__traceback__)
+    if isinstance(error, RecursionError):
+        return _recursion(error, frames)
+    if not staging or getattr(error, "_explained", False):
+        return error
+    text = _told(error, frames)
+    if not _plain_constructor(error):
+        return _staging_error(error, text)
+    error.args = (_Text(text),)
+    error._explained = True  # type: ignore[attr-defined]
+    return error
+
+
+def _plain_constructor(error: Exception) -> bool:
+    """Whether an exception is made of a text alone."""
+    kind = type(error)
+    own = [k for k in kind.__mro__ if "__init__" in vars(k) or "__str__" in vars(k)]
+    plain = own[0].__module__ == "builtins" and not isinstance(error, (OSError, UnicodeError))
+    return plain and len(error.args) <= 1
+
+
+def _staging_error(error: Exception, text: str) -> Exception:
+    """A `StagingError` that is also of the type of an exception that takes other arguments."""
+    kind = type(error)
+    try:
+        both = type("StagingError", (StagingError, kind), {"__init__": _init, "__str__": _str})
+        made: Exception = both(text)
+    except TypeError:
+        made = StagingError(text)
+    for name, value in getattr(error, "__dict__", {}).items():
+        setattr(made, name, value)
+    made._explained = True  # type: ignore[attr-defined]
+    made.__cause__ = error
+    return made
+
+
+def _init(self: Exception, text: str) -> None:
+    self.args = (text,)
+
+
+def _str(self: Exception) -> str:
+    return str(self.args[0])
+
+
+def _frames(trace: TracebackType | None) -> list[tuple[FrameType, int]]:
+    """The user's frames, the outermost first."""
+    found = []
+    while trace is not None:
+        if not trace.tb_frame.f_code.co_filename.startswith(_PACKAGE):
+            found.append((trace.tb_frame, trace.tb_lineno))
+        trace = trace.tb_next
+    return found
+
+
+def _without_converter(trace: TracebackType | None) -> TracebackType | None:
+    kept = []
+    while trace is not None:
+        if not trace.tb_frame.f_code.co_filename.startswith(_HERE):
+            kept.append(trace)
+        trace = trace.tb_next
+    made: TracebackType | None = None
+    for part in reversed(kept):
+        made = TracebackType(made, part.tb_frame, part.tb_lasti, part.tb_lineno)
+    return made
+
+
+def _told(error: Exception, frames: list[tuple[FrameType, int]]) -> str:
+    lines = ["in user code:", ""]
+    for frame, number in frames[-20:]:
+        code = frame.f_code
+        mark = "*" if is_converted(code) else "**"
+        lines.append(f"    {code.co_filename}:{number} {code.co_name}  {mark}")
+        source = linecache.getline(code.co_filename, number).strip()
+        if source:
+            lines.append(f"        {source}")
+    original: Any = error.args[0] if error.args else ""
+    return "\n".join([*lines, "", f"    {type(error).__name__}: {original}"])
+
+
+def _recursion(error: RecursionError, frames: list[tuple[FrameType, int]]) -> Exception:
+    staged = Counter(f.f_code.co_name for f, _ in frames if is_converted(f.f_code))
+    if not staged:
+        return error
+    name, _ = staged.most_common(1)[0]
+    return RecursionError(
+        f"recursive call of {name} never reaches a Python base case during tracing: both branches "
+        "of a symbolic condition are built, so the recursion has to end by a condition that is "
+        "Python's, on the depth say; or write it as a `while`"
+    )

@@ -1,0 +1,73 @@
+"""How much the converter tells: for each statement whether it became graph, and why."""
+
+import os
+import sys
+from typing import Any
+
+from ..graph.array import Array
+from ..graph.messages import describe
+from ..graph.source import here, site_of
+
+__all__ = ["report", "set_verbosity", "verbosity"]
+
+VARIABLE = "KINETOGRAPH_AUTOGRAPH_VERBOSITY"
+
+
+class _Level:
+    value = 0
+
+
+def _from_environment() -> int:
+    text = os.environ.get(VARIABLE, "0")
+    return int(text) if text.isdigit() else 0
+
+
+_Level.value = _from_environment()
+
+
+def verbosity() -> int:
+    """How much is told; see `set_verbosity`."""
+    return _Level.value
+
+
+def set_verbosity(level: int) -> None:
+    """Set how much the converter tells, on standard error.
+
+    Parameters
+    ----------
+    level
+        0: nothing. 1: each statement that becomes graph, and of which arrays. 2: those that stay
+        Python, too. 3 and more: also the converted code of each function. It starts as the
+        environment variable KINETOGRAPH_AUTOGRAPH_VERBOSITY says.
+
+    Raises
+    ------
+    ValueError
+        If the level is not a whole number from 0 to 10.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> kg.autograph.set_verbosity(0)
+    """
+    if isinstance(level, bool) or not isinstance(level, int) or not 0 <= level <= 10:
+        raise ValueError(f"set_verbosity: level is {level!r}; it must be a number from 0 to 10")
+    _Level.value = level
+
+
+def report(statement: str, value: Any) -> None:
+    """Tell what becomes of a statement."""
+    if _Level.value == 0:
+        return
+    symbolic = isinstance(value, Array) or getattr(value, "symbolic", False)
+    if symbolic or _Level.value >= 2:
+        what = "staged" if symbolic else "Python"
+        node = getattr(value, "node", None)
+        name = describe(node) if node is not None else type(value).__name__
+        kind = "kg.Array" if isinstance(value, Array) else type(value).__name__
+        say(f"{site_of(here())}: {statement} {what} ({name}: {kind})")
+
+
+def say(text: str) -> None:
+    """Write a line."""
+    print(f"autograph: {text}", file=sys.stderr)

@@ -73,7 +73,7 @@ class StagedFunction:
         static = (static,) if isinstance(static, str) else tuple(static)
         own = getattr(function, "__name__", type(function).__name__)
         self._title = name or own
-        self._options = {"static_argnames": static, "strict": strict, "name": name}
+        self._options: dict[str, Any] = {"static_argnames": static, "strict": strict, "name": name}
         copied = ("__dict__",) if inspect.isfunction(function) else ()
         functools.update_wrapper(self, function, updated=copied)
         self.python_function = function
@@ -149,6 +149,7 @@ class StagedFunction:
     def _made(self, values: tuple[Any, ...], owned: bool) -> _Trace:
         """The graph of a signature: a program of its own, of which nothing stays if it fails."""
         before = new_program()
+        top_level().traced = True
         moment = mark()
         _TRACING.active = True
         try:

@@ -10,12 +10,12 @@ Its model are Theano's RandomStreams (Bergstra et al. 2010).
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from ..graph.array import Array
-from ..graph.compile import Function, StateValues
+from ..graph.compile import StateValues
 from ..graph.control.contexts import ON_DISCARD, ControlFlowContext
 from ..graph.control.rollback import ON_ROLLBACK
 from ..graph.node import Node
@@ -26,6 +26,15 @@ from .operations import Draw, StreamCell, counter_of, initial_state
 from .saved import ALGORITHM, SavedStreams
 
 __all__ = ["RandomStreams", "Stream", "StreamState"]
+
+
+class Compiled(Protocol):
+    """What has states: what `kg.compile` and `kg.function` give."""
+
+    @property
+    def state(self) -> StateValues:
+        """Their values."""
+        ...
 
 
 _COUNTING = threading.Lock()
@@ -244,13 +253,14 @@ class RandomStreams(Draws):
                 self._arrays.pop()
 
     # States of compiled functions.
-    def _members(self, fn: Function) -> list[Stream]:
-        if not isinstance(fn, Function):
-            raise TypeError(f"expected what kg.compile gives, got {type(fn).__name__}")
+    def _members(self, fn: Compiled) -> list[Stream]:
+        if not isinstance(getattr(fn, "state", None), StateValues):
+            what = "what kg.compile or kg.function gives"
+            raise TypeError(f"expected {what}, got {type(fn).__name__}")
         cells = fn.state.cells
         return [c.stream for c in cells if isinstance(c, StreamCell) and c.stream.owner == self]
 
-    def _own(self, fn: Function, doing: str) -> list[Stream]:
+    def _own(self, fn: Compiled, doing: str) -> list[Stream]:
         members = self._members(fn)
         if not members:
             raise ValueError(
@@ -259,7 +269,7 @@ class RandomStreams(Draws):
             )
         return members
 
-    def seed(self, fn: Function, bits: Any) -> None:
+    def seed(self, fn: Compiled, bits: Any) -> None:
         """Give all streams of this object in a compiled function new keys, and start them anew.
 
         `seed(fn, metaseed)` is the state in which a compiled function starts.
@@ -267,7 +277,7 @@ class RandomStreams(Draws):
         Parameters
         ----------
         fn
-            What `kg.compile` gave.
+            What `kg.compile` or `kg.function` gave; of the latter, the graphs made so far.
         bits
             A whole number of any size, or a list of them.
 
@@ -280,7 +290,7 @@ class RandomStreams(Draws):
         for stream in self._own(fn, "seed"):
             fn.state.set_raw(stream.cell, initial_state(make_key(seed, MEMBER, stream.member)))
 
-    def getstate(self, fn: Function) -> SavedStreams:
+    def getstate(self, fn: Compiled) -> SavedStreams:
         """The present state of all streams of this object in a compiled function: a copy.
 
         It can be pickled, and written as JSON or into npz files.
@@ -288,13 +298,13 @@ class RandomStreams(Draws):
         members = self._own(fn, "getstate")
         return SavedStreams({m.identity: fn.state.raw(m.cell) for m in members})
 
-    def setstate(self, fn: Function, state: SavedStreams, *, strict: bool = True) -> None:
+    def setstate(self, fn: Compiled, state: SavedStreams, *, strict: bool = True) -> None:
         """Put a saved state back, into the same function or another one.
 
         Parameters
         ----------
         fn
-            What `kg.compile` gave.
+            What `kg.compile` or `kg.function` gave; of the latter, the graphs made so far.
         state
             What `getstate` gave.
         strict

@@ -9,6 +9,8 @@ import pytest
 
 import kinetograph as kg
 from kinetograph.graph.checks import run_time_check
+from kinetograph.runs.fingerprint import fingerprint
+from kinetograph.runs.program import Program
 
 
 def placeholder(name="x", shape=(), dtype=float):
@@ -412,7 +414,19 @@ def test_models_do_not_check():
     assert failure(kg.compile(unknown, mean), 1.0).startswith("of no matter")
 
 
+def test_models_with_checks_have_a_fingerprint():
+    texts = []
+    for _ in range(2):
+        model, _ = checked_model()
+        program = Program(model, kg.samplers.NUTS(), model.targets)
+        texts.append(fingerprint(program, None))
+    assert texts[0] == texts[1] is not None
+
+
 def test_models_with_checks_are_sampled():
     model, _ = checked_model()
-    result = kg.mcmc(model, draws=20, warmup=20, chains=1, seed=1, progress=False)
-    assert np.isfinite(result.posterior["mu"].values).all()
+    result = kg.mcmc(model, draws=500, warmup=500, chains=2, seed=1, progress=False)
+    # mu is normal with precision 1 + 2 / 64 and mean (0.5 + 1) / 8 over that; draws below 0 pass.
+    draws = result.posterior["mu"].values
+    np.testing.assert_allclose(draws.mean(), 1.5 / 8 / (1 + 2 / 64), atol=0.4)
+    assert (draws > 0).any()

@@ -13,11 +13,11 @@ import numpy as np
 from jax import lax
 
 from ..array import Array
-from ..elementwise import as_node, elementwise
+from ..elementwise import CAST, as_node, elementwise
 from ..errors import ShapeError, SymbolicError
 from ..lower import Scope
 from ..messages import describe
-from ..node import Inner, Node, Operation
+from ..node import Apply, Data, Inner, Node, Operation
 from ..shaping import reshape
 from .contexts import CondContext
 from .results import Returned, check_function, collect, common_dtype, converted, place_text
@@ -307,26 +307,54 @@ def _build(
     own = [contexts[number] for number in range(len(names))]
     _check_structures(branches, names, order, doing)
     outputs = _unified(branches, own, names, order, doing)
-    result = branches[order[0]].pattern.fill(join(index, own, outputs))
+    result = branches[order[0]].pattern.fill(join(index, own, outputs, flat=False))
     return result[0] if type(result) is list and len(result) == 1 and not strict else result
 
 
 def join(
-    index: Node, contexts: Sequence[CondContext], outputs: Sequence[Sequence[Node]]
+    index: Node,
+    contexts: Sequence[CondContext],
+    outputs: Sequence[Sequence[Node]],
+    flat: bool = True,
 ) -> list[Array]:
     """The results of branches that have been built, whose outputs agree in shape and type.
 
-    States that a branch assigned go on with the version of the branch that is taken.
+    States that a branch assigned go on with the version of the branch that is taken. Two branches
+    that compute nothing are, if `flat`, no branches: a value is chosen of two.
     """
     cells = list(dict.fromkeys(cell for context in contexts for cell in context._versions.assigned))
     if not cells and not outputs[0]:
         return []
+    if flat and not cells and index.dtype.kind == "b":
+        chosen = [_chosen(index, no, yes) for no, yes in zip(*outputs, strict=True)]
+        if None not in chosen:
+            return [Array(node) for node in chosen if node is not None]
     every = [
         [*nodes, *(context._versions.current(cell) for cell in cells)]
         for context, nodes in zip(contexts, outputs, strict=True)
     ]
     node = _node(index, contexts, every)
     return _wrap_parts(node, every[0], cells)
+
+
+def _chosen(index: Node, no: Node, yes: Node) -> Node | None:
+    """One of two values that are not computed in their branches, else None."""
+    first, second = _uncomputed(yes), _uncomputed(no)
+    if first is None or second is None:
+        return None
+    return first if first is second and isinstance(first, Node) else _where(index, first, second)
+
+
+def _uncomputed(node: Node) -> Node | np.ndarray | None:
+    """What a node of a branch stands for, outside; None if it is computed."""
+    if isinstance(node, Inner) and node.role == "captured":
+        return node.outer
+    if isinstance(node, Data) and node.literal:
+        return node.value
+    if isinstance(node, Apply) and node.operation is CAST:
+        value = _uncomputed(node.parents[0])
+        return value.astype(node.dtype) if isinstance(value, np.ndarray) else None
+    return None
 
 
 def _node(index: Node, contexts: Sequence[CondContext], outputs: Sequence[list[Node]]) -> Cond:

@@ -96,7 +96,7 @@ def convert(function: Any = None, *, strict: bool = False, fast: bool = True) ->
     if not callable(function):
         raise TypeError(f"convert: expected a function, got {type(function).__name__}")
     if not isinstance(function, FunctionType):
-        call = getattr(type(function), "__call__", None)
+        call = type(function).__call__
         if isinstance(function, type) or not isinstance(call, FunctionType):
             return function  # classes and built-in functions are called as they are
         return MethodType(convert(call, strict=strict, fast=fast), function)

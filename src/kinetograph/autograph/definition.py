@@ -93,12 +93,9 @@ def _fits(node: FunctionNode, code: CodeType) -> bool:
     names += [a.arg for a in (spec.vararg, spec.kwarg) if a is not None]
     own = code.co_varnames[: len(names)]
     flags = (spec.vararg is not None, spec.kwarg is not None)
+    own_flags = (bool(code.co_flags & 4), bool(code.co_flags & 8))
     same = all(a == b or (a.startswith("__") and b.endswith(a)) for a, b in zip(names, own))
-    return (
-        same
-        and len(own) == len(names)
-        and flags == (bool(code.co_flags & 4), bool(code.co_flags & 8))
-    )
+    return same and len(own) == len(names) and flags == own_flags
 
 
 def _pick_lambda(code: CodeType, candidates: list[Definition]) -> list[Definition]:

@@ -4,11 +4,11 @@ import sys
 
 __all__ = ["is_library"]
 
-_LIBRARIES = (
-    "numpy scipy jax jaxlib pandas xarray matplotlib arviz arviz_base arviz_stats arviz_plots optax "
-    "rich click pytest _pytest hypothesis pluggy IPython ipykernel kinetograph"
-)
-_ROOTS = frozenset([*_LIBRARIES.split(), *sys.stdlib_module_names]) - {"__main__"}
+_SCIENCE = ("numpy", "scipy", "jax", "jaxlib", "pandas", "xarray", "matplotlib", "optax")
+_ARVIZ = ("arviz", "arviz_base", "arviz_stats", "arviz_plots")
+_TOOLS = ("rich", "click", "pytest", "_pytest", "pluggy", "hypothesis", "IPython", "ipykernel")
+_LIBRARIES = {*_SCIENCE, *_ARVIZ, *_TOOLS, "kinetograph", *sys.stdlib_module_names}
+_ROOTS = frozenset(_LIBRARIES - {"__main__"})
 
 
 def is_library(module: object) -> bool:

@@ -13,8 +13,9 @@ import weakref
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple
 
-from . import directives
+from . import directives, operators
 from .definition import NoSource, find_definition
+from .operators.builtins import STAGED
 from .passes.build import OPERATORS, Namer, located
 from .passes.calls import lower_calls
 from .passes.conditions import lower_conditions
@@ -30,27 +31,7 @@ from .skipped import is_library
 __all__ = ["NoSource", "Unsupported", "converted_code", "is_converted", "rewritten", "transform"]
 
 # Built-in functions that mean something else for arrays of the graph.
-STAGED_BUILTINS = frozenset(
-    [
-        "all",
-        "any",
-        "bool",
-        "enumerate",
-        "filter",
-        "float",
-        "int",
-        "len",
-        "map",
-        "max",
-        "min",
-        "range",
-        "reversed",
-        "round",
-        "sorted",
-        "sum",
-        "zip",
-    ]
-)
+STAGED_BUILTINS = frozenset(function.__name__ for function in STAGED)
 
 
 class Rewritten(NamedTuple):
@@ -85,7 +66,7 @@ def transform(function: FunctionType) -> FunctionType:
     """
     code = converted_code(function)
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
-    closure = tuple(cells.get(name) or _operators_cell() for name in code.co_freevars)
+    closure = tuple(cells.get(name) or CellType(operators) for name in code.co_freevars)
     made = FunctionType(
         code, function.__globals__, function.__name__, function.__defaults__, closure
     )
@@ -99,12 +80,6 @@ def transform(function: FunctionType) -> FunctionType:
     made.__dict__.update(function.__dict__)
     made.__wrapped__ = function  # type: ignore[attr-defined]
     return made
-
-
-def _operators_cell() -> CellType:
-    from . import operators
-
-    return CellType(operators)
 
 
 def converted_code(function: FunctionType) -> CodeType:
@@ -149,7 +124,7 @@ def rewritten(function: FunctionType) -> Rewritten:
     lower_control_flow(node, namer, known.modules(namer.used))
     lower_conditions(node, namer)
     lower_calls(node, known.is_plain)
-    return Rewritten(ast.fix_missing_locations(node), frozenset(namer.generated))
+    return Rewritten(node, frozenset(namer.generated))
 
 
 class _Known:

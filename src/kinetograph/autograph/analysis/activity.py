@@ -12,23 +12,10 @@ from dataclasses import dataclass, field
 __all__ = ["MUTATORS", "Activity", "activity", "path_of", "root", "without_items"]
 
 MUTATORS = frozenset(
-    [
-        "append",
-        "extend",
-        "insert",
-        "pop",
-        "remove",
-        "clear",
-        "sort",
-        "reverse",
-        "update",
-        "setdefault",
-        "popitem",
-        "add",
-        "discard",
-        "appendleft",
-        "popleft",
-    ]
+    (
+        *("append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse"),
+        *("update", "setdefault", "popitem", "add", "discard", "appendleft", "popleft"),
+    )
 )
 
 

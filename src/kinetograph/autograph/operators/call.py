@@ -31,7 +31,7 @@ def converted(function: Any) -> Any:
         if inner is function.func:
             return function
         return partial(inner, *function.args, **function.keywords)
-    call = getattr(kind, "__call__", None)
+    call = kind.__call__ if callable(function) else None
     if type(call) is FunctionType:
         inner = converted(call)
         return function if inner is call else MethodType(inner, function)

@@ -1,1 +1,1 @@
-"""The steps from a function's syntax tree to the one that is compiled, in the order of `transform.py`."""
+"""The steps from a function to the tree that is compiled; `transform.py` orders them."""

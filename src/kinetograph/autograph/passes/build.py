@@ -2,10 +2,11 @@
 
 import ast
 from collections.abc import Iterable, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 __all__ = [
     "OPERATORS",
+    "SCOPES",
     "Namer",
     "ag_call",
     "assign",
@@ -22,7 +23,6 @@ __all__ = [
 ]
 
 OPERATORS = "ag__"  # the name under which converted code knows kinetograph's operators
-_Node = TypeVar("_Node", bound=ast.AST)
 
 
 class Namer:
@@ -48,23 +48,26 @@ class Namer:
         return found
 
 
-def located(node: _Node, like: ast.AST) -> _Node:
+_PLACE = ("lineno", "col_offset", "end_lineno", "end_col_offset")
+
+
+def located[Tree: ast.AST](node: Tree, like: ast.AST) -> Tree:
     """The node and all in it that has no place yet, at the place of another one."""
-    place = {
-        field: getattr(like, field)
-        for field in ("lineno", "col_offset", "end_lineno", "end_col_offset")
-        if hasattr(like, field)
-    }
-    for part in ast.walk(node):
-        if "lineno" in part._attributes and not hasattr(part, "lineno"):
-            for field, value in place.items():
-                setattr(part, field, value)
+    place = {field: getattr(like, field) for field in _PLACE if hasattr(like, field)}
+    pending: list[ast.AST] = [node]
+    while pending:
+        part = pending.pop()
+        if "lineno" in part._attributes:
+            if hasattr(part, "lineno"):
+                continue  # what is in it has its place, too
+            part.__dict__.update(place)
+        pending.extend(ast.iter_child_nodes(part))
     return node
 
 
 def header(node: ast.stmt) -> ast.stmt:
     """A place that ends with the first line of a compound statement, not with its body."""
-    last: ast.AST = getattr(node, "test", None) or getattr(node, "iter", node)
+    last: Any = getattr(node, "test", None) or getattr(node, "iter", node)
     place = ast.Pass(lineno=node.lineno, col_offset=node.col_offset)
     place.end_lineno = getattr(last, "end_lineno", node.lineno)
     place.end_col_offset = getattr(last, "end_col_offset", node.col_offset)
@@ -131,14 +134,23 @@ def define(
         head.append(ast.Nonlocal(rebound))
     if shared := sorted(globals):
         head.append(ast.Global(shared))
-    return ast.FunctionDef(identifier, spec, [*head, *(body or [ast.Pass()])], [], type_params=[])
+    made = ast.FunctionDef(identifier, spec, [*head, *(body or [ast.Pass()])], [], type_params=[])
+    made.opaque = False  # type: ignore[attr-defined]
+    return made
+
+
+SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
 def is_opaque(node: ast.AST) -> bool:
     """Whether what is inside stays as it is: classes, generators and coroutines."""
-    if isinstance(node, (ast.ClassDef, ast.AsyncFunctionDef)) or getattr(node, "inlined", False):
-        return True
-    return isinstance(node, (ast.FunctionDef, ast.Lambda)) and yields(node) is not None
+    known: bool | None = getattr(node, "opaque", None)
+    if known is None:
+        known = isinstance(node, (ast.ClassDef, ast.AsyncFunctionDef))
+        if isinstance(node, (ast.FunctionDef, ast.Lambda)):
+            known = yields(node) is not None
+        node.opaque = known  # type: ignore[attr-defined]
+    return known
 
 
 def yields(node: ast.FunctionDef | ast.Lambda) -> ast.AST | None:

@@ -1,10 +1,10 @@
 """`if`, `while` and `for` become calls of kinetograph's operators.
 
-    while i < n:              def get_state(): return (i, x)
-        x = x * i             def set_state(state): nonlocal i, x; i, x = state
-        i += 1                def loop_test(): return i < n
-                              def loop_body(): nonlocal i, x; x = x * i; i += 1
-                              ag__.while_stmt(loop_test, loop_body, get_state, set_state, ('i', 'x'))
+    while i < n:          def get_state(): return (i, x)
+        x = x * i         def set_state(state): nonlocal i, x; i, x = state
+        i += 1            def loop_test(): return i < n
+                          def loop_body(): nonlocal i, x; x = x * i; i += 1
+                          ag__.while_stmt(loop_test, loop_body, get_state, set_state, ('i', 'x'))
 
 The state of a statement are the symbols that it modifies and that are read later, or read in it
 before they are bound. Variables that may be undefined where they are read, and that some statement
@@ -26,6 +26,7 @@ from .build import (
     define,
     header,
     is_opaque,
+    lazy,
     located,
     name,
     text,
@@ -266,15 +267,13 @@ class _Lowering:
             path = symbol.split(".")
             if len(path) > 1:
                 value = _attribute(path, ast.Load())
-                reads.append(ag_call("ldu", ast.Lambda(_no_arguments(), value), text(symbol)))
+                reads.append(ag_call("ldu", lazy(value), text(symbol)))
                 writes.append(_attribute(path, ast.Store()))
             elif symbol in self.own:
                 reads.append(name(symbol))
                 writes.append(ast.Name(symbol, ast.Store()))
             else:
-                reads.append(
-                    ag_call("ldu", ast.Lambda(_no_arguments(), name(symbol)), text(symbol))
-                )
+                reads.append(ag_call("ldu", lazy(name(symbol)), text(symbol)))
                 kept = symbol if symbol in self.shared else "_"
                 writes.append(ast.Name(kept, ast.Store()))
         get = define(self.namer.fresh("get_state"), [ast.Return(ast.Tuple(reads, ast.Load()))])
@@ -286,7 +285,7 @@ class _Lowering:
                 put.append(assign(ast.Tuple(writes, ast.Store()), name(given)))
         else:
             # Objects without the attribute must not get one that is undefined.
-            for place, (symbol, target) in enumerate(zip(state.symbols, writes, strict=True)):
+            for place, target in enumerate(writes):
                 value = ast.Subscript(name(given), text(place), ast.Load())
                 if isinstance(target, ast.Attribute):
                     call = ag_call("set_attribute", target.value, text(target.attr), value)
@@ -317,7 +316,8 @@ def _declared_first(body: list[ast.stmt]) -> list[ast.stmt]:
             )
             return node if own else self.generic_visit(node)
 
-    module = Collector().visit(ast.Module(body, []))
+    module = ast.Module(body, [])
+    Collector().visit(module)
     first = sum(1 for _ in _head(module.body))
     return [*module.body[:first], *found, *module.body[first:]]
 
@@ -340,10 +340,6 @@ def _attribute(path: Sequence[str], context: ast.expr_context) -> ast.expr:
     for step in path[1:-1]:
         value = ast.Attribute(value, step, ast.Load())
     return ast.Attribute(value, path[-1], context)
-
-
-def _no_arguments() -> ast.arguments:
-    return ast.arguments([], [], None, [], [], None, [])
 
 
 def _names(state: State) -> ast.expr:

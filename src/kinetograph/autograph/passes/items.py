@@ -32,7 +32,7 @@ OPERATORS_IN_PLACE: dict[type[ast.operator], str] = {
 
 
 def lower_items(body: list[ast.stmt], writable: set[str], namer: Namer) -> list[ast.stmt]:
-    """The statements of a function with assignments of items replaced, but not those of inner ones."""
+    """The statements with assignments of items replaced, but not those of inner functions."""
     lowering = _Lowering(writable, namer)
     module = lowering.visit(ast.Module(body, []))
     assert isinstance(module, ast.Module)

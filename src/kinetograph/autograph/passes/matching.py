@@ -94,7 +94,7 @@ class _Lowering(ast.NodeTransformer):
             nonlocals=found - self.globals,
             globals=found & self.globals,
         )
-        function.inlined = True  # type: ignore[attr-defined]
+        function.inlined = function.opaque = True  # type: ignore[attr-defined]
         return function
 
 

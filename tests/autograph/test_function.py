@@ -3,12 +3,14 @@
 import copy
 import dataclasses
 import functools
+import gc
 import inspect
 import pickle
 import sys
 import threading
 import types
 import warnings
+import weakref
 from collections import namedtuple
 
 import numpy as np
@@ -393,6 +395,13 @@ def test_checks_are_carried_out_without_results():
     assert f.state[s] == 2
 
 
+def test_prints_happen_in_every_call(capsys):
+    f = function(lambda x: kg.print("x is", x))
+    assert f(1) is None
+    f(2)
+    assert capsys.readouterr().out == "x is 1\nx is 2\n"
+
+
 def test_a_failed_trace_leaves_nothing_behind():
     streams, expected = kg.RandomStreams(3), kg.RandomStreams(3).normal()
     s = kg.state(0.0)
@@ -441,6 +450,16 @@ def test_arrays_of_other_traces():
         f([1.0])
 
 
+def test_arguments_are_not_kept():
+    value = np.zeros(3)
+    f = function(lambda x: x.sum())
+    f(value)
+    gone = weakref.ref(value)
+    del value
+    gc.collect()
+    assert gone() is None
+
+
 # Random streams.
 def test_streams_of_functions():
     streams = kg.RandomStreams(7)
@@ -459,6 +478,23 @@ def test_streams_of_functions():
     assert not np.array_equal(f(0), first)  # another graph, with a stream of its own
     assert len(saved.streams) == 1
     assert len(streams.getstate(f).streams) == 2
+
+
+def test_conditions_draw_anew_in_every_trip():
+    streams = kg.RandomStreams(11)
+
+    @function
+    def f():
+        n = 0
+        while streams.uniform() > 0.5:
+            n += 1
+        return n
+
+    trips = [int(f()) for _ in range(300)]
+    (stream,) = (cell.stream for cell in f.state.cells)
+    assert stream.member == 0
+    assert f.state[stream].counter == sum(trips) + len(trips)
+    assert 150 < sum(trips) < 500  # a geometric sum of mean 300 and standard deviation 24.5
 
 
 def test_what_has_no_streams():

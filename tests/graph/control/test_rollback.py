@@ -201,3 +201,15 @@ def test_rollback_leaves_contexts_that_an_error_has_not():
     context.enter()
     rollback(moment)
     assert CURRENT.context is None
+
+
+def test_effects_are_taken_back():
+    x = kg.placeholder(name="x")
+    kg.check(x < 10, "first")
+    moment = mark()
+    kg.check(x < 5, "second")
+    rollback(moment)
+    f = kg.compile([x], x + 0)
+    assert float(f(7.0)) == 7
+    with pytest.raises(kg.CheckError, match="first"):
+        f(11.0)

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..graph.array import Array
 from ..graph.errors import AutographWarning, ConversionError, SymbolicTruthError
-from ..graph.source import Site
+from ..graph.source import PACKAGE, Site
 from .plain import plain_check
 from .skipped import is_library
 from .transform import NoSource, Unsupported, is_converted, rewritten, transform
@@ -205,7 +205,7 @@ def _unconverted(function: FunctionType, reason: str) -> Callable[..., Any]:
         f"{reason}. It runs as it is; decorate it with kg.autograph.do_not_convert if that is "
         "what you want",
         AutographWarning,
-        stacklevel=4,
+        skip_file_prefixes=(PACKAGE,),
     )
 
     @functools.wraps(function)

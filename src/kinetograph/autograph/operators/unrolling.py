@@ -5,6 +5,7 @@ import warnings
 from ...graph.control.results import place_text
 from ...graph.errors import AutographWarning, StagingError
 from ...graph.node import next_serial
+from ...graph.source import PACKAGE
 
 __all__ = ["ITERATION_LIMIT", "UNROLLED_ITERATIONS", "Unrolling"]
 
@@ -49,5 +50,5 @@ class Unrolling:
                 "loop of the graph, let it run over an array, kg.range or kg.stack(list), or let "
                 "its condition depend on an array",
                 AutographWarning,
-                stacklevel=4,
+                skip_file_prefixes=(PACKAGE,),
             )

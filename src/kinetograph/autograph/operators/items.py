@@ -7,7 +7,7 @@ it becomes an array of the graph. Each function gives the owner or what takes it
 
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,12 +16,15 @@ from ...graph.control.contexts import current_context
 from ...graph.control.results import place_text
 from ...graph.elementwise import as_node
 from ...graph.errors import SymbolicError
+from ...graph.functions import where
 from .undefined import Undefined
 
 __all__ = [
     "assign_item",
     "assign_item_in",
     "assign_item_of",
+    "item",
+    "item_of",
     "set_attribute",
     "slice",
     "update_item",
@@ -55,11 +58,23 @@ def assign_item(value: Any, owner: Any, *path: Any) -> Any:
         after = assign_item(value, inner, *rest)
         return owner if after is inner else assign_item(after, owner, index)
     if isinstance(owner, Array):
+        mask = _mask(owner, index)
+        if mask is not None and np.ndim(value) == 0:
+            return where(mask, value, owner)
         return owner.at[index].set(value)
     if isinstance(owner, np.ndarray) and _becomes_array(value, index):
         return Array(as_node(owner)).at[index].set(value)
     owner[index] = value
     return owner
+
+
+def _mask(owner: Array, index: Any) -> Array | None:
+    """A symbolic mask, by which elements are chosen whose number is not known."""
+    if not isinstance(index, Array) or index.dtype.kind != "b" or not index.shape:
+        return None
+    if index.shape != owner.shape[: index.ndim]:
+        return None
+    return index.reshape((*index.shape, *[1] * (owner.ndim - index.ndim)))
 
 
 def _becomes_array(value: Any, index: Any) -> bool:
@@ -68,14 +83,43 @@ def _becomes_array(value: Any, index: Any) -> bool:
     return symbolic or current_context() is not None
 
 
-def update_item(word: str, value: Any, owner: Any, *path: Any) -> Any:
+class Item(NamedTuple):
+    """`owner[path[0]]...`, as read before what it is combined with is evaluated."""
+
+    owner: Any
+    path: tuple[Any, ...]
+    value: Any
+    holder: Any = None  # of which the owner is an attribute
+    name: str = ""
+
+
+def item(owner: Any, *path: Any) -> Item:
+    """`owner[path[0]]...`, to be updated."""
+    value = owner
+    if not _is_masked(owner, path):
+        for index in path:
+            value = value[index]
+    return Item(owner, path, value)
+
+
+def _is_masked(owner: Any, path: tuple[Any, ...]) -> bool:
+    single = isinstance(owner, Array) and len(path) == 1
+    return single and _mask(owner, path[0]) is not None
+
+
+def item_of(holder: Any, name: str, *path: Any) -> Item:
+    """`holder.name[path[0]]...`, to be updated."""
+    return item(getattr(holder, name), *path)._replace(holder=holder, name=name)
+
+
+def update_item(word: str, place: Item, value: Any) -> Any:
     """The owner with `owner[path[0]]... += value`, or another operation."""
-    inner = owner
-    for index in path:
-        inner = inner[index]
+    inner, owner = place.value, place.owner
+    if _is_masked(owner, place.path):
+        return where(_mask(owner, place.path[0]), _IN_PLACE[word](owner, value), owner)
     if isinstance(inner, np.ndarray) and isinstance(owner, np.ndarray) and isinstance(value, Array):
         inner = Array(as_node(inner))
-    return assign_item(_IN_PLACE[word](inner, value), owner, *path)
+    return assign_item(_IN_PLACE[word](inner, value), owner, *place.path)
 
 
 def assign_item_of(value: Any, holder: Any, name: str, *path: Any) -> None:
@@ -86,12 +130,11 @@ def assign_item_of(value: Any, holder: Any, name: str, *path: Any) -> None:
         setattr(holder, name, after)
 
 
-def update_item_of(word: str, value: Any, holder: Any, name: str, *path: Any) -> None:
+def update_item_of(word: str, place: Item, value: Any) -> None:
     """`holder.name[path[0]]... += value`."""
-    before = getattr(holder, name)
-    after = update_item(word, value, before, *path)
-    if after is not before:
-        setattr(holder, name, after)
+    after = update_item(word, place, value)
+    if after is not place.owner:
+        setattr(place.holder, place.name, after)
 
 
 def assign_item_in(value: Any, owner: Any, *path: Any) -> None:
@@ -99,9 +142,9 @@ def assign_item_in(value: Any, owner: Any, *path: Any) -> None:
     _refuse_array(owner, assign_item(value, owner, *path))
 
 
-def update_item_in(word: str, value: Any, owner: Any, *path: Any) -> None:
+def update_item_in(word: str, place: Item, value: Any) -> None:
     """`owner[path[0]]... += value` where the owner is no variable of the function."""
-    _refuse_array(owner, update_item(word, value, owner, *path))
+    _refuse_array(place.owner, update_item(word, place, value))
 
 
 def _refuse_array(before: Any, after: Any) -> None:

@@ -1,7 +1,7 @@
 """`x[i] = v` gives `x` a new value, for arrays of the graph cannot be changed in place.
 
     x[i] = v        x = ag__.assign_item(v, x, i)
-    x[i] += v       x = ag__.update_item('+=', v, x, i)
+    x[i] += v       x = ag__.update_item('+=', ag__.item(x, i), v)
     o.x[i] = v      ag__.assign_item_of(v, o, 'x', i)
 
 What is no array is changed in place, as ever. `writable` names may be bound anew; of others, such
@@ -9,6 +9,7 @@ as globals, only containers can be changed.
 """
 
 import ast
+from typing import TypeGuard
 
 from .build import Namer, ag_call, assign, assign_name, located, name, text
 
@@ -69,39 +70,57 @@ class _Lowering(ast.NodeTransformer):
         return [located(s, node) for s in made]
 
     def replaced(self, target: ast.expr, later: list[ast.stmt]) -> ast.expr:
-        """A target whose items are held by names, and assigned `later`."""
-        if isinstance(target, ast.Subscript):
-            kept = self.namer.fresh("item")
-            later.append(self.store(target, name(kept)))
-            return ast.Name(kept, ast.Store())
+        """A target whose items, and what follows them, are held by names and assigned `later`."""
         if isinstance(target, (ast.Tuple, ast.List)):
             parts = [self.replaced(part, later) for part in target.elts]
             return type(target)(parts, ast.Store())
         if isinstance(target, ast.Starred):
             return ast.Starred(self.replaced(target.value, later), ast.Store())
-        return target
+        item = isinstance(target, ast.Subscript)
+        if not item and not later:
+            return target
+        kept = self.namer.fresh("item")
+        later.append(self.store(target, name(kept)) if item else assign(target, name(kept)))
+        return ast.Name(kept, ast.Store())
 
     def store(self, target: ast.Subscript, value: ast.expr) -> ast.stmt:
-        return self.call("assign_item", target, value)
+        owner, path = _split(target)
+        if self.is_writable(owner):
+            return assign_name(owner.id, ag_call("assign_item", value, owner, *path))
+        if isinstance(owner, ast.Attribute):
+            place = (owner.value, text(owner.attr))
+            return ast.Expr(ag_call("assign_item_of", value, *place, *path))
+        return ast.Expr(ag_call("assign_item_in", value, owner, *path))
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
         if not isinstance(node.target, ast.Subscript):
             return node
-        operator = text(OPERATORS_IN_PLACE[type(node.op)])
-        return located(self.call("update_item", node.target, operator, node.value), node)
+        word = text(OPERATORS_IN_PLACE[type(node.op)])
+        owner, path = _split(node.target)
+        made: ast.stmt
+        if self.is_writable(owner):
+            place = ag_call("item", owner, *path)
+            made = assign_name(owner.id, ag_call("update_item", word, place, node.value))
+        elif isinstance(owner, ast.Attribute):
+            place = ag_call("item_of", owner.value, text(owner.attr), *path)
+            made = ast.Expr(ag_call("update_item_of", word, place, node.value))
+        else:
+            place = ag_call("item", owner, *path)
+            made = ast.Expr(ag_call("update_item_in", word, place, node.value))
+        return located(made, node)
 
-    def call(self, operator: str, target: ast.Subscript, *values: ast.expr) -> ast.stmt:
-        owner: ast.expr = target
-        path: list[ast.expr] = []
-        while isinstance(owner, ast.Subscript):
-            path.insert(0, _index(owner.slice))
-            owner = owner.value
-        if isinstance(owner, ast.Name) and owner.id in self.writable:
-            return assign_name(owner.id, ag_call(operator, *values, owner, *path))
-        if isinstance(owner, ast.Attribute):
-            place = (owner.value, text(owner.attr))
-            return ast.Expr(ag_call(f"{operator}_of", *values, *place, *path))
-        return ast.Expr(ag_call(f"{operator}_in", *values, owner, *path))
+    def is_writable(self, owner: ast.expr) -> TypeGuard[ast.Name]:
+        return isinstance(owner, ast.Name) and owner.id in self.writable
+
+
+def _split(target: ast.Subscript) -> tuple[ast.expr, list[ast.expr]]:
+    """What is indexed, and by what."""
+    owner: ast.expr = target
+    path: list[ast.expr] = []
+    while isinstance(owner, ast.Subscript):
+        path.insert(0, _index(owner.slice))
+        owner = owner.value
+    return owner, path
 
 
 def _has_item(target: ast.expr) -> bool:

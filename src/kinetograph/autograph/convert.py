@@ -32,6 +32,7 @@ class _Current(threading.local):
     depth = 0
     strict = False
     paused = 0
+    fast = True
 
 
 _CURRENT = _Current()
@@ -131,7 +132,7 @@ def _entry(function: FunctionType, strict: bool, fast: bool) -> Callable[..., An
         if _CURRENT.depth:
             return made(*args, **kwargs)
         before = _CURRENT.strict
-        _CURRENT.depth, _CURRENT.strict = 1, strict
+        _CURRENT.depth, _CURRENT.strict, _CURRENT.fast = 1, strict, fast
         try:
             return made(*args, **kwargs)
         except Exception as error:
@@ -177,7 +178,7 @@ def _callee(function: FunctionType) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def callee(*args: Any, **kwargs: Any) -> Any:
-        if is_plain(args, kwargs):
+        if _CURRENT.fast and is_plain(args, kwargs):
             return function(*args, **kwargs)
         return made(*args, **kwargs)
 

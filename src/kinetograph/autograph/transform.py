@@ -8,6 +8,7 @@ the closure cells of the original.
 import ast
 import builtins
 import copy
+import inspect
 import sys
 import weakref
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
@@ -16,6 +17,8 @@ from typing import Any, NamedTuple
 from . import directives, operators
 from .definition import NoSource, find_definition
 from .operators.builtins import STAGED
+from .passes.assignment_expressions import lower_assignment_expressions
+from .passes.bindings import bind_first
 from .passes.build import OPERATORS, Namer, located
 from .passes.calls import lower_calls
 from .passes.conditions import lower_conditions
@@ -66,7 +69,9 @@ def transform(function: FunctionType) -> FunctionType:
     """
     code = converted_code(function)
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
-    closure = tuple(cells.get(name) or CellType(operators) for name in code.co_freevars)
+    closure = tuple(
+        CellType(operators) if name == OPERATORS else cells[name] for name in code.co_freevars
+    )
     made = FunctionType(
         code, function.__globals__, function.__name__, function.__defaults__, closure
     )
@@ -107,6 +112,7 @@ def rewritten(function: FunctionType) -> Rewritten:
     mangle_private_names(node, class_name)
     node.decorator_list = []
     node.returns = None
+    node.type_params = []  # variables of a scope around the original, which are in its closure
     every = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
     for argument in [*every, node.args.vararg, node.args.kwarg]:
         if argument is not None:
@@ -121,9 +127,11 @@ def rewritten(function: FunctionType) -> Rewritten:
     read_directives(node, known.value, directives.set_loop_options, directives.set_element_type)
     lower_match(node, namer)
     lower_jumps(node, namer)
+    lower_assignment_expressions(node, namer)
     lower_control_flow(node, namer, known.modules(namer.used))
-    lower_conditions(node, namer)
+    lower_conditions(node)
     lower_calls(node, known.is_plain)
+    bind_first(node)
     return Rewritten(node, frozenset(namer.generated))
 
 
@@ -171,7 +179,8 @@ def _compiled(made: Rewritten, function: FunctionType) -> CodeType:
     """The code of a rewritten function, as if it stood where the original does."""
     code = function.__code__
     free = [*code.co_freevars, OPERATORS]
-    # Free variables must be those of a function around it.
+    # Free variables must be those of a function around it, of which its own name is none.
+    made.tree.name = "<converted>"
     outer = ast.FunctionDef(
         "factory",
         ast.arguments([], [ast.arg(n) for n in free], None, [], [], None, []),
@@ -186,7 +195,8 @@ def _compiled(made: Rewritten, function: FunctionType) -> CodeType:
     )
     factory = next(c for c in compiled.co_consts if isinstance(c, CodeType))
     inner = next(c for c in factory.co_consts if isinstance(c, CodeType))
-    return _renamed(inner, code.co_name, code.co_qualname, made.names)
+    generated = made.names | {made.tree.name}
+    return _renamed(inner, code.co_name, code.co_qualname, generated)
 
 
 def _future_flags(code: CodeType) -> int:
@@ -199,18 +209,26 @@ def _future_flags(code: CodeType) -> int:
     return code.co_flags & mask
 
 
-def _renamed(code: CodeType, name: str, qualname: str, generated: frozenset[str]) -> CodeType:
+def _renamed(
+    code: CodeType, name: str, qualname: str, generated: frozenset[str], converted: bool = True
+) -> CodeType:
     """The code under the name by which the user knows it; generated functions are parts of it."""
     consts = []
+    scope = (
+        code.co_flags & inspect.CO_NEWLOCALS
+    )  # else a class, whose methods are not converted yet
+    converted = converted and bool(scope)
     for const in code.co_consts:
         if isinstance(const, CodeType):
             if const.co_name in generated:
-                const = _renamed(const, name, qualname, generated)
+                const = _renamed(const, name, qualname, generated, converted)
             else:
-                inner = f"{qualname}.<locals>.{const.co_name}"
-                const = _renamed(const, const.co_name, inner, generated)
+                inner = f"{qualname}{'.<locals>' if scope else ''}.{const.co_name}"
+                const = _renamed(const, const.co_name, inner, generated, converted)
         consts.append(const)
     made = code.replace(co_name=name, co_qualname=qualname, co_consts=tuple(consts))
+    if not converted:
+        return made
     number = id(made)
     _MADE[number] = weakref.ref(made, lambda _: _MADE.pop(number, None))
     return made

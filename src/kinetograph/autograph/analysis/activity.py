@@ -150,12 +150,15 @@ class _Visitor(ast.NodeVisitor):
 
     def visit_TypeAlias(self, node: ast.AST) -> None:
         self.found.binds.add(node.name.id)  # type: ignore[attr-defined]
+        self._enclose(activity(node.value), _type_parameters(node))  # type: ignore[attr-defined]
 
     # Scopes of their own.
     def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         self.found.binds.add(node.name)
         for part in (*node.decorator_list, *_outside(node.args)):
             self.visit(part)
+        notes = [a.annotation for a in _every(node.args) if a.annotation is not None]
+        self._enclose(activity([*notes, *filter(None, [node.returns])]), _type_parameters(node))
         inner = activity(node.body)
         if getattr(node, "inlined", False):  # a pattern of `match`, which binds here
             self.found.binds |= inner.nonlocals | inner.globals
@@ -175,10 +178,10 @@ class _Visitor(ast.NodeVisitor):
 
     def _enclose(self, inner: Activity, own: set[str]) -> None:
         reads = {s for s in inner.reads | inner.captured if root(s) not in own}
-        writes = inner.nonlocals & (inner.binds | inner.removes) | inner.rebound
+        writes = (inner.nonlocals & (inner.binds | inner.removes) | inner.rebound) - own
         self.found.reads |= reads
         self.found.captured |= {root(s) for s in reads} | writes
-        self.found.rebound |= {s for s in writes if s not in own}
+        self.found.rebound |= writes
         self.found.mutates |= {s for s in inner.mutates if root(s) not in own}
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
@@ -213,9 +216,17 @@ class _Visitor(ast.NodeVisitor):
         self.found.calls |= inner.calls
 
 
+def _every(spec: ast.arguments) -> list[ast.arg]:
+    several = [*spec.posonlyargs, *spec.args, *spec.kwonlyargs]
+    return [*several, *(a for a in (spec.vararg, spec.kwarg) if a is not None)]
+
+
 def _parameters(spec: ast.arguments) -> set[str]:
-    every = [*spec.posonlyargs, *spec.args, *spec.kwonlyargs, spec.vararg, spec.kwarg]
-    return {a.arg for a in every if a is not None}
+    return {a.arg for a in _every(spec)}
+
+
+def _type_parameters(node: ast.AST) -> set[str]:
+    return {part.name for part in getattr(node, "type_params", ())}
 
 
 def _outside(spec: ast.arguments) -> list[ast.expr]:

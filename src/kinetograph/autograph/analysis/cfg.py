@@ -36,12 +36,15 @@ class FlowGraph:
     ----------
     before, after
         The points before and after each statement.
+    heads
+        The points at which each loop decides whether to go on.
     """
 
     def __init__(self, body: Sequence[ast.stmt], parameters: Sequence[str] = ()) -> None:
         self.points: list[Point] = []
         self.before: dict[ast.stmt, Point] = {}
         self.after: dict[ast.stmt, Point] = {}
+        self.heads: dict[ast.stmt, Point] = {}
         self._handlers: list[Point] = []
         self._loops: list[tuple[Point, Point]] = []  # where `continue` and `break` go
         self._returns: list[Point] = []
@@ -132,6 +135,7 @@ class FlowGraph:
         self._loops.append((head, last))
         self._link(self._block(node.body, body), head)
         self._loops.pop()
+        self.heads[node] = head
         self._link(self._block(node.orelse, head), last)
         self.points.append(last)
         return last

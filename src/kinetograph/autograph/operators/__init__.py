@@ -21,6 +21,7 @@ from .items import (
 )
 from .lists import typed_list
 from .logic import and_, assert_stmt, chain, in_, matches, not_, or_
+from .staging import caught
 from .undefined import Undefined, UndefinedReturnValue, ld, ldu, retval
 from .while_stmt import while_stmt
 
@@ -32,6 +33,7 @@ __all__ = [
     "assign_item",
     "assign_item_in",
     "assign_item_of",
+    "caught",
     "chain",
     "converted",
     "elements",

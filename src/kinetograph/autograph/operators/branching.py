@@ -11,7 +11,9 @@ from ...graph.messages import describe
 from ...graph.node import Node
 from ...graph.shaping import reshape
 from ..verbosity import report
+from .leaks import Surroundings
 from .merge import Merge
+from .staging import building
 from .values import (
     Containers,
     caller,
@@ -19,8 +21,6 @@ from .values import (
     own_copy,
     read_value,
     refilled,
-    refuse_leak,
-    user_containers,
 )
 
 __all__ = ["if_exp", "if_stmt", "predicate"]
@@ -57,11 +57,13 @@ def if_stmt(
     names: Sequence[str],
     needed: int,
     shared: int = 0,
+    operands: bool = False,
 ) -> None:
     """An `if`: both branches are built if the condition is symbolic, else one runs.
 
     `names` are the variables that the branches modify: first those that are read later, `needed` in
     number, then those that functions share, and may read, then those read in the branches alone.
+    Of operands of a condition, that one binds a variable and the other does not is no error.
     """
     if not isinstance(condition, Array):
         report("if", condition)
@@ -73,8 +75,8 @@ def if_stmt(
     report("if", condition)
     pred = predicate(condition, "if statement")
     entry = get_state()
-    held = Containers(zip(names, entry, strict=True))
-    others = user_containers(caller())
+    held = Containers(entry)
+    around = Surroundings(caller())
     start = tuple(map(frozen, entry))
     contexts, values = [], []
     name = None
@@ -82,14 +84,14 @@ def if_stmt(
         context = CondContext(pred, number, name)
         name = context.name
         set_state(tuple(map(own_copy, start)))
-        with context:
+        with building("`if`"), around.held(), context:
             function()
             values.append([read_value(v, n) for v, n in zip(get_state(), names, strict=True)])
         contexts.append(context)
         held.restore()
         set_state(entry)
-        refuse_leak(others, "`if`")
-    merge = Merge(contexts)
+        around.check("`if`")
+    merge = Merge(contexts, operands)
     for place, (n, *pair) in enumerate(zip(names, *values, strict=True)):
         if place < needed:
             merge.variable(n, *pair)
@@ -112,14 +114,16 @@ def if_exp(condition: Any, body: Callable[[], Any], orelse: Callable[[], Any]) -
         return body() if condition else orelse()
     report("conditional expression", condition)
     pred = predicate(condition, "conditional expression")
+    around = Surroundings(caller())
     contexts, values = [], []
     name = None
     for number, function in ((1, body), (0, orelse)):
         context = CondContext(pred, number, name)
         name = context.name
-        with context:
+        with building("conditional expression"), around.held(), context:
             values.append(read_value(function(), ""))
         contexts.append(context)
+        around.check("conditional expression")
     merge = Merge(contexts)
     merge.variable("", *values)
     return merge.finish(pred)[0]

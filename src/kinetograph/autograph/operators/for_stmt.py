@@ -16,9 +16,11 @@ from ...graph.node import Node
 from ...graph.ranges import range as graph_range
 from ..iterables import Rows, rows_of
 from ..verbosity import report
+from .leaks import Surroundings
 from .loop_state import LoopState
+from .staging import building
 from .unrolling import Unrolling
-from .values import caller, refuse_leak, user_containers
+from .values import caller
 from .while_stmt import read_options, repeat, with_first
 
 __all__ = ["for_stmt"]
@@ -54,17 +56,17 @@ def for_stmt(
             f"this `for` never ends{place_text()}: what it runs over, {iterated!r}, has no end; "
             "leave it by break or return, or take a number of elements"
         )
-    others = user_containers(caller())
+    around = Surroundings(caller())
     state = LoopState(get_state, set_state, names)
     chosen = read_options(**options)
-    state.find_types(lambda context: body(_some_element(rows, context)))
     whole = isinstance(rows.length, int) and extra_test is None and not options
-    numbers = (
-        _scan(rows, body, state)
-        if whole
-        else _repeat(rows, extra_test, body, state, chosen, options.get("name"))
-    )
-    refuse_leak(others, "`for`")
+    with building("`for`"), around.held():
+        state.find_types(lambda context: body(_some_element(rows, context)))
+        if whole:
+            numbers = _scan(rows, body, state)
+        else:
+            numbers = _repeat(rows, extra_test, body, state, chosen, options.get("name"))
+    around.check("`for`")
     if rows.done is not None:
         rows.done(rows.length if whole else numbers[0])
     at_least_once = isinstance(rows.length, int) and "maximum_iterations" not in options
@@ -125,7 +127,7 @@ def _scan(rows: Rows, body: Callable[[Any], None], state: LoopState) -> list[Arr
 
     def advance(numbers: list[Array], row: Any) -> tuple[list[Any], None]:
         own = [] if idle else numbers
-        state.enter(own)
+        state.enter(own, variables.weak[: len(own)])
         body(rows.at(row) if rows.xs is None else rows.element(row))
         after = state.leave(own, variables.weak[: len(own)])
         return ([*numbers] if idle else after), None
@@ -147,7 +149,7 @@ def _repeat(
         options = options._replace(bound=rows.length)
 
     def going_on(numbers: Sequence[Array]) -> Any:
-        state.enter(numbers[1:])
+        state.enter(numbers[1:], state.weak)
         verdict: Any = True if rows.length is None else numbers[0] < rows.length
         if extra_test is not None:
             wanted = extra_test()
@@ -157,7 +159,7 @@ def _repeat(
         return verdict
 
     def advance(numbers: Sequence[Array], weak: Sequence[bool]) -> list[Any]:
-        state.enter(numbers[1:])
+        state.enter(numbers[1:], weak[1:])
         body(rows.at(numbers[0]))
         return [numbers[0] + 1, *state.leave(numbers[1:], weak[1:])]
 

@@ -109,16 +109,17 @@ def _is_cheap(node: Node, since: int) -> bool:
     return True
 
 
-def chain(value: Any, *rest: Any) -> Any:
+def chain(value: Any, word: str, right: Any, *others: Any) -> Any:
     """`value < b < c`: each operand evaluated once, and only as far as needed."""
-    word, later, *others = rest
-    right = later()
     first = in_(value, right) if word == "in" else None
     if word == "not in":
         first = not_(in_(value, right))
     elif word != "in":
         first = _COMPARE[word](value, right)
-    return and_(first, lambda: chain(right, *others)) if others else first
+    if not others:
+        return first
+    following, later, *rest = others
+    return and_(first, lambda: chain(right, following, later(), *rest))
 
 
 def in_(value: Any, container: Any) -> Any:

@@ -19,6 +19,7 @@ from ...graph.node import Node
 from .merge import blank
 from .undefined import LoopUndefined, Maybe, Undefined, UndefinedReturnValue
 from .values import (
+    WEAK_NODES,
     Containers,
     Value,
     as_leaf_node,
@@ -52,11 +53,12 @@ class LoopState:
     def __init__(self, get_state: Access, set_state: Assign, names: Sequence[str]) -> None:
         self.get_state, self.set_state, self.names = get_state, set_state, names
         self.entry = get_state()
-        self.containers = Containers(zip(names, self.entry, strict=True))
+        self.containers = Containers(self.entry)
         self.place = place_text()
         self.variables = [
             self._variable(name, held) for name, held in zip(names, self.entry, strict=True)
         ]
+        self.weak: list[bool] = []  # whether loop variables were Python numbers
         self.surely: set[str] = set()  # variables that each iteration binds
 
     def _variable(self, name: str, held: Any) -> _Variable:
@@ -99,11 +101,12 @@ class LoopState:
         leaves = self._numbers()
         paths = self._paths()
         nodes: list[Node] = [as_leaf_node(leaf) for leaf in leaves]
-        pattern = flatten(nodes)[2]
-        return Variables(nodes, [weak(leaf) for leaf in leaves], paths, pattern, several)
+        self.weak = [weak(leaf) for leaf in leaves]
+        return Variables(nodes, self.weak, paths, flatten(nodes)[2], several)
 
-    def enter(self, arrays: Sequence[Array]) -> None:
+    def enter(self, arrays: Sequence[Array], weak_before: Sequence[bool]) -> None:
         """Let the user's variables hold the loop variables."""
+        WEAK_NODES.update(a.node for a, w in zip(arrays, weak_before, strict=True) if w)
         self._put(iter(arrays))
 
     def leave(self, before: Sequence[Array], weak_before: Sequence[bool]) -> list[Any]:

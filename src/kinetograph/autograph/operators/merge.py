@@ -24,8 +24,9 @@ Fill = Callable[[list[Array]], Any]  # makes a value of the results of the condi
 class Merge:
     """The outputs of two branches, collected variable by variable."""
 
-    def __init__(self, contexts: Sequence[CondContext]) -> None:
+    def __init__(self, contexts: Sequence[CondContext], lenient: bool = False) -> None:
         self.contexts = contexts
+        self.lenient = lenient  # whether a variable may be bound in one branch only
         self.outputs: tuple[list[Node], list[Node]] = ([], [])
         self.fills: list[Fill] = []
 
@@ -65,6 +66,7 @@ class Merge:
         if all(undefined):
             return lambda _: first.held
         maybe = any(isinstance(v.held, (Maybe, LoopUndefined)) for v in pair)
+        maybe = maybe or (self.lenient and any(undefined))
         if any(undefined):
             missing = undefined.index(True)
             known = pair[1 - missing]
@@ -82,8 +84,7 @@ class Merge:
         if not maybe:
             return fill
         flag = self._leaf("", *(_is_defined(v.held) for v in pair))
-        example = next(v.held for v in pair if isinstance(v.held, (Maybe, LoopUndefined)))
-        place = example.place if isinstance(example, Maybe) else ""
+        place = next((v.held.place for v in pair if isinstance(v.held, Maybe)), "")
         return lambda results: Maybe(name, fill(results), flag(results), place)
 
     def _structure(self, name: str, first: Value, second: Value) -> Fill:

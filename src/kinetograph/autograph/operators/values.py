@@ -7,20 +7,18 @@ so what they hold is noted at the entry of a statement, and put back before each
 
 import dataclasses
 import sys
+import weakref
 from collections.abc import Iterable
-from types import FrameType, FunctionType, MethodType, ModuleType
+from types import FrameType
 from typing import Any, NamedTuple
 
 import jax
 import numpy as np
 
 from ...graph.array import Array
-from ...graph.control.results import place_text
 from ...graph.control.structure import Pattern, flatten
 from ...graph.elementwise import WEAK, as_node
-from ...graph.errors import StagingError
 from ...graph.node import Node
-from ..skipped import is_library
 from .undefined import Maybe, Undefined
 
 __all__ = [
@@ -33,13 +31,11 @@ __all__ = [
     "own_copy",
     "read_value",
     "refilled",
-    "refuse_leak",
     "same",
-    "user_containers",
     "weak",
 ]
 
-_MUTABLE = (list, dict, set)
+WEAK_NODES: "weakref.WeakSet[Node]" = weakref.WeakSet()  # loop variables that were Python numbers
 
 
 def is_number(leaf: Any) -> bool:
@@ -82,8 +78,8 @@ def own_copy(held: Any) -> Any:
 
 
 def weak(leaf: Any) -> bool:
-    """Whether a leaf takes the type of what it meets."""
-    return isinstance(leaf, WEAK)
+    """Whether a leaf takes the type of what it meets: a Python number, also inside a loop."""
+    return isinstance(leaf, WEAK) or (isinstance(leaf, Array) and leaf.node in WEAK_NODES)
 
 
 def same(first: Any, second: Any) -> bool:
@@ -95,77 +91,31 @@ def same(first: Any, second: Any) -> bool:
 
 
 class Containers:
-    """Lists, dictionaries and sets, with what they held at one moment."""
+    """Lists and dictionaries, with what they held at one moment."""
 
-    def __init__(self, values: Iterable[tuple[str, Any]]) -> None:
-        self.contents: dict[int, tuple[Any, Any, str]] = {}
-        for name, value in values:
-            self._note(value, name, 0)
+    def __init__(self, values: Iterable[Any]) -> None:
+        self.contents: dict[int, tuple[Any, Any]] = {}
+        for value in values:
+            self._note(value)
 
-    def _note(self, value: Any, name: str, depth: int) -> None:
-        if isinstance(value, _MUTABLE):
-            if id(value) in self.contents or depth > 4:
+    def _note(self, value: Any) -> None:
+        if isinstance(value, (list, dict)):
+            if id(value) in self.contents:
                 return
-            self.contents[id(value)] = (value, value.copy(), name)
-            parts: Iterable[Any] = value.values() if isinstance(value, dict) else value
-        elif isinstance(value, tuple):
-            parts = value
-        else:
+            self.contents[id(value)] = (value, value.copy())
+        elif not isinstance(value, tuple):
             return
-        for part in parts:
-            if isinstance(part, (*_MUTABLE, tuple)):
-                self._note(part, name, depth + 1)
+        for part in value.values() if isinstance(value, dict) else value:
+            self._note(part)
 
     def restore(self) -> None:
         """Put the contents back."""
-        for held, content, _ in self.contents.values():
+        for held, content in self.contents.values():
             if isinstance(held, list):
                 held[:] = content
             else:
                 held.clear()
                 held.update(content)
-
-    def changed(self) -> str | None:
-        """The name of one that holds something else now."""
-        for held, content, name in self.contents.values():
-            if not _alike(held, content):
-                return name
-        return None
-
-
-def _alike(first: Any, second: Any) -> bool:
-    if len(first) != len(second):
-        return False
-    if isinstance(first, dict):
-        return all(k in second and second[k] is v for k, v in first.items())
-    if isinstance(first, set):
-        return bool(first == second)
-    return all(a is b for a, b in zip(first, second, strict=True))
-
-
-def user_containers(frame: FrameType) -> Containers:
-    """What the variables of a user's function hold, and the attributes of the objects in them."""
-    found: list[tuple[str, Any]] = []
-    for name, value in frame.f_locals.items():
-        if isinstance(value, (*_MUTABLE, tuple)):
-            found.append((name, value))
-        elif not isinstance(value, (type, ModuleType, FunctionType, MethodType, Array)):
-            attributes = getattr(value, "__dict__", None)
-            if isinstance(attributes, dict) and not is_library(type(value).__module__):
-                found.append((name, attributes))
-    return Containers(found)
-
-
-def refuse_leak(containers: Containers, statement: str) -> None:
-    """Complain about a container that a staged statement changed behind its variables' backs."""
-    name = containers.changed()
-    if name is not None:
-        raise StagingError(
-            f"{name!r} is modified inside a staged {statement}{place_text()} in a way that cannot "
-            "be followed, by a function that is called or through another name: all ways are "
-            "built, so it would change even where the program does not get there. Assign to a "
-            "variable or an attribute in the function itself, or return the new value"
-        )
 
 
 def refilled(held: Any, value: Any) -> Any:

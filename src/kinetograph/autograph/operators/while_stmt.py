@@ -13,9 +13,11 @@ from ...graph.elementwise import WEAK, as_node
 from ...graph.errors import SymbolicTruthError
 from ..verbosity import report
 from .branching import predicate
+from .leaks import Surroundings
 from .loop_state import LoopState
+from .staging import building
 from .unrolling import Unrolling
-from .values import Containers, caller, refuse_leak, user_containers
+from .values import caller
 
 __all__ = ["read_options", "repeat", "while_stmt", "with_first"]
 
@@ -42,14 +44,14 @@ def while_stmt(
     if not isinstance(first, Array):
         _run(first, test, body, Unrolling("while"))
         return
-    others = user_containers(caller())
+    around = Surroundings(caller())
     tested = get_state()
     if all(a is b for a, b in zip(entry, tested, strict=True)):
         rollback(moment)
-        _stage(test, body, LoopState(get_state, set_state, names), others, options)
+        _stage(test, body, LoopState(get_state, set_state, names), around, options)
     else:  # the condition binds variables: it belongs to the end of each iteration
         state = LoopState(get_state, set_state, names)
-        _stage_judging(first, test, body, state, others, options)
+        _stage_judging(first, test, body, state, around, options)
 
 
 def _run(first: Any, test: Callable[[], Any], body: Callable[[], None], count: Unrolling) -> None:
@@ -88,23 +90,25 @@ def _stage(
     test: Callable[[], Any],
     body: Callable[[], None],
     state: LoopState,
-    others: Containers,
+    around: Surroundings,
     options: dict[str, Any],
 ) -> None:
     chosen = read_options(**options)
-    state.find_types(lambda context: body())
+    with building("`while`"), around.held():
+        state.find_types(lambda context: body())
 
     def going_on(numbers: Sequence[Array]) -> Any:
-        state.enter(numbers)
+        state.enter(numbers, state.weak)
         return test()
 
     def advance(numbers: Sequence[Array], weak: Sequence[bool]) -> list[Any]:
-        state.enter(numbers)
+        state.enter(numbers, weak)
         body()
         return state.leave(numbers, weak)
 
-    numbers = repeat(going_on, advance, state, chosen, options.get("name"))
-    refuse_leak(others, "`while`")
+    with building("`while`"), around.held():
+        numbers = repeat(going_on, advance, state, chosen, options.get("name"))
+    around.check("`while`")
     state.finish(numbers)
 
 
@@ -113,7 +117,7 @@ def _stage_judging(
     test: Callable[[], Any],
     body: Callable[[], None],
     state: LoopState,
-    others: Containers,
+    around: Surroundings,
     options: dict[str, Any],
 ) -> None:
     chosen = read_options(**options)
@@ -123,18 +127,20 @@ def _stage_judging(
         body()
         test()
 
-    state.find_types(iterate)
+    with building("`while`"), around.held():
+        state.find_types(iterate)
 
     def advance(numbers: Sequence[Array], weak: Sequence[bool]) -> list[Any]:
-        state.enter(numbers[1:])
+        state.enter(numbers[1:], weak[1:])
         body()
         verdict = _verdict(test())
         return [verdict, *state.leave(numbers[1:], weak[1:])]
 
-    numbers = repeat(
-        lambda numbers: numbers[0], advance, state, chosen, options.get("name"), first=[("go", go)]
-    )
-    refuse_leak(others, "`while`")
+    with building("`while`"), around.held():
+        numbers = repeat(
+            lambda numbers: numbers[0], advance, state, chosen, options.get("name"), [("go", go)]
+        )
+    around.check("`while`")
     state.finish(numbers[1:])
 
 

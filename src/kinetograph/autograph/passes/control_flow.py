@@ -18,6 +18,7 @@ from typing import NamedTuple
 from ..analysis.activity import activity, root
 from ..analysis.cfg import FlowGraph
 from ..analysis.dataflow import UNDEFINED, live_before, reaching_definitions
+from .bindings import head_of
 from .build import (
     Namer,
     ag_call,
@@ -70,7 +71,7 @@ class _Lowering:
         self.parameters = {a.arg for a in every if a is not None}
         self.activity = activity(node.body)
         found = self.activity
-        bound = found.binds | found.removes
+        bound = {s for s in found.binds | found.removes if "." not in s}
         self.shared = found.globals | found.nonlocals
         self.own = (bound | self.parameters) - self.shared
         self.writable = self.own | self.shared
@@ -82,18 +83,12 @@ class _Lowering:
         """Rewrite the body."""
         self.analyse()
         body = self.block(self.node.body)
-        names = sorted((self.managed | self.unbound(body)) - self.parameters)
+        self.node.own = self.own - self.parameters  # type: ignore[attr-defined]
+        names = sorted(self.managed - self.parameters)
         start = [assign_name(n, ag_call("Undefined", text(n))) for n in names]
-        first = sum(1 for _ in _head(body))
+        first = head_of(body)
         body[first:first] = [located(s, self.node.body[0]) for s in start]
         self.node.body = body
-
-    def unbound(self, body: Sequence[ast.stmt]) -> set[str]:
-        """Variables that only generated functions bind: Python wants to see them here, too."""
-        found = activity(body)
-        return (
-            found.rebound | found.captured & self.own
-        ) & self.own - found.binds - self.parameters
 
     # What is known before anything is changed.
     def analyse(self) -> None:
@@ -103,12 +98,12 @@ class _Lowering:
         for statement in graph.before:
             if not isinstance(statement, (ast.If, ast.While, ast.For)):
                 continue
-            starts = [statement.body[0], *statement.orelse[:1]]
+            starts = [graph.before[first] for first in (statement.body[0], *statement.orelse[:1])]
             if isinstance(statement, ast.For):
-                starts = [statement]  # the body starts by binding the target
-            inside = set[str]().union(*(live[graph.before[start]] for start in starts))
-            if isinstance(statement, ast.While):
-                inside |= live[graph.before[statement]]
+                starts = []  # the body starts by binding the target
+            if not isinstance(statement, ast.If):
+                starts.append(graph.heads[statement])
+            inside = set[str]().union(*(live[start] for start in starts))
             behind = live[graph.after[statement]]
             state = self.state_of(statement, behind, inside)
             self.states[statement] = state
@@ -116,6 +111,11 @@ class _Lowering:
             for symbol in state.symbols:
                 if UNDEFINED in before.get(symbol, ()) or symbol in self.activity.removes:
                     self.managed.add(symbol)
+        if self.states:  # reads may move into functions
+            for point in graph.points:
+                for symbol in point.activity.reads & self.own:
+                    if UNDEFINED in definitions[point].get(symbol, ()):
+                        self.managed.add(symbol)
         unsure = self.managed | self.unsure
         if unsure:
             for point in graph.points:
@@ -197,6 +197,8 @@ class _Lowering:
         node.finalbody = self.block(node.finalbody)
         for handler in node.handlers:
             handler.body = self.block(handler.body)
+            if isinstance(node, ast.Try):
+                self.let_pass(handler)
             if handler.name in self.managed:
                 # Python removes the name of the exception at the end of the handler.
                 variable = handler.name
@@ -207,6 +209,15 @@ class _Lowering:
                 handler.body = [located(s, handler) for s in handler.body]
         return node
 
+    def let_pass(self, handler: ast.ExceptHandler) -> None:
+        """Let exceptions pass that left a staged statement while it was built."""
+        if handler.type is None:
+            handler.type = located(name("BaseException"), handler)
+        if handler.name is None:
+            handler.name = self.namer.fresh("error")
+        look = ast.Expr(ag_call("caught", name(handler.name)))
+        handler.body.insert(0, located(look, handler))
+
     def if_statement(self, node: ast.If) -> list[ast.stmt]:
         state = self.states[node]
         body = self.function("if_body", self.block(node.body), state)
@@ -215,6 +226,8 @@ class _Lowering:
         functions = [name(f.name) for f in (body, orelse, get, put)]
         counts = [text(n) for n in (state.needed, state.shared)[: 1 + bool(state.shared)]]
         call = ag_call("if_stmt", node.test, *functions, _names(state), *counts)
+        if getattr(node, "operands", False):
+            call.keywords.append(ast.keyword("operands", text(True)))
         return [located(s, header(node)) for s in (get, put, body, orelse, ast.Expr(call))]
 
     def while_statement(self, node: ast.While) -> list[ast.stmt]:
@@ -318,7 +331,7 @@ def _declared_first(body: list[ast.stmt]) -> list[ast.stmt]:
 
     module = ast.Module(body, [])
     Collector().visit(module)
-    first = sum(1 for _ in _head(module.body))
+    first = head_of(module.body)
     return [*module.body[:first], *found, *module.body[first:]]
 
 
@@ -348,19 +361,6 @@ def _names(state: State) -> ast.expr:
 
 def _options(node: ast.stmt) -> list[ast.keyword]:
     return list(getattr(node, "options", ()))
-
-
-def _head(body: Sequence[ast.stmt]) -> Iterable[ast.stmt]:
-    """The docstring and the declarations, which stay in front."""
-    for place, statement in enumerate(body):
-        docstring = (
-            place == 0
-            and isinstance(statement, ast.Expr)
-            and isinstance(statement.value, ast.Constant)
-        )
-        if not docstring and not isinstance(statement, (ast.Global, ast.Nonlocal)):
-            return
-        yield statement
 
 
 def _mark(code: ast.AST, here: set[str], inside: set[str]) -> None:

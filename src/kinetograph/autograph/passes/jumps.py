@@ -213,8 +213,7 @@ class _Lowering:
         return [node]
 
     def loop(self, node: ast.While | ast.For, outer: _Loop | None) -> list[ast.stmt]:
-        ways = _exits(node.body)
-        jumps = {BREAK, CONTINUE, RETURN} & (ways | _inner_ways(node.body))
+        jumps = _exits(node.body) - {FALL}
         flags = _Loop("", "")
         if BREAK in jumps:
             flags.broken = self.namer.fresh("break_")
@@ -248,14 +247,6 @@ class _Lowering:
                 made += orelse
             node.orelse = []
         return made
-
-
-def _inner_ways(body: Sequence[ast.stmt]) -> set[str]:
-    """The jumps of statements that are never reached, too: they are lowered all the same."""
-    found: set[str] = set()
-    for statement in body:
-        found |= _ways(statement)
-    return found
 
 
 def _without_unread(

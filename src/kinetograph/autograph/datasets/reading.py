@@ -1,0 +1,180 @@
+"""Steps of a dataset read in a graph, and as plain Python."""
+
+from typing import Any
+
+import numpy as np
+
+from ...graph.array import Array
+from ...graph.control.batch import vmap
+from ...graph.control.branches import cond
+from ...graph.control.contexts import current_context
+from ...graph.control.results import place_text
+from ...graph.control.scan import scan
+from ...graph.control.state import Cell, State, top_level
+from ...graph.control.structure import flatten
+from ...graph.debug import debug
+from ...graph.elementwise import as_node
+from ...graph.errors import SymbolicTruthError
+from ...graph.messages import describe
+from ...graph.node import Apply, Data, Node, Operation
+from ...graph.precision import x64
+from ...graph.ranges import range as graph_range
+from ...streams.operations import advance_stream, draw_node
+from ...streams.samplers import SAMPLERS
+from ...streams.source import event_source
+from .steps import Map, Numbers, Order, Reach, Shuffle
+
+__all__ = ["Graph", "Plain", "Scratch"]
+
+_FIRST_ROW = Operation("first_row", lambda rows: rows[0])
+_PERMUTATION = SAMPLERS["permutation"]
+_INT, _FLOAT = np.dtype(np.int64), np.dtype(np.float64)
+
+
+class Scratch(Cell):
+    """A variable of a loop over a dataset, which sets it before it reads it."""
+
+    __slots__ = ()
+
+    def __init__(self, shape: tuple[int, ...], name: str) -> None:
+        super().__init__(np.zeros(shape, _INT), name, hidden=True)
+
+    def join(self, versions: Node) -> Node:
+        """After a batch, where it is of no use."""
+        return Apply(_FIRST_ROW, (versions,), versions.shape[1:], versions.dtype)
+
+
+class Graph:
+    """Elements as arrays of the graph.
+
+    Each loop over a shuffled dataset takes one draw of its stream. Order p of that loop is the draw
+    of number p 2**32 after it, so that an order can be made when it is needed, and made again.
+    """
+
+    def leaf(self, array: Array) -> Array:
+        """The array itself."""
+        return array
+
+    def numbers(self, start: int, step: int, length: int) -> Any:
+        """As `kg.range` gives them."""
+        return graph_range(start, start + step * length, step)
+
+    def over(self, step: Map, value: Any, shape: tuple[int, ...]) -> Any:
+        """One batch for each of the axes."""
+        if not shape:
+            return step.converted(value)
+        return vmap(lambda row: self.over(step, row, shape[1:]))(value)
+
+    def order(self, step: Shuffle, reach: Reach) -> Order:
+        """The only order; all orders, where any may be needed; else those of the next passes."""
+        state = Array(advance_stream(step.stream.cell))
+        length = step.length
+
+        def order(number: Any) -> Array:
+            event = state.at[5].set(number) if isinstance(number, Array) else state
+            shape = (length,)
+            node = draw_node(
+                "permutation", _PERMUTATION.function, event.node, (), shape, shape, _INT, _FLOAT
+            )
+            node.stream = step.stream
+            return Array(node)
+
+        def orders(first: Any, count: int) -> Any:
+            numbers = graph_range(count) + first
+            return scan(lambda none, number: (none, order(number)), 0, numbers)[1]
+
+        if reach.passes == 1:
+            only = order(0)
+            return Order(lambda numbers: only[numbers.places], only)
+        if reach.passes is not None and reach.at_once >= reach.passes:
+            table = orders(0, reach.passes)
+            return Order(lambda numbers: table[numbers.passes, numbers.places])
+
+        count = reach.at_once
+        first = State(Scratch((), "first order"))
+        window = State(Scratch((count, length), "orders"))
+        first.assign(0)
+        window.assign(orders(0, count))
+
+        def at(numbers: Numbers) -> Any:
+            start = Array(as_node(numbers.first))
+            cond(
+                start == first,
+                lambda: None,
+                lambda: [window.assign(orders(start, count)), first.assign(start)][:0],
+            )
+            return Array(window.node)[numbers.passes - start, numbers.places]
+
+        return Order(at)
+
+
+class Plain:
+    """Elements as NumPy arrays."""
+
+    def leaf(self, array: Array) -> np.ndarray:
+        """The values, which must be known."""
+        if not isinstance(array.node, Data):
+            raise SymbolicTruthError(
+                f"using a symbolic array as Python values is not allowed: the dataset holds "
+                f"{describe(array.node)}, whose values are not known now{place_text()}; loop over "
+                "it in a function decorated with @kg.function"
+            )
+        return array.node.value
+
+    def numbers(self, start: int, step: int, length: int) -> Any:
+        """As np.arange gives them."""
+        return np.arange(length) * step + start
+
+    def over(self, step: Map, value: Any, shape: tuple[int, ...]) -> Any:
+        """One after the other."""
+        if not shape:
+            return _known(step.function(value))
+        leaves, _, pattern = flatten(value)
+        rows = [pattern.fill(leaf[i] for leaf in leaves) for i in range(shape[0])]
+        results = [flatten(self.over(step, row, shape[1:])) for row in rows]
+        columns = zip(*(result[0] for result in results), strict=True)
+        return results[0][2].fill(np.stack(column) for column in columns)
+
+    def order(self, step: Shuffle, reach: Reach) -> Order:
+        """The orders that a compiled function would take, whose loops are counted likewise."""
+        if current_context() is not None or top_level().traced:
+            raise SymbolicTruthError(
+                f"a shuffled dataset is read as plain Python while a graph is made{place_text()}: "
+                "its order would be the same in every call; loop over it by a `for` statement in "
+                "converted code"
+            )
+        words, length, event = step.stream.cell.initial, step.length, step.read
+        step.read += 1
+        known: dict[int, np.ndarray] = {}
+
+        def order(number: int) -> np.ndarray:
+            if number not in known:
+                with x64():
+                    key = (words[0], words[1], words[2], words[3])
+                    at = (np.uint32(event), np.uint32(number))
+                    source = event_source(key, at, np.uint32(0), (length,), _FLOAT)
+                    known[number] = np.asarray(_PERMUTATION.function(source))
+            return known[number]
+
+        def at(numbers: Numbers) -> Any:
+            for number in [n for n in known if n < numbers.first]:
+                del known[number]
+            places = np.asarray(numbers.places)
+            passes = np.broadcast_to(numbers.passes, places.shape)
+            found = np.empty(places.shape, _INT)
+            for number in np.unique(passes):
+                chosen = passes == number
+                found[chosen] = order(int(number))[places[chosen]]
+            return found[()]
+
+        return Order(at)
+
+
+def _known(value: Any) -> Any:
+    """What a function gave, with numbers in place of constants of the graph."""
+    leaves, _, pattern = flatten(value)
+    symbolic = [leaf for leaf in leaves if isinstance(leaf, Array)]
+    if not symbolic:
+        return value
+    found = iter(debug(symbolic).values)
+    return pattern.fill(next(found)[()] if isinstance(v, Array) else v for v in leaves)

@@ -1,0 +1,324 @@
+"""Where the elements of a dataset come from: a chain of steps, each over the one before.
+
+A step is read by number: it turns the places it is asked for into places of the step before, down
+to the rows of arrays. Places may be arrays of places, so that a batch is gathered at once. One loop
+may pass over a step several times (`repeat`), and a random order is another one in every pass, so
+that a place is asked for together with the number of the pass.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from ...graph.control.structure import Pattern, flatten
+from ...streams.streams import Stream
+
+__all__ = [
+    "Batch",
+    "Counted",
+    "Cut",
+    "Enumerate",
+    "Map",
+    "Numbers",
+    "Opened",
+    "Order",
+    "Reach",
+    "Repeat",
+    "Shuffle",
+    "Source",
+    "Step",
+    "Way",
+    "Zip",
+]
+
+
+class Reach(NamedTuple):
+    """What one loop over a dataset reads of a step."""
+
+    needed: int | None  # elements of a pass at most; None: no end
+    passes: int | None = 1
+    at_once: int = 1  # passes in which the elements lie that are read together, at most
+    block: int | None = 1  # neighbours that are read together; None: elements anywhere in a pass
+
+
+class Numbers(NamedTuple):
+    """Which elements are read together."""
+
+    places: Any  # within the pass
+    passes: Any = 0
+    first: Any = 0  # a number not above that of any pass
+
+
+class Opened(NamedTuple):
+    """A step as one loop reads it."""
+
+    pick: Callable[[Numbers], Any]
+    rows: Callable[[], Any] | None = None  # arrays with an element a row, if there is one pass only
+    of: Callable[[Any, tuple[int, ...]], Any] | None = None  # elements of such rows, by their shape
+
+
+class Order(NamedTuple):
+    """Random orders of places."""
+
+    at: Callable[[Numbers], Any]
+    whole: Any = None  # the order of the only pass
+
+
+class Way(Protocol):
+    """How steps are read: in a graph or as plain Python."""
+
+    def leaf(self, array: Any) -> Any:
+        """An array that can be indexed."""
+
+    def numbers(self, start: int, step: int, length: int) -> Any:
+        """Evenly spaced numbers."""
+
+    def over(self, step: "Map", value: Any, shape: tuple[int, ...]) -> Any:
+        """The function of a step, of each of the elements that lie along the first axes."""
+
+    def order(self, step: "Shuffle", reach: Reach) -> Order:
+        """The orders of a loop."""
+
+
+class Step(Protocol):
+    """One of the steps below."""
+
+    @property
+    def length(self) -> int | None:
+        """The number of elements; None for no end."""
+
+    def open(self, way: Way, reach: Reach) -> Opened:
+        """The step for one loop."""
+
+
+def _each(function: Callable[[Any], Any], rows: Callable[[], Any] | None) -> Any:
+    """Rows that are changed, each of their arrays alike."""
+    if rows is None:
+        return None
+
+    def changed() -> Any:
+        leaves, _, pattern = flatten(rows())
+        return pattern.fill(map(function, leaves))
+
+    return changed
+
+
+@dataclass(frozen=True)
+class Source:
+    """The rows of arrays."""
+
+    arrays: list[Any]
+    pattern: Pattern
+    length: int
+
+    def open(self, way: Way, reach: Reach) -> Opened:
+        """Rows as they are."""
+        arrays = [way.leaf(array) for array in self.arrays]
+
+        def pick(numbers: Numbers) -> Any:
+            return self.pattern.fill(array[numbers.places] for array in arrays)
+
+        return Opened(pick, lambda: self.pattern.fill(arrays), lambda rows, shape: rows)
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Evenly spaced numbers."""
+
+    start: int
+    step: int
+    length: int
+
+    def open(self, way: Way, reach: Reach) -> Opened:
+        """Numbers that are computed from their places."""
+        return Opened(
+            lambda numbers: numbers.places * self.step + self.start,
+            lambda: way.numbers(self.start, self.step, self.length),
+            lambda rows, shape: rows,
+        )
+
+
+@dataclass(eq=False)
+class Shuffle:
+    """The elements in random order."""
+
+    before: Step
+    length: int
+    stream: Stream
+    read: int = 0  # loops of plain Python so far
+
+    def open(self, way: Way, reach: Reach) -> Opened:
+        """Rows are places in the order of the only pass."""
+        inner = self.before.open(way, reach._replace(needed=self.length, block=None))
+        order = way.order(self, reach)
+
+        def pick(numbers: Numbers) -> Any:
+            return inner.pick(numbers._replace(places=order.at(numbers)))
+
+        if order.whole is None:
+            return Opened(pick)
+        return Opened(pick, lambda: order.whole, lambda rows, shape: inner.pick(Numbers(rows)))
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Several neighbours as one element."""
+
+    before: Step
+    size: int
+    length: int | None
+
+    def open(self, way: Way, reach: Reach) -> Opened:
+        """Elements with an axis more, in front of their own."""
+        size, length = self.size, self.length
+        needed = None if reach.needed is None else reach.needed * size
+        block = None if reach.block is None else reach.block * size
+        inner = self.before.open(way, reach._replace(needed=needed, block=block))
+
+        def pick(numbers: Numbers) -> Any:
+            places = numbers.places[..., None] * size + np.arange(size)
+            passes = numbers.passes[..., None] if np.shape(numbers.passes) else numbers.passes
+            return inner.pick(numbers._replace(places=places, passes=passes))
+
+        def cut(array: Any) -> Any:
+            return array[: length * size].reshape(length, size, *array.shape[1:])
+
+        of = inner.of
+        if of is None:
+            return Opened(pick)
+        return Opened(pick, _each(cut, inner.rows), lambda rows, shape: of(rows, (*shape, size)))
+
+
+@dataclass(frozen=True)
+class Repeat:
+    """The elements several times, or (None) without end."""
+
+    before: Step
+    count: int | None
+    length: int | None
+
+    def open(self, way: Way, reach: Reach) -> Opened:
+        """Places beyond the end belong to the passes that follow."""
+        length = self.before.length
+        assert length
+        count = self.count
+        if reach.needed is not None:
+            needed = -(-reach.needed // length)
+            count = needed if count is None else min(count, needed)
+        # Neighbours of one pass lie in few passes of the step before, one after the other.
+        near = reach.block is not None and reach.at_once == 1
+        at_once = count if count is not None else reach.at_once
+        if near:
+            assert reach.block is not None
+            few = 1 if reach.block == 1 else (reach.block - 1) // length + 2
+            at_once = few if count is None else min(few, count)
+        elif count is not None:
+            at_once = count * reach.at_once
+        passes = None if count is None or reach.passes is None else count * reach.passes
+        block = None if reach.block is None else min(reach.block, length)
+        inner = self.before.open(way, Reach(length, passes, at_once, block))
+
+        def pick(numbers: Numbers) -> Any:
+            turn = numbers.places // length
+            base, start = (
+                (n * count if count is not None else n) for n in (numbers.passes, numbers.first)
+            )
+            if near:
+                start = start + (turn.reshape(-1)[0] if turn.shape else turn)
+            return inner.pick(Numbers(numbers.places % length, base + turn, start))
+
+        return Opened(pick)
+
+
+@dataclass(frozen=True)
+class Cut:
+    """The elements from `start` on, `length` of them."""
+
+    before: Step
+    start: int
+    length: int | None
+
+    def open(self, way: Way, reach: Reach) -> Opened:
+        """Places that are moved on."""
+        needed = None if reach.needed is None else reach.needed + self.start
+        inner = self.before.open(way, reach._replace(needed=needed))
+        end = None if self.length is None else self.start + self.length
+
+        def pick(numbers: Numbers) -> Any:
+            return inner.pick(numbers._replace(places=numbers.places + self.start))
+
+        return Opened(pick, _each(lambda array: array[self.start : end], inner.rows), inner.of)
+
+
+@dataclass(frozen=True)
+class Map:
+    """A function of each element."""
+
+    before: Step
+    function: Callable[[Any], Any]
+    converted: Callable[[Any], Any]
+    length: int | None
+
+    def open(self, way: Way, reach: Reach) -> Opened:
+        """Elements are changed when they are read."""
+        inner = self.before.open(way, reach)
+
+        def pick(numbers: Numbers) -> Any:
+            return way.over(self, inner.pick(numbers), numbers.places.shape)
+
+        of = inner.of
+        if of is None:
+            return Opened(pick)
+        return Opened(pick, inner.rows, lambda rows, shape: way.over(self, of(rows, shape), shape))
+
+
+@dataclass(frozen=True)
+class Enumerate:
+    """Each element with its number."""
+
+    before: Step
+    start: int
+    length: int | None
+
+    def open(self, way: Way, reach: Reach) -> Opened:
+        """Pairs."""
+        length = self.length
+        inner = self.before.open(way, reach)
+
+        def pick(numbers: Numbers) -> Any:
+            return numbers.places + self.start, inner.pick(numbers)
+
+        rows, of = inner.rows, inner.of
+        if rows is None or of is None or length is None:
+            return Opened(pick)
+        return Opened(
+            pick,
+            lambda: (way.numbers(self.start, 1, length), rows()),
+            lambda pair, shape: (pair[0], of(pair[1], shape)),
+        )
+
+
+@dataclass(frozen=True)
+class Zip:
+    """Elements of several datasets side by side, as many as the shortest has."""
+
+    parts: tuple[Step, ...]
+    length: int | None
+
+    def open(self, way: Way, reach: Reach) -> Opened:
+        """Tuples."""
+        opened = [part.open(way, reach) for part in self.parts]
+
+        def pick(numbers: Numbers) -> Any:
+            return tuple(part.pick(numbers) for part in opened)
+
+        def of(rows: Any, shape: tuple[int, ...]) -> Any:
+            pairs = zip(opened, rows, strict=True)
+            return tuple(part.of(row, shape) for part, row in pairs if part.of is not None)
+
+        cuts = [_each(lambda array: array[: self.length], part.rows) for part in opened]
+        if self.length is None or None in cuts:
+            return Opened(pick)
+        return Opened(pick, lambda: tuple(cut() for cut in cuts), of)

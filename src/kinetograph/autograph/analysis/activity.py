@@ -164,7 +164,8 @@ class _Visitor(ast.NodeVisitor):
             self.found.binds |= inner.nonlocals | inner.globals
             self.found.reads |= inner.reads - _parameters(node.args)
             return
-        own = (inner.binds | inner.removes | _parameters(node.args)) - inner.globals
+        own = inner.binds | inner.removes | _parameters(node.args) | _type_parameters(node)
+        own -= inner.globals
         own -= inner.nonlocals
         self._enclose(inner, own)
 

@@ -16,6 +16,7 @@ def examples(count):
         derandomize=True,
         deadline=None,
         database=None,
+        report_multiple_bugs=False,
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
     )
 

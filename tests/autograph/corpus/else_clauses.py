@@ -302,10 +302,10 @@ def count_primes(n):
     return count
 
 
-@case((1.0, 5.0), (1.0, 500.0))
-def float_while_else(x, limit):
+@case((1.0, 5.0, 5), (1.0, 500.0, 5), (1.0, 5.0, 0))
+def float_while_else(x, limit, n):
     trips = 0
-    while trips < 5:
+    while trips < n:
         x = x * 2.5
         trips += 1
         if x > limit:

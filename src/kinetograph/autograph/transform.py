@@ -112,6 +112,7 @@ def rewritten(function: FunctionType) -> Rewritten:
     mangle_private_names(node, class_name)
     node.decorator_list = []
     node.returns = None
+    node.type_params = []  # those that the body reads are in cells of the original
     node.type_params = []  # variables of a scope around the original, which are in its closure
     every = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
     for argument in [*every, node.args.vararg, node.args.kwarg]:

@@ -111,8 +111,17 @@ class FlowGraph:
                 if self._loops:
                     self._link(point, self._loops[-1][isinstance(node, ast.Break)])
                 return None
+            case ast.FunctionDef() if getattr(node, "inlined", False):
+                return self._step(self._perhaps(point, node), binds=node.name)
             case _:
                 return self._step(point, node)
+
+    def _perhaps(self, point: Point, pattern: ast.AST) -> Point:
+        """A pattern binds its names only where it fits."""
+        last = self._point()
+        self._link(self._step(point, pattern), last)
+        self._link(point, last)
+        return last
 
     def _if(self, node: ast.If, point: Point) -> Point:
         test = self._step(point, node.test)
@@ -144,7 +153,7 @@ class FlowGraph:
         last = self._point()
         test: Point = self._step(point, node.subject)
         for case in node.cases:
-            test = self._step(test, case.pattern)
+            test = self._perhaps(test, case.pattern)
             if case.guard is not None:
                 test = self._step(test, case.guard)
             self._link(self._block(case.body, test), last)

@@ -12,6 +12,7 @@ def set_loop_options(
     parallel_iterations: int = 10,
     swap_memory: bool = False,
     grad: str = "auto",
+    on_limit: str = "stop",
     name: str | None = None,
 ) -> None:
     """Options of the loop in which this is the first statement, if the loop becomes graph.
@@ -28,6 +29,9 @@ def set_loop_options(
         Hints of TensorFlow's, without effect.
     grad
         How reverse derivatives get the values of all trips; see `kg.while_loop`.
+    on_limit
+        `"stop"`: the loop ends at `maximum_iterations`; `"error"`: if it wants to go on, a compiled
+        function raises LoopError.
     name
         How messages and drawings call the loop.
 

@@ -14,7 +14,7 @@ from ..graph.control.results import place_text
 from ..graph.messages import describe
 from ..graph.ranges import Range, as_range
 
-__all__ = ["Joined", "Rows", "Sequenced", "register_iterable", "rows_of"]
+__all__ = ["Joined", "Rows", "Sequenced", "is_iterable", "register_iterable", "rows_of"]
 
 
 class Rows(NamedTuple):
@@ -107,6 +107,11 @@ def rows_of(value: Any) -> Rows | None:
     return None
 
 
+def is_iterable(value: Any) -> bool:
+    """Whether a `for` over it becomes graph, without looking for its rows."""
+    return isinstance(value, (Array, Sequenced)) or any(k in _REGISTRY for k in type(value).__mro__)
+
+
 class Sequenced:
     """An iterable of the converter's own: what `enumerate`, `zip` and `map` of arrays give."""
 
@@ -170,14 +175,20 @@ class Joined(NamedTuple):
         def at(i: Array) -> Any:
             return make(tuple(part.at(i) for part in self.parts))
 
+        ends = [part.done for part in self.parts if part.done is not None]
+
+        def done(taken: Any) -> None:
+            for end in ends:
+                end(taken)
+
         if not whole:
-            return Rows(length, at)
+            return Rows(length, at, done=done)
         xs = tuple(_cut(part.xs, length) for part in self.parts)
 
         def of(rows: Any) -> Any:
             return make(tuple(p.element(row) for p, row in zip(self.parts, rows, strict=True)))
 
-        return Rows(length, at, xs, of)
+        return Rows(length, at, xs, of, done=done)
 
 
 def _cut(xs: Any, length: Any) -> Any:

@@ -95,7 +95,9 @@ def converted_code(function: FunctionType) -> CodeType:
         return known.code
     made = _compiled(rewritten(function), function)
     number = id(code)
-    _CODES[number] = _Converted(made, weakref.ref(code, lambda _: _CODES.pop(number, None)))
+    _CODES[number] = _Converted(
+        made, weakref.ref(code, lambda _, pop=_CODES.pop: pop(number, None))
+    )
     return made
 
 
@@ -231,5 +233,5 @@ def _renamed(
     if not converted:
         return made
     number = id(made)
-    _MADE[number] = weakref.ref(made, lambda _: _MADE.pop(number, None))
+    _MADE[number] = weakref.ref(made, lambda _, pop=_MADE.pop: pop(number, None))
     return made

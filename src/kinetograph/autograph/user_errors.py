@@ -11,7 +11,8 @@ from collections import Counter
 from types import FrameType, TracebackType
 from typing import Any
 
-from ..graph.errors import StagingError
+from ..graph.errors import KinetographError, StagingError
+from .operators.staging import LEFT
 from .transform import is_converted
 
 __all__ = ["explain_in_user_code"]
@@ -106,7 +107,11 @@ def _told(error: Exception, frames: list[tuple[FrameType, int]]) -> str:
         if source:
             lines.append(f"        {source}")
     original: Any = error.args[0] if error.args else ""
-    return "\n".join([*lines, "", f"    {type(error).__name__}: {original}"])
+    lines += ["", f"    {type(error).__name__}: {original}"]
+    left = getattr(error, LEFT, None)
+    if left is not None and not isinstance(error, KinetographError):
+        lines += ["", f"    It left {left}, of which all ways are built, whichever is taken."]
+    return "\n".join(lines)
 
 
 def _recursion(error: RecursionError, frames: list[tuple[FrameType, int]]) -> Exception:

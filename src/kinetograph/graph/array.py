@@ -210,6 +210,18 @@ class Array:
     def __rxor__(self, other: Any) -> "Array":
         return Array(ew.elementwise("bitwise_xor", other, self))
 
+    def __lshift__(self, other: Any) -> "Array":
+        return Array(ew.elementwise("left_shift", self, other))
+
+    def __rlshift__(self, other: Any) -> "Array":
+        return Array(ew.elementwise("left_shift", other, self))
+
+    def __rshift__(self, other: Any) -> "Array":
+        return Array(ew.elementwise("right_shift", self, other))
+
+    def __rrshift__(self, other: Any) -> "Array":
+        return Array(ew.elementwise("right_shift", other, self))
+
     def __invert__(self) -> "Array":
         return Array(ew.elementwise("invert", self))
 
@@ -410,6 +422,13 @@ class Array:
 
     def __repr__(self) -> str:
         return array_text(self.node)
+
+    def __format__(self, spec: str) -> str:
+        if spec and not isinstance(self.node, Data):
+            raise self._no_value(
+                f"formatting it as {spec!r}", "print it by kg.print, or return it and format that"
+            )
+        return format(self.node.value.item() if spec else repr(self), spec)  # type: ignore[attr-defined]
 
 
 def _wrap(result: Any) -> Any:

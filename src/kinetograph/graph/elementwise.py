@@ -66,7 +66,7 @@ _HYPERBOLIC = "sinh cosh tanh arcsinh arccosh arctanh"
 _CHOOSING = "maximum minimum fmax fmin copysign heaviside"
 _COMPARING = "equal not_equal less less_equal greater greater_equal isnan isfinite isinf signbit"
 _LOGICAL = "logical_and logical_or logical_xor logical_not"
-_BITWISE = "bitwise_and bitwise_or bitwise_xor invert"
+_BITWISE = "bitwise_and bitwise_or bitwise_xor invert left_shift right_shift"
 _GROUPS = (_ARITHMETIC, _ROUNDING, _EXPONENTIAL, _CIRCULAR, _HYPERBOLIC, _CHOOSING)
 _UFUNCS = " ".join((*_GROUPS, _COMPARING, _LOGICAL, _BITWISE)).split()
 _SYMBOLS = {
@@ -86,6 +86,8 @@ _SYMBOLS = {
     "bitwise_and": "&",
     "bitwise_or": "|",
     "bitwise_xor": "^",
+    "left_shift": "<<",
+    "right_shift": ">>",
     "negative": "-",
     "invert": "~",
 }

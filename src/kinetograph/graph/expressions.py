@@ -27,12 +27,13 @@ _PRECEDENCE = {
     "|": 2,
     "^": 3,
     "&": 4,
-    **dict.fromkeys(["+", "-"], 5),
-    **dict.fromkeys(["*", "/", "//", "%", "@"], 6),
-    "**": 8,
+    **dict.fromkeys(["<<", ">>"], 5),
+    **dict.fromkeys(["+", "-"], 6),
+    **dict.fromkeys(["*", "/", "//", "%", "@"], 7),
+    "**": 9,
 }
-_UNARY = 7
-_ATOM = 9
+_UNARY = 8
+_ATOM = 10
 _ASSOCIATIVE = "+*&|^@"
 
 
@@ -101,7 +102,7 @@ def _write(node: Node, parts: list[Expression]) -> Expression:
         return operator_expression(symbol, *parts)
     if symbol and len(parts) == 1:
         if "y" in node.attributes:  # a whole exponent, known when the graph is built
-            return Expression(f"{parts[0].within(_ATOM)} ** {node.attributes['y']}", 8)
+            return Expression(f"{parts[0].within(_ATOM)} ** {node.attributes['y']}", 9)
         return Expression(f"{symbol}{parts[0].within(_UNARY)}", _UNARY)
     if name == "index":
         return atom(f"{parts[0].within(_ATOM)}[{_key(node, parts[1:])}]")

@@ -1,5 +1,6 @@
 """Steps of a dataset read in a graph, and as plain Python."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -71,7 +72,7 @@ class Graph:
         length = step.length
 
         def order(number: Any) -> Array:
-            event = state.at[5].set(number) if isinstance(number, Array) else state
+            event = state.at[5].set(number.astype("uint32")) if isinstance(number, Array) else state
             shape = (length,)
             node = draw_node(
                 "permutation", _PERMUTATION.function, event.node, (), shape, shape, _INT, _FLOAT
@@ -79,33 +80,37 @@ class Graph:
             node.stream = step.stream
             return Array(node)
 
-        def orders(first: Any, count: int) -> Any:
-            numbers = graph_range(count) + first
-            return scan(lambda none, number: (none, order(number)), 0, numbers)[1]
-
         if reach.passes == 1:
             only = order(0)
             return Order(lambda numbers: only[numbers.places], only)
         if reach.passes is not None and reach.at_once >= reach.passes:
-            table = orders(0, reach.passes)
+            table = _table(order, np.arange(reach.passes))
             return Order(lambda numbers: table[numbers.passes, numbers.places])
 
         count = reach.at_once
         first = State(Scratch((), "first order"))
         window = State(Scratch((count, length), "orders"))
-        first.assign(0)
-        window.assign(orders(0, count))
+        first.assign(-1)  # so that the first elements ask for orders
 
         def at(numbers: Numbers) -> Any:
             start = Array(as_node(numbers.first))
-            cond(
-                start == first,
-                lambda: None,
-                lambda: [window.assign(orders(start, count)), first.assign(start)][:0],
+            known = Array(window.node)
+            # Whoever reads what is known to make the next, too, has XLA copy it in every trip.
+            found = cond(
+                start == Array(first.node),
+                lambda: known,
+                lambda: _table(order, start + np.arange(count)),
             )
-            return Array(window.node)[numbers.passes - start, numbers.places]
+            window.assign(found)
+            first.assign(start)
+            return found[numbers.passes - start, numbers.places]
 
         return Order(at)
+
+
+def _table(order: Callable[[Array], Array], numbers: Any) -> Any:
+    """Orders, one after the other, as the rows of a matrix."""
+    return scan(lambda none, number: (none, order(number)), 0, numbers)[1]
 
 
 class Plain:

@@ -41,6 +41,7 @@ class Reach(NamedTuple):
     passes: int | None = 1
     at_once: int = 1  # passes in which the elements lie that are read together, at most
     block: int | None = 1  # neighbours that are read together; None: elements anywhere in a pass
+    aligned: bool = True  # whether places of blocks are multiples of their size
 
 
 class Numbers(NamedTuple):
@@ -172,7 +173,7 @@ class Batch:
 
     def open(self, way: Way, reach: Reach) -> Opened:
         """Elements with an axis more, in front of their own."""
-        size, length = self.size, self.length
+        size, count = self.size, self.length
         needed = None if reach.needed is None else reach.needed * size
         block = None if reach.block is None else reach.block * size
         inner = self.before.open(way, reach._replace(needed=needed, block=block))
@@ -183,7 +184,8 @@ class Batch:
             return inner.pick(numbers._replace(places=places, passes=passes))
 
         def cut(array: Any) -> Any:
-            return array[: length * size].reshape(length, size, *array.shape[1:])
+            assert count is not None
+            return array[: count * size].reshape(count, size, *array.shape[1:])
 
         of = inner.of
         if of is None:
@@ -212,13 +214,15 @@ class Repeat:
         at_once = count if count is not None else reach.at_once
         if near:
             assert reach.block is not None
-            few = 1 if reach.block == 1 else (reach.block - 1) // length + 2
+            within = length % reach.block == 0 and (reach.aligned or reach.block == 1)
+            few = 1 if within else (reach.block - 1) // length + 2
             at_once = few if count is None else min(few, count)
         elif count is not None:
             at_once = count * reach.at_once
         passes = None if count is None or reach.passes is None else count * reach.passes
         block = None if reach.block is None else min(reach.block, length)
-        inner = self.before.open(way, Reach(length, passes, at_once, block))
+        aligned = reach.aligned and block is not None and length % block == 0
+        inner = self.before.open(way, Reach(length, passes, at_once, block, aligned))
 
         def pick(numbers: Numbers) -> Any:
             turn = numbers.places // length
@@ -243,7 +247,8 @@ class Cut:
     def open(self, way: Way, reach: Reach) -> Opened:
         """Places that are moved on."""
         needed = None if reach.needed is None else reach.needed + self.start
-        inner = self.before.open(way, reach._replace(needed=needed))
+        aligned = reach.aligned and not self.start
+        inner = self.before.open(way, reach._replace(needed=needed, aligned=aligned))
         end = None if self.length is None else self.start + self.length
 
         def pick(numbers: Numbers) -> Any:

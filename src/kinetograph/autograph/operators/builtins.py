@@ -14,7 +14,7 @@ from ...graph.errors import SymbolicError
 from ...graph.messages import describe
 from ...graph.ranges import Range
 from ...graph.ranges import range as graph_range
-from ..iterables import Joined, Rows, Sequenced, rows_of
+from ..iterables import Joined, Rows, Sequenced, is_iterable, rows_of
 from .lists import List
 from .logic import and_, or_
 
@@ -29,10 +29,6 @@ def _staged(original: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]
         return function
 
     return register
-
-
-def _symbolic(value: Any) -> bool:
-    return isinstance(value, (Array, Range, Sequenced))
 
 
 def _rows(value: Any) -> Rows:
@@ -210,7 +206,7 @@ def _range(*arguments: Any) -> Any:
 
 @_staged(enumerate)
 def _enumerate(values: Any, start: Any = 0) -> Any:
-    if not _symbolic(values) and rows_of(values) is None:
+    if not is_iterable(values):
         return enumerate(values, start)
     inner = _rows(values)
 
@@ -218,18 +214,19 @@ def _enumerate(values: Any, start: Any = 0) -> Any:
         return i + start, inner.at(i)
 
     if inner.xs is None or not isinstance(inner.length, int):
-        return _make("enumerate", Rows(inner.length, at), [values])
+        return _make("enumerate", Rows(inner.length, at, done=inner.done), [values])
     numbers = graph_range(inner.length)
 
     def of(row: Any) -> Any:
         return row[0] + start, inner.element(row[1])
 
-    return _make("enumerate", Rows(inner.length, at, (numbers, inner.xs), of), [values])
+    xs = (numbers, inner.xs)
+    return _make("enumerate", Rows(inner.length, at, xs, of, done=inner.done), [values])
 
 
 @_staged(zip)
 def _zip(*values: Any, strict: bool = False) -> Any:
-    if not any(map(_symbolic, values)):
+    if not any(map(is_iterable, values)):
         return zip(*values, strict=strict)
     parts = [_rows(value) for value in values]
     if strict and len({p.length for p in parts if isinstance(p.length, int)}) > 1:
@@ -243,7 +240,7 @@ def _map(function: Any, *values: Any) -> Any:
     from .call import converted
 
     called = converted(function)
-    if not any(map(_symbolic, values)):
+    if not any(map(is_iterable, values)):
         return map(called, *values)
     parts = [_rows(value) for value in values]
     return _make("map", Joined(parts).rows(lambda row: called(*row)), values)
@@ -251,7 +248,7 @@ def _map(function: Any, *values: Any) -> Any:
 
 @_staged(filter)
 def _filter(function: Any, values: Any) -> Any:
-    if _symbolic(values):
+    if is_iterable(values):
         raise NotImplementedError(
             f"filter over a symbolic array{place_text()}: the number of elements that stay is not "
             "known; use an `if` in the loop, or kg.where"
@@ -266,3 +263,17 @@ def _reversed(values: Any) -> Any:
     if not isinstance(values, Array):
         return reversed(values)
     return values[::-1]
+
+
+@_staged(iter)
+def _iter(value: Any, *sentinel: Any) -> Any:
+    if not sentinel and hasattr(value, "__graph_iter__"):
+        return value.__graph_iter__()
+    return iter(value, *sentinel)
+
+
+@_staged(next)
+def _next(iterator: Any, *default: Any) -> Any:
+    if hasattr(iterator, "__graph_next__"):
+        return iterator.__graph_next__(*default)
+    return next(iterator, *default)

@@ -38,8 +38,9 @@ class Surroundings:
         self.arrays: list[np.ndarray] = []
         self.seen: set[int] = set()
         self.left = _BUDGET
-        for name, value in frame.f_locals.items():
-            self._note(value, name, 0)
+        variables = frame.f_locals
+        for name in sorted(variables, key=lambda n: isinstance(variables[n], FunctionType)):
+            self._note(variables[name], name, 0)
         self._note_globals(frame.f_code, frame.f_globals)
 
     def _note_globals(self, code: CodeType, module: dict[str, Any]) -> None:
@@ -69,7 +70,8 @@ class Surroundings:
         elif isinstance(value, FunctionType):
             if not is_library(value.__globals__.get("__name__")):
                 self._note_globals(value.__code__, value.__globals__)
-                parts = list(_cell_contents(value))
+                for variable, content in _closure(value):
+                    self._note(content, variable, depth + 1)
         elif isinstance(value, MethodType):
             parts = (value.__self__, value.__func__)
         elif not isinstance(value, (type, ModuleType, Node)) and not is_library(kind.__module__):
@@ -133,10 +135,11 @@ def _slots(kind: type) -> Iterable[str]:
     return (n for n in names if not n.startswith("__"))
 
 
-def _cell_contents(function: FunctionType) -> Iterator[Any]:
-    for cell in function.__closure__ or ():
+def _closure(function: FunctionType) -> Iterator[tuple[str, Any]]:
+    """The variables of functions around that a function knows."""
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         try:
-            yield cell.cell_contents
+            yield name, cell.cell_contents
         except ValueError:  # not bound yet
             continue
 

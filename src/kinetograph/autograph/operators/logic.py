@@ -26,6 +26,7 @@ from .branching import if_exp, predicate
 __all__ = ["and_", "assert_stmt", "chain", "in_", "matches", "not_", "or_"]
 
 Lazy = Callable[[], Any]
+_COUNTABLE = (list, tuple, range, set, frozenset, dict)
 _CHEAP = 16  # elements
 _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
     "==": operator.eq,
@@ -126,11 +127,14 @@ def in_(value: Any, container: Any) -> Any:
     """`value in container`."""
     if isinstance(container, Array):
         return (container == value).any()
-    if isinstance(container, (list, tuple, range)) and (
-        isinstance(value, Array) or any(isinstance(part, Array) for part in container)
+    ordered = isinstance(container, (list, tuple))
+    if (isinstance(value, Array) and isinstance(container, _COUNTABLE)) or (
+        ordered and any(isinstance(part, Array) for part in container)
     ):
         found: Any = False
         for part in container:
+            if part is None or isinstance(part, (str, bytes)):
+                continue  # no array is equal to it
             found = or_(found, functools.partial(_equal, part, value))
         return found
     return value in container

@@ -16,7 +16,7 @@ from ...graph.control.structure import Pattern, flatten
 from ...graph.control.variables import Variables
 from ...graph.errors import ShapeError
 from ...graph.node import Node
-from .merge import blank
+from .merge import blank, no_return_value
 from .undefined import LoopUndefined, Maybe, Undefined, UndefinedReturnValue
 from .values import (
     WEAK_NODES,
@@ -75,6 +75,8 @@ class LoopState:
         context = WhileContext("first iteration")
         leaves = iter(self._numbers())
         arguments = [context.argument(as_leaf_node(leaf), "loop variable") for leaf in leaves]
+        entering = zip(arguments, self._numbers(), strict=True)
+        WEAK_NODES.update(a for a, leaf in entering if weak(leaf))
         with context:
             self._put(iter([Array(a) for a in arguments]), probing=True)
             iterate(context)
@@ -235,10 +237,7 @@ def _checked(path: str, before: Array, is_weak: bool, leaf: Any) -> Any:
 def _no_number(path: str, before: Any, after: Any) -> TypeError:
     name = title(path)
     if name.startswith("the return value"):
-        return TypeError(
-            f"{name} from a staged loop may only be an array, a number, a boolean, or a tuple, "
-            f"list or dict of them; got {after!r}{place_text()}"
-        )
+        return no_return_value(after)
     return TypeError(
         f"{name!r} is {_shown(before)} before the loop, but {_shown(after)} after one iteration"
         f"{place_text()}: only numbers and arrays can change in a loop that becomes graph"
@@ -262,8 +261,8 @@ def _check_structure(name: str, before: Value, after: Value) -> None:
         )
     if isinstance(before.held, list) and isinstance(after.held, list):
         raise TypeError(
-            f"list {called!r} is modified inside a staged loop{place_text()}, from {first} to "
-            f"{second} elements; use a buffer: kg.autograph.set_element_type({called}, ...), as "
+            f"{called!r} does not have the same nested structure after one iteration: list "
+            f"{called!r} is modified inside a staged loop{place_text()}, from {first} to {second}; use a buffer: kg.autograph.set_element_type({called}, ...), as "
             "TensorFlow's TensorArray does, or an array of the final length"
         )
     raise TypeError(

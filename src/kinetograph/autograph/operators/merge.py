@@ -15,7 +15,7 @@ from ...graph.node import Node
 from .undefined import LoopUndefined, Maybe, Undefined, UndefinedError, UndefinedReturnValue
 from .values import Value, as_leaf_node, is_number, same, weak
 
-__all__ = ["BRANCHES", "Merge", "blank"]
+__all__ = ["BRANCHES", "Merge", "blank", "no_return_value"]
 
 BRANCHES = ("main", "else")
 Fill = Callable[[list[Array]], Any]  # makes a value of the results of the conditional
@@ -103,6 +103,8 @@ class Merge:
             return lambda _: first
         for leaf, other, branch in ((first, second, "main"), (second, first, "else")):
             if not is_number(leaf):
+                if path.startswith("retval_"):
+                    raise no_return_value(leaf)
                 raise TypeError(
                     f"{_title(path)} is {_kind(leaf)} in the {branch} branch, but {_kind(other)} "
                     f"in the other{place_text()}: what depends on a symbolic condition has to be "
@@ -155,10 +157,15 @@ def _check_structures(name: str, first: Value, second: Value) -> None:
     is_return = first.paths and name.startswith("retval_")
     for branch, here, there in (("main", main, otherwise), ("else", otherwise, main)):
         if here == "None" and not path:
+            if name.startswith("retval_") and branch == "else":
+                raise ValueError(
+                    f"A value must also be returned from the else branch{place_text()}: the else "
+                    f"branch must also have a return statement with {there}"
+                )
             if name.startswith("retval_"):
                 raise ValueError(
-                    f"A value must also be returned from the {branch} branch{place_text()}: the "
-                    f"{branch} branch must also have a return statement with {there}"
+                    f"A value must also be returned on all ways{place_text()}: one returns None, "
+                    f"while another, the else branch or what stands before, returns {there}"
                 )
             raise ValueError(f"{name!r} is None at the end of the {branch} branch{place_text()}.")
     title = "the return value" if is_return or name.startswith("retval_") else repr(name)
@@ -166,6 +173,14 @@ def _check_structures(name: str, first: Value, second: Value) -> None:
         f"{title} must have the same nested structure in the main and else branches"
         f"{place_text()}: {f'at {path} ' if path else ''}it is {main} in the main branch and "
         f"{otherwise} in the else branch"
+    )
+
+
+def no_return_value(leaf: Any) -> TypeError:
+    """The complaint about a return value that depends on a symbolic condition."""
+    return TypeError(
+        "the return value from a staged branch or loop may only be a number, a boolean, an array, "
+        f"or a tuple, list or dict of them; got {leaf!r}{place_text()}"
     )
 
 

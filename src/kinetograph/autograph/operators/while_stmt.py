@@ -75,15 +75,16 @@ def _run(first: Any, test: Callable[[], Any], body: Callable[[], None], count: U
 def read_options(
     maximum_iterations: Any = None,
     grad: str = "auto",
+    on_limit: str = "stop",
     shape_invariants: Any = None,
     parallel_iterations: int = 10,
     swap_memory: bool = False,
     **_: Any,
 ) -> Options:
     """The options a user gave by `set_loop_options`, checked."""
-    check_options(grad, "stop", parallel_iterations)
+    check_options(grad, on_limit, parallel_iterations)
     bound = as_bound(maximum_iterations)
-    return Options(bound, grad, "stop", parallel_iterations, swap_memory, shape_invariants)
+    return Options(bound, grad, on_limit, parallel_iterations, swap_memory, shape_invariants)
 
 
 def _stage(

@@ -14,6 +14,7 @@ OPTIONS = (
     "parallel_iterations",
     "swap_memory",
     "grad",
+    "on_limit",
     "name",
 )
 

@@ -111,10 +111,9 @@ def _outside(value: Any, found: Dependencies, seen: set[int]) -> bool:
         return True
     module = getattr(value, "__module__", None)
     if isinstance(value, (type, BuiltinFunctionType)):
-        builtin = module == "builtins"
-        return (builtin and value.__name__ not in _REVEALING) or (
-            is_library(module) and not _own(module)
-        )
+        if module == "builtins":
+            return value.__name__ not in _REVEALING
+        return is_library(module) and not _own(module)
     if isinstance(value, FunctionType):
         if is_library(value.__globals__.get("__name__")):
             return not _own(value.__globals__["__name__"])

@@ -14,7 +14,7 @@ _numbers = itertools.count()
 
 
 def module(source: str, **names: Any) -> dict[str, Any]:
-    """The names a piece of source defines, in a file that only `linecache` knows, as of a notebook."""
+    """The names that a source defines, in a file that only `linecache` knows, as of a notebook."""
     source = textwrap.dedent(source)
     file = f"<source {next(_numbers)}>"
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)

@@ -9,10 +9,10 @@ import sys
 import textwrap
 
 import pytest
+from tests.autograph.sources import function, module
 
 import kinetograph as kg
 from kinetograph.autograph.definition import NoSource, find_definition
-from tests.autograph.sources import function, module
 
 
 def body(f):
@@ -194,7 +194,7 @@ def test_changed_files(tmp_path):
         find_definition(first)
     path.write_text("def f(y):\n    return -y\n")  # the same place, but other parameters
     os.utime(path, (20, 20))
-    with pytest.raises(NoSource, match="line 1 of .*changing.py does not define it"):
+    with pytest.raises(NoSource, match=r"line 1 of .*changing\.py does not define it"):
         find_definition(first)
 
 
@@ -222,7 +222,7 @@ def test_no_source_is_warned_of_once_and_runs():
     f = executed("def f(x):\n    if x > 0:\n        return 1\n    return 2")
     with pytest.warns(kg.AutographWarning, match="f .*cannot be read.*do_not_convert") as caught:
         made = kg.autograph.convert(f)
-        assert [made(1), made(-1)] == [1, 2]
+    assert [made(1), made(-1)] == [1, 2]
     assert len(caught) == 1
     assert caught[0].filename == __file__
 

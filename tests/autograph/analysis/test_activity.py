@@ -3,9 +3,9 @@
 import ast
 
 import pytest
+from tests.autograph.sources import normal
 
 from kinetograph.autograph.analysis.activity import activity, path_of, root, without_items
-from tests.autograph.sources import normal
 
 
 def found(source):

@@ -51,7 +51,7 @@ def paths(source, longest=40):
     ],
 )
 def test_ways_without_exceptions(source, expected):
-    """A `finally` is one piece of the graph for all that goes through it, so there are more ways."""
+    """All that goes through a `finally` shares its points, so there are more ways."""
     assert paths(source) == expected
 
 

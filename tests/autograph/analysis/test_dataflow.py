@@ -75,6 +75,11 @@ def test_live_over_break_and_else():
     assert "x" not in flow.live_before("x = a")
 
 
+def test_live_over_patterns():
+    flow = Flow("x = a\nmatch s:\n case [x, 1]: y = x\n case _: y = x\nreturn y")
+    assert "x" in flow.live_after("x = a")  # the pattern may not fit
+
+
 def test_live_in_handlers():
     flow = Flow("try:\n x = f()\n x = g()\nexcept E:\n y = x\nreturn y")
     assert "x" in flow.live_before("x = f()")  # an exception comes before anything is bound
@@ -117,7 +122,7 @@ def test_definitions():
         ("try: x = f()\nfinally: g()\nreturn x", {"x"}),
         ("try: f()\nexcept E as e: x = 1\nelse: x = 2\nreturn x", {"e"}),
         ("with c as x: pass\nreturn x", set()),
-        ("match s:\n case [x]: pass\n case x: pass\nreturn x", set()),
+        ("match s:\n case [x, 1]: pass\n case _: pass\nreturn x", {"x"}),
         ("f((x := 1))\nreturn x", set()),
     ],
 )
@@ -157,9 +162,10 @@ def blocks(inner):
         two.map(lambda p: ["for d in some():", *indent(p[0]), "else:", *indent(p[1])]),
         two.map(lambda p: ["try:", *indent(p[0]), "except OSError as c:", *indent(p[1])]),
         two.map(
-            lambda p: (
-                ["try:", *indent(p[0]), "except Exception:", "    c = 1", "else:"] + indent(p[1])
-            )
+            lambda p: [
+                *["try:", *indent(p[0]), "except Exception:", "    c = 1"],
+                *["else:", *indent(p[1])],
+            ]
         ),
         two.map(lambda p: ["try:", *indent(p[0]), "finally:", *indent(p[1])]),
     )

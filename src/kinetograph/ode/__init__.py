@@ -1,7 +1,7 @@
 """Ordinary differential equations in the graph: `kg.ode.solve`.
 
-Written as a user would write it, with `kg.while_loop`; nothing here is known to the rest of
-kinetograph.
+Written as a user would write it, in plain Python that `kg.autograph` converts; nothing here is
+known to the rest of kinetograph.
 """
 
 from .solver import solve

@@ -1,0 +1,70 @@
+"""The user's right-hand side: called with leaves, its results checked."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..autograph.operators.call import converted
+from ..graph.array import Array
+from ..graph.control.results import place_text
+from ..graph.control.structure import Pattern, flatten
+from ..graph.elementwise import as_node
+from ..graph.errors import KinetographError, ShapeError
+from ..graph.functions import stack
+from ..graph.node import Node
+from ..graph.source import Site
+
+__all__ = ["Leaves", "Right"]
+
+Leaves = list[Array]
+
+
+class Right:
+    """The function f(t, y), from leaves to leaves; its `if`s and loops may depend on t and y."""
+
+    def __init__(
+        self, f: Callable[..., Any], pattern: Pattern, paths: Sequence[str], like: Sequence[Node]
+    ) -> None:
+        self.f, self.pattern, self.paths, self.like = f, pattern, paths, like
+        self.converted = converted(f)
+
+    def __call__(self, t: Array, leaves: Sequence[Any]) -> Leaves:
+        result = self.converted(t, self.pattern.fill(leaves))
+        if result is None:
+            raise ValueError(f"solve: {self._name()} must have a return value")
+        vector = self.pattern.make is None and len(self.like[0].shape) > 0
+        if vector and isinstance(result, (list, tuple)) and result:
+            result = self._elements(result)
+        found, _, pattern = flatten(result)
+        difference = self.pattern.difference(pattern)
+        if difference:
+            path, wanted, got = difference
+            raise TypeError(f"solve: {self._name()} returns {got} where y{path} is {wanted}")
+        return [
+            self._leaf(leaf, like, path)
+            for leaf, like, path in zip(found, self.like, self.paths, strict=True)
+        ]
+
+    def _elements(self, result: Sequence[Any]) -> Any:
+        try:
+            return stack(result)
+        except KinetographError as error:
+            raise type(error)(f"solve: what {self._name()} returns: {error}") from None
+
+    def _leaf(self, leaf: Any, like: Node, path: str) -> Array:
+        try:
+            node = as_node(leaf, "solve")
+        except KinetographError as error:
+            raise type(error)(f"solve: what {self._name()} returns: {error}") from None
+        if node.shape != like.shape:
+            raise ShapeError(
+                f"solve: {self._name()} returns shape {node.shape} for y{path} of shape "
+                f"{like.shape}; the derivative has the shape of the value"
+            )
+        return Array(node).astype(like.dtype)
+
+    def _name(self) -> str:
+        """The user's function and where it is written."""
+        name = getattr(self.f, "__name__", type(self.f).__name__)
+        code = getattr(self.f, "__code__", None)
+        place = f" ({Site(code.co_filename, code.co_firstlineno)})" if code else place_text()
+        return f"{'f' if name == '<lambda>' else name}{place}"

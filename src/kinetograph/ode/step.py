@@ -1,0 +1,83 @@
+"""One step of an embedded Runge-Kutta method, and how long the first one should be."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..autograph.lazily import convert_lazily
+from ..graph.array import Array
+from ..graph.functions import abs, maximum, minimum, stop_gradient
+from .right import Leaves, Right
+from .tableaus import Tableau
+
+__all__ = ["Method", "choose_first_step"]
+
+
+class Method(NamedTuple):
+    """A right-hand side, the coefficients, and what error a step may have."""
+
+    right: Right
+    tableau: Tableau
+    rtol: float
+    atol: float
+
+    def step(self, t: Array, y: Leaves, slopes: Leaves, size: Array) -> tuple[Leaves, Leaves, Any]:
+        """The value after a step, the slopes there, and the square of the scaled error."""
+        stages = [slopes]
+        new = y
+        for row, c in zip(self.tableau.a, self.tableau.c, strict=True):
+            change = _combined(row, stages)
+            new = [a + size * b for a, b in zip(y, change, strict=True)]
+            stages.append(self.right(t + c * size, new))
+        errors = [size * e for e in _combined(self.tableau.error, stages)]
+        scales = [self.scale(maximum(abs(a), abs(b))) for a, b in zip(y, new, strict=True)]
+        return new, stages[-1], stop_gradient(_mean_square(errors, scales))
+
+    def scale(self, size: Array) -> Array:
+        """The error that is tolerated in a value of this size."""
+        return self.atol + self.rtol * size
+
+
+def _combined(weights: Sequence[float], stages: Sequence[Leaves]) -> Leaves:
+    """The weighted sum of the stages, leaf by leaf."""
+    terms = [(w, stage) for w, stage in zip(weights, stages, strict=True) if w]
+    sums = []
+    for place in range(len(stages[0])):
+        total = terms[0][0] * terms[0][1][place]
+        for weight, stage in terms[1:]:
+            total = total + weight * stage[place]
+        sums.append(total)
+    return sums
+
+
+def _mean_square(values: Leaves, scales: Leaves) -> Array:
+    """The mean over all elements of (value / scale)^2."""
+    squares = [(v / s) ** 2 for v, s in zip(values, scales, strict=True)]
+    total = squares[0].sum()
+    for square in squares[1:]:
+        total = total + square.sum()
+    return total / sum(max(square.size, 1) for square in squares)
+
+
+@convert_lazily
+def choose_first_step(method: Method, t: Array, y: Leaves, slopes: Leaves) -> Array:
+    """A step with an error well below the tolerance (Hairer, Nørsett, Wanner, p. 169)."""
+    scales = [method.scale(abs(leaf)) for leaf in y]
+    d0 = _mean_square(y, scales) ** 0.5
+    d1 = _mean_square(slopes, scales) ** 0.5
+    trial: Any = 1e-6
+    if d0 >= 1e-5 and d1 >= 1e-5:
+        trial = 0.01 * d0 / d1
+    ahead = [leaf + trial * slope for leaf, slope in zip(y, slopes, strict=True)]
+    later = method.right(t + trial, ahead)
+    bends = [a - b for a, b in zip(later, slopes, strict=True)]
+    curvature = maximum(d1, _mean_square(bends, scales) ** 0.5 / trial)
+    if curvature <= 1e-15:
+        step = maximum(1e-6, trial * 1e-3)
+    else:
+        step = (0.01 / curvature) ** (1 / 5)
+    step = minimum(100 * trial, step)
+    if not np.isfinite(step):  # as where f is not finite a little ahead
+        step = trial
+    return stop_gradient(step)

@@ -1,0 +1,126 @@
+"""Right-hand sides in plain Python: `if` and loops in them become part of the graph."""
+
+import numpy as np
+import pytest
+
+import kinetograph as kg
+
+
+def solved(f, y0, ts, inputs=(), outputs=None, values=(), **options):
+    y = kg.ode.solve(f, y0, ts, **options)
+    return kg.compile(list(inputs), y if outputs is None else outputs(y))(*values)
+
+
+def test_an_if_on_the_time():
+    """y' = 1 up to t = 1, then -2."""
+
+    def slope(t, y):
+        if t < 1:
+            return 1.0
+        return -2.0
+
+    ts = np.array([0.0, 0.5, 1.0, 1.25, 2.0])
+    values = solved(slope, 0.0, ts, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(values, np.minimum(ts, 3 - 2 * ts), atol=1e-7)
+
+
+def test_an_if_on_the_value_and_its_derivative():
+    """y' = k (1 - y), from y = 1/2 on k / 2: a straight line from t = log(2) / k."""
+    k = kg.placeholder(name="k")
+
+    def slope(t, y):
+        if y < 0.5:
+            rate = k * (1 - y)
+        else:
+            rate = k / 2
+        return rate
+
+    def outputs(y):
+        return [y[1], kg.gradients(y[1], k), kg.jvp(y[1], k, 1.0)]
+
+    found = solved(slope, 0.0, [0.0, 1.0], [k], outputs, [2.0], rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(found[0], 0.5 + (2 - np.log(2)) / 2, rtol=1e-7)
+    # The step that passes the corner has stages on both sides of it.
+    np.testing.assert_allclose(found[1:], 0.5, rtol=1e-3)
+
+
+def test_a_while_in_it():
+    """A rate that is a series, added up as far as it matters."""
+
+    def slope(t, y):
+        term, total, n = 1.0 + 0 * t, 0.0, 0
+        while abs(term) > 1e-14:
+            total = total + term
+            n = n + 1
+            term = -term * t / n
+        return total
+
+    ts = np.array([0.0, 1.0, 3.0])
+    values = solved(slope, 0.0, ts, rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(values, 1 - np.exp(-ts), rtol=1e-7)
+
+
+def test_a_function_it_calls():
+    def positive(y):
+        return y if y > 0 else 0.0
+
+    values = solved(lambda t, y: -positive(y), -1.0, [0.0, 1.0])
+    np.testing.assert_array_equal(values, [-1.0, -1.0])
+
+
+def test_a_method_and_a_callable_object():
+    class Decay:
+        def __call__(self, t, y):
+            return -y if t < 1 else 0.0 * y
+
+        def growing(self, t, y):
+            return y if t < 1 else 0.0 * y
+
+    ts = np.array([0.0, 1.0, 2.0])
+    np.testing.assert_allclose(solved(Decay(), 1.0, ts), np.exp(-np.minimum(ts, 1)), rtol=1e-4)
+    grown = solved(Decay().growing, 1.0, ts)
+    np.testing.assert_allclose(grown, np.exp(np.minimum(ts, 1)), rtol=1e-4)
+
+
+def test_a_staged_function():
+    @kg.function
+    def slope(t, y):
+        return -y if t < 1 else 0.0 * y
+
+    ts = np.array([0.0, 1.0, 2.0])
+    np.testing.assert_allclose(solved(slope, 1.0, ts), np.exp(-np.minimum(ts, 1)), rtol=1e-4)
+
+
+def test_what_is_known_stays_python():
+    """A condition on a Python value is decided now, and the other way is never built."""
+    seen = []
+
+    def slope(t, y, damped=True):
+        if damped:
+            return -y
+        seen.append(1)
+        return y
+
+    np.testing.assert_allclose(solved(slope, 1.0, [0.0, 1.0])[1], np.exp(-1), rtol=1e-5)
+    assert not seen
+
+
+def test_the_control_a_function_that_is_not_converted():
+    @kg.autograph.do_not_convert
+    def slope(t, y):
+        if t < 1:
+            return 1.0
+        return -2.0
+
+    with pytest.raises(kg.SymbolicTruthError, match=r"test_right.py:\d+"):
+        kg.ode.solve(slope, 0.0, [0.0, 1.0])
+
+
+def test_errors_name_the_line_in_it():
+    def slope(t, y):
+        if t < 1:
+            rate = 1.0
+        return rate * y
+
+    with pytest.raises(ValueError, match=r"'rate' must also be initialized.*test_right.py:\d+"):
+        kg.ode.solve(slope, 1.0, [0.0, 1.0])

@@ -13,6 +13,7 @@ from typing import Any
 from ..graph.array import Array
 from ..graph.errors import AutographWarning, ConversionError, SymbolicTruthError
 from ..graph.source import PACKAGE, Site
+from .operators.staging import Left
 from .plain import plain_check
 from .skipped import is_library
 from .transform import NoSource, Unsupported, is_converted, rewritten, transform
@@ -135,8 +136,8 @@ def _entry(function: FunctionType, strict: bool, fast: bool) -> Callable[..., An
         _CURRENT.depth, _CURRENT.strict, _CURRENT.fast = 1, strict, fast
         try:
             return made(*args, **kwargs)
-        except Exception as error:
-            staging = any(map(_is_symbolic, (*args, *kwargs.values())))
+        except (Exception, Left) as error:
+            staging = isinstance(error, Left) or any(map(_is_symbolic, (*args, *kwargs.values())))
             raised = explain_in_user_code(error, staging)
         finally:
             _CURRENT.depth, _CURRENT.strict = 0, before

@@ -8,6 +8,7 @@ the closure cells of the original.
 import ast
 import builtins
 import copy
+import functools
 import inspect
 import sys
 import weakref
@@ -53,6 +54,11 @@ _CODES: dict[int, _Converted] = {}  # by the number of the original code: equal 
 _MADE: dict[int, "weakref.ref[CodeType]"] = {}  # codes that came out of a conversion
 
 
+def _forget(table: dict[int, Any], number: int, _: object) -> None:
+    """Take an entry out of a table when its code is no more."""
+    table.pop(number, None)
+
+
 def is_converted(code: CodeType) -> bool:
     """Whether a code object is the outcome of a conversion."""
     made = _MADE.get(id(code))
@@ -94,10 +100,8 @@ def converted_code(function: FunctionType) -> CodeType:
     if known is not None and known.source() is code:
         return known.code
     made = _compiled(rewritten(function), function)
-    number = id(code)
-    _CODES[number] = _Converted(
-        made, weakref.ref(code, lambda _, pop=_CODES.pop: pop(number, None))
-    )
+    forget = functools.partial(_forget, _CODES, id(code))
+    _CODES[id(code)] = _Converted(made, weakref.ref(code, forget))
     return made
 
 
@@ -232,6 +236,5 @@ def _renamed(
     made = code.replace(co_name=name, co_qualname=qualname, co_consts=tuple(consts))
     if not converted:
         return made
-    number = id(made)
-    _MADE[number] = weakref.ref(made, lambda _, pop=_MADE.pop: pop(number, None))
+    _MADE[id(made)] = weakref.ref(made, functools.partial(_forget, _MADE, id(made)))
     return made

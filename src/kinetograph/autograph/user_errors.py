@@ -12,7 +12,7 @@ from types import FrameType, TracebackType
 from typing import Any
 
 from ..graph.errors import KinetographError, StagingError
-from .operators.staging import LEFT
+from .operators.staging import Left, unwrapped
 from .transform import is_converted
 
 __all__ = ["explain_in_user_code"]
@@ -28,15 +28,17 @@ class _Text(str):
         return str(self)
 
 
-def explain_in_user_code(error: Exception, staging: bool) -> Exception:
+def explain_in_user_code(raised: Exception | Left, staging: bool) -> Exception:
     """The exception to raise in place of one that left converted code; mostly the same object."""
+    place = raised.place if isinstance(raised, Left) else ""
+    error = unwrapped(raised) if isinstance(raised, Left) else raised
     frames = _frames(error.__traceback__)
     error.__traceback__ = _without_converter(error.__traceback__)
     if isinstance(error, RecursionError):
         return _recursion(error, frames)
     if not staging or getattr(error, "_explained", False):
         return error
-    text = _told(error, frames)
+    text = _told(error, frames, place)
     if not _plain_constructor(error):
         return _staging_error(error, text)
     error.args = (_Text(text),)
@@ -77,12 +79,21 @@ def _str(self: Exception) -> str:
 
 def _frames(trace: TracebackType | None) -> list[tuple[FrameType, int]]:
     """The user's frames, the outermost first."""
-    found = []
+    found: list[tuple[FrameType, int]] = []
     while trace is not None:
         if not trace.tb_frame.f_code.co_filename.startswith(_PACKAGE):
-            found.append((trace.tb_frame, trace.tb_lineno))
+            step = trace.tb_frame, trace.tb_lineno
+            if not (found and _same_line(found[-1], step)):
+                found.append(step)
         trace = trace.tb_next
     return found
+
+
+def _same_line(first: tuple[FrameType, int], second: tuple[FrameType, int]) -> bool:
+    """Whether two frames are parts of one converted line."""
+    codes = first[0].f_code, second[0].f_code
+    converted = all(map(is_converted, codes))
+    return converted and first[1] == second[1] and codes[0].co_filename == codes[1].co_filename
 
 
 def _without_converter(trace: TracebackType | None) -> TracebackType | None:
@@ -97,7 +108,7 @@ def _without_converter(trace: TracebackType | None) -> TracebackType | None:
     return made
 
 
-def _told(error: Exception, frames: list[tuple[FrameType, int]]) -> str:
+def _told(error: Exception, frames: list[tuple[FrameType, int]], place: str) -> str:
     lines = ["in user code:", ""]
     for frame, number in frames[-20:]:
         code = frame.f_code
@@ -108,9 +119,8 @@ def _told(error: Exception, frames: list[tuple[FrameType, int]]) -> str:
             lines.append(f"        {source}")
     original: Any = error.args[0] if error.args else ""
     lines += ["", f"    {type(error).__name__}: {original}"]
-    left = getattr(error, LEFT, None)
-    if left is not None and not isinstance(error, KinetographError):
-        lines += ["", f"    It left {left}, of which all ways are built, whichever is taken."]
+    if place and not isinstance(error, KinetographError):
+        lines += ["", f"    It left {place}, of which all ways are built, whichever is taken."]
     return "\n".join(lines)
 
 

@@ -64,6 +64,11 @@ def assign_item(value: Any, owner: Any, *path: Any) -> Any:
         return owner.at[index].set(value)
     if isinstance(owner, np.ndarray) and _becomes_array(value, index):
         return Array(as_node(owner)).at[index].set(value)
+    if isinstance(owner, tuple) and isinstance(value, Array):
+        raise TypeError(
+            f"an item of an array in a tuple is assigned{place_text()}: the array gets a new "
+            "value, which a tuple cannot take; use a list, or a variable for the array"
+        )
     owner[index] = value
     return owner
 

@@ -11,7 +11,7 @@ Iterators, files and generators of random numbers are not followed.
 from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from types import CodeType, FrameType, FunctionType, MethodType, ModuleType
+from types import CellType, CodeType, FrameType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -38,6 +38,8 @@ class Surroundings:
         self.arrays: list[np.ndarray] = []
         self.seen: set[int] = set()
         self.left = _BUDGET
+        self.own = frame.f_code.co_qualname
+        self.bindings: list[tuple[Any, str, Any]] = []  # globals and cells, and what they hold
         variables = frame.f_locals
         for name in sorted(variables, key=lambda n: isinstance(variables[n], FunctionType)):
             self._note(variables[name], name, 0)
@@ -46,6 +48,7 @@ class Surroundings:
     def _note_globals(self, code: CodeType, module: dict[str, Any]) -> None:
         for name in code.co_names:
             if name in module:
+                self.bindings.append((module, name, module[name]))
                 self._note(module[name], name, 0)
         for const in code.co_consts:
             if isinstance(const, CodeType):
@@ -70,7 +73,10 @@ class Surroundings:
         elif isinstance(value, FunctionType):
             if not is_library(value.__globals__.get("__name__")):
                 self._note_globals(value.__code__, value.__globals__)
-                for variable, content in _closure(value):
+                inner = value.__code__.co_qualname.startswith(f"{self.own}.")
+                for variable, cell, content in _closure(value):
+                    if not inner and value.__code__.co_qualname != self.own:
+                        self.bindings.append((cell, variable, content))
                     self._note(content, variable, depth + 1)
         elif isinstance(value, MethodType):
             parts = (value.__self__, value.__func__)
@@ -101,15 +107,21 @@ class Surroundings:
         StagingError
             It names a variable from which the changed object can be reached.
         """
-        for held, content, name in self.contents:
-            if not _alike(held, content):
-                raise StagingError(
-                    f"{name!r} is modified inside a staged {statement}{place_text()} in a way that "
-                    "cannot be followed: through a function that is called, through another name, "
-                    "or in an object it holds. All ways are built, so it would change even where "
-                    "the program does not get there. Assign to a variable or an attribute in the "
-                    "function itself, or return the new value"
-                )
+        changed = [name for held, content, name in self.contents if not _alike(held, content)]
+        changed += [n for place, n, value in self.bindings if _bound(place, n) is not value]
+        if changed:
+            raise StagingError(
+                f"{changed[0]!r} is modified inside a staged {statement}{place_text()} in a way "
+                "that cannot be followed: through a function that is called, through another name, "
+                "or in an object it holds. All ways are built, so it would change even where the "
+                "program does not get there. Assign to a variable or an attribute in the function "
+                "itself, or return the new value"
+            )
+
+
+def _bound(place: dict[str, Any] | CellType, name: str) -> Any:
+    """What a global variable or one of a closure holds now."""
+    return place.get(name) if isinstance(place, dict) else place.cell_contents
 
 
 class _Attributes:
@@ -135,11 +147,11 @@ def _slots(kind: type) -> Iterable[str]:
     return (n for n in names if not n.startswith("__"))
 
 
-def _closure(function: FunctionType) -> Iterator[tuple[str, Any]]:
+def _closure(function: FunctionType) -> Iterator[tuple[str, CellType, Any]]:
     """The variables of functions around that a function knows."""
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         try:
-            yield name, cell.cell_contents
+            yield name, cell, cell.cell_contents
         except ValueError:  # not bound yet
             continue
 

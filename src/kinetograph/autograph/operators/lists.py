@@ -12,6 +12,7 @@ from ...graph.control.results import place_text
 from ...graph.elementwise import as_node
 from ...graph.functions import stack
 from ...graph.precision import float_dtype
+from ..iterables import Rows, register_iterable
 
 __all__ = ["List", "typed_list"]
 
@@ -80,7 +81,14 @@ class List:
         )
 
     def __iter__(self) -> Iterator[Any]:
-        raise TypeError("loop over `.buffer[:n]`, or over kg.range(len(...)) in converted code")
+        raise TypeError("the number of elements is not known now; loop over it in converted code")
+
+
+def _rows(values: List) -> Rows:
+    return Rows(values.count, lambda i: values.buffer[i])
+
+
+register_iterable(List, _rows)
 
 
 def typed_list(

@@ -262,8 +262,9 @@ def _check_structure(name: str, before: Value, after: Value) -> None:
     if isinstance(before.held, list) and isinstance(after.held, list):
         raise TypeError(
             f"{called!r} does not have the same nested structure after one iteration: list "
-            f"{called!r} is modified inside a staged loop{place_text()}, from {first} to {second}; use a buffer: kg.autograph.set_element_type({called}, ...), as "
-            "TensorFlow's TensorArray does, or an array of the final length"
+            f"{called!r} is modified inside a staged loop{place_text()}, from {first} to {second}; "
+            f"use a buffer: kg.autograph.set_element_type({called}, ...), as TensorFlow's "
+            "TensorArray does, or an array of the final length"
         )
     raise TypeError(
         f"{called!r} does not have the same nested structure after one iteration{place_text()}: "

@@ -1,17 +1,24 @@
 """Exceptions that leave a staged branch or loop while it is built.
 
-Whether the program gets there is not known, so an `except` around it must not take them as if it
-had: in converted code a handler lets them pass.
+Whether the program gets there is not known, so an `except` or a `with` around must not take them as
+if it had. They travel as a `Left`, which is no `Exception`, to the call of the converted function,
+where they are themselves again.
 """
 
+from types import TracebackType
 from typing import Any
 
 from ...graph.control.results import place_text
-from ...graph.errors import StagingError
 
-__all__ = ["LEFT", "building", "caught"]
+__all__ = ["Left", "building", "caught", "unwrapped"]
 
-LEFT = "_kinetograph_left"
+
+class Left(BaseException):
+    """An exception on its way out of a staged statement."""
+
+    def __init__(self, error: Exception, place: str) -> None:
+        super().__init__(error)
+        self.error, self.place = error, place
 
 
 class building:
@@ -24,22 +31,29 @@ class building:
         """Begin."""
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        if isinstance(error, Exception) and not hasattr(error, LEFT):
-            setattr(error, LEFT, f"a staged {self.statement}{place_text()}")
+        if isinstance(error, Exception):
+            raise Left(error, f"a staged {self.statement}{place_text()}") from None
 
 
 def caught(error: BaseException) -> None:
-    """Look at an exception that a handler of the user's has caught."""
-    left = getattr(error, LEFT, None)
-    if left is None:
-        return
-    if isinstance(error, StagingError):
+    """Let pass what a handler for all exceptions has caught."""
+    if isinstance(error, Left):
         raise error
-    text = (
-        f"{type(error).__name__} was raised in {left}, and caught{place_text()}: all ways are "
-        "built while tracing, so this says nothing about the way that the program takes. Let the "
-        f"`try` stand inside the statement, or decide by kg.where or a flag. It said: {error}"
-    )
-    made = StagingError(text)
-    setattr(made, LEFT, left)
-    raise made from error
+
+
+def unwrapped(left: Left) -> Exception:
+    """The exception itself, with the whole way it came."""
+    error = left.error
+    steps = [*_steps(left.__traceback__), *_steps(error.__traceback__)]
+    trace: TracebackType | None = None
+    for step in reversed(steps):
+        trace = TracebackType(trace, step.tb_frame, step.tb_lasti, step.tb_lineno)
+    return error.with_traceback(trace)
+
+
+def _steps(trace: TracebackType | None) -> list[TracebackType]:
+    found = []
+    while trace is not None:
+        found.append(trace)
+        trace = trace.tb_next
+    return found

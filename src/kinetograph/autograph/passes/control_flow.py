@@ -197,7 +197,7 @@ class _Lowering:
         node.finalbody = self.block(node.finalbody)
         for handler in node.handlers:
             handler.body = self.block(handler.body)
-            if isinstance(node, ast.Try):
+            if isinstance(node, ast.Try) and _catches_all(handler):
                 self.let_pass(handler)
             if handler.name in self.managed:
                 # Python removes the name of the exception at the end of the handler.
@@ -333,6 +333,14 @@ def _declared_first(body: list[ast.stmt]) -> list[ast.stmt]:
     Collector().visit(module)
     first = head_of(module.body)
     return [*module.body[:first], *found, *module.body[first:]]
+
+
+def _catches_all(handler: ast.ExceptHandler) -> bool:
+    kinds = [*handler.type.elts] if isinstance(handler.type, ast.Tuple) else [handler.type]
+    return any(
+        kind is None or (isinstance(kind, ast.Name) and kind.id == "BaseException")
+        for kind in kinds
+    )
 
 
 def _parts(node: ast.If | ast.While | ast.For) -> list[ast.AST]:

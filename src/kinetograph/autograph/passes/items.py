@@ -76,11 +76,13 @@ class _Lowering(ast.NodeTransformer):
             return type(target)(parts, ast.Store())
         if isinstance(target, ast.Starred):
             return ast.Starred(self.replaced(target.value, later), ast.Store())
-        item = isinstance(target, ast.Subscript)
-        if not item and not later:
+        if not isinstance(target, ast.Subscript) and not later:
             return target
         kept = self.namer.fresh("item")
-        later.append(self.store(target, name(kept)) if item else assign(target, name(kept)))
+        if isinstance(target, ast.Subscript):
+            later.append(self.store(target, name(kept)))
+        else:
+            later.append(assign(target, name(kept)))
         return ast.Name(kept, ast.Store())
 
     def store(self, target: ast.Subscript, value: ast.expr) -> ast.stmt:

@@ -1,0 +1,361 @@
+"""`kg.Dataset`: rows of arrays as elements, shuffled, in batches, repeated."""
+
+import operator
+from collections.abc import Callable, Iterator
+from itertools import count
+from typing import Any
+
+import numpy as np
+
+from ...graph.array import Array
+from ...graph.control.results import place_text
+from ...graph.control.structure import flatten
+from ...graph.errors import ShapeError
+from ...graph.inputs import data
+from ...streams.streams import RandomStreams
+from ..convert import convert
+from ..iterables import Rows, register_iterable
+from .iterator import DatasetIterator
+from .reading import Graph, Plain
+from .steps import (
+    Batch,
+    Counted,
+    Cut,
+    Enumerate,
+    Map,
+    Numbers,
+    Opened,
+    Reach,
+    Repeat,
+    Shuffle,
+    Source,
+    Step,
+    Zip,
+)
+
+__all__ = ["Dataset"]
+
+
+class Dataset:
+    """Data in memory, element by element: element i has row i of every array.
+
+    A `for` over a dataset in converted code (`kg.function`) is a loop of the graph: a scan, or with
+    `break` or `return` a loop that ends early. There `iter(dataset)` has a position that the graph
+    carries along: a second loop over it goes on where the first one ended, and `next` takes an
+    element. Elsewhere a dataset is iterated as any Python object, and gives NumPy arrays.
+
+    Methods give new datasets and compute nothing. Their order matters: `shuffle().repeat()` gives
+    each element once in every pass, `repeat(3).shuffle()` mixes the passes; batches of
+    `repeat().batch(k)` go on across the end of a pass, those of `batch(k).repeat()` do not.
+
+    Parameters
+    ----------
+    arrays
+        An array, or a structure of arrays (tuples, dictionaries, named tuples, dataclasses) with
+        equally many rows: NumPy arrays, what `kg.data` takes, or arrays of the graph. Lists are
+        arrays. Elements have the same structure, without the first axis.
+
+    Raises
+    ------
+    ShapeError
+        If arrays have no rows, or not equally many.
+    ValueError
+        If there is no array.
+    DataError
+        If values are not numeric, or missing or infinite.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> import numpy as np
+    >>> x = np.arange(6.0).reshape(6, 1)
+    >>> pairs = kg.Dataset((x, 2 * x[:, 0]))
+    >>> len(pairs.batch(2))
+    3
+
+    Least squares by stochastic gradient descent:
+
+    >>> @kg.function
+    ... def fit(rate):
+    ...     w = kg.data([0.0])
+    ...     for rows, y in pairs.shuffle(seed=1).repeat(20).batch(2):
+    ...         w = w - rate * rows.T @ (rows @ w - y)
+    ...     return w
+    >>> fit(0.03).round(6).tolist()
+    [2.0]
+
+    As plain Python:
+
+    >>> [int(y) for _, y in pairs.take(3)]
+    [0, 2, 4]
+    """
+
+    _step: Step
+
+    def __init__(self, arrays: Any) -> None:
+        leaves, paths, pattern = flatten(arrays, "arrays", lambda v: isinstance(v, list))
+        if not leaves:
+            raise ValueError(f"Dataset: there are no arrays{place_text()}, got {arrays!r}")
+        held = [leaf if isinstance(leaf, Array) else data(leaf) for leaf in leaves]
+        for array, path in zip(held, paths, strict=True):
+            if not array.shape:
+                raise ShapeError(
+                    f"Dataset: {path} is a single number (0-d array){place_text()}; elements are "
+                    "the rows of arrays"
+                )
+        lengths = [array.shape[0] for array in held]
+        if len(set(lengths)) > 1:
+            pairs = zip(paths, lengths, strict=True)
+            found = ", ".join(f"{path} has {length}" for path, length in pairs)
+            raise ShapeError(
+                f"Dataset: arrays need equally many rows{place_text()}, but {found}; cut the "
+                "longer ones, or zip datasets, which ends with the shortest"
+            )
+        self._step = Source(held, pattern, lengths[0])
+
+    @classmethod
+    def _of(cls, step: Step) -> "Dataset":
+        made = object.__new__(cls)
+        made._step = step
+        return made
+
+    @classmethod
+    def range(cls, *bounds: int) -> "Dataset":
+        """The numbers of Python's `range(*bounds)`, as int64.
+
+        Examples
+        --------
+        >>> import kinetograph as kg
+        >>> [int(i) for i in kg.Dataset.range(1, 6, 2)]
+        [1, 3, 5]
+        """
+        numbers = range(*(_whole("range", "bound", bound, None) for bound in bounds))
+        return cls._of(Counted(numbers.start, numbers.step, len(numbers)))
+
+    def shuffle(self, streams: RandomStreams | None = None, seed: Any = None) -> "Dataset":
+        """The elements in random order; every pass over them has an order of its own.
+
+        All n! orders are equally likely. Each loop over the dataset takes a draw of its stream, so
+        a compiled function has other orders in every call, and starts with the same ones as plain
+        Python does with its first loop.
+
+        Parameters
+        ----------
+        streams
+            What gives the stream; `kg.random` by default.
+        seed
+            The metaseed of random streams of its own.
+
+        Raises
+        ------
+        ValueError
+            If the dataset has no end, or `streams` and `seed` are both given.
+        TypeError
+            If `streams` are no `kg.RandomStreams`.
+
+        Examples
+        --------
+        >>> import kinetograph as kg
+        >>> orders = kg.Dataset.range(5).shuffle(seed=3)
+        >>> first, second = ([int(i) for i in orders] for _ in range(2))
+        >>> sorted(first) == sorted(second) == [0, 1, 2, 3, 4], first == second
+        (True, False)
+        """
+        if streams is not None and seed is not None:
+            raise ValueError(f"shuffle: give streams or seed, not both{place_text()}")
+        if streams is None:
+            streams = _default_streams() if seed is None else RandomStreams(seed)
+        if not isinstance(streams, RandomStreams):
+            raise TypeError(
+                f"shuffle: streams must be kg.RandomStreams, got {type(streams).__name__}"
+                f"{place_text()}"
+            )
+        length = self._end("shuffle", "take a number of elements first, or repeat afterwards")
+        return self._of(Shuffle(self._step, length, streams._stream(None)))
+
+    def batch(self, size: int, drop_remainder: bool = True) -> "Dataset":
+        """Elements of `size` elements, stacked along a new first axis.
+
+        Parameters
+        ----------
+        size
+            The number of elements in a batch.
+        drop_remainder
+            Whether to leave out the elements at the end that make no whole batch. Shapes are fixed
+            in compiled programs, so a last batch cannot be smaller.
+
+        Raises
+        ------
+        ValueError
+            If the size is not positive or larger than the dataset, or there is a remainder that
+            must not be dropped.
+
+        Examples
+        --------
+        >>> import kinetograph as kg
+        >>> [b.tolist() for b in kg.Dataset.range(7).batch(3)]
+        [[0, 1, 2], [3, 4, 5]]
+        """
+        size = _whole("batch", "size", size, 1)
+        length = self._step.length
+        if length is None:
+            return self._of(Batch(self._step, size, None))
+        if size > length:
+            raise ValueError(
+                f"batch: the size {size} is larger than the dataset, which has {length} "
+                f"elements{place_text()}; take smaller batches, or repeat first"
+            )
+        left = length % size
+        if left and not drop_remainder:
+            raise ValueError(
+                f"batch: {length} elements make {length // size} batches of {size} and {left} "
+                f"elements are left{place_text()}: with drop_remainder=False the last batch would "
+                "have another shape, and shapes are fixed in compiled programs; take a size that "
+                f"divides {length}, drop the remainder, or call .repeat() before .batch({size})"
+            )
+        return self._of(Batch(self._step, size, length // size))
+
+    def repeat(self, count: int | None = None) -> "Dataset":
+        """The elements `count` times, or without end (None), for loops with `break` or `return`.
+
+        Examples
+        --------
+        >>> import kinetograph as kg
+        >>> [int(i) for i in kg.Dataset.range(2).repeat(3)]
+        [0, 1, 0, 1, 0, 1]
+        """
+        if count is not None:
+            count = _whole("repeat", "count", count, 0)
+        length = self._step.length
+        if length is None or count == 1:
+            return self if count != 0 else self.take(0)
+        if not length:
+            if count is None:
+                raise ValueError(f"repeat: the dataset has no elements{place_text()}")
+            return self
+        if count == 0:
+            return self.take(0)
+        return self._of(Repeat(self._step, count, None if count is None else count * length))
+
+    def map(self, f: Callable[[Any], Any]) -> "Dataset":
+        """f(element) of each element; f is converted as by `kg.autograph.convert`.
+
+        Parameters
+        ----------
+        f
+            A function of one argument. In a graph it is called once, with arrays of the graph; as
+            plain Python with the NumPy values of each element.
+
+        Examples
+        --------
+        >>> import kinetograph as kg
+        >>> [int(i) for i in kg.Dataset.range(3).map(lambda i: i * i)]
+        [0, 1, 4]
+        """
+        if not callable(f):
+            raise TypeError(f"map: f must be callable, got {type(f).__name__}{place_text()}")
+        return self._of(Map(self._step, f, convert(f), self._step.length))
+
+    def take(self, n: int) -> "Dataset":
+        """The first n elements, or all if there are fewer."""
+        n = _whole("take", "n", n, 0)
+        length = self._step.length
+        return self._of(Cut(self._step, 0, n if length is None else min(n, length)))
+
+    def skip(self, n: int) -> "Dataset":
+        """All but the first n elements."""
+        n = _whole("skip", "n", n, 0)
+        length = self._step.length
+        return self._of(Cut(self._step, n, None if length is None else max(length - n, 0)))
+
+    def enumerate(self, start: int = 0) -> "Dataset":
+        """Pairs (number, element), numbered from `start`; a `repeat` after it begins anew."""
+        start = _whole("enumerate", "start", start, None)
+        return self._of(Enumerate(self._step, start, self._step.length))
+
+    def zip(self, *others: "Dataset") -> "Dataset":
+        """Tuples of the elements of this and other datasets; it ends with the shortest.
+
+        Examples
+        --------
+        >>> import kinetograph as kg
+        >>> squares = kg.Dataset.range(9).map(lambda i: i * i)
+        >>> [(int(i), int(s)) for i, s in kg.Dataset.range(2, 4).zip(squares)]
+        [(2, 0), (3, 1)]
+        """
+        for other in others:
+            if not isinstance(other, Dataset):
+                raise TypeError(
+                    f"zip: expected datasets, got {type(other).__name__}{place_text()}; make one "
+                    "by kg.Dataset(array)"
+                )
+        parts = (self._step, *(other._step for other in others))
+        lengths = [part.length for part in parts if part.length is not None]
+        return self._of(Zip(parts, min(lengths) if lengths else None))
+
+    def _end(self, doing: str, advice: str) -> int:
+        if self._step.length is None:
+            raise ValueError(f"{doing}: the dataset has no end{place_text()}; {advice}")
+        return self._step.length
+
+    def __len__(self) -> int:
+        if self._step.length is None:
+            raise TypeError(f"{self!r} has no length{place_text()}: it is repeated without end")
+        return self._step.length
+
+    def __bool__(self) -> bool:
+        return self._step.length != 0
+
+    def __iter__(self) -> Iterator[Any]:
+        length = self._step.length
+        opened = self._step.open(Plain(), Reach(length))
+        numbers = count() if length is None else range(length)
+        return (opened.pick(Numbers(np.int64(i))) for i in numbers)
+
+    def __graph_iter__(self) -> DatasetIterator:
+        """What `iter` gives in converted code."""
+        return DatasetIterator(*_open(self), repr(self))
+
+    def __repr__(self) -> str:
+        length = self._step.length
+        extent = "without end" if length is None else f"of {length} elements"
+        return f"<kinetograph.Dataset {extent}>"
+
+
+def _open(dataset: Dataset) -> tuple[int | None, Opened]:
+    """The number of elements, and how a loop reads them; each time with another random order."""
+    length = dataset._step.length
+    return length, dataset._step.open(Graph(), Reach(length))
+
+
+def _rows(dataset: Dataset) -> Rows:
+    length, opened = _open(dataset)
+    rows, of = opened.rows, opened.of
+    if rows is None or of is None:
+        return Rows(length, lambda i: opened.pick(Numbers(i)))
+    return Rows(length, lambda i: opened.pick(Numbers(i)), rows(), lambda row: of(row, ()))
+
+
+register_iterable(Dataset, _rows)
+
+
+def _default_streams() -> RandomStreams:
+    import kinetograph
+
+    return kinetograph.random
+
+
+def _whole(doing: str, name: str, value: Any, least: int | None) -> int:
+    """A whole number that is known now."""
+    try:
+        if isinstance(value, (bool, np.bool_, Array)):
+            raise TypeError
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(
+            f"{doing}: {name} must be a whole number of Python's, got {value!r}{place_text()}"
+        ) from None
+    if least is not None and number < least:
+        allowed = "positive" if least == 1 else "not negative"
+        raise ValueError(f"{doing}: {name} must be {allowed}, got {number}{place_text()}")
+    return number

@@ -20,6 +20,7 @@ import copy
 import dataclasses
 import re
 from collections.abc import Callable, Iterator
+from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
@@ -94,13 +95,19 @@ def case(
 
 # Side effects -------------------------------------------------------------------------------------
 
-_told: list[Any] = []
+# No list: a staged branch that changes a user's containers is refused.
+_told: SimpleQueue[Any] = SimpleQueue()
 
 
 def log(value: Any) -> Any:
     """Remember a value in order, and give it back: what a function does beside its result."""
-    _told.append(value)
+    _told.put(value)
     return value
+
+
+def told() -> tuple[Any, ...]:
+    """What has been told since the last question."""
+    return tuple(_told.get() for _ in range(_told.qsize()))
 
 
 def _python_range(*bounds: Any) -> Any:
@@ -141,14 +148,14 @@ class Outcome:
 
 def run(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Outcome:
     """One call, with copies of the arguments."""
-    _told.clear()
+    told()
     own = copy.deepcopy(arguments)
     result, error = None, None
     try:
         result = function(*own)
     except Exception as raised:
         error = raised
-    return Outcome(result, error, tuple(_told), own)
+    return Outcome(result, error, told(), own)
 
 
 def run_python(function: Callable[..., Any], calls: Any) -> list[Outcome]:

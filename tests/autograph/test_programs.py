@@ -31,6 +31,7 @@ def check(source, runner, exact):
                 raise AssertionError(f"{found}\nprogram{call}\n{source}") from other.error
 
 
+@pytest.mark.medium
 @given(programs())
 @examples(300)
 def test_converted_programs(source):

@@ -201,7 +201,7 @@ def list_in_a_dict(x, y):
     return d["v"]
 
 
-@case((1, 2), (-1, 2))
+@case((1, 2), staged_raises=(kg.StagingError, "'boxes' is modified inside a staged"))
 def attribute_of_a_list_item(x, y):
     boxes = [Box(n=x), Box(n=y)]
     if x > 0:

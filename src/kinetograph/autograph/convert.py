@@ -5,7 +5,6 @@ import functools
 import inspect
 import threading
 import warnings
-import weakref
 from collections.abc import Callable
 from types import FunctionType, MethodType
 from typing import Any
@@ -24,6 +23,7 @@ __all__ = ["convert", "converted_callee", "do_not_convert", "to_code"]
 
 _DONE = "__kinetograph_converted__"
 _UNCONVERTED = "__kinetograph_unconverted__"
+_CALLEE = "__kinetograph_callee__"
 _NOT_PLAIN_CODE = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
@@ -37,7 +37,6 @@ class _Current(threading.local):
 
 
 _CURRENT = _Current()
-_CALLEES: "weakref.WeakKeyDictionary[FunctionType, Any]" = weakref.WeakKeyDictionary()
 
 
 def convert(function: Any = None, *, strict: bool = False, fast: bool = True) -> Any:
@@ -159,10 +158,14 @@ def converted_callee(function: FunctionType) -> Callable[..., Any]:
     """What converted code calls in place of a function."""
     if _CURRENT.paused:
         return function
-    known = _CALLEES.get(function)
-    if known is None:
-        known = _CALLEES[function] = _callee(function)
-    return known
+    # Kept in the function itself, with which it goes; decorators may copy it to others.
+    known = function.__dict__.get(_CALLEE)
+    if known is not None and known[0] is function and known[1] is _CURRENT.strict:
+        return known[2]  # type: ignore[no-any-return]
+    callee = _callee(function)
+    if callee is not function:
+        function.__dict__[_CALLEE] = function, _CURRENT.strict, callee
+    return callee
 
 
 def _callee(function: FunctionType) -> Callable[..., Any]:

@@ -252,6 +252,8 @@ def test_no_source_is_an_error_if_strict():
     with pytest.raises(kg.ConversionError, match=r"f .*cannot be read"):
         kg.autograph.convert(f, strict=True)
     g = function("def g(x):\n    return h(x)\n", h=f)
+    with pytest.warns(kg.AutographWarning):
+        assert kg.autograph.convert(g, fast=False)(1) == 1
     with pytest.raises(kg.ConversionError, match=r"f .*cannot be read"):
         kg.autograph.convert(g, strict=True)(kg.placeholder())
 

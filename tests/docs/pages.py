@@ -13,6 +13,7 @@ one kind of processor to the next. Of warnings about draws only that there are s
 
 import contextlib
 import io
+import linecache
 import os
 import re
 import shlex
@@ -28,7 +29,7 @@ from click.testing import CliRunner
 
 from kinetograph.cli import main
 
-__all__ = ["ROOT", "Block", "blocks", "differs", "run_page"]
+__all__ = ["ROOT", "Block", "blocks", "code_lines", "differs", "run_page"]
 
 ROOT = Path(__file__).resolve().parents[2]
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -65,11 +66,26 @@ def blocks(page: str) -> list[Block]:
     return found
 
 
+def code_lines(page: str) -> list[str]:
+    """The Python blocks of a page as one file, in which they have the lines of the page."""
+    lines = ["\n"] * (page.count("\n") + 1)
+    for block in blocks(page):
+        if block.language == "python":
+            text = block.text.splitlines(keepends=True)
+            lines[block.line - 1 : block.line - 1 + len(text)] = text
+    return lines
+
+
 def run_page(path: Path) -> Iterator[tuple[Block, str]]:
     """Run the blocks one after the other; give each with what it printed."""
     namespace: dict[str, Any] = {"__name__": "page"}
+    page = path.read_text(encoding="utf-8")
+    name = f"{path.stem}.py"
+    lines = code_lines(page)
+    # Functions that become graph are read again from where they were written.
+    linecache.cache[name] = sum(map(len, lines)), None, lines, name
     with _workplace():
-        for block in blocks(path.read_text(encoding="utf-8")):
+        for block in blocks(page):
             run = _run_python if block.language == "python" else _run_console
             yield block, run(block, path, namespace)
 

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.docs.pages import ROOT, blocks, differs, run_page
+from tests.docs.pages import ROOT, blocks, code_lines, differs, run_page
 
 import kinetograph as kg
 
@@ -45,6 +45,11 @@ def test_the_output_of_a_block_follows_it() -> None:
     assert block.line == 3
     assert block.output is not None
     assert block.output.text == "1.1 x\n"
+
+
+def test_code_keeps_its_lines() -> None:
+    assert code_lines(PAGE)[1:4] == ["\n", "print(1.0, 'x')\n", "\n"]
+    assert len(code_lines(PAGE)) == PAGE.count("\n") + 1
 
 
 def test_outputs_may_differ_in_numbers_only() -> None:

@@ -15,7 +15,7 @@ import kinetograph as kg
 pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")  # short runs
 
 FOLDER = Path(__file__).resolve().parents[2] / "examples"
-NAMES = ("eight_schools", "radon", "wells", "lkj", "lotka_volterra")
+NAMES = ("eight_schools", "radon", "wells", "lkj", "lotka_volterra", "outbreak")
 
 
 def load(name):
@@ -26,7 +26,10 @@ def load(name):
 
 
 def where_to_start(name):
-    return {"lotka_volterra": {"rate": [1, 0.05, 1, 0.05], "start": [10, 10]}}.get(name)
+    return {
+        "lotka_volterra": {"rate": [1, 0.05, 1, 0.05], "start": [10, 10]},
+        "outbreak": {"before": 0.4, "after": 0.2, "first": 5, "rise": 100},
+    }.get(name)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -59,12 +62,14 @@ def test_a_short_run_works(name):
 
 
 # Eight schools: posteriordb's reference draws. Radon and wells: Gelman and Hill (2006), chapters 13
-# and 5, whose priors are flat. Hares and lynxes: posteriordb. Wide bands: these runs are short.
+# and 5, whose priors are flat. Hares and lynxes: posteriordb. Outbreak: what made the counts. Wide
+# bands: these runs are short.
 EXPECTED = {
     "eight_schools": [("mu", 4.4, 3.4, 5.4), ("tau", 3.6, 2.6, 4.6), ("theta[A]", 6.2, 5.0, 7.4)],
     "radon": [("mu_a", 1.46, 1.35, 1.6), ("mu_b", -0.68, -0.8, -0.5), ("sd_y", 0.75, 0.68, 0.8)],
     "wells": [("intercept", 0.15, 0.05, 0.25), ("slope[distance]", -0.88, -1.0, -0.75)],
     "lotka_volterra": [("rate[alpha]", 0.547, 0.5, 0.6), ("start[hare]", 34.0, 33.0, 35.0)],
+    "outbreak": [("before", 0.5, 0.4, 0.6), ("after", 0.15, 0.14, 0.17), ("closed", 13.1, 12, 14)],
     "lkj": [("mean[intercept]", 1.46, 1.35, 1.6), ("mean[slope]", -0.68, -0.8, -0.5)],
 }
 
@@ -114,6 +119,7 @@ def test_the_picture(tmp_path):
     assert (tmp_path / "run.png").read_bytes().startswith(b"\x89PNG")
     assert run(script).returncode != 0
     assert run(FOLDER / "plot_lotka_volterra.py").returncode != 0
+    assert run(FOLDER / "plot_outbreak.py").returncode != 0
     missing = run(script, tmp_path / "no.nc", tmp_path / "no.png")
     assert missing.returncode != 0
     assert missing.stderr.count("\n") == 1

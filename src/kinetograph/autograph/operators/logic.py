@@ -77,11 +77,11 @@ def _staged(value: Array, rest: Sequence[Lazy], word: str) -> Any:
 
     moment = mark()
     versions = current_versions()
-    assigned = dict(versions.latest)
+    before = dict(versions.latest), len(versions.effects)
     found = others()
     if isinstance(found, (bool, np.bool_)):
         found = Array(as_node(np.asarray(found)))
-    if isinstance(found, Array) and versions.latest == assigned:
+    if isinstance(found, Array) and (versions.latest, len(versions.effects)) == before:
         node = found.node
         if node.dtype.kind == "b" and node.size == 1 and _is_cheap(node, moment.serial):
             return Array(elementwise(f"logical_{word}", pred, predicate(found, f"`{word}`")))

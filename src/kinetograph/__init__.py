@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from .collector import paused as _paused
 
 with _paused():
-    from . import distributions as _distributions
     from . import autograph, ode, samplers, streams
+    from . import distributions as _distributions
+    from .autograph.datasets import Dataset
     from .autograph.function import StagedFunction, function
     from .distributions import *  # noqa: F403
     from .graph import functions as _functions
@@ -70,6 +71,7 @@ __all__ = [
     "CheckError",
     "ConversionError",
     "DataError",
+    "Dataset",
     "Drawing",
     "DimsError",
     "KinetographError",

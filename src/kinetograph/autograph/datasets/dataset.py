@@ -13,7 +13,6 @@ from ...graph.control.structure import flatten
 from ...graph.errors import ShapeError
 from ...graph.inputs import data
 from ...streams.streams import RandomStreams
-from ..convert import convert
 from ..iterables import Rows, register_iterable
 from .iterator import DatasetIterator
 from .reading import Graph, Plain
@@ -254,7 +253,7 @@ class Dataset:
         """
         if not callable(f):
             raise TypeError(f"map: f must be callable, got {type(f).__name__}{place_text()}")
-        return self._of(Map(self._step, f, convert(f), self._step.length))
+        return self._of(Map(self._step, f, self._step.length))
 
     def take(self, n: int) -> "Dataset":
         """The first n elements, or all if there are fewer."""

@@ -23,6 +23,7 @@ from ...graph.ranges import range as graph_range
 from ...streams.operations import advance_stream, draw_node
 from ...streams.samplers import SAMPLERS
 from ...streams.source import event_source
+from ..operators.call import converted
 from .steps import Map, Numbers, Order, Reach, Shuffle
 
 __all__ = ["Graph", "Plain", "Scratch"]
@@ -63,7 +64,7 @@ class Graph:
     def over(self, step: Map, value: Any, shape: tuple[int, ...]) -> Any:
         """One batch for each of the axes."""
         if not shape:
-            return step.converted(value)
+            return converted(step.function)(value)
         return vmap(lambda row: self.over(step, row, shape[1:]))(value)
 
     def order(self, step: Shuffle, reach: Reach) -> Order:

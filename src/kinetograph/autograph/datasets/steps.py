@@ -263,7 +263,6 @@ class Map:
 
     before: Step
     function: Callable[[Any], Any]
-    converted: Callable[[Any], Any]
     length: int | None
 
     def open(self, way: Way, reach: Reach) -> Opened:

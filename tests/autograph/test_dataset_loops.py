@@ -142,7 +142,9 @@ def test_loops_without_end_need_a_way_out():
             x = x + e
         return x
 
-    with pytest.raises(kg.StagingError, match=r"never ends \(test_dataset_loops.py.*Dataset without end"):
+    with pytest.raises(
+        kg.StagingError, match=r"never ends \(test_dataset_loops.py.*Dataset without end"
+    ):
         f(0)
 
 

@@ -9,7 +9,7 @@ from ...graph.array import Array
 from ...graph.control.branches import join
 from ...graph.control.contexts import CondContext
 from ...graph.control.results import common_dtype, converted, place_text
-from ...graph.elementwise import as_node
+from ...graph.elementwise import WEAK, as_node
 from ...graph.errors import ShapeError
 from ...graph.node import Node
 from .undefined import LoopUndefined, Maybe, Undefined, UndefinedError, UndefinedReturnValue
@@ -143,7 +143,7 @@ def blank(leaf: Any) -> Any:
     """What stands where no value is, and is never read."""
     if not is_number(leaf):
         return leaf
-    if weak(leaf):
+    if isinstance(leaf, WEAK):
         return type(leaf)(0)
     node = as_node(leaf) if not isinstance(leaf, Array) else leaf.node
     return np.zeros(node.shape, node.dtype)

@@ -3,7 +3,6 @@
 import ast
 import functools
 import inspect
-import threading
 import warnings
 from collections.abc import Callable
 from types import FunctionType, MethodType
@@ -12,6 +11,7 @@ from typing import Any
 from ..graph.array import Array
 from ..graph.errors import AutographWarning, ConversionError, SymbolicTruthError
 from ..graph.source import PACKAGE, Site
+from .calling import CALLING
 from .operators.staging import Left
 from .plain import plain_check
 from .skipped import is_library
@@ -25,18 +25,6 @@ _DONE = "__kinetograph_converted__"
 _UNCONVERTED = "__kinetograph_unconverted__"
 _CALLEE = "__kinetograph_callee__"
 _NOT_PLAIN_CODE = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
-
-
-class _Current(threading.local):
-    """What holds for the converted code that this thread is running."""
-
-    depth = 0
-    strict = False
-    paused = 0
-    fast = True
-
-
-_CURRENT = _Current()
 
 
 def convert(function: Any = None, *, strict: bool = False, fast: bool = True) -> Any:
@@ -122,24 +110,29 @@ def _title(function: FunctionType) -> str:
 
 def _entry(function: FunctionType, strict: bool, fast: bool) -> Callable[..., Any]:
     """The converted function as users call it."""
-    made = _made(function, strict)
-    is_plain = plain_check(function) if fast else None
+    made = function if is_converted(function.__code__) else _made(function, strict)
+    # Looked for at the first call: what the function calls may be written below it.
+    is_plain: Callable[[Any, Any], bool] | None = None
+    unknown = fast and made is not function
 
     @functools.wraps(function)
     def entry(*args: Any, **kwargs: Any) -> Any:
+        nonlocal is_plain, unknown
+        if unknown:
+            is_plain, unknown = plain_check(function), False
         if is_plain is not None and is_plain(args, kwargs):
             return function(*args, **kwargs)
-        if _CURRENT.depth:
+        if CALLING.depth:
             return made(*args, **kwargs)
-        before = _CURRENT.strict
-        _CURRENT.depth, _CURRENT.strict, _CURRENT.fast = 1, strict, fast
+        before = CALLING.strict
+        CALLING.depth, CALLING.strict, CALLING.fast = 1, strict, fast
         try:
             return made(*args, **kwargs)
         except (Exception, Left) as error:
             staging = isinstance(error, Left) or any(map(_is_symbolic, (*args, *kwargs.values())))
             raised = explain_in_user_code(error, staging)
         finally:
-            _CURRENT.depth, _CURRENT.strict = 0, before
+            CALLING.depth, CALLING.strict = 0, before
         raise raised
 
     setattr(entry, _DONE, True)
@@ -156,15 +149,15 @@ def _is_symbolic(value: Any) -> bool:
 
 def converted_callee(function: FunctionType) -> Callable[..., Any]:
     """What converted code calls in place of a function."""
-    if _CURRENT.paused:
+    if CALLING.paused:
         return function
     # Kept in the function itself, with which it goes; decorators may copy it to others.
     known = function.__dict__.get(_CALLEE)
-    if known is not None and known[0] is function and known[1] is _CURRENT.strict:
+    if known is not None and known[0] is function and known[1] is CALLING.strict:
         return known[2]  # type: ignore[no-any-return]
     callee = _callee(function)
     if callee is not function:
-        function.__dict__[_CALLEE] = function, _CURRENT.strict, callee
+        function.__dict__[_CALLEE] = function, CALLING.strict, callee
     return callee
 
 
@@ -175,14 +168,14 @@ def _callee(function: FunctionType) -> Callable[..., Any]:
         return function
     if function.__code__.co_flags & _NOT_PLAIN_CODE:
         return function
-    made = _made(function, _CURRENT.strict)
+    made = _made(function, CALLING.strict)
     is_plain = plain_check(function)
     if is_plain is None:
         return made
 
     @functools.wraps(function)
     def callee(*args: Any, **kwargs: Any) -> Any:
-        if _CURRENT.fast and is_plain(args, kwargs):
+        if CALLING.fast and is_plain(args, kwargs):
             return function(*args, **kwargs)
         return made(*args, **kwargs)
 
@@ -230,10 +223,10 @@ class _Pause:
     """A `with` block in which nothing that is called is converted, and a decorator."""
 
     def __enter__(self) -> None:
-        _CURRENT.paused += 1
+        CALLING.paused += 1
 
     def __exit__(self, *_: object) -> None:
-        _CURRENT.paused -= 1
+        CALLING.paused -= 1
 
     def __call__(self, function: Any) -> Any:
         return do_not_convert(function)

@@ -347,6 +347,10 @@ def _check(node: Node, name: str, value: Any) -> np.ndarray:
 def compile(inputs: Sequence[Array] | Array, outputs: Sequence[Array] | Array) -> Function:
     """Compile a graph to a function of its inputs.
 
+    States (`kg.state`) that the outputs read or assign, and those assigned since `kg.compile` was
+    last called, belong to the function: each call carries out all their assignments, in the order
+    in which they were written.
+
     Parameters
     ----------
     inputs
@@ -354,10 +358,6 @@ def compile(inputs: Sequence[Array] | Array, outputs: Sequence[Array] | Array) -
         whose values are given at every call.
     outputs
         One array, or a list of arrays; the function returns NumPy arrays likewise.
-
-    States (`kg.state`) that the outputs read or assign, and those assigned since `kg.compile` was
-    last called, belong to the function: each call carries out all their assignments, in the order
-    in which they were written.
 
     Raises
     ------

@@ -207,7 +207,7 @@ def hessian(y: Any, xs: Any) -> Any:
     Returns
     -------
     Array or list of list of Array
-        For an array x: shape x.shape + x.shape. For a list: the block [i][j] has shape
+        For an array x: shape x.shape + x.shape. For a list: the block `[i][j]` has shape
         xs[i].shape + xs[j].shape.
 
     Raises

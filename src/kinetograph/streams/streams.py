@@ -263,8 +263,9 @@ class RandomStreams(Draws):
     def _own(self, fn: Compiled, doing: str) -> list[Stream]:
         members = self._members(fn)
         if not members:
+            name = variable_name(self) or ""
             raise ValueError(
-                f"{doing}: {fn!r} draws nothing from RandomStreams {variable_name(self) or ''} "
+                f"{doing}: {fn!r}{fn.state.note} draws nothing from RandomStreams {name} "
                 f"(made at {site_of(self._place)}, metaseed {self.metaseed})"
             )
         return members

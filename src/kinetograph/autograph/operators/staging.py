@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Any
 
 from ...graph.control.results import place_text
+from ..calling import CALLING
 
 __all__ = ["Left", "building", "caught", "unwrapped"]
 
@@ -31,7 +32,7 @@ class building:
         """Begin."""
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        if isinstance(error, Exception):
+        if isinstance(error, Exception) and CALLING.depth:
             raise Left(error, f"a staged {self.statement}{place_text()}") from None
 
 

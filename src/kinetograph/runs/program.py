@@ -226,7 +226,19 @@ class _Steps:
 
     def open(self, chain: ChainState) -> Any:
         """A new transition; while the chain has no position, its state is only carried along."""
-        return self.sampler.begin(chain.position, chain.adaptation.tuned, self.noise(chain))
+        arguments = chain.position, chain.adaptation.tuned, self.noise(chain)
+        if not getattr(self.sampler, "uses_density", False):
+            return self.sampler.begin(*arguments)
+        # From no position no move is made: nothing compares with NaN.
+        known = jnp.where(chain.started, chain.position.log_density, jnp.nan)
+        position = chain.position._replace(log_density=known)
+        begin: Any = self.sampler.begin
+        return begin(position, *arguments[1:], self.log_density)
+
+    def log_density(self, q: Any) -> Any:
+        """The log density alone; -inf where it is not a number."""
+        value = self.model.density.log_density(q, self.data, scope=Scope(room=self.room))
+        return jnp.where(jnp.isnan(value), -jnp.inf, value)
 
     def turn_zero(self, state: Any) -> tuple[Any, Position, Any]:
         """What the loop of turns starts from."""

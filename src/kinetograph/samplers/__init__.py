@@ -1,5 +1,6 @@
 """Samplers: one a file, with its equations and reference at the top."""
 
 from .nuts import NUTS
+from .slice import Slice
 
-__all__ = ["NUTS"]
+__all__ = ["NUTS", "Slice"]

@@ -6,6 +6,10 @@ when the transition is `finished`, `end` gives the new position and what is reco
 takes one gradient, wherever the sampler is in its own bookkeeping, so that all samplers run in one
 compiled loop that holds one copy of the model.
 
+A sampler with `uses_density = True` can make its moves from log densities alone: `begin` gets one
+more argument, `log_density`, a function of a point that gives -inf where the density is not a
+number. It is a further copy of the model wherever it is called.
+
 Everything is traced by JAX: states are pytrees of arrays, branches on values use `jax.lax`.
 Coordinates are scaled: a step in the free state is `tuned.scale` times a step in coordinates in
 which the mass is 1.

@@ -1,0 +1,286 @@
+"""The slice sampler: against Neal's own algorithm, known targets and reference draws."""
+
+import importlib.util
+from pathlib import Path
+
+import jax
+import numpy as np
+import pytest
+from scipy import stats
+from tests.laws import posteriors
+from tests.laws.helpers import assert_mean, assert_moments, assert_sd
+from tests.runs.models import run, same_draws, schools
+from tests.samplers import neal_slice
+
+import kinetograph as kg
+from kinetograph.graph.precision import x64
+from kinetograph.runs import engine as engines
+from kinetograph.runs.chains import Chain, Lengths, run_batch
+from kinetograph.runs.fingerprint import fingerprint
+from kinetograph.runs.program import Program
+from kinetograph.samplers import slice as own
+from kinetograph.samplers.protocol import Noise, Position, Sampler, Tuned
+from kinetograph.streams.draws import chain_key
+
+pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
+
+KEY = chain_key(3, 0)
+
+
+def moves(log_density, points, widths, max_steps, sampler=kg.samplers.Slice):
+    """One transition from each point: where it ends, and the statistics."""
+    sampler = sampler(max_steps=max_steps)
+    tuned = Tuned(np.float64(1.0), np.asarray(widths, float))
+
+    def one(event, q):
+        position = Position(q, log_density(q), q)
+        state = sampler.begin(position, tuned, Noise(KEY, event), log_density)
+        point = sampler.ask(state, tuned)
+        state = sampler.tell(state, Position(point, log_density(point), q), tuned, None)
+        return point, sampler.end(state)[1]
+
+    with x64():
+        events = np.arange(len(points), dtype=np.uint32)
+        found, info = jax.jit(lambda e, p: jax.lax.map(lambda a: one(*a), (e, p)))(events, points)
+    return np.asarray(found), np.asarray(info.statistics)
+
+
+def uniforms(event):
+    """The random numbers of a transition, one after the other."""
+    lane = 0
+    while True:
+        with x64():
+            high, low, *_ = Noise(KEY, np.uint32(event)).words(own._DRAW, np.uint32(lane))
+            yield float(own.one_uniform(high, low))
+        lane += 1
+
+
+def changed(tmp_path, old, new):
+    """The sampler with one line of its source replaced."""
+    text = Path(own.__file__).read_text()
+    assert old in text
+    path = tmp_path / "changed_slice.py"
+    path.write_text(
+        text.replace(old, new)
+        .replace("from ..", "from kinetograph.")
+        .replace("from .", "from kinetograph.samplers.")
+    )
+    spec = importlib.util.spec_from_file_location("changed_slice", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.Slice
+
+
+def banana(q):
+    return -0.5 * q[0] ** 2 - 2.0 * (q[1] - q[0] ** 2) ** 2
+
+
+@pytest.mark.parametrize(
+    ("widths", "max_steps"), [((0.3, 0.2), 100), ((9.0, 5.0), 100), ((0.2, 0.1), 3)]
+)
+def test_each_move_is_neals(widths, max_steps):
+    points = np.random.default_rng(0).normal(size=(25, 2))
+    found, _ = moves(banana, points, widths, max_steps)
+    expected = [
+        neal_slice.sweep(banana, point, widths, max_steps, uniforms(event))
+        for event, point in enumerate(points)
+    ]
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+
+
+def test_the_control_of_moves(tmp_path):
+    """The wrong end of the interval moves."""
+    faulty = changed(tmp_path, "if offset < 0:", "if offset > 0:")
+    found, _ = moves(banana, np.ones((25, 2)), (9.0, 5.0), 100, faulty)
+    right, _ = moves(banana, np.ones((25, 2)), (9.0, 5.0), 100)
+    assert not np.allclose(found, right)
+
+
+def test_evaluations_are_counted():
+    """Two for the ends, which are outside at once, and one for each proposal."""
+    points = np.zeros((50, 1))
+    _, statistics = moves(lambda q: -1e12 * q[0] ** 2, points, [1e-3], 100)
+    proposals = 1 / statistics[:, 1]
+    np.testing.assert_allclose(statistics[:, 2], 2 + proposals, rtol=1e-12)
+
+
+def test_a_density_that_is_nan_is_outside():
+    """log(x) - x is NaN for a negative x, where a run asks for it."""
+    x = kg.variable(name="x")
+    model = kg.model(x, factors=[kg.log(x) - x])
+    tree = run(model, sampler=kg.samplers.Slice(), initial={"x": 1.0}, draws=10_000)
+    draws = tree["posterior"]["x"].values
+    assert (draws > 0).all()
+    assert_law(draws, stats.gamma(2))
+
+
+# Laws.
+
+
+def law(name):
+    """A model, and the distribution of its only unknown."""
+    if name == "normal":
+        return kg.model(x=kg.normal(1, 2)), stats.norm(1, 2)
+    if name == "skewed":
+        return kg.model(x=kg.gamma(1.5, 0.5)), stats.gamma(1.5, scale=2)
+    if name == "bounded":
+        return kg.model(x=kg.beta(0.8, 2.5)), stats.beta(0.8, 2.5)
+    return kg.model(x=kg.laplace(0, 1)), stats.laplace(0, 1)
+
+
+def assert_law(draws, truth):
+    """Mean, standard deviation, and the shares below five quantiles."""
+    assert_moments(draws, truth.mean(), truth.std())
+    for p in (0.02, 0.2, 0.5, 0.8, 0.98):
+        assert_mean((draws < truth.ppf(p)).astype(float), p, what=f"share below quantile {p}")
+
+
+@pytest.mark.parametrize("name", ["normal", "skewed", "bounded", "with a kink"])
+def test_known_laws(name):
+    model, truth = law(name)
+    tree = run(model, sampler=kg.samplers.Slice(), draws=10_000, warmup=200, chains=2)
+    assert_law(tree["posterior"]["x"].values, truth)
+
+
+def test_two_modes():
+    """Intervals that grow reach from one mode to the other."""
+    x = kg.variable(name="x")
+    log_p = kg.logaddexp(-0.5 * (x + 3) ** 2, np.log(2) - 0.5 * (x - 3) ** 2)
+    tree = run(kg.model(x, factors=[log_p]), sampler=kg.samplers.Slice(), draws=10_000, chains=2)
+    draws = tree["posterior"]["x"].values
+    assert_moments(draws, 1.0, 3.0)
+    assert_mean((draws > 0).astype(float), 2 / 3 * stats.norm.cdf(3) + 1 / 3 * stats.norm.sf(3))
+
+
+def test_correlated_unknowns():
+    x = kg.multivariate_normal([1.0, -2.0], [[1.0, 1.2], [1.2, 4.0]])
+    tree = run(kg.model(x), sampler=kg.samplers.Slice(), draws=10_000, chains=2)
+    draws = tree["posterior"]["x"].values
+    assert_moments(draws, [1.0, -2.0], [1.0, 2.0])
+    assert_mean((draws[..., 0] - 1) * (draws[..., 1] + 2), 1.2, what="covariance")
+
+
+@pytest.mark.parametrize("name", ["eight_schools-eight_schools_noncentered", "garch-garch11"])
+def test_agrees_with_reference_draws(name):
+    model = posteriors.build(name)
+    options = posteriors.OPTIONS.get(name, {})
+    tree = run(model, sampler=kg.samplers.Slice(), draws=8000, warmup=500, chains=2, **options)
+    draws = posteriors.quantities(tree)
+    for quantity, r in posteriors.reference(name).items():
+        x = draws[quantity]
+        assert_mean(x, r["mean"], truth_error=r["mcse_mean"], what=f"mean of {quantity}")
+        assert_sd(x, r["sd"], truth_ess=r["ess"], what=f"sd of {quantity}")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("found < level", "found < level - 1"),  # a little outside the slice
+        ("> level and to_left > 0", "> level + 1 and to_left > 0"),  # too short to the left
+        ("log_p + log(uniform(draws))", "log_p + 0.8 * log(uniform(draws))"),
+    ],
+)
+def test_controls(tmp_path, old, new):
+    """A fault in one line shows."""
+    faulty = changed(tmp_path, old, new)
+    model, truth = law("skewed")
+    tree = run(model, sampler=faulty(width=1.0), draws=10_000, warmup=200, chains=2)
+    with pytest.raises(AssertionError, match="is off by"):
+        assert_law(tree["posterior"]["x"].values, truth)
+
+
+def test_the_unchanged_source_passes(tmp_path):
+    copy = changed(tmp_path, "if offset < 0:", "if offset < 0.0:")
+    model, truth = law("skewed")
+    tree = run(model, sampler=copy(width=1.0), draws=10_000, warmup=200, chains=2)
+    assert_law(tree["posterior"]["x"].values, truth)
+
+
+# Runs.
+
+
+def test_its_draws_obey_the_promises_of_runs():
+    """The same on one thread and two, alone and among others; thinned they are each third."""
+    sampler = kg.samplers.Slice()
+    assert isinstance(sampler, Sampler)
+    one = run(schools(), sampler=sampler, chains=4, threads=1)
+    assert same_draws(run(schools(), sampler=sampler, chains=4, threads=2), one)
+    alone = run(schools(), sampler=sampler, chains=1)
+    assert np.array_equal(alone["posterior"]["mu"], one["posterior"]["mu"][:1])
+    thin = run(schools(), sampler=sampler, chains=4, draws=20, thin=3)
+    assert np.array_equal(thin["posterior"]["mu"], one["posterior"]["mu"][:, 2::3])
+
+
+def test_what_is_recorded():
+    tree = run(schools(), sampler=kg.samplers.Slice(width=2.0))
+    found = tree["sample_stats"]
+    assert found["n_evaluations"].dtype.kind == "i"
+    # Each of ten coordinates takes two for the ends and one for a proposal at least.
+    assert int(found["n_evaluations"].min()) >= 30
+    assert float(found["acceptance_rate"].max()) <= 1
+    np.testing.assert_array_equal(found["step_size"], 2.0)
+    assert tree.attrs["sampler_settings"] == '{"width": 2.0, "max_steps": 100}'
+    scale = tree["sampler_state"]["adaptation_tuned_scale"].values
+    assert len(np.unique(scale)) == scale.size  # warm-up has set it
+
+
+def test_a_batch_of_chains_makes_the_same_draws():
+    model, sampler = schools(), kg.samplers.Slice()
+    program, lengths = Program(model, sampler, model.targets), Lengths(40, 30, 1)
+    engine = engines.build(program, 3)
+    chains = [
+        Chain(
+            program.initial(chain_key(5, i)),
+            np.empty((30, len(program.statistics))),
+            [np.empty((30, *node.shape)) for node in program.targets],
+        )
+        for i in range(3)
+    ]
+    assert run_batch(engine, chains, lengths, lambda: None) is False
+    tree = run(model, sampler=sampler, chains=3, draws=30, warmup=40)
+    got = np.stack([chain.statistics for chain in chains])
+    lp = tree["sample_stats"]["lp"].values
+    np.testing.assert_allclose(got[:, :, 0], lp, rtol=1e-8)
+
+
+def test_its_program_can_be_kept():
+    model = schools()
+    texts = [
+        fingerprint(Program(model, sampler, model.targets), None)
+        for sampler in (kg.samplers.Slice(), kg.samplers.Slice(width=2.0), kg.samplers.NUTS())
+    ]
+    assert None not in texts
+    assert len(set(texts)) == 3
+
+
+def test_a_density_with_a_loop():
+    """Whose trips depend on the unknown: x ~ normal(0, 1), its square added up in a loop."""
+    x = kg.variable(name="x")
+    n, total = kg.while_loop(
+        lambda n, total: n < 3 + abs(x), lambda n, total: (n + 1, total - x**2 / 6), [0.0, 0.0]
+    )
+    model = kg.model(x, factors=[total * 3 / n])
+    tree = run(model, sampler=kg.samplers.Slice(), draws=5000, chains=2)
+    assert_moments(tree["posterior"]["x"].values, 0.0, 1.0)
+
+
+def test_a_start_where_there_is_no_density():
+    x = kg.variable(name="x")
+    model = kg.model(x, factors=[kg.log(x - 1e9)])
+    with pytest.raises(kg.StartError):
+        run(model, sampler=kg.samplers.Slice())
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"width": 0.0}, "width must be positive, got 0.0"),
+        ({"width": np.nan}, "width must be positive"),
+        ({"max_steps": 0}, "max_steps must be a whole number of at least 1, got 0"),
+        ({"max_steps": 2.5}, "max_steps must be a whole number"),
+        ({"max_steps": True}, "max_steps must be a whole number"),
+    ],
+)
+def test_settings_are_checked(settings, message):
+    with pytest.raises(ValueError, match=message):
+        kg.samplers.Slice(**settings)

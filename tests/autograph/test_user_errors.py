@@ -73,6 +73,8 @@ def test_text():
         "        raise error",
         "",
         "    ValueError: the reason",
+        "",
+        f"    It left a staged `if` ({file}:13), of which all ways are built, whichever is taken.",
     ]
 
 

@@ -79,9 +79,12 @@ def used_inputs(jaxpr: Any) -> list[bool]:
         made = [id(v) in live for v in equation.outvars]
         if not any(made) and not equation.effects:
             continue
-        inner = equation.params.get("jaxpr") if equation.primitive.name in ("jit", "pjit") else None
-        if inner is not None and not equation.effects:
-            reads = _used_for(inner.jaxpr, made)
+        name = equation.primitive.name if not equation.effects else ""
+        if name in ("jit", "pjit"):
+            reads = _used_for(equation.params["jaxpr"].jaxpr, made)
+        elif name == "cond":
+            branches = [_used_for(b.jaxpr, made) for b in equation.params["branches"]]
+            reads = [True, *map(any, zip(*branches, strict=True))]
         else:
             reads = [True] * len(equation.invars)
         live.update(id(v) for v, r in zip(equation.invars, reads, strict=True) if r)

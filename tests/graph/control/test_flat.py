@@ -1,0 +1,52 @@
+"""Which inputs of a program its outputs depend on: what a loop keeps for its backward pass."""
+
+import jax
+import jax.numpy as jnp
+import pytest
+from jax import lax
+
+from kinetograph.graph.control.flat import used_inputs
+
+
+def reads(function, *arguments, outputs=None):
+    """The inputs that a function, or some of its outputs, reads."""
+    jaxpr = jax.make_jaxpr(function)(*arguments).jaxpr
+    if outputs is not None:
+        wanted = [jaxpr.outvars[i] for i in outputs]
+        jaxpr = jaxpr.replace(outvars=wanted, debug_info=jaxpr.debug_info.with_unknown_names())
+    return used_inputs(jaxpr)
+
+
+def branching(flag, x, y, z):
+    return lax.cond(flag, lambda: (x + y, z), lambda: (x - 1.0, 2.0 * z))
+
+
+def test_a_branch_reads_what_its_wanted_results_need():
+    assert reads(branching, True, 1.0, 2.0, 3.0) == [True, True, True, True]
+    assert reads(branching, True, 1.0, 2.0, 3.0, outputs=[0]) == [True, True, True, False]
+    assert reads(branching, True, 1.0, 2.0, 3.0, outputs=[1]) == [True, False, False, True]
+
+
+def test_nested_branches_and_calls_are_looked_into():
+    def outer(flag, x, y):
+        inner = jax.jit(lambda a, b: (a * 2.0, b * 3.0))
+        return lax.cond(flag, lambda: inner(x, y), lambda: inner(y, x))
+
+    assert reads(outer, True, 1.0, 2.0, outputs=[0]) == [True, True, True]
+
+    def one_sided(flag, x, y):
+        inner = jax.jit(lambda a, b: (a * 2.0, b * 3.0))
+        return lax.cond(flag, lambda: inner(x, y), lambda: (x, y))
+
+    assert reads(one_sided, True, 1.0, 2.0, outputs=[0]) == [True, True, False]
+
+
+@pytest.mark.parametrize("taken", [True, False])
+def test_writing_into_an_array_in_a_branch_does_not_need_its_values_to_be_derived(taken):
+    def written(x, v):
+        return lax.cond(taken & (v > 0), lambda: x.at[0].set(v), lambda: x).sum()
+
+    def derivative(x, v, ct):
+        return jax.vjp(written, x, v)[1](ct)
+
+    assert reads(derivative, jnp.zeros(3), 1.0, 1.0)[0] is False

@@ -421,3 +421,23 @@ def test_items_written_while_looping():
     new, old = f([1.0, 2.0, 3.0])
     assert list(new) == [-1, 3, 6]
     assert list(old) == [1, 2, 3]  # an alias keeps the old value
+
+
+@pytest.mark.parametrize("kind", ["range", "rows", "enumerate"])
+def test_loop_targets_are_called_by_their_names(kind):
+    """D7"""
+
+    def f(n):
+        weights, s = [1.0, 2.0, 3.0], 0.0
+        if kind == "range":
+            for k in kg.range(n):
+                s += weights[k]  # range
+        elif kind == "rows":
+            for k in kg.stack([n, n]):
+                s += weights[k]  # rows
+        else:
+            for k, _ in enumerate(kg.range(n)):
+                s += weights[k]  # enumerate
+        return s
+
+    refused(TypeError, f, (3,), r"the value of k\b", at=kind)

@@ -131,7 +131,8 @@ def rewritten(function: FunctionType) -> Rewritten:
     namer.used.update(function.__code__.co_freevars)
     known = _Known(function)
     plain_forms(node)
-    read_directives(node, known.value, directives.set_loop_options, directives.set_element_type)
+    speaking = directives.set_loop_options, directives.set_element_type
+    read_directives(node, known.value, *speaking, function.__code__.co_filename)
     lower_match(node, namer)
     lower_jumps(node, namer)
     lower_assignment_expressions(node, namer)

@@ -39,7 +39,10 @@ class Source:
         size = int(np.prod(self.shape, dtype=np.int64))
         place = jnp.arange(size, dtype=np.uint32).reshape(self.shape)
         zero = np.uint32(0)
-        return threefry4x32(self.key, (_BITS, jnp.asarray(attempt, np.uint32), zero, place))
+        words = threefry4x32(self.key, (_BITS, jnp.asarray(attempt, np.uint32), zero, place))
+        # XLA's simplifier asks of logarithms, absolute values and maxima whether what goes in is
+        # non-negative, in a walk that takes exponential time in the cipher. Here it stops.
+        return lax.optimization_barrier(words)
 
     def uniform(self, attempt: Any = 0) -> Any:
         """Numbers in [0, 1)."""

@@ -33,7 +33,7 @@ def test_functions():
         *(functools.reduce, functools.lru_cache(lambda: 1), kg.exp, kg.Array, "text.upper"),
         *("text".upper, [].append, 3, None),
     ],
-    ids=repr,
+    ids=lambda value: getattr(value, "__name__", type(value).__name__),
 )
 def test_called_as_they_are(value):
     assert ag.converted(value) is value or ag.converted(value) == value

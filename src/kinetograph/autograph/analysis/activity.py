@@ -89,6 +89,7 @@ class _Visitor(ast.NodeVisitor):
         elif isinstance(node.ctx, ast.Store):
             self.found.binds.add(node.id)
         else:
+            self.found.reads.add(node.id)  # it has to be there
             self.found.removes.add(node.id)
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
@@ -109,7 +110,7 @@ class _Visitor(ast.NodeVisitor):
         function = node.func
         if isinstance(function, ast.Attribute) and function.attr in MUTATORS:
             owner = path_of(without_items(function.value))
-            if owner is not None:
+            if owner is not None and not owner.endswith(".at"):  # x.at[i].add gives a new array
                 self.found.mutates.add(owner)
         self.generic_visit(node)
 

@@ -59,13 +59,15 @@ def for_stmt(
     around = Surroundings(caller())
     state = LoopState(get_state, set_state, names)
     chosen = read_options(**options)
+    target = body.__code__.co_varnames[0].rstrip("_0123456789")  # type: ignore[attr-defined]
     whole = isinstance(rows.length, int) and extra_test is None and not options
     with building("`for`"), around.held():
         state.find_types(lambda context: body(_some_element(rows, context)))
         if whole:
-            numbers = _scan(rows, body, state)
+            numbers = _scan(rows, body, state, target)
         else:
-            numbers = _repeat(rows, extra_test, body, state, chosen, options.get("name"))
+            counter = target if rows.xs is None else f"the number of {target}"
+            numbers = _repeat(rows, extra_test, body, state, chosen, options.get("name"), counter)
     around.check("`for`")
     if rows.done is not None:
         rows.done(rows.length if whole else numbers[0])
@@ -106,7 +108,7 @@ def _some_element(rows: Rows, context: WhileContext) -> Any:
     """An element as the body sees it, in an iteration that is thrown away."""
     if rows.xs is None:
         return rows.at(Array(context.argument(as_node(np.int64(0)), "loop variable", "i")))
-    leaves, paths, pattern = flatten(rows.xs, "itr")
+    leaves, paths, pattern = flatten(rows.xs, "element")
     inner = [
         Array(context.argument(n, "row", path, shape=n.shape[1:]))
         for n, path in zip(map(as_node, leaves), paths, strict=True)
@@ -114,11 +116,11 @@ def _some_element(rows: Rows, context: WhileContext) -> Any:
     return rows.element(pattern.fill(inner))
 
 
-def _scan(rows: Rows, body: Callable[[Any], None], state: LoopState) -> list[Array]:
+def _scan(rows: Rows, body: Callable[[Any], None], state: LoopState, target: str) -> list[Array]:
     """A loop over all elements."""
     assert isinstance(rows.length, int)
     xs = graph_range(rows.length) if rows.xs is None else rows.xs
-    leaves, paths, pattern = flatten(xs, "itr")
+    leaves, paths, pattern = flatten(xs, target)
     nodes: list[Node] = [as_node(leaf) for leaf in leaves]
     variables = state.loop_variables(several=False)
     idle = not variables.nodes
@@ -143,6 +145,7 @@ def _repeat(
     state: LoopState,
     options: Any,
     name: str | None,
+    counter: str,
 ) -> list[Array]:
     """A loop that may end early, or whose length is not known: its first variable counts."""
     if isinstance(rows.length, int) and options.bound is None:
@@ -163,5 +166,5 @@ def _repeat(
         body(rows.at(numbers[0]))
         return [numbers[0] + 1, *state.leave(numbers[1:], weak[1:])]
 
-    first = [("i", np.int64(0))]
+    first = [(counter, np.int64(0))]
     return repeat(going_on, advance, state, options, name, first)

@@ -6,7 +6,7 @@ it becomes an array of the graph. Each function gives the owner or what takes it
 """
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,14 +15,15 @@ from ...graph.array import Array
 from ...graph.control.contexts import current_context
 from ...graph.control.results import place_text
 from ...graph.elementwise import as_node
-from ...graph.errors import SymbolicError
-from ...graph.functions import where
+from ...graph.errors import StagingError, SymbolicError
+from ...graph.functions import stack, where
 from .undefined import Undefined
 
 __all__ = [
     "assign_item",
     "assign_item_in",
     "assign_item_of",
+    "get_item",
     "item",
     "item_of",
     "set_attribute",
@@ -48,6 +49,31 @@ _IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {
     "<<=": operator.ilshift,
     ">>=": operator.irshift,
 }
+
+
+def get_item(owner: Any, index: Any) -> Any:
+    """`owner[index]`, also of NumPy arrays and lists by an index that is symbolic."""
+    if _is_symbolic(index):
+        if isinstance(owner, np.ndarray):
+            return Array(as_node(owner))[index]
+        if type(owner) in (list, tuple):
+            return _joined(owner)[index]
+        if isinstance(owner, dict):
+            raise SymbolicError(
+                f"a dictionary is asked for a symbolic key{place_text()}: the value of the key is "
+                "not known while the graph is built; use an array and a number, kg.switch, or `if`"
+            )
+    return owner[index]
+
+
+def _joined(values: Sequence[Any]) -> Array:
+    try:
+        return stack(values)
+    except (TypeError, ValueError) as error:
+        raise type(error)(
+            f"an item of a {type(values).__name__} is read by a symbolic index{place_text()}, for "
+            f"which its elements must make an array: {error}"
+        ) from None
 
 
 def assign_item(value: Any, owner: Any, *path: Any) -> Any:
@@ -82,10 +108,13 @@ def _mask(owner: Array, index: Any) -> Array | None:
     return index.reshape((*index.shape, *[1] * (owner.ndim - index.ndim)))
 
 
-def _becomes_array(value: Any, index: Any) -> bool:
+def _is_symbolic(index: Any) -> bool:
     parts = index if isinstance(index, tuple) else (index,)
-    symbolic = isinstance(value, Array) or any(isinstance(p, Array) for p in parts)
-    return symbolic or current_context() is not None
+    return any(isinstance(part, Array) for part in parts)
+
+
+def _becomes_array(value: Any, index: Any) -> bool:
+    return isinstance(value, Array) or _is_symbolic(index) or current_context() is not None
 
 
 class Item(NamedTuple):
@@ -103,7 +132,7 @@ def item(owner: Any, *path: Any) -> Item:
     value = owner
     if not _is_masked(owner, path):
         for index in path:
-            value = value[index]
+            value = get_item(value, index)
     return Item(owner, path, value)
 
 
@@ -167,4 +196,10 @@ def set_attribute(holder: Any, name: str, value: Any) -> None:
         if name in getattr(holder, "__dict__", ()):
             delattr(holder, name)
     elif getattr(holder, name, Undefined) is not value:
-        setattr(holder, name, value)
+        try:
+            setattr(holder, name, value)
+        except AttributeError as error:
+            raise StagingError(
+                f"attribute {name!r} of a {type(holder).__name__} changes in a staged statement"
+                f"{place_text()}, but cannot be assigned: {error}; keep the value in a variable"
+            ) from None

@@ -38,11 +38,11 @@ class Surroundings:
         self.arrays: list[np.ndarray] = []
         self.seen: set[int] = set()
         self.left = _BUDGET
-        self.own = frame.f_code.co_qualname
+        self.variables = frame.f_locals
         self.bindings: list[tuple[Any, str, Any]] = []  # globals and cells, and what they hold
-        variables = frame.f_locals
-        for name in sorted(variables, key=lambda n: isinstance(variables[n], FunctionType)):
-            self._note(variables[name], name, 0)
+        variables = self.variables.items()
+        for name, value in sorted(variables, key=lambda pair: isinstance(pair[1], FunctionType)):
+            self._note(value, name, 0)
         self._note_globals(frame.f_code, frame.f_globals)
 
     def _note_globals(self, code: CodeType, module: dict[str, Any]) -> None:
@@ -73,9 +73,8 @@ class Surroundings:
         elif isinstance(value, FunctionType):
             if not is_library(value.__globals__.get("__name__")):
                 self._note_globals(value.__code__, value.__globals__)
-                inner = value.__code__.co_qualname.startswith(f"{self.own}.")
                 for variable, cell, content in _closure(value):
-                    if not inner and value.__code__.co_qualname != self.own:
+                    if self.variables.get(variable, self) is not content:  # not the frame's own
                         self.bindings.append((cell, variable, content))
                     self._note(content, variable, depth + 1)
         elif isinstance(value, MethodType):

@@ -164,7 +164,7 @@ def repeat(
     weak = variables.weak
 
     def condition(*numbers: Array) -> Any:
-        verdict = going_on(numbers)
+        verdict = going_on(() if idle else numbers)
         return Array(predicate(verdict, "while loop")) if isinstance(verdict, Array) else verdict
 
     def body(*numbers: Array) -> list[Any]:

@@ -1,10 +1,11 @@
-"""Conditional expressions, `and`, `or`, `not`, chained comparisons, `in` and `assert` become calls.
+"""Expressions and assertions that may depend on symbolic values become calls.
 
     a if c else b       ag__.if_exp(c, lambda: a, lambda: b)
     a and b             ag__.and_(a, lambda: b)
     not a               ag__.not_(a)
     a < b < c           ag__.and_(a < b, lambda: b < c)
     assert c, m         ag__.assert_stmt(c, lambda: m)
+    x[i]                ag__.get_item(x, i)
 
 An expression with a `:=` in an operand that may not be evaluated stays as it is, and must be
 Python's: what the operand binds could not leave its branch.
@@ -14,6 +15,7 @@ import ast
 
 from .assignment_expressions import binds_lazily
 from .build import ag_call, is_opaque, lazy, located, text
+from .items import index_of
 
 __all__ = ["lower_conditions"]
 
@@ -72,6 +74,12 @@ class _Lowering(ast.NodeTransformer):
             return node
         return located(ag_call("if_exp", node.test, _later(node.body), _later(node.orelse)), node)
 
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        self.generic_visit(node)
+        if not isinstance(node.ctx, ast.Load) or _is_constant(node.slice):
+            return node
+        return located(ag_call("get_item", node.value, index_of(node.slice)), node)
+
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
         self.generic_visit(node)
         if not isinstance(node.op, ast.Not):
@@ -112,6 +120,13 @@ class _Lowering(ast.NodeTransformer):
         if node.msg is not None:
             operands.append(_later(node.msg))
         return located(ast.Expr(ag_call("assert_stmt", *operands)), node)
+
+
+def _is_constant(index: ast.expr) -> bool:
+    """Whether an index is written out, so that it cannot be symbolic."""
+    parts = [n for n in ast.walk(index) if isinstance(n, ast.expr)]
+    plain = (ast.Constant, ast.Slice, ast.Tuple, ast.UnaryOp)
+    return all(isinstance(part, plain) for part in parts)
 
 
 def _later(operand: ast.expr) -> ast.expr:

@@ -242,7 +242,8 @@ class _Lowering:
 
     def for_statement(self, node: ast.For) -> list[ast.stmt]:
         state = self.states[node]
-        element = self.namer.fresh("itr")
+        single = isinstance(node.target, ast.Name)
+        element = self.namer.fresh(f"{node.target.id}_" if single else "element")  # type: ignore[attr-defined]
         target = self.block([located(assign(node.target, name(element)), node.target)])
         body = self.function("loop_body", [*target, *self.block(node.body)], state, [element])
         get, put = self.access(state)

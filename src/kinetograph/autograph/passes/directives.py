@@ -4,6 +4,7 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
+from ...graph.source import Site
 from .build import ag_call, assign_name, located
 
 __all__ = ["read_directives"]
@@ -20,7 +21,11 @@ OPTIONS = (
 
 
 def read_directives(
-    node: ast.FunctionDef, resolve: Callable[[ast.expr], Any], loop_options: Any, element_type: Any
+    node: ast.FunctionDef,
+    resolve: Callable[[ast.expr], Any],
+    loop_options: Any,
+    element_type: Any,
+    filename: str = "",
 ) -> None:
     """Hand the options of loops to them and make typed lists, in place.
 
@@ -31,12 +36,15 @@ def read_directives(
     ValueError
         If options are set outside of a loop, not first in it, or unknown.
     """
-    _Reader(resolve, loop_options, element_type).visit(node)
+    _Reader(resolve, loop_options, element_type, filename).visit(node)
 
 
 class _Reader(ast.NodeTransformer):
-    def __init__(self, resolve: Callable[[ast.expr], Any], options: Any, element_type: Any) -> None:
+    def __init__(
+        self, resolve: Callable[[ast.expr], Any], options: Any, element_type: Any, filename: str
+    ) -> None:
         self.resolve = resolve
+        self.filename = filename
         self.options = options
         self.element_type = element_type
 
@@ -44,10 +52,13 @@ class _Reader(ast.NodeTransformer):
         call = node.value if isinstance(node, ast.Expr) else None
         return isinstance(call, ast.Call) and self.resolve(call.func) is directive
 
+    def place(self, node: ast.expr | ast.stmt) -> Site:
+        return Site(self.filename, node.lineno)
+
     def loop(self, node: ast.For | ast.While) -> ast.AST:
         if self._is(node.body[0], self.options):
             call = node.body[0].value  # type: ignore[attr-defined]
-            _check(call)
+            self.check(call)
             node.options = call.keywords  # type: ignore[union-attr]
             node.body = node.body[1:] or [located(ast.Pass(), node.body[0])]
         return self.generic_visit(node)
@@ -59,7 +70,7 @@ class _Reader(ast.NodeTransformer):
         if self._is(node, self.options):
             raise ValueError(
                 "set_loop_options must be the first statement of the loop it is for "
-                f"(line {node.lineno}); it must be used inside a statement `while` or `for`"
+                f"({self.place(node)}); it must be used inside a statement `while` or `for`"
             )
         if self._is(node, self.element_type):
             call = node.value
@@ -67,20 +78,19 @@ class _Reader(ast.NodeTransformer):
             if not call.args or not isinstance(call.args[0], ast.Name):
                 raise ValueError(
                     "set_element_type: its first argument must be the variable that holds the list "
-                    f"(line {node.lineno})"
+                    f"({self.place(node)})"
                 )
             value = ag_call("typed_list", *call.args)
             value.keywords = call.keywords
             return located(assign_name(call.args[0].id, value), node)
         return self.generic_visit(node)
 
-
-def _check(call: ast.Call) -> None:
-    if call.args:
-        raise ValueError(f"set_loop_options takes keywords only (line {call.lineno})")
-    for keyword in call.keywords:
-        if keyword.arg not in OPTIONS:
-            raise ValueError(
-                f"set_loop_options: unknown option {keyword.arg!r} (line {call.lineno}); there are "
-                f"{', '.join(OPTIONS)}"
-            )
+    def check(self, call: ast.Call) -> None:
+        if call.args:
+            raise ValueError(f"set_loop_options takes keywords only ({self.place(call)})")
+        for keyword in call.keywords:
+            if keyword.arg not in OPTIONS:
+                raise ValueError(
+                    f"set_loop_options: unknown option {keyword.arg!r} ({self.place(call)}); there "
+                    f"are {', '.join(OPTIONS)}"
+                )

@@ -13,7 +13,7 @@ from typing import TypeGuard
 
 from .build import Namer, ag_call, assign, assign_name, located, name, text
 
-__all__ = ["OPERATORS_IN_PLACE", "lower_items"]
+__all__ = ["OPERATORS_IN_PLACE", "index_of", "lower_items"]
 
 OPERATORS_IN_PLACE: dict[type[ast.operator], str] = {
     ast.Add: "+=",
@@ -120,7 +120,7 @@ def _split(target: ast.Subscript) -> tuple[ast.expr, list[ast.expr]]:
     owner: ast.expr = target
     path: list[ast.expr] = []
     while isinstance(owner, ast.Subscript):
-        path.insert(0, _index(owner.slice))
+        path.insert(0, index_of(owner.slice))
         owner = owner.value
     return owner, path
 
@@ -133,11 +133,11 @@ def _has_item(target: ast.expr) -> bool:
     return isinstance(target, ast.Subscript)
 
 
-def _index(node: ast.expr) -> ast.expr:
+def index_of(node: ast.expr) -> ast.expr:
     """What stands between the brackets, as an expression."""
     if isinstance(node, ast.Slice):
         parts = [part or text(None) for part in (node.lower, node.upper, node.step)]
         return ag_call("slice", *parts)
     if isinstance(node, ast.Tuple):
-        return ast.Tuple([_index(part) for part in node.elts], ast.Load())
+        return ast.Tuple([index_of(part) for part in node.elts], ast.Load())
     return node

@@ -430,7 +430,7 @@ def test_loop_targets_are_called_by_their_names(kind):
     """D7"""
 
     def f(n):
-        weights, s = [1.0, 2.0, 3.0], 0.0
+        weights, s = {0: 1.0, 1: 2.0, 2: 3.0}, 0.0
         if kind == "range":
             for k in kg.range(n):
                 s += weights[k]  # range
@@ -442,4 +442,4 @@ def test_loop_targets_are_called_by_their_names(kind):
                 s += weights[k]  # enumerate
         return s
 
-    refused(TypeError, f, (3,), r"the value of k\b", at=kind)
+    refused(TypeError, f, (3,), r"symbolic key 'k'", at=kind)

@@ -126,7 +126,12 @@ def test_names_of_inner_functions_are_theirs():
 def test_union():
     one, two = found("x = y"), found("f(a)\ndel b")
     one.include(two)
-    assert (one.reads, one.binds, one.removes, one.calls) == ({"y", "f", "a"}, {"x"}, {"b"}, True)
+    assert (one.reads, one.binds, one.removes, one.calls) == (
+        {"y", "f", "a", "b"},
+        {"x"},
+        {"b"},
+        True,
+    )
 
 
 def test_symbols():

@@ -36,7 +36,7 @@ def states(source, **names):
         ("if a: b.append(1)", ("if", "b", 1)),
         ("if a: b[0] = 1", ("if", "b", 1)),
         ("if a: b.c[0] = 1", ("if", "b.c", 1)),
-        ("if a: del b", ("if", "", 0)),
+        ("if a: del b", ("if", "b", 0)),
         ("x = 1\nif a: x = 2\ng = lambda: x\nreturn g", ("if", "x", 1)),
         ("x = 1\ng = lambda: x\nif a: x = 2\nreturn a", ("if", "x", 0, 1)),
         ("global x\nif a: x = 1", ("if", "x", 1)),

@@ -41,13 +41,13 @@ def test_options_of_nested_loops_and_empty_ones():
     ("source", "text"),
     [
         ("def f():\n options()", "must be used inside a statement"),
-        ("def f():\n while t:\n  g()\n  options()", r"must be the first statement .*line 4"),
+        ("def f():\n while t:\n  g()\n  options()", r"must be the first statement .*:4"),
         ("def f():\n while t:\n  if u: options()", "must be the first statement"),
-        ("def f():\n while t: options(3)", r"keywords only \(line 2\)"),
+        ("def f():\n while t: options(3)", r"keywords only \(:2\)"),
         ("def f():\n while t: options(speed=3)", "unknown option 'speed'.*maximum_iterations"),
         ("def f():\n while t: options(**d)", "unknown option None"),
         ("def f():\n element_type()", "first argument must be the variable"),
-        ("def f():\n element_type(a.b)", r"first argument must be the variable.*line 2"),
+        ("def f():\n element_type(a.b)", r"first argument must be the variable.*:2"),
     ],
 )
 def test_misuse(source, text):

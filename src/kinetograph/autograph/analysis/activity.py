@@ -103,6 +103,7 @@ class _Visitor(ast.NodeVisitor):
         path = path_of(node.target)
         if path is not None:
             self.found.reads.add(path)
+            self.found.mutates.add(path)  # lists and NumPy arrays are changed in place
         self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> None:

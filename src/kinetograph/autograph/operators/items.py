@@ -17,6 +17,8 @@ from ...graph.control.results import place_text
 from ...graph.elementwise import as_node
 from ...graph.errors import StagingError, SymbolicError
 from ...graph.functions import stack, where
+from ...graph.messages import describe
+from .aliases import original_of, refuse_aliases
 from .undefined import Undefined
 
 __all__ = [
@@ -60,10 +62,15 @@ def get_item(owner: Any, index: Any) -> Any:
             return _joined(owner)[index]
         if isinstance(owner, dict):
             raise SymbolicError(
-                f"a dictionary is asked for a symbolic key{place_text()}: the value of the key is "
-                "not known while the graph is built; use an array and a number, kg.switch, or `if`"
+                f"a dictionary is asked for the symbolic key {_name(index)!r}{place_text()}: its "
+                "value is not known while the graph is built; use an array and a number, "
+                "kg.switch, or `if`"
             )
     return owner[index]
+
+
+def _name(index: Any) -> str:
+    return describe(index.node) if isinstance(index, Array) else str(index)
 
 
 def _joined(values: Sequence[Any]) -> Array:
@@ -84,11 +91,13 @@ def assign_item(value: Any, owner: Any, *path: Any) -> Any:
         after = assign_item(value, inner, *rest)
         return owner if after is inner else assign_item(after, owner, index)
     if isinstance(owner, Array):
+        refuse_aliases(original_of(owner), own=0)
         mask = _mask(owner, index)
         if mask is not None and np.ndim(value) == 0:
             return where(mask, value, owner)
         return owner.at[index].set(value)
     if isinstance(owner, np.ndarray) and _becomes_array(value, index):
+        refuse_aliases(owner)
         return Array(as_node(owner)).at[index].set(value)
     if isinstance(owner, tuple) and isinstance(value, Array):
         raise TypeError(

@@ -19,6 +19,7 @@ from ...graph.array import Array
 from ...graph.control.structure import Pattern, flatten
 from ...graph.elementwise import WEAK, as_node
 from ...graph.node import Node
+from .aliases import remember
 from .undefined import Maybe, Undefined
 
 __all__ = [
@@ -65,7 +66,9 @@ def read_value(held: Any, name: str) -> Value:
 def frozen(held: Any) -> Any:
     """A NumPy array as an array of the graph, which operators such as `+=` do not change."""
     if isinstance(held, np.ndarray) and is_number(held):
-        return Array(as_node(held))
+        array = Array(as_node(held))
+        remember(array, held)
+        return array
     return held
 
 

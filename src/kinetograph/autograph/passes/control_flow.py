@@ -141,7 +141,7 @@ class _Lowering:
                     needed.add(symbol)
             elif symbol in behind or symbol in self.shared:
                 needed.add(symbol)
-            elif symbol in found.mutates and symbol not in found.binds:
+            elif symbol in found.mutates and (symbol in inside or symbol not in found.binds):
                 needed.add(symbol)  # others may hold the same container
             elif symbol in self.activity.captured:
                 shared.add(symbol)

@@ -203,7 +203,7 @@ def _unconverted(function: FunctionType, reason: str) -> Callable[..., Any]:
         f"{reason}. It runs as it is; decorate it with kg.autograph.do_not_convert if that is "
         "what you want",
         AutographWarning,
-        skip_file_prefixes=(PACKAGE,),
+        skip_file_prefixes=(PACKAGE, functools.__file__),
     )
 
     @functools.wraps(function)

@@ -11,14 +11,14 @@ from collections import Counter
 from types import FrameType, TracebackType
 from typing import Any
 
-from ..graph.errors import KinetographError, StagingError
+from ..graph.errors import StagingError
+from ..graph.source import PACKAGE
 from .operators.staging import Left, unwrapped
 from .transform import is_converted
 
 __all__ = ["explain_in_user_code"]
 
 _HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
-_PACKAGE = os.path.dirname(os.path.dirname(_HERE)) + os.sep
 
 
 class _Text(str):
@@ -32,6 +32,8 @@ def explain_in_user_code(raised: Exception | Left, staging: bool) -> Exception:
     """The exception to raise in place of one that left converted code; mostly the same object."""
     place = raised.place if isinstance(raised, Left) else ""
     error = unwrapped(raised) if isinstance(raised, Left) else raised
+    if _is_own(error.__traceback__):
+        place = ""  # a complaint about the statement itself
     frames = _frames(error.__traceback__)
     error.__traceback__ = _without_converter(error.__traceback__)
     if isinstance(error, RecursionError):
@@ -77,11 +79,20 @@ def _str(self: Exception) -> str:
     return str(self.args[0])
 
 
+def _is_own(trace: TracebackType | None) -> bool:
+    """Whether an exception was raised by kinetograph, and not by the user's code."""
+    filename = ""
+    while trace is not None:
+        filename = trace.tb_frame.f_code.co_filename
+        trace = trace.tb_next
+    return filename.startswith(PACKAGE)
+
+
 def _frames(trace: TracebackType | None) -> list[tuple[FrameType, int]]:
     """The user's frames, the outermost first."""
     found: list[tuple[FrameType, int]] = []
     while trace is not None:
-        if not trace.tb_frame.f_code.co_filename.startswith(_PACKAGE):
+        if not trace.tb_frame.f_code.co_filename.startswith(PACKAGE):
             step = trace.tb_frame, trace.tb_lineno
             if not (found and _same_line(found[-1], step)):
                 found.append(step)
@@ -119,7 +130,7 @@ def _told(error: Exception, frames: list[tuple[FrameType, int]], place: str) -> 
             lines.append(f"        {source}")
     original: Any = error.args[0] if error.args else ""
     lines += ["", f"    {type(error).__name__}: {original}"]
-    if place and not isinstance(error, KinetographError):
+    if place:
         lines += ["", f"    It left {place}, of which all ways are built, whichever is taken."]
     return "\n".join(lines)
 

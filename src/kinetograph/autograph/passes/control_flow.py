@@ -6,18 +6,13 @@
                           def loop_body(): nonlocal i, x; x = x * i; i += 1
                           ag__.while_stmt(loop_test, loop_body, get_state, set_state, ('i', 'x'))
 
-The state of a statement are the symbols that it modifies and that are read later, or read in it
-before they are bound. Variables that may be undefined where they are read, and that some statement
-carries, hold an `Undefined` until they are bound, and are read by `ag__.ld`.
+`carried.py` says what the state of a statement is.
 """
 
 import ast
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
-from ..analysis.activity import activity, root
-from ..analysis.cfg import FlowGraph
-from ..analysis.dataflow import UNDEFINED, live_before, reaching_definitions
+from ..analysis.activity import activity
 from .bindings import head_of
 from .build import (
     Namer,
@@ -32,18 +27,10 @@ from .build import (
     name,
     text,
 )
+from .carried import Carried, State
 from .items import lower_items
 
 __all__ = ["lower_control_flow"]
-
-
-class State(NamedTuple):
-    """The symbols a statement carries, those that are needed afterwards first."""
-
-    symbols: tuple[str, ...]
-    needed: int  # so many of them
-    shared: int  # so many behind these that inner functions know, and may read at any time
-    modified: frozenset[str]  # with those it does not carry
 
 
 def lower_control_flow(
@@ -66,89 +53,19 @@ class _Lowering:
     ) -> None:
         self.node, self.namer, self.modules = node, namer, modules
         node.body = _declared_first(node.body)
-        spec = node.args
-        every = [*spec.posonlyargs, *spec.args, *spec.kwonlyargs, spec.vararg, spec.kwarg]
-        self.parameters = {a.arg for a in every if a is not None}
-        self.activity = activity(node.body)
-        found = self.activity
-        bound = {s for s in found.binds | found.removes if "." not in s}
-        self.shared = found.globals | found.nonlocals
-        self.own = (bound | self.parameters) - self.shared
+        self.carried = Carried(node, modules, unsure)
+        self.own, self.shared = self.carried.own, self.carried.shared
         self.writable = self.own | self.shared
-        self.unsure = unsure - self.own
-        self.states: dict[ast.stmt, State] = {}
-        self.managed: set[str] = set()
 
     def run(self) -> None:
         """Rewrite the body."""
-        self.analyse()
         body = self.block(self.node.body)
-        self.node.own = self.own - self.parameters  # type: ignore[attr-defined]
-        names = sorted(self.managed - self.parameters)
+        self.node.own = self.own - self.carried.parameters  # type: ignore[attr-defined]
+        names = sorted(self.carried.managed - self.carried.parameters)
         start = [assign_name(n, ag_call("Undefined", text(n))) for n in names]
         first = head_of(body)
         body[first:first] = [located(s, self.node.body[0]) for s in start]
         self.node.body = body
-
-    # What is known before anything is changed.
-    def analyse(self) -> None:
-        graph = FlowGraph(self.node.body, sorted(self.parameters))
-        live = live_before(graph.points)
-        definitions = reaching_definitions(graph, self.own - self.parameters)
-        for statement in graph.before:
-            if not isinstance(statement, (ast.If, ast.While, ast.For)):
-                continue
-            starts = [graph.before[first] for first in (statement.body[0], *statement.orelse[:1])]
-            if isinstance(statement, ast.For):
-                starts = []  # the body starts by binding the target
-            if not isinstance(statement, ast.If):
-                starts.append(graph.heads[statement])
-            inside = set[str]().union(*(live[start] for start in starts))
-            behind = live[graph.after[statement]]
-            state = self.state_of(statement, behind, inside)
-            self.states[statement] = state
-            before = definitions[graph.before[statement]]
-            for symbol in state.symbols:
-                if UNDEFINED in before.get(symbol, ()) or symbol in self.activity.removes:
-                    self.managed.add(symbol)
-        if self.states:  # reads may move into functions
-            for point in graph.points:
-                for symbol in point.activity.reads & self.own:
-                    if UNDEFINED in definitions[point].get(symbol, ()):
-                        self.managed.add(symbol)
-        unsure = self.managed | self.unsure
-        if unsure:
-            for point in graph.points:
-                reaching = definitions[point]
-                names = {n for n in unsure if n in self.unsure or UNDEFINED in reaching.get(n, ())}
-                for code in point.code:
-                    _mark(code, names, unsure)
-
-    def state_of(
-        self, node: ast.If | ast.While | ast.For, behind: set[str], inside: set[str]
-    ) -> State:
-        found = activity(_parts(node))
-        modified = found.modifies | (self.activity.rebound if found.calls else set())
-        modified = {s for s in modified if root(s) not in self.modules}
-        needed, shared, rest = set(), set(), set()
-        for symbol in modified:
-            base = symbol.rpartition(".")[0]
-            if base:
-                # An attribute of an object that is there before and after.
-                if root(symbol) not in found.binds and not any(
-                    prefix in found.binds for prefix in _prefixes(symbol)
-                ):
-                    needed.add(symbol)
-            elif symbol in behind or symbol in self.shared:
-                needed.add(symbol)
-            elif symbol in found.mutates and (symbol in inside or symbol not in found.binds):
-                needed.add(symbol)  # others may hold the same container
-            elif symbol in self.activity.captured:
-                shared.add(symbol)
-            elif symbol in inside:
-                rest.add(symbol)
-        symbols = (*sorted(needed), *sorted(shared), *sorted(rest))
-        return State(symbols, len(needed), len(shared), frozenset(modified))
 
     # Rewriting.
     def block(self, body: Sequence[ast.stmt]) -> list[ast.stmt]:
@@ -171,7 +88,7 @@ class _Lowering:
             case ast.Try() | ast.TryStar():
                 return [self.trial(node)]
             case ast.FunctionDef() if not is_opaque(node):
-                unsure = self.managed | self.unsure
+                unsure = frozenset(self.carried.managed | self.carried.unsure)
                 lower_control_flow(node, self.namer, self.modules, unsure)
             case ast.Delete():
                 return self.delete(node)
@@ -184,7 +101,7 @@ class _Lowering:
     def delete(self, node: ast.Delete) -> list[ast.stmt]:
         made: list[ast.stmt] = []
         for target in node.targets:
-            if isinstance(target, ast.Name) and target.id in self.managed:
+            if isinstance(target, ast.Name) and target.id in self.carried.managed:
                 made.append(ast.Expr(ag_call("ld", name(target.id))))
                 made.append(assign_name(target.id, ag_call("Undefined", text(target.id))))
             else:
@@ -199,7 +116,7 @@ class _Lowering:
             handler.body = self.block(handler.body)
             if isinstance(node, ast.Try) and _catches_all(handler):
                 self.let_pass(handler)
-            if handler.name in self.managed:
+            if handler.name in self.carried.managed:
                 # Python removes the name of the exception at the end of the handler.
                 variable = handler.name
                 handler.name = self.namer.fresh(f"{variable}_")
@@ -219,7 +136,7 @@ class _Lowering:
         handler.body.insert(0, located(look, handler))
 
     def if_statement(self, node: ast.If) -> list[ast.stmt]:
-        state = self.states[node]
+        state = self.carried.states[node]
         body = self.function("if_body", self.block(node.body), state)
         orelse = self.function("else_body", self.block(node.orelse), state)
         get, put = self.access(state)
@@ -231,7 +148,7 @@ class _Lowering:
         return [located(s, header(node)) for s in (get, put, body, orelse, ast.Expr(call))]
 
     def while_statement(self, node: ast.While) -> list[ast.stmt]:
-        state = self.states[node]
+        state = self.carried.states[node]
         test = self.function("loop_test", [ast.Return(node.test)], state)
         body = self.function("loop_body", self.block(node.body), state)
         get, put = self.access(state)
@@ -241,7 +158,7 @@ class _Lowering:
         return [located(s, header(node)) for s in (get, put, test, body, ast.Expr(call))]
 
     def for_statement(self, node: ast.For) -> list[ast.stmt]:
-        state = self.states[node]
+        state = self.carried.states[node]
         single = isinstance(node.target, ast.Name)
         element = self.namer.fresh(f"{node.target.id}_" if single else "element")  # type: ignore[attr-defined]
         target = self.block([located(assign(node.target, name(element)), node.target)])
@@ -269,8 +186,8 @@ class _Lowering:
             self.namer.fresh(wanted),
             body,
             parameters,
-            nonlocals=changed - self.activity.globals,
-            globals=changed & self.activity.globals,
+            nonlocals=changed - self.carried.activity.globals,
+            globals=changed & self.carried.activity.globals,
         )
 
     def access(self, state: State) -> tuple[ast.FunctionDef, ast.FunctionDef]:
@@ -311,8 +228,8 @@ class _Lowering:
             self.namer.fresh("set_state"),
             put,
             [given],
-            nonlocals=changed - self.activity.globals,
-            globals=changed & self.activity.globals,
+            nonlocals=changed - self.carried.activity.globals,
+            globals=changed & self.carried.activity.globals,
         )
 
 
@@ -344,19 +261,6 @@ def _catches_all(handler: ast.ExceptHandler) -> bool:
     )
 
 
-def _parts(node: ast.If | ast.While | ast.For) -> list[ast.AST]:
-    """What of a statement may modify variables, on any of its ways."""
-    if isinstance(node, ast.If):
-        return [*node.body, *node.orelse]
-    head: list[ast.AST] = [node.test] if isinstance(node, ast.While) else [node.target]
-    return [*head, *node.body]
-
-
-def _prefixes(symbol: str) -> list[str]:
-    parts = symbol.split(".")
-    return [".".join(parts[:i]) for i in range(1, len(parts))]
-
-
 def _attribute(path: Sequence[str], context: ast.expr_context) -> ast.expr:
     value: ast.expr = name(path[0])
     for step in path[1:-1]:
@@ -370,15 +274,3 @@ def _names(state: State) -> ast.expr:
 
 def _options(node: ast.stmt) -> list[ast.keyword]:
     return list(getattr(node, "options", ()))
-
-
-def _mark(code: ast.AST, here: set[str], inside: set[str]) -> None:
-    """Mark reads of variables that may be undefined; functions may be called at any time."""
-    if isinstance(code, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-        here = inside
-    if isinstance(code, ast.Name) and code.id in here:
-        code.unsure = True  # type: ignore[attr-defined]
-    if isinstance(code, (ast.FunctionDef, ast.ClassDef)) and is_opaque(code):
-        return
-    for child in ast.iter_child_nodes(code):
-        _mark(child, here, inside)

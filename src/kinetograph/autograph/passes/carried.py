@@ -1,0 +1,143 @@
+"""What the statements of a function carry, and which of its variables may be undefined.
+
+The state of a statement are the symbols that it modifies and that are read later, or read in it
+before they are bound. Variables that may be undefined where they are read, and that some statement
+carries, are managed: they hold an `Undefined` until they are bound, and their reads are marked.
+"""
+
+import ast
+from typing import NamedTuple
+
+from ..analysis.activity import activity, root
+from ..analysis.cfg import FlowGraph
+from ..analysis.dataflow import UNDEFINED, live_before, reaching_definitions
+from .build import is_opaque
+
+__all__ = ["Carried", "State"]
+
+
+class State(NamedTuple):
+    """The symbols a statement carries, those that are needed afterwards first."""
+
+    symbols: tuple[str, ...]
+    needed: int  # so many of them
+    shared: int  # so many behind these that inner functions know, and may read at any time
+    modified: frozenset[str]  # with those it does not carry
+
+
+class Carried:
+    """The variables of a function, and the states of its statements.
+
+    `modules` are names that stand for modules, which have no state; `unsure` are variables of
+    enclosing functions that may be undefined.
+
+    Attributes
+    ----------
+    own, shared
+        The function's own variables, and those it declares `global` or `nonlocal`.
+    states
+        What each `if`, `while` and `for` carries.
+    managed
+        Variables that may be undefined.
+    """
+
+    def __init__(
+        self, node: ast.FunctionDef, modules: frozenset[str], unsure: frozenset[str]
+    ) -> None:
+        self.node, self.modules = node, modules
+        spec = node.args
+        every = [*spec.posonlyargs, *spec.args, *spec.kwonlyargs, spec.vararg, spec.kwarg]
+        self.parameters = {a.arg for a in every if a is not None}
+        self.activity = activity(node.body)
+        found = self.activity
+        bound = {s for s in found.binds | found.removes if "." not in s}
+        self.shared = found.globals | found.nonlocals
+        self.own = (bound | self.parameters) - self.shared
+        self.unsure = unsure - self.own
+        self.states: dict[ast.stmt, State] = {}
+        self.managed: set[str] = set()
+        self._analyse()
+
+    def _analyse(self) -> None:
+        graph = FlowGraph(self.node.body, sorted(self.parameters))
+        live = live_before(graph.points)
+        definitions = reaching_definitions(graph, self.own - self.parameters)
+        for statement in graph.before:
+            if not isinstance(statement, (ast.If, ast.While, ast.For)):
+                continue
+            starts = [graph.before[first] for first in (statement.body[0], *statement.orelse[:1])]
+            if isinstance(statement, ast.For):
+                starts = []  # the body starts by binding the target
+            if not isinstance(statement, ast.If):
+                starts.append(graph.heads[statement])
+            inside = set[str]().union(*(live[start] for start in starts))
+            behind = live[graph.after[statement]]
+            state = self._state_of(statement, behind, inside)
+            self.states[statement] = state
+            before = definitions[graph.before[statement]]
+            for symbol in state.symbols:
+                if UNDEFINED in before.get(symbol, ()) or symbol in self.activity.removes:
+                    self.managed.add(symbol)
+        if self.states:  # reads may move into functions
+            for point in graph.points:
+                for symbol in point.activity.reads & self.own:
+                    if UNDEFINED in definitions[point].get(symbol, ()):
+                        self.managed.add(symbol)
+        unsure = self.managed | self.unsure
+        if unsure:
+            for point in graph.points:
+                reaching = definitions[point]
+                names = {n for n in unsure if n in self.unsure or UNDEFINED in reaching.get(n, ())}
+                for code in point.code:
+                    _mark(code, names, unsure)
+
+    def _state_of(
+        self, node: ast.If | ast.While | ast.For, behind: set[str], inside: set[str]
+    ) -> State:
+        found = activity(_parts(node))
+        modified = found.modifies | (self.activity.rebound if found.calls else set())
+        modified = {s for s in modified if root(s) not in self.modules}
+        needed, shared, rest = set(), set(), set()
+        for symbol in modified:
+            base = symbol.rpartition(".")[0]
+            if base:
+                # An attribute of an object that is there before and after.
+                if root(symbol) not in found.binds and not any(
+                    prefix in found.binds for prefix in _prefixes(symbol)
+                ):
+                    needed.add(symbol)
+            elif symbol in behind or symbol in self.shared:
+                needed.add(symbol)
+            elif symbol in found.mutates and (symbol in inside or symbol not in found.binds):
+                needed.add(symbol)  # others may hold the same container
+            elif symbol in self.activity.captured:
+                shared.add(symbol)
+            elif symbol in inside:
+                rest.add(symbol)
+        symbols = (*sorted(needed), *sorted(shared), *sorted(rest))
+        return State(symbols, len(needed), len(shared), frozenset(modified))
+
+
+def _parts(node: ast.If | ast.While | ast.For) -> list[ast.AST]:
+    """What of a statement may modify variables, on any of its ways."""
+    if isinstance(node, ast.If):
+        return [*node.body, *node.orelse]
+    head: list[ast.AST] = [node.test] if isinstance(node, ast.While) else [node.target]
+    return [*head, *node.body]
+
+
+def _prefixes(symbol: str) -> list[str]:
+    parts = symbol.split(".")
+    return [".".join(parts[:i]) for i in range(1, len(parts))]
+
+
+def _mark(code: ast.AST, here: set[str], inside: set[str]) -> None:
+    """Mark reads of variables that may be undefined; functions may be called at any time."""
+    if isinstance(code, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+        here = inside
+    if isinstance(code, ast.Name) and code.id in here:
+        code.unsure = True  # type: ignore[attr-defined]
+    if isinstance(code, (ast.FunctionDef, ast.ClassDef)) and is_opaque(code):
+        return
+    for child in ast.iter_child_nodes(code):
+        _mark(child, here, inside)

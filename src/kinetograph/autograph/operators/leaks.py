@@ -11,7 +11,15 @@ Iterators, files and generators of random numbers are not followed.
 from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from types import CellType, CodeType, FrameType, FunctionType, MethodType, ModuleType
+from types import (
+    BuiltinMethodType,
+    CellType,
+    CodeType,
+    FrameType,
+    FunctionType,
+    MethodType,
+    ModuleType,
+)
 from typing import Any
 
 import numpy as np
@@ -79,6 +87,8 @@ class Surroundings:
                     self._note(content, variable, depth + 1)
         elif isinstance(value, MethodType):
             parts = (value.__self__, value.__func__)
+        elif isinstance(value, BuiltinMethodType):
+            parts = (value.__self__,)
         elif not isinstance(value, (type, ModuleType, Node)) and not is_library(kind.__module__):
             attributes = _Attributes(value)
             self.left -= len(attributes.names)

@@ -124,7 +124,8 @@ INTEGER = {
     "bitwise_or": np.bitwise_or,
     "bitwise_xor": np.bitwise_xor,
 }
-SPECIAL = {"polygamma", "invert", *INTEGER}
+SHIFTS = {"left_shift": np.left_shift, "right_shift": np.right_shift}
+SPECIAL = {"polygamma", "invert", *INTEGER, *SHIFTS}
 
 
 def graph(name):
@@ -234,6 +235,17 @@ def test_bitwise(name):
         np.testing.assert_array_equal(apply(graph("invert"), a), ~a)
 
 
+@pytest.mark.parametrize("name", SHIFTS)
+def test_shifts(name):
+    a, b = np.array([1, 5, -7, 1023]), np.array([0, 3, 1, 2])
+    np.testing.assert_array_equal(apply(graph(name), a, b), SHIFTS[name](a, b))
+    x, n = kg.placeholder((4,), int, name="x"), kg.placeholder((4,), int, name="n")
+    both = [x << n, x >> n, 3 << n, 1023 >> n]
+    expected = [a << b, a >> b, 3 << b, 1023 >> b]
+    for found, right in zip(kg.compile([x, n], both)(a, b), expected, strict=True):
+        np.testing.assert_array_equal(found, right)
+
+
 def test_dtypes_are_numpys():
     rng = np.random.default_rng(0)
     samples = [
@@ -268,7 +280,9 @@ def test_dtypes_are_numpys():
 
 def test_tensors_have_the_promised_dtype():
     for name in ELEMENTWISE:
-        arity = 2 if name in BINARY or name in INTEGER or name == "polygamma" else 1
+        arity = (
+            2 if name in BINARY or name in INTEGER or name in SHIFTS or name == "polygamma" else 1
+        )
         for t in ("bool", "int32", "uint8", "float32"):
             try:
                 array = graph(name)(*[kg.placeholder(3, t)] * arity)

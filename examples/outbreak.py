@@ -42,15 +42,18 @@ def outbreak(before, after, alarm, ill, days):
     return expected, closed, healthy, ill
 
 
+streams = kg.RandomStreams(metaseed=1)
+
+
 @kg.function
 def last_day(after, healthy, ill):
     """The day on which the last one gets well, if schools stay closed; a random draw."""
     day = DAYS
-    ill = kg.random.poisson(ill)
+    ill = streams.poisson(ill)
     while ill > 0:
-        new = kg.random.poisson(after * ill * healthy / PEOPLE)
+        new = streams.poisson(after * ill * healthy / PEOPLE)
         healthy = healthy - new
-        ill = ill + new - kg.random.binomial(ill, 1 / DAYS_ILL)
+        ill = ill + new - streams.binomial(ill, 1 / DAYS_ILL)
         day = day + 1
         if day == 365:
             break

@@ -86,6 +86,6 @@ def test_what_is_not_written_in_python(value):
 
 def test_what_cannot_be_converted():
     names = {}
-    exec("def f(x): return x", names)
+    exec(compile("def f(x): return x", "<nowhere>", "exec"), names)
     with pytest.raises(kg.ConversionError, match=r"to_code: f .*cannot be read"):
         kg.autograph.to_code(names["f"])

@@ -46,8 +46,9 @@ def test_staged_programs(source):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 @given(programs(size=18))
-@examples(1500)
+@examples(1000)
 def test_many_staged_programs(source):
     check(source, run_staged, exact=False)
 

@@ -58,6 +58,9 @@ def find_definition(function: FunctionType) -> Definition:
 
 
 def _parsed(filename: str, module_globals: dict[str, Any]) -> _File:
+    if filename == "<string>" and module_globals.get("__name__") != "__main__":
+        # What was executed from a text; `python -c` has a source of the same name.
+        raise NoSource(f"{filename} cannot be read")
     linecache.checkcache(filename)
     text = "".join(linecache.getlines(filename, module_globals))
     known = _FILES.get(filename)

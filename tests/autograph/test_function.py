@@ -451,11 +451,14 @@ def test_arrays_of_other_traces():
 
 
 def test_arguments_are_not_kept():
-    value = np.zeros(3)
     f = function(lambda x: x.sum())
-    f(value)
-    gone = weakref.ref(value)
-    del value
+
+    def call():  # in a frame that ends: Python 3.12 keeps snapshots of variables in frames
+        value = np.zeros(3)
+        f(value)
+        return weakref.ref(value)
+
+    gone = call()
     gc.collect()
     assert gone() is None
 

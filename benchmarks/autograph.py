@@ -9,19 +9,17 @@ the greatest.
 """
 
 import argparse
-import json
 import os
 import time
 from collections.abc import Callable
 from datetime import date
-from pathlib import Path
 from statistics import median
 from typing import Any
 
 import numpy as np
-from environments import machine, own_python, versions
+from environments import machine
+from records import record
 
-HERE = Path(__file__).resolve().parent
 TRIPS = 20_000
 
 
@@ -218,17 +216,7 @@ def main() -> None:
         "Goals: converting a function of 20 lines at most 20 ms; a call that nothing symbolic "
         "reaches at most 2 us more than the call of the original.",
     ]
-    page = "\n".join(lines)
-    print(page)
-    results = {
-        "date": date.today().isoformat(),
-        "machine": machine(),
-        "versions": versions(own_python()),
-        "times": found,
-    }
-    folder = HERE / "results"
-    (folder / f"{results['date']}-autograph.json").write_text(json.dumps(results, indent=1) + "\n")
-    (folder / f"{results['date']}-autograph.md").write_text(page + "\n")
+    record("autograph", "\n".join(lines), times=found)
 
 
 if __name__ == "__main__":

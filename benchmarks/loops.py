@@ -9,19 +9,17 @@ between the two sides; medians of the repeats, with the least and the greatest.
 """
 
 import argparse
-import json
 import os
 import time
 from collections.abc import Callable
 from datetime import date
-from pathlib import Path
 from statistics import median
 from typing import Any
 
 import numpy as np
-from environments import machine, own_python, versions
+from environments import machine
+from records import record
 
-HERE = Path(__file__).resolve().parent
 TRIPS = 400
 MANY = 300  # executions in a call
 TURN = 0.05
@@ -171,17 +169,7 @@ def main() -> None:
         "",
         "Goals: gradient / forward at most 5; gradient of the loop without a bound at most 20 us.",
     ]
-    page = "\n".join(lines)
-    print(page)
-    results = {
-        "date": date.today().isoformat(),
-        "machine": machine(),
-        "versions": versions(own_python()),
-        "microseconds": found,
-    }
-    folder = HERE / "results"
-    (folder / f"{results['date']}-loops.json").write_text(json.dumps(results, indent=1) + "\n")
-    (folder / f"{results['date']}-loops.md").write_text(page + "\n")
+    record("loops", "\n".join(lines), microseconds=found)
 
 
 if __name__ == "__main__":

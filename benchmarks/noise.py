@@ -8,24 +8,22 @@ them. In bulk: 2**20 normals in one call.
 """
 
 import argparse
-import json
 import os
 import time
 from collections.abc import Callable
 from datetime import date
-from pathlib import Path
 from statistics import median
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from environments import machine, own_python, versions
+from environments import machine
 from jax import lax
+from records import record
 
 from kinetograph.streams.source import Source, event_source
 
-HERE = Path(__file__).resolve().parent
 STEPS, BULK = 20_000, 2**20
 KEY = tuple(np.uint32(word) for word in (1, 2, 3, 4))
 
@@ -100,17 +98,7 @@ def main() -> None:
             values = [a - b for a, b in zip(times[f"{name} {who}"], base, strict=True)]
             cells.append(f"{median(values):.3g} ({min(values):.3g}-{max(values):.3g})")
         lines.append(f"| {text} | {' | '.join(cells)} | {goal} |")
-    page = "\n".join(lines)
-    print(page)
-    results = {
-        "date": date.today().isoformat(),
-        "machine": machine(),
-        "versions": versions(own_python()),
-        "nanoseconds": times,
-    }
-    folder = HERE / "results"
-    (folder / f"{results['date']}-noise.json").write_text(json.dumps(results, indent=1) + "\n")
-    (folder / f"{results['date']}-noise.md").write_text(page + "\n")
+    record("noise", "\n".join(lines), nanoseconds=times)
 
 
 if __name__ == "__main__":

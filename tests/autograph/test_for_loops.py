@@ -214,6 +214,14 @@ def test_registered_iterables():
 
     refused(NotImplementedError, broken, (3,), "break and return statements are not yet supported")
 
+    def paired(x):
+        for s, _ in zip(Squares(5), kg.range(5)):  # here
+            if s > x:
+                break
+        return x
+
+    refused(NotImplementedError, paired, (3,), "break and return statements are not yet supported")
+
     def returning(x):
         for s in Squares(5):  # here
             if s > x:

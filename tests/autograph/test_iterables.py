@@ -5,7 +5,7 @@ import pytest
 
 import kinetograph as kg
 from kinetograph.autograph import iterables
-from kinetograph.autograph.iterables import Joined, Rows, Sequenced, rows_of, shortest
+from kinetograph.autograph.iterables import Rows, Sequenced, joined, rows_of, shortest
 from kinetograph.autograph.operators.builtins import STAGED
 
 
@@ -134,10 +134,10 @@ def test_what_is_told_at_the_end():
 
 def test_side_by_side():
     a, b = kg.placeholder(3, name="a"), kg.placeholder((2, 2), name="b")
-    rows = Joined([rows_of(a), rows_of(b)]).rows()
+    rows = joined([rows_of(a), rows_of(b)])
     assert rows.length == 2
     assert [x.shape for x in rows.xs] == [(2,), (2, 2)]
-    mixed = Joined([rows_of(a), rows_of(kg.range(5))]).rows(lambda row: row[0] + row[1])
+    mixed = joined([rows_of(a), rows_of(kg.range(5))], lambda row: row[0] + row[1])
     assert mixed.length == 3
     assert mixed.xs is None
     i = kg.placeholder(dtype=int, name="i")

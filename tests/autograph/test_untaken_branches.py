@@ -360,3 +360,33 @@ def test_exceptions_inside_one_branch_may_be_caught_there():
         return y
 
     assert agrees(f)
+
+
+@pytest.mark.parametrize("kind", ["if", "while", "for"])
+def test_a_statement_that_fails_leaves_no_trace(kind):
+    """Lists of the caller do not keep arrays of a graph that was never finished."""
+
+    def f(x, values, box):
+        if kind == "if":
+            if x > 0:
+                values[0] = x
+                box.n = x
+                raise ValueError("here")
+        elif kind == "while":
+            while x > 0:
+                values[0] = x
+                box.n = x
+                x = x @ x
+        else:
+            for i in kg.range(3):
+                values[0] = x * i
+                box.n = x
+                x = x @ x
+        return x
+
+    values, box = [1.0, 2.0], Box(3.0)
+    x = kg.placeholder(name="x")
+    with pytest.raises((ValueError, TypeError)):
+        kg.autograph.convert(f)(x, values, box)
+    assert values == [1.0, 2.0]
+    assert box.n == 3.0

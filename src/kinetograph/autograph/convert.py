@@ -14,7 +14,7 @@ from ..graph.source import PACKAGE, Site
 from .calling import CALLING
 from .operators.staging import Left
 from .plain import plain_check
-from .skipped import is_library
+from .skipped import GENERATORS, is_library
 from .transform import NoSource, Unsupported, is_converted, rewritten, transform
 from .user_errors import explain_in_user_code
 from .verbosity import say, verbosity
@@ -24,7 +24,6 @@ __all__ = ["convert", "converted_callee", "do_not_convert", "to_code"]
 _DONE = "__kinetograph_converted__"
 _UNCONVERTED = "__kinetograph_unconverted__"
 _CALLEE = "__kinetograph_callee__"
-_NOT_PLAIN_CODE = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
 def convert(function: Any = None, *, strict: bool = False, fast: bool = True) -> Any:
@@ -91,7 +90,7 @@ def convert(function: Any = None, *, strict: bool = False, fast: bool = True) ->
         return MethodType(convert(call, strict=strict, fast=fast), function)
     if getattr(function, _DONE, False) or getattr(function, _UNCONVERTED, False):
         return function
-    if function.__code__.co_flags & _NOT_PLAIN_CODE:
+    if function.__code__.co_flags & GENERATORS:
         raise ConversionError(f"convert: {_title(function)}: {_refusal(function)}")
     return _entry(function, strict, fast)
 
@@ -166,7 +165,7 @@ def _callee(function: FunctionType) -> Callable[..., Any]:
         return function
     if is_converted(function.__code__) or is_library(function.__globals__.get("__name__")):
         return function
-    if function.__code__.co_flags & _NOT_PLAIN_CODE:
+    if function.__code__.co_flags & GENERATORS:
         return function
     made = _made(function, CALLING.strict)
     is_plain = plain_check(function)
@@ -294,7 +293,7 @@ def to_code(function: Any) -> str:
         )
     if not isinstance(function, FunctionType):
         raise TypeError(f"to_code: expected a Python function, got {type(function).__name__}")
-    if function.__code__.co_flags & _NOT_PLAIN_CODE:
+    if function.__code__.co_flags & GENERATORS:
         raise ConversionError(f"to_code: {_title(function)}: {_refusal(function)}")
     try:
         return ast.unparse(rewritten(function).tree)

@@ -5,6 +5,7 @@ by its first line and name, a lambda by the span of its body, which tells apart 
 """
 
 import ast
+import inspect
 import linecache
 from types import CodeType, FunctionType
 from typing import Any, NamedTuple
@@ -96,7 +97,10 @@ def _fits(node: FunctionNode, code: CodeType) -> bool:
     names += [a.arg for a in (spec.vararg, spec.kwarg) if a is not None]
     own = code.co_varnames[: len(names)]
     flags = (spec.vararg is not None, spec.kwarg is not None)
-    own_flags = (bool(code.co_flags & 4), bool(code.co_flags & 8))
+    own_flags = (
+        bool(code.co_flags & inspect.CO_VARARGS),
+        bool(code.co_flags & inspect.CO_VARKEYWORDS),
+    )
     same = all(a == b or (a.startswith("__") and b.endswith(a)) for a, b in zip(names, own))
     return same and len(own) == len(names) and flags == own_flags
 

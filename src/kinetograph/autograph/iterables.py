@@ -11,10 +11,13 @@ import numpy as np
 
 from ..graph.array import Array
 from ..graph.control.results import place_text
+from ..graph.control.structure import flatten
+from ..graph.elementwise import as_node
+from ..graph.functions import minimum
 from ..graph.messages import describe
 from ..graph.ranges import Range, as_range
 
-__all__ = ["Joined", "Rows", "Sequenced", "is_iterable", "register_iterable", "rows_of"]
+__all__ = ["joined", "Rows", "Sequenced", "is_iterable", "register_iterable", "rows_of"]
 
 
 class Rows(NamedTuple):
@@ -125,7 +128,7 @@ class Sequenced:
         length = self.rows.length
         if not isinstance(length, int):
             raise TypeError(f"{self.text} has no length that is known; loop over it in `for`")
-        return (self.rows.at(Array(literal_number(i))) for i in range(length))
+        return (self.rows.at(Array(as_node(np.int64(i)))) for i in range(length))
 
     def __len__(self) -> int:
         if not isinstance(self.rows.length, int):
@@ -134,13 +137,6 @@ class Sequenced:
 
     def __repr__(self) -> str:
         return self.text
-
-
-def literal_number(i: int) -> Any:
-    """The node of a number."""
-    from ..graph.elementwise import as_node
-
-    return as_node(np.int64(i))
 
 
 def _array_rows(array: Array) -> Rows:
@@ -162,46 +158,38 @@ def _range_rows(numbers: Range) -> Rows:
 register_iterable(Range, _range_rows)
 
 
-class Joined(NamedTuple):
-    """Several iterables side by side, as `zip` has them."""
+def joined(
+    parts: Sequence[Rows], make: Callable[[tuple[Any, ...]], Any] = lambda elements: elements
+) -> Rows:
+    """Several iterables side by side, as `zip` has them, as long as the shortest."""
+    length = shortest([part.length for part in parts])
+    early_exit = all(part.early_exit for part in parts)
+    ends = [part.done for part in parts if part.done is not None]
 
-    parts: Sequence[Rows]
+    def at(i: Array) -> Any:
+        return make(tuple(part.at(i) for part in parts))
 
-    def rows(self, make: Callable[[tuple[Any, ...]], Any] = lambda elements: elements) -> Rows:
-        """Their rows, as long as the shortest."""
-        length = shortest([part.length for part in self.parts])
-        whole = all(part.xs is not None for part in self.parts) and isinstance(length, int)
+    def done(taken: Any) -> None:
+        for end in ends:
+            end(taken)
 
-        def at(i: Array) -> Any:
-            return make(tuple(part.at(i) for part in self.parts))
+    if not isinstance(length, int) or any(part.xs is None for part in parts):
+        return Rows(length, at, early_exit=early_exit, done=done)
+    xs = tuple(_cut(part.xs, length) for part in parts)
 
-        ends = [part.done for part in self.parts if part.done is not None]
+    def of(rows: Any) -> Any:
+        return make(tuple(p.element(row) for p, row in zip(parts, rows, strict=True)))
 
-        def done(taken: Any) -> None:
-            for end in ends:
-                end(taken)
-
-        if not whole:
-            return Rows(length, at, done=done)
-        xs = tuple(_cut(part.xs, length) for part in self.parts)
-
-        def of(rows: Any) -> Any:
-            return make(tuple(p.element(row) for p, row in zip(self.parts, rows, strict=True)))
-
-        return Rows(length, at, xs, of, done=done)
+    return Rows(length, at, xs, of, early_exit, done)
 
 
 def _cut(xs: Any, length: Any) -> Any:
-    from ..graph.control.structure import flatten
-
     leaves, _, pattern = flatten(xs)
     return pattern.fill([x if x.shape[0] == length else x[:length] for x in leaves])
 
 
 def shortest(lengths: Sequence[int | Array | None]) -> int | Array | None:
     """The smallest of lengths, of which some may have no end or be symbolic."""
-    from ..graph.functions import minimum
-
     known = [n for n in lengths if isinstance(n, int)]
     least: int | Array | None = min(known) if known else None
     for length in lengths:

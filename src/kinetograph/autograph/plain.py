@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .skipped import is_library
+from .skipped import GENERATORS, is_library
 
 __all__ = ["plain_check"]
 
@@ -81,7 +81,7 @@ def _collect(function: FunctionType, found: Dependencies, seen: set[int]) -> boo
 
 
 def _code(code: CodeType, module: dict[str, Any], found: Dependencies, seen: set[int]) -> bool:
-    if code.co_flags & 0x2A0:  # generators and coroutines
+    if code.co_flags & GENERATORS:
         return False
     for step in dis.get_instructions(code):
         if step.opname in ("IMPORT_NAME", "LOAD_BUILD_CLASS", "STORE_GLOBAL", "LOAD_SUPER_ATTR"):

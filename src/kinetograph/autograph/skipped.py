@@ -1,8 +1,12 @@
-"""Modules whose functions are called as they are: Python's own and well-known libraries."""
+"""What is called as it is: Python's own functions, well-known libraries, generators."""
 
+import inspect
 import sys
 
-__all__ = ["is_library"]
+__all__ = ["GENERATORS", "is_library"]
+
+# The flags of code that makes a generator or a coroutine.
+GENERATORS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 _SCIENCE = ("numpy", "scipy", "jax", "jaxlib", "pandas", "xarray", "matplotlib", "optax")
 _ARVIZ = ("arviz", "arviz_base", "arviz_stats", "arviz_plots")

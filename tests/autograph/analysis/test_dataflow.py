@@ -122,7 +122,6 @@ def test_definitions():
         ("try: x = f()\nfinally: g()\nreturn x", {"x"}),
         ("try: f()\nexcept E as e: x = 1\nelse: x = 2\nreturn x", {"e"}),
         ("with c as x: pass\nreturn x", set()),
-        ("match s:\n case [x, 1]: pass\n case _: pass\nreturn x", {"x"}),
         ("f((x := 1))\nreturn x", set()),
     ],
 )

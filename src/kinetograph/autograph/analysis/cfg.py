@@ -99,8 +99,6 @@ class FlowGraph:
                 return self._block(node.body, self._step(point, *node.items))
             case ast.Try() | ast.TryStar():
                 return self._try(node, point)
-            case ast.Match():
-                return self._match(node, point)
             case ast.Return():
                 self._link(self._step(point, node), self._returns[-1])
                 return None
@@ -151,17 +149,6 @@ class FlowGraph:
         self.heads[node] = head
         self._link(self._block(node.orelse, head), last)
         self.points.append(last)
-        return last
-
-    def _match(self, node: ast.Match, point: Point) -> Point:
-        last = self._point()
-        test: Point = self._step(point, node.subject)
-        for case in node.cases:
-            test = self._perhaps(test, case.pattern)
-            if case.guard is not None:
-                test = self._step(test, case.guard)
-            self._link(self._block(case.body, test), last)
-        self._link(test, last)
         return last
 
     def _try(self, node: ast.Try | ast.TryStar, point: Point) -> Point:

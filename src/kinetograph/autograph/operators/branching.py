@@ -80,16 +80,20 @@ def if_stmt(
     start = tuple(map(frozen, entry))
     contexts, values = [], []
     name = None
+
+    def undo() -> None:
+        held.restore()
+        set_state(entry)
+
     for number, function in ((1, body), (0, orelse)):
         context = CondContext(pred, number, name)
         name = context.name
         set_state(tuple(map(own_copy, start)))
-        with building("`if`"), around.held(), context:
+        with building("`if`", undo), around.held(), context:
             function()
             values.append([read_value(v, n) for v, n in zip(get_state(), names, strict=True)])
         contexts.append(context)
-        held.restore()
-        set_state(entry)
+        undo()
         around.check("`if`")
     merge = Merge(contexts, operands)
     for place, (n, *pair) in enumerate(zip(names, *values, strict=True)):

@@ -14,7 +14,7 @@ from ...graph.errors import SymbolicError
 from ...graph.messages import describe
 from ...graph.ranges import Range
 from ...graph.ranges import range as graph_range
-from ..iterables import Joined, Rows, Sequenced, is_iterable, rows_of
+from ..iterables import Rows, Sequenced, is_iterable, joined, rows_of
 from .lists import List
 from .logic import and_, or_
 
@@ -214,14 +214,14 @@ def _enumerate(values: Any, start: Any = 0) -> Any:
         return i + start, inner.at(i)
 
     if inner.xs is None or not isinstance(inner.length, int):
-        return _make("enumerate", Rows(inner.length, at, done=inner.done), [values])
+        return _make("enumerate", inner._replace(at=at, xs=None, of=None), [values])
     numbers = graph_range(inner.length)
 
     def of(row: Any) -> Any:
         return row[0] + start, inner.element(row[1])
 
     xs = (numbers, inner.xs)
-    return _make("enumerate", Rows(inner.length, at, xs, of, done=inner.done), [values])
+    return _make("enumerate", inner._replace(at=at, xs=xs, of=of), [values])
 
 
 @_staged(zip)
@@ -232,7 +232,7 @@ def _zip(*values: Any, strict: bool = False) -> Any:
     if strict and len({p.length for p in parts if isinstance(p.length, int)}) > 1:
         lengths = ", ".join(str(p.length) for p in parts)
         raise ValueError(f"zip with strict=True{place_text()}: the lengths are {lengths}")
-    return _make("zip", Joined(parts).rows(), values)
+    return _make("zip", joined(parts), values)
 
 
 @_staged(map)
@@ -243,7 +243,7 @@ def _map(function: Any, *values: Any) -> Any:
     if not any(map(is_iterable, values)):
         return map(called, *values)
     parts = [_rows(value) for value in values]
-    return _make("map", Joined(parts).rows(lambda row: called(*row)), values)
+    return _make("map", joined(parts, lambda row: called(*row)), values)
 
 
 @_staged(filter)

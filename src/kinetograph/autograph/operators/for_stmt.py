@@ -17,6 +17,7 @@ from ...graph.ranges import range as graph_range
 from ..iterables import Rows, rows_of
 from ..verbosity import report
 from .leaks import Surroundings
+from .logic import and_
 from .loop_state import LoopState
 from .staging import building
 from .unrolling import Unrolling
@@ -61,7 +62,7 @@ def for_stmt(
     chosen = read_options(**options)
     target = body.__code__.co_varnames[0].rstrip("_0123456789")  # type: ignore[attr-defined]
     whole = isinstance(rows.length, int) and extra_test is None and not options
-    with building("`for`"), around.held():
+    with building("`for`", state.restore), around.held():
         state.find_types(lambda context: body(_some_element(rows, context)))
         if whole:
             numbers = _scan(rows, body, state, target)
@@ -155,10 +156,7 @@ def _repeat(
         state.enter(numbers[1:], state.weak)
         verdict: Any = True if rows.length is None else numbers[0] < rows.length
         if extra_test is not None:
-            wanted = extra_test()
-            if isinstance(verdict, Array) and isinstance(wanted, Array):
-                return verdict & wanted
-            return wanted if verdict is True else verdict
+            return and_(extra_test(), lambda: verdict)
         return verdict
 
     def advance(numbers: Sequence[Array], weak: Sequence[bool]) -> list[Any]:

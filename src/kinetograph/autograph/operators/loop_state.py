@@ -84,7 +84,7 @@ class LoopState:
                 _types(name, held) for name, held in zip(self.names, self.get_state(), strict=True)
             ]
         rollback(moment)
-        self._restore()
+        self.restore()
         self.variables = [
             v if not isinstance(v.held, Undefined) else self._created(v, value)
             for v, value in zip(self.variables, found, strict=True)
@@ -117,7 +117,7 @@ class LoopState:
         arrays = iter(zip(before, weak_before, strict=True))
         for variable, held in zip(self.variables, self.get_state(), strict=True):
             leaves += self._after(variable, held, arrays)
-        self._restore()
+        self.restore()
         return leaves
 
     def finish(self, arrays: Sequence[Array], at_least_once: bool = False) -> None:
@@ -164,7 +164,8 @@ class LoopState:
         pairs = zip(self.variables, values, strict=True)
         self.set_state(tuple(refilled(variable.held, value) for variable, value in pairs))
 
-    def _restore(self) -> None:
+    def restore(self) -> None:
+        """Put back what the user's variables held before the loop."""
         self.containers.restore()
         self.set_state(self.entry)
 

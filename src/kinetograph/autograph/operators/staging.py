@@ -5,6 +5,7 @@ if it had. They travel as a `Left`, which is no `Exception`, to the call of the 
 where they are themselves again.
 """
 
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
@@ -23,15 +24,17 @@ class Left(BaseException):
 
 
 class building:
-    """Build a way of a staged statement, in a `with`."""
+    """Build a way of a staged statement, in a `with`; `undo` is called if that fails."""
 
-    def __init__(self, statement: str) -> None:
-        self.statement = statement
+    def __init__(self, statement: str, undo: Callable[[], None] = lambda: None) -> None:
+        self.statement, self.undo = statement, undo
 
     def __enter__(self) -> None:
         """Begin."""
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if error is not None:
+            self.undo()
         if isinstance(error, Exception) and CALLING.depth:
             raise Left(error, f"a staged {self.statement}{place_text()}") from None
 

@@ -29,8 +29,12 @@ class Undefined:
     def __init__(self, name: str) -> None:
         self.name = name
 
+    def complaint(self) -> str:
+        """What is wrong with reading it."""
+        return f"{self.name!r} is used before assignment{place_text()}"
+
     def _read(self, *_: Any) -> Any:
-        raise UndefinedError(f"{self.name!r} is used before assignment{place_text()}")
+        raise UndefinedError(self.complaint())
 
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __call__ = _read
     __lt__ = __le__ = __gt__ = __ge__ = __getitem__ = __iter__ = __bool__ = __len__ = _read
@@ -45,15 +49,11 @@ class LoopUndefined(Undefined):
 
     __slots__ = ()
 
-    def _read(self, *_: Any) -> Any:
-        raise UndefinedError(
+    def complaint(self) -> str:
+        return (
             f"{self.name!r} must be defined before the loop{place_text()}: it is read in the loop "
             "before anything is assigned to it"
         )
-
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __call__ = _read
-    __lt__ = __le__ = __gt__ = __ge__ = __getitem__ = __iter__ = __bool__ = __len__ = _read
-    __neg__ = __abs__ = __float__ = __int__ = _read
 
 
 class UndefinedReturnValue(Undefined):

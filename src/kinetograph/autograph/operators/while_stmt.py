@@ -95,7 +95,7 @@ def _stage(
     options: dict[str, Any],
 ) -> None:
     chosen = read_options(**options)
-    with building("`while`"), around.held():
+    with building("`while`", state.restore), around.held():
         state.find_types(lambda context: body())
 
     def going_on(numbers: Sequence[Array]) -> Any:
@@ -107,7 +107,7 @@ def _stage(
         body()
         return state.leave(numbers, weak)
 
-    with building("`while`"), around.held():
+    with building("`while`", state.restore), around.held():
         numbers = repeat(going_on, advance, state, chosen, options.get("name"))
     around.check("`while`")
     state.finish(numbers)
@@ -128,7 +128,7 @@ def _stage_judging(
         body()
         test()
 
-    with building("`while`"), around.held():
+    with building("`while`", state.restore), around.held():
         state.find_types(iterate)
 
     def advance(numbers: Sequence[Array], weak: Sequence[bool]) -> list[Any]:
@@ -137,7 +137,7 @@ def _stage_judging(
         verdict = _verdict(test())
         return [verdict, *state.leave(numbers[1:], weak[1:])]
 
-    with building("`while`"), around.held():
+    with building("`while`", state.restore), around.held():
         numbers = repeat(
             lambda numbers: numbers[0], advance, state, chosen, options.get("name"), [("go", go)]
         )

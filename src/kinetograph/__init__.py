@@ -46,7 +46,7 @@ with _paused():
     from .graph.precision import precision
     from .graph.printing import print
     from .graph.ranges import Range, range
-    from .graph.serialise import load_graph, save_graph
+    from .graph.saving.file import load_graph, save_graph
     from .models.model import Model, model
     from .models.observe import observe
     from .models.variables import cholesky_variable, ordered_variable, simplex_variable, variable

@@ -7,6 +7,7 @@ import numpy as np
 
 from ..graph.messages import describe
 from ..graph.node import Node
+from ..graph.saving.document import storable
 
 __all__ = [
     "NATURALS",
@@ -25,6 +26,7 @@ __all__ = [
 Bound = Node | np.ndarray | float
 
 
+@storable
 @dataclass(frozen=True, eq=False)
 class Support:
     """The base of all supports."""

@@ -213,7 +213,7 @@ def _loaded(data: bytes) -> Function:
     """A compiled function from its pickled form."""
     from .serialise import graph_from_bytes
 
-    (inputs, outputs, single), states = graph_from_bytes(data, "this")
+    (inputs, outputs, single), states = graph_from_bytes(data, "this compiled function")
     cells, reads, finals, effects, values = states
     function = Function(inputs, outputs, single, Program(cells, reads, finals, effects))
     function.state.replace(dict(zip(cells, values, strict=True)))

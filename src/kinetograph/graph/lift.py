@@ -15,7 +15,7 @@ from .messages import describe
 from .node import Apply, Bundle, Node, Operation
 from .precision import x64
 
-__all__ = ["lift"]
+__all__ = ["Lifted", "lift"]
 
 
 def lift(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -52,17 +52,17 @@ def lift(function: Callable[..., Any]) -> Callable[..., Any]:
         lower = functools.partial(function, **options)
         leaves, structure = _abstract(name, lower, nodes)
         if len(leaves) == 1:
-            single = Operation(name, _Lifted(lower, single=True))
+            single = Operation(name, Lifted(lower, single=True))
             parts = [Apply(single, nodes, *leaves[0])]
         else:
-            whole = Bundle(Operation(name, _Lifted(lower, single=False)), nodes)
+            whole = Bundle(Operation(name, Lifted(lower, single=False)), nodes)
             parts = [whole.part(i, *leaf) for i, leaf in enumerate(leaves)]
         return jax.tree_util.tree_unflatten(structure, map(Array, parts))
 
     return operation
 
 
-class _Lifted:
+class Lifted:
     """The user's function as a graph calls it: its leaves, or its only one."""
 
     def __init__(self, function: Callable[..., Any], *, single: bool) -> None:

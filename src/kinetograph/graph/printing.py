@@ -14,6 +14,7 @@ from .control.effects import Effect, append
 from .control.state import top_level
 from .control.structure import flatten
 from .node import Node, Operation
+from .saving.document import storable
 
 if TYPE_CHECKING:
     from .lower import Scope
@@ -23,6 +24,7 @@ __all__ = ["Print", "print"]
 PRINT = Operation("print", lambda state, *values: state)
 
 
+@storable
 class _Place:
     """Stands in a structure for the array that will be there."""
 

@@ -19,6 +19,7 @@ from ..graph.compile import StateValues
 from ..graph.control.contexts import ON_DISCARD, ControlFlowContext
 from ..graph.control.rollback import ON_ROLLBACK
 from ..graph.node import Node
+from ..graph.saving.document import storable
 from ..graph.source import here, site_of, variable_name
 from .keys import MEMBER, STREAM_VERSION, Seed, check_seed, fresh_seed, make_key
 from .methods import Draws
@@ -40,6 +41,7 @@ class Compiled(Protocol):
 _COUNTING = threading.Lock()
 
 
+@storable
 class Stream:
     """The stream of one random operation; `array.rng`."""
 
@@ -139,6 +141,7 @@ class StreamState:
         return f"<{self.stream.label}: {ALGORITHM}, key {key}, counter {self.counter}>"
 
 
+@storable
 class RandomStreams(Draws):
     """A source of random draws, each with a stream of its own.
 

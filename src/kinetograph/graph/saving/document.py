@@ -1,0 +1,333 @@
+"""A graph as a document: a table of objects in plain JSON, and the arrays they hold.
+
+Each object (node, context, state, ...) has a row: its class, by name, and what it holds. A value in
+a row is a number, a text, or a list that begins with a tag: `["@", 7]` is the object of row 7,
+`["array", 3]` the third array, `["tuple", ...]` a tuple. Only classes that `storable` has
+registered are made again, and no constructor is called, so that reading a document runs no code
+that it could choose. Functions of users stand in a list of their own, which the caller writes and
+finds again.
+"""
+
+import functools
+import itertools
+import types
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..control.contexts import ControlFlowContext
+from ..control.state import Cell, State, Versions
+from ..control.subgraph import Control, Subgraph
+from ..errors import KinetographError
+from ..node import _SERIAL, Call, Data, Node, Operation
+from ..source import Site
+from .references import own_object, own_reference
+
+__all__ = ["Document", "decode", "encode", "storable"]
+
+_DERIVED = {"_children", "_purge_at", "__weakref__"}  # made anew when reading
+_SCALARS = (bool, int, float, str)
+_TUPLES = {"Site": Site, "Call": Call}
+_KINDS: dict[str, type] = {}
+
+
+class Document(NamedTuple):
+    """What `encode` gives."""
+
+    rows: list[Any]  # JSON
+    root: Any  # JSON
+    arrays: list[np.ndarray]
+    functions: list[Any]  # users' functions
+
+
+def storable(kind: type) -> type:
+    """Have objects of a class, and of its subclasses in kinetograph, written and made again."""
+    _KINDS[_kind_name(kind)] = kind
+    return kind
+
+
+def _kind_name(kind: type) -> str:
+    return f"{kind.__module__.removeprefix('kinetograph.')}:{kind.__qualname__}"
+
+
+_KINDS.update(
+    (_kind_name(k), k) for k in (Node, ControlFlowContext, Subgraph, Cell, Versions, Operation)
+)
+
+
+def _all_kinds() -> dict[str, type]:
+    found = dict(_KINDS)
+    waiting = list(_KINDS.values())
+    while waiting:
+        kind: type
+        for kind in waiting.pop().__subclasses__():
+            if kind.__module__.startswith("kinetograph.") and _kind_name(kind) not in found:
+                found[_kind_name(kind)] = kind
+                waiting.append(kind)
+    return found
+
+
+class _Encoder:
+    def __init__(self, foreign: bool) -> None:
+        self.foreign = foreign
+        self.kinds = set(_all_kinds().values())
+        self.places: dict[int, int] = {}
+        self.objects: list[Any] = []
+        self.arrays: list[np.ndarray] = []
+        self.array_places: dict[int, int] = {}
+        self.functions: list[Any] = []
+
+    def rows(self) -> Iterator[Any]:
+        """The rows of all objects, those included that are met on the way."""
+        for place in itertools.count():
+            if place == len(self.objects):
+                return
+            value = self.objects[place]
+            content = {name: self.value(v) for name, v in _content(value).items()}
+            yield [_kind_name(type(value)), content]
+
+    def value(self, value: Any) -> Any:
+        kind = type(value)
+        if value is None or kind in _SCALARS:
+            return value
+        own = own_reference(value)
+        if own is not None:
+            return ["own", *own]
+        if kind in self.kinds:
+            return ["@", self._place(value)]
+        encode = _VALUES.get(kind) or self._other(value)
+        return encode(self, value)
+
+    def _place(self, value: Any) -> int:
+        place = self.places.get(id(value))
+        if place is None:
+            place = self.places[id(value)] = len(self.objects)
+            self.objects.append(value)  # held, so that its id stays its own
+        return place
+
+    def _other(self, value: Any) -> Callable[["_Encoder", Any], Any]:
+        if isinstance(value, State):
+            return lambda self, value: ["state", self.value(value.cell)]
+        if isinstance(value, np.dtype):
+            return lambda self, value: ["dtype", value.str]
+        if isinstance(value, np.generic):
+            return lambda self, value: ["number", self.array(np.asarray(value))]
+        if isinstance(value, tuple) and type(value) in _TUPLES.values():
+            return lambda self, value: ["named", type(value).__name__, *map(self.value, value)]
+        if callable(value) or self.foreign:
+            return _Encoder.function
+        raise KinetographError(
+            f"the graph holds a {type(value).__module__}.{type(value).__qualname__}, which cannot "
+            "be written"
+        )
+
+    def array(self, value: np.ndarray) -> int:
+        place = self.array_places.get(id(value))
+        if place is None:
+            if value.dtype.kind not in "biufUS":
+                raise KinetographError(f"arrays of {value.dtype} cannot be written")
+            place = self.array_places[id(value)] = len(self.arrays)
+            self.arrays.append(value)
+        return place
+
+    def function(self, value: Any) -> Any:
+        for place, known in enumerate(self.functions):
+            if known is value:
+                return ["function", place]
+        self.functions.append(value)
+        return ["function", len(self.functions) - 1]
+
+    def sequence(self, value: Any) -> Any:
+        return [type(value).__name__, *map(self.value, value)]
+
+    def mapping(self, value: Any) -> Any:
+        tag = "proxy" if isinstance(value, types.MappingProxyType) else "dict"
+        return [tag, *([self.value(k), self.value(v)] for k, v in value.items())]
+
+    def partial(self, value: functools.partial[Any]) -> Any:
+        return ["partial", *map(self.value, (value.func, value.args, value.keywords))]
+
+    def lifted(self, value: Any) -> Any:
+        return ["lifted", self.value(value.function), value.single]
+
+
+def _content(value: Any) -> dict[str, Any]:
+    """What is kept of an object."""
+    if not isinstance(value, Node):
+        state = value.__getstate__()
+        if isinstance(state, tuple):
+            state = {**(state[0] or {}), **(state[1] or {})}
+        return dict(state or {})
+    content = {}
+    for name in _slots(type(value)):
+        if name not in _DERIVED and hasattr(value, name):
+            content[name] = value.site if name == "_place" else getattr(value, name)
+    return content
+
+
+def _slots(kind: type) -> Iterator[str]:
+    for base in kind.__mro__:
+        slots = base.__dict__.get("__slots__", ())
+        yield from (slots,) if isinstance(slots, str) else slots
+
+
+_VALUES: dict[type, Callable[[_Encoder, Any], Any]] = {
+    tuple: _Encoder.sequence,
+    list: _Encoder.sequence,
+    set: _Encoder.sequence,
+    frozenset: _Encoder.sequence,
+    dict: _Encoder.mapping,
+    types.MappingProxyType: _Encoder.mapping,
+    functools.partial: _Encoder.partial,
+    slice: lambda self, s: ["slice", *map(self.value, (s.start, s.stop, s.step))],
+    type(Ellipsis): lambda self, value: ["ellipsis"],
+    range: lambda self, r: ["range", r.start, r.stop, r.step],
+    np.ndarray: lambda self, value: ["array", self.array(value)],
+    weakref.ref: lambda self, value: ["weak", self.value(value())],
+}
+
+
+def encode(content: Any, *, foreign: bool = False) -> Document:
+    """A document of anything that holds nodes.
+
+    Objects of other libraries stand among the functions where `foreign` allows them.
+
+    Raises
+    ------
+    KinetographError
+        If it holds something that cannot be written.
+    """
+    from ..lift import Lifted
+
+    _VALUES.setdefault(Lifted, _Encoder.lifted)
+    encoder = _Encoder(foreign)
+    root = encoder.value(content)
+    return Document(list(encoder.rows()), root, encoder.arrays, encoder.functions)
+
+
+class _Decoder:
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        kinds = _all_kinds()
+        self.objects: list[Any] = [object.__new__(kinds[kind]) for kind, _ in document.rows]
+        self.states: dict[int, State] = {}
+
+    def fill(self) -> None:
+        """Give all objects what they hold."""
+        for made, (_, content) in zip(self.objects, self.document.rows, strict=True):
+            allowed = set(_slots(type(made))) if isinstance(made, Node) else None
+            for name, stored in content.items():
+                if allowed is not None and (name not in allowed or name in _DERIVED):
+                    raise ValueError(f"{type(made).__name__} has no {name}")
+                object.__setattr__(made, name, self.value(stored))
+
+    def value(self, stored: Any) -> Any:
+        if stored is None or type(stored) in _SCALARS:
+            return stored
+        tag, *rest = stored
+        return _READERS[tag](self, rest)
+
+    def values(self, stored: Sequence[Any]) -> list[Any]:
+        return [self.value(part) for part in stored]
+
+    def array(self, place: int) -> np.ndarray:
+        array = self.document.arrays[_count(place)]
+        array.setflags(write=False)
+        return array
+
+    def state(self, cell: Cell) -> State:
+        made = self.states.get(id(cell))
+        if made is None:
+            made = self.states[id(cell)] = object.__new__(State)
+            made.cell = cell
+            object.__setattr__(cell, "handle", weakref.ref(made))
+        return made
+
+    def named(self, name: str, *values: Any) -> Any:
+        return _TUPLES[name](*values)
+
+    def lifted(self, function: Any, single: bool) -> Any:
+        from ..lift import Lifted
+
+        return Lifted(function, single=single)
+
+
+def _count(place: Any) -> int:
+    if type(place) is not int or place < 0:
+        raise ValueError(f"{place!r} is no place")
+    return place
+
+
+def _weak(target: Any) -> Any:
+    return None if target is None else weakref.ref(target)
+
+
+_READERS: dict[str, Callable[[_Decoder, list[Any]], Any]] = {
+    "@": lambda self, rest: self.objects[_count(rest[0])],
+    "own": lambda self, rest: own_object(rest),
+    "tuple": lambda self, rest: tuple(self.values(rest)),
+    "list": lambda self, rest: self.values(rest),
+    "set": lambda self, rest: set(self.values(rest)),
+    "frozenset": lambda self, rest: frozenset(self.values(rest)),
+    "dict": lambda self, rest: {self.value(k): self.value(v) for k, v in rest},
+    "proxy": lambda self, rest: types.MappingProxyType(
+        {self.value(k): self.value(v) for k, v in rest}
+    ),
+    "partial": lambda self, rest: functools.partial(
+        self.value(rest[0]), *self.value(rest[1]), **self.value(rest[2])
+    ),
+    "slice": lambda self, rest: slice(*self.values(rest)),
+    "ellipsis": lambda self, rest: Ellipsis,
+    "range": lambda self, rest: range(*rest),
+    "array": lambda self, rest: self.array(rest[0]),
+    "number": lambda self, rest: self.array(rest[0])[()],
+    "dtype": lambda self, rest: np.dtype(str(rest[0])),
+    "weak": lambda self, rest: _weak(self.value(rest[0])),
+    "state": lambda self, rest: self.state(self.value(rest[0])),
+    "named": lambda self, rest: self.named(rest[0], *self.values(rest[1:])),
+    "function": lambda self, rest: self.document.functions[_count(rest[0])],
+    "lifted": lambda self, rest: self.lifted(*self.values(rest)),
+}
+
+
+def decode(document: Document) -> Any:
+    """What `encode` was given, with new nodes.
+
+    Raises
+    ------
+    KinetographError
+        If the document is not one that `encode` gives.
+    """
+    try:
+        decoder = _Decoder(document)
+        decoder.fill()
+        root = decoder.value(document.root)
+        _connect([made for made in decoder.objects if isinstance(made, Node)])
+    except KinetographError:
+        raise
+    except Exception as error:
+        raise KinetographError(f"no graph: {type(error).__name__}: {error}") from error
+    return root
+
+
+def _connect(nodes: list[Node]) -> None:
+    """Number the nodes anew, in order, and tell their parents of them."""
+    for node in nodes:
+        sound = isinstance(node.shape, tuple) and isinstance(node.dtype, np.dtype)
+        if not sound or not all(
+            isinstance(p, Node) and p.serial < node.serial for p in node.parents
+        ):
+            raise ValueError("a node that follows from no others")
+        node._children = None
+    for node in sorted(nodes, key=lambda node: node.serial):
+        if isinstance(node, Data):
+            if node.value.shape != node.shape or node.value.dtype != node.dtype:
+                raise ValueError("data of another shape than their node")
+            node.value.setflags(write=False)
+        node.serial = next(_SERIAL)
+        for parent in node.parents:
+            parent._adopt(node)
+        if isinstance(node, Control):
+            node.claim_contexts()

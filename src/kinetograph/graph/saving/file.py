@@ -1,0 +1,211 @@
+"""`kg.save_graph` and `kg.load_graph`: arrays with all they are computed from, in a file.
+
+    kinetograph graph                       what it is
+    9f86d081...                             the SHA-256 of all that follows
+    {"format": 2, "kinetograph": ...}       which format, and who wrote it
+    {"rows": ..., "functions": ...}         the graph, as JSON (see `document`)
+    ...                                     its arrays, as NumPy's npz
+
+Nothing behind the checksum is looked at unless it is right. Nothing in a file is executed:
+functions given to `kg.lift` stand in it by name, and are imported only if `trust` names them.
+"""
+
+import hashlib
+import io
+import json
+import os
+import secrets
+import zipfile
+from collections.abc import Callable, Collection, Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...version import __version__
+from ..array import Array
+from ..control.state import State
+from ..control.structure import flatten
+from ..errors import KinetographError
+from ..node import Node
+from .document import Document, decode, encode
+from .references import find_function, name_of_function
+
+__all__ = ["load_graph", "save_graph"]
+
+_MAGIC = b"kinetograph graph\n"
+_FORMAT = 2
+
+COMPANIONS: list[Callable[[Iterable[Node]], Iterable[Node]]] = []  # what belongs to nodes
+
+
+def save_graph(path: str | os.PathLike[str], arrays: Any) -> None:
+    """Write arrays, with everything they are computed from, to a file.
+
+    Unknowns are written with all that is observed of them, so that a model of the loaded arrays has
+    the same density.
+
+    Parameters
+    ----------
+    path
+        The file; it is replaced only when all has been written.
+    arrays
+        An array, or a structure of arrays (tuples, lists, dictionaries); `kg.load_graph` gives the
+        same structure. Arrays that are to be inputs of a function compiled later must be in it,
+        too.
+
+    Raises
+    ------
+    KinetographError
+        If the graph holds a function that has no name by which others could import it, such as a
+        lambda given to `kg.lift`.
+    TypeError
+        If something in `arrays` is no array.
+
+    Examples
+    --------
+    >>> import kinetograph as kg, tempfile, os
+    >>> x = kg.placeholder(name="x")
+    >>> (y,) = kg.while_loop(lambda v: v < 100, lambda v: 2 * v, [x])
+    >>> path = os.path.join(tempfile.mkdtemp(), "doubling.kg")
+    >>> kg.save_graph(path, {"x": x, "y": y})
+    >>> graph = kg.load_graph(path)
+    >>> f = kg.compile([graph["x"]], kg.gradients(graph["y"], graph["x"]))
+    >>> float(f(1.0))
+    128.0
+    """
+    leaves, paths, pattern = flatten(arrays, is_leaf=_is_special)
+    for leaf, place in zip(leaves, paths, strict=True):
+        if not isinstance(leaf, Array):
+            raise TypeError(
+                f"save_graph: expected arrays in tuples, lists and dictionaries, got a "
+                f"{type(leaf).__name__}{f' at arrays{place}' if place else ''}"
+            )
+    parts = [leaf if isinstance(leaf, State) else leaf.node for leaf in leaves]
+    nodes = [part for part in parts if isinstance(part, Node)]
+    companions = [list(find(nodes)) for find in COMPANIONS]
+    places = pattern.fill(range(len(leaves)))
+    document = encode((parts, places, companions))
+    header = {"format": _FORMAT, "kinetograph": __version__}
+    data = json.dumps(header).encode() + b"\n" + _to_bytes(document)
+    _write(Path(path), _MAGIC + _checksum(data) + b"\n" + data)
+
+
+def load_graph(path: str | os.PathLike[str], trust: Collection[str] = ()) -> Any:
+    """The arrays that `kg.save_graph` wrote, as new nodes in the same structure.
+
+    A file cannot run code: it can be wrong, but not do harm. Functions that were given to `kg.lift`
+    are the exception: the graph calls them by their names, and only those are imported that
+    `trust` names.
+
+    Parameters
+    ----------
+    path
+        The file.
+    trust
+        The names of functions that the graph may call, such as `"mypackage.model.growth"`.
+
+    Raises
+    ------
+    KinetographError
+        If the file is no saved graph, is damaged or of another format, or calls functions that
+        `trust` does not name.
+    OSError
+        If it cannot be read.
+    """
+    if isinstance(trust, str):
+        raise TypeError(f"load_graph: trust is a list of names, got the text {trust!r}")
+    whose = f"load_graph: {os.fspath(path)!r}"
+    data = Path(path).read_bytes()
+    if not data.startswith(_MAGIC):
+        raise KinetographError(f"{whose} is no graph saved by kg.save_graph")
+    checksum, _, rest = data[len(_MAGIC) :].partition(b"\n")
+    if _checksum(rest) != checksum:
+        raise KinetographError(
+            f"{whose} is damaged: its checksum is another than when it was written; was it copied "
+            "or downloaded completely?"
+        )
+    head, _, body = rest.partition(b"\n")
+    header = _header(head, whose)
+    if header.get("format") != _FORMAT:
+        raise KinetographError(
+            f"{whose} is of format {header.get('format')}, written by kinetograph "
+            f"{header.get('kinetograph')}; this is kinetograph {__version__}, which reads format "
+            f"{_FORMAT}: save it anew with this version"
+        )
+    try:
+        parts, places, _ = decode(_from_bytes(body, frozenset(trust), whose))
+        leaves, _, pattern = flatten(places)
+        arrays = [part if isinstance(part, State) else Array(part) for part in parts]
+        return pattern.fill(arrays[place] for place in leaves)
+    except KinetographError as error:
+        if str(error).startswith(whose):
+            raise
+        raise KinetographError(f"{whose}: {error}") from error
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+        raise KinetographError(f"{whose} is no graph: {error}") from error
+
+
+def _is_special(value: Any) -> bool:
+    """Whether a container is one that files do not hold."""
+    return isinstance(value, tuple) and type(value) is not tuple
+
+
+def _checksum(data: bytes) -> bytes:
+    return hashlib.sha256(data).hexdigest().encode()
+
+
+def _header(head: bytes, whose: str) -> dict[str, Any]:
+    try:
+        header = json.loads(head)
+    except ValueError:
+        header = None
+    if not isinstance(header, dict):
+        raise KinetographError(f"{whose} is no graph: its header cannot be read")
+    return header
+
+
+def _to_bytes(document: Document) -> bytes:
+    names = [name_of_function(f) for f in document.functions]
+    text = json.dumps(
+        {"functions": names, "root": document.root, "rows": document.rows}, separators=(",", ":")
+    )
+    file = io.BytesIO()
+    file.write(text.encode() + b"\n")
+    np.savez(file, *document.arrays)  # type: ignore[arg-type]
+    return file.getvalue()
+
+
+def _from_bytes(data: bytes, trust: frozenset[str], whose: str) -> Document:
+    text, _, rest = data.partition(b"\n")
+    try:
+        content = json.loads(text)
+        names = content["functions"]
+        unknown = [name for name in names if name not in trust]
+        if unknown:
+            raise KinetographError(
+                f"{whose} calls {', '.join(unknown)}; if you trust the file to call "
+                f"{'it' if len(unknown) == 1 else 'them'}, write trust={unknown}"
+            )
+        with np.load(io.BytesIO(rest), allow_pickle=False) as stored:
+            arrays = [stored[f"arr_{i}"] for i in range(len(stored.files))]
+    except (ValueError, LookupError, TypeError, EOFError, zipfile.BadZipFile) as error:
+        raise KinetographError(f"{whose} is no graph: {error}") from error
+    return Document(content["rows"], content["root"], arrays, [find_function(n) for n in names])
+
+
+def _write(path: Path, data: bytes) -> None:
+    """Write a file as a whole, or not at all, with the rights that files usually get here."""
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temporary)
+        raise

@@ -1,0 +1,304 @@
+"""Graphs in files: values, derivatives and contexts survive, and a file can do no harm."""
+
+import hashlib
+import json
+import math
+import os
+import pickle
+import stat
+
+import jax
+import numpy as np
+import pytest
+
+import kinetograph as kg
+
+
+def nested():
+    x = kg.placeholder(name="x")
+    w = kg.data(1.5, name="w")
+
+    def body(i, v):
+        inner = lambda: kg.while_loop(lambda z: z < 1, lambda z: z * 1.3 + w * 0.1, [v])[0]
+        return i + 1, kg.cond(v > 2, lambda: v / w, lambda: 2 * inner() + 1)
+
+    _, y = kg.while_loop(lambda i, v: i < 6, body, [0, x], name="outer")
+    last, rows = kg.scan(lambda s, v: (s * v + y, s), 1.0, np.array([1.0, 2.0, 3.0]))
+    return {"x": x, "y": y, "last": last, "rows": rows}
+
+
+def results(graph):
+    x, y = graph["x"], graph["y"]
+    f = kg.compile([x], [y, kg.gradients(y, x), kg.hessian(y, x), graph["last"], graph["rows"]])
+    return f(0.3)
+
+
+def test_values_and_derivatives_survive(tmp_path):
+    graph = nested()
+    kg.save_graph(tmp_path / "graph.kg", graph)
+    again = kg.load_graph(tmp_path / "graph.kg")
+    assert list(again) == list(graph)
+    for mine, loaded in zip(results(graph), results(again), strict=True):
+        np.testing.assert_array_equal(mine, loaded)
+
+
+def test_contexts_survive(tmp_path):
+    graph = nested()
+    kg.save_graph(tmp_path / "graph.kg", graph)
+    contexts = [g["y"].loop.context for g in (graph, kg.load_graph(tmp_path / "graph.kg"))]
+    mine, loaded = contexts
+    assert mine is not loaded
+    assert loaded.name == "outer"
+    assert loaded.site == mine.site
+    assert len(loaded.values) == len(mine.values)
+    assert [n.name for n in loaded.external_values] == [n.name for n in mine.external_values]
+    assert [c.name for c in loaded.nested_contexts] == [c.name for c in mine.nested_contexts]
+    assert all(c.outer_context is loaded for c in loaded.nested_contexts)
+    with pytest.raises(AttributeError, match="cannot be changed"):
+        loaded.name = "other"
+
+
+def test_states_and_models_survive(tmp_path):
+    s = kg.state(1.0, name="s")
+    added = s.assign_add(2.0)
+    mu = kg.normal(0, 1, name="mu")
+    y = kg.data([0.5, 1.5], name="y")
+    kg.observe(y, kg.normal(mu, 1))
+    kg.save_graph(tmp_path / "graph.kg", [s, added, mu, y])
+    state, total, unknown, data = kg.load_graph(tmp_path / "graph.kg")
+    f = kg.compile([], total)
+    assert (f(), f(), f.state[state]) == (3.0, 5.0, 5.0)
+    assert unknown.name == "mu"
+    np.testing.assert_array_equal(data, [0.5, 1.5])
+    point = np.array([[0.3], [-1.0]])
+    np.testing.assert_array_equal(kg.model(unknown).log_prob(point), kg.model(mu).log_prob(point))
+
+
+def test_a_deep_graph(tmp_path):
+    x = y = kg.placeholder(name="x")
+    for _ in range(5000):
+        y = y + 1
+    kg.save_graph(tmp_path / "graph.kg", (x, y))
+    a, b = kg.load_graph(tmp_path / "graph.kg")
+    assert kg.debug(b, {a: 0.5}).values[0] == 5000.5
+
+
+def test_all_kinds_of_nodes_survive(tmp_path):
+    x = kg.placeholder((3,), name="x")
+    streams = kg.RandomStreams(5)
+    noise = streams.normal(0.0, 1.0, shape=3, name="noise")
+    rows = kg.vmap(lambda v: kg.while_loop(lambda z: z < 2, lambda z: z * 1.5 + 0.1, [v])[0])(x)
+    chosen = kg.switch(kg.argmax(x), [lambda: x[0], lambda: x[1] * 2, lambda: kg.log(x[2])])
+    kg.check(x > 0, "x must be positive")
+    z = kg.where(x[::-1] > 1, x.at[1].set(4.0), x[:, None][..., 0]) + np.float32(2)
+    outputs = [noise * 2, rows, chosen, z, kg.jvp(chosen, x, x), streams.choice(4, shape=2)]
+    f = kg.compile([x], outputs)
+    kg.save_graph(tmp_path / "graph.kg", (x, outputs))
+    y, loaded = kg.load_graph(tmp_path / "graph.kg")
+    g = kg.compile([y], loaded)
+    for _ in range(2):
+        for mine, theirs in zip(f([0.5, 1.5, 1.0]), g([0.5, 1.5, 1.0]), strict=True):
+            np.testing.assert_array_equal(mine, theirs)
+
+
+@kg.function
+def halved(x):
+    while x > 1:
+        x = x / 2
+    assert x > 0, "must be positive"
+    return x
+
+
+def test_checks_and_prints_survive(tmp_path, capsys):
+    x = kg.placeholder(name="x")
+    y = kg.cond(x > 5, lambda: (kg.print("large:", {"x": x}), halved(x))[1], lambda: halved(x))
+    kg.save_graph(tmp_path / "graph.kg", [x, y])
+    a, b = kg.load_graph(tmp_path / "graph.kg")
+    f = kg.compile([a], b)
+    assert f(12.0) == 0.75
+    assert capsys.readouterr().out == "large: {'x': 12.0}\n"
+    with pytest.raises(AssertionError, match="must be positive"):
+        f(-1.0)
+
+
+def test_lifted_functions_are_imported_only_if_trusted(tmp_path):
+    path = tmp_path / "graph.kg"
+    x = kg.placeholder(name="x")
+    kg.save_graph(path, [x, kg.lift(jax.lax.erf)(x), kg.lift(jax.nn.relu)(x)])
+    with pytest.raises(kg.KinetographError, match=r"calls jax.lax.erf, jax.nn.relu; .*trust="):
+        kg.load_graph(path)
+    with pytest.raises(kg.KinetographError, match=r"jax.nn.relu; .* trust=\['jax.nn.relu'\]"):
+        kg.load_graph(path, trust=["jax.lax.erf"])
+    a, b, c = kg.load_graph(path, trust=["jax.lax.erf", "jax.nn.relu"])
+    assert kg.compile([a], b)(0.5) == pytest.approx(math.erf(0.5), rel=1e-14)
+    assert kg.compile([a], c)(-0.5) == 0
+    with pytest.raises(TypeError, match="trust is a list"):
+        kg.load_graph(path, trust="jax.lax.erf")
+
+
+def test_a_module_that_is_missing_is_named(tmp_path):
+    path = tmp_path / "graph.kg"
+    x = kg.placeholder(name="x")
+    kg.save_graph(path, [x, kg.lift(jax.lax.erf)(x)])
+    rewrite(path, lambda text: text.replace("jax.lax.erf", "nowhere.growth"))
+    with pytest.raises(kg.KinetographError, match=r"nowhere.growth, which cannot be imported"):
+        kg.load_graph(path, trust=["nowhere.growth"])
+
+
+def test_what_cannot_be_written_leaves_no_file(tmp_path):
+    x = kg.placeholder(name="x")
+    with pytest.raises(kg.KinetographError, match=r"given to kg.lift must be importable"):
+        kg.save_graph(tmp_path / "graph.kg", kg.lift(lambda v: v + 1)(x))
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(TypeError, match=r"expected arrays .*, got a int at arrays\[1\]"):
+        kg.save_graph(tmp_path / "graph.kg", [x, 3])
+
+
+def test_a_full_disk_leaves_what_was_there(tmp_path, monkeypatch):
+    path = tmp_path / "graph.kg"
+    kg.save_graph(path, kg.placeholder(name="x"))
+    before = path.read_bytes()
+
+    def full(handle):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        kg.save_graph(path, kg.placeholder(name="y"))
+    assert [p.name for p in tmp_path.iterdir()] == ["graph.kg"]
+    assert path.read_bytes() == before
+
+
+def test_files_have_the_rights_that_files_have(tmp_path):
+    kg.save_graph(tmp_path / "graph.kg", kg.placeholder(name="x"))
+    (tmp_path / "other").write_bytes(b"")
+    modes = [stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("graph.kg", "other")]
+    assert modes[0] == modes[1]
+
+
+class Hostile:
+    def __reduce__(self):
+        return os.mkdir, ("harm",)
+
+
+@pytest.mark.parametrize("content", [b"", b"not a graph", pickle.dumps(Hostile())])
+def test_other_files_are_refused(tmp_path, monkeypatch, content):
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "graph.kg"
+    path.write_bytes(content)
+    with pytest.raises(kg.KinetographError, match=r"is no graph saved by kg.save_graph"):
+        kg.load_graph(path)
+    assert not (tmp_path / "harm").exists()
+
+
+def test_every_damage_is_found(tmp_path):
+    path = tmp_path / "graph.kg"
+    kg.save_graph(path, nested())
+    content = path.read_bytes()
+    random = np.random.default_rng(0)
+    early = range(250)  # the header
+    for place in [*early[::2], *random.integers(len(content), size=150)]:
+        damaged = bytearray(content)
+        damaged[place] ^= 1 << random.integers(8)
+        path.write_bytes(damaged)
+        with pytest.raises(kg.KinetographError, match=r"is damaged|is no graph|is of format"):
+            kg.load_graph(path)
+    for length in (*range(0, 250, 7), *random.integers(len(content), size=50)):
+        path.write_bytes(content[:length])
+        with pytest.raises(kg.KinetographError):
+            kg.load_graph(path)
+
+
+def test_another_format_says_who_wrote_it(tmp_path):
+    path = tmp_path / "graph.kg"
+    write(path, b'{"format": 9, "kinetograph": "7.0"}\n')
+    with pytest.raises(kg.KinetographError, match=r"of format 9, written by kinetograph 7.0; this"):
+        kg.load_graph(path)
+
+
+def rewrite(path, change):
+    """Change the text of a graph, with the right checksum."""
+    _, _, head, text, arrays = path.read_bytes().split(b"\n", 4)
+    write(path, b"\n".join([head, change(text.decode()).encode(), arrays]))
+
+
+def write(path, rest):
+    """A file with the right checksum."""
+    checksum = hashlib.sha256(rest).hexdigest().encode()
+    path.write_bytes(b"\n".join([b"kinetograph graph", checksum, rest]))
+
+
+HOSTILE = [
+    ["own", "os", "system"],
+    ["own", "builtins", "eval"],
+    ["own", "kinetograph.graph.saving.file", "save_graph"],
+    ["own", "kinetograph.graph.saving.file", "os"],
+    ["function", 0],
+    ["partial", ["own", "builtins", "exec"], ["tuple", "1"], ["dict"]],
+    ["named", "Popen", "ls"],
+    ["@", -1],
+    ["@", 10**9],
+    ["array", -1],
+    ["unheard", 1],
+    [],
+    {},
+]
+
+
+@pytest.mark.parametrize("value", HOSTILE, ids=str)
+def test_a_text_made_by_hand_names_only_what_graphs_hold(tmp_path, value):
+    path = tmp_path / "graph.kg"
+    kg.save_graph(path, [kg.placeholder(name="x")])
+
+    def change(text):
+        content = json.loads(text)
+        content["root"] = value
+        return json.dumps(content)
+
+    rewrite(path, change)
+    with pytest.raises(kg.KinetographError, match=r"is no graph|no graph:"):
+        kg.load_graph(path)
+
+
+@pytest.mark.parametrize("kind", ["os:system", "graph.array:Array", "builtins:object", "nothing"])
+def test_only_objects_of_graphs_are_made(tmp_path, kind):
+    path = tmp_path / "graph.kg"
+    kg.save_graph(path, [kg.placeholder(name="x")])
+    rewrite(path, lambda text: text.replace("graph.node:Placeholder", kind))
+    with pytest.raises(kg.KinetographError, match="no graph"):
+        kg.load_graph(path)
+
+
+def test_texts_changed_at_random_are_graphs_or_refused(tmp_path):
+    path = tmp_path / "graph.kg"
+    kg.save_graph(path, nested())
+    content = path.read_bytes()
+    random = np.random.default_rng(1)
+
+    def change(text):
+        content = json.loads(text)
+        mutate(content[["root", "rows", "rows", "rows"][random.integers(4)]], random)
+        return json.dumps(content)
+
+    refused = 0
+    for _ in range(150):
+        path.write_bytes(content)
+        rewrite(path, change)
+        try:
+            kg.load_graph(path)
+        except kg.KinetographError:
+            refused += 1
+    assert refused > 30  # others changed a name, a line or a number
+
+
+def mutate(value, random):
+    """Change one part of nested lists and dictionaries."""
+    others = [None, 0, -1, 1e300, "x", [], ["@", 0], ["tuple"], ["array", 0], ["dtype", "<f4"]]
+    while True:
+        keys = list(value) if isinstance(value, dict) else range(len(value))
+        key = keys[random.integers(len(keys))]
+        inner = value[key]
+        if not isinstance(inner, (list, dict)) or not inner or random.random() < 0.1:
+            value[key] = others[random.integers(len(others))]
+            return
+        value = inner

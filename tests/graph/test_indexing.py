@@ -115,6 +115,13 @@ def test_data_as_an_index_may_be_negative_and_change():
         f([1.0, 2.0, 3.0], [3, 0])
 
 
+def test_the_type_of_an_index_may_be_smaller_than_the_axis():
+    x = kg.placeholder((300,))
+    for index in (np.array([-1, 5], np.int8), np.array([255, 5], np.uint8)):
+        read = kg.compile([x], x[kg.data(index)])
+        np.testing.assert_array_equal(read(np.arange(300.0)), np.arange(300.0)[index])
+
+
 def test_computed_indices_outside_read_the_nearest_and_write_nothing():
     x, i = np.array([1.0, 2.0, 3.0]), np.array([5, -1, -9])
     assert apply(lambda x, i: x[i], x, i).tolist() == [3, 3, 1]

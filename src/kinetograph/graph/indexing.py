@@ -34,8 +34,9 @@ _SLOT = _Slot()
 
 
 def _rebuild(template: tuple[Any, ...], indices: tuple[Any, ...]) -> tuple[Any, ...]:
-    remaining = iter(indices)
-    return tuple(next(remaining) if part is _SLOT else part for part in template)
+    # JAX adds the length of the axis to what counts from its end: it has to fit the type.
+    wide = (i.astype(np.int32) if i.dtype.itemsize < 4 else i for i in indices)
+    return tuple(next(wide) if part is _SLOT else part for part in template)
 
 
 def _read(x: Any, *indices: Any, template: tuple[Any, ...]) -> Any:

@@ -45,7 +45,8 @@ class _Linear:
 
     offset: Any = 0.0
     scalars: list[tuple[Any, Node]] = field(default_factory=list)  # coefficient, one number
-    grouped: list[tuple[Any, Node, np.ndarray]] = field(default_factory=list)  # and its index
+    # And the row of each observation, from 0.
+    grouped: list[tuple[Any, Node, np.ndarray]] = field(default_factory=list)
     vectors: list[tuple[np.ndarray, Node]] = field(default_factory=list)  # matrix, vector
 
     def scaled(self, factor: Any) -> "_Linear":
@@ -103,8 +104,8 @@ class _Reader:
             with x64():
                 array = np.asarray(evaluate([node], {})[node])
         if array.size == 1:
-            return array.reshape(())
-        if array.shape != (self.length,):
+            array = array.reshape(())
+        elif array.shape != (self.length,):
             raise _NotLinear
         return array.astype(float)
 
@@ -127,7 +128,10 @@ class _Reader:
                 if self.known(a):
                     return self.read(b).scaled(self.value(a))
         if operation is _DIVIDE and self.known(parents[1]):
-            return self.read(parents[0]).scaled(1.0 / self.value(parents[1]))
+            divisor = self.value(parents[1])
+            if not np.all(divisor):
+                raise _NotLinear
+            return self.read(parents[0]).scaled(1.0 / divisor)
         if operation is MATMUL and self.known(parents[0]) and len(parents[1].shape) == 1:
             with x64():
                 matrix = np.asarray(evaluate([parents[0]], {})[parents[0]], float)
@@ -135,7 +139,9 @@ class _Reader:
         if operation is READ and len(parents) == 2 and len(node.attributes["template"]) == 1:
             base, index = parents
             if len(base.shape) == 1 and isinstance(index, Data) and len(index.shape) == 1:
-                return _Linear(grouped=[(1.0, base, index.value)])
+                rows = index.value.astype(np.int64)
+                rows[rows < 0] += base.shape[0]  # counted from the end
+                return _Linear(grouped=[(1.0, base, rows)])
         raise _NotLinear
 
 
@@ -208,7 +214,10 @@ def compress(likelihood: Distribution) -> Compressed | None:
     try:
         weights = None
         if reader.known(sd):
-            weights = 1.0 / np.broadcast_to(reader.value(sd), (length,))
+            spread = np.broadcast_to(reader.value(sd), (length,))
+            if not np.all(spread > 0):
+                return None
+            weights = 1.0 / spread
         elif sd.size != 1:
             return None
         form = reader.read(mean)
@@ -248,7 +257,9 @@ def _factorise(
         design = design * weights[:, None]
     index = indices[0] if indices else np.zeros(length, int)
     factor, right, rest = _triangular(design, index, groups)
-    dtype = np.result_type(target.dtype if target.dtype.kind == "f" else np.float64)
+    # The type in which the plain form computes.
+    kinds = [n.dtype for n in (target, *likelihood.parents) if n.dtype.kind == "f"]
+    dtype = np.result_type(*kinds) if kinds else np.dtype(float)
     return Compressed(
         likelihood,
         tuple(node for _, node in form.scalars),

@@ -5,7 +5,7 @@ and JAX differentiates that part when the node is lowered. What does not depend 
 as a constant.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -14,6 +14,7 @@ import jax.numpy as jnp
 from .array import Array
 from .control.contexts import current_context
 from .control.derivable import FORWARD, REVERSE
+from .control.liveness import Places
 from .control.loops import While
 from .control.results import place_text
 from .control.structure import flatten
@@ -76,7 +77,11 @@ class Derivative(Control):
         constants, tangents = tensors[count:size], tensors[size:]
         # A gradient gives away what it computes on the way; else the graph itself has the effects.
         effects = scope.effects if self.early and not scope.eager else None
-        outer, scope = scope, scope.inside(watch=None, effects=effects)
+        outer = scope
+        live: Mapping[Control, Places] | None = part.live(None).results
+        if outer.modes:  # of derivatives around, what is computed on the way takes part in, too
+            live = _union(part.live(None).results, outer.live)
+        scope = outer.inside(watch=None, effects=effects, live=live)
         anchor = jnp.zeros((), xs[0].dtype)
 
         def function(scope: Scope, anchor: Any, *xs: Any) -> Any:
@@ -112,6 +117,15 @@ class Derivative(Control):
             results, (reports, _) = _jacobian(pushed, anchor, xs, eager=scope.eager)
         outer.receive(part.loops, reports)
         return list(results)
+
+
+def _union(
+    one: Mapping[Control, Places], other: Mapping[Control, Places] | None
+) -> Mapping[Control, Places] | None:
+    """What takes part in one derivative or in another; None where all does."""
+    if other is None:
+        return None
+    return {node: one.get(node, frozenset()) | other.get(node, frozenset()) for node in one}
 
 
 GRADIENTS = Operation("gradients", lambda *tensors: None)

@@ -5,7 +5,7 @@ evaluated on concrete values, with `Scope(eager=True)`, it is a reference interp
 by node and through branches and loops as Python does.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,6 +17,7 @@ from .node import Apply, Bundle, Data, Node, ancestors
 
 if TYPE_CHECKING:
     from .control.effects import Effects
+    from .control.liveness import Places
     from .control.subgraph import Control, Looping
 
 __all__ = [
@@ -92,13 +93,15 @@ class Scope:
 
     `modes` are the derivatives being taken around it, the innermost first. `anchors` are zeros that
     each of these perturbs: loops have them among their inputs, so that every derivative meets
-    every loop, in order. `active` is false where the region is computed for nothing, in a batch
+    every loop, in order. `live` tells which results of branches and loops take part in them, None
+    that all do. `active` is false where the region is computed for nothing, in a batch
     whose members do not all need it; loops do not turn there. `trips` collects, as tensors of this
     region, what its loops report. `effects` are checks and prints to be carried out, None for none.
     """
 
     modes: tuple[str, ...] = ()
     anchors: tuple[Any, ...] = ()
+    live: "Mapping[Control, Places] | None" = None
     active: Any = None
     recorded: bool = False  # whether some reverse derivative is taken around
     room: Room = field(default_factory=Room)
@@ -129,6 +132,10 @@ class Scope:
             anchors=(anchor, *self.anchors),
             recorded=self.recorded or mode == "reverse",
         )
+
+    def live_places(self, node: "Control") -> "Places | None":
+        """The results of a node that take part in the derivatives; None for all."""
+        return None if self.live is None else self.live.get(node, frozenset())
 
     def note(self, loop: "Looping", trips: Trips) -> None:
         """A loop of this region reports."""

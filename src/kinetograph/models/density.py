@@ -5,7 +5,7 @@
 Each unknown v is a bijector f_v of its own slice of u. Everything here is traced by JAX.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -15,7 +15,8 @@ import numpy as np
 
 from ..distributions.family import Distribution, Family, Variable
 from ..graph.control.derivable import REVERSE
-from ..graph.control.subgraph import Looping, loops_in
+from ..graph.control.liveness import Places, live
+from ..graph.control.subgraph import Control, Looping, loops_in
 from ..graph.linear_algebra import cholesky
 from ..graph.lower import Environment, Room, Scope, evaluate
 from ..graph.node import Data, Node, ancestors
@@ -118,8 +119,17 @@ class Density:
     @cached_property
     def nodes(self) -> tuple[Node, ...]:
         """All nodes the log density is computed from."""
+        return tuple(ancestors(self._roots))
+
+    @cached_property
+    def _roots(self) -> tuple[Node, ...]:
         needed = (node for term in self.terms for node in (*term.needs(), *term.plain_needs()))
-        return tuple(ancestors([*self.unknowns, *needed]))
+        return (*self.unknowns, *needed)
+
+    @cached_property
+    def live(self) -> Mapping[Control, Places]:
+        """Which results of branches and loops the log density is computed from."""
+        return live(self.nodes, self._roots).results
 
     @cached_property
     def loops(self) -> tuple[Looping, ...]:
@@ -176,7 +186,7 @@ class Density:
             return value, gradient, ()
 
         def function(free: Any, anchor: Any) -> Any:
-            scope = Scope(room=room).derived(REVERSE, anchor)
+            scope = Scope(room=room, live=self.live).derived(REVERSE, anchor)
             return self.log_density(free, data, scope=scope), scope.reports(self.loops)
 
         anchor = jnp.zeros((), free.dtype)

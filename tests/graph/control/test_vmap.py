@@ -5,6 +5,8 @@ import pytest
 from tests.graph.control.helpers import interpreted
 
 import kinetograph as kg
+from kinetograph.graph.lower import Scope, evaluate
+from kinetograph.graph.precision import x64
 
 
 def collatz(n):
@@ -135,3 +137,46 @@ def test_more_trips_than_room_in_one_row():
     y = kg.vmap(lambda v: kg.while_loop(lambda y: y < 1000, lambda y: y + v, [v])[0])(x)
     f = kg.compile([x], [y, kg.gradients(y.sum(), x)])
     assert [r.tolist() for r in f([500.0, 1.0, 9.0])] == [[1000, 1000, 1008], [2, 1000, 112]]
+
+
+def test_gradient_of_a_loop_in_a_branch_whose_predicate_has_a_branch():
+    """The rules of the loop's derivative are carried out when the branch has been left."""
+
+    def row(x):
+        def more(n, x):
+            return kg.cond(n < 3, lambda: kg.exp(x) < 20, lambda: False)
+
+        def loop():
+            return kg.while_loop(more, lambda n, x: (n + 1, 3 * x * x), [0, x])[1]
+
+        return kg.cond(x < 2, loop, lambda: x)
+
+    x = kg.placeholder((3,), name="x")
+    y = kg.vmap(row)(x).sum()
+    slope, curvature = kg.compile([x], [kg.gradients(y, x), kg.hessian(y, x)])([0.6, 2.5, 1.9])
+    # 3 x^2 = 1.08, 3 (3 x^2)^2 = 3.4992; untouched; 3 x^2
+    np.testing.assert_allclose(slope, [4 * 27 * 0.6**3, 1.0, 6 * 1.9], rtol=1e-12)
+    np.testing.assert_allclose(np.diag(curvature), [12 * 27 * 0.6**2, 0.0, 6.0], rtol=1e-12)
+
+
+@pytest.mark.parametrize("active", [True, False])
+def test_loop_that_is_computed_for_nothing_reaches_no_limit(active):
+    x = kg.placeholder(name="x")
+    n = kg.placeholder(dtype=int, name="n")
+    (y,) = kg.while_loop(lambda v: v < 100, lambda v: 2 * v, [x], n, on_limit="error")
+    scope = Scope(active=np.bool_(active))
+    with x64():
+        evaluate([y.node], {x.node: np.float64(1.0), n.node: np.int64(0)}, scope=scope)
+    (report,) = scope.reports(list(scope.trips))
+    assert bool(report.truncated) == active
+
+
+def test_loop_without_a_derivative_reaches_its_limit():
+    x = kg.placeholder(name="x")
+    (y,) = kg.while_loop(
+        lambda v: v < 100, lambda v: 2 * v, [x], 3, "none", on_limit="error", name="short"
+    )
+    f = kg.compile([x], [y, kg.gradients(x * y, x)])
+    assert [float(v) for v in f(50.0)] == [100.0, 100.0]
+    with pytest.raises(kg.LoopError, match="short"):
+        f(1.0)

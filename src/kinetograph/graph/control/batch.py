@@ -1,6 +1,6 @@
 """`kg.vmap`: a function of rows, computed for all rows at once."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import jax
@@ -13,6 +13,7 @@ from ..errors import ModelError, ShapeError
 from ..lower import Scope, Trips
 from ..node import Node, Operation
 from .contexts import BatchContext
+from .liveness import Places
 from .results import check_function, collect, place_text
 from .state import current_versions
 from .structure import flatten
@@ -43,6 +44,10 @@ class Batch(Control):
         """The row that a parent gives; nothing for captures."""
         return self.subgraphs[0].inputs[place].label() if place < self.rows else ""
 
+    def live_parents(self, places: Places) -> Iterable[int]:
+        """The rows and captures that take part."""
+        return self.subgraphs[0].live_inputs(places)
+
     def compute(self, tensors: list[Any], scope: Scope) -> list[Any]:
         """The results of all rows."""
         (body,) = self.subgraphs
@@ -61,7 +66,8 @@ class Batch(Control):
 
         def one(*rows: Any) -> Any:
             inner = scope.inside()
-            return body.compute((*rows, *captures), inner), inner.reports(body.loops)
+            outputs = body.compute((*rows, *captures), inner, scope.live_places(self))
+            return outputs, inner.reports(body.loops)
 
         results, reports = jax.vmap(one)(*map(jnp.asarray, rows))
         scope.receive(body.loops, [Trips(*(x.max(0) for x in trips)) for trips in reports])

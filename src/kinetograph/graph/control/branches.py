@@ -5,7 +5,7 @@ members take different branches all of them are computed and the results selecte
 the gradient of a branch that is not taken at its inputs, so that it cannot poison others with NaN.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import jax.numpy as jnp
@@ -20,6 +20,7 @@ from ..messages import describe
 from ..node import Apply, Data, Inner, Node, Operation
 from ..shaping import reshape
 from .contexts import CondContext
+from .liveness import Places
 from .results import Returned, check_function, collect, common_dtype, converted, place_text
 from .results import wrap_parts as _wrap_parts
 from .subgraph import Control, Subgraph
@@ -48,9 +49,18 @@ class Cond(Control):
         """What, beside parents and subgraphs, the results depend on."""
         return str(self.places)
 
+    def live_parents(self, places: Places) -> Iterable[int]:
+        """The captures that take part in some branch."""
+        return {
+            1 + own[i]
+            for subgraph, own in zip(self.subgraphs, self.places, strict=True)
+            for i in subgraph.live_inputs(places)
+        }
+
     def compute(self, tensors: list[Any], scope: Scope) -> list[Any]:
         """The results of the branch that is taken."""
         index, *captures = tensors
+        live = scope.live_places(self)
         if scope.eager:
             taken = int(np.clip(int(index), 0, len(self.subgraphs) - 1))
             inputs = [captures[place] for place in self.places[taken]]
@@ -66,7 +76,7 @@ class Cond(Control):
                 active = taken if scope.active is None else taken & scope.active
                 inner = scope.inside(active=active)
                 inputs = [captures[place] for place in places]
-                return subgraph.compute(inputs, inner), inner.reports(loops)
+                return subgraph.compute(inputs, inner, live), inner.reports(loops)
 
             return compute
 

@@ -13,7 +13,8 @@ of trips that is not known. Here a loop brings its own rules, and they are loops
 rule builds its loops for those that are left: reverse over reverse, forward over reverse and
 reverse over forward all come out of the two rules. With none left a loop is a `lax.while_loop`.
 
-Integers and booleans have no derivative and are not kept unless the body's derivative needs them.
+Only the carry that is `live` takes part. The rest, with integers and booleans, has no derivative
+and is not kept unless the body's derivative needs it.
 """
 
 from collections.abc import Callable
@@ -25,7 +26,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from .flat import Tensors, among, floats_of, is_float, merged, no_tangent, types_of, with_zeros
+from .flat import Mask, Tensors, among, floats, merged, picked, types_of, with_zeros
 
 __all__ = ["FORWARD", "REVERSE", "Loop", "Modes", "run"]
 
@@ -42,6 +43,8 @@ class Loop:
     it is also computed where `alive` is false, for nothing. `more(carry, captures)` says whether to
     go on, for ever where it is None. `length` is the number of rows of what
     the loop reads and writes row by row; `backwards` says that it does so from the last trip.
+    `live` is the part of the carry that takes part in derivatives; None for all that is
+    floating-point.
     """
 
     body: Body
@@ -52,6 +55,19 @@ class Loop:
     strategy: str = "stack"  # or checkpoint, forward
     most: int = 2**31  # trips
     note: Callable[[int], None] | None = None  # is told the size in bytes of what is kept
+    live: Mask | None = None
+
+    def masks(self, carry: Tensors, captures: Tensors, rows: Tensors) -> tuple[Mask, Mask, Mask]:
+        """What has derivatives."""
+        return floats(carry) if self.live is None else self.live, floats(captures), floats(rows)
+
+    def settled(self, carry: Tensors) -> Tensors:
+        """The carry, of which what is not live is constant."""
+        if self.live is None:
+            return carry
+        return tuple(
+            c if m else lax.stop_gradient(c) for c, m in zip(carry, self.live, strict=True)
+        )
 
 
 def run(
@@ -85,10 +101,12 @@ def _plain(
         at = limit - 1 - trip if loop.backwards else trip
         row = tuple(_read(a, at) for a in rows)
         carry, result = loop.body(modes, more(state), carry, captures, row)
+        carry = loop.settled(carry) if modes else carry
         results = tuple(_write(a, b, at) for a, b in zip(results, result, strict=True))
         return trip + 1, carry, results
 
     buffers = tuple(jnp.zeros((loop.length, *t.shape), t.dtype) for t in loop.results)
+    carry = loop.settled(carry) if modes else carry
     trips, carry, results = lax.while_loop(more, body, (jnp.int32(0), carry, buffers))
     return carry, trips, results
 
@@ -120,14 +138,9 @@ def _reversed(
 
     def backward(kept: Any, cotangents: Any) -> Any:
         ct_carry, _, ct_results = cotangents
-        given, ct = floats_of(ct_carry), floats_of(ct_results)
-        of_carry, of_captures, of_rows = strategy.backward(kept, given, ct)
-        return (
-            None,
-            among(of_carry, product.carry),
-            among(of_captures, product.captures),
-            among(of_rows, product.rows),
-        )
+        given, ct = picked(ct_carry, product.masks[0]), picked(ct_results, product.of_results)
+        found = strategy.backward(kept, given, ct)
+        return (None, *(among(part, mask) for part, mask in zip(found, product.masks, strict=True)))
 
     call.defvjp(strategy.forward, backward, generic_batching=True)
     return call(limit, carry, captures, rows)
@@ -138,18 +151,18 @@ def _pushed(
     loop: Loop, limit: Any, carry: Tensors, captures: Tensors, rows: Tensors, rest: Modes
 ) -> tuple[Tensors, Any, Tensors]:
     counts = len(carry), len(captures), len(rows), len(loop.results)
+    masks, of_results = loop.masks(carry, captures, rows), floats(loop.results)
 
     def body(modes: Modes, alive: Any, carry: Tensors, captures: Tensors, row: Tensors) -> Any:
         parts = (carry[: counts[0]], captures[: counts[1]], row[: counts[2]])
         tangents = (carry[counts[0] :], captures[counts[1] :], row[counts[2] :])
 
-        def differentiable(*floats: Tensors) -> Any:
-            inputs = (merged(f, part) for f, part in zip(floats, parts, strict=True))
-            new, result = loop.body((FORWARD, *modes), alive, *inputs)
-            return (floats_of(new), floats_of(result)), (new, result)
+        def differentiable(*own: Tensors) -> Any:
+            new, result = loop.body((FORWARD, *modes), alive, *map(merged, own, parts, masks))
+            return (picked(new, masks[0]), picked(result, of_results)), (new, result)
 
         _, (d_new, d_result), (new, result) = jax.jvp(
-            differentiable, tuple(map(floats_of, parts)), tangents, has_aux=True
+            differentiable, tuple(map(picked, parts, masks)), tangents, has_aux=True
         )
         return (*new, *d_new), (*result, *d_result)
 
@@ -158,7 +171,8 @@ def _pushed(
         loop,
         body=body,
         more=None if more is None else lambda c, k: more(c[: counts[0]], k[: counts[1]]),
-        results=(*loop.results, *floats_of(loop.results)),
+        results=(*loop.results, *picked(loop.results, of_results)),
+        live=None if loop.live is None else (*loop.live, *(True for m in loop.live if m)),
     )
 
     @jax.custom_jvp
@@ -169,13 +183,18 @@ def _pushed(
     def rule(primals: Any, tangents: Any) -> Any:
         limit, *parts = primals
         carry, captures, rows = (
-            (*part, *(t for t, p in zip(ts, part, strict=True) if is_float(p)))
-            for part, ts in zip(parts, tangents[1:], strict=True)
+            (*part, *picked(ts, mask))
+            for part, ts, mask in zip(parts, tangents[1:], masks, strict=True)
         )
         new, trips, results = run(pairs, limit, carry, captures, rows, rest)
         d_new, d_results = new[counts[0] :], results[counts[3] :]
         new, results = new[: counts[0]], results[: counts[3]]
-        tangent = (with_zeros(d_new, new), no_tangent(trips), with_zeros(d_results, results))
+        d_trips = with_zeros((), (trips,), (False,))[0]
+        tangent = (
+            with_zeros(d_new, new, masks[0]),
+            d_trips,
+            with_zeros(d_results, results, of_results),
+        )
         return (new, trips, results), tangent
 
     return call(limit, carry, captures, rows)

@@ -1,4 +1,7 @@
-"""Flat tuples of tensors, of which only the floating-point ones have derivatives."""
+"""Flat tuples of tensors, of which only some take part in derivatives.
+
+A mask tells which: the floating-point ones at most.
+"""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -13,24 +16,25 @@ __all__ = [
     "among",
     "bytes_of",
     "filled",
-    "floats_of",
-    "is_float",
+    "floats",
     "merged",
-    "no_tangent",
+    "picked",
     "types_of",
     "used_inputs",
     "with_zeros",
 ]
 
 Tensors = tuple[Any, ...]
+Mask = tuple[bool, ...]
 
 
-def is_float(x: Any) -> bool:
-    return jnp.issubdtype(x.dtype, jnp.inexact)
+def floats(tensors: Iterable[Any]) -> Mask:
+    """The mask of all floating-point tensors."""
+    return tuple(jnp.issubdtype(t.dtype, jnp.inexact) for t in tensors)
 
 
-def floats_of(tensors: Sequence[Any]) -> Tensors:
-    return tuple(t for t in tensors if is_float(t))
+def picked(tensors: Sequence[Any], mask: Mask) -> Tensors:
+    return tuple(t for t, chosen in zip(tensors, mask, strict=True) if chosen)
 
 
 def bytes_of(tensors: Iterable[Any]) -> int:
@@ -42,16 +46,16 @@ def types_of(tensors: Sequence[Any]) -> tuple[jax.ShapeDtypeStruct, ...]:
     return tuple(jax.ShapeDtypeStruct(t.shape, t.dtype) for t in tensors)
 
 
-def merged(floats: Tensors, everything: Tensors) -> Tensors:
-    """`everything` with its floating-point parts replaced."""
-    rest = iter(floats)
-    return tuple(next(rest) if is_float(x) else x for x in everything)
+def merged(parts: Tensors, everything: Tensors, mask: Mask) -> Tensors:
+    """`everything` with those in the mask replaced."""
+    rest = iter(parts)
+    return tuple(next(rest) if m else x for x, m in zip(everything, mask, strict=True))
 
 
-def among(floats: Tensors, kinds: Tensors) -> tuple[Any, ...]:
+def among(parts: Tensors, mask: Mask) -> tuple[Any, ...]:
     """Cotangents in their places, None for what has none."""
-    rest = iter(floats)
-    return tuple(next(rest, None) if is_float(kind) else None for kind in kinds)
+    rest = iter(parts)
+    return tuple(next(rest, None) if chosen else None for chosen in mask)
 
 
 def filled(kept: Tensors, kinds: Tensors, needed: Sequence[bool]) -> Tensors:
@@ -63,13 +67,15 @@ def filled(kept: Tensors, kinds: Tensors, needed: Sequence[bool]) -> Tensors:
     )
 
 
-def no_tangent(x: Any) -> np.ndarray:
-    return np.zeros(x.shape, jax.dtypes.float0)
-
-
-def with_zeros(tangents: Tensors, values: Tensors) -> Tensors:
+def with_zeros(tangents: Tensors, values: Tensors, mask: Mask) -> Tensors:
+    """Tangents in their places, zeros for what has none."""
     rest = iter(tangents)
-    return tuple(next(rest) if is_float(v) else no_tangent(v) for v in values)
+    return tuple(next(rest) if m else _zero(v) for v, m in zip(values, mask, strict=True))
+
+
+def _zero(x: Any) -> Any:
+    inexact = jnp.issubdtype(x.dtype, jnp.inexact)
+    return jnp.zeros_like(x) if inexact else np.zeros(x.shape, jax.dtypes.float0)
 
 
 def used_inputs(jaxpr: Any) -> list[bool]:

@@ -5,7 +5,8 @@ captured values go in; the last values of the first two, the number of trips and
 ended the loop come out.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import jax.numpy as jnp
@@ -17,6 +18,7 @@ from ..node import Node, Operation
 from .contexts import WhileContext
 from .derivable import Loop, run
 from .flat import bytes_of
+from .liveness import Places
 from .subgraph import Looping, Subgraph
 
 __all__ = ["GRADS", "While"]
@@ -92,6 +94,27 @@ class While(Looping):
         """How the user calls a loop variable."""
         return self.subgraphs[1].inputs[place].label()
 
+    def live_variables(self, places: Places | None) -> tuple[Places, Places]:
+        """The carried values and the captures that take part where those results do."""
+        predicate, body = self.subgraphs
+        count = self.carried
+        live = frozenset(range(count) if places is None else places) & frozenset(range(count))
+        while True:
+            judged = (1 + i for i, place in enumerate(self.judging) if place in live)
+            reached = body.live_inputs(live) | predicate.live_inputs(frozenset(judged))
+            if live >= (inside := {i for i in reached if i < count}):
+                kinds = self.subgraphs[1].inputs
+                carried = frozenset(i for i in live if kinds[i].dtype.kind == "f")
+                return carried, frozenset(i - count for i in reached if i >= count)
+            live |= inside
+
+    def live_parents(self, places: Places) -> Iterable[int]:
+        """The loop variables and captures that take part, to a fixed point."""
+        if self.grad == "none":
+            return ()
+        carried, captures = self.live_variables(places)
+        return (*carried, *(self.carried + i for i in captures))
+
     def compute(self, tensors: list[Any], scope: Scope) -> list[Any]:
         """The loop variables after the last trip, and what else the loop gives."""
         carried, rest = tensors[: self.carried], tensors[self.carried :]
@@ -99,10 +122,11 @@ class While(Looping):
         limit = bound[0] if bound else FOREVER if self.bound is None else self.bound
         if scope.eager:
             return self._interpret(carried, captures, int(limit), scope)
-        if self.grad == "none":
+        live = self.live_variables(scope.live_places(self))[0] if scope.modes else frozenset()
+        if scope.modes and (self.grad == "none" or not live):
             carried, captures = (list(map(lax.stop_gradient, part)) for part in (carried, captures))
-            scope = scope.inside(modes=(), anchors=(), recorded=False)
-        return _Lowered(self, scope).results(carried, captures, limit)
+            scope = replace(scope, modes=(), anchors=(), live=None, recorded=False)
+        return _Lowered(self, scope, live).results(carried, captures, limit)
 
     def _interpret(
         self, carried: list[Any], captures: list[Any], limit: int, scope: Scope
@@ -159,9 +183,10 @@ class _Lowered:
     inside: it must run once more than the body, and no oftener.
     """
 
-    def __init__(self, node: While, scope: Scope) -> None:
-        self.node, self.scope = node, scope
+    def __init__(self, node: While, scope: Scope, live: Places) -> None:
+        self.node, self.scope, self.live = node, scope, live
         self.predicate, self.body = node.subgraphs
+        self.live_judged = frozenset(1 + i for i, place in enumerate(node.judging) if place in live)
         self.inner = tuple(dict.fromkeys((*self.predicate.loops, *self.body.loops)))
         self.carries_verdict = bool(node.judging or self.predicate.loops)
 
@@ -181,6 +206,7 @@ class _Lowered:
             strategy=plan.strategy,
             most=FOREVER if node.bound is None else max(node.bound, 1),
             note=sizes.append,
+            live=tuple(i in self.live for i in range(len(state))),
         )
         bound = limit
         limit = jnp.clip(jnp.asarray(limit), 0, FOREVER).astype(np.int32)
@@ -214,7 +240,8 @@ class _Lowered:
         values, verdict = list(carried), []
         inner = scope.inside()
         if self.carries_verdict:
-            answer, *versions = self.predicate.compute((*carried, *outer[: self.captured]), inner)
+            tensors = (*carried, *outer[: self.captured])
+            answer, *versions = self.predicate.compute(tensors, inner, self.live_judged)
             verdict = [answer]
             for place, version in zip(self.node.judging, versions, strict=True):
                 values[place] = version
@@ -227,7 +254,7 @@ class _Lowered:
     ) -> tuple[tuple[Any, ...], tuple[()]]:
         count = self.node.carried
         scope = self.scope.inside(modes=modes, anchors=outer[self.captured :], active=alive)
-        carried = self.body.compute((*state[:count], *outer[: self.captured]), scope)
+        carried = self.body.compute((*state[:count], *outer[: self.captured]), scope, self.live)
         flat = state[count + self.carries_verdict :]
         reports = [flat[i : i + 3] for i in range(0, len(flat), 3)]
         scope.receive(self.inner, reports)
@@ -240,7 +267,9 @@ class _Lowered:
         if self.carries_verdict:
             verdict = state[count]
         else:
-            scope = self.scope.inside(modes=(), anchors=())
+            # No loops inside, so it does not matter where it is computed for nothing; and the rules
+            # of derivatives come here when the values around the loop are gone.
+            scope = self.scope.inside(modes=(), anchors=(), active=None)
             (verdict,) = self.predicate.compute((*state[:count], *outer[: self.captured]), scope)
         # Gradients that lacked room may be wrong: go no further on them.
         for short in state[count + self.carries_verdict + 2 :: 3]:

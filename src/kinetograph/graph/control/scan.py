@@ -1,6 +1,6 @@
 """`kg.scan`: a loop over rows, with a number of trips known when the graph is built."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import jax.numpy as jnp
@@ -14,6 +14,7 @@ from ..lower import Scope
 from ..messages import describe
 from ..node import Inner, Node, Operation
 from .contexts import ScanContext
+from .liveness import Places
 from .results import Returned, check_function, collect, place_text, wrap_parts
 from .structure import Pattern, flatten
 from .subgraph import Control, Subgraph
@@ -62,6 +63,20 @@ class Scan(Control):
             return f".{self.input_name(place)}"
         return f".ys[{place - self.carried}]" if self.results > 1 else ".ys"
 
+    def live_outputs(self, places: Places | None) -> Places:
+        """The outputs of the body that take part where those results do, to a fixed point."""
+        (body,) = self.subgraphs
+        live = frozenset(range(len(body.outputs)) if places is None else places)
+        while not live >= (more := {i for i in body.live_inputs(live) if i < self.carried}):
+            live |= more
+        return live
+
+    def live_parents(self, places: Places) -> Iterable[int]:
+        """The carry, rows and captures that take part."""
+        return self.subgraphs[0].live_inputs(self.live_outputs(places)) | {
+            i for i in places if i < self.carried
+        }
+
     def compute(self, tensors: list[Any], scope: Scope) -> list[Any]:
         """The carry after the last row, and the stacked results."""
         (body,) = self.subgraphs
@@ -71,14 +86,23 @@ class Scan(Control):
         if scope.eager:
             return self._interpret(carry, rows, captures, scope)
 
+        live = self.live_outputs(scope.live_places(self)) if scope.modes else frozenset()
+
+        def settled(outputs: Sequence[Any]) -> list[Any]:
+            if not scope.modes:
+                return list(outputs)
+            return [x if i in live else lax.stop_gradient(x) for i, x in enumerate(outputs)]
+
         def turn(state: Any, row: Any) -> Any:
             carry, reports = state
             inner = scope.inside()
             inner.receive(body.loops, reports)
-            outputs = body.compute((*carry, *row, *captures), inner)
-            return (outputs[: self.carried], inner.reports(body.loops)), outputs[self.carried :]
+            outputs = settled(body.compute((*carry, *row, *captures), inner, live))
+            return (tuple(outputs[: self.carried]), inner.reports(body.loops)), outputs[
+                self.carried :
+            ]
 
-        start = (tuple(carry), scope.inside().reports(body.loops))
+        start = (tuple(settled(carry)), scope.inside().reports(body.loops))
         (new, reports), results = lax.scan(
             turn, start, tuple(rows), length=self.length, reverse=self.reverse
         )

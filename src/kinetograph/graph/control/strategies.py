@@ -20,7 +20,7 @@ import numpy as np
 from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 
 from .derivable import FORWARD, REVERSE, Loop, Modes, run
-from .flat import Tensors, bytes_of, filled, floats_of, merged, types_of, used_inputs
+from .flat import Tensors, bytes_of, filled, floats, merged, picked, types_of, used_inputs
 
 __all__ = ["STRATEGIES", "Checkpoints", "Jacobian", "Product", "Stack"]
 
@@ -31,28 +31,36 @@ class Product:
     """The vector-Jacobian product of a loop's body, traced once.
 
     A function of (alive, carry, captures, row, cotangents of the new carry, cotangents of the
-    result), floating-point parts only among cotangents, which gives those of carry, captures, row.
+    result), which gives the cotangents of carry, captures, row. `masks` tell which of these, and
+    `of_results` which of the results, have cotangents.
     """
 
     def __init__(
         self, loop: Loop, carry: Tensors, captures: Tensors, rows: Tensors, rest: Modes
     ) -> None:
         self.carry, self.captures, self.rows = carry, captures, rows
+        self.masks = loop.masks(carry, captures, rows)
+        self.of_results = floats(loop.results)
 
         def product(alive: Any, *tensors: Tensors) -> Any:
             *parts, ct_carry, ct_result = tensors
 
-            def differentiable(*floats: Tensors) -> Any:
-                inputs = (merged(f, part) for f, part in zip(floats, parts, strict=True))
+            def differentiable(*own: Tensors) -> Any:
+                inputs = map(merged, own, parts, self.masks)
                 new, result = loop.body((REVERSE, *rest), alive, *inputs)
-                return floats_of(new), floats_of(result)
+                return picked(new, self.masks[0]), picked(result, self.of_results)
 
-            _, pull = jax.vjp(differentiable, *map(floats_of, parts))
+            _, pull = jax.vjp(differentiable, *map(picked, parts, self.masks))
             return pull((ct_carry, ct_result))
 
         flag = jax.ShapeDtypeStruct((), np.bool_)
         self.jaxpr: ClosedJaxpr = jax.make_jaxpr(product)(
-            flag, carry, captures, rows, floats_of(carry), floats_of(loop.results)
+            flag,
+            carry,
+            captures,
+            rows,
+            picked(carry, self.masks[0]),
+            picked(loop.results, self.of_results),
         )
         self.evaluate = jaxpr_as_fun(self.jaxpr)
         counts = [len(carry), len(captures), len(rows)]
@@ -60,7 +68,15 @@ class Product:
         ends = np.cumsum(counts)
         self.needs_carry = used[: ends[0]]
         self.needs_row = used[ends[1] : ends[2]]
-        self._sizes = [len(floats_of(part)) for part in (carry, captures, rows)]
+        self._sizes = [sum(mask) for mask in self.masks]
+
+    def moving(self, place: int) -> Tensors:
+        """The types of what has cotangents, of carry (0), captures (1) or a row (2)."""
+        return picked((self.carry, self.captures, self.rows)[place], self.masks[place])
+
+    def still(self) -> Tensors:
+        """The cotangents of the captures before the first trip back."""
+        return tuple(jnp.zeros(t.shape, t.dtype) for t in self.moving(1))
 
     def __call__(self, alive: Any, *parts: Tensors) -> tuple[Tensors, Tensors, Tensors]:
         flat = iter(self.evaluate(alive, *(leaf for part in parts for leaf in part)))
@@ -113,14 +129,18 @@ class Stack:
             body,
             None,
             self.loop.length,
-            floats_of(product.rows),
+            product.moving(2),
             backwards=not self.loop.backwards,
         )
-        zeros = tuple(jnp.zeros(t.shape, t.dtype) for t in floats_of(product.captures))
-        by_row = (*stack, *kept_rows, *ct_results, *floats_of(product.rows))
+        by_row = (*stack, *kept_rows, *ct_results, *product.moving(2))
         limit = jnp.minimum(trips, self.loop.length) if by_row else trips
         cts, _, of_rows = run(
-            down, limit, (*ct_carry, *zeros), captures, (*stack, *kept_rows, *ct_results), self.rest
+            down,
+            limit,
+            (*ct_carry, *product.still()),
+            captures,
+            (*stack, *kept_rows, *ct_results),
+            self.rest,
         )
         return cts[:count], cts[count:], of_rows
 
@@ -148,8 +168,8 @@ class Checkpoints:
 
     def backward(self, kept: Any, ct_carry: Tensors, ct_results: Tensors) -> Any:
         trips, carry, captures = kept
-        zeros = tuple(jnp.zeros(t.shape, t.dtype) for t in floats_of(self.product.captures))
-        cts = self._segment(self.levels, carry, captures, trips, (*ct_carry, *zeros))
+        start = (*ct_carry, *self.product.still())
+        cts = self._segment(self.levels, carry, captures, trips, start)
         count = len(ct_carry)
         return cts[:count], cts[count:], ()
 
@@ -182,7 +202,7 @@ class Checkpoints:
             return (left - part, *inner._segment(level - 1, row, captures, part, tuple(cts))), ()
 
         outer = (*captures, stride)
-        first = Loop(up, None, self.slots, types_of(carry))
+        first = Loop(up, None, self.slots, types_of(carry), live=self.loop.live)
         starts = run(first, parts, carry, outer, (), self.rest)[2]
         second = Loop(down, None, self.slots, backwards=True)
         state, _, _ = run(second, parts, (trips, *cts), outer, starts, self.rest)
@@ -200,7 +220,7 @@ class Checkpoints:
         loop = replace(self.loop, more=None, length=self.slots, strategy="stack")
         stack = Stack(loop, self.product, self.rest)
         _, kept = stack.forward(trips, carry, captures, ())
-        count = len(floats_of(carry))
+        count = len(self.product.moving(0))
         of_carry, of_captures, _ = stack.backward(kept, cts[:count], ())
         sums = (a + b for a, b in zip(cts[count:], of_captures, strict=True))
         return (*of_carry, *sums)
@@ -217,23 +237,22 @@ class Jacobian:
         self.loop, self.product, self.rest = loop, product, rest
 
     def forward(self, limit: Any, carry: Tensors, captures: Tensors, rows: Tensors) -> Any:
-        parts = (carry, captures)
+        parts, masks = (carry, captures), self.product.masks[:2]
 
-        def differentiable(*floats: Tensors) -> Any:
-            new_carry, new_captures = map(merged, floats, parts)
+        def differentiable(*own: Tensors) -> Any:
+            new_carry, new_captures = map(merged, own, parts, masks)
             modes = (FORWARD, *self.rest)
             new, _, _ = run(self.loop, limit, new_carry, new_captures, rows, modes)
-            return floats_of(new)
+            return picked(new, masks[0])
 
-        jacobian = jax.jacfwd(differentiable, argnums=(0, 1))(*map(floats_of, parts))
+        jacobian = jax.jacfwd(differentiable, argnums=(0, 1))(*map(picked, parts, masks))
         new, trips, results = run(self.loop, limit, carry, captures, rows, self.rest)
         return (new, trips, results), jacobian
 
     def backward(self, jacobian: Any, ct_carry: Tensors, ct_results: Tensors) -> Any:
         def pulled(place: int) -> Tensors:
-            kinds = (self.product.carry, self.product.captures)[place]
             sums = []
-            for i in range(len(floats_of(kinds))):
+            for i in range(len(self.product.moving(place))):
                 terms = (
                     jnp.tensordot(ct, row[place][i], axes=ct.ndim)
                     for ct, row in zip(ct_carry, jacobian, strict=True)

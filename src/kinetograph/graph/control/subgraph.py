@@ -2,12 +2,14 @@
 
 import weakref
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from jax import lax
 
 from ..node import Bundle, Call, Inner, Node, Operation, ancestors
 from .contexts import ControlFlowContext
+from .liveness import Live, Places, live
 
 if TYPE_CHECKING:
     from ..lower import Scope
@@ -27,12 +29,35 @@ class Subgraph:
         given = set(self.inputs)
         self.nodes = tuple(ancestors(self.outputs, stop=given.__contains__))  # parents first
         self.loops = tuple(loops_in(self.nodes))
+        self._live: dict[Places, Live] = {}  # found so far
 
-    def compute(self, tensors: Iterable[Any], scope: "Scope") -> tuple[Any, ...]:
-        """The tensors of the outputs, given those of the inputs."""
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_live": {}}
+
+    def live(self, places: Places | None) -> Live:
+        """What the outputs at these places (None: at all) are computed from."""
+        if places is None:
+            places = frozenset(range(len(self.outputs)))
+        if places not in self._live:
+            self._live[places] = live(self.nodes, [self.outputs[place] for place in places])
+        return self._live[places]
+
+    def live_inputs(self, places: Places) -> Places:
+        """The places of the inputs that those outputs depend on, as far as derivatives go."""
+        found = self.live(places).nodes
+        return frozenset(i for i, node in enumerate(self.inputs) if node in found)
+
+    def compute(
+        self, tensors: Iterable[Any], scope: "Scope", places: Places | None = None
+    ) -> tuple[Any, ...]:
+        """The tensors of the outputs, given those of the inputs.
+
+        `places` are the outputs that take part in derivatives; None for all.
+        """
         from ..lower import evaluate
 
         environment = dict(zip(self.inputs, tensors, strict=True))
+        scope = replace(scope, live=self.live(places).results if scope.modes else None)
         evaluate(self.outputs, environment, scope=scope)
         # Of exactly the promised type: JAX distinguishes "weak" ones.
         return tuple(
@@ -92,6 +117,10 @@ class Control(Bundle):
     def compute(self, tensors: list[Any], scope: "Scope") -> list[Any]:
         """The tensors of the results, given those of the parents."""
         raise NotImplementedError
+
+    def live_parents(self, places: Places) -> Iterable[int]:
+        """The parents on which the results at these places depend, as far as derivatives go."""
+        return range(len(self.parents)) if places else ()
 
     def static_text(self) -> str:
         """What, beside parents and subgraphs, the results depend on."""

@@ -1,4 +1,4 @@
-"""Functions that are expressions of others: binomials, links and matrix conveniences."""
+"""Functions that are expressions of others: links and matrix conveniences."""
 
 import numpy as np
 
@@ -14,29 +14,10 @@ from .shaping import broadcast_to, concatenate, diagonal, expand_dims, swapaxes
 __all__ = [
     "chol_inverse",
     "chol_outer",
-    "comb",
     "cov2cor",
     "imultilogit",
-    "log_comb",
     "pairwise_distance",
 ]
-
-
-def log_comb(n: Operand, k: Operand) -> Node:
-    """The logarithm of the number of ways to choose k out of n."""
-    total = elementwise("add", n, 1.0)
-    taken = elementwise("add", k, 1.0)
-    left = elementwise("subtract", total, k)
-    # gammaln(a) + gammaln(b) - gammaln(a + b), without the cancellation for large n
-    return elementwise(
-        "negative",
-        elementwise("add", elementwise("betaln", left, taken), elementwise("log", total)),
-    )
-
-
-def comb(n: Operand, k: Operand) -> Node:
-    """The number of ways to choose k out of n, for real n and k by the gamma function."""
-    return elementwise("exp", log_comb(n, k))
 
 
 def imultilogit(x: Operand) -> Node:

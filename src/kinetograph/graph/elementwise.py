@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.scipy import special as jsp
 
-from . import special
+from . import gammas, gaussian, special
 from .errors import ShapeError, SymbolicError
 from .messages import describe, describe_operands
 from .node import Apply, Data, Node, Operation
@@ -30,31 +30,44 @@ BOOL = np.dtype(bool)
 
 
 _FLOAT_ONLY: dict[str, Callable[..., Any]] = {
-    "expit": jax.nn.sigmoid,
-    "logit": jsp.logit,
-    "log_expit": jax.nn.log_sigmoid,
-    "softplus": jax.nn.softplus,
+    "expit": special.expit,
+    "logit": special.logit,
+    "log_expit": special.log_expit,
+    "softplus": special.softplus,
     "log1mexp": special.log1mexp,
     "sinpi": special.sinpi,
     "cospi": special.cospi,
     "tanpi": lambda x: special.sinpi(x) / special.cospi(x),
-    "icloglog": lambda x: -jnp.expm1(-jnp.exp(x)),
-    "icauchit": lambda x: 0.5 + jnp.arctan(x) / np.pi,
-    "gammaln": jsp.gammaln,
-    "gamma": jsp.gamma,
-    "psi": jsp.digamma,
-    "digamma": jsp.digamma,
-    "trigamma": lambda x: jsp.polygamma(1, x),
-    "polygamma": lambda n, x: jsp.polygamma(jnp.round(n).astype(np.int32), x),
-    "betaln": special.betaln,
+    "icloglog": special.icloglog,
+    "icauchit": special.icauchit,
+    "gammaln": gammas.gammaln,
+    "gamma": gammas.gamma,
+    "psi": gammas.digamma,
+    "digamma": gammas.digamma,
+    "trigamma": gammas.trigamma,
+    "betaln": gammas.betaln,
+    "comb": gammas.comb,
+    "log_comb": gammas.log_comb,
     "erf": jsp.erf,
     "erfc": jsp.erfc,
-    "erfinv": jsp.erfinv,
-    "ndtr": jsp.ndtr,
-    "log_ndtr": jsp.log_ndtr,
-    "ndtri": jsp.ndtri,
-    "xlogy": jsp.xlogy,
-    "xlog1py": jsp.xlog1py,
+    "erfinv": gaussian.erfinv,
+    "ndtr": gaussian.ndtr,
+    "log_ndtr": gaussian.log_ndtr,
+    "ndtri": gaussian.ndtri,
+    "xlogy": special.xlogy,
+    "xlog1py": special.xlog1py,
+}
+# NumPy's own functions whose derivatives are better than JAX's, for floating-point numbers.
+_FLOAT_RULES: dict[str, Callable[..., Any]] = {
+    "tanh": special.tanh,
+    "logaddexp": special.logaddexp,
+    "logaddexp2": special.logaddexp2,
+    "hypot": special.hypot,
+    "arctan2": special.arctan2,
+    "maximum": special.maximum,
+    "minimum": special.minimum,
+    "fmax": special.fmax,
+    "fmin": special.fmin,
 }
 
 # NumPy's ufuncs whose JAX namesakes compute the same function.
@@ -99,6 +112,8 @@ def _operation(name: str, lower: Callable[..., Any]) -> Operation:
 
 ELEMENTWISE: dict[str, Operation] = {
     **{name: _operation(name, getattr(jnp, name)) for name in _UFUNCS},
+    **{name: _operation(name, lower) for name, lower in _FLOAT_RULES.items()},
+    "power": _operation("power", special.any_power),
     "absolute": _operation("absolute", special.absolute),
     "fabs": _operation("fabs", special.absolute),
     "reciprocal": _operation("reciprocal", special.reciprocal),

@@ -93,12 +93,12 @@ def round(x: Any, decimals: int = 0) -> Array:
 
 def comb(n: Any, k: Any) -> Array:
     """The number of ways to choose k out of n, for real n and k by the gamma function."""
-    return Array(derived.comb(n, k))
+    return Array(ew.elementwise("comb", n, k))
 
 
 def log_comb(n: Any, k: Any) -> Array:
     """The logarithm of the number of ways to choose k out of n."""
-    return Array(derived.log_comb(n, k))
+    return Array(ew.elementwise("log_comb", n, k))
 
 
 def where(condition: Any, x: Any, y: Any) -> Array:

@@ -1,69 +1,248 @@
-"""Functions of tensors that JAX lacks, or whose values or derivatives are not right everywhere."""
+"""Logistic functions, logarithms of sums and powers, with values and derivatives right everywhere.
+
+The gamma function's family is in `gammas`, the normal distribution's in `gaussian`.
+"""
 
 import math
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.scipy.special import gammaln
 
-__all__ = ["absolute", "betaln", "cospi", "log1mexp", "reciprocal", "segment_prod", "sinpi"]
+from .derivative_rules import derivative, derivatives, partials
+
+__all__ = [
+    "absolute",
+    "any_power",
+    "arctan2",
+    "cospi",
+    "expit",
+    "fmax",
+    "fmin",
+    "hypot",
+    "icauchit",
+    "icloglog",
+    "log1mexp",
+    "log_expit",
+    "logaddexp",
+    "logaddexp2",
+    "logit",
+    "maximum",
+    "minimum",
+    "power",
+    "reciprocal",
+    "segment_prod",
+    "sinpi",
+    "softplus",
+    "tanh",
+    "xlog1py",
+    "xlogy",
+]
 
 
+# The logistic function and its relatives.
+@derivative(lambda x: -jnp.tanh(0.5 * x) * _logistic_density(x))
+def _logistic_density(x):
+    return jax.nn.sigmoid(x) * jax.nn.sigmoid(-x)
+
+
+@derivative(_logistic_density)
+def expit(x):
+    """The logistic function 1 / (1 + exp(-x))."""
+    return jax.nn.sigmoid(x)
+
+
+@derivative(lambda x: 4 * _logistic_density(2 * x))
+def tanh(x):
+    """The hyperbolic tangent; its derivative does not round to 0 beyond 19."""
+    return jnp.tanh(x)
+
+
+@derivative(expit)
+def softplus(x):
+    """log(1 + exp(x)), without overflow."""
+    return jnp.maximum(x, 0) + jnp.log1p(jnp.exp(-jnp.abs(x)))
+
+
+def log_expit(x):
+    """log(expit(x)), without overflow."""
+    return -softplus(-x)
+
+
+@derivative(lambda p: 1 / (p * (1 - p)))
+def logit(p):
+    """log(p / (1 - p)), accurate near 1/2, too."""
+    middle = jnp.abs(p - 0.5) < 0.25
+    near = jnp.where(middle, p, 0.5)
+    return jnp.where(middle, jnp.log1p((2 * near - 1) / (1 - near)), jnp.log(p) - jnp.log1p(-p))
+
+
+def icloglog(x):
+    """1 - exp(-exp(x)); from 40 on it is 1."""
+    return -jnp.expm1(-jnp.exp(minimum(x, jnp.full_like(x, 40.0))))
+
+
+@derivative(lambda x: 1 / (np.pi * (1 + x * x)))
+def icauchit(x):
+    """1/2 + arctan(x) / pi, without cancellation."""
+    return jnp.arctan2(jnp.ones_like(x), -x) / np.pi
+
+
+@derivative(lambda x: jnp.exp(-x) / -jnp.expm1(-x))
+def log1mexp(x):
+    """log(1 - exp(-x)) for x > 0, accurate at both ends (Mächler 2012)."""
+    small = x < 0.6931471805599453
+    return jnp.where(small, jnp.log(-jnp.expm1(-x)), jnp.log1p(-jnp.exp(-x)))
+
+
+def _adding(scale: float, power, log1p):
+    """log(b^x + b^y) to a base b with the natural logarithm `scale`."""
+
+    def share(x, y):
+        """The derivative by x: the part of b^x in the sum, 0 where the sum is 0."""
+        stuck = (x == y) & jnp.isinf(x)
+        part = expit(scale * (jnp.where(stuck, 0.0, x) - jnp.where(stuck, 0.0, y)))
+        return jnp.where(stuck & (x < 0), 0.0, part)
+
+    @partials(share, lambda x, y: share(y, x))
+    def function(x, y):
+        distance = jnp.where(x == y, 0.0, jnp.abs(x - y))
+        return jnp.maximum(x, y) + log1p(power(-distance))
+
+    return function
+
+
+logaddexp = _adding(1.0, jnp.exp, jnp.log1p)
+logaddexp2 = _adding(math.log(2), jnp.exp2, lambda x: jnp.log1p(x) / math.log(2))
+
+
+# Sines of multiples of pi.
+def _nearest(x):
+    """x less the nearest even number, and its mirror image within a half."""
+    r = x - 2.0 * jnp.round(x / 2.0)
+    return jnp.where(jnp.abs(r) > 0.5, jnp.sign(r) - r, r)
+
+
+@derivative(lambda x: np.pi * cospi(x))
 def sinpi(x):
     """sin(pi x), exact at multiples of a half."""
-    r = x - 2.0 * jnp.round(x / 2.0)
-    near = jnp.where(jnp.abs(r) > 0.5, jnp.sign(r) - r, r)
-    return jnp.sin(np.pi * near)
+    return jnp.sin(np.pi * _nearest(x))
 
 
+@derivative(lambda x: -np.pi * sinpi(x))
 def cospi(x):
     """cos(pi x), exact at multiples of a half."""
-    return sinpi(0.5 - jnp.abs(x - 2.0 * jnp.round(x / 2.0)))
+    return jnp.sin(np.pi * _nearest(0.5 - jnp.abs(x - 2.0 * jnp.round(x / 2.0))))
+
+
+# Choices: where the derivative is 0, it is not a product by 0.
+def _sign_of(x, t):
+    return jnp.where(x > 0, t, jnp.where(x < 0, -t, jnp.zeros_like(t)))
+
+
+@derivatives(lambda primals, tangents: _sign_of(*primals, *tangents))
+def _float_absolute(x):
+    return jnp.abs(x)
 
 
 def absolute(x):
     """|x| with derivative 0 at 0 (JAX's own is 1 there)."""
-    return x * jnp.sign(x) if x.dtype.kind == "f" else jnp.abs(x)
+    return _float_absolute(x) if x.dtype.kind == "f" else jnp.abs(x)
+
+
+def _choosing(choose, first):
+    def rule(primals, tangents):
+        (x, y), (s, t) = primals, tangents
+        s, t = jnp.broadcast_arrays(s, t)
+        nothing = jnp.zeros_like(s)
+        mine, tie = first(x, y), x == y
+        left = jnp.where(mine, s, jnp.where(tie, 0.5 * s, nothing))
+        return left + jnp.where(mine, nothing, jnp.where(tie, 0.5 * t, t))
+
+    known = derivatives(rule)(choose)
+    return lambda x, y: known(x, y) if x.dtype.kind == "f" else choose(x, y)
+
+
+maximum = _choosing(jnp.maximum, lambda x, y: x > y)
+minimum = _choosing(jnp.minimum, lambda x, y: x < y)
+
+
+def _without_nan(x, y):
+    if x.dtype.kind != "f":
+        return x, y
+    return jnp.where(jnp.isnan(x), y, x), jnp.where(jnp.isnan(y), x, y)
+
+
+def fmax(x, y):
+    """The larger of two numbers, of which one may be NaN."""
+    return maximum(*_without_nan(x, y))
+
+
+def fmin(x, y):
+    """The smaller of two numbers, of which one may be NaN."""
+    return minimum(*_without_nan(x, y))
+
+
+# Functions of two numbers.
+def _by_base(x, y):
+    zero = y == 0
+    return jnp.where(zero, 0.0, y * power(x, jnp.where(zero, 1.0, y - 1)))
+
+
+def _by_exponent(x, y):
+    still = (x == 0) & (y > 0)
+    return jnp.where(still, 0.0, power(x, y) * jnp.log(jnp.where(still, 1.0, x)))
+
+
+@partials(_by_base, _by_exponent)
+def power(x, y):
+    """x to the y."""
+    return jax.lax.pow(*jnp.broadcast_arrays(x, y))
+
+
+def any_power(x, y):
+    """x to the y, of floating-point numbers or of integers."""
+    return power(x, y) if x.dtype.kind == "f" else jnp.power(x, y)
+
+
+@partials(
+    lambda x, y: jnp.log(y), lambda x, y: jnp.where(x == 0, 0.0, x / jnp.where(x == 0, 1.0, y))
+)
+def xlogy(x, y):
+    """x log(y), and 0 for x = 0."""
+    return jnp.where(x == 0, 0.0, x * jnp.log(y))
+
+
+@partials(
+    lambda x, y: jnp.log1p(y),
+    lambda x, y: jnp.where(x == 0, 0.0, x / jnp.where(x == 0, 1.0, 1 + y)),
+)
+def xlog1py(x, y):
+    """x log(1 + y), and 0 for x = 0."""
+    return jnp.where(x == 0, 0.0, x * jnp.log1p(y))
+
+
+def _cosine(x, y):
+    """x / hypot(x, y), and 0 at the origin."""
+    radius = hypot(x, y)
+    return jnp.where(radius == 0, 0.0, x / jnp.where(radius == 0, 1.0, radius))
+
+
+@partials(_cosine, lambda x, y: _cosine(y, x))
+def hypot(x, y):
+    """The distance of (x, y) from the origin, with derivative 0 there."""
+    return jnp.hypot(x, y)
+
+
+@partials(lambda y, x: x / hypot(x, y) / hypot(x, y), lambda y, x: -y / hypot(x, y) / hypot(x, y))
+def arctan2(y, x):
+    """The angle of the point (x, y)."""
+    return jnp.arctan2(y, x)
 
 
 def reciprocal(x):
     """1 / x; for integers, as in NumPy, without its fraction."""
     return 1 / x if x.dtype.kind == "f" else jax.lax.div(jnp.ones_like(x), x)
-
-
-def log1mexp(x):
-    """log(1 - exp(-x)) for x > 0, accurate at both ends (Mächler 2012)."""
-    small = x < 0.6931471805599453
-    return jnp.where(
-        small,
-        jnp.log(-jnp.expm1(-jnp.where(small, x, 1.0))),
-        jnp.log1p(-jnp.exp(-jnp.where(small, 1.0, x))),
-    )
-
-
-# gammaln(x) - ((x - 1/2) log x - x + log(2 pi) / 2) in powers of 1/x, right to 1e-16 from 10 on
-_STIRLING = [1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156]
-
-
-def _stirling(x):
-    return jnp.polyval(jnp.asarray(_STIRLING[::-1], x.dtype), 1 / (x * x)) / x
-
-
-def betaln(a, b):
-    """The logarithm of the beta function, without the cancellation of three gammaln."""
-    small, large = jnp.minimum(a, b), jnp.maximum(a, b)
-    total = small + large
-    plain = gammaln(small) + gammaln(large) - gammaln(total)
-    # Where an argument is below 10 its branch sees 10 instead, so that no gradient is infinite.
-    y = jnp.where(large < 10, 10.0, large)
-    ratio = (y - 0.5) * jnp.log1p(small / y)
-    rest = _stirling(y) - _stirling(small + y) - ratio
-    one = gammaln(small) + small - small * jnp.log(small + y) + rest
-    x = jnp.where(small < 10, 10.0, small)
-    constant = 0.5 * math.log(2 * math.pi)
-    both = constant - (x - 0.5) * jnp.log1p(y / x) - 0.5 * jnp.log(x + y) + _stirling(x) + rest
-    return jnp.where(large < 10, plain, jnp.where(small < 10, one, both))
 
 
 def segment_prod(x, labels, size: int, indices_are_sorted: bool = False):

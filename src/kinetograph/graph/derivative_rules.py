@@ -1,0 +1,63 @@
+"""Functions of tensors with derivatives of their own: where JAX would lose digits or meet 0 * inf.
+
+A rule that selects (`where(x > y, t, 0)`) is linear in the tangent t and, turned around for reverse
+differentiation, still selects: a cotangent that is infinite or NaN does not pass where the
+derivative is 0. A rule that multiplies by 0 would make NaN of it.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax.custom_derivatives import SymbolicZero
+
+__all__ = ["Function", "derivative", "derivatives", "partials"]
+
+Function = Callable[..., Any]
+Decorator = Callable[[Function], Function]
+
+
+def derivative(slope: Function) -> Decorator:
+    """The function of one tensor has the derivative `slope(x)`, element by element."""
+
+    def decorate(function: Function) -> Function:
+        known = jax.custom_jvp(function)
+        known.defjvps(lambda t, out, x: t * slope(x))
+        return known
+
+    return decorate
+
+
+def partials(*slopes: Function) -> Decorator:
+    """The function of several tensors has these partial derivatives, element by element.
+
+    One by whose tensor nothing is differentiated is not computed: it may be infinite.
+    """
+
+    def decorate(function: Function) -> Function:
+        known = jax.custom_jvp(function)
+
+        def rule(primals: Any, tangents: Any) -> Any:
+            out = known(*primals)
+            total = jnp.zeros_like(out)
+            for slope, t in zip(slopes, tangents, strict=True):
+                if not isinstance(t, SymbolicZero):
+                    total = total + t * slope(*primals)
+            return out, total
+
+        known.defjvp(rule, symbolic_zeros=True)
+        return known
+
+    return decorate
+
+
+def derivatives(rule: Function) -> Decorator:
+    """The function has the tangent `rule(primals, tangents)`."""
+
+    def decorate(function: Function) -> Function:
+        known = jax.custom_jvp(function)
+        known.defjvp(lambda primals, tangents: (known(*primals), rule(primals, tangents)))
+        return known
+
+    return decorate

@@ -1,0 +1,202 @@
+"""The gamma function's family: logarithms, derivatives, and differences without cancellation.
+
+Densities of counts are differences of large logarithms of gammas. Loader (2000, "Fast and accurate
+computation of binomial probabilities") writes them by `stirlerr` and `bd0`, which are small:
+
+    log poisson(x | m)     = -stirlerr(x) - bd0(x, m) - log(2 pi x) / 2
+    log binomial(x | n, p) = stirlerr(n) - stirlerr(x) - stirlerr(n - x)
+                             - bd0(x, n p) - bd0(n - x, n (1 - p)) + log(n / (2 pi x (n - x))) / 2
+"""
+
+import math
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.scipy import special as jsp
+
+from .derivative_rules import derivative, partials
+
+__all__ = [
+    "bd0",
+    "betaln",
+    "comb",
+    "digamma",
+    "gamma",
+    "gammaln",
+    "log_comb",
+    "log_gamma_ratio",
+    "polygamma",
+    "stirlerr",
+    "trigamma",
+]
+
+HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
+
+
+@derivative(lambda x: digamma(x))
+def gammaln(x):
+    """The logarithm of the absolute gamma function."""
+    return jax.lax.lgamma(x)
+
+
+@derivative(lambda x: gamma(x) * digamma(x))
+def gamma(x):
+    """The gamma function."""
+    return jsp.gamma(x)
+
+
+@derivative(lambda x: polygamma(1, x))
+def digamma(x):
+    """The derivative of gammaln."""
+    return jax.lax.digamma(x)
+
+
+def trigamma(x):
+    """The derivative of digamma."""
+    return polygamma(1, x)
+
+
+def polygamma(order: int, x: Any) -> Any:
+    """The derivative of digamma of a whole order, from 1 on.
+
+    Below 0 by reflection (Abramowitz and Stegun, 6.4.7):
+
+        polygamma(n, x) = (-1)^n polygamma(n, 1 - x) - pi d^n cot(pi x) / dx^n
+    """
+
+    @derivative(lambda x: polygamma(order + 1, x))
+    def function(x):
+        reflected = x <= 0
+        plain = jsp.polygamma(np.int32(order), jnp.where(reflected, 1 - x, x))
+        cotangent = _cotangent(jnp.where(reflected, x, 0.5))
+        other = (-1) ** order * plain - _derived_cotangent(order, cotangent)
+        return jnp.where(reflected, other, plain).astype(x.dtype)
+
+    return function(x)
+
+
+def _cotangent(x):
+    """cot(pi x)."""
+    from .special import cospi, sinpi
+
+    return cospi(x) / sinpi(x)
+
+
+def _derived_cotangent(order: int, c: Any) -> Any:
+    """pi d^order cot(pi x) / dx^order as a polynomial in c = cot(pi x)."""
+    polynomial = np.polynomial.Polynomial([0.0, np.pi])
+    for _ in range(order):
+        polynomial = -np.pi * polynomial.deriv() * np.polynomial.Polynomial([1.0, 0.0, 1.0])
+    return jnp.polyval(jnp.asarray(polynomial.coef[::-1], c.dtype), c)
+
+
+# gammaln(x) - ((x - 1/2) log x - x + log(2 pi) / 2) in powers of 1/x, right to 1e-16 from 10 on
+_STIRLING = [1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156]
+
+
+def _stirling(x):
+    return jnp.polyval(jnp.asarray(_STIRLING[::-1], x.dtype), 1 / (x * x)) / x
+
+
+def stirlerr(x):
+    """gammaln(x + 1) - (x + 1/2) log x + x - log(2 pi) / 2 for x > 0: 1 / 12 x for large x."""
+    small = x < 10
+    y = jnp.where(small, x, 1.0)
+    plain = gammaln(y + 1) - (y + 0.5) * jnp.log(y) + y - HALF_LOG_2PI
+    return jnp.where(small, plain, _stirling(jnp.where(small, 10.0, x)))
+
+
+def _log_quotient(x, m):
+    """log(x / m), accurate where they are near."""
+    near = jnp.abs(x - m) < 0.5 * m
+    close = jnp.log1p(jnp.where(near, x - m, 0.0) / jnp.where(near, m, 1.0))
+    apart = jnp.log(jnp.where(near, 1.0, x)) - jnp.log(jnp.where(near, 1.0, m))
+    return jnp.where(near, close, apart)
+
+
+@partials(lambda x, m: -1 / m, lambda x, m: jnp.where(x == 0, 0.0, x / m) / m)
+def _shortfall(x, m):
+    """(m - x) / m, which is 1 for x = 0 whatever m is."""
+    return jnp.where(x == 0, 1.0, (m - x) / jnp.where(x == 0, 1.0, m))
+
+
+@partials(_log_quotient, _shortfall)
+def bd0(x, m):
+    """x log(x / m) + m - x: the deviance part of a count x >= 0 with mean m >= 0."""
+    total = x + m
+    near = jnp.abs(x - m) < 0.1 * total
+    v = jnp.where(near, x - m, 0.0) / jnp.where(near, total, 1.0)
+    # 2 x artanh(v) - (x - m) in powers of v
+    series = jnp.polyval(jnp.asarray([1 / (2 * j + 1) for j in range(9, 0, -1)], v.dtype), v * v)
+    close = (x - m) * v + 2 * x * v * v * v * series
+    y, n = jnp.where(near | (x == 0), 1.0, x), jnp.where(near, 1.0, m)
+    apart = y * (jnp.log(y) - jnp.log(n)) + n - y
+    return jnp.where(near, close, jnp.where(x == 0, m, apart))
+
+
+def log_gamma_ratio(x, a):
+    """gammaln(x + a) - gammaln(x) for x > 0 and x + a > 0, without cancellation for large x."""
+    large = jnp.minimum(x, x + a) >= 10
+    plain = gammaln(jnp.where(large, 1.0, x + a)) - gammaln(jnp.where(large, 1.0, x))
+    y, b = jnp.where(large, x, 10.0), jnp.where(large, a, 0.0)
+    powers = b * (jnp.log(y) - 1) + (y + b - 0.5) * jnp.log1p(b / y)
+    return jnp.where(large, powers + _stirling(y + b) - _stirling(y), plain)
+
+
+def betaln(a, b):
+    """The logarithm of the beta function, without the cancellation of three gammaln."""
+    small, large = jnp.minimum(a, b), jnp.maximum(a, b)
+    total = small + large
+    plain = gammaln(small) + gammaln(large) - gammaln(total)
+    # Where an argument is below 10 its branch sees 10 instead, so that no gradient is infinite.
+    y = jnp.where(large < 10, 10.0, large)
+    ratio = (y - 0.5) * jnp.log1p(small / y)
+    rest = _stirling(y) - _stirling(small + y) - ratio
+    one = gammaln(small) + small - small * jnp.log(small + y) + rest
+    x = jnp.where(small < 10, 10.0, small)
+    both = HALF_LOG_2PI - (x - 0.5) * jnp.log1p(y / x) - 0.5 * jnp.log(x + y) + _stirling(x) + rest
+    return jnp.where(large < 10, plain, jnp.where(small < 10, one, both))
+
+
+def comb(n, k):
+    """gamma(n + 1) / (gamma(k + 1) gamma(n - k + 1)), by reflection where one is not positive.
+
+    Where n is a negative whole number and k a whole number, the polynomial in n:
+    (-1)^k comb(k - n - 1, k).
+    """
+    from .special import sinpi
+
+    a, b, total = k + 1, n - k + 1, n + 1
+    high, low = jnp.maximum(a, b), jnp.minimum(a, b)  # comb(n, k) = comb(n, n - k)
+    # 1 / gamma(z) is gamma(1 - z) sin(pi z) / pi: of which of the three is this to be used?
+    none = low > 0
+    one = ~none & (total > 0)  # of low
+    two = ~none & ~one & (high > 0)  # of low and total
+    first = jnp.where(none | two, high, jnp.where(one, total, 1 - high))
+    second = jnp.where(none, low, jnp.where(two, 1 - total, 1 - low))
+    below = none | two
+    beta = jnp.exp(jnp.where(below, -1.0, 1.0) * betaln(first, second))
+    divisor = jnp.where(none, total, jnp.where(two, 1 - low, np.pi))
+
+    def sine(condition, x):
+        return jnp.where(condition, sinpi(jnp.where(condition, x, 0.5)), 1.0)
+
+    whole = two & (total == jnp.round(total))
+    parity = jnp.where(high == jnp.round(high), 1 - 2 * jnp.abs(jnp.round(high - 1) % 2), jnp.nan)
+    sines = sine(~none & ~whole, low) * sine(~none & ~one & ~two, high)
+    sines = jnp.where(whole, parity, sines / sine(~none & ~one & ~whole, total))
+    return (beta * sines / divisor).astype(jnp.result_type(n, k))
+
+
+def log_comb(n, k):
+    """The logarithm of comb(n, k); NaN where that is negative."""
+    left, taken = n - k + 1, k + 1
+    plain = jnp.minimum(left, taken) > 0
+    # gammaln(a) + gammaln(b) - gammaln(a + b), without the cancellation for large n
+    beta = betaln(jnp.where(plain, left, 1.0), jnp.where(plain, taken, 1.0))
+    direct = -beta - jnp.log(jnp.where(plain, n + 1, 1.0))
+    return jnp.where(
+        plain, direct, jnp.log(comb(jnp.where(plain, 0.0, n), jnp.where(plain, 0.0, k)))
+    )

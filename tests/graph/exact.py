@@ -1,0 +1,47 @@
+"""Values and derivatives of functions of numbers to many digits, by mpmath."""
+
+import jax
+import jax.numpy as jnp
+import mpmath as mp
+import numpy as np
+
+from kinetograph.graph.precision import x64
+
+DIGITS = 60
+
+
+def exact(reference, point):
+    """The value and the partial derivatives of a function of mpmath's numbers, as floats.
+
+    Derivatives are differences in steps relative to the argument, in as many digits as that takes.
+    """
+    with mp.workdps(DIGITS):
+        numbers = [mp.mpf(float(x)) for x in point]
+        value = reference(*numbers)
+        slopes = []
+        for i, x in enumerate(numbers):
+
+            def along(h, i=i, x=x):
+                return reference(*(x + h if j == i else y for j, y in enumerate(numbers)))
+
+            step = mp.mpf(10) ** (-DIGITS // 3) * (abs(x) if x else 1)
+            slopes.append((along(step) - along(-step)) / (2 * step))
+        return float(value), [float(s) for s in slopes]
+
+
+def computed(function, points):
+    """The values of a function of tensors at points, and its partial derivatives, at once."""
+    with x64():
+        columns = [jnp.asarray(c, float) for c in zip(*points, strict=True)]
+        slopes = [jax.vmap(jax.grad(function, i)) for i in range(len(columns))]
+        run = jax.jit(lambda *c: [function(*c), *(slope(*c) for slope in slopes)])
+        return [np.asarray(a) for a in run(*columns)]
+
+
+def compare(function, reference, points, rtol=1e-10, atol=0.0):
+    """Compare values and partial derivatives of a function of tensors with mpmath's."""
+    value, *slopes = computed(function, points)
+    for row, point in enumerate(points):
+        right, right_slopes = exact(reference, point)
+        found = [value[row], *(s[row] for s in slopes)]
+        np.testing.assert_allclose(found, [right, *right_slopes], rtol, atol, err_msg=str(point))

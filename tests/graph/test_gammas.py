@@ -1,0 +1,86 @@
+import jax
+import mpmath as mp
+import numpy as np
+import pytest
+from tests.graph.exact import compare
+
+from kinetograph.graph import gammas
+from kinetograph.graph.precision import x64
+
+
+def log_gamma(x):
+    return mp.loggamma(x).real
+
+
+def deviance(x, m):
+    return x * mp.log(x / m) + m - x
+
+
+def binomial(n, k):
+    return mp.gamma(n + 1) * mp.rgamma(k + 1) * mp.rgamma(n - k + 1)
+
+
+def test_gammaln_and_its_derivatives():
+    points = [(x,) for x in (1e-100, 0.1, 1.5, 3, 50, 1e5, 1e10, 1e100, -0.5, -1.5, -9.3, -100.7)]
+    compare(gammas.gammaln, log_gamma, points)
+    compare(gammas.digamma, mp.digamma, points)
+
+
+@pytest.mark.parametrize("order", [1, 2, 3])
+def test_polygamma(order):
+    points = [(x,) for x in (0.1, 1, 2.5, 10, 1e5, -0.5, -1.5, -9.3, -100.7)]
+    compare(lambda x: gammas.polygamma(order, x), lambda x: mp.psi(order, x), points)
+
+
+def test_deviance():
+    points = [(1e12, 1e12 + 1e6), (3, 3.0001), (1, 100), (100, 1), (10, 9), (10, 8), (0.5, 0.45)]
+    compare(gammas.bd0, deviance, points)
+    with x64():
+        # no count, and none expected: x log(x / m) is 0
+        slope = jax.jit(jax.vmap(jax.value_and_grad(lambda m, x: gammas.bd0(x, m)), (0, None)))
+        value, first = slope(np.array([0.0, 2.0]), 0.0)
+        np.testing.assert_array_equal(value, [0.0, 2.0])
+        np.testing.assert_array_equal(first, [1.0, 1.0])
+
+
+def test_rest_of_stirlings_formula():
+    def rest(x):
+        with mp.workdps(mp.mp.dps + 30):
+            return log_gamma(x + 1) - (x + 0.5) * mp.log(x) + x - mp.log(2 * mp.pi) / 2
+
+    points = [(x,) for x in (1e-5, 0.5, 1, 5, 9.99, 10, 50, 1e5, 1e12)]
+    compare(gammas.stirlerr, rest, points, atol=1e-15)
+
+
+def test_ratio_of_gammas():
+    points = [(1e12, 5), (1e12, 0.5), (1e10, 1e10), (0.5, 0.5), (3, 100), (12, 1e-3), (1e12, -1e3)]
+    points += [(11, -0.5), (1e-5, 0.5), (2, 1e10), (9, 3)]
+    compare(gammas.log_gamma_ratio, lambda x, a: log_gamma(x + a) - log_gamma(x), points)
+
+
+def test_betaln():
+    points = [(1e10, 1e10), (1e10, 0.5), (3, 1e12), (0.1, 0.2), (9, 11), (1e-5, 1e5), (50, 1e8)]
+    compare(gammas.betaln, lambda a, b: log_gamma(a) + log_gamma(b) - log_gamma(a + b), points)
+
+
+def test_binomial_coefficient():
+    points = [(-2.5, 3), (2, 5), (2.5, 5), (5, 2), (1e3, 3), (-0.5, 0.7), (0.3, -0.4), (-2.5, 1.5)]
+    points += [(-2.5, -1.25), (0.5, 3), (2.5, -1.5), (-1.5, 3), (-3.3, 2.2), (0, 1), (-0.2, -0.4)]
+    compare(gammas.comb, binomial, points)
+    positive = [(5, 2), (1e9, 3), (0.3, -0.4), (-2.5, 2), (0.5, 1.2)]
+    compare(gammas.log_comb, lambda n, k: mp.log(binomial(n, k)), positive)
+    with x64():
+        n, k = np.array([-2.0, -2, -2, -1, 5, 5]), np.array([3.0, 0, 2, 4, -1, 9])
+        np.testing.assert_allclose(gammas.comb(n, k), [-4, 1, 3, 1, 0, 0], rtol=1e-13)
+        assert np.isnan(gammas.log_comb(n[0], k[0]))
+        assert gammas.log_comb(n[-1], k[-1]) == -np.inf
+
+
+def test_counts_have_the_density_of_loaders_formulas():
+    x, m = 1e12, 1e12 + 3e6
+    with x64():
+        small = jax.jit(lambda x, m: gammas.stirlerr(x) + gammas.bd0(x, m))(x, m)
+    found = -small - 0.5 * np.log(2 * np.pi * x)
+    with mp.workdps(50):
+        right = x * mp.log(mp.mpf(m)) - m - log_gamma(mp.mpf(x) + 1)
+    np.testing.assert_allclose(found, float(right), rtol=1e-14)

@@ -383,3 +383,21 @@ def test_debug_at_an_overflowing_unknown():
     assert report.first_bad.startswith("s = inf  test_model.py:")
     with pytest.raises(kg.ShapeError, match=r"has 1 numbers \(s 1\), got shape \(2,\)"):
         kg.model(s).debug([1.0, 2.0])
+
+
+def test_debug_names_the_operation_whose_derivative_is_bad():
+    x = kg.normal(0, 1)
+    centre = kg.sqrt(x * x)
+    y = kg.data([1.0, 2.0])
+    kg.observe(y, kg.normal(centre, 1.0))
+    report = kg.model(x).debug({"x": 0.0})
+    assert report.bad_terms == []
+    assert report.first_bad.startswith("the derivative of centre by x * x = inf  test_model.py:")
+
+
+def test_debug_of_a_healthy_solver_blames_nothing():
+    rate = kg.normal(0, 1)
+    steps = kg.ode.solve(lambda t, v: -rate * v, 1.0, [0.0, 1.0])
+    y = kg.data(0.7)
+    kg.observe(y, kg.normal(steps[-1], 0.1))
+    assert kg.model(rate).debug({"rate": 0.3}).first_bad is None

@@ -1,4 +1,4 @@
-"""`kg.debug`: evaluate a graph node by node, without compiling, and find the first bad value.
+"""`kg.debug`: evaluate a graph node by node, without compiling, and find who made a bad value.
 
 Branches and loops are gone through as Python would, so every value is looked at in the order in
 which it is computed, and derivatives are those of the unrolled program.
@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import jax
 import numpy as np
 
 from .array import Array
@@ -16,47 +15,15 @@ from .control.contexts import require_outside
 from .control.effects import Effects
 from .control.program import effects_of
 from .control.state import Read
+from .culprits import Culprits
 from .errors import ModelError, ShapeError
 from .lower import Environment, Scope, evaluate
 from .messages import describe, names_in_scope, site_text
 from .node import Node, ancestors
 from .precision import x64
+from .text import value_text
 
-__all__ = ["BadValues", "Evaluation", "debug", "value_text"]
-
-
-def value_text(value: Any) -> str:
-    """A number, or shape, range and first bad element of an array."""
-    array = np.asarray(value)
-    if array.ndim == 0:
-        return f"{array.item():.6g}" if array.dtype.kind == "f" else str(array.item())
-    if not array.size:
-        return f"shape {array.shape}"
-    known = np.isfinite(array)
-    low, high = (float(f(array[known])) if known.any() else np.nan for f in (np.min, np.max))
-    text = f"shape {array.shape}, from {low:.6g} to {high:.6g}"
-    bad = np.argwhere(~known)
-    if len(bad):
-        place = tuple(int(i) for i in bad[0])
-        text += f", {array[place]} at {list(place)}"
-    return text
-
-
-class BadValues:
-    """Watches an evaluation for the first computed value that is not finite."""
-
-    def __init__(self, scope: Scope, names: Mapping[int, str]) -> None:
-        self.first: str | None = None
-        self._scope, self._names = scope, dict(names)
-        scope.watch = self._look
-
-    def _look(self, node: Node, value: Any) -> None:
-        if self.first is not None or node.dtype.kind != "f" or isinstance(value, jax.core.Tracer):
-            return
-        if not np.isfinite(np.asarray(value)).all():
-            where = "".join(f", in {place}" for place in reversed(self._scope.trail))
-            text = f"{describe(node, self._names)} = {value_text(value)}"
-            self.first = f"{text}  {node.site or ''}".rstrip() + where
+__all__ = ["Evaluation", "debug"]
 
 
 @dataclass
@@ -68,8 +35,9 @@ class Evaluation:
     values
         The values of the outputs, in order.
     first_bad
-        The first value that is not finite: its expression, value, file and line, and in which trip
-        of which loop. None where all are finite.
+        Where a result that is not finite began: the operation that made the first bad value out of
+        better ones, or whose derivative is the first bad one; its expression, value, file and line,
+        and in which trip of which loop (the first is trip 0). None where all results are finite.
     trips
         The trips of each loop that was carried out, by its name.
     """
@@ -99,7 +67,8 @@ def debug(
     """Evaluate arrays node by node, without compiling.
 
     Slow, and right: each node is computed on its own, and branches and loops run as Python's. Use
-    it to find where a NaN comes from. Models have `model.debug(point)`.
+    it to find where a NaN comes from: constants and values on the way may be infinite, and only
+    results that are not finite are followed back. Models have `model.debug(point)`.
 
     Parameters
     ----------
@@ -159,11 +128,12 @@ def debug(
     order = ancestors((*strings.values(), *nodes), environment.__contains__)
     effects = Effects.of(strings, order)
     scope = Scope(eager=True, effects=effects)
-    bad = BadValues(scope, names)
+    culprits = Culprits(scope, names)
     with x64():
         evaluate(sorted(order, key=lambda node: node.serial), environment, define, scope)
         if effects is not None:
             effects.raise_failed(environment[effects.last])
         found = [np.asarray(environment[node]) for node in nodes]
     trips = {loop.title: int(report.most) for loop, report in scope.trips.items()}
-    return Evaluation(found, bad.first, trips, [describe(node, names) for node in nodes])
+    first_bad = next(filter(None, map(culprits.of, nodes, (environment[n] for n in nodes))), None)
+    return Evaluation(found, first_bad, trips, [describe(node, names) for node in nodes])

@@ -81,7 +81,7 @@ class Derivative(Control):
         live: Mapping[Control, Places] | None = part.live(None).results
         if outer.modes:  # of derivatives around, what is computed on the way takes part in, too
             live = _union(part.live(None).results, outer.live)
-        scope = outer.inside(watch=None, effects=effects, live=live)
+        scope = outer.inside(effects=effects, live=live)
         anchor = jnp.zeros((), xs[0].dtype)
 
         def function(scope: Scope, anchor: Any, *xs: Any) -> Any:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .control.effects import Effects
     from .control.liveness import Places
     from .control.subgraph import Control, Looping
+    from .culprits import Culprits
 
 __all__ = [
     "Environment",
@@ -107,7 +108,7 @@ class Scope:
     room: Room = field(default_factory=Room)
     effects: "Effects | None" = None
     eager: bool = False
-    watch: Callable[[Node, Any], None] | None = None  # is shown every tensor, in order
+    watch: "Culprits | None" = None  # is shown every tensor of an eager evaluation, in order
     trail: list[str] = field(default_factory=list)  # where an eager evaluation is: trips, branches
     trips: "dict[Looping, Trips]" = field(default_factory=dict)
     shared: Environment = field(default_factory=dict)  # tensors of this region found on the way
@@ -166,7 +167,11 @@ def lower_node(node: "Apply | Bundle | Control", environment: Environment, scope
     if casts is not None:
         attributes = {k: v for k, v in attributes.items() if k != "casts"}
         tensors = [_cast(t, dtype) for t, dtype in zip(tensors, casts, strict=True)]
-    return node.operation.lower(*tensors, **attributes)
+    watch = scope.watch
+    if watch is None:
+        return node.operation.lower(*tensors, **attributes)
+    tensors = watch.operands(node, tensors, scope.modes)
+    return watch.result(node, node.operation.lower(*tensors, **attributes), scope.modes)
 
 
 def _cast(tensor: Any, dtype: np.dtype) -> Any:
@@ -208,5 +213,5 @@ def evaluate(
         else:
             raise KeyError(node)
         if scope.watch is not None:
-            scope.watch(node, environment[node])
+            scope.watch.seen(node, environment)
     return environment

@@ -1,11 +1,13 @@
 """How an array prints: what it is, its shape, its values or question marks."""
 
+from typing import Any
+
 import numpy as np
 
 from .messages import describe, result_in_words
 from .node import Data, Inner, Node
 
-__all__ = ["array_text"]
+__all__ = ["array_text", "value_text"]
 
 
 def array_text(node: Node) -> str:
@@ -30,3 +32,20 @@ def array_text(node: Node) -> str:
 def _variable(node: Node) -> str:
     distribution = getattr(node, "distribution", None)
     return f"variable following {distribution.label()}" if distribution else "variable"
+
+
+def value_text(value: Any) -> str:
+    """A number, or shape, range and first bad element of an array."""
+    array = np.asarray(value)
+    if array.ndim == 0:
+        return f"{array.item():.6g}" if array.dtype.kind == "f" else str(array.item())
+    if not array.size:
+        return f"shape {array.shape}"
+    known = np.isfinite(array)
+    low, high = (float(f(array[known])) if known.any() else np.nan for f in (np.min, np.max))
+    text = f"shape {array.shape}, from {low:.6g} to {high:.6g}"
+    bad = np.argwhere(~known)
+    if len(bad):
+        place = tuple(int(i) for i in bad[0])
+        text += f", {array[place]} at {list(place)}"
+    return text

@@ -1,17 +1,21 @@
-"""Node by node: which value of a model is the first that is not finite, and where it was made."""
+"""Node by node: which term of a model is not finite, and which operation is to blame."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 
 from ..distributions.family import Distribution
-from ..graph.debug import BadValues, value_text
+from ..graph.control.derivable import REVERSE
+from ..graph.culprits import Culprits
 from ..graph.lower import Environment, Scope, evaluate
 from ..graph.messages import describe
-from ..graph.node import Node
+from ..graph.node import Data, Node
 from ..graph.precision import x64
-from .density import data_environment
+from ..graph.text import value_text
+from .density import Term, data_environment
 
 if TYPE_CHECKING:
     from .model import Model
@@ -68,24 +72,71 @@ def report(model: "Model", free: np.ndarray) -> Report:
     """Evaluate the model at a free state, one node after the other, without compiling."""
     density = model.density
     scope = Scope(eager=True)
-    bad = BadValues(scope, model.known_as)
+    culprits = Culprits(scope, model.known_as)
+    data = data_environment(model.arguments, model.argument_values)
     with x64():
-        environment, log_jacobian = density.values(
-            np.asarray(free), data_environment(model.arguments, model.argument_values), scope
-        )
-        # In the order of creation, so that the first bad value found is the first one made.
+        environment, log_jacobian = density.values(np.asarray(free), data, scope)
+        # In the order of creation, so that values are seen in the order in which they are made.
         evaluate(sorted(density.nodes, key=lambda node: node.serial), environment, _skip, scope)
-        terms = []
+        terms, first_bad = [], None
         for term in density.terms:
             evaluate((*term.needs(), *term.plain_needs()), environment, scope=scope)
             value = float(term.value(environment))
             elements = np.asarray(term.elements(environment))
             terms.append(_term_report(model, term.node, environment, value, elements))
-    first_bad = bad.first or next(
-        (f"log density of {t.name} = {t.value:.6g}  {t.site}" for t in terms if t.bad), None
-    )
+            if first_bad is None and not np.isfinite(value):
+                first_bad = _blame(culprits, term, environment)
+                if first_bad is None:
+                    first_bad = f"log density of {terms[-1].name} = {value:.6g}  {terms[-1].site}"
     total = sum(t.value for t in terms) + float(log_jacobian)
+    if first_bad is None and not np.isfinite(model.gradient(free)).all():
+        first_bad = _bad_slope(model, np.asarray(free), data)
     return Report(total, terms, first_bad)
+
+
+def _blame(culprits: Culprits, term: Term, environment: Environment) -> str | None:
+    """The operation that made an operand of a term bad; None where all are finite."""
+    return next(
+        filter(None, (culprits.of(node, environment[node]) for node in term.plain_needs())), None
+    )
+
+
+def _bad_slope(model: "Model", free: np.ndarray, data: Environment) -> str | None:
+    """The operation whose derivative is the first bad one in the backward pass."""
+    density = model.density
+    scope = Scope(eager=True)
+    culprits = Culprits(scope, model.known_as)
+    with x64():
+        environment, _ = density.values(free, dict(data), scope)
+        evaluate(sorted(density.nodes, key=lambda node: node.serial), environment, _skip, scope)
+        for term in density.terms:
+            nodes = [n for n in dict.fromkeys(term.plain_needs()) if n.dtype.kind == "f"]
+            slopes = jax.grad(
+                lambda values, term=term, nodes=nodes: term.value(
+                    {**environment, **dict(zip(nodes, values, strict=True))}
+                )
+            )([jnp.asarray(environment[n]) for n in nodes])
+            for node, slope in zip(nodes, slopes, strict=True):
+                if not isinstance(node, Data) and not np.isfinite(slope).all():
+                    return (
+                        f"the derivative of {_term_text(model, term.node)} by "
+                        f"{describe(node, model.known_as)} = {value_text(slope)}  "
+                        f"{term.node.site or ''}".rstrip()
+                    )
+
+        def function(anchor: Any, free: Any) -> Any:
+            return density.log_density(free, data, scope=scope.derived(REVERSE, anchor))
+
+        value, pull = jax.vjp(function, jnp.zeros(()), jnp.asarray(free))
+        pull(jnp.ones_like(value))
+    return culprits.of_slope()
+
+
+def _term_text(model: "Model", node: Node) -> str:
+    if isinstance(node, Distribution):
+        assert node.target is not None
+        return f"the log density of {model.name(node.target)} ~ {node.expression(model.known_as)}"
+    return f"the factor {describe(node, model.known_as)}"
 
 
 def _skip(node: Node, environment: Environment) -> None:

@@ -145,10 +145,10 @@ class While(Looping):
         trips = 0
         more, carried = judge(list(carried))
         while more and trips < limit:
-            trips += 1
             with scope.within(f"trip {trips} of {self.title}"):
                 carried = list(body.compute((*carried, *captures), scope))
                 more, carried = judge(carried)
+            trips += 1
         truncated = more and trips >= limit
         error = np.bool_(truncated and self.on_limit == "error")
         scope.note(self, Trips(np.int32(trips), error, np.bool_(False)))

@@ -2,15 +2,14 @@
 
 Every program ends, divides by nothing that may be zero, and stays small: integers are taken modulo
 101, floats are contracted. Floats are compared with odd constants alone, so that the last bit of a
-sum decides nothing. Jumps stand only where a staged run allows them: not under a symbolic condition
-in a Python loop.
+sum decides nothing. Loops begin as Python's or as the graph's; whole numbers are conditions, too.
 """
 
 import contextlib
 import itertools
 import linecache
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from hypothesis import strategies as st
@@ -65,7 +64,7 @@ class Writer:
         )
 
     def condition(self, depth: int = 2) -> str:
-        kinds = ["integers", "chain", "real", "flag"]
+        kinds = ["integers", "chain", "real", "flag", "number"]
         kind = self.choose(*kinds, *(["and", "or", "not", "walrus"] if depth else []))
         if kind == "integers":
             operator = self.choose("<", "<=", ">", ">=", "==", "!=")
@@ -78,6 +77,8 @@ class Writer:
             return f"{self.choose('x', 'y')} {self.choose('<', '>')} {limit}"
         if kind == "flag":
             return self.choose("p", "not p")
+        if kind == "number":
+            return f"{self.atom()} % {self.choose(2, 3)}"
         if kind == "walrus":
             return f"(q := {self.integer(1)}) > {self.atom()}"
         if kind == "not":
@@ -180,7 +181,7 @@ class Writer:
         if python_jump:  # the target is a Python number, and so is the condition
             word = self.choose("break", "continue")
             self.put(level + 1, f"if {name} == 2:", f"    {word}")
-        self.block(level + 1, where.in_a_loop(staged))
+        self.block(level + 1, where.in_a_loop())
         self.otherwise(level, where)
 
     def loop_while(self, level: int, where: "Where") -> None:
@@ -190,9 +191,9 @@ class Writer:
         test = self.choose(
             limit, f"({self.condition()}) and {limit}", f"{limit} and ({self.condition()})"
         )
-        self.put(level, f"{name} = zero", f"while {test}:")
+        self.put(level, f"{name} = {self.choose('zero', 'zero', '0')}", f"while {test}:")
         self.put(level + 1, f"{name} = {name} + 1")
-        self.block(level + 1, where.in_a_loop(True))
+        self.block(level + 1, where.in_a_loop())
         self.otherwise(level, where)
 
     def otherwise(self, level: int, where: "Where") -> None:
@@ -201,24 +202,20 @@ class Writer:
             self.block(level + 1, where)
 
     def jump(self, level: int, where: "Where") -> None:
-        words = [RESULT] if where.may_return else []
-        words += ["break", "break"] if where.may_break else []
-        words += ["continue"] if where.in_loop else []
-        word = self.choose(*words) if words else "pass"
+        word = self.choose(RESULT, *(["break", "break", "continue"] if where.in_loop else []))
         if self.choose(True, True, False):
             self.put(level, f"if {self.condition()}:", f"    {word}")
         else:
             self.put(level, word)
 
 
-class Where:
+class Where(NamedTuple):
     """Which jumps are allowed at a place in the program."""
 
-    def __init__(self, in_loop: bool, may_break: bool, may_return: bool) -> None:
-        self.in_loop, self.may_break, self.may_return = in_loop, may_break, may_return
+    in_loop: bool = False
 
-    def in_a_loop(self, staged: bool) -> "Where":
-        return Where(True, staged, staged and self.may_return)
+    def in_a_loop(self) -> "Where":
+        return Where(True)
 
 
 @st.composite
@@ -226,7 +223,7 @@ def programs(draw: Callable[..., Any], size: int = 12) -> str:
     """The source of a function `program` of some statements."""
     writer = Writer(draw, size)
     while writer.left > 0:
-        writer.statement(1, Where(False, False, True))
+        writer.statement(1, Where())
     targets = "".join(f"k{i} = " for i in range(1, writer.loops + 1))
     first = [f"def program({PARAMETERS}):", f"    {targets}q = 0", "    p = True"]
     return "\n".join([*first, *writer.lines, f"    {RESULT}", ""])

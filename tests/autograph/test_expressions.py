@@ -1,6 +1,7 @@
 """Expressions (A28), built-in functions (A33), assertions (A34), `:=` (A41) and items (A50)."""
 
 import contextlib
+import itertools
 
 import numpy as np
 import pytest
@@ -159,13 +160,41 @@ def test_operands_are_lazy():
     assert [int(f(x)[2]) for x in (2.0, 0.5, -1.0)] == [101, 102, 112]
 
 
-def test_operands_of_and_are_booleans():
-    """A10, A28"""
+@pytest.mark.parametrize("numbers", [(3, -2), (3, -2.5), (True, 4), (True, 0.5), (2.0, True)])
+def test_numbers_as_operands(numbers):
+    """A28"""
+
+    def f(a, b, c):
+        found = 1 if (a and not b) or (c > 0 and a) else 0
+        return a and b, a or b, a and c > 0, c > 0 and a, c > 0 or a, a or c > 0, found, not a
+
+    staged = kg.function(f)
+    for a, b, c in itertools.product(*((n, n * 0) for n in numbers), (1.0, -1.0)):
+        a, b = type(numbers[0])(a), type(numbers[1])(b)
+        assert staged(a, b, c) == f(a, b, c), (a, b, c)
+
+
+@pytest.mark.parametrize("value", [0, 2, 0.0, -0.5, np.nan, np.uint8(0), np.float32(3)])
+def test_numbers_as_conditions(value):
+    """A28, A33, A34"""
 
     def f(x):
-        return x and True  # here
+        n = 0
+        while x and n < 3:
+            n += 1
+        assert n == 0 or x
+        return n, any([x, False]), all([x, True]), bool(x), [v for v in [1] if n is not None]
 
-    refused(ValueError, f, (1.0,), "expected to be bool scalar, got x")
+    assert kg.function(f)(value) == f(value)
+
+
+def test_assertions_of_numbers():
+    def f(x):
+        assert x, "nothing"
+        return x
+
+    with pytest.raises(AssertionError, match="nothing"):
+        kg.function(f)(0)
 
 
 def test_conditional_expressions_agree():
@@ -295,7 +324,7 @@ def test_filters_of_comprehensions():
     def f(x):
         return [t for t in (x, x + 1) if t > 2]  # here
 
-    refused(TypeError, f, (1.5,), "Python bool is not allowed")
+    refused(TypeError, f, (1.5,), "condition of a comprehension is symbolic: t > 2", "kg.where")
 
 
 @pytest.mark.parametrize("where", ["top", "branch", "loop"])

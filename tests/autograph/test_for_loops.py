@@ -1,5 +1,6 @@
 """`for`: the rows A18 to A25 and A39."""
 
+import itertools
 import warnings
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 from tests.autograph.refusals import refusal, refused
 
 import kinetograph as kg
+from kinetograph.autograph.operators import python_for
 
 
 def test_rows_of_an_array(capsys):
@@ -291,27 +293,42 @@ def test_code_of_a_break():
     compile(code, "<code>", "exec")
 
 
-@pytest.mark.parametrize("jump", ["break", "return"])
-def test_symbolic_jumps_of_python_loops(jump):
+@pytest.mark.parametrize("inline", [False, True])
+def test_iterators_that_others_may_go_on_with(inline):
     """A24"""
 
-    def breaking(x):
-        for i in [1, 2, 3]:  # here
-            if x == i:
+    def held(x):
+        elements = enumerate([1, 2, 3])
+        for _, y in elements:  # here
+            if x == y:
                 break
-        return x
+        return x, list(elements)
 
-    def returning(x):
-        for i in range(3):  # here
-            if x == i:
+    def generated(x):
+        for y in (2 * i for i in range(3)):  # here
+            if x == y:
                 return x
         return -x
 
     gist = (
         "break and return statements which depend on a symbolic condition are not supported in "
-        "Python for loops"
+        "Python for loops over "
     )
-    refused(NotImplementedError, breaking if jump == "break" else returning, (1.0,), gist)
+    if inline:
+        refused(NotImplementedError, generated, (1.0,), gist + "a generator", "over a list")
+    else:
+        refused(NotImplementedError, held, (1.0,), gist + "the iterator 'elements'")
+
+
+def test_iterators_without_an_end():
+    def f(x):
+        for i in itertools.count():  # here
+            if x < i:
+                return i
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(python_for, "_GUARDED", 5)
+        refused(kg.StagingError, f, (1.0,), "iteration limit exceeded", "more than 5 elements")
 
 
 def test_continues():

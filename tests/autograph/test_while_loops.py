@@ -169,41 +169,72 @@ def test_python_conditions_make_python_loops(capsys):
     assert capsys.readouterr().out.split() == ["trip"] * 3
 
 
-def test_conditions_that_become_symbolic():
-    """A13"""
-
+@pytest.mark.parametrize("bound", [0, 2, 5, 50])
+def test_maximum_iterations_counts_all_trips(bound):
     def f(x):
         i = 0
-        while i < 10:  # here
-            i = x
+        while i < 2 or x > 0:
+            kg.autograph.set_loop_options(maximum_iterations=bound)
+            i += 1
+            x = x - 1
         return i
 
-    refused(
-        NotImplementedError,
-        f,
-        (11.0,),
-        "condition of while loop started as non-symbolic, then changed to symbolic",
-    )
+    assert kg.function(f)(7) == max(2, min(7, bound))  # trips of Python are not bounded
 
-
-@pytest.mark.parametrize("kind", [TypeError, NotImplementedError, kg.SymbolicTruthError])
-def test_symbolic_break_of_an_endless_python_loop(kind):
-    """A14, S7; 3.3, third example"""
-
-    def bad(x):
-        while True:  # here
-            if x == 0:
+    def g(x):
+        for i in range(100):
+            kg.autograph.set_loop_options(maximum_iterations=bound)
+            if i == x:
                 break
-            x = x - 1
-        return x
+        return i
 
-    refused(
-        kind,
-        bad,
-        (3.0,),
-        "started as non-symbolic, then changed to symbolic",
-        "using a symbolic array as a Python bool is not allowed",
-    )
+    assert kg.function(g)(7) == max(0, min(7, bound - 1))
+
+
+def test_effects_of_conditions_that_become_symbolic():
+    """A46, A47: once for each time that the condition is asked."""
+    asked = kg.state(0, name="asked")
+
+    @kg.function
+    def f(x):
+        n = 0
+        while n < 2 or x > asked.assign_add(1):
+            n += 1
+        return n
+
+    assert [(f(5), f.state[asked]) for _ in range(2)] == [(6, 5), (2, 6)]
+
+
+def test_derivatives_of_loops_that_become_symbolic():
+    """A48"""
+    a = kg.placeholder(name="a")
+
+    def decay(a, h):
+        y, t = 1.0, 0.0
+        while t < 0.99:
+            y = y - h(t, y, a) * a * y
+            t = t + h(t, y, a)
+        return y
+
+    adapted = kg.function(lambda a: decay(a, lambda t, y, a: 0.1 if y * a > 0.5 else 0.2))(a)
+    value, slope = kg.compile([a], [adapted, kg.gradients(adapted, a)])(0.8)
+    program = lambda a: decay(a, lambda t, y, a: 0.1 if y * a > 0.5 else 0.2)
+    assert value == pytest.approx(program(0.8), rel=1e-12)
+    near = (program(0.8 + 1e-6) - program(0.8 - 1e-6)) / 2e-6  # error about 1e-9
+    assert slope == pytest.approx(near, rel=1e-7)
+
+
+def test_loop_variables_that_are_no_numbers():
+    def f(x):
+        word = "a"
+        while True:  # here
+            if x > 3:
+                break
+            word = word + "b"
+            x = x + 1
+        return x, word
+
+    refused(TypeError, f, (3.0,), "'word' is the text 'a' in the main branch", at="")
 
 
 def test_variables_made_in_the_loop():

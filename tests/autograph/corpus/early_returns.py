@@ -220,7 +220,7 @@ def python_return_in_a_python_loop(x, k):
     return -x
 
 
-@case(2, staged_raises=NotImplementedError)
+@case(2, -1, 3)
 def symbolic_return_in_a_python_loop(x):
     for i in range(4):
         if i > x:

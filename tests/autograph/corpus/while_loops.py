@@ -319,7 +319,7 @@ def structure_changes(n, x):
     return p
 
 
-@case(3, staged_raises=(NotImplementedError, "started as non-symbolic, then changed to symbolic"))
+@case(3, 9)
 def condition_becomes_symbolic(x):
     i = 0
     while i < 3:
@@ -327,7 +327,7 @@ def condition_becomes_symbolic(x):
     return i
 
 
-@case(3, staged_raises=(TypeError, "using a symbolic array as a Python bool is not allowed"))
+@case(3, 0)
 def python_true_with_a_symbolic_break(x):
     while True:
         if x == 0:
@@ -336,7 +336,7 @@ def python_true_with_a_symbolic_break(x):
     return x
 
 
-@case(3, staged_raises=(NotImplementedError, ""))
+@case(3, 0)
 def python_true_with_a_symbolic_return(x):
     while True:
         if x == 0:

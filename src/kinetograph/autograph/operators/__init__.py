@@ -5,7 +5,7 @@ else is Python's own statement. Nothing is tried and taken back.
 """
 
 from .branching import if_exp, if_stmt
-from .call import converted, elements
+from .call import chosen, converted, elements
 from .for_stmt import for_stmt
 from .items import (
     assign_item,
@@ -36,6 +36,7 @@ __all__ = [
     "assign_item_of",
     "caught",
     "chain",
+    "chosen",
     "converted",
     "elements",
     "for_stmt",

@@ -30,21 +30,22 @@ Assign = Callable[[tuple[Any, ...]], None]
 
 
 def predicate(condition: Array, what: str) -> Node:
-    """The node of a condition.
+    """The node of a condition: Python's truth of a number, which is whether it is not zero.
 
     Raises
     ------
     ValueError
-        If it is not a boolean scalar.
+        If it is not a scalar.
     """
     node = as_node(condition)
-    if node.dtype.kind != "b" or node.size != 1:
-        shape = f" of shape {node.shape}" if node.shape else ""
+    if node.size != 1:
         raise ValueError(
-            f"condition of {what} expected to be bool scalar, got {describe(node)}: {node.dtype}"
-            f"{shape}{place_text()}; compare it, as in x > 0, or use .any() or .all(); to check "
-            "for None, use `is not None`"
+            f"condition of {what} expected to be a scalar, got {describe(node)}: {node.dtype} of "
+            f"shape {node.shape}{place_text()}: the truth value of an array that has not one "
+            "element is ambiguous; use .any() or .all(); to check for None, use `is not None`"
         )
+    if node.dtype.kind != "b":
+        node = as_node(condition != 0)
     return reshape(node, ()) if node.shape else node
 
 

@@ -15,6 +15,7 @@ from ...graph.messages import describe
 from ...graph.ranges import Range
 from ...graph.ranges import range as graph_range
 from ..iterables import Rows, Sequenced, is_iterable, joined, rows_of
+from .branching import predicate
 from .lists import List
 from .logic import and_, or_
 
@@ -113,14 +114,14 @@ def _folded(values: Iterable[Any], combine: Callable[..., Any], start: bool) -> 
     """`any` and `all` of a Python iterable, which they read no further than they must."""
     found: Any = start
     for value in values:
-        found = combine(found, functools.partial(_itself, value))
+        found = combine(found, functools.partial(_truth, value))
         if not isinstance(found, Array) and bool(found) is not start:
             return not start
     return found if isinstance(found, Array) else bool(found)
 
 
-def _itself(value: Any) -> Any:
-    return value
+def _truth(value: Any) -> Any:
+    return Array(predicate(value, "`any` or `all`")) if isinstance(value, Array) else bool(value)
 
 
 @_staged(sum)

@@ -7,9 +7,10 @@ from typing import Any
 from ...graph.array import Array
 from ...graph.control.results import place_text
 from ...graph.errors import SymbolicTruthError
+from ...graph.messages import describe
 from .builtins import STAGED
 
-__all__ = ["converted", "elements"]
+__all__ = ["chosen", "converted", "elements"]
 
 _HASHABLE = (type, BuiltinFunctionType)
 
@@ -47,3 +48,15 @@ def elements(iterated: Any) -> Any:
             "`for` statement, which becomes a loop of the graph. kg.stack makes an array of a list"
         )
     return iterated
+
+
+def chosen(condition: Any) -> Any:
+    """The condition of a comprehension: anything but a symbolic array."""
+    if isinstance(condition, Array):
+        raise SymbolicTruthError(
+            f"the condition of a comprehension is symbolic: {describe(condition.node)}"
+            f"{place_text()}. How many elements it keeps is not known while the graph is built; "
+            "keep them all, and make those that do not count neutral by kg.where, or count them in "
+            "a `for` statement with an `if`"
+        )
+    return condition

@@ -19,10 +19,10 @@ from ..verbosity import report
 from .leaks import Surroundings
 from .logic import and_
 from .loop_state import LoopState
+from .python_for import PythonLoop
 from .staging import building
-from .unrolling import Unrolling
 from .values import caller
-from .while_stmt import read_options, repeat, with_first
+from .while_stmt import after_trips, read_options, repeat, with_first
 
 __all__ = ["for_stmt"]
 
@@ -42,12 +42,22 @@ def for_stmt(
     """A `for`: a loop of the graph over arrays and what else gives `Rows`, else Python's.
 
     `extra_test` tells after each iteration whether the loop goes on: it has `break` or `return`.
+    Where that becomes symbolic in a loop of Python's, what is left of a `range` becomes a loop of
+    the graph; other elements each have their iteration, which is carried out if the loop goes on.
     """
     report("for", iterated)
     rows = rows_of(iterated)
+    trips = 0
     if rows is None:
-        _run(iterated, extra_test, body)
-        return
+        loop = PythonLoop(iterated, extra_test, body)
+        if loop.run():
+            return
+        if not isinstance(iterated, range):
+            loop.go_on(get_state, set_state, names)
+            return
+        trips = loop.trips
+        rows = _rest(iterated[trips:])
+        report("for", rows)
     if extra_test is not None and not rows.early_exit:
         raise _no_early_exit(iterated, names)
     if isinstance(rows.length, int) and rows.length <= 0:
@@ -59,7 +69,7 @@ def for_stmt(
         )
     around = Surroundings(caller())
     state = LoopState(get_state, set_state, names)
-    chosen = read_options(**options)
+    chosen = after_trips(read_options(**options), trips)
     target = body.__code__.co_varnames[0].rstrip("_0123456789")  # type: ignore[attr-defined]
     whole = isinstance(rows.length, int) and extra_test is None and not options
     with building("`for`", state.restore), around.held():
@@ -88,21 +98,9 @@ def _no_early_exit(iterated: Any, names: Sequence[str]) -> NotImplementedError:
     )
 
 
-def _run(iterated: Any, extra_test: Callable[[], Any] | None, body: Callable[[Any], None]) -> None:
-    count = Unrolling("for")
-    for element in iterated:
-        body(element)
-        if extra_test is not None:
-            going_on = extra_test()
-            if isinstance(going_on, Array):
-                raise NotImplementedError(
-                    "break and return statements which depend on a symbolic condition are not "
-                    f"supported in Python for loops{place_text()}: let the loop run over an array, "
-                    "kg.range or kg.stack(list), so that it becomes a loop of the graph"
-                )
-            if not going_on:
-                break
-        count.step()
+def _rest(numbers: range) -> Rows:
+    """The numbers of a `range` as rows."""
+    return Rows(len(numbers), lambda i: numbers.start + i * numbers.step)
 
 
 def _some_element(rows: Rows, context: WhileContext) -> Any:

@@ -18,10 +18,11 @@ from ...graph.control.contexts import current_context
 from ...graph.control.results import place_text
 from ...graph.control.rollback import mark, rollback
 from ...graph.control.state import current_versions
-from ...graph.elementwise import as_node, elementwise
+from ...graph.elementwise import WEAK, as_node, elementwise
 from ...graph.messages import describe
 from ...graph.node import Apply, Data, Node
 from .branching import if_exp, predicate
+from .values import as_leaf_node, is_number
 
 __all__ = ["and_", "assert_stmt", "chain", "in_", "matches", "not_", "or_"]
 
@@ -83,12 +84,31 @@ def _staged(value: Array, rest: Sequence[Lazy], word: str) -> Any:
         found = Array(as_node(np.asarray(found)))
     if isinstance(found, Array) and (versions.latest, len(versions.effects)) == before:
         node = found.node
-        if node.dtype.kind == "b" and node.size == 1 and _is_cheap(node, moment.serial):
+        flags = node.dtype.kind == "b" and (word == "and" or value.dtype.kind == "b")
+        if flags and node.size == 1 and _is_cheap(node, moment.serial):
             return Array(elementwise(f"logical_{word}", pred, predicate(found, f"`{word}`")))
+    unified = _unified(value, found, word)
     rollback(moment)
-    if word == "and":
-        return if_exp(value, others, lambda: False)
-    return if_exp(value, lambda: True, others)
+    deciding = word == "or" if value.dtype.kind == "b" else value
+    ways = [lambda: unified(others()), lambda: unified(deciding)]
+    return if_exp(value, *ways) if word == "and" else if_exp(value, *reversed(ways))
+
+
+def _unified(value: Array, other: Any, word: str) -> Callable[[Any], Any]:
+    """What gives the operands one type: True is 1 and 1 is 1.0, as in Python.
+
+    Of `number and flag` the truth is enough: where the number decides it is 0, which is False.
+    """
+    if not is_number(other):
+        return lambda operand: operand
+    kinds = [as_leaf_node(part).dtype.kind for part in (value, other)]
+    if kinds[0] == kinds[1]:
+        return lambda operand: operand
+    if word == "and" and kinds[1] == "b":
+        return lambda operand: Array(predicate(Array(as_leaf_node(operand)), "`and`"))
+    known = [p if isinstance(p, WEAK) else as_leaf_node(p).dtype for p in (value, other)]
+    dtype = np.result_type(*known)
+    return lambda operand: Array(as_leaf_node(operand)).astype(dtype)
 
 
 def _is_cheap(node: Node, since: int) -> bool:
@@ -153,7 +173,8 @@ def assert_stmt(condition: Any, message: Lazy | None = None) -> None:
             raise AssertionError(*([message()] if message is not None else ()))
         return
     text = str(message()) if message is not None else ""
-    run_time_check(condition, AssertionError, text or f"assertion failed{place_text()}")
+    held = Array(predicate(condition, "`assert`"))
+    run_time_check(held, AssertionError, text or f"assertion failed{place_text()}")
 
 
 def matches(subject: Any, trial: Callable[[Any], bool], literals: tuple[Any, ...] | None) -> Any:

@@ -6,7 +6,6 @@ so what they hold is noted at the entry of a statement, and put back before each
 """
 
 import dataclasses
-import sys
 import weakref
 from collections.abc import Iterable
 from types import FrameType
@@ -19,6 +18,7 @@ from ...graph.array import Array
 from ...graph.control.structure import Pattern, flatten
 from ...graph.elementwise import WEAK, as_node
 from ...graph.node import Node
+from ...graph.source import user_frame
 from .aliases import remember
 from .undefined import Maybe, Undefined
 
@@ -139,7 +139,9 @@ def refilled(held: Any, value: Any) -> Any:
 
 def caller() -> FrameType:
     """The user's frame that carries out a statement."""
-    return sys._getframe(2)
+    frame = user_frame()
+    assert frame is not None  # the interpreter's main module at least
+    return frame
 
 
 def as_leaf_node(leaf: Any) -> Node:

@@ -4,13 +4,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...graph.array import Array
-from ...graph.control.results import place_text
 from ...graph.control.rollback import mark, rollback
 from ...graph.control.structure import flatten
 from ...graph.control.variables import Variables
 from ...graph.control.while_loop import Options, as_bound, build, check_options
 from ...graph.elementwise import WEAK, as_node
-from ...graph.errors import SymbolicTruthError
+from ...graph.functions import maximum
 from ..verbosity import report
 from .branching import predicate
 from .leaks import Surroundings
@@ -19,7 +18,7 @@ from .staging import building
 from .unrolling import Unrolling
 from .values import caller
 
-__all__ = ["read_options", "repeat", "while_stmt", "with_first"]
+__all__ = ["after_trips", "read_options", "repeat", "while_stmt", "with_first"]
 
 Access = Callable[[], tuple[Any, ...]]
 Assign = Callable[[tuple[Any, ...]], None]
@@ -33,43 +32,45 @@ def while_stmt(
     names: Sequence[str],
     **options: Any,
 ) -> None:
-    """A `while`: a loop of the graph if its condition is symbolic, else Python's.
+    """A `while`: a loop of the graph from where its condition is symbolic, until then Python's.
 
-    The condition is evaluated once to see which; if it is symbolic, once more inside the loop.
+    The condition is evaluated once to see which; if it is symbolic at first, once more inside the
+    loop. What Python has run before the condition became symbolic stays as it is.
     """
     entry = get_state()
     moment = mark()
     first = test()
     report("while", first)
-    if not isinstance(first, Array):
-        _run(first, test, body, Unrolling("while"))
-        return
+    begins_as_python = not isinstance(first, Array)
+    trips = 0
+    if begins_as_python:
+        first, trips = _run(first, test, body, Unrolling("while"))
+        if not isinstance(first, Array):
+            return
+        report("while", first)
+    chosen = after_trips(read_options(**options), trips)
     around = Surroundings(caller())
     tested = get_state()
-    if all(a is b for a, b in zip(entry, tested, strict=True)):
+    state = LoopState(get_state, set_state, names)
+    binds = not all(a is b for a, b in zip(entry, tested, strict=True))
+    if begins_as_python or binds:
+        _stage_judging(first, test, body, state, around, chosen, options.get("name"))
+    else:
         rollback(moment)
-        _stage(test, body, LoopState(get_state, set_state, names), around, options)
-    else:  # the condition binds variables: it belongs to the end of each iteration
-        state = LoopState(get_state, set_state, names)
-        _stage_judging(first, test, body, state, around, options)
+        _stage(test, body, state, around, chosen, options.get("name"))
 
 
-def _run(first: Any, test: Callable[[], Any], body: Callable[[], None], count: Unrolling) -> None:
-    value = first
-    while True:
-        if isinstance(value, Array):
-            raise SymbolicTruthError(
-                f"condition of while loop started as non-symbolic, then changed to symbolic"
-                f"{place_text()}: the loop is Python's, because its condition was a Python value "
-                "at first, and using a symbolic array as a Python bool is not allowed. Let the "
-                "condition itself depend on an array (instead of `while True` with `break`), or "
-                "start its variables as arrays, for example by kg.data(0)"
-            )
-        if not value:
-            return
+def _run(
+    value: Any, test: Callable[[], Any], body: Callable[[], None], count: Unrolling
+) -> tuple[Any, int]:
+    """The loop in Python, as long as its condition is no array; that, and the number of trips."""
+    trips = 0
+    while not isinstance(value, Array) and value:
         body()
+        trips += 1
         count.step()
         value = test()
+    return value, trips
 
 
 def read_options(
@@ -87,14 +88,24 @@ def read_options(
     return Options(bound, grad, on_limit, parallel_iterations, swap_memory, shape_invariants)
 
 
+def after_trips(options: Options, trips: int) -> Options:
+    """The options of what is left of a loop that has made some trips."""
+    bound = options.bound
+    if bound is None or not trips:
+        return options
+    if isinstance(bound, int):
+        return options._replace(bound=max(bound - trips, 0))
+    return options._replace(bound=as_node(maximum(Array(bound) - trips, 0)))
+
+
 def _stage(
     test: Callable[[], Any],
     body: Callable[[], None],
     state: LoopState,
     around: Surroundings,
-    options: dict[str, Any],
+    options: Options,
+    name: str | None,
 ) -> None:
-    chosen = read_options(**options)
     with building("`while`", state.restore), around.held():
         state.find_types(lambda context: body())
 
@@ -108,7 +119,7 @@ def _stage(
         return state.leave(numbers, weak)
 
     with building("`while`", state.restore), around.held():
-        numbers = repeat(going_on, advance, state, chosen, options.get("name"))
+        numbers = repeat(going_on, advance, state, options, name)
     around.check("`while`")
     state.finish(numbers)
 
@@ -119,9 +130,10 @@ def _stage_judging(
     body: Callable[[], None],
     state: LoopState,
     around: Surroundings,
-    options: dict[str, Any],
+    options: Options,
+    name: str | None,
 ) -> None:
-    chosen = read_options(**options)
+    """The loop with its condition at the end of each iteration, after a first one that is made."""
     go = Array(predicate(first, "while loop"))
 
     def iterate(context: Any) -> None:
@@ -138,9 +150,7 @@ def _stage_judging(
         return [verdict, *state.leave(numbers[1:], weak[1:])]
 
     with building("`while`", state.restore), around.held():
-        numbers = repeat(
-            lambda numbers: numbers[0], advance, state, chosen, options.get("name"), [("go", go)]
-        )
+        numbers = repeat(lambda numbers: numbers[0], advance, state, options, name, [("go", go)])
     around.check("`while`")
     state.finish(numbers[1:])
 

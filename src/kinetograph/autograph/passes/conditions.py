@@ -6,6 +6,7 @@
     a < b < c           ag__.and_(a < b, lambda: b < c)
     assert c, m         ag__.assert_stmt(c, lambda: m)
     x[i]                ag__.get_item(x, i)
+    [a for a in b if c] [a for a in ag__.elements(b) if ag__.chosen(c)]
 
 An expression with a `:=` in an operand that may not be evaluated stays as it is, and must be
 Python's: what the operand binds could not leave its branch.
@@ -57,6 +58,7 @@ class _Lowering(ast.NodeTransformer):
     def visit_comprehension(self, node: ast.comprehension) -> ast.AST:
         self.generic_visit(node)
         node.iter = located(ag_call("elements", node.iter), node.iter)
+        node.ifs = [located(ag_call("chosen", test), test) for test in node.ifs]
         return node
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:

@@ -169,8 +169,9 @@ class _Known:
         return self.globals.get(node.id, self.builtins.get(node.id))
 
     def modules(self, names: set[str]) -> set[str]:
-        """Those of the names that stand for modules."""
-        return {n for n in names if isinstance(self.value(ast.Name(n, ast.Load())), ModuleType)}
+        """Those of the names that stand for modules of libraries."""
+        found = ((n, self.value(ast.Name(n, ast.Load()))) for n in names)
+        return {n for n, v in found if isinstance(v, ModuleType) and is_library(v.__name__)}
 
     def is_plain(self, node: ast.expr) -> bool:
         """Whether what is called needs no conversion."""

@@ -77,7 +77,7 @@ def if_stmt(
     pred = predicate(condition, "if statement")
     entry = get_state()
     held = Containers(entry)
-    around = Surroundings(caller())
+    around = Surroundings(caller(), names)
     start = tuple(map(frozen, entry))
     contexts, values = [], []
     name = None

@@ -67,7 +67,7 @@ def for_stmt(
             f"this `for` never ends{place_text()}: what it runs over, {iterated!r}, has no end; "
             "leave it by break or return, or take a number of elements"
         )
-    around = Surroundings(caller())
+    around = Surroundings(caller(), names)
     state = LoopState(get_state, set_state, names)
     chosen = after_trips(read_options(**options), trips)
     target = body.__code__.co_varnames[0].rstrip("_0123456789")  # type: ignore[attr-defined]

@@ -9,15 +9,14 @@ Iterators, files and generators of random numbers are not followed.
 """
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import (
-    BuiltinMethodType,
     CellType,
     CodeType,
     FrameType,
     FunctionType,
-    MethodType,
+    GetSetDescriptorType,
     ModuleType,
 )
 from typing import Any
@@ -28,84 +27,100 @@ from ...graph.array import Array
 from ...graph.control.results import place_text
 from ...graph.errors import StagingError
 from ...graph.node import Node
-from ..skipped import is_library
+from .contents import Content, cells, is_users, parts
+from .undefined import Undefined
 
 __all__ = ["Surroundings"]
 
-_CONTAINERS = (list, dict, set, deque, bytearray)
-_PLAIN = frozenset([bool, int, float, complex, str, bytes, type(None), Array])
-_DEPTH = 6
+_NUMBERS = (bool, int, float, complex, np.float64, np.int64, np.bool_, Array)
+_PLAIN = frozenset([*_NUMBERS, str, bytes, type(None), CodeType, GetSetDescriptorType])
+_DEPTH = 8
 _BUDGET = 20_000  # elements that are looked at
 
 
 class Surroundings:
-    """What the user's function can reach, as it is before a staged statement."""
+    """What the user's function can reach, as it is before a staged statement.
 
-    def __init__(self, frame: FrameType) -> None:
-        self.contents: list[tuple[Any, Any, str]] = []
-        self.arrays: list[np.ndarray] = []
+    `carried` are the variables that the statement follows.
+    """
+
+    def __init__(self, frame: FrameType, carried: Sequence[str] = ()) -> None:
+        self.contents: list[tuple[Content, str]] = []
+        self.arrays: dict[int, tuple[np.ndarray, str]] = {}
+        self.bindings: list[tuple[CellType, str, Any]] = []
+        self.globals: list[tuple[dict[str, Any], dict[str, Any]]] = []
         self.seen: set[int] = set()
         self.left = _BUDGET
-        self.variables = frame.f_locals
-        self.bindings: list[tuple[Any, str, Any]] = []  # globals and cells, and what they hold
-        variables = self.variables.items()
-        for name, value in sorted(variables, key=lambda pair: isinstance(pair[1], FunctionType)):
-            self._note(value, name, 0)
-        self._note_globals(frame.f_code, frame.f_globals)
+        self.pending: deque[tuple[Any, str, int]] = deque()
+        variables = frame.f_locals
+        function = _function_of(frame)
+        own = {*function.f_code.co_cellvars, *carried}
+        self.own = {name: value for name, value in function.f_locals.items() if name in own}
+        pairs = sorted(variables.items(), key=lambda pair: isinstance(pair[1], FunctionType))
+        self.pending.extend((value, name, 0) for name, value in pairs)
+        self._note_code(frame.f_code, frame.f_globals, 0)
+        while self.pending:
+            self._note(*self.pending.popleft())
 
-    def _note_globals(self, code: CodeType, module: dict[str, Any]) -> None:
+    def _note_code(self, code: CodeType, module: dict[str, Any], depth: int) -> None:
+        if id(module) not in self.seen:
+            self.seen.add(id(module))
+            self.globals.append((module, dict(module)))
         for name in code.co_names:
             if name in module:
-                self.bindings.append((module, name, module[name]))
-                self._note(module[name], name, 0)
+                value = module[name]
+                self.pending.append((value, name, depth))
+                if isinstance(value, ModuleType) and is_users(value):
+                    named = ((n, vars(value)[n]) for n in code.co_names if n in vars(value))
+                    self.pending.extend((v, f"{name}.{n}", depth + 1) for n, v in named)
         for const in code.co_consts:
             if isinstance(const, CodeType):
-                self._note_globals(const, module)
+                self._note_code(const, module, depth)
 
     def _note(self, value: Any, name: str, depth: int) -> None:
-        kind = type(value)
-        if kind in _PLAIN or depth > _DEPTH or id(value) in self.seen or self.left <= 0:
+        if type(value) in _PLAIN or isinstance(value, Node) or depth > _DEPTH:
+            return
+        if id(value) in self.seen or self.left <= 0:
             return
         self.seen.add(id(value))
-        parts: Iterable[Any] = ()
-        if isinstance(value, _CONTAINERS):
-            self.left -= len(value)
-            self.contents.append((value, value.copy(), name))
-            parts = value.values() if isinstance(value, dict) else value
-        elif isinstance(value, tuple):
-            self.left -= len(value)
-            parts = value
-        elif isinstance(value, np.ndarray):
-            if value.flags.writeable:
-                self.arrays.append(value)
-        elif isinstance(value, FunctionType):
-            if not is_library(value.__globals__.get("__name__")):
-                self._note_globals(value.__code__, value.__globals__)
-                for variable, cell, content in _closure(value):
-                    if self.variables.get(variable, self) is not content:  # not the frame's own
-                        self.bindings.append((cell, variable, content))
-                    self._note(content, variable, depth + 1)
-        elif isinstance(value, MethodType):
-            parts = (value.__self__, value.__func__)
-        elif isinstance(value, BuiltinMethodType):
-            parts = (value.__self__,)
-        elif not isinstance(value, (type, ModuleType, Node)) and not is_library(kind.__module__):
-            attributes = _Attributes(value)
-            self.left -= len(attributes.names)
-            self.contents.append((attributes, attributes.copy(), name))
-            parts = list(attributes.values())
-        for part in parts:
-            self._note(part, name, depth + 1)
+        if isinstance(value, np.ndarray) and value.flags.writeable:
+            self.arrays[id(value)] = value, name
+        held = Content(value)
+        self.left -= len(held) + 1
+        if held.may_change:
+            self.contents.append((held, name))
+        if isinstance(value, FunctionType) and is_users(value):
+            self._note_code(value.__code__, value.__globals__, depth + 1)
+            for variable, cell, content in cells(value):
+                if self.own.get(variable, self) is not content:
+                    self.bindings.append((cell, variable, content))
+        for inner, part in parts(value, held):
+            if type(part) not in _PLAIN:
+                self.pending.append((part, inner or name, depth + 1))
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Make NumPy arrays read-only while a way is built."""
-        for array in self.arrays:
+        """Make NumPy arrays read-only while a way is built.
+
+        Raises
+        ------
+        StagingError
+            If one is written to.
+        """
+        for array, _ in self.arrays.values():
             array.flags.writeable = False
         try:
             yield
+        except ValueError as error:
+            if "read-only" not in str(error):
+                raise
+            names = " or ".join(dict.fromkeys(repr(name) for _, name in self.arrays.values()))
+            raise StagingError(
+                f"a NumPy array{f', {names},' if names else ''} is modified in a staged statement"
+                f"{place_text()} in a way that cannot be followed{_REMEDY}"
+            ) from error
         finally:
-            for array in self.arrays:
+            for array, _ in self.arrays.values():
                 array.flags.writeable = True
 
     def check(self, statement: str) -> None:
@@ -116,62 +131,41 @@ class Surroundings:
         StagingError
             It names a variable from which the changed object can be reached.
         """
-        changed = [name for held, content, name in self.contents if not _alike(held, content)]
-        changed += [n for place, n, value in self.bindings if _bound(place, n) is not value]
+        changed = [name for held, name in self.contents if held.changed()]
+        changed += [n for cell, n, value in self.bindings if cell.cell_contents is not value]
+        for module, before in self.globals:
+            changed += _rebound(before, module)
         if changed:
             raise StagingError(
                 f"{changed[0]!r} is modified inside a staged {statement}{place_text()} in a way "
-                "that cannot be followed: through a function that is called, through another name, "
-                "or in an object it holds. All ways are built, so it would change even where the "
-                "program does not get there. Assign to a variable or an attribute in the function "
-                "itself, or return the new value"
+                f"that cannot be followed{_REMEDY}"
             )
 
 
-def _bound(place: dict[str, Any] | CellType, name: str) -> Any:
-    """What a global variable or one of a closure holds now."""
-    return place.get(name) if isinstance(place, dict) else place.cell_contents
+_REMEDY = (
+    ": through a function that is called, through another name, or in an object it holds. All ways "
+    "are built, so it would change even where the program does not get there. Assign to a variable "
+    "or an attribute in the function itself, return the new value, or keep it in a kg.state"
+)
 
 
-class _Attributes:
-    """The attributes of an object, by `__dict__` and `__slots__`."""
-
-    def __init__(self, owner: Any) -> None:
-        self.owner = owner
-        slots = (s for k in type(owner).__mro__ for s in _slots(k))
-        self.names = {*getattr(owner, "__dict__", ()), *slots}
-
-    def copy(self) -> dict[str, Any]:
-        names = {*getattr(self.owner, "__dict__", ()), *self.names}
-        found = {name: getattr(self.owner, name, None) for name in names}
-        return {name: value for name, value in found.items() if value is not None}
-
-    def values(self) -> Iterable[Any]:
-        return self.copy().values()
+def _function_of(frame: FrameType) -> FrameType:
+    """The frame of the user's function, of which a frame may carry out a part of a statement."""
+    code = frame.f_code
+    back = frame.f_back
+    while back is not None:
+        same = back.f_code.co_qualname == code.co_qualname
+        if same and any(const is code for const in back.f_code.co_consts):
+            frame, code = back, back.f_code
+        back = back.f_back
+    return frame
 
 
-def _slots(kind: type) -> Iterable[str]:
-    found = vars(kind).get("__slots__", ())
-    names = (found,) if isinstance(found, str) else tuple(found)
-    return (n for n in names if not n.startswith("__"))
-
-
-def _closure(function: FunctionType) -> Iterator[tuple[str, CellType, Any]]:
-    """The variables of functions around that a function knows."""
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        try:
-            yield name, cell, cell.cell_contents
-        except ValueError:  # not bound yet
-            continue
-
-
-def _alike(first: Any, second: Any) -> bool:
-    if isinstance(first, _Attributes):
-        first = first.copy()
-    if len(first) != len(second):
-        return False
-    if isinstance(first, dict):
-        return all(k in second and second[k] is v for k, v in first.items())
-    if isinstance(first, (set, bytearray)):
-        return bool(first == second)
-    return all(a is b for a, b in zip(first, second, strict=True))
+def _rebound(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
+    """The global variables that stand for other objects, but for imports and what is undefined."""
+    missing = Undefined("")
+    names = [n for n, value in before.items() if after.get(n, missing) is not value]
+    if len(after) > len(before) - len(names):
+        new = ((n, v) for n, v in after.items() if n not in before)
+        names += [n for n, v in new if not isinstance(v, (Undefined, ModuleType))]
+    return names

@@ -22,7 +22,9 @@ from ...graph.elementwise import WEAK, as_node, elementwise
 from ...graph.messages import describe
 from ...graph.node import Apply, Data, Node
 from .branching import if_exp, predicate
-from .values import as_leaf_node, is_number
+from .leaks import Surroundings
+from .staging import building
+from .values import as_leaf_node, caller, is_number
 
 __all__ = ["and_", "assert_stmt", "chain", "in_", "matches", "not_", "or_"]
 
@@ -79,7 +81,10 @@ def _staged(value: Array, rest: Sequence[Lazy], word: str) -> Any:
     moment = mark()
     versions = current_versions()
     before = dict(versions.latest), len(versions.effects)
-    found = others()
+    around = Surroundings(caller())
+    with building(f"`{word}`"), around.held():
+        found = others()
+    around.check(f"`{word}`")
     if isinstance(found, (bool, np.bool_)):
         found = Array(as_node(np.asarray(found)))
     if isinstance(found, Array) and (versions.latest, len(versions.effects)) == before:

@@ -17,7 +17,7 @@ from ...graph.control.variables import Variables
 from ...graph.errors import ShapeError
 from ...graph.node import Node
 from .merge import blank, no_return_value
-from .undefined import LoopUndefined, Maybe, Undefined, UndefinedReturnValue
+from .undefined import LoopUndefined, Maybe, Undefined, UndefinedError, UndefinedReturnValue
 from .values import (
     WEAK_NODES,
     Containers,
@@ -128,6 +128,11 @@ class LoopState:
             value = self._filled(variable, results)
             if isinstance(value, Maybe) and at_least_once and variable.name in self.surely:
                 value = value.value
+            if isinstance(value, Maybe) and "." in variable.name:
+                raise UndefinedError(
+                    f"{variable.name!r} must be defined before the loop{self.place}: the loop "
+                    "makes the attribute, but may make no trip"
+                )
             after.append(refilled(variable.held, value))
         self.set_state(tuple(after))
 

@@ -49,7 +49,7 @@ def while_stmt(
             return
         report("while", first)
     chosen = after_trips(read_options(**options), trips)
-    around = Surroundings(caller())
+    around = Surroundings(caller(), names)
     tested = get_state()
     state = LoopState(get_state, set_state, names)
     binds = not all(a is b for a, b in zip(entry, tested, strict=True))

@@ -39,6 +39,7 @@ UNARY = {
     "square": (np.square, REAL),
     "cbrt": (np.cbrt, POSITIVE),
     "sqrt": (np.sqrt, POSITIVE),
+    "root": (np.sqrt, POSITIVE),
     "reciprocal": (np.reciprocal, POSITIVE),
     "exp": (np.exp, REAL),
     "exp2": (np.exp2, REAL),

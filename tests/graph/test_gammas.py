@@ -71,16 +71,17 @@ def test_binomial_coefficient():
     compare(gammas.log_comb, lambda n, k: mp.log(binomial(n, k)), positive)
     with x64():
         n, k = np.array([-2.0, -2, -2, -1, 5, 5]), np.array([3.0, 0, 2, 4, -1, 9])
-        np.testing.assert_allclose(gammas.comb(n, k), [-4, 1, 3, 1, 0, 0], rtol=1e-13)
-        assert np.isnan(gammas.log_comb(n[0], k[0]))
-        assert gammas.log_comb(n[-1], k[-1]) == -np.inf
+        whole, logs = jax.jit(lambda n, k: (gammas.comb(n, k), gammas.log_comb(n, k)))(n, k)
+        np.testing.assert_allclose(whole, [-4, 1, 3, 1, 0, 0], rtol=1e-13)
+        assert np.isnan(logs[0])
+        assert logs[-1] == -np.inf
 
 
 def test_counts_have_the_density_of_loaders_formulas():
     x, m = 1e12, 1e12 + 3e6
     with x64():
         small = jax.jit(lambda x, m: gammas.stirlerr(x) + gammas.bd0(x, m))(x, m)
-    found = -small - 0.5 * np.log(2 * np.pi * x)
+    found = -float(small) - 0.5 * np.log(2 * np.pi * x)
     with mp.workdps(50):
         right = x * mp.log(mp.mpf(m)) - m - log_gamma(mp.mpf(x) + 1)
     np.testing.assert_allclose(found, float(right), rtol=1e-14)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .elementwise import Operand, as_node, elementwise, floating, where
+from .elementwise import Operand, as_node, elementwise, floating
 from .errors import ShapeError
 from .indexing import index
 from .linear_algebra import matmul, solve_triangular
@@ -67,10 +67,4 @@ def pairwise_distance(x: Operand, y: Operand | None = None) -> Node:
         index(rows, (everything, None, everything)),
         index(others, (None, everything, everything)),
     )
-    return root(reduce("sum", elementwise("square", difference), -1))
-
-
-def root(square: Node) -> Node:
-    """The square root with derivative 0, not infinity, at 0."""
-    positive = elementwise("greater", square, 0)
-    return where(positive, elementwise("sqrt", where(positive, square, 1.0)), 0.0)
+    return elementwise("root", reduce("sum", elementwise("square", difference), -1))

@@ -54,6 +54,7 @@ _FLOAT_ONLY: dict[str, Callable[..., Any]] = {
     "ndtr": gaussian.ndtr,
     "log_ndtr": gaussian.log_ndtr,
     "ndtri": gaussian.ndtri,
+    "root": special.root,
     "xlogy": special.xlogy,
     "xlog1py": special.xlog1py,
 }

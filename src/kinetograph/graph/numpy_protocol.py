@@ -184,7 +184,7 @@ def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> 
             "the root of the sum of squares (ord=None) is"
         )
     return ew.elementwise(
-        "sqrt", reductions.reduce("sum", ew.elementwise("square", node), axis, keepdims)
+        "root", reductions.reduce("sum", ew.elementwise("square", node), axis, keepdims)
     )
 
 

@@ -7,11 +7,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from . import log_sums
+from .derivative_rules import derivatives
 from .elementwise import Operand, as_node, floating
 from .errors import ShapeError
 from .messages import describe
 from .node import Apply, Node, Operation
 from .precision import float_dtype
+from .special import root
 
 __all__ = ["CUMULATIVE", "REDUCTIONS", "Axis", "cumulative", "normalise_axes", "reduce"]
 
@@ -41,6 +44,28 @@ def _index(dtype: np.dtype) -> np.dtype:
     return np.dtype(np.int64)
 
 
+def _deviation(x: Any, **options: Any) -> Any:
+    return root(jnp.var(x, **options))
+
+
+def _extreme(choose: Callable[..., Any]) -> Callable[..., Any]:
+    """The largest or smallest element; ties share the derivative, others have none at all."""
+
+    def lowered(x: Any, *, axis: tuple[int, ...], keepdims: bool) -> Any:
+        @derivatives(lambda primals, tangents: _of_ties(*primals, *tangents))
+        def extreme(x: Any) -> Any:
+            return choose(x, axis, keepdims=keepdims)
+
+        def _of_ties(x: Any, t: Any) -> Any:
+            tied = x == choose(x, axis, keepdims=True)
+            count = jnp.sum(tied, axis, keepdims=keepdims, dtype=x.dtype)
+            return jnp.sum(jnp.where(tied, t, 0), axis, keepdims=keepdims) / count
+
+        return extreme(x) if x.dtype.kind == "f" else choose(x, axis, keepdims=keepdims)
+
+    return lowered
+
+
 REDUCTIONS: dict[str, tuple[Operation, Callable[[np.dtype], np.dtype]]] = {
     name: (Operation(name, lower), rule)  # type: ignore[arg-type]
     for name, lower, rule in [
@@ -48,15 +73,15 @@ REDUCTIONS: dict[str, tuple[Operation, Callable[[np.dtype], np.dtype]]] = {
         ("prod", jnp.prod, _summed),
         ("mean", jnp.mean, _averaged),
         ("var", jnp.var, _averaged),
-        ("std", jnp.std, _averaged),
+        ("std", _deviation, _averaged),
         ("median", jnp.median, _averaged),
-        ("max", jnp.max, _same),
-        ("min", jnp.min, _same),
+        ("max", _extreme(jnp.max), _same),
+        ("min", _extreme(jnp.min), _same),
         ("any", jnp.any, _boolean),
         ("all", jnp.all, _boolean),
         ("argmax", jnp.argmax, _index),
         ("argmin", jnp.argmin, _index),
-        ("logsumexp", jax.scipy.special.logsumexp, _averaged),
+        ("logsumexp", log_sums.logsumexp, _averaged),
     ]
 }
 
@@ -77,8 +102,8 @@ CUMULATIVE = {
         ("cummin", jax.lax.cummin),
     ]
 }
-SOFTMAX = Operation("softmax", jax.nn.softmax)
-LOG_SOFTMAX = Operation("log_softmax", jax.nn.log_softmax)
+SOFTMAX = Operation("softmax", log_sums.softmax)
+LOG_SOFTMAX = Operation("log_softmax", log_sums.log_softmax)
 
 
 def normalise_axes(node: Node, axis: Axis, operation: str) -> tuple[int, ...]:

@@ -31,6 +31,7 @@ __all__ = [
     "minimum",
     "power",
     "reciprocal",
+    "root",
     "segment_prod",
     "sinpi",
     "softplus",
@@ -183,7 +184,13 @@ def fmin(x, y):
     return minimum(*_without_nan(x, y))
 
 
-# Functions of two numbers.
+# Roots and powers.
+@derivative(lambda x: jnp.where(x == 0, 0.0, 0.5 / root(jnp.where(x == 0, 1.0, x))))
+def root(x):
+    """The square root with derivative 0 at 0: that of a length, or of a standard deviation."""
+    return jnp.sqrt(x)
+
+
 def _by_base(x, y):
     zero = y == 0
     return jnp.where(zero, 0.0, y * power(x, jnp.where(zero, 1.0, y - 1)))

@@ -5,8 +5,9 @@
                  the error it ended with included
     ```console   lines `$ kinetograph ...` are run; their other lines are for the reader
 
-Words of an output have to agree exactly, its numbers to within `close`: draws differ a little from
-one kind of processor to the next. Of warnings about draws only that there are some counts.
+Words of an output have to agree exactly, its numbers to within `close`: draws differ from one kind
+of processor to the next. Rows of `kg.summary` have to agree within their own Monte Carlo errors. Of
+warnings about draws only that there are some counts.
 
     python tests/docs/pages.py docs/*.md README.md     writes the outputs anew
 """
@@ -139,6 +140,33 @@ def close(expected: float, got: float) -> bool:
     return abs(expected - got) <= 0.5 + 0.5 * max(abs(expected), abs(got))
 
 
+COLUMNS = "mean sd q5 median q95 mcse_mean ess_bulk ess_tail r_hat".split()
+ERRORS = 6 * 2**0.5  # standard errors of the difference of two runs: missed once in 10^9
+
+
+def same_posterior(shown: list[float], printed: list[float]) -> bool:
+    """Whether two rows of a summary may come from two runs of one program.
+
+    The standard errors of sd and of quantiles are those of a normal posterior, twice over: tails
+    may be heavier. Effective sample sizes may differ by a factor of 3.
+    """
+    a, b = (dict(zip(COLUMNS, row, strict=True)) for row in (shown, printed))
+    if not (b["r_hat"] < 1.05 and all(x["ess_bulk"] > 50 for x in (a, b))):
+        return shown == printed
+    sd = max(a["sd"], b["sd"])
+    bulk, tail = (min(a[n], b[n]) ** -0.5 for n in ("ess_bulk", "ess_tail"))
+    errors = {
+        "mean": max(a["mcse_mean"], b["mcse_mean"]),
+        "sd": 2 * 0.71 * sd * bulk,
+        "median": 2 * 1.25 * sd * bulk,
+        "q5": 2 * 2.1 * sd * tail,
+        "q95": 2 * 2.1 * sd * tail,
+    }
+    near = all(abs(a[n] - b[n]) <= ERRORS * error + 0.01 * sd for n, error in errors.items())
+    sizes = all(1 / 3 < a[n] / b[n] < 3 for n in ("ess_bulk", "ess_tail", "mcse_mean"))
+    return near and sizes
+
+
 def differs(expected: str, got: str) -> str | None:
     """What is different between two outputs, if anything is."""
     wanted, seen = _lines(expected), _lines(got)
@@ -148,10 +176,18 @@ def differs(expected: str, got: str) -> str | None:
     wanted, seen = ([x for x in lines if not x.startswith(WARNING)] for lines in (wanted, seen))
     if len(wanted) != len(seen):
         return f"{len(wanted)} lines are shown, {len(seen)} printed:\n{got}"
+    table = False
     for a, b in zip(wanted, seen, strict=True):
         numbers = [[float(n.replace(",", "")) for n in NUMBER.findall(x)] for x in (a, b)]
         words = [NUMBER.sub("#", x).split() for x in (a, b)]
-        if words[0] != words[1] or not all(map(close, *numbers)):
+        table = a.split() == COLUMNS or (table and bool(a.strip()))
+        values = [row[-len(COLUMNS) :] for row in numbers]
+        if table and a.split() != COLUMNS and len(values[0]) == len(values[1]) == len(COLUMNS):
+            named = numbers[0][: -len(COLUMNS)] == numbers[1][: -len(COLUMNS)]
+            agree = named and same_posterior(*values)
+        else:
+            agree = all(map(close, *numbers))
+        if words[0] != words[1] or not agree:
             return f"shown:   {a}\nprinted: {b}"
     return None
 

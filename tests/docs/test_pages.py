@@ -62,3 +62,30 @@ def test_outputs_may_differ_in_numbers_only() -> None:
     assert differs("a\nb", "a")
     assert differs("SamplingWarning: 3 draws\na", "SamplingWarning: other\na") is None
     assert differs("SamplingWarning: 3 draws\na", "a")
+
+
+TABLE = """
+      mean    sd     q5  median    q95  mcse_mean  ess_bulk  ess_tail  r_hat
+mu    4.39  3.17  -0.80    4.37   9.52      0.048      4515      2629  1.001
+x[1]  4.89  4.57  -2.12    4.76  12.41      0.066      4973      2907  1.000
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "same"),
+    [
+        ("4.39", "4.60", True),
+        ("4.39", "5.39", False),
+        ("9.52", "9.90", True),
+        ("9.52", "12.52", False),
+        ("3.17", "3.40", True),
+        ("3.17", "3.97", False),
+        ("4515", "3000", True),
+        ("4515", "1000", False),
+        ("1.001", "1.003", True),
+        ("1.001", "1.300", False),
+        ("x[1]", "x[2]", False),
+    ],
+)
+def test_printed_posteriors_agree_within_their_errors(old: str, new: str, same: bool) -> None:
+    assert (differs(TABLE, TABLE.replace(old, new)) is None) == same

@@ -5,10 +5,10 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jax.scipy.special import xlog1py, xlogy
 
 from ..graph.array import Array
-from .family import Family, Parameter, distribute, probability
+from .deviance import weighted_log
+from .family import PROBABILITY_FORMS, Family, Parameter, distribute, probability
 from .support import Support, WholeNumbers
 
 __all__ = ["bernoulli"]
@@ -21,8 +21,20 @@ def _binary(parameter: Any) -> Support:
     return WholeNumbers(0, 1)
 
 
-def _prob_terms(x: Any, prob: Any) -> tuple[Any, ...]:
-    return (xlogy(x, prob) + xlog1py(1 - x, -prob),)
+def _prob_terms(
+    x: Any, prob: Any, logit_prob: Any = None, log_prob: Any = None, log1m_prob: Any = None
+) -> tuple[Any, ...]:
+    if logit_prob is not None:
+        return _logit_terms(x, logit_prob)
+    if log_prob is None:
+        # Of the two logarithms only the one that counts sees the probability.
+        log_prob = jnp.log(jnp.where(x == 0, 1.0, prob))
+        log1m_prob = jnp.log1p(-jnp.where(x == 1, 0.0, prob))
+    return (weighted_log(x, log_prob) + weighted_log(1.0 - x, log1m_prob),)
+
+
+def _prob_total(x: Any, prob: Any, logit_prob: Any = None, **forms: Any) -> Any:
+    return None if logit_prob is None else _logit_total(x, logit_prob)
 
 
 def _logit_terms(x: Any, logit: Any) -> tuple[Any, ...]:
@@ -60,7 +72,15 @@ def _logit_total(x: Any, logit: Any) -> Any:
     return jnp.sum(x * logit) - copies * _sum_softplus(logit)
 
 
-BERNOULLI = Family("bernoulli", (probability("prob"),), _prob_terms, _binary, discrete=True)
+BERNOULLI = Family(
+    "bernoulli",
+    (probability("prob"),),
+    _prob_terms,
+    _binary,
+    discrete=True,
+    total=_prob_total,
+    forms=PROBABILITY_FORMS,
+)
 BERNOULLI_LOGIT = Family(
     "bernoulli_logit",
     (Parameter("logit"),),

@@ -2,22 +2,46 @@
 
 from typing import Any
 
-from jax.scipy.special import gammaln, xlog1py, xlogy
+import jax.numpy as jnp
 
 from ..graph.array import Array
+from ..graph.special import betaln
+from .deviance import log_binomial, weighted_log
 from .family import Family, distribute, positive
 from .support import UNIT
 
 __all__ = ["beta"]
 
 
-def _terms(x: Any, shape1: Any, shape2: Any) -> tuple[Any, ...]:
-    # Not JAX's betaln: its relative error reaches 1e-6 where an argument exceeds 8.
-    constant = gammaln(shape1 + shape2) - gammaln(shape1) - gammaln(shape2)
-    return xlogy(shape1 - 1.0, x) + xlog1py(shape2 - 1.0, -x), constant
+def _terms(
+    x: Any, shape1: Any, shape2: Any, log_x: Any = None, log1m_x: Any = None
+) -> tuple[Any, ...]:
+    density, constant = log_binomial(shape1, shape2, x, 1.0 - x, log_x, log1m_x)
+    if log_x is None:
+        log_x, log1m_x = jnp.log(x), jnp.log1p(-x)
+    # The density of x is a b / (a + b) / (x (1 - x)) times a successes of a + b trials.
+    trials = jnp.log(shape1) - jnp.log1p(shape1 / shape2)
+    return density - log_x - log1m_x, constant + trials
 
 
-BETA = Family("beta", (positive("shape1"), positive("shape2")), _terms, lambda shape1, shape2: UNIT)
+def _small_terms(
+    x: Any, shape1: Any, shape2: Any, log_x: Any = None, log1m_x: Any = None
+) -> tuple[Any, ...]:
+    if log_x is None:
+        log_x, log1m_x = jnp.log(x), jnp.log1p(-x)
+    powers = weighted_log(shape1 - 1.0, log_x) + weighted_log(shape2 - 1.0, log1m_x)
+    return powers, -betaln(shape1, shape2)
+
+
+BETA = Family(
+    "beta",
+    (positive("shape1"), positive("shape2")),
+    _terms,
+    lambda shape1, shape2: UNIT,
+    forms={"x": (("log", "log1m"),)},
+    small_terms=_small_terms,
+    sizes=("shape1", "shape2"),
+)
 
 
 def beta(

@@ -3,18 +3,19 @@
 from typing import Any
 
 import jax
-from jax.scipy.special import gammaln, xlog1py, xlogy
+import jax.numpy as jnp
+from jax.scipy.special import gammaln
 
 from ..graph.array import Array
 from ..graph.node import Data, Node
-from .family import Family, Parameter, distribute, probability
+from .deviance import log_binomial, weighted_log
+from .family import PROBABILITY_FORMS, Family, Parameter, distribute, probability
 from .support import NATURALS, Support, WholeNumbers
 
 __all__ = ["binomial"]
 
 
-def log_choose(n: Any, k: Any) -> Any:
-    """The logarithm of the number of ways to choose k of n."""
+def _log_choose(n: Any, k: Any) -> Any:
     return gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0)
 
 
@@ -22,18 +23,64 @@ def _support(size: Node, parameter: Node) -> Support:
     return WholeNumbers(0, size.value if isinstance(size, Data) else size)
 
 
-def _prob_terms(x: Any, size: Any, prob: Any) -> tuple[Any, ...]:
-    return xlogy(x, prob) + xlog1py(size - x, -prob), log_choose(size, x)
+def _prob_terms(
+    x: Any,
+    size: Any,
+    prob: Any,
+    logit_prob: Any = None,
+    log_prob: Any = None,
+    log1m_prob: Any = None,
+) -> tuple[Any, ...]:
+    if logit_prob is not None:
+        return _logit_terms(x, size, logit_prob)
+    return log_binomial(x, size - x, prob, 1.0 - prob, log_prob, log1m_prob)
+
+
+def _small_prob_terms(
+    x: Any,
+    size: Any,
+    prob: Any,
+    logit_prob: Any = None,
+    log_prob: Any = None,
+    log1m_prob: Any = None,
+) -> tuple[Any, ...]:
+    if logit_prob is not None:
+        return _small_logit_terms(x, size, logit_prob)
+    if log_prob is None:
+        log_prob = jnp.log(jnp.where(x == 0, 1.0, prob))
+        log1m_prob = jnp.log1p(-jnp.where(x == size, 0.0, prob))
+    successes, failures = weighted_log(x, log_prob), weighted_log(size - x, log1m_prob)
+    return successes + failures, _log_choose(size, x)
 
 
 def _logit_terms(x: Any, size: Any, logit: Any) -> tuple[Any, ...]:
-    return x * logit - size * jax.nn.softplus(logit), log_choose(size, x)
+    log_p, log_q = jax.nn.log_sigmoid(logit), jax.nn.log_sigmoid(-logit)
+    return log_binomial(x, size - x, None, None, log_p, log_q)
+
+
+def _small_logit_terms(x: Any, size: Any, logit: Any) -> tuple[Any, ...]:
+    return x * logit - size * jax.nn.softplus(logit), _log_choose(size, x)
 
 
 SIZE = Parameter("size", NATURALS, integer=True)
-BINOMIAL = Family("binomial", (SIZE, probability("prob")), _prob_terms, _support, discrete=True)
+BINOMIAL = Family(
+    "binomial",
+    (SIZE, probability("prob")),
+    _prob_terms,
+    _support,
+    discrete=True,
+    forms=PROBABILITY_FORMS,
+    small_terms=_small_prob_terms,
+    sizes=("size",),
+)
 BINOMIAL_LOGIT = Family(
-    "binomial_logit", (SIZE, Parameter("logit")), _logit_terms, _support, discrete=True
+    "binomial_logit",
+    (SIZE, Parameter("logit")),
+    _logit_terms,
+    _support,
+    discrete=True,
+    small_terms=_small_logit_terms,
+    sizes=("size",),
 )
 
 

@@ -15,18 +15,20 @@ from .support import Simplex, Support, WholeNumbers
 __all__ = ["categorical"]
 
 
-def _pick(x: Any, log_prob: Any) -> Any:
+def _pick(x: Any, values: Any) -> Any:
+    """The value that belongs to each label."""
     labels = jnp.asarray(x).astype(int)
-    if log_prob.ndim == 1:
-        return jnp.take(log_prob, labels, mode="clip")
-    batch = jnp.broadcast_shapes(labels.shape, log_prob.shape[:-1])
+    if values.ndim == 1:
+        return jnp.take(values, labels, mode="clip")
+    batch = jnp.broadcast_shapes(labels.shape, values.shape[:-1])
     labels = jnp.broadcast_to(labels, batch)[..., None]
-    table = jnp.broadcast_to(log_prob, (*batch, log_prob.shape[-1]))
+    table = jnp.broadcast_to(values, (*batch, values.shape[-1]))
     return jnp.take_along_axis(table, labels, axis=-1, mode="clip")[..., 0]
 
 
-def _prob_terms(x: Any, prob: Any) -> tuple[Any, ...]:
-    return (_pick(x, jnp.log(prob)),)
+def _prob_terms(x: Any, prob: Any, log_prob: Any = None) -> tuple[Any, ...]:
+    # Picked before the logarithm, so that no other probability takes part in the derivative.
+    return (jnp.log(_pick(x, prob)) if log_prob is None else _pick(x, log_prob),)
 
 
 def _logit_terms(x: Any, logit: Any) -> tuple[Any, ...]:
@@ -54,6 +56,7 @@ CATEGORICAL = Family(
     _support,
     discrete=True,
     check=_check,
+    forms={"prob": (("log",),)},
 )
 CATEGORICAL_LOGIT = Family(
     "categorical_logit",

@@ -3,21 +3,33 @@
 from typing import Any
 
 import jax.numpy as jnp
-from jax.scipy.special import gammaln, xlogy
+from jax.scipy.special import gammaln
 
 from ..graph.array import Array
 from ..graph.errors import ShapeError
 from ..graph.messages import describe
 from ..graph.node import Node
+from .deviance import deviance_of_log, log_peak, weighted_log
 from .family import Family, Parameter, distribute
 from .support import POSITIVE, Simplex
 
 __all__ = ["dirichlet"]
 
 
-def _terms(x: Any, alpha: Any) -> tuple[Any, ...]:
+def _terms(x: Any, alpha: Any, log_x: Any = None) -> tuple[Any, ...]:
+    log_x = jnp.log(x) if log_x is None else log_x
+    total = jnp.sum(alpha, -1, keepdims=True)
+    cost = deviance_of_log(alpha, jnp.log(total) + log_x)
+    constant = (
+        jnp.sum(log_peak(alpha) + jnp.log(alpha), -1) - (log_peak(total) + jnp.log(total))[..., 0]
+    )
+    return -jnp.sum(cost + log_x, -1), constant
+
+
+def _small_terms(x: Any, alpha: Any, log_x: Any = None) -> tuple[Any, ...]:
+    log_x = jnp.log(x) if log_x is None else log_x
     constant = gammaln(jnp.sum(alpha, -1)) - jnp.sum(gammaln(alpha), -1)
-    return jnp.sum(xlogy(alpha - 1.0, x), -1), constant
+    return jnp.sum(weighted_log(alpha - 1.0, log_x), -1), constant
 
 
 def _check(alpha: Node) -> None:
@@ -36,6 +48,9 @@ DIRICHLET = Family(
     event_ndim=1,
     event_shape=lambda alpha: alpha[-1:],
     check=_check,
+    forms={"x": (("log",),)},
+    small_terms=_small_terms,
+    sizes=("alpha",),
 )
 
 

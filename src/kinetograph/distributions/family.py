@@ -6,24 +6,29 @@ data moves the distribution to the data.
 """
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 
 from ..graph.array import Array, check_dims
-from ..graph.elementwise import as_node
+from ..graph.elementwise import as_node, elementwise
 from ..graph.errors import ModelError, ShapeError
+from ..graph.linear_algebra import CHOLESKY
 from ..graph.messages import describe
-from ..graph.node import CURRENT, Data, Node
+from ..graph.node import CURRENT, Apply, Data, Node
 from ..graph.precision import float_dtype
+from ..graph.representations import represent
 from .support import POSITIVE, REAL, Interval, Support, bound_nodes
 
 __all__ = ["FAMILIES", "Distribution", "Family", "Parameter", "Variable", "distribute", "shape_of"]
 
 FAMILIES: dict[str, "Family"] = {}
+# Sums of terms of the size s log(s) that cancel are right to 1e-10 up to here.
+SMALL = 10_000
 
 
 @dataclass(frozen=True)
@@ -41,6 +46,10 @@ def positive(name: str) -> Parameter:
     return Parameter(name, POSITIVE)
 
 
+# What densities of a trial's outcome can use instead of its probability.
+PROBABILITY_FORMS = MappingProxyType({"prob": (("logit",), ("log", "log1m"))})
+
+
 def probability(name: str) -> Parameter:
     """A parameter from 0 to 1."""
     return Parameter(name, Interval(0.0, 1.0, closed=True))
@@ -53,6 +62,13 @@ class Family:
     `terms(x, *parameters)` gives the log density as a tuple of arrays that broadcast together and
     are to be added. Terms that do not depend on x keep their own, smaller shape, so that the total
     over many observations computes them once. `support(*parameters)` gets the parameters' nodes.
+
+    `forms` says which other forms of x and of parameters the terms can use: for each name, sets of
+    kinds in the order of preference. The first set that can be had is given by keywords:
+    `log_x=`, `logit_prob=`. See `graph.representations`.
+
+    Where large counts or shapes cancel, `terms` takes care and time. `small_terms` is the plain
+    sum, taken instead where none of the `sizes`, arguments by name, is known to exceed `SMALL`.
     """
 
     name: str
@@ -64,44 +80,50 @@ class Family:
     event_shape: Callable[..., tuple[int, ...]] = lambda *shapes: ()
     total: Callable[..., Any] | None = None
     check: Callable[..., None] | None = None
-    on_factor: "Family | None" = None  # the same density as a function of x's Cholesky factor
+    forms: Mapping[str, tuple[tuple[str, ...], ...]] = MappingProxyType({})
+    small_terms: Callable[..., tuple[Any, ...]] | None = None
+    sizes: tuple[str, ...] = ()
     register: bool = field(default=True)
 
     def __post_init__(self) -> None:
         if self.register:
             FAMILIES[self.name] = self
 
-    def log_density(self, x: Any, *parameters: Any) -> Any:
+    def log_density(self, x: Any, *parameters: Any, **forms: Any) -> Any:
         """The log density of each element (each vector, each matrix) of x."""
-        terms = self.terms(_real(x, parameters), *parameters)
+        terms = self.terms(*_real(x, parameters), **forms)
         return sum(terms[1:], start=jnp.asarray(terms[0]))
 
-    def log_density_total(self, x: Any, *parameters: Any) -> Any:
-        """The sum of the log densities of all elements of x."""
-        x = _real(x, parameters)
+    def log_density_total(self, x: Any, *parameters: Any, small: bool = False, **forms: Any) -> Any:
+        """The sum of the log densities of all elements of x; `small` allows `small_terms`."""
+        x, *rest = _real(x, parameters)
         if self.total is not None:
-            return self.total(x, *parameters)
-        terms = [jnp.asarray(t) for t in self.terms(x, *parameters)]
+            total = self.total(x, *rest, **forms)
+            if total is not None:
+                return total
+        plain = self.small_terms if small and self.small_terms is not None else self.terms
+        terms = [jnp.asarray(t) for t in plain(x, *rest, **forms)]
         size = np.prod(jnp.broadcast_shapes(*(t.shape for t in terms)), dtype=int)
         return sum(
             jnp.sum(t) * (size / max(t.size, 1)) if t.size != size else jnp.sum(t) for t in terms
         )
 
 
-def _real(x: Any, parameters: tuple[Any, ...]) -> Any:
-    """x as real numbers: special functions of integers have no derivative in JAX."""
-    x = jnp.asarray(x)
-    if jnp.issubdtype(x.dtype, jnp.floating):
-        return x
-    types = [jnp.asarray(p).dtype for p in parameters]
-    floating = [t for t in types if jnp.issubdtype(t, jnp.floating)]
-    return x.astype(jnp.result_type(*floating) if floating else float)
+def _real(x: Any, parameters: tuple[Any, ...]) -> tuple[Any, ...]:
+    """x and the parameters as real numbers of one type, the widest among them.
+
+    Special functions of integers have no derivative in JAX.
+    """
+    tensors = [jnp.asarray(t) for t in (x, *parameters)]
+    floating = [t.dtype for t in tensors if jnp.issubdtype(t.dtype, jnp.floating)]
+    dtype = jnp.result_type(*floating) if floating else float
+    return tuple(t if t.dtype == dtype else t.astype(dtype) for t in tensors)
 
 
 class Distribution(Node):
     """A family with its parameters, attached to the array that follows it."""
 
-    __slots__ = ("_target", "arguments", "batch_shape", "event_shape", "family", "support")
+    __slots__ = ("_target", "batch_shape", "event_shape", "family", "support")
     kind = "distribution"
 
     def __init__(
@@ -118,6 +140,31 @@ class Distribution(Node):
         self.batch_shape = shape[: len(shape) - family.event_ndim]
         self.support = family.support(*parameters)
         self._target: weakref.ref[Node] | None = None
+
+    @property
+    def arguments(self) -> dict[str, Node]:
+        """What follows the distribution, as x, and the parameters by name."""
+        assert self.target is not None
+        names = (parameter.name for parameter in self.family.parameters)
+        return {"x": self.target, **dict(zip(names, self.parents, strict=True))}
+
+    def forms(self) -> dict[str, Node]:
+        """The other forms of the arguments that the density is to be computed from."""
+        arguments, found = self.arguments, {}
+        for name, choices in self.family.forms.items():
+            for kinds in choices:
+                nodes = [represent(arguments[name], kind) for kind in kinds]
+                if None not in nodes:
+                    found.update((f"{k}_{name}", n) for k, n in zip(kinds, nodes) if n is not None)
+                    break
+        return found
+
+    def small(self) -> bool:
+        """Whether no count or shape is known to be so large that plain sums lose digits."""
+        known = (node for name, node in self.arguments.items() if name in self.family.sizes)
+        return not any(
+            isinstance(node, Data) and np.max(node.value, initial=0.0) > SMALL for node in known
+        )
 
     @property
     def target(self) -> Node | None:
@@ -139,7 +186,7 @@ class Distribution(Node):
 class Variable(Node):
     """An unknown: a free quantity with a support and, unless it is flat, a distribution."""
 
-    __slots__ = ("_cholesky", "distribution", "observed_by", "support")
+    __slots__ = ("_forms", "distribution", "observed_by", "support")
     kind = "variable"
 
     def __init__(
@@ -155,10 +202,38 @@ class Variable(Node):
         self.support = support
         self.distribution = distribution
         self.observed_by: str | None = None  # set when the distribution was moved to data
-        # The node of this matrix's Cholesky factor, where somebody uses it; see `cholesky`.
-        self._cholesky: weakref.ref[Node] | None = None
+        self._forms: dict[str, weakref.ref[Node]] = {}
         if distribution is not None:
             distribution.target = self
+
+    def form(self, kind: str) -> Node | None:
+        """The node of another form of this unknown that its free numbers give at once.
+
+        It is an operation on the unknown like any other; a model that finds it in use takes its
+        tensor from where it makes the unknown's.
+        """
+        if kind in ("log", "log1m") and self.support.form == "logit":
+            logit = self.form("logit")
+            assert logit is not None
+            return elementwise(
+                "log_expit", logit if kind == "log" else elementwise("negative", logit)
+            )
+        if kind != self.support.form:
+            return None
+        node = self._forms[kind]() if kind in self._forms else None
+        if node is None:
+            if kind == "cholesky":
+                node = Apply(CHOLESKY, (self,), self.shape, self.dtype)
+            else:
+                node = elementwise(kind, self)
+            self._forms[kind] = weakref.ref(node)
+        return node
+
+    @property
+    def forms_in_use(self) -> dict[str, Node]:
+        """The forms that somebody holds, by kind."""
+        found = {kind: reference() for kind, reference in self._forms.items()}
+        return {kind: node for kind, node in found.items() if node is not None}
 
     def label(self) -> str:
         if self.name:

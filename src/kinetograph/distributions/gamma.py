@@ -3,36 +3,78 @@
 from typing import Any
 
 import jax.numpy as jnp
-from jax.scipy.special import gammaln, xlogy
+from jax.scipy.special import gammaln
 
 from ..graph.array import Array
+from .deviance import deviance_of_log, log_peak, weighted_log
 from .family import Family, distribute, positive
 from .support import POSITIVE
 
 __all__ = ["exponential", "gamma", "inverse_gamma"]
 
 
-def _gamma_terms(x: Any, alpha: Any, rate: Any) -> tuple[Any, ...]:
-    return xlogy(alpha - 1.0, x) - rate * x, alpha * jnp.log(rate), -gammaln(alpha)
+def _log(value: Any, log: Any) -> Any:
+    return jnp.log(value) if log is None else log
 
 
-def _exponential_terms(x: Any, rate: Any) -> tuple[Any, ...]:
-    return -rate * x, jnp.log(rate)
+def _gamma_terms(
+    x: Any, alpha: Any, rate: Any, log_x: Any = None, log_rate: Any = None
+) -> tuple[Any, ...]:
+    log_x, log_rate = _log(x, log_x), _log(rate, log_rate)
+    cost = deviance_of_log(alpha, log_x + log_rate)
+    return -cost - log_x, log_peak(alpha) + jnp.log(alpha)
 
 
-def _inverse_gamma_terms(x: Any, alpha: Any, beta: Any) -> tuple[Any, ...]:
-    return -(alpha + 1.0) * jnp.log(x) - beta / x, alpha * jnp.log(beta), -gammaln(alpha)
+def _small_gamma_terms(
+    x: Any, alpha: Any, rate: Any, log_x: Any = None, log_rate: Any = None
+) -> tuple[Any, ...]:
+    power = weighted_log(alpha - 1.0, _log(x, log_x))
+    return power - rate * x, alpha * _log(rate, log_rate), -gammaln(alpha)
+
+
+def _exponential_terms(x: Any, rate: Any, log_rate: Any = None) -> tuple[Any, ...]:
+    return -rate * x, _log(rate, log_rate)
+
+
+def _inverse_gamma_terms(
+    x: Any, alpha: Any, beta: Any, log_x: Any = None, log_beta: Any = None
+) -> tuple[Any, ...]:
+    log_x, log_beta = _log(x, log_x), _log(beta, log_beta)
+    cost = deviance_of_log(alpha, log_beta - log_x)
+    return -cost - log_x, log_peak(alpha) + jnp.log(alpha)
+
+
+def _small_inverse_gamma_terms(
+    x: Any, alpha: Any, beta: Any, log_x: Any = None, log_beta: Any = None
+) -> tuple[Any, ...]:
+    power = -(alpha + 1.0) * _log(x, log_x)
+    return power - beta / x, alpha * _log(beta, log_beta), -gammaln(alpha)
 
 
 GAMMA = Family(
-    "gamma", (positive("alpha"), positive("rate")), _gamma_terms, lambda alpha, rate: POSITIVE
+    "gamma",
+    (positive("alpha"), positive("rate")),
+    _gamma_terms,
+    lambda alpha, rate: POSITIVE,
+    forms={"x": (("log",),), "rate": (("log",),)},
+    small_terms=_small_gamma_terms,
+    sizes=("alpha",),
 )
-EXPONENTIAL = Family("exponential", (positive("rate"),), _exponential_terms, lambda rate: POSITIVE)
+EXPONENTIAL = Family(
+    "exponential",
+    (positive("rate"),),
+    _exponential_terms,
+    lambda rate: POSITIVE,
+    forms={"rate": (("log",),)},
+)
 INVERSE_GAMMA = Family(
     "inverse_gamma",
     (positive("alpha"), positive("beta")),
     _inverse_gamma_terms,
     lambda alpha, beta: POSITIVE,
+    forms={"x": (("log",),), "beta": (("log",),)},
+    small_terms=_small_inverse_gamma_terms,
+    sizes=("alpha",),
 )
 
 

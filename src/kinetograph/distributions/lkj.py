@@ -28,13 +28,10 @@ def log_constant(eta: Any, dim: int) -> Any:
     return jnp.sum(terms, -1)
 
 
-def _factor_terms(factor: Any, eta: Any) -> tuple[Any, ...]:
+def _terms(x: Any, eta: Any, cholesky_x: Any = None) -> tuple[Any, ...]:
+    factor = small_cholesky(x) if cholesky_x is None else cholesky_x
     log_det = 2.0 * jnp.sum(jnp.log(jnp.diagonal(factor, axis1=-2, axis2=-1)), -1)
     return (eta - 1.0) * log_det, -log_constant(eta, factor.shape[-1])
-
-
-def _terms(x: Any, eta: Any) -> tuple[Any, ...]:
-    return _factor_terms(small_cholesky(x), eta)
 
 
 LKJ = Family(
@@ -43,9 +40,7 @@ LKJ = Family(
     _terms,
     lambda eta: CorrelationMatrix(),
     event_ndim=2,
-    on_factor=Family(
-        "lkj_correlation", (positive("eta"),), _factor_terms, event_ndim=2, register=False
-    ),
+    forms={"x": (("cholesky",),)},
 )
 
 

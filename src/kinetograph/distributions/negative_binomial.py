@@ -2,18 +2,39 @@
 
 from typing import Any
 
-from jax.scipy.special import gammaln, xlog1py, xlogy
+import jax
+import jax.numpy as jnp
+from jax.scipy.special import gammaln
 
 from ..graph.array import Array
-from .family import Family, distribute, positive, probability
+from .deviance import log_binomial, weighted_log
+from .family import PROBABILITY_FORMS, Family, distribute, positive, probability
 from .support import NATURALS
 
 __all__ = ["negative_binomial"]
 
 
-def _terms(x: Any, size: Any, prob: Any) -> tuple[Any, ...]:
+def _logs(x: Any, prob: Any, forms: dict[str, Any]) -> tuple[Any, Any]:
+    """The logarithms of the probabilities of success and of failure."""
+    if "logit_prob" in forms:
+        logit = forms["logit_prob"]
+        return jax.nn.log_sigmoid(logit), jax.nn.log_sigmoid(-logit)
+    if "log_prob" in forms:
+        return forms["log_prob"], forms["log1m_prob"]
+    return jnp.log(prob), jnp.log1p(-jnp.where(x == 0, 0.0, prob))
+
+
+def _terms(x: Any, size: Any, prob: Any, **forms: Any) -> tuple[Any, ...]:
+    log_p, log_q = _logs(x, prob, forms) if forms else (None, None)
+    density, constant = log_binomial(size, x, prob, 1.0 - prob, log_p, log_q)
+    # The last trial is a success: one of x + size.
+    return (density + constant - jnp.log1p(x / size),)
+
+
+def _small_terms(x: Any, size: Any, prob: Any, **forms: Any) -> tuple[Any, ...]:
+    log_p, log_q = _logs(x, prob, forms)
     counts = gammaln(x + size) - gammaln(size) - gammaln(x + 1.0)
-    return counts + xlogy(size, prob), xlog1py(x, -prob)
+    return counts + size * log_p, weighted_log(x, log_q)
 
 
 NEGATIVE_BINOMIAL = Family(
@@ -22,6 +43,9 @@ NEGATIVE_BINOMIAL = Family(
     _terms,
     lambda size, prob: NATURALS,
     discrete=True,
+    forms=PROBABILITY_FORMS,
+    small_terms=_small_terms,
+    sizes=("x", "size"),
 )
 
 

@@ -24,8 +24,8 @@ def _half_normal_terms(x: Any, sd: Any) -> tuple[Any, ...]:
     return -0.5 * z * z, LOG_2 - HALF_LOG_2PI - jnp.log(sd)
 
 
-def _lognormal_terms(x: Any, meanlog: Any, sdlog: Any) -> tuple[Any, ...]:
-    log_x = jnp.log(x)
+def _lognormal_terms(x: Any, meanlog: Any, sdlog: Any, log_x: Any = None) -> tuple[Any, ...]:
+    log_x = jnp.log(x) if log_x is None else log_x
     return (*_normal_terms(log_x, meanlog, sdlog), -log_x)
 
 
@@ -36,6 +36,7 @@ LOGNORMAL = Family(
     (Parameter("meanlog"), positive("sdlog")),
     _lognormal_terms,
     lambda meanlog, sdlog: POSITIVE,
+    forms={"x": (("log",),)},
 )
 
 

@@ -3,21 +3,34 @@
 from typing import Any
 
 import jax.numpy as jnp
-from jax.scipy.special import gammaln, xlogy
+from jax.scipy.special import gammaln
 
 from ..graph.array import Array
+from .deviance import deviance, deviance_of_log, log_peak, weighted_log
 from .family import Family, Parameter, distribute
 from .support import NATURALS, Interval
 
 __all__ = ["poisson"]
 
 
-def _rate_terms(x: Any, rate: Any) -> tuple[Any, ...]:
-    return xlogy(x, rate) - rate, -gammaln(x + 1.0)
+def _rate_terms(x: Any, rate: Any, log_rate: Any = None) -> tuple[Any, ...]:
+    if log_rate is not None:
+        return _log_rate_terms(x, log_rate)
+    return -deviance(x, rate), log_peak(x)
+
+
+def _small_rate_terms(x: Any, rate: Any, log_rate: Any = None) -> tuple[Any, ...]:
+    if log_rate is not None:
+        return _small_log_rate_terms(x, log_rate)
+    return x * jnp.log(jnp.where(x == 0, 1.0, rate)) - rate, -gammaln(x + 1.0)
 
 
 def _log_rate_terms(x: Any, log_rate: Any) -> tuple[Any, ...]:
-    return x * log_rate - jnp.exp(log_rate), -gammaln(x + 1.0)
+    return -deviance_of_log(x, log_rate), log_peak(x)
+
+
+def _small_log_rate_terms(x: Any, log_rate: Any) -> tuple[Any, ...]:
+    return weighted_log(x, log_rate) - jnp.exp(log_rate), -gammaln(x + 1.0)
 
 
 POISSON = Family(
@@ -26,6 +39,9 @@ POISSON = Family(
     _rate_terms,
     lambda rate: NATURALS,
     discrete=True,
+    forms={"rate": (("log",),)},
+    small_terms=_small_rate_terms,
+    sizes=("x",),
 )
 POISSON_LOG = Family(
     "poisson_log_rate",
@@ -33,6 +49,8 @@ POISSON_LOG = Family(
     _log_rate_terms,
     lambda log_rate: NATURALS,
     discrete=True,
+    small_terms=_small_log_rate_terms,
+    sizes=("x",),
 )
 
 

@@ -29,7 +29,14 @@ Bound = Node | np.ndarray | float
 @storable
 @dataclass(frozen=True, eq=False)
 class Support:
-    """The base of all supports."""
+    """The base of all supports.
+
+    `form` is the kind of representation that the free numbers behind a value give at once.
+    """
+
+    @property
+    def form(self) -> str | None:
+        return None
 
     def contains(self, value: np.ndarray) -> np.ndarray:
         """Which values (elements or, for vectors, all elements of a vector) are inside."""
@@ -47,6 +54,14 @@ class Interval(Support):
     lower: Bound = -np.inf
     upper: Bound = np.inf
     closed: bool = False  # whether the bounds themselves belong to it
+
+    @property
+    def form(self) -> str | None:
+        if isinstance(self.lower, Node) or isinstance(self.upper, Node) or np.any(self.lower):
+            return None
+        if np.all(np.isposinf(self.upper)):
+            return "log"
+        return "logit" if np.all(np.asarray(self.upper) == 1) else None
 
     def contains(self, value: np.ndarray) -> np.ndarray:
         inside = np.ones(np.shape(value), bool)
@@ -113,6 +128,10 @@ class WholeNumbers(Support):
 class Simplex(Support):
     """Vectors (last axis) of positive numbers that add up to 1."""
 
+    @property
+    def form(self) -> str | None:
+        return "log"
+
     def contains(self, value: np.ndarray) -> np.ndarray:
         return (value >= 0).all(-1) & (np.abs(value.sum(-1) - 1) < 1e-6)
 
@@ -150,6 +169,10 @@ class CholeskyCorrelation(Support):
 @dataclass(frozen=True, eq=False)
 class CorrelationMatrix(Support):
     """Symmetric positive definite matrices with unit diagonal."""
+
+    @property
+    def form(self) -> str | None:
+        return "cholesky"
 
     def contains(self, value: np.ndarray) -> np.ndarray:
         symmetric = np.abs(value - np.swapaxes(value, -1, -2)).max((-2, -1)) < 1e-8

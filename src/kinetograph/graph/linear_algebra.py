@@ -2,7 +2,6 @@
 
 import functools
 import math
-import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -17,6 +16,7 @@ from .indexing import ravel
 from .messages import describe, describe_operands
 from .node import Apply, Node, Operation
 from .precision import common_dtype, x64
+from .representations import represent
 from .shaping import reshape, transpose
 
 __all__ = [
@@ -211,14 +211,8 @@ def dot(a: Operand, b: Operand, *, inner: bool = False) -> Node:
 def cholesky(x: Operand) -> Node:
     """The lower triangular L with L @ L.T = x; NaN where x is not positive definite."""
     node = _square(x, "cholesky")
-    # A node whose model is made of its factor (a correlation matrix) is asked for it once.
-    known = getattr(node, "_cholesky", None)
-    factor = known() if known is not None else None
-    if factor is None:
-        factor = Apply(CHOLESKY, (node,), node.shape, node.dtype)
-        if hasattr(node, "_cholesky"):
-            node._cholesky = weakref.ref(factor)
-    return factor
+    known = represent(node, "cholesky")
+    return Apply(CHOLESKY, (node,), node.shape, node.dtype) if known is None else known
 
 
 def _system(a: Operand, b: Operand, operation: Operation, **attributes: Any) -> Node:

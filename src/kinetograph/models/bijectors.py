@@ -9,8 +9,8 @@ Sources: Stan Reference Manual, chapter Constraint Transforms; D. Lewandowski, D
 """
 
 import math
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -22,6 +22,14 @@ from ..graph.node import Node
 __all__ = ["Bijector", "bijector"]
 
 Lookup = Callable[[Any], Any]
+
+
+class Image(NamedTuple):
+    """What free numbers are mapped to: `forms` are other forms of the value, by kind."""
+
+    value: Any
+    log_jacobian: Any
+    forms: Mapping[str, Any]
 
 
 class Bijector:
@@ -36,7 +44,7 @@ class Bijector:
         """The number of free numbers."""
         return math.prod(self.free_shape)
 
-    def forward(self, free: Any, lookup: Lookup) -> tuple[Any, Any]:
+    def forward(self, free: Any, lookup: Lookup) -> Image:
         """The value and the log Jacobian; `lookup` gives the tensor of a bound."""
         raise NotImplementedError(type(self).__name__)
 
@@ -48,8 +56,8 @@ class Bijector:
 class Identity(Bijector):
     """x = u."""
 
-    def forward(self, free: Any, lookup: Lookup) -> tuple[Any, Any]:
-        return free, 0.0
+    def forward(self, free: Any, lookup: Lookup) -> Image:
+        return Image(free, 0.0, {})
 
     def inverse(self, value: Any, lookup: Lookup) -> Any:
         return value
@@ -63,9 +71,10 @@ class Bounded(Bijector):
     both:   x = a + (b - a) sigma(u)    log J = log(b - a) - |u| - 2 log(1 + exp(-|u|))
     """
 
-    def __init__(self, shape: tuple[int, ...], lower: Any, upper: Any) -> None:
+    def __init__(self, shape: tuple[int, ...], support: sp.Interval) -> None:
         super().__init__(shape, shape)
-        self.lower, self.upper = lower, upper
+        lower, upper = self.lower, self.upper = support.lower, support.upper
+        self._form = support.form  # which the free numbers are
         # A bound that is a node is finite; numbers may be infinite element by element.
         self.has_lower = self._finite(lower)
         self.has_upper = self._finite(upper)
@@ -80,7 +89,7 @@ class Bounded(Bijector):
 
         return finite(self.has_lower, self.lower), finite(self.has_upper, self.upper)
 
-    def forward(self, free: Any, lookup: Lookup) -> tuple[Any, Any]:
+    def forward(self, free: Any, lookup: Lookup) -> Image:
         a, b = self._bounds(lookup)
         both, low, high = self._kinds()
         parts: list[tuple[np.ndarray, Any, Any]] = []
@@ -105,7 +114,8 @@ class Bounded(Bijector):
         for kind, x, j in parts:
             value = x if kind.all() else jnp.where(kind, x, value)
             log_jacobian = j if kind.all() else jnp.where(kind, j, log_jacobian)
-        return value, jnp.sum(log_jacobian)
+        forms = {} if self._form is None else {self._form: free}
+        return Image(value, jnp.sum(log_jacobian), forms)
 
     def _kinds(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         both = self.has_lower & self.has_upper
@@ -136,13 +146,13 @@ class StickBreaking(Bijector):
         super().__init__(shape, (*shape[:-1], shape[-1] - 1))
         self._offset = np.log(np.arange(shape[-1] - 1, 0, -1.0))
 
-    def forward(self, free: Any, lookup: Lookup) -> tuple[Any, Any]:
+    def forward(self, free: Any, lookup: Lookup) -> Image:
         t = free - self._offset
         log_z, log_rest = jax.nn.log_sigmoid(t), jax.nn.log_sigmoid(-t)
         log_remainder = jnp.cumsum(log_rest, -1)
         before = jnp.concatenate([jnp.zeros_like(t[..., :1]), log_remainder[..., :-1]], -1)
-        value = jnp.exp(jnp.concatenate([log_z + before, log_remainder[..., -1:]], -1))
-        return value, jnp.sum(log_z + log_rest + before)
+        log_value = jnp.concatenate([log_z + before, log_remainder[..., -1:]], -1)
+        return Image(jnp.exp(log_value), jnp.sum(log_z + log_rest + before), {"log": log_value})
 
     def inverse(self, value: Any, lookup: Lookup) -> Any:
         # The rest of the stick, summed from its end: no cancellation.
@@ -153,9 +163,9 @@ class StickBreaking(Bijector):
 class Increments(Bijector):
     """Ordered: x_1 = u_1, x_i = x_{i-1} + exp(u_i); log J = sum of u_i, i >= 2."""
 
-    def forward(self, free: Any, lookup: Lookup) -> tuple[Any, Any]:
+    def forward(self, free: Any, lookup: Lookup) -> Image:
         steps = jnp.concatenate([free[..., :1], jnp.exp(free[..., 1:])], -1)
-        return jnp.cumsum(steps, -1), jnp.sum(free[..., 1:])
+        return Image(jnp.cumsum(steps, -1), jnp.sum(free[..., 1:]), {})
 
     def inverse(self, value: Any, lookup: Lookup) -> Any:
         return jnp.concatenate([value[..., :1], jnp.log(jnp.diff(value, axis=-1))], -1)
@@ -194,8 +204,8 @@ class PartialCorrelations(Bijector):
         log_shrink = math.log(2.0) - free - jax.nn.softplus(-2.0 * free)
         return jnp.stack(rows, -2), jnp.sum(self._weights * log_shrink)
 
-    def forward(self, free: Any, lookup: Lookup) -> tuple[Any, Any]:
-        return self._factor(free)
+    def forward(self, free: Any, lookup: Lookup) -> Image:
+        return Image(*self._factor(free), {})
 
     def inverse(self, value: Any, lookup: Lookup) -> Any:
         n = self.shape[-1]
@@ -217,17 +227,12 @@ class Correlation(PartialCorrelations):
         # log L_ii is the sum of -log cosh(u_ij) over j < i.
         self._weights = self._weights + (n - 1.0 - np.tril_indices(n, -1)[0])
 
-    def forward(self, free: Any, lookup: Lookup) -> tuple[Any, Any]:
-        value, log_jacobian, _ = self.forward_with_factor(free)
-        return value, log_jacobian
-
-    def forward_with_factor(self, free: Any) -> tuple[Any, Any, Any]:
-        """The matrix, the log Jacobian, and the factor L that the matrix is made of."""
+    def forward(self, free: Any, lookup: Lookup) -> Image:
         factor, log_jacobian = self._factor(free)
         # R has unit diagonal by construction; written so, rounding cannot change it.
         product = jnp.einsum("...ij,...kj->...ik", factor, factor)
         value = jnp.where(np.eye(self.shape[-1], dtype=bool), 1.0, product)
-        return value, log_jacobian, factor
+        return Image(value, log_jacobian, {"cholesky": factor})
 
     def inverse(self, value: Any, lookup: Lookup) -> Any:
         return super().inverse(jnp.linalg.cholesky(value), lookup)
@@ -238,7 +243,7 @@ def bijector(support: sp.Support, shape: tuple[int, ...]) -> Bijector:
     if isinstance(support, sp.Interval):
         if support is sp.REAL:
             return Identity(shape, shape)
-        bounded = Bounded(shape, support.lower, support.upper)
+        bounded = Bounded(shape, support)
         if not (bounded.has_lower.any() or bounded.has_upper.any()):
             return Identity(shape, shape)
         return bounded

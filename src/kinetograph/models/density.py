@@ -13,15 +13,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..distributions.family import Distribution, Family, Variable
+from ..distributions.family import Distribution, Variable
 from ..graph.control.derivable import REVERSE
 from ..graph.control.liveness import Places, live
 from ..graph.control.subgraph import Control, Looping, loops_in
-from ..graph.linear_algebra import cholesky
 from ..graph.lower import Environment, Room, Scope, evaluate
 from ..graph.node import Data, Node, ancestors
-from ..graph.precision import float_dtype
-from .bijectors import Bijector, Correlation, bijector
+from .bijectors import Bijector, bijector
 from .compress import Compressed, compress
 
 __all__ = ["Density", "Term"]
@@ -33,8 +31,12 @@ class Term:
     def __init__(self, node: Node) -> None:
         self.node = node
         self.compressed: Compressed | None = None
-        if isinstance(node, Distribution) and isinstance(node.target, Data):
-            self.compressed = compress(node)
+        self.forms: dict[str, Node] = {}
+        self.small = False
+        if isinstance(node, Distribution):
+            self.forms, self.small = node.forms(), node.small()
+            if isinstance(node.target, Data):
+                self.compressed = compress(node)
 
     @property
     def target(self) -> Node | None:
@@ -49,7 +51,7 @@ class Term:
         """The nodes whose tensors `elements` needs."""
         if isinstance(self.node, Distribution):
             assert self.target is not None
-            return (*self.node.parents, self.target)
+            return (*self.node.parents, self.target, *self.forms.values())
         return (self.node,)
 
     def value(self, environment: Environment) -> Any:
@@ -59,36 +61,30 @@ class Term:
             return self.compressed.total(environment)
         if not isinstance(node, Distribution):
             return jnp.sum(environment[node])
-        family, tensors = self._arguments(node, environment)
-        return family.log_density_total(*tensors)
+        arguments, forms = self._arguments(node, environment)
+        return node.family.log_density_total(*arguments, small=self.small, **forms)
 
     def elements(self, environment: Environment) -> Any:
         """The term's value for each element of its target."""
         node = self.node
         if not isinstance(node, Distribution):
             return environment[node]
-        family, tensors = self._arguments(node, environment)
-        return family.log_density(*tensors)
+        arguments, forms = self._arguments(node, environment)
+        return node.family.log_density(*arguments, **forms)
 
     def _arguments(
         self, node: Distribution, environment: Environment
-    ) -> tuple[Family, tuple[Any, ...]]:
-        """The family, the tensor that follows it, and its parameters' tensors."""
-        target, family = self.target, node.family
-        assert target is not None
-        if family.on_factor is not None and isinstance(target, Variable):
-            factor = target._cholesky() if target._cholesky is not None else None
-            if factor is not None and factor in environment:
-                target, family = factor, family.on_factor
-        parameters = (
-            environment[parent] if p.integer else _floating(environment[parent])
-            for p, parent in zip(family.parameters, node.parents, strict=True)
-        )
-        return family, (environment[target], *parameters)
+    ) -> tuple[list[Any], dict[str, Any]]:
+        """What follows the distribution and its parameters, and forms of them, as tensors."""
+        arguments = [_widened(environment[n], node.dtype) for n in node.arguments.values()]
+        forms = {key: _widened(environment[n], node.dtype) for key, n in self.forms.items()}
+        return arguments, forms
 
 
-def _floating(tensor: Any) -> Any:
-    return tensor if tensor.dtype.kind == "f" else jnp.asarray(tensor, float_dtype())
+def _widened(tensor: Any, dtype: np.dtype) -> Any:
+    """The tensor in at least the precision of the distribution."""
+    wide = tensor.dtype.kind == "f" and tensor.dtype.itemsize >= dtype.itemsize
+    return tensor if wide else jnp.asarray(tensor, dtype)
 
 
 class Density:
@@ -100,10 +96,6 @@ class Density:
         self.bijectors: dict[Variable, Bijector] = {
             v: bijector(v.support, v.shape) for v in self.unknowns
         }
-        # Held here so that the factors these matrices are made of are never computed anew.
-        self._factors = [
-            cholesky(v) for v, b in self.bijectors.items() if isinstance(b, Correlation)
-        ]
         sizes = [self.bijectors[v].free_size for v in self.unknowns]
         ends = np.cumsum(sizes, dtype=int)
         self.free_size = int(ends[-1]) if sizes else 0
@@ -154,13 +146,11 @@ class Density:
             assert isinstance(node, Variable)
             transform = self.bijectors[node]
             part = free_parts[node].reshape(transform.free_shape)
-            factor_node = node._cholesky() if node._cholesky is not None else None
-            if isinstance(transform, Correlation) and factor_node is not None:
-                value, log_j, environment[factor_node] = transform.forward_with_factor(part)
-            else:
-                value, log_j = transform.forward(part, lookup)
-            log_jacobian = log_jacobian + log_j
-            return value.astype(node.dtype)
+            image = transform.forward(part, lookup)
+            for kind, form in node.forms_in_use.items():
+                environment[form] = image.forms[kind].astype(form.dtype)
+            log_jacobian = log_jacobian + image.log_jacobian
+            return image.value.astype(node.dtype)
 
         evaluate(self.unknowns, environment, define, scope)
         return environment, log_jacobian

@@ -242,6 +242,7 @@ def detached(likelihood: Distribution) -> tuple[Distribution, Data]:
     data = Data(node.value, node.name, node.dims, coords=node.coords)
     copy = Distribution(likelihood.family, likelihood.parents, likelihood.shape)
     data._place, copy._place = node._place, likelihood._place
+    copy.dtype = likelihood.dtype
     copy.target = data
     return copy, data
 

@@ -117,7 +117,7 @@ class _Writer:
         return " -> ".join(",".join(map(self.reference, nodes)) for nodes in ends)
 
     def family(self, family: Family) -> str:
-        functions = (family.terms, family.total)
+        functions = (family.terms, family.small_terms, family.total)
         return f"{family.name} {[_function(f) for f in functions if f is not None]}"
 
     def support(self, support: Any) -> str:
@@ -130,7 +130,8 @@ class _Writer:
     def term(self, term: Term) -> None:
         form = term.compressed
         target = "" if term.target is None else self.reference(term.target)
-        text = f"term {self.reference(term.node)} {target}"
+        forms = {name: self.reference(node) for name, node in term.forms.items()}
+        text = f"term {self.reference(term.node)} {target} {forms} {term.small}"
         if form is not None:
             parts = (form.scalars, form.vectors, form.grouped, form.derived)
             refs = [",".join(map(self.reference, nodes)) for nodes in parts]

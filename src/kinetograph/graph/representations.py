@@ -1,0 +1,301 @@
+"""Other forms of a value: the logarithm of a rate, the log odds of a probability.
+
+A probability that was made by an inverse link rounds to 0 or 1 long before its logarithm is out of
+range. Whoever needs that logarithm asks for it here, and gets a node that computes it from what the
+probability was made of:
+
+    log     log(x)
+    log1m   log(1 - x)
+    logit   log(x / (1 - x))
+
+A form passes through whatever only moves elements (indexing, reshaping, joining, choosing) and
+through products, quotients and powers; any other operation has none. A rule for one more operation
+is added by `register`, so that links of other packages take part.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from . import indexing, reductions, shaping
+from .elementwise import CAST, ELEMENTWISE, INTEGER_POWER, WHERE, astype, elementwise, literal
+from .log_links import log_icauchit, log_icloglog
+from .node import Apply, Data, Node, Operation
+
+__all__ = ["Form", "register", "represent"]
+
+Form = Callable[[Node, str], Node | None]
+Rule = Callable[[Apply, Form], Node | None]
+
+DEEPEST = 100  # operations looked through
+LOG_ICLOGLOG = Operation("log_icloglog", log_icloglog, elementwise=True)
+LOG_ICAUCHIT = Operation("log_icauchit", log_icauchit, elementwise=True)
+
+_RULES: dict[tuple[Operation, str], Rule] = {}
+
+
+def register(operation: Operation, kind: str) -> Callable[[Rule], Rule]:
+    """Make a function the rule by which results of `operation` are represented.
+
+    The rule gets the node and the function that represents its parents; it returns the node of the
+    form, or None where this result has none.
+
+    Examples
+    --------
+    >>> import jax.numpy as jnp
+    >>> from kinetograph.graph.elementwise import elementwise
+    >>> from kinetograph.graph.node import Operation
+    >>> from kinetograph.graph.representations import register
+    >>> ILOGLOG = Operation("iloglog", lambda x: jnp.exp(-jnp.exp(-x)), elementwise=True)
+    >>> @register(ILOGLOG, "log")
+    ... def log_iloglog(node, form):
+    ...     (x,) = node.parents
+    ...     return elementwise("negative", elementwise("exp", elementwise("negative", x)))
+    """
+
+    def decorate(rule: Rule) -> Rule:
+        _RULES[operation, kind] = rule
+        return rule
+
+    return decorate
+
+
+def represent(node: Node, kind: str) -> Node | None:
+    """The node of another form of `node`, or None where there is no better one than its value."""
+    known: dict[tuple[Node, str], Node | None] = {}
+
+    def form(node: Node, kind: str, depth: int = 0) -> Node | None:
+        key = node, kind
+        if key not in known:
+            known[key] = None if depth > DEEPEST else find(node, kind, depth)
+        return known[key]
+
+    def find(node: Node, kind: str, depth: int) -> Node | None:
+        if isinstance(node, Data):
+            return _of_data(node, kind)
+        if not isinstance(node, Apply):
+            own = getattr(node, "form", None)  # of an unknown: what its free state tells
+            return own(kind) if own is not None else None
+        if node.dtype.kind != "f":
+            return None
+        rule = _RULES.get((node.operation, kind))
+        if rule is not None:
+            return rule(node, lambda parent, kind: form(parent, kind, depth + 1))
+        moved = _MOVED.get(node.operation)
+        if moved is None:
+            return None
+        parents = list(node.parents)
+        for place in range(len(parents))[moved]:
+            other = form(parents[place], kind, depth + 1)
+            if other is None:
+                return None
+            parents[place] = other
+        return Apply(node.operation, tuple(parents), node.shape, node.dtype, node.attributes)
+
+    # Data alone are as good as their logarithm.
+    return None if isinstance(node, Data) else form(node, kind)
+
+
+# Operations that move elements, and which of their parents have them.
+_MOVED: dict[Operation, slice] = {
+    **dict.fromkeys(
+        (
+            indexing.READ,
+            indexing.READ_CLIPPED,
+            indexing.SLICE,
+            indexing.RAVEL,
+            shaping.RESHAPE,
+            shaping.TRANSPOSE,
+            shaping.BROADCAST,
+            shaping.REPEAT,
+            shaping.TILE,
+            shaping.FLIP,
+            shaping.ROLL,
+            shaping.DIAGONAL,
+        ),
+        slice(0, 1),
+    ),
+    shaping.CONCATENATE: slice(None),
+    shaping.STACK: slice(None),
+    WHERE: slice(1, 3),
+}
+
+_FORMS_OF_DATA: dict[str, Callable[[Any], Any]] = {
+    "log": np.log,
+    "log1m": lambda x: np.log1p(-x),
+    "logit": lambda x: np.log(x) - np.log1p(-x),
+}
+
+
+def _of_data(node: Data, kind: str) -> Node | None:
+    """The form of numbers that stand beside represented ones, where all of them have it."""
+    function = _FORMS_OF_DATA.get(kind)
+    if function is None or node.dtype.kind not in "iuf" or not np.all(node.value > 0):
+        return None
+    if kind != "log" and not np.all(node.value < 1):
+        return None
+    if node.literal:
+        return literal(function(node.value.astype(float)))
+    if kind == "log":
+        return elementwise("log", node)
+    return None if kind == "logit" else elementwise("log1p", elementwise("negative", node))
+
+
+def _apply(operation: Operation, x: Node) -> Node:
+    return Apply(operation, (x,), x.shape, x.dtype)
+
+
+def _negative(x: Node) -> Node:
+    return elementwise("negative", x)
+
+
+def _operand(node: Apply) -> Node:
+    """The only parent, in the floating type of the result."""
+    (x,) = node.parents
+    return x if x.dtype == node.dtype else astype(x, node.dtype)
+
+
+def _link(name: str, log: Callable[[Node], Node], log1m: Callable[[Node], Node]) -> None:
+    operation = ELEMENTWISE[name]
+    register(operation, "log")(lambda node, form: log(_operand(node)))
+    register(operation, "log1m")(lambda node, form: log1m(_operand(node)))
+
+
+_link(
+    "expit",
+    lambda x: elementwise("log_expit", x),
+    lambda x: elementwise("log_expit", _negative(x)),
+)
+_link(
+    "ndtr",
+    lambda x: elementwise("log_ndtr", x),
+    lambda x: elementwise("log_ndtr", _negative(x)),
+)
+_link(
+    "icloglog",
+    lambda x: _apply(LOG_ICLOGLOG, x),
+    lambda x: _negative(elementwise("exp", x)),
+)
+_link(
+    "icauchit",
+    lambda x: _apply(LOG_ICAUCHIT, x),
+    lambda x: _apply(LOG_ICAUCHIT, _negative(x)),
+)
+
+
+@register(ELEMENTWISE["expit"], "logit")
+def _logit_of_expit(node: Apply, form: Form) -> Node | None:
+    return _operand(node)
+
+
+@register(ELEMENTWISE["exp"], "log")
+def _log_of_exp(node: Apply, form: Form) -> Node | None:
+    return _operand(node)
+
+
+@register(reductions.SOFTMAX, "log")
+def _log_of_softmax(node: Apply, form: Form) -> Node | None:
+    return reductions.softmax(node.parents[0], node.attributes["axis"], log=True)
+
+
+@register(reductions.SOFTMAX, "log1m")
+def _log1m_of_softmax(node: Apply, form: Form) -> Node | None:
+    axis = node.attributes["axis"]
+    if node.shape[axis] != 2:
+        return None
+    return shaping.flip(reductions.softmax(node.parents[0], axis, log=True), axis)
+
+
+@register(ELEMENTWISE["subtract"], "log")
+def _log_of_complement(node: Apply, form: Form) -> Node | None:
+    return form(node.parents[1], "log1m") if _from_one(node) else None
+
+
+@register(ELEMENTWISE["subtract"], "log1m")
+def _log1m_of_complement(node: Apply, form: Form) -> Node | None:
+    return form(node.parents[1], "log") if _from_one(node) else None
+
+
+@register(ELEMENTWISE["subtract"], "logit")
+def _logit_of_complement(node: Apply, form: Form) -> Node | None:
+    logit = form(node.parents[1], "logit") if _from_one(node) else None
+    return None if logit is None else _negative(logit)
+
+
+def _from_one(node: Apply) -> bool:
+    """Whether a difference is 1 - x, of x's own shape."""
+    one, x = node.parents
+    return isinstance(one, Data) and bool(np.all(one.value == 1)) and x.shape == node.shape
+
+
+@register(ELEMENTWISE["multiply"], "log")
+def _log_of_product(node: Apply, form: Form) -> Node | None:
+    a, b = (form(parent, "log") for parent in node.parents)
+    return None if a is None or b is None else elementwise("add", a, b)
+
+
+@register(ELEMENTWISE["divide"], "log")
+def _log_of_quotient(node: Apply, form: Form) -> Node | None:
+    odds = _odds(node, form)
+    if odds is not None:
+        return elementwise("log_expit", odds)
+    a, b = (form(parent, "log") for parent in node.parents)
+    return None if a is None or b is None else elementwise("subtract", a, b)
+
+
+@register(ELEMENTWISE["divide"], "log1m")
+def _log1m_of_quotient(node: Apply, form: Form) -> Node | None:
+    odds = _odds(node, form)
+    return None if odds is None else elementwise("log_expit", _negative(odds))
+
+
+@register(ELEMENTWISE["divide"], "logit")
+def _odds(node: Apply, form: Form) -> Node | None:
+    """log(a / b), where the quotient is a / (a + b) of positive numbers."""
+    a, total = node.parents
+    if not isinstance(total, Apply) or total.operation is not ELEMENTWISE["add"]:
+        return None
+    for first, b in (total.parents, total.parents[::-1]):
+        if first is a or _same_number(first, a):
+            tops, bottoms = form(a, "log"), form(b, "log")
+            if tops is not None and bottoms is not None:
+                return elementwise("subtract", tops, bottoms)
+    return None
+
+
+def _same_number(a: Node, b: Node) -> bool:
+    """Whether both are constants of one value: `2.0 / (2.0 + mean)`."""
+    known = isinstance(a, Data) and isinstance(b, Data) and a.literal and b.literal
+    return known and a.shape == b.shape and np.array_equal(a.value, b.value)  # type: ignore[attr-defined]
+
+
+@register(ELEMENTWISE["reciprocal"], "log")
+def _log_of_reciprocal(node: Apply, form: Form) -> Node | None:
+    log = form(node.parents[0], "log")
+    return None if log is None else _negative(log)
+
+
+def _power(operation: Operation, exponent: Callable[[Apply], float]) -> None:
+    @register(operation, "log")
+    def log_of_power(node: Apply, form: Form) -> Node | None:
+        log = form(node.parents[0], "log")
+        return None if log is None else elementwise("multiply", log, exponent(node))
+
+
+_power(ELEMENTWISE["sqrt"], lambda node: 0.5)
+_power(ELEMENTWISE["square"], lambda node: 2.0)
+_power(INTEGER_POWER, lambda node: float(node.attributes["y"]))
+
+
+def _of_cast(kind: str) -> Rule:
+    def rule(node: Apply, form: Form) -> Node | None:
+        (x,) = node.parents
+        inner = form(x, kind) if x.dtype.kind == "f" == node.dtype.kind else None
+        return None if inner is None else astype(inner, node.dtype)
+
+    return rule
+
+
+for _kind in _FORMS_OF_DATA:
+    register(CAST, _kind)(_of_cast(_kind))

@@ -1,0 +1,194 @@
+"""Other forms of values: each rule against the plain formula and, where that rounds, mpmath."""
+
+import mpmath as mp
+import numpy as np
+import pytest
+
+import kinetograph as kg
+from kinetograph.graph.elementwise import ELEMENTWISE, elementwise
+from kinetograph.graph.node import Apply, Node, Operation
+from kinetograph.graph.representations import _RULES, register, represent
+
+MODERATE = np.array([-2.5, -0.7, 0.1, 1.3, 2.2])
+PLAIN = {"log": np.log, "log1m": lambda p: np.log1p(-p), "logit": lambda p: np.log(p / (1 - p))}
+x = kg.placeholder((5,), name="x")
+table = kg.placeholder((5, 3), name="table")
+
+# Each made of x or table, and the kinds that it has.
+REPRESENTED = {
+    "ilogit": (kg.ilogit(x), "log log1m logit"),
+    "iprobit": (kg.iprobit(x), "log log1m"),
+    "icloglog": (kg.icloglog(x), "log log1m"),
+    "icauchit": (kg.icauchit(x), "log log1m"),
+    "exp": (kg.exp(x), "log"),
+    "complement": (1 - kg.ilogit(x), "log log1m logit"),
+    "complement of a complement": (1.0 - (1 - kg.iprobit(x)), "log log1m"),
+    "product": (kg.ilogit(x) * kg.iprobit(x), "log"),
+    "product with a constant": (2.5 * kg.exp(x), "log"),
+    "product with data": (kg.data([1.0, 2, 3, 4, 5]) * kg.exp(x), "log"),
+    "quotient": (kg.exp(x) / kg.data([1, 2, 3, 4, 5]), "log"),
+    "share of a sum": (3.0 / (3.0 + kg.exp(x)), "log log1m logit"),
+    "powers": (kg.sqrt(kg.exp(x)) * kg.square(kg.iprobit(x)) * kg.ilogit(x) ** 3, "log"),
+    "reciprocal": (np.reciprocal(kg.exp(x)), "log"),
+    "softmax": (kg.softmax(table), "log"),
+    "imultilogit": (kg.imultilogit(table), "log"),
+    "softmax of two": (kg.softmax(table[:, :2]), "log log1m"),
+    "row": (kg.ilogit(table)[2], "log log1m logit"),
+    "rows": (kg.ilogit(table)[np.array([0, 3, 3])], "log log1m logit"),
+    "computed index": (kg.ilogit(x)[kg.argmax(x)], "log log1m logit"),
+    "shapes": (kg.ilogit(table).T.reshape(-1).reshape((3, 5))[:, None], "log log1m logit"),
+    "broadcast": (np.broadcast_to(kg.ilogit(x), (2, 5)), "log log1m logit"),
+    "copies": (np.tile(np.repeat(kg.ilogit(x), 2), 3), "log log1m logit"),
+    "order": (np.roll(np.flip(kg.ilogit(x)), 2), "log log1m logit"),
+    "stack": (kg.stack([kg.ilogit(x), kg.iprobit(x)]), "log log1m"),
+    "join with constants": (kg.concatenate([kg.ilogit(x), [0.5, 0.25]]), "log log1m logit"),
+    "where": (kg.where(x > 0, kg.ilogit(x), 0.5), "log log1m logit"),
+    "single precision": (kg.ilogit(x).astype(np.float32), "log log1m logit"),
+}
+
+
+@pytest.fixture(scope="module")
+def values():
+    """The values and all forms of all cases, by one program."""
+    forms = {
+        (name, kind): represent(array.node, kind)
+        for name, (array, kinds) in REPRESENTED.items()
+        for kind in kinds.split()
+    }
+    assert None not in forms.values()
+    outputs = [array for array, _ in REPRESENTED.values()] + list(map(kg.Array, forms.values()))
+    rows = np.stack([MODERATE, MODERATE[::-1], MODERATE / 2], 1)
+    computed = kg.compile([x, table], outputs)(MODERATE, rows)
+    return dict(zip([*REPRESENTED, *forms], computed, strict=True))
+
+
+@pytest.mark.parametrize("name", REPRESENTED)
+def test_a_form_is_that_of_the_value(values, name):
+    array, kinds = REPRESENTED[name]
+    bound = 1e-12 if array.dtype == np.float64 else 1e-5
+    for kind in kinds.split():
+        assert values[name, kind].shape == array.shape
+        np.testing.assert_allclose(
+            values[name, kind], PLAIN[kind](values[name].astype(float)), rtol=bound, atol=bound
+        )
+
+
+def test_every_rule_has_a_case():
+    needed = {operation.name for operation, _ in _RULES if operation.name != "iloglog"}
+    text = {
+        node.operation.name
+        for array, _ in REPRESENTED.values()
+        for node in kg.graph.node.ancestors([array.node])
+        if isinstance(node, Apply)
+    }
+    assert needed <= text, needed - text
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        kg.ilogit(x) + 0.1,
+        kg.ilogit(x) + kg.iprobit(x),
+        kg.ilogit(x) - 0.1,
+        2.0 - kg.ilogit(x),
+        -kg.exp(x),
+        -2.0 * kg.exp(x),
+        kg.clip(kg.ilogit(x), 1e-6, 1 - 1e-6),
+        kg.maximum(kg.exp(x), 1.0),
+        kg.ilogit(x).sum(),
+        kg.exp(x).astype(int),
+        kg.exp(x) / (2.0 + kg.exp(x + 1)),
+        kg.where(x > 0, kg.ilogit(x), x),
+        kg.concatenate([kg.ilogit(x), [-1.0]]),
+        kg.ilogit(x).at[0].set(0.3),
+        x,
+        kg.data([1.0, 2.0]),
+    ],
+)
+def test_other_operations_drop_it(array):
+    for kind in ("log1m", "logit", "cholesky"):
+        assert represent(array.node, kind) is None
+    if array.node.label() != "/":
+        assert represent(array.node, "log") is None
+
+
+def test_a_quotient_of_other_sums_is_no_share():
+    share = kg.exp(x) / (2.0 + kg.exp(x + 1))
+    assert represent(share.node, "log1m") is None
+
+
+EXTREME = np.array([-800.0, -40.0, -8.3, 8.3, 40.0, 800.0])
+ORACLES = {
+    "ilogit": (kg.ilogit, lambda t: 1 / (1 + mp.exp(-t))),
+    "iprobit": (kg.iprobit, lambda t: mp.ncdf(t)),
+    "icloglog": (kg.icloglog, lambda t: -mp.expm1(-mp.exp(t))),
+    "icauchit": (kg.icauchit, lambda t: mp.atan2(1, -t) / mp.pi),
+}
+
+
+@pytest.mark.parametrize("name", ORACLES)
+def test_logarithms_of_links_where_probabilities_round(name):
+    link, oracle = ORACLES[name]
+    point = kg.placeholder((), name="point")
+    log, log1m = (represent(link(point).node, kind) for kind in ("log", "log1m"))
+    assert log is not None and log1m is not None
+    outputs = [kg.Array(node) for node in (log, log1m)]
+    slopes = [kg.gradients(y, point) for y in outputs]
+    program = kg.compile([point], [*outputs, *slopes])
+    with mp.workdps(400):
+
+        def at(t, kind):
+            t = mp.mpf(t)
+            if name == "icloglog" and kind == 1:
+                return -mp.exp(t)
+            p = oracle(t) if kind == 0 else oracle(-t) if name != "icloglog" else None
+            return mp.log(p)
+
+        for t in EXTREME:
+            got = program(t)
+            for kind in (0, 1):
+                with np.errstate(over="ignore"):
+                    wanted = float(at(t, kind))
+                    slope = float(mp.diff(lambda s, kind=kind: at(s, kind), t))
+                assert got[kind] == pytest.approx(wanted, rel=1e-10, abs=1e-300), (t, kind)
+                assert got[2 + kind] == pytest.approx(slope, rel=1e-10, abs=1e-300), (t, kind)
+
+
+def test_an_extension_registers_its_own():
+    def iloglog(x):
+        import jax.numpy as jnp
+
+        return jnp.exp(-jnp.exp(-x))
+
+    operation = Operation("iloglog", iloglog, elementwise=True)
+    a = kg.normal(0, 1, name="a")
+    p = kg.Array(Apply(operation, (a.node,), (), a.dtype))
+    assert represent(p.node, "log") is None
+
+    @register(operation, "log")
+    def log(node: Apply, form) -> Node:
+        return elementwise("negative", elementwise("exp", elementwise("negative", node.parents[0])))
+
+    @register(operation, "log1m")
+    def log1m(node: Apply, form) -> Node:
+        rate = elementwise("exp", elementwise("negative", node.parents[0]))
+        return elementwise("log1mexp", rate)
+
+    assert represent((1 - p).node, "log").operation is ELEMENTWISE["log1mexp"]
+    y = kg.data(1)
+    kg.observe(y, kg.bernoulli(p))
+    model = kg.model(a)
+    # The probability exp(-exp(8)) is 0 in floating point.
+    wanted = -np.exp(8.0) - 32.0 - 0.5 * np.log(2 * np.pi)
+    assert float(model.log_prob([-8.0])) == pytest.approx(wanted, rel=1e-12)
+    assert float(model.gradient([-8.0])[0]) == pytest.approx(np.exp(8.0) + 8.0, rel=1e-12)
+
+
+def test_long_chains_are_not_followed_for_ever():
+    y = kg.exp(x)
+    for _ in range(3000):
+        y = y * 1.001
+    assert represent(y.node, "log") is None
+    for _ in range(40):
+        y = y * y  # shared: 2**40 ways
+    assert represent(y.node, "log") is None

@@ -131,7 +131,8 @@ def test_logarithms_of_links_where_probabilities_round(name):
     link, oracle = ORACLES[name]
     point = kg.placeholder((), name="point")
     log, log1m = (represent(link(point).node, kind) for kind in ("log", "log1m"))
-    assert log is not None and log1m is not None
+    assert log is not None
+    assert log1m is not None
     outputs = [kg.Array(node) for node in (log, log1m)]
     slopes = [kg.gradients(y, point) for y in outputs]
     program = kg.compile([point], [*outputs, *slopes])

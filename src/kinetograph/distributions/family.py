@@ -150,7 +150,8 @@ class Distribution(Node):
 
     def forms(self) -> dict[str, Node]:
         """The other forms of the arguments that the density is to be computed from."""
-        arguments, found = self.arguments, {}
+        arguments = self.arguments
+        found: dict[str, Node] = {}
         for name, choices in self.family.forms.items():
             for kinds in choices:
                 nodes = [represent(arguments[name], kind) for kind in kinds]

@@ -32,8 +32,12 @@ def _terms(x: Any, size: Any, prob: Any, **forms: Any) -> tuple[Any, ...]:
 
 
 def _small_terms(x: Any, size: Any, prob: Any, **forms: Any) -> tuple[Any, ...]:
-    log_p, log_q = _logs(x, prob, forms)
     counts = gammaln(x + size) - gammaln(size) - gammaln(x + 1.0)
+    if "logit_prob" in forms:
+        # One logarithm for both: log(1 - p) = log(p) - logit.
+        logit = forms["logit_prob"]
+        return (counts + (size + x) * jax.nn.log_sigmoid(logit) - x * logit,)
+    log_p, log_q = _logs(x, prob, forms)
     return counts + size * log_p, weighted_log(x, log_q)
 
 

@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 
 from ..graph.array import Array
+from ..graph.special import softplus
 from .deviance import weighted_log
 from .family import PROBABILITY_FORMS, Family, Parameter, distribute, probability
 from .support import Support, WholeNumbers
@@ -38,7 +39,7 @@ def _prob_total(x: Any, prob: Any, logit_prob: Any = None, **forms: Any) -> Any:
 
 
 def _logit_terms(x: Any, logit: Any) -> tuple[Any, ...]:
-    return (x * logit - jax.nn.softplus(logit),)
+    return (x * logit - softplus(logit),)
 
 
 @jax.custom_jvp

@@ -5,7 +5,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from ..graph.array import Array
-from ..graph.special import betaln
+from ..graph.gammas import betaln
 from .deviance import log_binomial, weighted_log
 from .family import Family, distribute, positive
 from .support import UNIT

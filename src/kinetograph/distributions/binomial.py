@@ -2,12 +2,12 @@
 
 from typing import Any
 
-import jax
 import jax.numpy as jnp
-from jax.scipy.special import gammaln
 
 from ..graph.array import Array
+from ..graph.gammas import gammaln
 from ..graph.node import Data, Node
+from ..graph.special import log_expit, softplus
 from .deviance import log_binomial, weighted_log
 from .family import PROBABILITY_FORMS, Family, Parameter, distribute, probability
 from .support import NATURALS, Support, WholeNumbers
@@ -54,12 +54,12 @@ def _small_prob_terms(
 
 
 def _logit_terms(x: Any, size: Any, logit: Any) -> tuple[Any, ...]:
-    log_p, log_q = jax.nn.log_sigmoid(logit), jax.nn.log_sigmoid(-logit)
+    log_p, log_q = log_expit(logit), log_expit(-logit)
     return log_binomial(x, size - x, None, None, log_p, log_q)
 
 
 def _small_logit_terms(x: Any, size: Any, logit: Any) -> tuple[Any, ...]:
-    return x * logit - size * jax.nn.softplus(logit), _log_choose(size, x)
+    return x * logit - size * softplus(logit), _log_choose(size, x)
 
 
 SIZE = Parameter("size", NATURALS, integer=True)

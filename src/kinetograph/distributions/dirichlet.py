@@ -3,10 +3,10 @@
 from typing import Any
 
 import jax.numpy as jnp
-from jax.scipy.special import gammaln
 
 from ..graph.array import Array
 from ..graph.errors import ShapeError
+from ..graph.gammas import gammaln
 from ..graph.messages import describe
 from ..graph.node import Node
 from .deviance import deviance_of_log, log_peak, weighted_log

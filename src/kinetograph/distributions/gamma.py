@@ -3,9 +3,9 @@
 from typing import Any
 
 import jax.numpy as jnp
-from jax.scipy.special import gammaln
 
 from ..graph.array import Array
+from ..graph.gammas import gammaln
 from .deviance import deviance_of_log, log_peak, weighted_log
 from .family import Family, distribute, positive
 from .support import POSITIVE

@@ -5,10 +5,10 @@ from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
-from jax.scipy.special import gammaln
 
 from ..graph.array import Array
 from ..graph.errors import ShapeError
+from ..graph.gammas import gammaln
 from ..graph.linear_algebra import small_cholesky
 from .family import Family, distribute, positive
 from .support import CorrelationMatrix

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 
 from ..graph.array import Array
+from ..graph.special import softplus
 from .family import Family, Parameter, distribute, positive
 
 __all__ = ["logistic"]
@@ -13,7 +13,7 @@ __all__ = ["logistic"]
 
 def _terms(x: Any, location: Any, scale: Any) -> tuple[Any, ...]:
     z = (x - location) / scale
-    return -z - 2.0 * jax.nn.softplus(-z), -jnp.log(scale)
+    return -z - 2.0 * softplus(-z), -jnp.log(scale)
 
 
 LOGISTIC = Family("logistic", (Parameter("location"), positive("scale")), _terms)

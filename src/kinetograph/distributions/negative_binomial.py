@@ -2,11 +2,11 @@
 
 from typing import Any
 
-import jax
 import jax.numpy as jnp
-from jax.scipy.special import gammaln
 
 from ..graph.array import Array
+from ..graph.gammas import gammaln
+from ..graph.special import log_expit
 from .deviance import log_binomial, weighted_log
 from .family import PROBABILITY_FORMS, Family, distribute, positive, probability
 from .support import NATURALS
@@ -18,7 +18,7 @@ def _logs(x: Any, prob: Any, forms: dict[str, Any]) -> tuple[Any, Any]:
     """The logarithms of the probabilities of success and of failure."""
     if "logit_prob" in forms:
         logit = forms["logit_prob"]
-        return jax.nn.log_sigmoid(logit), jax.nn.log_sigmoid(-logit)
+        return log_expit(logit), log_expit(-logit)
     if "log_prob" in forms:
         return forms["log_prob"], forms["log1m_prob"]
     return jnp.log(prob), jnp.log1p(-jnp.where(x == 0, 0.0, prob))
@@ -36,7 +36,7 @@ def _small_terms(x: Any, size: Any, prob: Any, **forms: Any) -> tuple[Any, ...]:
     if "logit_prob" in forms:
         # One logarithm for both: log(1 - p) = log(p) - logit.
         logit = forms["logit_prob"]
-        return (counts + (size + x) * jax.nn.log_sigmoid(logit) - x * logit,)
+        return (counts + (size + x) * log_expit(logit) - x * logit,)
     log_p, log_q = _logs(x, prob, forms)
     return counts + size * log_p, weighted_log(x, log_q)
 

@@ -3,10 +3,10 @@
 from typing import Any
 
 import jax.numpy as jnp
-from jax.scipy.special import gammaln
 
 from ..graph.array import Array
-from .deviance import deviance, deviance_of_log, log_peak, weighted_log
+from ..graph.gammas import bd0, gammaln
+from .deviance import deviance_of_log, log_peak, weighted_log
 from .family import Family, Parameter, distribute
 from .support import NATURALS, Interval
 
@@ -16,7 +16,7 @@ __all__ = ["poisson"]
 def _rate_terms(x: Any, rate: Any, log_rate: Any = None) -> tuple[Any, ...]:
     if log_rate is not None:
         return _log_rate_terms(x, log_rate)
-    return -deviance(x, rate), log_peak(x)
+    return -bd0(x, rate), log_peak(x)
 
 
 def _small_rate_terms(x: Any, rate: Any, log_rate: Any = None) -> tuple[Any, ...]:

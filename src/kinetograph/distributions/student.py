@@ -3,9 +3,9 @@
 from typing import Any
 
 import jax.numpy as jnp
-from jax.scipy.special import gammaln
 
 from ..graph.array import Array
+from ..graph.gammas import gammaln
 from .family import Family, Parameter, distribute, positive
 
 __all__ = ["student"]

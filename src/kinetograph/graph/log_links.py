@@ -1,4 +1,4 @@
-"""Logarithms of inverse links and of their complements, right where the probability rounds.
+"""Logarithms of inverse links, right where the probability rounds.
 
 Each is a function of the linear predictor alone: the probability, which may round to 0 or 1, is
 never formed, neither in the value nor in the derivative.
@@ -6,45 +6,42 @@ never formed, neither in the value nor in the derivative.
 
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
+
+from .derivative_rules import derivative
 
 __all__ = ["log_icauchit", "log_icloglog"]
 
 
-@jax.custom_jvp
-def log_icloglog(x: Any) -> Any:
-    """log(1 - exp(-exp(x))); its complement is log(exp(-exp(x))) = -exp(x)."""
+def _slope_of_log_icloglog(x: Any) -> Any:
+    """w / (exp(w) - 1) with w = exp(x): 1 at w = 0, 0 where it overflows."""
     w = jnp.exp(x)
-    # log(w) + log((1 - exp(-w)) / w) for small w, of which the second tends to -w / 2.
+    middle = (w > 1e-300) & (w < 700.0)
+    inner = jnp.where(middle, w, 1.0)
+    return jnp.where(middle, inner / jnp.expm1(inner), jnp.where(w < 1.0, 1.0, 0.0))
+
+
+@derivative(_slope_of_log_icloglog)
+def log_icloglog(x: Any) -> Any:
+    """log(1 - exp(-exp(x))); the logarithm of the complement is -exp(x)."""
+    w = jnp.exp(x)
+    # log(w) + log((1 - exp(-w)) / w) for small w.
     small = jnp.where(w > 0, jnp.minimum(w, 1.0), 1.0)
     ratio = jnp.where(w > 0, -jnp.expm1(-small) / small, 1.0)
     return jnp.where(w < 1.0, x + jnp.log(ratio), jnp.log1p(-jnp.exp(-jnp.maximum(w, 1.0))))
 
 
-@log_icloglog.defjvp
-def _log_icloglog_jvp(primals: Any, tangents: Any) -> Any:
-    (x,), (t,) = primals, tangents
-    w = jnp.exp(x)
-    # w / expm1(w): 1 at 0, 0 where expm1 overflows.
-    inner = jnp.where((w > 1e-300) & (w < 700.0), w, 1.0)
-    slope = jnp.where(w <= 1e-300, 1.0, jnp.where(w < 700.0, inner / jnp.expm1(inner), 0.0))
-    return log_icloglog(x), slope * t
+def _slope_of_log_icauchit(x: Any) -> Any:
+    far = x < -1e100  # 1 + x**2 overflows before 1 / x underflows
+    near = jnp.where(far, 0.0, x)
+    length = jnp.hypot(1.0, near)
+    slope = 1.0 / length / length / jnp.arctan2(jnp.ones_like(x), -near)
+    return jnp.where(far, -1.0 / jnp.where(far, x, 1.0), slope)
 
 
-@jax.custom_jvp
+@derivative(_slope_of_log_icauchit)
 def log_icauchit(x: Any) -> Any:
-    """log(1/2 + arctan(x) / pi); its complement is the same of -x."""
-    upper = jnp.arctan2(jnp.ones_like(x), jnp.abs(x)) / np.pi  # the tail beyond |x|
-    return jnp.where(x > 0, jnp.log1p(-upper), jnp.log(upper))
-
-
-@log_icauchit.defjvp
-def _log_icauchit_jvp(primals: Any, tangents: Any) -> Any:
-    (x,), (t,) = primals, tangents
-    length = jnp.hypot(1.0, x)
-    slope = 1.0 / length / length / jnp.arctan2(jnp.ones_like(x), -x)
-    # 1 / length twice underflows before the quotient does.
-    far = x < -1e100
-    return log_icauchit(x), jnp.where(far, 1.0 / jnp.where(far, -x, 1.0), slope) * t
+    """log(1/2 + arctan(x) / pi); the logarithm of the complement is that of -x."""
+    tail = jnp.arctan2(jnp.ones_like(x), jnp.abs(x)) / np.pi  # what lies beyond |x|
+    return jnp.where(x > 0, jnp.log1p(-tail), jnp.log(tail))

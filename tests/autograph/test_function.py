@@ -663,7 +663,7 @@ def test_wrong_arguments():
             staged(*args, **kwargs)
         assert str(found.value) == f"f(): {expected.value}"
     assert staged(1, 2, z=3) == staged(1, y=2) == 1
-    assert staged.traces == 1
+    assert staged.traces == 2  # z is static where it is left at its default
 
 
 def test_many_graphs_are_warned_of_once():
@@ -861,3 +861,50 @@ def test_strict_refuses_what_has_no_source():
     exec("def f(x):\n    return x", scope)
     with pytest.raises(kg.ConversionError):
         function(scope["f"], strict=True)(1)
+
+
+# Parameters left at their defaults.
+def zeros(x, n=3):
+    return np.zeros(n) + x
+
+
+def repeated(x, n=3):
+    s = 0.0
+    for _ in range(n):
+        s = s + x
+    return s
+
+
+def recursive(x, depth=3):
+    return x if depth == 0 else recursive(x * 2, depth - 1)
+
+
+def shaped(x, shape=(2, 2), flag=True):
+    return x.reshape(shape) if flag else x
+
+
+@pytest.mark.parametrize("f", [zeros, repeated, recursive])
+def test_whole_numbers_left_at_their_defaults_are_static(f):
+    assert np.array_equal(kg.function(f)(1.5), f(1.5))
+
+
+def test_tuples_and_booleans_left_at_their_defaults_are_static():
+    assert kg.function(shaped)(np.arange(4.0)).shape == (2, 2)
+
+
+@pytest.mark.parametrize(("f", "name"), [(zeros, "n"), (repeated, "n"), (recursive, "depth")])
+def test_whole_numbers_that_are_given_are_inputs_and_errors_name_static_argnames(f, name):
+    with pytest.raises((TypeError, kg.SymbolicError, RecursionError)) as caught:
+        kg.function(f)(1.5, 2)
+    assert f"if {name} decides what is built" in str(caught.value)
+    assert f"@kg.function(static_argnames={name!r})" in str(caught.value)
+    assert np.array_equal(kg.function(f, static_argnames=name)(1.5, 2), f(1.5, 2))
+
+
+def test_a_default_that_is_given_has_a_graph_of_its_own():
+    f = kg.function(lambda x, n=3, *, r=2.0: x * n * r)
+    assert (f(1.0), f(1.0, 3), f(1.0, n=4), f(1.0, r=3.0)) == (6, 6, 8, 9)
+    assert f.traces == 2
+    with pytest.raises(kg.ShapeError) as caught:
+        kg.function(lambda a, n: a[:2] * n)(1, 2)
+    assert "static_argnames" not in str(caught.value)

@@ -2,11 +2,13 @@
 
 Numbers and arrays become inputs, also those in tuples, dictionaries, named tuples, dataclasses and
 lists. A list of numbers, or of such lists, is one array if it is regular. All else is static: a
-function that is given another value of it has another graph.
+function that is given another value of it has another graph. So are parameters that are left at
+defaults which are whole numbers, booleans or tuples of them.
 """
 
 import functools
 import inspect
+import re
 import types
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
@@ -20,7 +22,7 @@ from ..graph.errors import DataError, SymbolicError
 from ..graph.node import Node, Placeholder
 from ..graph.precision import FLOAT32, float_dtype
 
-__all__ = ["Arguments", "Parameters"]
+__all__ = ["Arguments", "Parameters", "static_hint"]
 
 Key = tuple[Any, ...]
 
@@ -41,6 +43,12 @@ class Arguments(NamedTuple):
 
     arrays: list[np.ndarray]
     key: Key  # the working precision, and for each parameter what its value is without numbers
+
+
+class _Default(NamedTuple):
+    """The static value of a parameter that a call leaves at its default."""
+
+    value: Any
 
 
 class Parameters:
@@ -75,8 +83,12 @@ class Parameters:
             bound = self.signature.bind(*args, **kwargs)
         except TypeError as error:
             raise TypeError(f"{self.title}(): {error}") from None
+        given = set(bound.arguments)
         bound.apply_defaults()
-        return tuple(bound.arguments.values())
+        return tuple(
+            value if name in given or not _decides(value) else _Default(value)
+            for name, value in bound.arguments.items()
+        )
 
     def read(self, values: tuple[Any, ...], owned: bool = False) -> Arguments | None:
         """Arrays and signature; None if an array of the graph is among the values.
@@ -90,13 +102,16 @@ class Parameters:
             if self.static[place] or (owned and not place):
                 if isinstance(value, Array):
                     return None
-                key.append(_identity(value))
+                key.append(_identity(value.value if type(value) is _Default else value))
                 continue
             if type(value) in _PLAIN:  # the usual case, and faster so
                 array = _as_input(value, self.names[place], floating)
                 assert array is not None
                 arrays.append(array)
                 key.append((_LEAF, (array.shape, array.dtype)))
+                continue
+            if type(value) is _Default:
+                key.append(_identity(value.value))
                 continue
             leaves, paths, pattern = flatten(value, self.names[place], _is_table)
             tokens: list[Any] = []
@@ -128,7 +143,9 @@ class Parameters:
         bound = inspect.BoundArguments(self.signature, {})  # type: ignore[arg-type]
         for place, (name, value) in enumerate(zip(self.names, values, strict=True)):
             before = len(inputs)
-            if not (self.static[place] or (owned and not place)):
+            if type(value) is _Default:
+                value = value.value
+            elif not (self.static[place] or (owned and not place)):
                 leaves, paths, pattern = flatten(value, name, _is_table)
                 filled = pattern.fill([staged(*each) for each in zip(leaves, paths, strict=True)])
                 value = filled if len(inputs) > before else value
@@ -145,6 +162,32 @@ class Parameters:
             if old != new
         ]
         return "; ".join(changes)
+
+
+def _decides(default: Any) -> bool:
+    """Whether a default is rather part of the program than an input."""
+    if isinstance(default, tuple):
+        return all(map(_decides, default))
+    return isinstance(default, (bool, int, np.bool_, np.integer))
+
+
+def static_hint(inputs: Sequence[Node], error: Exception) -> str:
+    """What to write where the building of a graph fails for want of a whole number's value."""
+    whole = [n.name for n in inputs if not n.shape and n.dtype.kind in "biu" and n.name]
+    if not isinstance(error, RecursionError):
+        text = str(error).rpartition("Error: ")[2]
+        if not re.search("known|whole number|integer", text):
+            return ""
+        named = r"(?<![\w.]){}(?!\w| [a-z])"  # and no article: "a number"
+        whole = [n for n in whole if re.search(named.format(re.escape(n)), text)]
+    roots = list(dict.fromkeys(re.split(r"[.\[]", name)[0] for name in whole))
+    if not roots:
+        return ""
+    names = roots[0] if len(roots) == 1 else tuple(roots)
+    return (
+        f"; if {' and '.join(roots)} decide{'s' * (len(roots) == 1)} what is built, write "
+        f"@kg.function(static_argnames={names!r}), which makes a graph for each value"
+    )
 
 
 def _signature(function: Callable[..., Any]) -> inspect.Signature:

@@ -17,10 +17,10 @@ from ..graph.control.program import Program
 from ..graph.control.rollback import mark, rollback
 from ..graph.control.state import new_program, top_level
 from ..graph.control.structure import Pattern, flatten
-from ..graph.errors import AutographWarning, ModelError, SymbolicError
-from ..graph.node import CURRENT
+from ..graph.errors import AutographWarning, ModelError, ShapeError, SymbolicError
+from ..graph.node import CURRENT, Node
 from ..graph.source import PACKAGE
-from .arguments import Key, Parameters
+from .arguments import Key, Parameters, static_hint
 
 __all__ = ["StagedFunction", "function"]
 
@@ -152,6 +152,7 @@ class StagedFunction:
         top_level().traced = True
         moment = mark()
         _TRACING.active = True
+        inputs: list[Node] = []
         try:
             bound, inputs = self._parameters.stage(values, owned)
             leaves, _, pattern = flatten(self._converted(*bound.args, **bound.kwargs))
@@ -169,8 +170,10 @@ class StagedFunction:
                 doing=self._title,
                 advice="pass it as an argument",
             )
-        except BaseException:
+        except BaseException as error:
             rollback(moment)
+            if isinstance(error, (SymbolicError, ShapeError, TypeError, RecursionError)):
+                _say_more(error, static_hint(inputs, error))
             raise
         finally:
             _TRACING.active = False
@@ -265,6 +268,12 @@ class BoundFunction:
         return f"<bound {self.__func__!r} of {self.__self__!r}>"
 
 
+def _say_more(error: Exception, hint: str) -> None:
+    """Add to the text of an error."""
+    if hint and len(error.args) == 1 and isinstance(error.args[0], str):
+        error.args = (type(error.args[0])(error.args[0] + hint),)
+
+
 def _made_again(function: Callable[..., Any], options: dict[str, Any]) -> StagedFunction:
     return StagedFunction(function, options["static_argnames"], options["strict"], options["name"])
 
@@ -302,8 +311,9 @@ def function(
     f
         A function of numbers and arrays, and of tuples, dictionaries, named tuples, dataclasses and
         lists of them. `bool` becomes bool, `int` int64 and `float` the working precision; a regular
-        list of numbers or of such lists is one array, as in NumPy. Anything else is static. So is
-        the object a method is called on.
+        list of numbers or of such lists is one array, as in NumPy. Anything else is static. So are
+        the object a method is called on, and whole numbers, booleans and tuples of them that are
+        the default of a parameter which a call leaves out.
     static_argnames
         Parameters that stay what they are. There is a graph for each value of static arguments, by
         equality if they can be hashed, else by identity.

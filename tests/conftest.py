@@ -1,4 +1,4 @@
-"""Tests use a cache of compiled programs of their own, and it is the session's."""
+"""Tests use a cache of compiled programs of their own; all processes of a session share it."""
 
 import os
 
@@ -7,8 +7,9 @@ import pytest
 
 @pytest.fixture(scope="session", autouse=True)
 def _session_cache(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("programs")
-    folder.chmod(0o700)
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "programs"
+    folder.mkdir(mode=0o700, exist_ok=True)
     before = os.environ.get("KINETOGRAPH_CACHE")
     os.environ["KINETOGRAPH_CACHE"] = str(folder)
     yield

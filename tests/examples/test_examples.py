@@ -117,9 +117,12 @@ def test_the_picture(tmp_path):
     done = run("-W", "error::UserWarning", script, tmp_path / "run.nc", tmp_path / "run.png")
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "run.png").read_bytes().startswith(b"\x89PNG")
-    assert run(script).returncode != 0
-    assert run(FOLDER / "plot_lotka_volterra.py").returncode != 0
-    assert run(FOLDER / "plot_outbreak.py").returncode != 0
     missing = run(script, tmp_path / "no.nc", tmp_path / "no.png")
     assert missing.returncode != 0
     assert missing.stderr.count("\n") == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["posterior", "lotka_volterra", "outbreak"])
+def test_a_plot_without_a_run_is_refused(name):
+    assert run(FOLDER / f"plot_{name}.py").returncode != 0

@@ -36,7 +36,7 @@ def agree(a: Any, b: Any) -> None:
         assert_mean(x, y.mean(), truth_error=y.std() / np.sqrt(ess(y)), what=f"mean of {name}")
 
 
-@pytest.mark.medium
+@pytest.mark.slow
 def test_centred_and_non_centred_radon_agree():
     """89 quantities, two samples: fixed seeds."""
     trees = [
@@ -52,7 +52,7 @@ def test_centred_and_non_centred_radon_agree():
         agree(trees[0], shifted)
 
 
-@pytest.mark.parametrize(("dimension", "eta"), [(2, 1.0), (3, 2.0), (5, 1.0), (4, 0.5)])
+@pytest.mark.parametrize(("dimension", "eta"), [(2, 1.0), (4, 0.5)])
 def test_lkj_correlations_have_their_beta_marginals(dimension, eta):
     """(r + 1) / 2 ~ Beta(b, b), b = eta - 1 + dimension / 2, for every pair."""
     omega = kg.lkj_correlation(eta, dimension)

@@ -1,9 +1,9 @@
 """Posteriors of posteriordb: kinetograph's draws against trusted reference draws.
 
-Means may differ by 4 combined Monte Carlo standard errors, standard deviations and the outer
-quantiles by 4 of theirs (see the formulae in `compare`). With 80 quantities and four comparisons
-each, a correct sampler would fail about one run in fifty of the whole set; the seeds are fixed. A
-real error shows as many standard errors, as the controls at the end do.
+Means may differ by 5 combined Monte Carlo standard errors, standard deviations and the outer
+quantiles by 5 of theirs (see the formulae in `compare`): a correct sampler fails an assertion less
+than once in 10^6 times, on a processor that rounds otherwise and so draws otherwise, too. A real
+error shows as many standard errors, as the controls at the end do.
 """
 
 from typing import Any
@@ -17,7 +17,7 @@ from tests.laws.helpers import assert_mean, assert_sd, ess, rhat
 
 import kinetograph as kg
 
-Z = 4.0
+Z = 5.0
 
 
 def assert_quantile(draws: np.ndarray, value: float, p: float, reference_ess: float, what: str):
@@ -45,8 +45,23 @@ def sampled(model: kg.Model, seed: int, **options: Any) -> Any:
     return kg.mcmc(model, draws=2000, seed=seed, progress=False, **options)
 
 
+# Those that take longest to compile or to run.
+STUDIES = {
+    "hudson_lynx_hare-lotka_volterra",
+    "gp_pois_regr-gp_regr",
+    "sblri-blr",
+    "low_dim_gauss_mix-low_dim_gauss_mix",
+}
+
+
 @pytest.mark.medium
-@pytest.mark.parametrize("name", posteriors.MODELS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow) if name in STUDIES else name
+        for name in posteriors.MODELS
+    ],
+)
 @pytest.mark.filterwarnings("error::kinetograph.SamplingWarning")
 def test_agrees_with_reference_draws(name):
     """No divergence either: none of these posteriors has any in the reference runs.
@@ -159,6 +174,6 @@ class Colder(kg.samplers.NUTS):
 
 
 def test_a_biased_sampler_is_found():
-    name = "sblri-blr"
+    name = "kidiq-kidscore_momhsiq"
     with pytest.raises(AssertionError, match="standard errors"):
         compare(sampled(posteriors.build(name), seed=24, sampler=Colder()), name)

@@ -13,6 +13,7 @@ import types
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
+import jax
 import numpy as np
 
 from ..graph.array import Array
@@ -41,8 +42,17 @@ _ANY = inspect.Signature(
 class Arguments(NamedTuple):
     """The arrays among values for parameters, and the signature they belong to."""
 
-    arrays: list[np.ndarray]
+    arrays: list[Any]  # NumPy's, or `JaxInput`
     key: Key  # the working precision, and for each parameter what its value is without numbers
+    from_jax: bool = False  # whether there are arrays of JAX
+
+
+class JaxInput(NamedTuple):
+    """An array of JAX, and the shape and type of the input that it is for."""
+
+    value: Any
+    shape: tuple[int, ...]
+    dtype: np.dtype
 
 
 class _Default(NamedTuple):
@@ -96,8 +106,9 @@ class Parameters:
         The first value of a method is its owner's, and static.
         """
         floating = float_dtype()
-        arrays: list[np.ndarray] = []
+        arrays: list[Any] = []
         key: list[Any] = [floating]
+        from_jax = False
         for place, value in enumerate(values):
             if self.static[place] or (owned and not place):
                 if isinstance(value, Array):
@@ -124,8 +135,9 @@ class Parameters:
                 else:
                     arrays.append(array)
                     tokens.append((array.shape, array.dtype))
+                    from_jax = from_jax or type(array) is JaxInput
             key.append((pattern, *tokens))
-        return Arguments(arrays, tuple(key))
+        return Arguments(arrays, tuple(key), from_jax)
 
     def stage(
         self, values: tuple[Any, ...], owned: bool = False
@@ -222,7 +234,7 @@ def _is_numpy_number(value: Any) -> bool:
     return isinstance(value, np.generic) and value.dtype.kind in "biuf"
 
 
-def _as_input(value: Any, path: str, floating: np.dtype) -> np.ndarray | None:
+def _as_input(value: Any, path: str, floating: np.dtype) -> np.ndarray | JaxInput | None:
     """The array that a value becomes; None if it stays what it is."""
     kind = type(value)
     if kind is float:
@@ -238,6 +250,8 @@ def _as_input(value: Any, path: str, floating: np.dtype) -> np.ndarray | None:
     if kind is bool:
         return np.asarray(value)
     if kind is not np.ndarray:
+        if isinstance(value, jax.Array):
+            return JaxInput(value, value.shape, _inner_dtype(value.dtype, path, floating))
         if not (kind is complex or (kind is list and value) or _is_array_like(value)):
             return None
         if np.ma.is_masked(value):
@@ -258,6 +272,19 @@ def _as_input(value: Any, path: str, floating: np.dtype) -> np.ndarray | None:
     elif not dtype.isnative:
         dtype = dtype.newbyteorder("=")
     return array if array.dtype == dtype else array.astype(dtype)
+
+
+def _inner_dtype(dtype: Any, path: str, floating: np.dtype) -> np.dtype:
+    """The type of an input for an array of JAX, which has no others than 32 bits by default."""
+    if np.dtype(dtype).kind not in "biuf":
+        raise SymbolicError(
+            f"{path}: a JAX array of dtype {dtype} cannot be an input; arrays hold booleans, "
+            "integers or real numbers"
+        )
+    wide = jax.config.jax_enable_x64
+    if np.dtype(dtype).kind == "f":
+        return FLOAT32 if wide and dtype == FLOAT32 else floating
+    return _INT if not wide and dtype == np.int32 else np.dtype(dtype)
 
 
 def _is_array_like(value: Any) -> bool:

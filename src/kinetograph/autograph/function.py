@@ -18,9 +18,10 @@ from ..graph.control.rollback import mark, rollback
 from ..graph.control.state import new_program, top_level
 from ..graph.control.structure import Pattern, flatten
 from ..graph.errors import AutographWarning, ModelError, ShapeError, SymbolicError
+from ..graph.inside_jax import from_jax, has_tracer, outside
 from ..graph.node import CURRENT, Node
 from ..graph.source import PACKAGE
-from .arguments import Key, Parameters, static_hint
+from .arguments import JaxInput, Key, Parameters, static_hint
 
 __all__ = ["StagedFunction", "function"]
 
@@ -42,7 +43,11 @@ class _Trace(NamedTuple):
     leaves: list[Any]  # an array of the graph stands for the next result
 
     def __call__(self, arrays: list[np.ndarray]) -> Any:
-        results = iter(self.compiled.run(arrays))
+        return self.filled(self.compiled.run(arrays))
+
+    def filled(self, found: Iterable[Any]) -> Any:
+        """What the Python function returned, with these results."""
+        results = iter(found)
         return self.pattern.fill(
             next(results)
             if isinstance(leaf, Array)
@@ -99,7 +104,8 @@ class StagedFunction:
         return self._call(args, kwargs, False)
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any], owned: bool) -> Any:
-        if _TRACING.active or CURRENT.context is not None:
+        inside = _TRACING.active or CURRENT.context is not None
+        if inside and not has_tracer((args, kwargs)):
             return self._converted(*args, **kwargs)
         values = self._parameters.bind(args, kwargs)
         read = self._parameters.read(values, owned)
@@ -108,7 +114,28 @@ class StagedFunction:
         trace = self._cache.get(read.key)
         if trace is None:
             trace = self._find(values, read.key, owned)
+        if read.from_jax:
+            return trace.filled(from_jax(trace.compiled, _plain(read.arrays)))
         return trace(read.arrays)
+
+    def pure(self, states: StateValues, *args: Any, **kwargs: Any) -> tuple[Any, StateValues]:
+        """What the function gives, and the values of its states after it; nothing is changed.
+
+        As `pure` of a compiled function: for JAX transformations. The states are those of the
+        graphs made so far; `f.trace(...)` makes the graph for some arguments.
+        """
+        return self._pure(states, args, kwargs, False)
+
+    def _pure(
+        self, states: StateValues, args: tuple[Any, ...], kwargs: dict[str, Any], owned: bool
+    ) -> tuple[Any, StateValues]:
+        values = self._parameters.bind(args, kwargs)
+        read = self._parameters.read(values, owned)
+        if read is None:
+            raise SymbolicError(f"{self._title}.pure needs values, not arrays of a graph")
+        trace = self._find(values, read.key, owned)
+        found, after = trace.compiled.pure(states, *_plain(read.arrays))
+        return trace.filled(found), after
 
     def trace(self, *args: Any, **kwargs: Any) -> Function:
         """The compiled function of these arguments' signature, for `kg.explain` and the like.
@@ -139,7 +166,7 @@ class StagedFunction:
             trace = self._cache.get(key)
             if trace is None:
                 previous = next(reversed(self._cache), None)
-                trace = self._cache[key] = self._made(values, owned)
+                trace = self._cache[key] = outside(self._made, values, owned)
                 self.state.note = " as far as it has been called"
                 if len(self._cache) >= _MANY and not self._warned and previous is not None:
                     self._warned = True
@@ -148,10 +175,10 @@ class StagedFunction:
 
     def _made(self, values: tuple[Any, ...], owned: bool) -> _Trace:
         """The graph of a signature: a program of its own, of which nothing stays if it fails."""
-        before = new_program()
+        before, active, context = new_program(), _TRACING.active, CURRENT.context
         top_level().traced = True
         moment = mark()
-        _TRACING.active = True
+        _TRACING.active, CURRENT.context = True, None
         inputs: list[Node] = []
         try:
             bound, inputs = self._parameters.stage(values, owned)
@@ -176,7 +203,7 @@ class StagedFunction:
                 _say_more(error, static_hint(inputs, error))
             raise
         finally:
-            _TRACING.active = False
+            _TRACING.active, CURRENT.context = active, context
             new_program(before)
         return _Trace(compiled, pattern, leaves)
 
@@ -243,6 +270,10 @@ class BoundFunction:
         """As that of the function."""
         return self.__func__._trace((self.__self__, *args), kwargs, True)
 
+    def pure(self, states: StateValues, *args: Any, **kwargs: Any) -> tuple[Any, StateValues]:
+        """As that of the function."""
+        return self.__func__._pure(states, (self.__self__, *args), kwargs, True)
+
     def __getattr__(self, name: str) -> Any:
         return getattr(self.__func__, name)
 
@@ -274,6 +305,10 @@ def _say_more(error: Exception, hint: str) -> None:
         error.args = (type(error.args[0])(error.args[0] + hint),)
 
 
+def _plain(arrays: Iterable[Any]) -> list[Any]:
+    return [array.value if type(array) is JaxInput else array for array in arrays]
+
+
 def _made_again(function: Callable[..., Any], options: dict[str, Any]) -> StagedFunction:
     return StagedFunction(function, options["static_argnames"], options["strict"], options["name"])
 
@@ -296,6 +331,12 @@ def function(
     `f` returned; what is no array of the graph, such as None or a text, comes as `f` returned it.
     Called with an array of the graph, or while a graph is made in a branch, loop or other function,
     it only calls the converted `f`, so that its operations become part of that graph.
+
+    Called with JAX arrays it gives JAX arrays, of the types that JAX's present mode has for the
+    results; without JAX's 64-bit mode float32 becomes the working precision and int32 int64. It can
+    be called where JAX traces (`jax.jit`, `jax.grad`, `jax.vmap`, `jax.lax.scan`, ...), unless it
+    has states: these go in and out of `pure`. There a check that fails makes its floating-point
+    results NaN.
 
     All Python in `f` but the converted control flow runs while the graph is made: a `print` prints
     once a graph, objects are as they were then, and arrays that `f` stores elsewhere (`self.h = h`)

@@ -17,6 +17,7 @@ from .control.state import Cell, State
 from .control.subgraph import Control, Looping, everything, loops_in, origin
 from .errors import LoopError, ModelError, ShapeError, SymbolicError
 from .indexing import check_bounds, known_indices
+from .inside_jax import embed, from_jax, has_jax, outside, refused, tracing
 from .lower import Environment, Room, Scope, evaluate
 from .messages import describe, site_text
 from .node import Apply, Bundle, Data, Node, ancestors
@@ -27,8 +28,16 @@ __all__ = ["Function", "StateValues", "compile"]
 _CONSTANT = 64  # the size up to which an array in an expression is written into the program
 
 
+_HOST = frozenset((np.ndarray, np.float64, np.float32, np.int64, float, int, bool))
+
+
 class Function:
     """A compiled function; made by `kg.compile`. Call it with a value for each input.
+
+    It gives NumPy arrays; called with JAX arrays it gives JAX arrays, of the types that JAX's
+    present mode has for its results. It can be called where JAX traces (`jax.jit`, `jax.grad`,
+    `jax.vmap`, `jax.lax.scan`, ...), unless it has states: these go in and out of `pure`. There a
+    check that fails makes its floating-point results NaN.
 
     Attributes
     ----------
@@ -47,6 +56,7 @@ class Function:
         doing: str = "compile",
         advice: str = "add it to the inputs",
     ) -> None:
+        self._own_title = doing if doing != "compile" else None
         self._inputs = tuple(inputs)
         self._names = tuple(describe(node) for node in inputs)
         self._outputs = tuple(outputs)
@@ -84,13 +94,13 @@ class Function:
         self.state = StateValues() if state is None else state
         self.state.include(self._cells)
         self._programs: dict[Any, Any] = {}
+        self._embedded: dict[Any, Any] = {}  # the programs that JAX sees
 
-    def _run(self, room: Room, values: Any, states: Any, data: Any) -> Any:
+    def _lower(self, scope: Scope, values: Any, states: Any, data: Any) -> Any:
         environment: Environment = dict(zip(self._inputs, values, strict=True))
         environment.update(zip(self._reads, states, strict=True))
         environment.update(zip(self._data, data, strict=True))
-        effects = self._effects
-        scope = Scope(room=room, effects=effects)
+        effects = scope.effects
         evaluate(
             (*self._program.effects.values(), *self._outputs, *self._finals),
             environment,
@@ -102,18 +112,69 @@ class Function:
         return results, finals, failed, scope.reports(self.loops)
 
     def __call__(self, *values: Any) -> Any:
-        if len(values) != len(self._inputs):
-            raise TypeError(
-                f"this function takes {len(self._inputs)} values "
-                f"({', '.join(self._names) or 'none'}), got {len(values)}"
-            )
+        self._check_count(values)
+        if not _HOST.issuperset(map(type, values)) and has_jax(values):
+            return from_jax(self, values)
         checked = tuple(map(_check, self._inputs, self._names, values))
         for i, axis, size, node in self._bounds:
             check_bounds(checked[i], axis, size, node, self._inputs[i])
         return self.run(checked)
 
+    def _check_count(self, values: Sequence[Any]) -> None:
+        if len(values) != len(self._inputs):
+            raise TypeError(
+                f"this function takes {len(self._inputs)} values "
+                f"({', '.join(self._names) or 'none'}), got {len(values)}"
+            )
+
+    def pure(self, states: "StateValues", *values: Any) -> tuple[Any, "StateValues"]:
+        """The results, and the values of the states after the call; nothing is changed.
+
+        For JAX transformations, to which `states` is a pytree, as for loops that carry it.
+
+        Parameters
+        ----------
+        states
+            Values of the states: at first a copy, `f.state.copy()`. `f.state.restore(states)`
+            goes on with others.
+        *values
+            A value for each input.
+
+        Returns
+        -------
+        results, states
+            JAX arrays, in the structure of a call's, and the values of the states after it.
+
+        Raises
+        ------
+        ModelError
+            If values of some states are missing.
+
+        Examples
+        --------
+        >>> import jax, kinetograph as kg
+        >>> total, x = kg.state(0.0, name="total"), kg.placeholder(name="x")
+        >>> add = kg.compile([x], total.assign_add(x))
+        >>> def step(states, x):
+        ...     result, states = add.pure(states, x)
+        ...     return states, result
+        >>> states, results = jax.lax.scan(step, add.state.copy(), jax.numpy.arange(4.0))
+        >>> [float(r) for r in results], float(states[total]), float(add.state[total])
+        ([0.0, 1.0, 3.0, 6.0], 6.0, 0.0)
+        """
+        self._check_count(values)
+        results, finals = embed(self, states.known(self._cells), values)
+        return results[0] if self._single else results, states.changed(self._cells, finals)
+
     def run(self, checked: Sequence[np.ndarray]) -> Any:
         """The results for arrays of the right shapes and types."""
+        if not tracing():
+            return self._call(checked)
+        if self._cells:
+            raise refused(self)
+        return outside(self._call, checked)
+
+    def _call(self, checked: Sequence[np.ndarray]) -> Any:
         if not self._cells and not self.loops and self._effects is None:
             return self._convert(self._execute(checked, ())[0])
         with self.state._lock:
@@ -167,7 +228,8 @@ class Function:
                 room = self.room
 
                 def run(values: Any, states: Any, data: Any) -> Any:
-                    return self._run(room, values, states, data)
+                    scope = Scope(room=room, effects=self._effects)
+                    return self._lower(scope, values, states, data)
 
                 program = self._programs[key] = jax.jit(run)
             return program(values, states, tuple(node.value for node in self._data))
@@ -186,8 +248,9 @@ class Function:
         if self.loops and not self._programs:
             values = [jax.ShapeDtypeStruct(n.shape, n.dtype) for n in self._inputs]
             data = tuple(node.value for node in self._data)
+            run = partial(self._lower, Scope(room=self.room, effects=self._effects))
             with x64():
-                jax.eval_shape(partial(self._run, self.room), values, self._state_values(), data)
+                jax.eval_shape(run, values, self._state_values(), data)
 
     def _short(self, reports: Any) -> dict[Any, int]:
         """The loops whose backward pass lacked room, and the trips they made."""
@@ -203,6 +266,11 @@ class Function:
         for loop, report in zip(self.loops, reports, strict=True):
             if report.truncated:
                 raise limit_reached(loop)
+
+    @property
+    def title(self) -> str:
+        """How messages call it."""
+        return self._own_title or repr(self)
 
     def __repr__(self) -> str:
         outputs = ", ".join(f"{node.shape}" for node in self._outputs)
@@ -221,7 +289,7 @@ def _loaded(data: bytes) -> Function:
 
 
 class StateValues(MutableMapping[State, np.ndarray]):
-    """The values of a compiled function's states, by state."""
+    """The values of a compiled function's states, by state; a pytree to JAX."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()  # held during a call, too
@@ -249,6 +317,34 @@ class StateValues(MutableMapping[State, np.ndarray]):
             cell.check(self._current[cell], after)
         self._current = {**self._current, **values}
 
+    def restore(self, saved: "StateValues") -> None:
+        """Go on with the values of a copy, or with those that `pure` gave."""
+        with self._lock:
+            self.include(saved.cells)
+            values = saved.values_of(saved.cells)
+            new = {
+                cell: np.asarray(value, cell.initial.dtype)
+                for cell, value in zip(saved.cells, values, strict=True)
+            }
+            self._current = {**self._current, **new}
+
+    def known(self, cells: Iterable[Cell]) -> tuple[Any, ...]:
+        """The values of some states, all of which must be there."""
+        for cell in cells:
+            if cell not in self._current:
+                raise ModelError(
+                    f"these states have no value of {'' if cell.hidden else 'state '}{cell.title}: "
+                    "take them by f.state.copy(), for a kg.function after a call or f.trace with "
+                    "such arguments"
+                )
+        return self.values_of(cells)
+
+    def changed(self, cells: Iterable[Cell], values: Iterable[Any]) -> "StateValues":
+        """A copy with other values of some states."""
+        other = self.copy()
+        other._current.update(zip(cells, values, strict=True))
+        return other
+
     def _known(self, state: Any) -> Cell:
         cell = state if isinstance(state, Cell) else getattr(state, "cell", None)
         if not isinstance(cell, Cell):
@@ -260,7 +356,8 @@ class StateValues(MutableMapping[State, np.ndarray]):
 
     def raw(self, cell: Cell) -> np.ndarray:
         """A copy of the value of a state."""
-        return np.array(self._current[self._known(cell)])
+        value = self._current[self._known(cell)]
+        return value if isinstance(value, jax.core.Tracer) else np.array(value)
 
     def set_raw(self, cell: Cell, value: np.ndarray) -> None:
         """Set the value of a state."""
@@ -302,6 +399,17 @@ class StateValues(MutableMapping[State, np.ndarray]):
     def __repr__(self) -> str:
         rows = (f"{cell.title}: {value}" for cell, value in self._current.items())
         return f"<states {{{', '.join(rows)}}}>"
+
+
+def _unflattened(cells: tuple[Cell, ...], values: Iterable[Any]) -> StateValues:
+    states = StateValues()
+    states._current = dict(zip(cells, values, strict=True))
+    return states
+
+
+jax.tree_util.register_pytree_node(
+    StateValues, lambda states: (states.values_of(states.cells), states.cells), _unflattened
+)
 
 
 def limit_reached(loop: Any) -> LoopError:

@@ -21,11 +21,13 @@ __all__ = ["Lifted", "lift"]
 def lift(function: Callable[..., Any]) -> Callable[..., Any]:
     """Make an operation on kinetograph arrays of a function on JAX arrays.
 
-    The function must be pure and traceable by JAX. Array arguments are given by position; keyword
-    arguments are passed on unchanged and must not be arrays. It may return one array, or several in
-    a tuple, list or dict. The results' shapes and dtypes are worked out at once, by abstract
-    evaluation, so that mistakes show up where the operation is called. Derivatives are JAX's, or
-    the function's own (`jax.custom_jvp`, `jax.custom_vjp`).
+    The function must be pure and traceable by JAX. Array arguments are given by position, also in
+    structures (parameters of a network, the state of an optimiser): tuples, dicts and all that JAX
+    knows as pytrees, but lists of numbers are arrays. Keyword arguments are passed on unchanged and
+    must not be arrays. It may return one array, or several in such a structure. The results' shapes
+    and dtypes are worked out at once, by abstract evaluation, so that mistakes show up where the
+    operation is called. Derivatives are JAX's, or the function's own (`jax.custom_jvp`,
+    `jax.custom_vjp`).
 
     Raises
     ------
@@ -40,6 +42,10 @@ def lift(function: Callable[..., Any]) -> Callable[..., Any]:
     >>> f = kg.compile([x], sinc(x))
     >>> float(f(0.0))
     1.0
+    >>> line = kg.lift(lambda p, x: p["slope"] * x + p["intercept"])
+    >>> y = line({"slope": x, "intercept": 1.0}, [1.0, 2.0])
+    >>> kg.compile([x], y)(3.0)
+    array([4., 7.])
     """
     name = getattr(function, "__name__", type(function).__name__)
 
@@ -48,18 +54,42 @@ def lift(function: Callable[..., Any]) -> Callable[..., Any]:
         for key, value in options.items():
             if isinstance(value, Array):
                 raise SymbolicError(f"{name}: give the array {key}= by position, not by keyword")
-        nodes = tuple(as_node(a, name) for a in arrays)
+        parts = [jax.tree.flatten(a, is_leaf=_is_array) for a in arrays]
+        nodes = tuple(as_node(leaf, name) for leaves, _ in parts for leaf in leaves)
         lower = functools.partial(function, **options)
+        if not all(map(_is_array, arrays)):
+            structures = tuple(structure for _, structure in parts)
+            lower = functools.partial(_with_structures, lower, structures)
         leaves, structure = _abstract(name, lower, nodes)
         if len(leaves) == 1:
             single = Operation(name, Lifted(lower, single=True))
-            parts = [Apply(single, nodes, *leaves[0])]
+            results = [Apply(single, nodes, *leaves[0])]
         else:
             whole = Bundle(Operation(name, Lifted(lower, single=False)), nodes)
-            parts = [whole.part(i, *leaf) for i, leaf in enumerate(leaves)]
-        return jax.tree_util.tree_unflatten(structure, map(Array, parts))
+            results = [whole.part(i, *leaf) for i, leaf in enumerate(leaves)]
+        return jax.tree_util.tree_unflatten(structure, map(Array, results))
 
     return operation
+
+
+def _is_array(value: Any) -> bool:
+    """Whether an argument is one array: also a list or tuple of numbers."""
+    if type(value) in (list, tuple):
+        return len(value) > 0 and all(map(_is_number, jax.tree.leaves(value)))
+    return isinstance(value, Array) or jax.tree_util.all_leaves([value])
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (bool, int, float, np.generic))
+
+
+def _with_structures(
+    function: Callable[..., Any], structures: tuple[Any, ...], *leaves: Any
+) -> Any:
+    rest = iter(leaves)
+    return function(
+        *(jax.tree.unflatten(s, [next(rest) for _ in range(s.num_leaves)]) for s in structures)
+    )
 
 
 class Lifted:

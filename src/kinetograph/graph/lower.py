@@ -68,11 +68,13 @@ class LoopPlan(NamedTuple):
 class Room:
     """How many trips of each unbounded loop a program keeps for its backward pass.
 
-    A run that needed more is made again with more room; all its inputs are still there.
+    A run that needed more is made again with more room; all its inputs are still there. Where
+    nobody can make it again, as in the midst of another JAX program, the room is `final`.
     """
 
     rows: "dict[Looping, int]" = field(default_factory=dict)
     plans: "dict[Looping, LoopPlan]" = field(default_factory=dict)  # noted while lowering
+    final: bool = False
 
     def of(self, loop: "Looping") -> int:
         """The room of a loop."""

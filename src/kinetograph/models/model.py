@@ -1,6 +1,6 @@
 """`kg.model`: targets and everything that bears on them, read as a log density."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -16,6 +16,7 @@ from ..graph.control.state import Assigned, Read
 from ..graph.control.subgraph import Control, Looping, everything
 from ..graph.derivatives import no_accumulator
 from ..graph.errors import DimsError, ModelError, ShapeError
+from ..graph.inside_jax import outside
 from ..graph.lower import Room
 from ..graph.messages import describe, names_in_scope, site_text
 from ..graph.node import Data, Node
@@ -26,6 +27,7 @@ from .dims import collect_coords, dims_of
 from .discovery import Component, discover
 from .names import assign_names, held_in_scope, unknowns_in_scope
 from .observe import detached, lost_observations, superseded
+from .potential import in_jax, potential
 
 __all__ = ["Model", "model"]
 
@@ -123,11 +125,16 @@ class Model:
         """The values of `arguments`."""
         return tuple(node.value for node in self.arguments)
 
-    # The log density and what comes from it. `free` may have leading axes.
+    # The log density and what comes from it. `free` may have leading axes. JAX arrays in, also
+    # those that JAX is tracing, JAX arrays out.
     def log_prob(self, free: Any, *, adjusted: bool = True) -> np.ndarray:
         """The joint log density at free states.
 
             log p(x(u), data) + log |dx / du|    (without the second term for adjusted=False)
+
+        A function that JAX can transform (`jax.jit`, `jax.grad`, `jax.vmap`, ...); given JAX
+        arrays, it gives JAX arrays, of the floating-point type that JAX's present mode has.
+        `log_density` is another name of it.
 
         Parameters
         ----------
@@ -150,9 +157,41 @@ class Model:
         """
         return self._batched("log_prob" if adjusted else "unadjusted", free)
 
+    log_density = log_prob
+
     def gradient(self, free: Any) -> np.ndarray:
         """The gradient of `log_prob` with respect to the free state, shape (..., free_size)."""
         return self._batched("gradient", free)
+
+    def hessian(self, free: Any) -> np.ndarray:
+        """The second derivatives of `log_prob`, shape (..., free_size, free_size)."""
+        return self._batched("hessian", free)
+
+    def potential(self, *, adjusted: bool = True) -> Callable[[Any], Any]:
+        """The potential energy U(u) = -log p(u) as a pure function of JAX arrays.
+
+        For samplers and optimisers written for JAX: its gradient is `jax.grad` of it.
+
+        Parameters
+        ----------
+        adjusted
+            Whether the log Jacobian of the transforms belongs to it, as for samplers.
+
+        Returns
+        -------
+        callable
+            Of free states, shape (..., free_size); gives a JAX array of shape (...).
+
+        Examples
+        --------
+        >>> import jax, kinetograph as kg
+        >>> x = kg.normal(0, 1, name="x")
+        >>> u = kg.model(x).potential()
+        >>> value, gradient = jax.jit(jax.value_and_grad(u))(jax.numpy.array([2.0]))
+        >>> print(f"{value:.4f} {gradient[0]:.4f}")
+        2.9189 2.0000
+        """
+        return potential(self, adjusted)
 
     def transform(self, free: Any) -> dict[str, np.ndarray]:
         """The values of all unknowns at free states."""
@@ -217,7 +256,15 @@ class Model:
         def transform(free: Any, values: Any) -> Any:
             return self.density.targets(free, self.component.unknowns, environment(values))
 
-        plain = {"log_prob": log_prob, "unadjusted": unadjusted, "transform": transform}
+        def hessian(free: Any, values: Any) -> Any:
+            return in_jax(self, "hessian", free)
+
+        plain = {
+            "log_prob": log_prob,
+            "unadjusted": unadjusted,
+            "transform": transform,
+            "hessian": hessian,
+        }
         return {name: jax.jit(jax.vmap(f, (0, None))) for name, f in plain.items()}
 
     def _gradients(self, states: Any) -> Any:
@@ -274,8 +321,8 @@ class Model:
             self.room = self.room.grown(short)
         return bool(short)
 
-    def _check_free(self, free: Any) -> np.ndarray:
-        states = np.asarray(free, float)
+    def _check_free(self, free: Any) -> Any:
+        states = free if isinstance(free, jax.Array) else np.asarray(free, float)
         if not states.shape or states.shape[-1] != self.free_size:
             parts = ", ".join(f"{n} {k}" for n, k in zip(self.names, self.density.sizes))
             raise ShapeError(
@@ -286,6 +333,11 @@ class Model:
 
     def _batched(self, which: str, free: Any) -> Any:
         states = self._check_free(free)
+        if isinstance(states, jax.Array):
+            return in_jax(self, which, states)
+        return outside(self._known, which, states)
+
+    def _known(self, which: str, states: np.ndarray) -> Any:
         lead = states.shape[:-1]
         flat = states.reshape(-1, self.free_size)
         with x64():

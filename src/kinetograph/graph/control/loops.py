@@ -26,6 +26,7 @@ __all__ = ["GRADS", "While"]
 GRADS = ("auto", "stack", "checkpoint", "forward", "none")
 FOREVER = 2**31 - 1
 STACK_BYTES = 2**28  # beyond, "auto" keeps no stack
+FINAL_BYTES = 2**22  # the same where the whole bound needs room, whatever the trips
 
 
 class While(Looping):
@@ -162,6 +163,8 @@ class While(Looping):
             return LoopPlan("checkpoint", 0, 0, "asked for: runs again from the start, in segments")
         if self.grad == "forward":
             return LoopPlan("forward", 0, 0, "asked for: pushes a tangent of every input along")
+        if scope.room.final:
+            return self._final_plan(width)
         if self.grad == "stack":
             rows = max(self.bound, 1) if self.bound is not None else room
             return LoopPlan("stack", rows, rows * width, "asked for")
@@ -171,6 +174,14 @@ class While(Looping):
         known = self.bound is not None and rows == self.bound
         reason = "the bound is small" if known else "room is doubled when a run needs more"
         return LoopPlan("stack", max(rows, 1), rows * width, reason)
+
+    def _final_plan(self, width: int) -> LoopPlan:
+        """The plan of a run that cannot be made again: there is room for all trips, or for none."""
+        if self.bound is not None:
+            rows, most = max(self.bound, 1), STACK_BYTES if self.grad == "stack" else FINAL_BYTES
+            if rows * width <= most:
+                return LoopPlan("stack", rows, rows * width, "room for all trips")
+        return LoopPlan("checkpoint", 0, 0, "the trips are not known, or too many for a stack")
 
 
 WHILE = Operation("while", lambda *tensors: None)

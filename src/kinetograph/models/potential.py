@@ -1,0 +1,87 @@
+"""A model as functions that JAX can transform: its log density, and what comes with it.
+
+Each is one operation of the JAX program around it (see `graph.primitive`), computed in double
+precision, with results of the type that this program has for floating-point numbers.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..graph.inside_jax import constant
+from ..graph.lower import Scope
+from ..graph.precision import FLOAT64
+from ..graph.primitive import Whole, call, outer_dtype
+from .density import data_environment
+
+if TYPE_CHECKING:
+    from .model import Model
+
+__all__ = ["in_jax", "potential"]
+
+
+def in_jax(model: "Model", which: str, free: Any) -> Any:
+    """The log density, "unadjusted", gradient, Hessian or all values, at free states of JAX's."""
+    function = _DERIVED.get(which, _Value)(model, which)
+    for _ in free.shape[:-1]:
+        function = jax.vmap(function)
+    return function(free)
+
+
+def potential(model: "Model", adjusted: bool) -> Callable[[Any], Any]:
+    """The negative log density as a function of JAX arrays."""
+
+    def potential(free: Any) -> Any:
+        return -in_jax(model, which, model._check_free(jnp.asarray(free)))
+
+    which = "log_prob" if adjusted else "unadjusted"
+    return potential
+
+
+class _Value:
+    """What the graph gives at one free state."""
+
+    def __init__(self, model: "Model", which: str) -> None:
+        self.model, self.which = model, which
+
+    def __call__(self, free: Any) -> Any:
+        model, which = self.model, self.which
+        data = [constant(value) for value in model.argument_values]
+        found = call(_program(model, which), [free, *data])
+        return found if which == "transform" else found[0]
+
+
+_DERIVED: dict[str, Any] = {
+    "gradient": lambda model, which: jax.grad(_Value(model, "log_prob")),
+    "hessian": lambda model, which: jax.hessian(_Value(model, "log_prob")),
+}
+
+
+def _program(model: "Model", which: str) -> Whole:
+    """The program of a model as JAX sees it, in its present mode."""
+    floating = outer_dtype(FLOAT64)
+    key = ("in JAX", which, floating)
+    if key not in model._functions:
+        model._functions[key] = Whole(partial(_run, model, which, floating))
+    return model._functions[key]
+
+
+def _run(
+    model: "Model", which: str, floating: np.dtype, scope: Scope, tensors: Sequence[Any]
+) -> list[Any]:
+    free = tensors[0].astype(FLOAT64)
+    data = data_environment(model.arguments, tensors[1:])
+    density = model.density
+    if which == "transform":
+        results = list(density.targets(free, model.component.unknowns, data, scope))
+    else:
+        adjusted = which != "unadjusted"
+        results = [density.log_density(free, data, adjusted=adjusted, scope=scope)]
+    # A loop that is cut short is an error, which cannot be raised here.
+    for report in scope.reports(density.loops):
+        results = [r * jnp.where(report.truncated, np.nan, 1.0) for r in results]
+    return [r.astype(floating) for r in results]

@@ -47,6 +47,7 @@ with _paused():
     from .graph.printing import print
     from .graph.ranges import Range, range
     from .graph.saving.file import load_graph, save_graph
+    from .models.factor import factor, log_density
     from .models.model import Model, model
     from .models.observe import observe
     from .models.variables import cholesky_variable, ordered_variable, simplex_variable, variable
@@ -103,11 +104,13 @@ __all__ = [
     "debug",
     "draw_graph",
     "explain",
+    "factor",
     "gradients",
     "hessian",
     "jvp",
     "lift",
     "load_graph",
+    "log_density",
     "model",
     "observe",
     "ode",

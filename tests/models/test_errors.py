@@ -133,9 +133,11 @@ def test_data_outside_the_support(values, distribution, text):
 def test_what_cannot_be_observed():
     mu = kg.normal(0, 1)
     y = kg.data(1.0)
-    with refused(TypeError, "first argument is a float; make data of it and keep it in a variable"):
-        kg.observe(1.0, kg.normal(mu, 1))
-    with refused(TypeError, "observe: mu is not data; only arrays made by kg.data can be observed"):
+    with refused(kg.DataError, "values of dtype <U1 are not numbers"):
+        kg.observe("a", kg.normal(mu, 1))
+    with refused(kg.DataError, "nan at index 1"):
+        kg.observe([1.0, np.nan], kg.normal(mu, 1))
+    with refused(TypeError, "observe: mu is an unknown, not data; only known values can be"):
         kg.observe(mu, kg.normal(0, 1))
     with refused(TypeError, "observe: y * 2 is not data"):
         kg.observe(y * 2, kg.normal(0, 1))

@@ -187,7 +187,7 @@ class Distribution(Node):
 class Variable(Node):
     """An unknown: a free quantity with a support and, unless it is flat, a distribution."""
 
-    __slots__ = ("_forms", "distribution", "observed_by", "support")
+    __slots__ = ("_forms", "distribution", "observed_by", "statements", "support")
     kind = "variable"
 
     def __init__(
@@ -204,6 +204,8 @@ class Variable(Node):
         self.distribution = distribution
         self.observed_by: str | None = None  # set when the distribution was moved to data
         self._forms: dict[str, weakref.ref[Node]] = {}
+        # The likelihoods and factors that this unknown bears on, each with its data.
+        self.statements: list[tuple[Node, Data | None]] = []
         if distribution is not None:
             distribution.target = self
 

@@ -166,7 +166,7 @@ class Node:
 class Data(Node):
     """A known value: an argument of compiled functions or, if literal, part of the program."""
 
-    __slots__ = ("_owned", "coords", "literal", "value")
+    __slots__ = ("_owned", "coords", "literal", "value", "variable")
     kind = "data"
 
     def __init__(
@@ -183,12 +183,13 @@ class Data(Node):
         self.coords = coords or {}
         self.literal = literal
         self._owned: Node | None = None  # the likelihood observed on this array
+        self.variable: str | None = None  # what the user calls the values it was made of
 
     def label(self) -> str:
         if self.literal and self.size == 1:
             value = self.value.item()
             return f"{value:.6g}" if isinstance(value, float) else str(value)
-        return self.name or ("array" if self.literal else "data")
+        return self.name or self.variable or ("array" if self.literal else "data")
 
 
 class Placeholder(Node):

@@ -15,7 +15,6 @@ __all__ = [
     "Site",
     "here",
     "site_of",
-    "refresh_scope",
     "user_frame",
     "variable_name",
 ]
@@ -41,18 +40,6 @@ def user_frame() -> FrameType | None:
     while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
         frame = frame.f_back
     return frame
-
-
-def refresh_scope() -> None:
-    """Let go of variables that the user has deleted or assigned anew.
-
-    Python 3.12 keeps what `f_locals` gave as a snapshot, in which they live on until it is taken
-    again.
-    """
-    frame = user_frame()
-    while frame is not None:
-        frame.f_locals  # noqa: B018
-        frame = frame.f_back
 
 
 def here() -> Place | None:

@@ -1,16 +1,17 @@
-"""Which part of the graph is the model: from the targets to every likelihood that bears on them.
+"""Which part of the graph is the model: from the targets to every statement that bears on them.
 
-Starting from what targets and factors are computed from, the search goes down from each unknown to
-the data observed below it, and up again from those. Data are known, so they separate: nothing is
-reached through them. An unknown that no target, factor or likelihood depends on integrates to one
-and is left out.
+Starting from what targets and factors are computed from, the search goes from each unknown to the
+likelihoods and factors stated below it, and up again from those. Data are known, so they separate:
+nothing is reached through them. An unknown that no target, factor or likelihood depends on
+integrates to one and is left out.
 """
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ..distributions.family import Distribution, Variable
 from ..graph.node import Data, Node
+from .statements import above
 
 __all__ = ["Component", "discover"]
 
@@ -21,64 +22,31 @@ class Component:
 
     unknowns: list[Variable]
     likelihoods: list[Distribution]
+    observed: list[Data]  # what follows each likelihood
+    factors: list[Node]
     nodes: list[Node]
-    # The observed data, which a likelihood knows only weakly: they must outlive this search.
-    held: tuple[Node, ...] = ()
 
 
-def _above(node: Node) -> Iterator[Node]:
-    yield from node.parents
-    if isinstance(node, Variable) and node.distribution is not None:
-        yield node.distribution
-
-
-def _below(node: Node) -> Iterator[Node]:
-    if isinstance(node, Distribution):
-        target = node.target
-        if isinstance(target, Variable) and target.observed_by is None:
-            yield target
-        return
-    if not isinstance(node, Data):
-        yield from node.children
-
-
-def discover(roots: Iterable[Node], without: Collection[Distribution] = ()) -> Component:
-    """The model around `roots` (targets and factors), `without` some likelihoods."""
+def discover(roots: Iterable[Node]) -> Component:
+    """The model around `roots`: targets, and factors of this model alone."""
     included: set[Node] = set()
-    searched: set[Node] = set()
-    likelihoods: list[Distribution] = []
-    held: list[Node] = []
+    stated: dict[Node, Data | None] = {}
     pending = list(roots)
     while pending:
         unknowns = _include(pending, included)
-        pending = []
-        stack: list[Node] = [v for v in unknowns if v not in searched]
-        searched.update(stack)
-        while stack:
-            node = stack.pop()
-            for child in _below(node):
-                if child in searched:
-                    continue
-                searched.add(child)
-                stack.append(child)
-                data = _observed(child)
-                if isinstance(child, Distribution) and data is not None and child not in without:
-                    likelihoods.append(child)
-                    held.append(data)
-                    pending.append(child)
+        new = dict(pair for v in unknowns for pair in v.statements if pair[0] not in stated)
+        stated.update(new)
+        pending = list(new)
+    order = sorted(stated.items(), key=lambda pair: pair[0].serial)
+    pairs = [(d, y) for d, y in order if isinstance(d, Distribution) and y is not None]
     nodes = sorted(included, key=lambda n: n.serial)
     return Component(
         [n for n in nodes if isinstance(n, Variable)],
-        sorted(likelihoods, key=lambda n: n.serial),
+        [likelihood for likelihood, _ in pairs],
+        [data for _, data in pairs],
+        [node.parents[0] for node, data in order if data is None],
         nodes,
-        tuple(held),
     )
-
-
-def _observed(node: Node) -> Data | None:
-    """The data that a likelihood belongs to; None for other nodes."""
-    target = node.target if isinstance(node, Distribution) else None
-    return target if isinstance(target, Data) and target._owned is node else None
 
 
 def _include(roots: Iterable[Node], included: set[Node]) -> list[Variable]:
@@ -90,7 +58,7 @@ def _include(roots: Iterable[Node], included: set[Node]) -> list[Variable]:
         node = stack.pop()
         if isinstance(node, Variable):
             found.append(node)
-        for parent in _above(node):
+        for parent in above(node):
             if parent not in included:
                 included.add(parent)
                 stack.append(parent)

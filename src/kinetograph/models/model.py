@@ -21,12 +21,10 @@ from ..graph.lower import Room
 from ..graph.messages import describe, names_in_scope, site_text
 from ..graph.node import Data, Node
 from ..graph.precision import x64
-from ..graph.source import refresh_scope
 from .density import Density, Term, data_environment
 from .dims import collect_coords, dims_of
 from .discovery import Component, discover
-from .names import assign_names, held_in_scope, unknowns_in_scope
-from .observe import detached, lost_observations, superseded
+from .names import assign_names, unknowns_in_scope
 from .potential import in_jax, potential
 
 __all__ = ["Model", "model"]
@@ -51,20 +49,17 @@ class Model:
         coords: Mapping[str, Any],
     ) -> None:
         self.targets = tuple(targets)
-        observed = [d.target for d in component.likelihoods if isinstance(d.target, Data)]
+        self.component = component
+        self.observed = tuple(dict.fromkeys(component.observed))
         used = [n for n in component.nodes if isinstance(n, Data) and not n.literal]
         names = assign_names(
-            dict.fromkeys([*targets, *component.unknowns, *used, *observed]), targets
+            dict.fromkeys([*targets, *component.unknowns, *used, *self.observed]), targets
         )
-        copies = [detached(likelihood) for likelihood in component.likelihoods]
-        likelihoods = [likelihood for likelihood, _ in copies]
-        self.observed = [data for _, data in copies]
-        names.update((copy, names[node]) for node, copy in zip(observed, self.observed))
-        self._node_names = {n: name for n, name in names.items() if n in used or n not in observed}
-        self.component = Component(component.unknowns, likelihoods, component.nodes)
+        self._node_names = names
         terms = [v.distribution for v in component.unknowns if v.distribution is not None]
+        terms += component.likelihoods
         self.density = Density(
-            component.unknowns, [Term(node) for node in (*terms, *likelihoods, *factors)]
+            component.unknowns, [Term(node) for node in (*terms, *component.factors, *factors)]
         )
         _check_nodes(self.density)
         self.room = Room()  # of the backward passes of its loops
@@ -472,12 +467,8 @@ def model(
             raise TypeError(f"model: a factor must be an array of real numbers, got {factor!r}")
     factor_nodes = [f.node for f in terms]
     roots = [*nodes, *factor_nodes]
-    refresh_scope()
     component = discover(roots)
-    old = superseded(component.likelihoods, held_in_scope())
-    if old:
-        component = discover(roots, without=old)
-    _check(component, factor_nodes)
+    _check(component, [*component.factors, *factor_nodes])
     given = {node: names.get(node, "") for node in nodes}
     given = assign_names(nodes, {n: name for n, name in given.items() if name})
     return Model(given, factor_nodes, component, coords or {})
@@ -498,14 +489,12 @@ def _target(array: Any, name: str | None) -> Node:
         raise ModelError(f"model: {what}, {describe(node)}, is data, which cannot be sampled")
     if isinstance(node, Variable) and node.observed_by is not None:
         raise ModelError(
-            f"model: {what} is the likelihood of {node.observed_by}; the data follow it, so there "
-            "is nothing to sample"
+            f"model: {what} is {node.observed_by}, not an unknown, so there is nothing to sample"
         )
     return node
 
 
 def _check(component: Component, factors: Sequence[Node]) -> None:
-    _check_lost(component)
     for node in component.nodes:
         if node.kind == "placeholder":
             raise ModelError(
@@ -523,8 +512,8 @@ def _check(component: Component, factors: Sequence[Node]) -> None:
             )
         if v.observed_by is not None:
             raise ModelError(
-                f"model: {describe(v)}{site_text(v)} is the likelihood of {v.observed_by} and is "
-                "used as an unknown, too; write the distribution again"
+                f"model: {describe(v)}{site_text(v)} is {v.observed_by} and is used as an unknown, "
+                "too; write the distribution again"
             )
     priors = [v for v in component.unknowns if v.distribution is not None]
     if not priors and not component.likelihoods and not factors:
@@ -533,19 +522,6 @@ def _check(component: Component, factors: Sequence[Node]) -> None:
             "so a model cannot be defined; observe data or give the unknowns distributions"
         )
     _check_flat(component, factors)
-
-
-def _check_lost(component: Component) -> None:
-    """A likelihood that went away with its data would silently be missing."""
-    lost = lost_observations(component.nodes, component.likelihoods)
-    if lost:
-        first = lost[0]
-        raise ModelError(
-            f"model: {len(lost)} likelihood(s) went away with their data; the first is "
-            f"{first.expression}, observed at {first.place}.\n"
-            "  A data array owns its likelihood: keep each in a variable or a list "
-            "(y = kg.data(...); kg.observe(y, ...)) until the model is made."
-        )
 
 
 def _check_flat(component: Component, factors: Sequence[Node]) -> None:

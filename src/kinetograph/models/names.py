@@ -1,4 +1,4 @@
-"""How unknowns are called: `name=`, else the user's variable, else `normal_1`."""
+"""How arrays are called: `name=`, else the user's variable, else `normal_1`."""
 
 from collections.abc import Iterable, Mapping
 
@@ -28,11 +28,6 @@ def _variables() -> dict[Node, str]:
         if not name.startswith("_"):
             names.setdefault(value.node, name)
     return names
-
-
-def held_in_scope() -> set[Node]:
-    """The nodes of all arrays that the caller's variables hold."""
-    return {value.node for value in _scope().values()}
 
 
 def unknowns_in_scope() -> list[Array]:
@@ -68,8 +63,12 @@ def assign_names(nodes: Iterable[Node], given: Mapping[Node, str]) -> dict[Node,
             )
         taken[name] = node
         names[node] = name
-    for node in pending:
-        base = _base(node)
+    bases = [_base(node) for node in pending]
+    for node, base in zip(pending, bases, strict=True):
+        if getattr(node, "variable", None) == base and bases.count(base) == 1 and base not in taken:
+            taken[base] = node
+            names[node] = base
+            continue
         while True:
             counts[base] = counts.get(base, 0) + 1
             name = f"{base}_{counts[base]}"
@@ -84,5 +83,8 @@ def _base(node: Node) -> str:
     distribution = getattr(node, "distribution", None)
     if distribution is not None:
         return distribution.family.name
+    variable = getattr(node, "variable", None)
+    if variable is not None:
+        return str(variable)
     operation = getattr(node, "operation", None)
     return operation.name if operation is not None else node.kind

@@ -1,0 +1,200 @@
+"""`kg.log_density` and `kg.factor`: terms of the log density that are no observation."""
+
+from functools import partial
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from ..distributions.family import FAMILIES, Distribution
+from ..distributions.support import REAL, Interval, Simplex, WholeNumbers
+from ..graph.array import Array
+from ..graph.elementwise import as_node
+from ..graph.errors import ModelError, ShapeError
+from ..graph.messages import describe
+from ..graph.node import CURRENT, Apply, Data, Node, Operation
+from ..graph.precision import float_dtype
+from .observe import check_support, consume, unused_distribution
+from .statements import add_statement, unknowns_above
+
+__all__ = ["factor", "log_density"]
+
+
+def _log_density(
+    x: Any,
+    *rest: Any,
+    family: str,
+    forms: tuple[str, ...],
+    support: str,
+    low: Any,
+    high: Any,
+    shape: tuple[int, ...],
+) -> Any:
+    """A density outside of its support is zero, whatever its formula gives there."""
+    count = len(rest) - len(forms)
+    parameters = rest[:count]
+    density = partial(FAMILIES[family].log_density, **dict(zip(forms, rest[count:], strict=True)))
+    if support == "other":
+        return jnp.broadcast_to(density(x, *parameters), shape)
+    if support == "simplex":
+        inside = jnp.all(x >= 0, -1) & (jnp.abs(jnp.sum(x, -1) - 1) < 1e-6)
+        guarded = jnp.where(inside[..., None], x, 1.0 / x.shape[-1])
+    else:
+        low, high = (parameters[b[0]] if isinstance(b, tuple) else b for b in (low, high))
+        inside = (x >= low) & (x <= high)
+        if support == "whole":
+            inside = inside & (x == jnp.floor(x))
+        below, above = jnp.isfinite(low), jnp.isfinite(high)
+        ends = jnp.where(below, low + 1.0, jnp.where(above, high - 1.0, 0.0))
+        within = jnp.where(below & above, 0.5 * (low + high), ends)
+        guarded = jnp.where(inside, x, low if support == "whole" else within)
+    return jnp.broadcast_to(jnp.where(inside, density(guarded, *parameters), -jnp.inf), shape)
+
+
+LOG_DENSITY = {name: Operation(f"{name}_log_density", _log_density) for name in FAMILIES}
+FACTOR = Operation("factor", lambda term: term)
+
+_KINDS = {Interval: "interval", WholeNumbers: "whole", Simplex: "simplex"}
+
+
+def log_density(distribution: Array, value: Any) -> Array:
+    """The log density of a distribution at values that may be computed or unknown.
+
+        log p(value | parameters), element by element; -inf outside the support
+
+    It is an array like any other, differentiable in the value and the parameters; nothing is added
+    to a model until `kg.factor`, or `factors=` of `kg.model`, does so.
+
+    Parameters
+    ----------
+    distribution
+        The distribution, as an unknown that is used for nothing else: `kg.normal(mu, sd)`.
+    value
+        An array, or numbers.
+
+    Returns
+    -------
+    Array
+        Of the shape to which value and parameters broadcast; a distribution of vectors or matrices
+        gives one number for each.
+
+    Raises
+    ------
+    TypeError
+        If the first argument is no distribution.
+    ShapeError
+        If value and parameters do not fit together.
+    DataError
+        If a known value lies outside the support.
+    ModelError
+        If the distribution has been used before.
+
+    Notes
+    -----
+    The density is that of `value`. If what you know, y, is transformed to z = g(y) by a g with
+    unknown parameters, the density of y is that of z times |dg / dy|: add both logarithms. If an
+    unknown x is transformed and its *transform* is to have a density, the same holds for x.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> a, b = kg.normal(0, 1, name="a"), kg.normal(0, 1, name="b")
+    >>> term = kg.factor(kg.log_density(kg.normal(0, 0.1), a + b))  # a + b is close to 0
+    >>> kg.model(a, b).log_prob([1.0, -1.0]).round(4)
+    np.float64(-1.4542)
+    """
+    example = "(kg.normal(mean, sd), value)"
+    follows = unused_distribution("log_density", distribution, "first", example)
+    family, node = follows.family, as_node(value, "log_density")
+    try:
+        full = np.broadcast_shapes(node.shape, follows.shape)
+    except ValueError:
+        full = None
+    ndim = family.event_ndim
+    own, given = follows.shape[len(follows.shape) - ndim :], node.shape[len(node.shape) - ndim :]
+    if full is None or (ndim and own != given):
+        raise ShapeError(
+            f"log_density: the value does not fit the distribution\n"
+            f"    {follows.expression():<40}  shape {follows.shape}\n"
+            f"    {describe(node):<40}  shape {node.shape}"
+        )
+    if isinstance(node, Data):
+        check_support("log_density", node, follows)
+    support = follows.support
+    kind = "other" if support is REAL else _KINDS.get(type(support), "other")
+    shape = full[: len(full) - ndim]
+    attributes = {
+        "family": family.name,
+        "support": kind,
+        "low": _bound(follows, getattr(support, "lower", 0.0)),
+        "high": _bound(follows, getattr(support, "upper", 0.0)),
+        "shape": shape,
+    }
+    stands = Distribution(family, follows.parents, full)
+    stands.target = node
+    forms = stands.forms()
+    attributes["forms"] = tuple(forms)
+    parents = (node, *follows.parents, *forms.values())
+    kinds = [n.dtype for n in parents if n.dtype.kind == "f"]
+    dtype = np.result_type(*kinds) if kinds else float_dtype()
+    result = Apply(LOG_DENSITY[family.name], parents, shape, dtype, attributes)
+    consume(distribution, "the distribution of a log_density", result)
+    return Array(result)
+
+
+def _bound(follows: Distribution, bound: Any) -> Any:
+    """A bound as a number, or as the place of the parameter that it is."""
+    return (follows.parents.index(bound),) if isinstance(bound, Node) else bound
+
+
+def factor(term: Array) -> Array:
+    """Add a term to the log density of every model that reaches the unknowns in it.
+
+        log p(unknowns, data) + sum(term)
+
+    Stan writes `target += term`, NumPyro `numpyro.factor`. A factor stands as long as the unknowns
+    it is about. Each call states one more; code that is run again, such as a cell of a notebook,
+    replaces what it stated before, as `kg.observe` does. A term of one model alone is given to
+    `kg.model` by `factors=`.
+
+    Parameters
+    ----------
+    term
+        Real numbers that depend on unknowns; elements are added up.
+
+    Returns
+    -------
+    Array
+        The term.
+
+    Raises
+    ------
+    TypeError
+        If `term` is no array of real numbers.
+    ModelError
+        If it depends on no unknown, or is made inside of a branch or loop.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> rate = kg.gamma(2, 5, name="rate")
+    >>> waited = kg.factor(-10.0 * rate)  # nothing had happened after 10 minutes
+    >>> kg.model(rate).log_prob([0.0]).round(4)
+    np.float64(-11.7811)
+    """
+    if not isinstance(term, Array) or term.dtype.kind != "f":
+        got = f"{term.dtype} array" if isinstance(term, Array) else type(term).__name__
+        raise TypeError(f"factor: a term must be an array of real numbers, got a {got}")
+    words = describe(term.node)
+    if CURRENT.context is not None:
+        raise ModelError(
+            f"factor: {words} is made inside of {CURRENT.context.title}; return it from there and "
+            "state the factor outside: a model has the same terms in every run"
+        )
+    if not unknowns_above([term.node]):
+        raise ModelError(
+            f"factor: {words} depends on no unknown, so that no model would contain it"
+        )
+    statement = Apply(FACTOR, (term.node,), term.shape, term.dtype)
+    add_statement(statement, None, None, words)
+    return term

@@ -1,0 +1,207 @@
+"""What is stated about unknowns, likelihoods and factors, and how long it stands.
+
+Every unknown that a statement bears on, directly or through other unknowns, holds it: a statement
+lives as long as they do, whatever becomes of the data. It is replaced only when the code that made
+it runs again. Code is compiled anew each time a cell of a notebook, a line at a prompt or a module
+is run, while a loop or a function that is called repeatedly runs one compiled code several times:
+statements made from the same places in the same code objects are several statements.
+"""
+
+import sys
+import warnings
+import weakref
+from collections.abc import Iterable, Iterator
+from types import CodeType, FrameType
+from typing import Any, NamedTuple
+
+from ..autograph.skipped import is_library
+from ..distributions.family import Variable
+from ..graph.array import Array
+from ..graph.errors import KinetographWarning
+from ..graph.node import Data, Node
+from ..graph.source import PACKAGE, site_of
+
+__all__ = ["above", "add_statement", "unknowns_above"]
+
+
+class _Written(NamedTuple):
+    """The run of the user's code that made a statement."""
+
+    frames: tuple[tuple[CodeType, int], ...]  # of the user's, with their places, outermost first
+    variable: tuple[str, int] | None  # the global variable that held the data, and its namespace
+    cell: int | None  # which run of a notebook's cell this was
+
+    def same_run(self, old: "_Written") -> bool:
+        """Whether both come from one run: of the same compiled code, or of one cell."""
+        if self.cell is not None and self.cell == old.cell:
+            return True
+        return [id(code) for code, _ in self.frames] == [id(code) for code, _ in old.frames]
+
+    def repeats(self, old: "_Written") -> bool:
+        """Whether this is the code of `old`, compiled anew and run once more."""
+        if any(_again(new, code) for new, _ in self.frames for code, _ in old.frames):
+            return True
+        for (new, at), (code, place) in zip(self.frames, old.frames, strict=False):
+            if new is not code or at != place:
+                return new is not code and _same_place(new, at, code, place)
+        return False
+
+    def rebinds(self, old: "_Written") -> bool:
+        """Whether other code at the top level now keeps other data in the same variable."""
+        return (
+            self.variable is not None
+            and self.variable == old.variable
+            and self.frames[-1][0] is not old.frames[-1][0]
+        )
+
+
+_WRITTEN: "weakref.WeakKeyDictionary[Node, _Written]" = weakref.WeakKeyDictionary()
+
+
+def _again(new: CodeType, old: CodeType) -> bool:
+    """Whether code at the top level of a module, a cell or a prompt is a new run of other code."""
+    return new is not old and new.co_name == "<module>" and new == old and _same_file(new, old)
+
+
+def _same_file(new: CodeType, old: CodeType) -> bool:
+    names = new.co_filename, old.co_filename
+    # Prompts number their inputs, so that a line given twice has two names.
+    return names[0] == names[1] or all(name.startswith("<") for name in names)
+
+
+def _same_place(new: CodeType, at: int, old: CodeType, place: int) -> bool:
+    if new.co_qualname != old.co_qualname or not _same_file(new, old):
+        return False
+    lines = site_of((new, at)), site_of((old, place))
+    return (new == old and at == place) or (new.co_name != "<module>" and lines[0] == lines[1])
+
+
+def _written(given: Any) -> _Written:
+    frames: list[tuple[CodeType, int]] = []
+    inner: FrameType | None = None
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        code = frame.f_code
+        if not code.co_filename.startswith(PACKAGE) and not is_library(
+            frame.f_globals.get("__name__")
+        ):
+            inner = inner or frame
+            frames.append((code, frame.f_lasti))
+        frame = frame.f_back
+    variable = None
+    if given is not None and inner is not None and inner.f_code.co_name == "<module>":
+        names = _variables(given, inner.f_globals)
+        variable = (names[0], id(inner.f_globals)) if names else None
+    return _Written(tuple(reversed(frames)), variable, _cell())
+
+
+def _variables(given: Any, namespace: dict[str, Any]) -> list[str]:
+    """The variables that hold data; IPython keeps results in names with an underscore."""
+    return [
+        name
+        for name, value in list(namespace.items())
+        if not name.startswith("_") and (value is given or _node(value) is _node(given) is not None)
+    ]
+
+
+def _node(value: Any) -> Node | None:
+    return value.node if isinstance(value, Array) else None
+
+
+def _cell() -> int | None:
+    """The number of the cell that IPython is running, each statement of which is compiled alone."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    return getattr(shell, "execution_count", None)
+
+
+def above(node: Node) -> Iterator[Node]:
+    """What a node is computed from; of an unknown, also what it follows."""
+    yield from node.parents
+    if isinstance(node, Variable) and node.distribution is not None:
+        yield node.distribution
+
+
+def unknowns_above(nodes: Iterable[Node]) -> list[Variable]:
+    """All unknowns that the nodes are computed from, and those that they follow in turn."""
+    seen: set[Node] = set(nodes)
+    stack, found = list(seen), []
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Variable):
+            found.append(node)
+        for parent in above(node):
+            if parent not in seen:
+                seen.add(parent)
+                stack.append(parent)
+    return found
+
+
+def add_statement(statement: Node, data: Data | None, given: Any, words: str) -> None:
+    """Have the unknowns hold a statement, in the place of those that it repeats.
+
+    `data` follow a likelihood, and were `given` by the user in some form; a factor has none.
+
+    Warns
+    -----
+    KinetographWarning
+        If it replaces others, which share unknowns with it.
+    """
+    unknowns = unknowns_above([statement])
+    written = _written(given)
+    replaced: list[tuple[Node, str]] = []
+    for old, target in dict.fromkeys(s for v in unknowns for s in v.statements):
+        why = _replaces(written, data, old, target)
+        if why:
+            replaced.append((old, why))
+    for old, _ in replaced:
+        withdraw(old)
+    if replaced:
+        first, why = replaced[0]
+        more = f" and {len(replaced) - 1} more" if len(replaced) > 1 else ""
+        place = f"{first.label()}{f' at {first.site}' if first.site else ''}{more}"
+        text = f"{words} {why.format(place=place)}"
+        warnings.warn(text, KinetographWarning, stacklevel=2, skip_file_prefixes=(PACKAGE,))
+    _WRITTEN[statement] = written
+    for v in unknowns:
+        v.statements.append((statement, data))
+
+
+_AGAIN = "was observed before, as {place}; the new likelihood replaces the old one"
+_RUN_AGAIN = (
+    "is stated by code that was run before and had stated {place}; what it states now replaces "
+    "that. To have both, state them in one loop, or in other code"
+)
+_REBOUND = (
+    "is another array than the one that this variable held when it was observed, as {place}; the "
+    "new likelihood replaces the old one. To have both, keep the data in another variable"
+)
+
+
+def _replaces(new: _Written, data: Data | None, old: Node, target: Data | None) -> str:
+    """Why a statement takes the place of another one; nothing if it does not."""
+    if data is not None and target is data:
+        return _AGAIN
+    written = _WRITTEN.get(old)
+    if written is None or new.same_run(written):
+        return ""
+    if new.repeats(written):
+        return _RUN_AGAIN
+    rebound = target is not None and new.rebinds(written) and not _is_held(target)
+    return _REBOUND if rebound else ""
+
+
+def _is_held(target: Data) -> bool:
+    """Whether a variable at the top level of the user's code still holds the data."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code.co_name == "<module>" and not is_library(frame.f_globals.get("__name__")):
+            return bool(_variables(Array(target), frame.f_globals))
+        frame = frame.f_back
+    return False
+
+
+def withdraw(statement: Node) -> None:
+    """Have no unknown hold a statement."""
+    for v in unknowns_above([statement]):
+        v.statements[:] = [pair for pair in v.statements if pair[0] is not statement]

@@ -8,7 +8,7 @@ from ..graph.array import Array
 from ..graph.gammas import betaln
 from .deviance import log_binomial, weighted_log
 from .family import Family, distribute, positive
-from .support import UNIT
+from .support import UNIT, powers
 
 __all__ = ["beta"]
 
@@ -37,7 +37,7 @@ BETA = Family(
     "beta",
     (positive("shape1"), positive("shape2")),
     _terms,
-    lambda shape1, shape2: UNIT,
+    lambda shape1, shape2: powers(UNIT, shape1, shape2),
     forms={"x": (("log", "log1m"),)},
     small_terms=_small_terms,
     sizes=("shape1", "shape2"),

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 
 from ..graph.array import Array
 from .family import Family, Parameter, distribute, positive
-from .support import POSITIVE
+from .support import NONNEGATIVE
 
 __all__ = ["cauchy", "half_cauchy"]
 
@@ -26,7 +26,7 @@ def _half_cauchy_terms(x: Any, scale: Any) -> tuple[Any, ...]:
 
 CAUCHY = Family("cauchy", (Parameter("location"), positive("scale")), _cauchy_terms)
 HALF_CAUCHY = Family(
-    "half_cauchy", (positive("scale"),), _half_cauchy_terms, lambda scale: POSITIVE
+    "half_cauchy", (positive("scale"),), _half_cauchy_terms, lambda scale: NONNEGATIVE
 )
 
 

@@ -11,7 +11,7 @@ from ..graph.messages import describe
 from ..graph.node import Node
 from .deviance import deviance_of_log, log_peak, weighted_log
 from .family import Family, Parameter, distribute
-from .support import POSITIVE, Simplex
+from .support import POSITIVE, Simplex, known_one
 
 __all__ = ["dirichlet"]
 
@@ -44,7 +44,7 @@ DIRICHLET = Family(
     "dirichlet",
     (Parameter("alpha", POSITIVE, event_ndim=1),),
     _terms,
-    lambda alpha: Simplex(),
+    lambda alpha: Simplex(known_one(alpha)),
     event_ndim=1,
     event_shape=lambda alpha: alpha[-1:],
     check=_check,

@@ -89,9 +89,10 @@ class Family:
         if self.register:
             FAMILIES[self.name] = self
 
-    def log_density(self, x: Any, *parameters: Any, **forms: Any) -> Any:
+    def log_density(self, x: Any, *parameters: Any, small: bool = False, **forms: Any) -> Any:
         """The log density of each element (each vector, each matrix) of x."""
-        terms = self.terms(*_real(x, parameters), **forms)
+        plain = self.small_terms if small and self.small_terms is not None else self.terms
+        terms = plain(*_real(x, parameters), **forms)
         return sum(terms[1:], start=jnp.asarray(terms[0]))
 
     def log_density_total(self, x: Any, *parameters: Any, small: bool = False, **forms: Any) -> Any:

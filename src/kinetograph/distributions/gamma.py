@@ -8,7 +8,7 @@ from ..graph.array import Array
 from ..graph.gammas import gammaln
 from .deviance import deviance_of_log, log_peak, weighted_log
 from .family import Family, distribute, positive
-from .support import POSITIVE
+from .support import NONNEGATIVE, POSITIVE, powers
 
 __all__ = ["exponential", "gamma", "inverse_gamma"]
 
@@ -55,7 +55,7 @@ GAMMA = Family(
     "gamma",
     (positive("alpha"), positive("rate")),
     _gamma_terms,
-    lambda alpha, rate: POSITIVE,
+    lambda alpha, rate: powers(POSITIVE, alpha),
     forms={"x": (("log",),), "rate": (("log",),)},
     small_terms=_small_gamma_terms,
     sizes=("alpha",),
@@ -64,7 +64,7 @@ EXPONENTIAL = Family(
     "exponential",
     (positive("rate"),),
     _exponential_terms,
-    lambda rate: POSITIVE,
+    lambda rate: NONNEGATIVE,
     forms={"rate": (("log",),)},
 )
 INVERSE_GAMMA = Family(

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 
 from ..graph.array import Array
 from .family import Family, Parameter, distribute, positive
-from .support import POSITIVE
+from .support import NONNEGATIVE, POSITIVE
 
 __all__ = ["half_normal", "lognormal", "normal"]
 
@@ -30,7 +30,7 @@ def _lognormal_terms(x: Any, meanlog: Any, sdlog: Any, log_x: Any = None) -> tup
 
 
 NORMAL = Family("normal", (Parameter("mean"), positive("sd")), _normal_terms)
-HALF_NORMAL = Family("half_normal", (positive("sd"),), _half_normal_terms, lambda sd: POSITIVE)
+HALF_NORMAL = Family("half_normal", (positive("sd"),), _half_normal_terms, lambda sd: NONNEGATIVE)
 LOGNORMAL = Family(
     "lognormal",
     (Parameter("meanlog"), positive("sdlog")),

@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 
 from ..graph.messages import describe
-from ..graph.node import Node
+from ..graph.node import Data, Node
 from ..graph.saving.document import storable
 
 __all__ = [
     "NATURALS",
+    "NONNEGATIVE",
     "POSITIVE",
     "REAL",
     "UNIT",
@@ -49,11 +50,20 @@ class Support:
 
 @dataclass(frozen=True, eq=False)
 class Interval(Support):
-    """Real numbers between two bounds, each a number, an array of numbers or a node."""
+    """Real numbers between two bounds, each a number, an array of numbers or a node.
+
+    The bounds themselves belong to it where it is `closed`: everywhere, nowhere, or, as a pair for
+    the lower and the upper bound, at the elements told.
+    """
 
     lower: Bound = -np.inf
     upper: Bound = np.inf
-    closed: bool = False  # whether the bounds themselves belong to it
+    closed: bool | tuple[Any, Any] = False
+
+    @property
+    def edges(self) -> tuple[Any, Any]:
+        """Where the lower bound belongs to it, and where the upper one does."""
+        return self.closed if isinstance(self.closed, tuple) else (self.closed, self.closed)
 
     @property
     def form(self) -> str | None:
@@ -65,13 +75,10 @@ class Interval(Support):
 
     def contains(self, value: np.ndarray) -> np.ndarray:
         inside = np.ones(np.shape(value), bool)
-        for bound, below in ((self.lower, True), (self.upper, False)):
-            if isinstance(bound, Node):
-                continue  # only known when the model runs
-            if self.closed:
-                inside &= value >= bound if below else value <= bound
-            else:
-                inside &= value > bound if below else value < bound
+        bounds = ((self.lower, np.greater), (self.upper, np.less))
+        for (bound, beyond), edge in zip(bounds, self.edges, strict=True):
+            if not isinstance(bound, Node):  # nodes are only known when the model runs
+                inside = inside & (beyond(value, bound) | (edge & (value == bound)))
         return inside
 
     def describe(self) -> str:
@@ -80,10 +87,11 @@ class Interval(Support):
         if self is POSITIVE:
             return "positive"
         low, high = _bound_text(self.lower), _bound_text(self.upper)
+        closed_low, closed_high = map(np.all, self.edges)
         if high is None:
-            return f"{'at least' if self.closed else 'above'} {low}"
+            return f"{'at least' if closed_low else 'above'} {low}"
         if low is None:
-            return f"{'at most' if self.closed else 'below'} {high}"
+            return f"{'at most' if closed_high else 'below'} {high}"
         return f"between {low} and {high}"
 
 
@@ -126,14 +134,17 @@ class WholeNumbers(Support):
 
 @dataclass(frozen=True, eq=False)
 class Simplex(Support):
-    """Vectors (last axis) of positive numbers that add up to 1."""
+    """Vectors (last axis) of positive numbers that add up to 1, and zeros where they belong."""
+
+    zeros: Any = True
 
     @property
     def form(self) -> str | None:
         return "log"
 
     def contains(self, value: np.ndarray) -> np.ndarray:
-        return (value >= 0).all(-1) & (np.abs(value.sum(-1) - 1) < 1e-6)
+        inside = (value > 0) | (self.zeros & (value == 0))
+        return inside.all(-1) & (np.abs(value.sum(-1) - 1) < 1e-6)
 
     def describe(self) -> str:
         return "positive with sum 1 along the last axis"
@@ -183,8 +194,22 @@ class CorrelationMatrix(Support):
         return "a correlation matrix"
 
 
+def known_one(node: Node) -> Any:
+    """Where a parameter is known to be 1: there a power of x with exponent 0 is finite at 0."""
+    return node.value == 1 if isinstance(node, Data) else np.False_
+
+
+def powers(open_interval: Interval, at_lower: Node, at_upper: Node | None = None) -> Interval:
+    """An interval, closed where the density's powers at its bounds are known to be 0."""
+    edges = (known_one(at_lower), np.False_ if at_upper is None else known_one(at_upper))
+    if not any(map(np.any, edges)):
+        return open_interval
+    return Interval(open_interval.lower, open_interval.upper, edges)
+
+
 REAL = Interval()
 POSITIVE = Interval(0.0)
+NONNEGATIVE = Interval(0.0, closed=True)
 UNIT = Interval(0.0, 1.0)
 NATURALS = WholeNumbers()
 

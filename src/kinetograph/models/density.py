@@ -70,7 +70,7 @@ class Term:
         if not isinstance(node, Distribution):
             return environment[node]
         arguments, forms = self._arguments(node, environment)
-        return node.family.log_density(*arguments, **forms)
+        return node.family.log_density(*arguments, small=self.small, **forms)
 
     def _arguments(
         self, node: Distribution, environment: Environment

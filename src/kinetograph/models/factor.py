@@ -1,6 +1,6 @@
 """`kg.log_density` and `kg.factor`: terms of the log density that are no observation."""
 
-from functools import partial
+from collections.abc import Sequence
 from typing import Any
 
 import jax.numpy as jnp
@@ -20,41 +20,37 @@ from .statements import add_statement, unknowns_above
 __all__ = ["factor", "log_density"]
 
 
-def _log_density(
-    x: Any,
-    *rest: Any,
-    family: str,
-    forms: tuple[str, ...],
-    support: str,
-    low: Any,
-    high: Any,
-    shape: tuple[int, ...],
-) -> Any:
+def _log_density(x: Any, *rest: Any, family: str, forms: tuple[str, ...], **known: Any) -> Any:
     """A density outside of its support is zero, whatever its formula gives there."""
-    count = len(rest) - len(forms)
-    parameters = rest[:count]
-    density = partial(FAMILIES[family].log_density, **dict(zip(forms, rest[count:], strict=True)))
-    if support == "other":
-        return jnp.broadcast_to(density(x, *parameters), shape)
-    if support == "simplex":
-        inside = jnp.all(x >= 0, -1) & (jnp.abs(jnp.sum(x, -1) - 1) < 1e-6)
-        guarded = jnp.where(inside[..., None], x, 1.0 / x.shape[-1])
-    else:
-        low, high = (parameters[b[0]] if isinstance(b, tuple) else b for b in (low, high))
-        inside = (x >= low) & (x <= high)
-        if support == "whole":
-            inside = inside & (x == jnp.floor(x))
-        below, above = jnp.isfinite(low), jnp.isfinite(high)
-        ends = jnp.where(below, low + 1.0, jnp.where(above, high - 1.0, 0.0))
-        within = jnp.where(below & above, 0.5 * (low + high), ends)
-        guarded = jnp.where(inside, x, low if support == "whole" else within)
-    return jnp.broadcast_to(jnp.where(inside, density(guarded, *parameters), -jnp.inf), shape)
+    parameters = rest[: len(rest) - len(forms)]
+    more = dict(zip(forms, rest[len(parameters) :], strict=True))
+    inside, guarded = _guarded(x, parameters, **known["support"])
+    density = FAMILIES[family].log_density(guarded, *parameters, small=known["small"], **more)
+    return jnp.broadcast_to(jnp.where(inside, density, -jnp.inf), known["shape"])
+
+
+def _guarded(
+    x: Any, parameters: Sequence[Any], kind: str, low: Any, high: Any, edges: Any
+) -> tuple[Any, Any]:
+    """Which elements of x lie in the support, and x with others put inside of it."""
+    if kind == "other":
+        return True, x
+    if kind == "simplex":
+        inside = jnp.all((x > 0) | (edges[0] & (x == 0)), -1) & (jnp.abs(jnp.sum(x, -1) - 1) < 1e-6)
+        return inside, jnp.where(inside[..., None], x, 1.0 / x.shape[-1])
+    low, high = (parameters[b[0]] if isinstance(b, tuple) else b for b in (low, high))
+    inside = ((x > low) | (edges[0] & (x == low))) & ((x < high) | (edges[1] & (x == high)))
+    if kind == "whole":
+        inside = inside & (x == jnp.floor(x))
+        return inside, jnp.where(inside, x, low)
+    below, above = jnp.isfinite(low), jnp.isfinite(high)
+    end = jnp.where(below, low + 1.0, jnp.where(above, high - 1.0, 0.0))
+    within = jnp.where(below & above, 0.5 * (low + high), end)
+    return inside, jnp.where(inside, x, within)
 
 
 LOG_DENSITY = {name: Operation(f"{name}_log_density", _log_density) for name in FAMILIES}
 FACTOR = Operation("factor", lambda term: term)
-
-_KINDS = {Interval: "interval", WholeNumbers: "whole", Simplex: "simplex"}
 
 
 def log_density(distribution: Array, value: Any) -> Array:
@@ -120,20 +116,17 @@ def log_density(distribution: Array, value: Any) -> Array:
         )
     if isinstance(node, Data):
         check_support("log_density", node, follows)
-    support = follows.support
-    kind = "other" if support is REAL else _KINDS.get(type(support), "other")
     shape = full[: len(full) - ndim]
-    attributes = {
-        "family": family.name,
-        "support": kind,
-        "low": _bound(follows, getattr(support, "lower", 0.0)),
-        "high": _bound(follows, getattr(support, "upper", 0.0)),
-        "shape": shape,
-    }
     stands = Distribution(family, follows.parents, full)
     stands.target = node
     forms = stands.forms()
-    attributes["forms"] = tuple(forms)
+    attributes = {
+        "family": family.name,
+        "support": _support(follows),
+        "shape": shape,
+        "small": stands.small(),
+        "forms": tuple(forms),
+    }
     parents = (node, *follows.parents, *forms.values())
     kinds = [n.dtype for n in parents if n.dtype.kind == "f"]
     dtype = np.result_type(*kinds) if kinds else float_dtype()
@@ -142,9 +135,19 @@ def log_density(distribution: Array, value: Any) -> Array:
     return Array(result)
 
 
-def _bound(follows: Distribution, bound: Any) -> Any:
-    """A bound as a number, or as the place of the parameter that it is."""
-    return (follows.parents.index(bound),) if isinstance(bound, Node) else bound
+def _support(follows: Distribution) -> dict[str, Any]:
+    """What `_guarded` needs to know; a bound that is a parameter is told by its place."""
+    support = follows.support
+    lower, upper = getattr(support, "lower", 0.0), getattr(support, "upper", 0.0)
+    low, high = ((follows.parents.index(b),) if isinstance(b, Node) else b for b in (lower, upper))
+    known: dict[str, Any] = {"kind": "other", "low": low, "high": high, "edges": (True, True)}
+    if isinstance(support, Interval) and support is not REAL:
+        known |= {"kind": "interval", "edges": support.edges}
+    elif isinstance(support, WholeNumbers):
+        known["kind"] = "whole"
+    elif isinstance(support, Simplex):
+        known |= {"kind": "simplex", "edges": (support.zeros, True)}
+    return known
 
 
 def factor(term: Array) -> Array:

@@ -73,7 +73,7 @@ def test_event_axes_do_not_broadcast():
     [
         (
             [1.0, -2.0],
-            lambda: kg.gamma(1, 1),
+            lambda: kg.gamma(2, 1),
             "gamma data must be positive, but y is -2.0 at index 1",
         ),
         (

@@ -48,9 +48,7 @@ def test_ends_are_observed_where_the_density_is_finite(case):
 def test_an_end_whose_density_depends_on_an_unknown():
     rate, alpha = kg.gamma(2, 1), kg.gamma(2, 1)
     y = kg.data([0.0, 1.5])
-    with pytest.raises(
-        kg.DataError, match=r"data must be positive, but y is 0\.0 at index 0"
-    ):
+    with pytest.raises(kg.DataError, match=r"data must be positive, but y is 0\.0 at index 0"):
         kg.observe(y, kg.gamma(alpha, rate))
     kg.observe(y, kg.gamma(1, rate))
     model = kg.model(rate)

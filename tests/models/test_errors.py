@@ -409,8 +409,10 @@ def test_values():
         m.untransform({"a": 1.0, "low": 0.0})
     with refused(kg.ShapeError, "b: expected shape (2,), got (3,)"):
         m.untransform({**good, "b": [0.2, 0.3, 0.5]})
-    with refused(ValueError, "a: must be positive, got -1."):
+    with refused(ValueError, "a: must be at least 0, got -1."):
         m.untransform({**good, "a": -1.0})
+    with refused(ValueError, "a: must be at least 0, got 0.; the ends themselves have no free"):
+        m.untransform({**good, "a": 0.0})
     with refused(ValueError, "b: must be positive with sum 1 along the last axis, got [0.5 0.6]"):
         m.untransform({**good, "b": [0.5, 0.6]})
     with refused(ValueError, "c: must be between low and 5, got -1."):

@@ -212,7 +212,7 @@ class Model:
         for v, value in checked.items():
             # Bounds that are themselves unknown, and values on the edge, show only here.
             if not np.all(np.isfinite(free[self.density.slices[v]])):
-                raise _outside(self.name(v), v, value)
+                raise _outside(self.name(v), v, value, "; the ends themselves have no free state")
         return free
 
     def _check_values(self, values: Mapping[str, Any], complete: bool) -> dict[Variable, Any]:
@@ -474,10 +474,9 @@ def model(
     return Model(given, factor_nodes, component, coords or {})
 
 
-def _outside(name: str, node: Variable, value: np.ndarray) -> ValueError:
-    return ValueError(
-        f"{name}: must be {node.support.describe()}, got {np.array2string(value, threshold=6)}"
-    )
+def _outside(name: str, node: Variable, value: np.ndarray, more: str = "") -> ValueError:
+    got = np.array2string(value, threshold=6)
+    return ValueError(f"{name}: must be {node.support.describe()}, got {got}{more}")
 
 
 def _target(array: Any, name: str | None) -> Node:

@@ -39,7 +39,7 @@ def _prob_total(x: Any, prob: Any, logit_prob: Any = None, **forms: Any) -> Any:
 
 
 def _logit_terms(x: Any, logit: Any) -> tuple[Any, ...]:
-    return (x * logit - softplus(logit),)
+    return (-softplus((1.0 - 2.0 * x) * logit),)
 
 
 @jax.custom_jvp

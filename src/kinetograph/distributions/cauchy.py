@@ -5,6 +5,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from ..graph.array import Array
+from ..graph.derivative_rules import derivative
 from .family import Family, Parameter, distribute, positive
 from .support import NONNEGATIVE
 
@@ -14,14 +15,30 @@ LOG_PI = 1.1447298858494002
 LOG_2 = 0.6931471805599453
 
 
+_FAR = 1e100  # from where z**2 is near overflow, and 1 + z is z
+
+
+def _slope_of_log1p_square(z: Any) -> Any:
+    far = jnp.abs(z) > _FAR
+    near = jnp.where(far, 0.0, z)
+    return 2.0 * jnp.where(far, 1.0 / jnp.where(far, z, 1.0), near / (1.0 + near * near))
+
+
+@derivative(_slope_of_log1p_square)
+def log1p_square(z: Any) -> Any:
+    """log(1 + z**2), also where z**2 overflows."""
+    far = jnp.abs(z) > _FAR
+    return jnp.where(far, 2.0, 1.0) * jnp.log1p(jnp.where(far, jnp.abs(z), z * z))
+
+
 def _cauchy_terms(x: Any, location: Any, scale: Any) -> tuple[Any, ...]:
     z = (x - location) / scale
-    return -jnp.log1p(z * z), -jnp.log(scale) - LOG_PI
+    return -log1p_square(z), -jnp.log(scale) - LOG_PI
 
 
 def _half_cauchy_terms(x: Any, scale: Any) -> tuple[Any, ...]:
     z = x / scale
-    return -jnp.log1p(z * z), LOG_2 - LOG_PI - jnp.log(scale)
+    return -log1p_square(z), LOG_2 - LOG_PI - jnp.log(scale)
 
 
 CAUCHY = Family("cauchy", (Parameter("location"), positive("scale")), _cauchy_terms)

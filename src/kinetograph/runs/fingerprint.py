@@ -148,7 +148,8 @@ def fingerprint(program: Program, batch: int | None) -> str | None:
     writer = _Writer()
     try:
         roots = [*model.component.nodes, *program.targets, *model.arguments]
-        roots += [term.node for term in model.density.terms]
+        for term in model.density.terms:
+            roots += [term.node, *term.forms.values()]
         nodes = sorted(dict.fromkeys(ancestors(roots)), key=lambda node: node.serial)
         for node in nodes:
             writer.node(node)

@@ -1,0 +1,100 @@
+"""Log densities in mpmath's numbers, written from their definitions."""
+
+import mpmath as mp
+
+
+def _power(x, log):
+    return mp.mpf(0) if x == 0 else x * log
+
+
+def log(x):
+    return mp.log(x) if x > 0 else -mp.inf
+
+
+def log1m(x):
+    return mp.log1p(-x) if x < 1 else -mp.inf
+
+
+def normal(x, mean, sd):
+    return -(((x - mean) / sd) ** 2) / 2 - mp.log(sd) - mp.log(2 * mp.pi) / 2
+
+
+def gamma_density(x, alpha, rate):
+    return alpha * mp.log(rate) - mp.loggamma(alpha) + (alpha - 1) * mp.log(x) - rate * x
+
+
+def log_choose(n, x):
+    return mp.loggamma(n + 1) - mp.loggamma(x + 1) - mp.loggamma(n - x + 1)
+
+
+def binomial_by_logs(x, n, log_p, log_q):
+    return log_choose(n, x) + _power(x, log_p) + _power(n - x, log_q)
+
+
+def binomial(x, n, p):
+    return binomial_by_logs(x, n, log(p), log1m(p))
+
+
+def negative_binomial_by_logs(x, size, log_p, log_q):
+    ways = mp.loggamma(x + size) - mp.loggamma(size) - mp.loggamma(x + 1)
+    return ways + _power(size, log_p) + _power(x, log_q)
+
+
+def negative_binomial(x, size, p):
+    return negative_binomial_by_logs(x, size, log(p), log1m(p))
+
+
+def poisson(x, rate):
+    return _power(x, log(rate)) - rate - mp.loggamma(x + 1)
+
+
+def student(x, df, mu, sigma):
+    z = (x - mu) / sigma
+    constant = mp.loggamma((df + 1) / 2) - mp.loggamma(df / 2) - mp.log(mp.pi * df) / 2
+    return constant - (df + 1) / 2 * mp.log1p(z * z / df) - mp.log(sigma)
+
+
+def beta(x, a, b):
+    constant = mp.loggamma(a + b) - mp.loggamma(a) - mp.loggamma(b)
+    return constant + _power(a - 1, mp.log(x)) + _power(b - 1, mp.log1p(-x))
+
+
+def log_logistic(t):
+    return -mp.log1p(mp.exp(-t))
+
+
+def logistic(x, location, scale):
+    z = (x - location) / scale
+    return log_logistic(z) + log_logistic(-z) - mp.log(scale)
+
+
+def uniform(x, low, high):
+    return -mp.log(high - low) if low <= x <= high else -mp.inf
+
+
+def bernoulli_logit(x, t):
+    return log_logistic(t if x == 1 else -t)
+
+
+REFERENCES = {
+    "normal": normal,
+    "half_normal": lambda x, sd: mp.log(2) + normal(x, 0, sd),
+    "lognormal": lambda x, m, s: normal(mp.log(x), m, s) - mp.log(x),
+    "cauchy": lambda x, m, s: -mp.log1p(((x - m) / s) ** 2) - mp.log(mp.pi * s),
+    "half_cauchy": lambda x, s: mp.log(2) - mp.log1p((x / s) ** 2) - mp.log(mp.pi * s),
+    "student": student,
+    "laplace": lambda x, m, s: -abs(x - m) / s - mp.log(2 * s),
+    "logistic": logistic,
+    "exponential": lambda x, rate: mp.log(rate) - rate * x,
+    "gamma": gamma_density,
+    "inverse_gamma": lambda x, a, b: gamma_density(1 / x, a, b) - 2 * mp.log(x),
+    "beta": beta,
+    "uniform": uniform,
+    "bernoulli": lambda x, p: log(p) if x == 1 else log1m(p),
+    "bernoulli_logit": bernoulli_logit,
+    "binomial": binomial,
+    "binomial_logit": lambda x, n, t: binomial_by_logs(x, n, log_logistic(t), log_logistic(-t)),
+    "poisson": poisson,
+    "poisson_log_rate": lambda x, t: x * t - mp.exp(t) - mp.loggamma(x + 1),
+    "negative_binomial": negative_binomial,
+}

@@ -74,6 +74,39 @@ def test_states_and_models_survive(tmp_path):
     np.testing.assert_array_equal(kg.model(unknown).log_prob(point), kg.model(mu).log_prob(point))
 
 
+def statements():
+    """A model in which likelihoods and factors hang on unknowns beside its target."""
+    mu, tau = kg.normal(0, 1, name="mu"), kg.half_normal(1, name="tau")
+    theta = kg.normal(mu, tau, shape=3, name="theta")
+    kg.observe([1.0, 2.0], kg.normal(mu, 1.0))
+    kg.observe(np.array([0.3, -1.0, 2.0]), kg.normal(theta, 0.5), name="y")
+    kg.factor(-kg.exp(theta).sum())
+    kg.observe(np.array([1, 0, 1]), kg.bernoulli(kg.ilogit(theta)))
+    return mu
+
+
+def test_what_is_observed_of_an_unknown_survives(tmp_path):
+    mu = statements()
+    kg.save_graph(tmp_path / "graph.kg", mu)
+    before, after = kg.model(mu), kg.model(kg.load_graph(tmp_path / "graph.kg"))
+    assert before.free_size == after.free_size == 5
+    point = np.linspace(-0.5, 0.9, 5)
+    assert after.log_prob(point) == pytest.approx(before.log_prob(point), rel=1e-12)
+    np.testing.assert_allclose(after.gradient(point), before.gradient(point), rtol=1e-12)
+
+
+def test_a_loaded_unknown_can_be_observed_further(tmp_path):
+    mu = kg.normal(0, 1, name="mu")
+    kg.observe([1.0, 2.0], kg.normal(mu, 1.0))
+    kg.save_graph(tmp_path / "graph.kg", mu)
+    loaded = kg.load_graph(tmp_path / "graph.kg")
+    kg.observe(3.0, kg.normal(loaded, 1.0))
+    # Three observations and the prior: N(0.5; 0, 1) N(1; 0.5, 1) N(2; 0.5, 1) N(3; 0.5, 1)
+    expected = -4 * 0.5 * math.log(2 * math.pi) - 0.5 * (0.25 + 0.25 + 2.25 + 6.25)
+    assert float(kg.model(loaded).log_prob([0.5])) == pytest.approx(expected, rel=1e-12)
+    assert float(kg.model(mu).log_prob([0.5])) > expected + 3
+
+
 def test_a_deep_graph(tmp_path):
     x = y = kg.placeholder(name="x")
     for _ in range(5000):

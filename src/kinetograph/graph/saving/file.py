@@ -16,7 +16,7 @@ import json
 import os
 import secrets
 import zipfile
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,6 @@ from ..array import Array
 from ..control.state import State
 from ..control.structure import flatten
 from ..errors import KinetographError
-from ..node import Node
 from .document import Document, decode, encode
 from .references import find_function, name_of_function
 
@@ -36,8 +35,6 @@ __all__ = ["load_graph", "save_graph"]
 
 _MAGIC = b"kinetograph graph\n"
 _FORMAT = 2
-
-COMPANIONS: list[Callable[[Iterable[Node]], Iterable[Node]]] = []  # what belongs to nodes
 
 
 def save_graph(path: str | os.PathLike[str], arrays: Any) -> None:
@@ -83,10 +80,8 @@ def save_graph(path: str | os.PathLike[str], arrays: Any) -> None:
                 f"{type(leaf).__name__}{f' at arrays{place}' if place else ''}"
             )
     parts = [leaf if isinstance(leaf, State) else leaf.node for leaf in leaves]
-    nodes = [part for part in parts if isinstance(part, Node)]
-    companions = [list(find(nodes)) for find in COMPANIONS]
     places = pattern.fill(range(len(leaves)))
-    document = encode((parts, places, companions))
+    document = encode((parts, places))
     header = {"format": _FORMAT, "kinetograph": __version__}
     data = json.dumps(header).encode() + b"\n" + _to_bytes(document)
     _write(Path(path), _MAGIC + _checksum(data) + b"\n" + data)
@@ -135,7 +130,7 @@ def load_graph(path: str | os.PathLike[str], trust: Collection[str] = ()) -> Any
             f"{_FORMAT}: save it anew with this version"
         )
     try:
-        parts, places, _ = decode(_from_bytes(body, frozenset(trust), whose))
+        parts, places = decode(_from_bytes(body, frozenset(trust), whose))
         leaves, _, pattern = flatten(places)
         arrays = [part if isinstance(part, State) else Array(part) for part in parts]
         return pattern.fill(arrays[place] for place in leaves)

@@ -88,7 +88,7 @@ class Derivative(Control):
             environment = dict(zip(part.inputs, (*xs, *constants), strict=True))
             evaluate(part.outputs, environment, scope=scope)
             outputs = tuple(environment[node] for node in part.outputs)
-            way = [environment[node] for node in part.nodes]
+            way = {i: environment[n] for i, n in enumerate(part.nodes) if n in environment}
             return outputs, (scope.reports(part.loops), way)
 
         def forward(anchor: Any, *xs: Any) -> Any:
@@ -103,7 +103,7 @@ class Derivative(Control):
 
         if self.operation is GRADIENTS:
             results, (reports, way) = gradient(scope, *xs)
-            outer.shared.update(zip(part.nodes, way, strict=True))
+            outer.shared.update((part.nodes[i], tensor) for i, tensor in way.items())
         elif self.operation is JVP:
             still = jnp.zeros_like(anchor)
             _, results, (reports, _) = jax.jvp(

@@ -263,11 +263,7 @@ def promoted(*types: Any) -> np.dtype:
 
 
 def where(condition: Operand, x: Operand, y: Operand) -> Node:
-    """x where the condition holds, else y.
-
-    The value of the side not taken is ignored, and its gradient multiplied by zero: where that
-    gradient is infinite, guard the argument, too: `where(x > 0, sqrt(where(x > 0, x, 1)), 0)`.
-    """
+    """x where the condition holds, else y; `sides` keeps the derivatives of the two apart."""
     sides = [v if type(v) in WEAK else as_node(v, "where") for v in (x, y)]
     types = tuple(type(v) if type(v) in WEAK else v.dtype for v in sides)
     output = promoted(*types)

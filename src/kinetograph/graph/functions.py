@@ -102,7 +102,35 @@ def log_comb(n: Any, k: Any) -> Array:
 
 
 def where(condition: Any, x: Any, y: Any) -> Array:
-    """x where the condition holds, else y; the side not taken never reaches a value or gradient."""
+    """x where the condition holds, else y; the side not taken never reaches a value or gradient.
+
+    Both sides are computed, but derivatives are those of the side that is taken alone, even where
+    the other one's are infinite or NaN:
+
+        d where(c, x, y) = where(c, dx, dy)
+
+    This holds through all operations on single elements that lead to a side, and up to where they
+    begin: sums, products of matrices, indexing, branches and loops. What those are computed from
+    may still spoil a gradient (`where(ok, log(x).sum(axis=1), 0)` with an x of 0 in a row that is
+    not ok); choose there, too, as in `log(where(ok[:, None], x, 1))`. Where the condition is a
+    single value it holds through all operations but branches and loops.
+
+    Parameters
+    ----------
+    condition
+        A boolean array.
+    x, y
+        Arrays or numbers; all three are broadcast to one shape.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> x = kg.placeholder((3,), name="x")
+    >>> y = kg.where(x > 0, kg.sqrt(x), 0.0)
+    >>> f = kg.compile([x], kg.gradients(y.sum(), x))
+    >>> f([-1.0, 0.0, 4.0]).tolist()
+    [0.0, 0.0, 0.25]
+    """
     return Array(ew.where(condition, x, y))
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .control.liveness import Places
     from .control.subgraph import Control, Looping
     from .culprits import Culprits
+    from .sides import Sides
 
 __all__ = [
     "Environment",
@@ -156,12 +157,19 @@ class Scope:
             self.note(loop, Trips(*trips))
 
 
-def lower_node(node: "Apply | Bundle | Control", environment: Environment, scope: Scope) -> Any:
+def lower_node(
+    node: "Apply | Bundle | Control",
+    environment: Environment,
+    scope: Scope,
+    sides: "Sides | None" = None,
+) -> Any:
     """The tensor of one operation, given its parents' tensors."""
     from .control.effects import Effect
     from .control.subgraph import Control
 
     tensors = [environment[parent] for parent in node.parents]
+    if sides is not None:
+        tensors = sides.operands(node, tensors)
     if isinstance(node, (Control, Effect)):
         return node.compute(tensors, scope)
     attributes = node.attributes
@@ -190,17 +198,27 @@ def evaluate(
 
     `define` gives the tensors of nodes that are neither operations nor data nor already present.
     """
+    from .sides import Sides
+
     scope = Scope() if scope is None else scope
+    nodes = tuple(nodes)
     order = ancestors(nodes, stop=environment.__contains__)
     # Gradients come first: they compute what they differentiate, loops above all, on the way.
     first = [] if scope.eager else [n for n in order if isinstance(n, Bundle) and n.early]
     if first:
         order = ancestors((*first, *order), stop=environment.__contains__)
+    sides = Sides.among([n for n in order if n not in environment], nodes)
+    if sides is not None:
+        sides.prepare(
+            environment,
+            lambda needed: evaluate(needed, environment, define, scope),
+            lambda node, values: lower_node(node, values, replace(scope, watch=None)),
+        )
     for node in order:
         if node in environment:
             continue
         if isinstance(node, (Apply, Bundle)):
-            environment[node] = lower_node(node, environment, scope)
+            environment[node] = lower_node(node, environment, scope, sides)
             if scope.shared:
                 environment.update((n, t) for n, t in scope.shared.items() if n not in environment)
                 scope.shared.clear()
@@ -216,4 +234,7 @@ def evaluate(
             raise KeyError(node)
         if scope.watch is not None:
             scope.watch.seen(node, environment)
+    if sides is not None:
+        for node in sides.masked():
+            environment.pop(node, None)
     return environment

@@ -1,0 +1,235 @@
+"""What is computed for one side of a `where` has a derivative only where that side is taken.
+
+`where(x > 0, sqrt(x), 0)` sends a cotangent of 0 into the root where x <= 0, and 0 times the
+infinite slope there is NaN. So what a side is computed from is seen by it through
+`where(taken, x, stop_gradient(x))`: the value is the same, the derivative 0, chosen and not
+multiplied. XLA makes x of it again where no derivative is taken.
+
+A side reaches up through operations on single elements, and through all operations that are no
+branch or loop where the condition is a single value. What is used elsewhere, too, is computed once
+and has the derivative of its other uses. Each operation is *active* where one of its users is; an
+edge between operations that are not active in the same places carries the choice, unless nothing
+above it can have made more of the cotangent 0 than 0.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .elementwise import CAST, ELEMENTWISE, STOP_GRADIENT, WHERE
+from .node import PART, Apply, Data, Node
+
+__all__ = ["Sides"]
+
+Path = tuple[tuple[Apply, bool], ...]  # conditions all of which hold (or do not), outermost first
+Paths = frozenset[Path]  # alternatives
+ALWAYS: Paths = frozenset({()})
+MOST = 8  # alternatives that are told apart
+
+_LINEAR = "add subtract negative positive absolute fabs sign rint floor ceil trunc"
+_LINEAR += " maximum minimum fmax fmin"
+# Operations that make 0 out of a cotangent of 0, whatever the operands are.
+CLEAN = {ELEMENTWISE[name] for name in _LINEAR.split()} | {WHERE, CAST, STOP_GRADIENT}
+SCALED = {ELEMENTWISE[name] for name in ("multiply", "divide")}
+
+
+class Sides:
+    """The nodes and edges, of some that are evaluated together, that belong to sides of a where.
+
+    Parameters
+    ----------
+    order
+        What is evaluated, parents first.
+    wanted
+        What is also used by others.
+    """
+
+    def __init__(self, order: Sequence[Node], wanted: Iterable[Node]) -> None:
+        self.order = order
+        self.inside = set(order)
+        self.cone = self._conditions()
+        self.paths = self._paths(set(wanted))
+        self.edges = self._edges()
+        self._taken: dict[tuple[Paths, tuple[int, ...]], Any] = {}
+        self._values: dict[Node, Any] = {}
+
+    @staticmethod
+    def among(order: Sequence[Node], wanted: Iterable[Node]) -> "Sides | None":
+        """Those of the nodes; None if there are none to care for."""
+        if not any(isinstance(n, Apply) and n.operation is WHERE for n in order):
+            return None
+        sides = Sides(order, wanted)
+        return sides if sides.edges else None
+
+    def masked(self) -> list[Node]:
+        """What is active in some places only: nobody else may use it."""
+        return [node for node, paths in self.paths.items() if paths and paths != ALWAYS]
+
+    def _conditions(self) -> set[Node]:
+        """What the conditions are computed from, and they themselves."""
+        found = {n.parents[0] for n in self.order if _is(n, WHERE)}
+        for node in reversed(self.order):
+            if node in found:
+                found.update(node.parents)
+        return found & self.inside
+
+    def _paths(self, wanted: set[Node]) -> dict[Node, Paths]:
+        """Where each node that can be active in some places only is active."""
+        used: dict[Node, set[Path]] = {}
+        paths: dict[Node, Paths] = {}
+        for node in reversed(self.order):
+            if node.dtype.kind not in "fV":
+                continue  # no derivative goes through it
+            own = ALWAYS if node in wanted else _united(used.get(node, ()))
+            if not isinstance(node, Apply) or node.operation is PART:
+                own = ALWAYS
+            elif not node.operation.elementwise:
+                single = all(w.parents[0].size == 1 for path in own for w, _ in path)
+                own = own if single and node not in self.cone else ALWAYS
+            paths[node] = own
+            for i, parent in enumerate(node.parents):
+                if parent.dtype.kind not in "fV":
+                    continue
+                handed = _of_side(own, node, i) if _is(node, WHERE) else own
+                used.setdefault(parent, set()).update(handed)
+        return paths
+
+    def _edges(self) -> set[tuple[Node, int]]:
+        """The operands that are to be chosen, by the node and their place."""
+        edges: set[tuple[Node, int]] = set()
+        spoilt: set[Node] = set()  # where not active, the cotangent may be NaN
+        for node in reversed(self.order):
+            own = self.paths.get(node)
+            if not own or own == ALWAYS or not isinstance(node, Apply):
+                continue
+            if node not in spoilt and _is_clean(node):
+                continue
+            for i, parent in enumerate(node.parents):
+                if parent.dtype.kind != "f" or isinstance(parent, Data):
+                    continue
+                handed = _of_side(own, node, i) if _is(node, WHERE) else own
+                if self.paths.get(parent) == handed and parent.shape == node.shape:
+                    spoilt.add(parent)
+                else:
+                    edges.add((node, i))
+        return edges
+
+    def prepare(
+        self,
+        environment: dict[Node, Any],
+        evaluate: Callable[[Iterable[Node]], Any],
+        lower: Callable[[Apply, dict[Node, Any]], Any],
+    ) -> None:
+        """Compute the conditions, for their values alone, before what depends on them.
+
+        What they are computed from by single elements is computed here for itself: of this no
+        derivative is taken, so nothing has to be chosen in it.
+        """
+        cone = {w.parents[0] for n, _ in self.edges for p in self.paths[n] for w, _ in p}
+        for node in reversed(self.order):
+            if node in cone and _is_plain(node):
+                cone.update(node.parents)
+        evaluate([n for n in self.order if n in cone and not _is_plain(n)])
+        self._values = {n: environment[n] for n in cone if n in environment}
+        for node in self.order:
+            if node in cone and node not in self._values:
+                assert isinstance(node, Apply)
+                self._values[node] = lower(node, self._values)
+
+    def operands(self, node: Node, tensors: list[Any]) -> list[Any]:
+        """The tensors of a node's parents as the node may see them."""
+        if self.paths.get(node, ALWAYS) == ALWAYS:
+            return tensors  # the usual case
+        return [
+            self._chosen(node, t) if (node, i) in self.edges else t for i, t in enumerate(tensors)
+        ]
+
+    def _chosen(self, node: Node, tensor: Any) -> Any:
+        assert isinstance(node, Apply)
+        shape = node.shape if node.operation.elementwise else ()
+        taken = self._mask(self.paths[node], shape)
+        tensor = jnp.asarray(tensor)
+        return jnp.where(taken, tensor, jax.lax.stop_gradient(tensor))
+
+    def _mask(self, paths: Paths, shape: tuple[int, ...]) -> Any:
+        """Where one of the paths is taken, for each element of an array of this shape."""
+        key = (paths, shape)
+        if key not in self._taken:
+            masks = [self._path(path, shape) for path in paths]
+            whole = masks[0]
+            for mask in masks[1:]:
+                whole = whole | mask
+            self._taken[key] = whole
+        return self._taken[key]
+
+    def _path(self, path: Path, shape: tuple[int, ...]) -> Any:
+        whole: Any = None
+        for node, side in path:
+            condition = jnp.asarray(self._values[node.parents[0]]).astype(bool)
+            condition = condition if side else ~condition
+            whole = condition if whole is None else whole & condition
+        if not shape:
+            return whole.any()
+        # An element that is used for several others is active where one of these is.
+        ndim = max(whole.ndim, len(shape))
+        whole = whole.reshape((1,) * (ndim - whole.ndim) + whole.shape)
+        padded = (1,) * (ndim - len(shape)) + shape
+        over = tuple(i for i, n in enumerate(padded) if n == 1 and whole.shape[i] != 1)
+        if over:
+            whole = whole.any(over, keepdims=True)
+        return whole.reshape(whole.shape[ndim - len(shape) :])
+
+
+def _of_side(paths: Paths, choice: Any, place: int) -> Paths:
+    """Where the operand of a where at a place is active, if the where is on these paths."""
+    return frozenset((*path, (choice, place == 1)) for path in paths) if place else paths
+
+
+def _is_plain(node: Node) -> bool:
+    return isinstance(node, Apply) and node.operation.elementwise
+
+
+def _is(node: Node, operation: Any) -> bool:
+    return isinstance(node, Apply) and node.operation is operation
+
+
+def _is_clean(node: Apply) -> bool:
+    """Whether a cotangent of 0 gives 0."""
+    if node.operation in CLEAN:
+        return True
+    if node.operation not in SCALED:
+        return False
+    x, y = node.parents
+    if isinstance(y, Data) and y.literal:
+        return bool(np.isfinite(y.value).all() and y.value.all())
+    return (
+        isinstance(x, Data)
+        and x.literal
+        and node.operation.name == "multiply"
+        and bool(np.isfinite(x.value).all())
+    )
+
+
+def _united(paths: Iterable[Path]) -> Paths:
+    """Alternatives in their simplest form; beyond some, in one that allows more."""
+    found = set(paths)
+    for path in sorted(found, key=len, reverse=True):
+        while path and path in found:
+            *outer, (node, side) = path
+            if (*outer, (node, not side)) not in found:
+                break
+            found -= {path, (*outer, (node, not side))}
+            path = tuple(outer)
+            found.add(path)
+    found = {p for p in found if not any(p[:n] in found for n in range(len(p)))}
+    if len(found) > MOST:
+        common: Path = ()
+        for steps in zip(*found, strict=False):
+            if len(set(steps)) > 1:
+                break
+            common = (*common, steps[0])
+        found = {common}
+    return frozenset(found)

@@ -1,0 +1,100 @@
+import numpy as np
+import pytest
+
+import kinetograph as kg
+
+X = np.array([-1.0, 0.0, 4.0])
+
+
+def nested(x):
+    return kg.where(x > 0, kg.where(x > 1, kg.log(x - 1), kg.log(x) * kg.log(1 - x)), x / 0.0 + x)
+
+
+def condition_and_side(x):
+    root = kg.sqrt(x)
+    return kg.where(root > 0, 1 / root, 0.0)
+
+
+def shared(x):
+    log = kg.log(x)
+    return kg.where(x > 0, log, 0.0) + kg.where(x > 2, 2 * log, x * 3)
+
+
+def broadcast(x):
+    # the first row divides by 0, but nowhere is it taken
+    return kg.where(x[:, None] > 0, np.array([1.0, 2.0]) / x[:, None], 0.0)
+
+
+def narrow(x):
+    # single numbers that meet whole rows; the roots of x[0] and x[1] are not used
+    roots = kg.stack([kg.sqrt(x[0]), kg.sqrt(x[1])])
+    rows = kg.where(np.array([False, False, True]), x * kg.exp(-1 / kg.sqrt(x[2])), 0 * x[1])
+    return rows + kg.where(x[0] > 0, kg.sum(roots), 0.0)
+
+
+def missing(x):
+    y = np.array([np.nan, 2.0, np.inf])
+    return kg.where(np.isfinite(y), x * y, 0.0)
+
+
+# function of X, its gradient there, by hand
+CASES = {
+    "root": (lambda x: kg.where(x > 0, kg.sqrt(x), 0.0), [0, 0, 0.25]),
+    "other side": (lambda x: kg.where(x <= 0, 0.0, kg.log(x)), [0, 0, 0.25]),
+    "product": (lambda x: kg.where(x > 0, kg.log(x) / x, x), [1, 1, (1 - np.log(4)) / 16]),
+    "both": (lambda x: kg.where(x < 0, kg.sqrt(-x), kg.sqrt(x + 1)), [-0.5, 0.5, 0.5 / 5**0.5]),
+    "overflow": (lambda x: kg.where(x < 1, x, x * kg.exp(400 * x)), [1, 1, np.inf]),
+    "overflow not taken": (lambda x: kg.where(x < 5, x, x * kg.exp(400 * x)), [1, 1, 1]),
+    "cast": (lambda x: kg.where(x > 0, kg.sqrt(x), 0), [0, 0, 0.25]),
+    "powers": (lambda x: kg.where(x > 0, x**0.5 + x**-1.5, 0.0), [0, 0, 0.25 - 1.5 * 4**-2.5]),
+    "special": (lambda x: kg.where(x > 0, kg.gammaln(x), x), [1, 1, 1.2561176684318]),
+    "logit": (lambda x: kg.where((x > 0) & (x < 1), kg.logit(x), x), [1, 1, 1]),
+    "items": (lambda x: kg.where(x[:2] > 0, x[2] / x[:2], 0.0), [0, 0, 0]),
+    "of a sum": (lambda x: kg.where(kg.min(x) > 0, kg.sum(kg.log(x)), kg.sum(x)), [1, 1, 1]),
+    "nested": (nested, [np.inf, np.inf, 1 / 3]),
+    "condition and side": (condition_and_side, [0, 0, -0.5 * 4**-1.5]),
+    "shared": (shared, [3, 3, 0.75]),
+    "broadcast": (broadcast, [0, 0, -3 / 16]),
+    "narrow": (narrow, [0, 0, 1.25 * np.exp(-0.5)]),
+    "missing": (missing, [0, 2, 0]),
+    "batch of branches": (
+        kg.vmap(lambda v: kg.cond(v > 0, lambda: kg.sqrt(v), lambda: 0.0 * v)),
+        [0, 0, 0.25],
+    ),
+    "batch": (kg.vmap(lambda v: kg.where(v > 0, kg.sqrt(v), 0.0)), [0, 0, 0.25]),
+    "scan": (
+        lambda x: kg.scan(lambda c, v: (c, kg.where(v > 0, kg.sqrt(v), 0.0)), 0.0, x)[1],
+        [0, 0, 0.25],
+    ),
+    "while": (
+        lambda x: kg.while_loop(
+            lambda i, s: i < 2,
+            lambda i, s: (i + 1, s + kg.where(x > 0, kg.sqrt(x), 0.0)),
+            [0, 0 * x],
+        )[1],
+        [0, 0, 0.5],
+    ),
+}
+ORDERS = ("reverse", "forward", "reverse of reverse")
+
+
+@pytest.fixture(scope="module")
+def found():
+    inputs, outputs = [], []
+    for function, _ in CASES.values():
+        x = kg.placeholder((3,), name="x")
+        y = function(x)
+        slope = kg.gradients(y.sum(), x)
+        inputs.append(x)
+        outputs += [slope, kg.jvp(y, x, np.ones(3)).sum(), kg.gradients(slope.sum(), x)]
+    results = iter(kg.compile(inputs, outputs)(*[X] * len(CASES)))
+    return {name: dict(zip(ORDERS, (next(results) for _ in ORDERS), strict=True)) for name in CASES}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_side_not_taken_does_not_reach_the_gradient(name, found):
+    slope = np.asarray(CASES[name][1], float)
+    np.testing.assert_allclose(found[name]["reverse"], slope, rtol=1e-12)
+    np.testing.assert_allclose(found[name]["forward"], slope.sum(), rtol=1e-12)
+    if np.isfinite(slope).all():
+        assert np.isfinite(found[name]["reverse of reverse"]).all()

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.scipy import special as jsp
 
-from . import gammas, gaussian, special
+from . import gammas, gaussian, integers, special
 from .errors import ShapeError, SymbolicError
 from .messages import describe, describe_operands
 from .node import Apply, Data, Node, Operation
@@ -107,6 +107,9 @@ _SYMBOLS = {
 }
 
 
+_PARTIAL = {"floor_divide", "remainder", "power"}  # of whole numbers, not always an answer
+
+
 def _operation(name: str, lower: Callable[..., Any]) -> Operation:
     return Operation(name, lower, _SYMBOLS.get(name), elementwise=True)
 
@@ -115,13 +118,15 @@ ELEMENTWISE: dict[str, Operation] = {
     **{name: _operation(name, getattr(jnp, name)) for name in _UFUNCS},
     **{name: _operation(name, lower) for name, lower in _FLOAT_RULES.items()},
     "power": _operation("power", special.any_power),
+    "floor_divide": _operation("floor_divide", integers.floor_divide),
+    "remainder": _operation("remainder", integers.remainder),
     "absolute": _operation("absolute", special.absolute),
     "fabs": _operation("fabs", special.absolute),
     "reciprocal": _operation("reciprocal", special.reciprocal),
     **{name: _operation(name, lower) for name, lower in _FLOAT_ONLY.items()},
 }
 WHERE = Operation("where", jnp.where, elementwise=True)
-CAST = Operation("astype", lambda x, *, dtype: x.astype(dtype), elementwise=True)
+CAST = Operation("astype", integers.cast, elementwise=True)
 STOP_GRADIENT = Operation("stop_gradient", jax.lax.stop_gradient, elementwise=True)
 INTEGER_POWER = Operation("power", jax.lax.integer_pow, "**", elementwise=True)
 
@@ -204,7 +209,10 @@ def elementwise(name: str, *operands: Operand) -> Node:
     if not complete:
         nodes = [n if isinstance(n, Node) else literal(n, t) for n, t in zip(nodes, inputs)]
     operation = ELEMENTWISE[name]
-    return Apply(operation, tuple(nodes), broadcast(operation, nodes), output, attributes)
+    shape = broadcast(operation, nodes)
+    if output.kind in "iu" and name in _PARTIAL:
+        integers.demand(operation, nodes)
+    return Apply(operation, tuple(nodes), shape, output, attributes)
 
 
 def _wrong_types(name: str, types: list[Any]) -> SymbolicError:

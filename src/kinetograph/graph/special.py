@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from . import integers
 from .derivative_rules import derivative, derivatives, partials
 
 __all__ = [
@@ -209,7 +210,7 @@ def power(x, y):
 
 def any_power(x, y):
     """x to the y, of floating-point numbers or of integers."""
-    return power(x, y) if x.dtype.kind == "f" else jnp.power(x, y)
+    return power(x, y) if x.dtype.kind == "f" else integers.power(x, y)
 
 
 @partials(

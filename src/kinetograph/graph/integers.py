@@ -1,0 +1,74 @@
+"""Whole numbers where machine arithmetic has no answer: division by zero, negative powers, NaN.
+
+Where it is known while the graph is built, or found when a compiled function runs, it is an error,
+as in Python. In the density of a model, where nothing raises, the value is NumPy's: 0 for a
+division by zero. A power with a negative exponent is cut to a whole number (0, or 1 or -1 for these
+bases), and NaN becomes the smallest whole number there is (the largest, without a sign).
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from .messages import describe
+from .node import Data, Node, Operation
+
+__all__ = ["cast", "demand", "floor_divide", "power", "remainder"]
+
+
+def _by_nonzero(divide: Any) -> Any:
+    def function(x: Any, y: Any) -> Any:
+        if x.dtype.kind == "f":
+            return divide(x, y)
+        zero = y == 0
+        return jnp.where(zero, jnp.zeros_like(y), divide(x, jnp.where(zero, jnp.ones_like(y), y)))
+
+    return function
+
+
+floor_divide = _by_nonzero(jnp.floor_divide)
+remainder = _by_nonzero(jnp.remainder)
+
+
+def power(x: Any, y: Any) -> Any:
+    """x to the y, of whole numbers."""
+    if y.dtype.kind != "i":
+        return jnp.power(x, y)
+    negative = y < 0
+    whole = jnp.power(x, jnp.where(negative, y & 1, y))
+    return jnp.where(negative & (jnp.abs(x) != 1), jnp.zeros_like(whole), whole)
+
+
+def cast(x: Any, *, dtype: np.dtype) -> Any:
+    """x in another type."""
+    result = x.astype(dtype)
+    if x.dtype.kind != "f" or dtype.kind not in "iu":
+        return result
+    limits = np.iinfo(dtype)
+    nothing = np.array(limits.min if dtype.kind == "i" else limits.max, dtype)
+    return jnp.where(jnp.isnan(x), nothing, result)
+
+
+def demand(operation: Operation, nodes: Sequence[Node]) -> None:
+    """Demand that an operation on whole numbers has an answer, now or when the program runs."""
+    from .checks import run_time_check
+    from .control.results import place_text
+    from .elementwise import elementwise
+
+    x, y = nodes
+    if operation.name == "power":
+        if y.dtype.kind != "i":
+            return
+        allowed, error, verb = "greater_equal", ValueError, "negative power of a whole number"
+        advice = f"make {describe(x)} or {describe(y)} a float"
+    else:
+        allowed, error, verb = "not_equal", ZeroDivisionError, "integer division by zero"
+        advice = f"choose another divisor there, as kg.where({describe(y)} != 0, {describe(y)}, 1)"
+    text = f"{verb}: {describe(x)} {operation.symbol} {describe(y)}{place_text()}; {advice}"
+    if isinstance(y, Data):
+        if not (getattr(np, allowed)(y.value, 0)).all():
+            raise error(text)
+        return
+    run_time_check(elementwise(allowed, y, 0), error, text)

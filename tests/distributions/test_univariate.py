@@ -12,7 +12,9 @@ from scipy import integrate, special, stats
 
 import kinetograph as kg
 from kinetograph.distributions.family import FAMILIES
+from kinetograph.graph.lower import evaluate
 from kinetograph.graph.precision import x64
+from kinetograph.models.density import data_environment
 
 N = 120
 
@@ -388,6 +390,81 @@ def test_second_derivatives_of_bernoulli_logit_total():
         got = jax.hessian(lambda t: total(np.array([1, 0, 1]), t))(t)
     p = special.expit(np.array([-2.0, 0.0, 0.5]))
     np.testing.assert_allclose(np.diag(got), -p * (1 - p), rtol=1e-12)
+
+
+@pytest.mark.parametrize("count", [101, 4000])
+def test_total_of_many_trials(count):
+    """Products of factors up to 2 are taken over few enough of them not to overflow."""
+    with x64():
+        total = FAMILIES["bernoulli_logit"].log_density_total
+        got = total(np.zeros(count), np.zeros(count))
+    assert float(got) == pytest.approx(-count * np.log(2), rel=1e-12)
+
+
+def test_counts_at_both_ends_are_observed():
+    a = kg.normal(0, 1, name="a")
+    successes, events, failures = kg.data([0, 7]), kg.data([0, 2]), kg.data([0, 1])
+    kg.observe(successes, kg.binomial(7, logit=a))
+    kg.observe(events, kg.poisson(log_rate=a))
+    kg.observe(failures, kg.negative_binomial(2.0, kg.ilogit(a)))
+    p = special.expit(0.3)
+    wanted = stats.norm.logpdf(0.3) + stats.binom.logpmf([0, 7], 7, p).sum()
+    wanted += stats.poisson.logpmf([0, 2], np.exp(0.3)).sum()
+    wanted += stats.nbinom.logpmf([0, 1], 2, p).sum()
+    assert float(kg.model(a).log_prob([0.3])) == pytest.approx(wanted, rel=1e-12)
+
+
+# Counts that are known to be small take a cheaper formula, large ones an accurate one.
+SIZES = {
+    "poisson": (lambda t: kg.poisson(kg.exp(t) + 1.0), [3, 5]),
+    "poisson_log_rate": (lambda t: kg.poisson(log_rate=t), [3, 5]),
+    "binomial": (lambda t: kg.binomial(9, 0.9 * kg.ilogit(t) + 0.05), [3, 5]),
+    "binomial_logit": (lambda t: kg.binomial(9, logit=t), [3, 5]),
+    "negative_binomial": (lambda t: kg.negative_binomial(2.5, kg.ilogit(t)), [3, 5]),
+    "gamma": (lambda t: kg.gamma(2.5, kg.exp(t)), [3.0, 5.0]),
+    "inverse_gamma": (lambda t: kg.inverse_gamma(2.5, kg.exp(t)), [3.0, 5.0]),
+    "beta": (lambda t: kg.beta(2.5, 3.5), None),
+    "dirichlet": (lambda t: kg.dirichlet([2.5, 3.5, 0.3]), None),
+}
+
+
+def test_small_and_large_formulas_agree():
+    assert set(SIZES) == {name for name, f in FAMILIES.items() if f.small_terms is not None}
+    t = kg.normal(0, 1, name="t")
+    data, unknowns = [], []
+    for make, observed in SIZES.values():
+        if observed is None:
+            unknowns.append(make(t))
+        else:
+            data.append(kg.observe(kg.data(observed), make(t)))
+    model = kg.model(t, *unknowns)
+    terms = [term for term in model.density.terms if term.node.family.small_terms is not None]
+    assert len(terms) == len(SIZES)
+    assert all(term.small for term in terms)
+
+    def both(free):
+        environment, _ = model.density.values(free, data_environment(model.data, values))
+        evaluate([node for term in terms for node in term.needs()], environment)
+        return [(term.value(environment), jnp.sum(term.elements(environment))) for term in terms]
+
+    values = [node.value for node in model.data]
+    with x64():
+        free = np.array([0.7, -0.3, 0.5, -0.9])
+        results, slopes = jax.jit(lambda q: (both(q), jax.jacrev(both)(q)))(free)
+    for (small, large), (small_slope, large_slope) in zip(results, slopes, strict=True):
+        assert float(small) == pytest.approx(float(large), rel=1e-12)
+        np.testing.assert_allclose(small_slope, large_slope, rtol=1e-11, atol=1e-12)
+
+
+def test_known_large_counts_take_the_accurate_formula():
+    """The plain sum of x log(rate) - rate - log(x!) at 1e12 is wrong in the fourth digit."""
+    t = kg.normal(0, 1, name="t")
+    y = kg.data([10**12])
+    kg.observe(y, kg.poisson(1e12 + 1e6 * t))
+    # log p(x | m) at x = m is -log(2 pi x) / 2 - 1 / (12 x), and -(x - m)**2 / (2 x) beside it.
+    for at, extra in ((0.0, 0.0), (1.0, -0.5 + 1e-6 / 3)):
+        wanted = stats.norm.logpdf(at) - 0.5 * np.log(2e12 * np.pi) + extra
+        assert float(kg.model(t).log_prob([at])) == pytest.approx(wanted, rel=1e-10)
 
 
 def test_gradient_at_extreme_log_rate():

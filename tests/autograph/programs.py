@@ -202,7 +202,7 @@ class Writer:
             self.block(level + 1, where)
 
     def jump(self, level: int, where: "Where") -> None:
-        word = self.choose(RESULT, *(["break", "break", "continue"] if where.in_loop else []))
+        word = self.choose(RESULT, *(["break", "continue", "continue"] if where.in_loop else []))
         if self.choose(True, True, False):
             self.put(level, f"if {self.condition()}:", f"    {word}")
         else:

@@ -158,6 +158,17 @@ def last_element(k):
     return i
 
 
+@case(1, 3, 6, 20)
+def return_of_a_later_element(k):
+    for i, x in enumerate([1, 4, 9]):
+        if i == 1:
+            if x > k:
+                return 100 + i
+        elif x > k:
+            break
+    return x
+
+
 @case(0, 1, 2, 3)
 def nested_in_a_branch(k):
     r = 0

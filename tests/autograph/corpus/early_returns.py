@@ -307,3 +307,82 @@ def of_three_nested_loops(n, k):
                 if a + b + c == k:
                     return a * 100 + b * 10 + c
     return -1
+
+
+@case(6.0, 1.0, -1.0)
+def bound_where_it_goes_on(x):
+    if x > 0:
+        if x > 5:
+            return 1.0
+        y = x * 2
+    else:
+        y = x * 3
+    return y
+
+
+@case(8.0, 6.0, 1.0, -1.0, -2.5, -7.0)
+def returns_at_all_depths(x):
+    if x > 0:
+        if x > 5:
+            if x > 7:
+                return 2.0
+            z = 3.0
+        else:
+            z = x
+        y = x * 2 + z
+    else:
+        if x < -3:
+            return -4.0
+        elif x < -2:
+            y = x * 3
+        else:
+            return 0.0
+    return y
+
+
+@case(6.0, 1.0, -1.0)
+def none_until_it_is_bound(x):
+    best = None
+    if x > 0:
+        if x > 5:
+            return 1.0
+        best = x * 2
+    else:
+        best = x * 3
+    return best
+
+
+@case(6.0, 3.5, 1.0, -1.0)
+def return_in_a_loop_in_a_branch(x):
+    if x > 0:
+        for i in kg.range(3):
+            if x > i + 3:
+                return i * 1.0
+        y = x * 2
+    else:
+        y = x * 3
+    return y
+
+
+@case(6.0, 1.0, -1.0, raises=UnboundLocalError)
+def finally_reads_what_a_return_left_unbound(x):
+    try:
+        if x > 0:
+            if x > 5:
+                return 1.0
+            y = x * 2
+        else:
+            y = x * 3
+    finally:
+        z = y
+    return y + z
+
+
+@case(1.0, 5.0, raises=UnboundLocalError)
+def break_before_it_is_bound(x):
+    while True:
+        if x > 3:
+            break
+        y = x * 2
+        x = x + 1
+    return y

@@ -2,7 +2,8 @@
 
 Each simple statement and each test is a point. Every statement has a point before and one after it,
 so that one can ask what holds there. An exception may leave at any point of a `try` body, before or
-after the point had its effect.
+after the point had its effect. From the end of a branch that has become one by a `return`, the only
+way is to the last statement.
 """
 
 import ast
@@ -49,10 +50,13 @@ class FlowGraph:
         self._loops: list[tuple[Point, Point]] = []  # where `continue` and `break` go
         self._returns: list[Point] = []
         self.end = Point()
+        self._leave = Point()  # on the way to the one `return` at the end, past all that follows
         self._returns.append(self.end)
         self.start = self._point(Activity(binds=set(parameters)))
         self._link(self._block(body, self.start), self.end)
-        self.points.append(self.end)
+        if body and isinstance(body[-1], ast.Return):
+            self._link(self._leave, self.before[body[-1]])
+        self.points += [self._leave, self.end]
 
     def _point(self, found: Activity | None = None, code: Sequence[ast.AST] = ()) -> Point:
         point = Point(found, code)
@@ -128,8 +132,11 @@ class FlowGraph:
     def _if(self, node: ast.If, point: Point) -> Point:
         test = self._step(point, node.test)
         last = self._point()
-        self._link(self._block(node.body, test), last)
-        self._link(self._block(node.orelse, test), last)
+        for branch, left in zip(
+            (node.body, node.orelse), getattr(node, "left", ("", "")), strict=True
+        ):
+            done = self._block(branch, test)
+            self._link(done, last if left != "return" else self._leave)
         return last
 
     def _loop(

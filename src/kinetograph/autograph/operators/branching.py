@@ -14,8 +14,11 @@ from ..verbosity import report
 from .leaks import Surroundings
 from .merge import Merge
 from .staging import building
+from .undefined import Undefined
 from .values import (
+    UNDEFINED,
     Containers,
+    Value,
     caller,
     frozen,
     own_copy,
@@ -59,12 +62,16 @@ def if_stmt(
     needed: int,
     shared: int = 0,
     operands: bool = False,
+    left: tuple[str, str] = ("", ""),
+    plain: tuple[str, ...] = (),
 ) -> None:
     """An `if`: both branches are built if the condition is symbolic, else one runs.
 
     `names` are the variables that the branches modify: first those that are read later, `needed` in
     number, then those that functions share, and may read, then those read in the branches alone.
     Of operands of a condition, that one binds a variable and the other does not is no error.
+    `left` says which branches never come to their end, but leave by `return` or another `jump`:
+    what a `return` leaves in `plain` variables is not read any more.
     """
     if not isinstance(condition, Array):
         report("if", condition)
@@ -96,8 +103,13 @@ def if_stmt(
         contexts.append(context)
         undo()
         around.check("`if`")
-    merge = Merge(contexts, operands)
+    merge = Merge(contexts, operands, left)
     for place, (n, *pair) in enumerate(zip(names, *values, strict=True)):
+        if n in plain:
+            pair = [
+                _unread(value, n, entry[place]) if way == "return" else value
+                for way, value in zip(left, pair, strict=True)
+            ]
         if place < needed:
             merge.variable(n, *pair)
         elif place < needed + shared:
@@ -111,6 +123,12 @@ def if_stmt(
         elif result is not start[place]:
             after[place] = result
     set_state(tuple(after))
+
+
+def _unread(value: Value, name: str, before: Any) -> Value:
+    """What counts as the value of a variable that nobody reads: none, unless others may hold it."""
+    kept = isinstance(value.held, (list, dict)) and value.held is before
+    return value if kept else Value(Undefined(name), [], [], UNDEFINED)
 
 
 def if_exp(condition: Any, body: Callable[[], Any], orelse: Callable[[], Any]) -> Any:

@@ -12,13 +12,14 @@ from ...graph.array import Array
 from ...graph.control.contexts import WhileContext
 from ...graph.control.results import common_dtype, place_text
 from ...graph.control.rollback import mark, rollback
-from ...graph.control.structure import Pattern, flatten
+from ...graph.control.structure import flatten
 from ...graph.control.variables import Variables
 from ...graph.errors import ShapeError
 from ...graph.node import Node
 from .merge import blank, no_return_value
 from .undefined import LoopUndefined, Maybe, Undefined, UndefinedError, UndefinedReturnValue
 from .values import (
+    UNDEFINED,
     WEAK_NODES,
     Containers,
     Value,
@@ -155,7 +156,7 @@ class LoopState:
 
     def _filled(self, variable: _Variable, arrays: Any, probing: bool = False) -> Any:
         value = variable.value
-        if isinstance(value.held, Undefined) and not value.leaves and value.pattern == _UNDEFINED:
+        if isinstance(value.held, Undefined) and not value.leaves and value.pattern == UNDEFINED:
             created = probing and not isinstance(value.held, UndefinedReturnValue)
             return LoopUndefined(variable.name) if created else value.held
         leaves = [next(arrays) if is_number(leaf) else leaf for leaf in value.leaves]
@@ -200,9 +201,6 @@ class LoopState:
                 self.surely.add(name)
             leaves.append(True if sure else held.defined)
         return leaves
-
-
-_UNDEFINED = Pattern(None, "undefined")
 
 
 def _types(name: str, held: Any) -> Value:

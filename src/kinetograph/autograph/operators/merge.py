@@ -24,9 +24,15 @@ Fill = Callable[[list[Array]], Any]  # makes a value of the results of the condi
 class Merge:
     """The outputs of two branches, collected variable by variable."""
 
-    def __init__(self, contexts: Sequence[CondContext], lenient: bool = False) -> None:
+    def __init__(
+        self,
+        contexts: Sequence[CondContext],
+        lenient: bool = False,
+        left: tuple[str, str] = ("", ""),
+    ) -> None:
         self.contexts = contexts
         self.lenient = lenient  # whether a variable may be bound in one branch only
+        self.left = left  # how branches are left that do not come to their end
         self.outputs: tuple[list[Node], list[Node]] = ([], [])
         self.fills: list[Fill] = []
 
@@ -66,12 +72,15 @@ class Merge:
         if all(undefined):
             return lambda _: first.held
         maybe = any(isinstance(v.held, (Maybe, LoopUndefined)) for v in pair)
-        maybe = maybe or (self.lenient and any(undefined))
+        ways = {way for way, missing in zip(self.left, undefined, strict=True) if missing}
+        if not any(isinstance(v.held, UndefinedReturnValue) for v in pair):
+            maybe = maybe or "jump" in ways or (self.lenient and any(undefined))
         if any(undefined):
             missing = undefined.index(True)
             known = pair[1 - missing]
             kind = pair[missing].held
-            if not isinstance(kind, UndefinedReturnValue) and not maybe:
+            read = not isinstance(kind, UndefinedReturnValue) and "return" not in ways
+            if read and not maybe:
                 raise UndefinedError(
                     f"{name!r} must also be initialized in the {BRANCHES[missing]} branch"
                     f"{place_text()}, because it is used later"

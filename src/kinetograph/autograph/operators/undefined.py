@@ -77,10 +77,14 @@ class Maybe:
         run_time_check(
             self.defined,
             UndefinedError,
-            f"{self.name!r} is used before assignment: the loop must iterate at least once to "
-            f"initialize {self.name}{self.place}",
+            f"{self.name!r} is used before assignment: {self._reason()}",
         )
         return self.value
+
+    def _reason(self) -> str:
+        if not self.place:
+            return "on the way that was taken nothing was assigned to it"
+        return f"the loop must iterate at least once to initialize {self.name}{self.place}"
 
     def __repr__(self) -> str:
         return f"<{self.name}, perhaps undefined>"

@@ -23,6 +23,7 @@ from .aliases import remember
 from .undefined import Maybe, Undefined
 
 __all__ = [
+    "UNDEFINED",
     "Containers",
     "Value",
     "as_leaf_node",
@@ -46,6 +47,9 @@ def is_number(leaf: Any) -> bool:
     return isinstance(leaf, np.ndarray) and leaf.dtype.kind in "biuf"
 
 
+UNDEFINED = Pattern(None, "undefined")
+
+
 class Value(NamedTuple):
     """A variable's value at one moment."""
 
@@ -58,7 +62,7 @@ class Value(NamedTuple):
 def read_value(held: Any, name: str) -> Value:
     """The structure of what a variable holds; of an undefined one, a single leaf."""
     if isinstance(held, Undefined):
-        return Value(held, [], [], Pattern(None, "undefined"))
+        return Value(held, [], [], UNDEFINED)
     content = held.value if isinstance(held, Maybe) else held
     return Value(held, *flatten(content, name))
 

@@ -145,7 +145,16 @@ class _Lowering:
         call = ag_call("if_stmt", node.test, *functions, _names(state), *counts)
         if getattr(node, "operands", False):
             call.keywords.append(ast.keyword("operands", text(True)))
+        left = getattr(node, "left", ("", ""))
+        plain = tuple(filter(self.is_plain, state.symbols[: state.needed]))
+        if any(left) and plain:
+            call.keywords += [ast.keyword("left", text(left)), ast.keyword("plain", text(plain))]
         return [located(s, header(node)) for s in (get, put, body, orelse, ast.Expr(call))]
+
+    def is_plain(self, symbol: str) -> bool:
+        """Whether a symbol is a variable of the user's that nobody sees after a `return`."""
+        hidden = self.own - self.carried.activity.captured - self.namer.generated
+        return symbol in hidden
 
     def while_statement(self, node: ast.While) -> list[ast.stmt]:
         state = self.carried.states[node]

@@ -10,6 +10,9 @@
 What follows an `if` that always jumps moves under its other branch; what follows a statement that
 may have jumped is guarded by the flags it may have set. Flags that nobody reads are left out. The
 value of an early `return` waits in a variable for the one `return` at the end.
+
+Conditionals are told which of their branches never come to their end: what these leave in the
+variables is not read by what follows, after a `return`, or need not be there, after another jump.
 """
 
 import ast
@@ -132,6 +135,7 @@ class _Lowering:
     def __init__(self, function: _Function, namer: Namer) -> None:
         self.function = function
         self.namer = namer
+        self.finals = 0  # `try` statements around whose `finally` runs after a `return`
 
     def block(self, body: Sequence[ast.stmt], loop: _Loop | None) -> list[ast.stmt]:
         """A block without jumps that does the same."""
@@ -149,15 +153,26 @@ class _Lowering:
                 elif FALL not in _exits(statement.orelse):
                     statement.body = [*statement.body, *rest]
                     rest = []
+            if isinstance(statement, ast.If):
+                left = self.left(_exits(statement.body)), self.left(_exits(statement.orelse))
+                statement.left = left  # type: ignore[attr-defined]
             done += self.statement(statement, loop)
             if FALL not in ways:
                 return done
             if rest and ways - {FALL}:
+                left = self.left(_exits(rest)), self.left(ways - {FALL})
                 guard = ast.If(self.unjumped(ways, loop), self.block(rest, loop), [])
+                guard.left = left  # type: ignore[attr-defined]
                 return [*done, located(guard, rest[0])]
             if not rest:
                 return done
         return done
+
+    def left(self, ways: set[str]) -> str:
+        """How a branch is left that does not come to its end; empty if it does."""
+        if FALL in ways or not ways:
+            return ""
+        return "return" if ways == {RETURN} and not self.finals else "jump"
 
     def jump(self, node: ast.stmt, loop: _Loop | None) -> list[ast.stmt]:
         made: list[ast.stmt] = []
@@ -202,6 +217,7 @@ class _Lowering:
 
     def trial(self, node: ast.Try | ast.TryStar, loop: _Loop | None) -> list[ast.stmt]:
         ways = _exits(node.body) - {FALL}
+        self.finals += bool(node.finalbody)
         orelse = self.block(node.orelse, loop)
         if orelse and ways:  # it runs only if the body came to its end
             orelse = [located(ast.If(self.unjumped(ways, loop), orelse, []), node.orelse[0])]
@@ -209,6 +225,7 @@ class _Lowering:
         node.orelse = orelse
         for handler in node.handlers:
             handler.body = self.block(handler.body, loop)
+        self.finals -= bool(node.finalbody)
         node.finalbody = self.block(node.finalbody, loop)
         return [node]
 

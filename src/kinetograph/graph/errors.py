@@ -10,6 +10,7 @@ __all__ = [
     "ConversionError",
     "DataError",
     "DimsError",
+    "ForkError",
     "KinetographError",
     "KinetographWarning",
     "LoopError",
@@ -44,6 +45,10 @@ class ModelError(KinetographError, ValueError):
 
 class LoopError(KinetographError, RuntimeError):
     """A loop was ended by its bound while its predicate was still true."""
+
+
+class ForkError(KinetographError, RuntimeError):
+    """A computation in a forked process, which lacks the threads for it."""
 
 
 class StartError(KinetographError, RuntimeError):

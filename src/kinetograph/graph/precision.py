@@ -11,6 +11,8 @@ from contextvars import ContextVar
 import jax
 import numpy as np
 
+from .forked import require_threads
+
 __all__ = ["FLOAT32", "FLOAT64", "common_dtype", "float_dtype", "precision", "x64"]
 
 FLOAT64 = np.dtype(np.float64)
@@ -20,6 +22,7 @@ _FLOAT: ContextVar[np.dtype] = ContextVar("kinetograph_float", default=FLOAT64)
 
 def x64() -> AbstractContextManager[None]:
     """A scope in which JAX keeps 64-bit types; needed around every trace and call."""
+    require_threads()
     return jax.enable_x64(True)
 
 

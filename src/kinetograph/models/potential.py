@@ -36,7 +36,10 @@ def potential(model: "Model", adjusted: bool) -> Callable[[Any], Any]:
     """The negative log density as a function of JAX arrays."""
 
     def potential(free: Any) -> Any:
-        return -in_jax(model, which, model._check_free(jnp.asarray(free)))
+        states = model._check_free(free)
+        if not isinstance(states, jax.Array):
+            states = constant(states.astype(outer_dtype(FLOAT64)))
+        return -in_jax(model, which, states)
 
     which = "log_prob" if adjusted else "unadjusted"
     return potential

@@ -25,6 +25,7 @@ with _paused():
     from .graph.derivatives import gradients, hessian, jvp
     from .graph.errors import (
         AutographWarning,
+        BoundsError,
         CheckError,
         ConversionError,
         DataError,
@@ -70,6 +71,7 @@ __all__ = [
     "Advice",
     "Array",
     "AutographWarning",
+    "BoundsError",
     "CheckError",
     "ConversionError",
     "DataError",

@@ -122,10 +122,13 @@ def test_the_type_of_an_index_may_be_smaller_than_the_axis():
         np.testing.assert_array_equal(read(np.arange(300.0)), np.arange(300.0)[index])
 
 
-def test_computed_indices_outside_read_the_nearest_and_write_nothing():
-    x, i = np.array([1.0, 2.0, 3.0]), np.array([5, -1, -9])
-    assert apply(lambda x, i: x[i], x, i).tolist() == [3, 3, 1]
-    assert apply(lambda x, i: x.at[i].set(0.0), x, i).tolist() == [1, 2, 0]
+def test_computed_indices_outside_read_and_write_what_is_no_number():
+    x, i = unknown(np.array([1.0, 2.0, 3.0])), unknown(np.array([5, -1, -9]))
+    given = {x: [1.0, 2.0, 3.0], i: [5, -1, -9]}
+    read, written, whole = kg.debug([x[i], x.at[i].set(0.0), (x * 2).astype(int)[i]], given).values
+    np.testing.assert_array_equal(read, [np.nan, 3, np.nan])
+    np.testing.assert_array_equal(written, [np.nan, 2, np.nan])
+    assert whole.tolist() == [-(2**63), 6, -(2**63)]
 
 
 def test_update_promotes_as_addition_does():

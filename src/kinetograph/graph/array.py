@@ -400,9 +400,9 @@ class Array:
         """The elements limited to the interval [min, max]."""
         return Array(ew.clip(self, min, max))
 
-    def take(self, indices: Any, axis: int | None = None) -> "Array":
+    def take(self, indices: Any, axis: int | None = None, mode: str = "raise") -> "Array":
         """Elements along an axis (of the flattened array for None)."""
-        return Array(indexing.take(self, indices, axis))
+        return Array(indexing.take(self, indices, axis, mode))
 
     def repeat(self, repeats: Any, axis: int | None = None) -> "Array":
         """Each element several times, along an axis (flattened for None)."""

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from .array import Array
@@ -16,7 +17,8 @@ from .control.program import Program
 from .control.state import Cell, State
 from .control.subgraph import Control, Looping, everything, loops_in, origin
 from .errors import LoopError, ModelError, ShapeError, SymbolicError
-from .indexing import check_bounds, known_indices
+from .faults import FAULT, fault_error, numbered
+from .indexing import check_bounds, trusted_indices
 from .inside_jax import embed, from_jax, has_jax, outside, refused, tracing
 from .lower import Environment, Room, Scope, evaluate
 from .messages import describe, site_text
@@ -87,6 +89,7 @@ class Function:
         )
         self._bounds = _index_bounds(self._inputs, needed)
         self._effects = Effects.of(program.effects, needed)
+        self._indices = numbered(everything(needed))
         self.loops = tuple(dict.fromkeys(loops_in(needed)))
         self.room = Room()
         self.most_trips: dict[Looping, int] = {}
@@ -96,11 +99,13 @@ class Function:
         self._programs: dict[Any, Any] = {}
         self._embedded: dict[Any, Any] = {}  # the programs that JAX sees
 
+    def _scope(self, room: Room) -> Scope:
+        return Scope(room=room, effects=self._effects, indices=self._indices or None)
+
     def _lower(self, scope: Scope, values: Any, states: Any, data: Any) -> Any:
         environment: Environment = dict(zip(self._inputs, values, strict=True))
         environment.update(zip(self._reads, states, strict=True))
         environment.update(zip(self._data, data, strict=True))
-        effects = scope.effects
         evaluate(
             (*self._program.effects.values(), *self._outputs, *self._finals),
             environment,
@@ -108,8 +113,21 @@ class Function:
         )
         results = tuple(environment[node] for node in self._outputs)
         finals = tuple(environment[node] for node in self._finals)
-        failed = np.int32(0) if effects is None else environment[effects.last]
-        return results, finals, failed, scope.reports(self.loops)
+        return results, finals, self._failed(environment, scope), scope.reports(self.loops)
+
+    def _failed(self, environment: Environment, scope: Scope) -> Any:
+        """One number for all that can fail: a check below 0, a fault of an index above."""
+        fault = scope.reports((FAULT,))[0].most if scope.indices else np.int32(0)
+        if scope.effects is None:
+            return fault
+        check = environment[scope.effects.last]
+        return jnp.where(check != 0, -check.astype(fault.dtype), fault)
+
+    def _raise_failed(self, failed: int) -> None:
+        if failed < 0 and self._effects is not None:
+            self._effects.raise_failed(-failed)
+        if failed > 0:
+            raise fault_error(failed, self._indices)
 
     def __call__(self, *values: Any) -> Any:
         self._check_count(values)
@@ -175,7 +193,8 @@ class Function:
         return outside(self._call, checked)
 
     def _call(self, checked: Sequence[np.ndarray]) -> Any:
-        if not self._cells and not self.loops and self._effects is None:
+        plain = not self._cells and not self.loops and self._effects is None
+        if plain and not self._indices:
             return self._convert(self._execute(checked, ())[0])
         with self.state._lock:
             results, finals, failed, reports = self._execute(checked, self._state_values())
@@ -183,8 +202,7 @@ class Function:
                 # The inputs and states are still there: run again with more room.
                 self.room = self.room.grown(short)
                 results, finals, failed, reports = self._execute(checked, self._state_values())
-            if self._effects is not None:
-                self._effects.raise_failed(failed)
+            self._raise_failed(int(failed))
             self._check_limits(reports)
             converted = self._convert(results)
             new = map(np.asarray, finals)
@@ -228,7 +246,7 @@ class Function:
                 room = self.room
 
                 def run(values: Any, states: Any, data: Any) -> Any:
-                    scope = Scope(room=room, effects=self._effects)
+                    scope = self._scope(room)
                     return self._lower(scope, values, states, data)
 
                 program = self._programs[key] = jax.jit(run)
@@ -248,7 +266,7 @@ class Function:
         if self.loops and not self._programs:
             values = [jax.ShapeDtypeStruct(n.shape, n.dtype) for n in self._inputs]
             data = tuple(node.value for node in self._data)
-            run = partial(self._lower, Scope(room=self.room, effects=self._effects))
+            run = partial(self._lower, self._scope(self.room))
             with x64():
                 jax.eval_shape(run, values, self._state_values(), data)
 
@@ -435,7 +453,7 @@ def _index_bounds(
     bounds = []
     for node in everything(needed) if places else ():
         if isinstance(node, Apply):
-            for index, axis, size in known_indices(node):
+            for index, axis, size in trusted_indices(node):
                 if origin(index) in places:
                     bounds.append((places[origin(index)], axis, size, node.parents[0]))
     return bounds
@@ -479,6 +497,9 @@ def compile(inputs: Sequence[Array] | Array, outputs: Sequence[Array] | Array) -
         When a call reaches the bound of a loop with `on_limit="error"`; states stay as they were.
     CheckError
         When a `kg.check` fails in a call; states stay as they were.
+    BoundsError
+        When an index that is computed falls outside of its axis in a call; states stay as they
+        were.
 
     Examples
     --------

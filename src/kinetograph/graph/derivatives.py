@@ -83,13 +83,14 @@ class Derivative(Control):
             live = _union(part.live(None).results, outer.live)
         scope = outer.inside(effects=effects, live=live)
         anchor = jnp.zeros((), xs[0].dtype)
+        loops = scope.reporting(part)
 
         def function(scope: Scope, anchor: Any, *xs: Any) -> Any:
             environment = dict(zip(part.inputs, (*xs, *constants), strict=True))
             evaluate(part.outputs, environment, scope=scope)
             outputs = tuple(environment[node] for node in part.outputs)
             way = {i: environment[n] for i, n in enumerate(part.nodes) if n in environment}
-            return outputs, (scope.reports(part.loops), way)
+            return outputs, (scope.reports(loops), way)
 
         def forward(anchor: Any, *xs: Any) -> Any:
             return function(scope.derived(FORWARD, anchor), anchor, *xs)
@@ -115,7 +116,7 @@ class Derivative(Control):
                 return gradient(scope.derived(FORWARD, anchor), *xs)
 
             results, (reports, _) = _jacobian(pushed, anchor, xs, eager=scope.eager)
-        outer.receive(part.loops, reports)
+        outer.receive(loops, reports)
         return list(results)
 
 

@@ -67,6 +67,10 @@ class CheckError(KinetographError, ValueError):
     """A condition given to `kg.check` did not hold when the program ran."""
 
 
+class BoundsError(CheckError, IndexError):
+    """An index that was computed fell outside of its axis when the program ran."""
+
+
 class StagingError(KinetographError, RuntimeError):
     """An exception in the user's code while it was being turned into a graph."""
 

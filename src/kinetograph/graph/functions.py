@@ -263,9 +263,13 @@ def diag(x: Any, k: int = 0) -> Array:
     return Array(shaping.diag(x, k))
 
 
-def take(x: Any, indices: Any, axis: int | None = None) -> Array:
-    """Elements of x along an axis (of the flattened array for None)."""
-    return Array(indexing.take(x, indices, axis))
+def take(x: Any, indices: Any, axis: int | None = None, mode: str = "raise") -> Array:
+    """Elements of x along an axis (of the flattened array for None).
+
+    An index outside of the axis is an error, as in `x[indices]`; with `mode="clip"` the nearest
+    element is taken, with `mode="wrap"` that of the remainder, as NumPy does.
+    """
+    return Array(indexing.take(x, indices, axis, mode))
 
 
 def one_hot(x: Any, size: int) -> Array:

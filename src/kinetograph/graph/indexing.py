@@ -1,8 +1,10 @@
 """Reading and functional writing by index: slices, integers, masks, integer arrays, graph values.
 
 Shapes are found by indexing a zero-stride NumPy array of the same shape, so the rules are NumPy's.
-Index arrays known when the graph is built are checked against the bounds at once. An index that is
-computed in the graph and falls outside reads the nearest element and writes nothing.
+Index arrays known when the graph is built are checked against the bounds at once, and computed ones
+that `bounds` cannot prove to lie inside when the program runs: see `faults`. One that falls outside
+reads NaN (of integers the smallest) and writes NaN, so that nothing plausible comes of it where
+nobody is told.
 """
 
 from collections.abc import Iterator
@@ -11,14 +13,26 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from .elementwise import WEAK, Operand, as_node, literal, promoted
+from . import bounds
+from .elementwise import WEAK, Operand, as_node, astype, clip, elementwise, literal, promoted
 from .errors import ShapeError, SymbolicError
 from .messages import describe
 from .node import Apply, Data, Node, Operation
 from .precision import float_dtype
 from .special import segment_prod
 
-__all__ = ["check_bounds", "index", "known_indices", "one_hot", "ravel", "take", "update"]
+__all__ = [
+    "CHECKED",
+    "check_bounds",
+    "index",
+    "known_indices",
+    "labels",
+    "one_hot",
+    "ravel",
+    "take",
+    "trusted_indices",
+    "update",
+]
 
 
 class _Slot:
@@ -40,11 +54,11 @@ def _rebuild(template: tuple[Any, ...], indices: tuple[Any, ...]) -> tuple[Any, 
 
 
 def _read(x: Any, *indices: Any, template: tuple[Any, ...]) -> Any:
-    return x.at[_rebuild(template, indices)].get(mode="promise_in_bounds")
+    return jnp.asarray(x).at[_rebuild(template, indices)].get(mode="promise_in_bounds")
 
 
-def _read_clipped(x: Any, *indices: Any, template: tuple[Any, ...]) -> Any:
-    return x.at[_rebuild(template, indices)].get(mode="clip")
+def _read_checked(x: Any, *indices: Any, template: tuple[Any, ...]) -> Any:
+    return jnp.asarray(x).at[_rebuild(template, indices)].get(mode="fill")
 
 
 def _slice(x: Any, *, template: tuple[Any, ...]) -> Any:
@@ -52,7 +66,7 @@ def _slice(x: Any, *, template: tuple[Any, ...]) -> Any:
 
 
 def _write(x: Any, value: Any, *indices: Any, template: tuple[Any, ...], how: str) -> Any:
-    key = _rebuild(template, indices)
+    x, key = jnp.asarray(x), _rebuild(template, indices)
     if how == "multiply" and x.dtype.kind == "f":
         places = jnp.arange(x.size).reshape(x.shape).at[key].get(mode="fill", fill_value=x.size)
         factors = jnp.broadcast_to(value, places.shape).reshape(-1)
@@ -60,14 +74,43 @@ def _write(x: Any, value: Any, *indices: Any, template: tuple[Any, ...], how: st
     return getattr(x.at[key], how)(value)
 
 
+def _write_checked(x: Any, value: Any, *indices: Any, sizes: tuple[int, ...], **how: Any) -> Any:
+    outside = jnp.asarray(False)
+    kept = []
+    for i, size in zip(indices, sizes, strict=True):
+        outside |= jnp.any((i < -size) | (i >= size))
+        kept.append(jnp.clip(i, -size, size - 1))
+    return _write(x, jnp.where(outside, bad_value(x.dtype), value), *kept, **how)
+
+
+def bad_value(dtype: Any) -> Any:
+    """What stands for the element at an index outside of the array."""
+    if dtype.kind == "f":
+        return np.asarray(np.nan, dtype)
+    return np.asarray(dtype.kind == "b" or (np.iinfo(dtype).min or np.iinfo(dtype).max), dtype)
+
+
+def _labels(x: Any, *, size: int) -> Any:
+    return jnp.where((x >= 0) & (x < size), x, np.asarray(OUTSIDE, x.dtype))
+
+
+def _one_hot(x: Any, *, size: int, dtype: np.dtype, checked: bool = False) -> Any:
+    rows = jnp.equal(x[..., None], jnp.arange(size)).astype(dtype)
+    return jnp.where((x == OUTSIDE)[..., None], bad_value(dtype), rows) if checked else rows
+
+
+OUTSIDE = -(2**40)  # a label that is none, also where it is combined with others
 READ = Operation("index", _read)
-READ_CLIPPED = Operation("index", _read_clipped)
+READ_CHECKED = Operation("index", _read_checked)
 SLICE = Operation("index", _slice)
 WRITE = Operation("update", _write)
+WRITE_CHECKED = Operation("update", _write_checked)
+LABELS = Operation("labels", _labels)
 RAVEL = Operation("ravel", jnp.ravel)
-ONE_HOT = Operation(
-    "one_hot", lambda x, *, size, dtype: jnp.equal(x[..., None], jnp.arange(size)).astype(dtype)
-)
+ONE_HOT = Operation("one_hot", _one_hot)
+CHECKED = (READ_CHECKED, WRITE_CHECKED, LABELS)  # these have indices that may fall outside
+bounds.RULES |= dict.fromkeys((READ, SLICE), lambda node, of: of(0))
+bounds.RULES[RAVEL] = bounds.of_all_parents
 
 
 class _Key:
@@ -78,7 +121,7 @@ class _Key:
         self.template: list[Any] = []
         self.nodes: list[Node] = []
         self.stand_in: list[Any] = []
-        self.known = True  # whether the values of all index nodes are known
+        self.known = True  # whether all index nodes are known to lie inside
         self.axis = 0
         parts = [getattr(p, "node", p) for p in (key if isinstance(key, tuple) else (key,))]
         consumed = sum(_axes_taken(part) for part in parts)
@@ -120,7 +163,8 @@ class _Key:
                 f"got {index.dtype}; convert it with .astype(int)"
             )
         if not isinstance(index, Data):
-            self.known = False
+            size = self._size(self.axis)
+            self.known = self.known and bounds.inside(index, -size, size - 1)
             self._slot(index, np.zeros(index.shape, np.int64))
             return
         if self.axis < len(node.shape):
@@ -187,17 +231,23 @@ def check_bounds(values: np.ndarray, axis: int, size: int, node: Node, index: No
     )
 
 
-def known_indices(node: Apply) -> Iterator[tuple[Node, int, int]]:
-    """The index parents of a read or write that were trusted, each with its axis and length."""
-    if node.operation not in (READ, WRITE):
-        return
+def trusted_indices(node: Apply) -> Iterator[tuple[Node, int, int]]:
+    """The index parents of a read or write that are not looked at, each with axis and length."""
+    if node.operation in (READ, WRITE):
+        yield from (found[1:] for found in known_indices(node))
+
+
+def known_indices(node: Apply) -> Iterator[tuple[int, Node, int, int]]:
+    """The index parents of a read or write: place, node, axis and length."""
     template, shape = node.attributes["template"], node.parents[0].shape
-    indices = iter(node.parents[1 if node.operation is READ else 2 :])
+    indices = enumerate(node.parents)
+    for _ in range(1 if node.operation in (READ, READ_CHECKED) else 2):
+        next(indices)
     taken = sum(part is not None and part is not Ellipsis for part in template)
     axis = 0
     for part in template:
         if part is _SLOT:
-            yield next(indices), axis, shape[axis]
+            yield *next(indices), axis, shape[axis]
         axis += len(shape) - taken if part is Ellipsis else part is not None
 
 
@@ -217,14 +267,16 @@ def index(x: Operand, key: Any) -> Node:
         return Apply(SLICE, (node,), node.shape[1:], node.dtype, {"template": (key,)})
     parsed = _Key(node, key)
     shape = _result_shape(parsed)
-    operation = SLICE if not parsed.nodes else READ if parsed.known else READ_CLIPPED
+    operation = SLICE if not parsed.nodes else READ if parsed.known else READ_CHECKED
     attributes = {"template": tuple(parsed.template)}
     return Apply(operation, (node, *parsed.nodes), shape, node.dtype, attributes)
 
 
-def take(x: Operand, indices: Operand, axis: int | None = None) -> Node:
+def take(x: Operand, indices: Operand, axis: int | None = None, mode: str = "raise") -> Node:
     """Elements of x along an axis (of the flattened array for None)."""
     node = as_node(x, "take")
+    if mode not in ("raise", "clip", "wrap"):
+        raise ValueError(f"take: mode is {mode!r}; choose 'raise', 'clip' or 'wrap'")
     if axis is None:
         node, axis = ravel(node), 0
     axis = axis if axis >= 0 else axis + len(node.shape)
@@ -232,6 +284,11 @@ def take(x: Operand, indices: Operand, axis: int | None = None) -> Node:
         raise ShapeError(
             f"take of {describe(node)}: the axis is out of range for shape {node.shape}"
         )
+    size = node.shape[axis]
+    if mode == "clip":
+        indices = clip(indices, 0, size - 1)
+    elif mode == "wrap":
+        indices = elementwise("remainder", indices, size)
     return index(node, (slice(None),) * axis + (indices,))
 
 
@@ -263,7 +320,19 @@ def update(x: Operand, key: Any, value: Operand, how: str) -> Node:
         "how": how,
         "casts": (dtype, dtype, *(n.dtype for n in parsed.nodes)),
     }
-    return Apply(WRITE, (node, given, *parsed.nodes), node.shape, dtype, attributes)
+    made = Apply(WRITE, (node, given, *parsed.nodes), node.shape, dtype, attributes)
+    if parsed.known:
+        return made
+    sizes = tuple(size for _, _, _, size in known_indices(made))
+    return Apply(WRITE_CHECKED, made.parents, node.shape, dtype, {**attributes, "sizes": sizes})
+
+
+def labels(x: Node, size: int) -> Node:
+    """Labels 0 .. size - 1, of which others become `OUTSIDE`."""
+    if isinstance(x, Data) or bounds.inside(x, 0, size - 1):
+        return x
+    wide = x if x.dtype.itemsize == 8 and x.dtype.kind == "i" else astype(x, np.int64)
+    return Apply(LABELS, (wide,), x.shape, wide.dtype, {"size": size})
 
 
 def one_hot(x: Operand, size: int) -> Node:
@@ -272,4 +341,20 @@ def one_hot(x: Operand, size: int) -> Node:
     if node.dtype.kind not in "iu":
         raise ShapeError(f"one_hot of {describe(node)}: labels are integers, not {node.dtype}")
     dtype = float_dtype()
-    return Apply(ONE_HOT, (node,), (*node.shape, size), dtype, {"size": size, "dtype": dtype})
+    attributes = {"size": size, "dtype": dtype}
+    if isinstance(node, Data):
+        _check_labels(node, size)
+    elif (checked := labels(node, size)) is not node:
+        node, attributes["checked"] = checked, True
+    return Apply(ONE_HOT, (node,), (*node.shape, size), dtype, attributes)
+
+
+def _check_labels(node: Data, size: int) -> None:
+    if not node.size:
+        return
+    low, high = int(node.value.min()), int(node.value.max())
+    if low < 0 or high >= size:
+        raise ShapeError(
+            f"one_hot of {describe(node)}: the labels run from {low} to {high}, not from 0 to "
+            f"{size - 1}"
+        )

@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.extend.core import find_top_trace
 
+from .control.liveness import live
 from .control.loops import While
 from .errors import ModelError, ShapeError, SymbolicError
 from .lower import Scope
@@ -126,13 +127,15 @@ def _lowered(function: "Function", types: Sequence[np.dtype]) -> Callable[..., A
     counts = len(function._inputs), len(function._cells)
     inputs = (*function._inputs, *function._reads)
     fallible = _fallible(function)
+    parts = live(function._needed, (*function._outputs, *function._finals)).results
 
     def run(scope: Scope, tensors: Sequence[Any]) -> Any:
         own = [jnp.asarray(t).astype(n.dtype) for t, n in zip(tensors, inputs, strict=False)]
         values, states = own[: counts[0]], own[counts[0] :]
         effects = function._effects
+        scope = replace(scope, effects=effects, indices=function._indices or None, live=parts)
         results, finals, failed, reports = function._lower(
-            replace(scope, effects=effects), values, states, tensors[sum(counts) :]
+            scope, values, states, tensors[sum(counts) :]
         )
         if effects is not None:  # results wait for what is printed
             results = [jnp.where(failed < 0, jnp.zeros_like(r), r) for r in results]
@@ -153,7 +156,7 @@ def _lowered(function: "Function", types: Sequence[np.dtype]) -> Callable[..., A
 
 def _fallible(function: "Function") -> bool:
     """Whether calls can fail; refused if results could not tell."""
-    what = ["an index out of bounds"] if function._bounds else []
+    what = ["an index out of bounds"] if function._bounds or function._indices else []
     if function._effects is not None:
         errors = (effect.error() for effect in function._effects.numbers)
         what += [str(error) for error in errors if error is not None]

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import jax.numpy as jnp
 import numpy as np
 
+from .faults import FAULT, has_faults, report_fault
 from .node import Apply, Bundle, Data, Node, ancestors
 
 if TYPE_CHECKING:
     from .control.effects import Effects
     from .control.liveness import Places
-    from .control.subgraph import Control, Looping
+    from .control.subgraph import Control, Looping, Subgraph
     from .culprits import Culprits
     from .sides import Sides
 
@@ -100,7 +101,8 @@ class Scope:
     every loop, in order. `live` tells which results of branches and loops take part in them, None
     that all do. `active` is false where the region is computed for nothing, in a batch
     whose members do not all need it; loops do not turn there. `trips` collects, as tensors of this
-    region, what its loops report. `effects` are checks and prints to be carried out, None for none.
+    region, what its loops report. `effects` are checks and prints to be carried out, None for none;
+    `indices` the numbers of those whose indices are looked at, None where nobody is told of faults.
     """
 
     modes: tuple[str, ...] = ()
@@ -110,6 +112,7 @@ class Scope:
     recorded: bool = False  # whether some reverse derivative is taken around
     room: Room = field(default_factory=Room)
     effects: "Effects | None" = None
+    indices: Mapping[Node, int] | None = None
     eager: bool = False
     watch: "Culprits | None" = None  # is shown every tensor of an eager evaluation, in order
     trail: list[str] = field(default_factory=list)  # where an eager evaluation is: trips, branches
@@ -146,10 +149,20 @@ class Scope:
         known = self.trips.get(loop)
         self.trips[loop] = trips if known is None else known.join(trips)
 
+    def reporting(self, *subgraphs: "Subgraph") -> "tuple[Looping, ...]":
+        """What reports from inside of these: loops, and faults of indices as the last."""
+        loops = dict.fromkeys(loop for subgraph in subgraphs for loop in subgraph.loops)
+        faults = self.indices is not None and any(s.has_faults for s in subgraphs)
+        return (*loops, FAULT) if faults else tuple(loops)
+
     def reports(self, loops: "Sequence[Looping]") -> tuple[Trips, ...]:
         """What these loops report, to be handed out of a region."""
-        found = (self.trips.get(loop, NO_TRIPS) for loop in loops)
-        return tuple(Trips(jnp.asarray(t.most, np.int32), *map(jnp.asarray, t[1:])) for t in found)
+        found = []
+        for loop in loops:
+            trips = self.trips.get(loop, NO_TRIPS)
+            most = jnp.asarray(trips.most, np.int64 if loop is FAULT else np.int32)
+            found.append(Trips(most, *map(jnp.asarray, trips[1:])))
+        return tuple(found)
 
     def receive(self, loops: "Sequence[Looping]", reports: Sequence[Any]) -> None:
         """Take over what came out of a region."""
@@ -177,6 +190,8 @@ def lower_node(
     if casts is not None:
         attributes = {k: v for k, v in attributes.items() if k != "casts"}
         tensors = [_cast(t, dtype) for t, dtype in zip(tensors, casts, strict=True)]
+    if scope.indices is not None and has_faults(node):
+        report_fault(node, tensors, scope)  # type: ignore[arg-type]
     watch = scope.watch
     if watch is None:
         return node.operation.lower(*tensors, **attributes)

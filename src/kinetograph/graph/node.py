@@ -203,14 +203,16 @@ class Inner(Node):
     """The inside of a branch or loop: a captured value, a loop variable or an element of a row.
 
     `outer` is the node outside that it stands for; of a loop variable, its value at the start.
+    `interval` is what is known of the whole numbers it takes: the smallest and the largest.
     """
 
-    __slots__ = ("outer", "role")
+    __slots__ = ("interval", "outer", "role")
     kind = "inner"
 
     def __init__(self, outer: Node, role: str, name: str | None = None, **changed: Any) -> None:
         self.outer = outer
         self.role = role  # captured, loop variable, state or row
+        self.interval: tuple[int, int] | None = None
         shape = changed.get("shape", outer.shape)
         dims = outer.dims if shape == outer.shape else None
         super().__init__((), shape, changed.get("dtype", outer.dtype), name or outer.name, dims)

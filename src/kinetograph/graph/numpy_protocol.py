@@ -233,7 +233,7 @@ _FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
     np.tril: lambda m, k=0: shaping.triangle("tril", m, k),
     np.triu: lambda m, k=0: shaping.triangle("triu", m, k),
     np.trace: lambda a, offset=0, axis1=0, axis2=1: shaping.trace(a, offset, axis1, axis2),
-    np.take: lambda a, indices, axis=None: indexing.take(a, indices, axis),
+    np.take: lambda a, indices, axis=None, mode="raise": indexing.take(a, indices, axis, mode),
     np.atleast_1d: _atleast(1),
     np.atleast_2d: _atleast(2),
     np.zeros_like: _like(0),

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .array import Array
+from .bounds import RULES, Interval
 from .checks import run_time_check
 from .control.results import place_text
 from .elementwise import as_node, astype, elementwise, where
@@ -26,7 +27,14 @@ def _lower(*, start: Any, step: Any, length: int, dtype: np.dtype) -> Any:
     return jnp.asarray(start, dtype) + jnp.arange(length).astype(dtype) * jnp.asarray(step, dtype)
 
 
+def _interval(node: Apply, of: Any) -> Interval | None:
+    start, step, length = (node.attributes[name] for name in ("start", "step", "length"))
+    ends = (start, start + step * (length - 1))
+    return (min(ends), max(ends)) if length else None
+
+
 RANGE = Operation("range", _lower)
+RULES[RANGE] = _interval
 
 
 class Range:

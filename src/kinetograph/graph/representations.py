@@ -102,7 +102,7 @@ _MOVED: dict[Operation, slice] = {
     **dict.fromkeys(
         (
             indexing.READ,
-            indexing.READ_CLIPPED,
+            indexing.READ_CHECKED,
             indexing.SLICE,
             indexing.RAVEL,
             shaping.RESHAPE,

@@ -2,6 +2,7 @@
 
 The first axes of x are those of the labels; the others are kept. Where the labels are known and
 sorted, XLA is told so. An empty group has sum 0, product 1, maximum -inf, minimum inf, mean NaN.
+Where computed labels lie outside of 0 .. n - 1, the result is NaN and a compiled function raises.
 """
 
 from collections.abc import Sequence
@@ -13,6 +14,8 @@ import numpy as np
 
 from .elementwise import Operand, as_node, elementwise, floating
 from .errors import ShapeError
+from .indexing import bad_value
+from .indexing import labels as known_labels
 from .messages import describe
 from .node import Apply, Data, Node, Operation
 from .shaping import as_sizes, reshape
@@ -29,9 +32,10 @@ def _mean(x: Any, index: Any, size: int, **options: Any) -> Any:
 
 
 def _segment(name: str, lower: Any) -> Operation:
-    def lowered(x: Any, index: Any, *, size: int, is_sorted: bool) -> Any:
+    def lowered(x: Any, index: Any, *, size: int, is_sorted: bool, checked: bool = False) -> Any:
         flat = x.reshape((index.size, *x.shape[index.ndim :]))
-        return lower(flat, index.reshape(-1), size, indices_are_sorted=is_sorted)
+        result = lower(flat, index.reshape(-1), size, indices_are_sorted=is_sorted)
+        return jnp.where(jnp.any(index < 0), bad_value(result.dtype), result) if checked else result
 
     return Operation(f"segment_{name}", lowered)
 
@@ -58,6 +62,8 @@ def segment(name: str, x: Operand, index: Any, num_segments: int | Sequence[int]
     node = node if name == "sum" and node.dtype.kind in "iu" else floating(node)
     for i, size in zip(indices, sizes, strict=True):
         _check(what, node, i, size, indices[0].shape)
+    inside = indices
+    indices = [known_labels(i, size) for i, size in zip(indices, sizes, strict=True)]
     labels = indices[0]
     for i, size in zip(indices[1:], sizes[1:], strict=True):
         labels = elementwise("add", elementwise("multiply", labels, size), i)
@@ -67,6 +73,8 @@ def segment(name: str, x: Operand, index: Any, num_segments: int | Sequence[int]
         "size": total,
         "is_sorted": known is not None and labels.literal and bool((np.diff(known) >= 0).all()),  # type: ignore[attr-defined]
     }
+    if indices != inside:
+        attributes["checked"] = True
     rest = node.shape[len(labels.shape) :]
     result = Apply(SEGMENTS[name], (node, labels), (total, *rest), node.dtype, attributes)
     return reshape(result, (*sizes, *rest))

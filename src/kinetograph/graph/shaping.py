@@ -8,6 +8,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from .bounds import RULES, of_all_parents
 from .elementwise import Operand, as_node
 from .errors import ShapeError
 from .indexing import ravel, take
@@ -36,6 +37,10 @@ TRIANGLE = {
     "triu": Operation("triu", lambda x, *, k: jnp.triu(x, k)),
 }
 SORT = Operation("sort", lambda x, *, axis: jnp.sort(x, axis))
+RULES |= dict.fromkeys(
+    (RESHAPE, TRANSPOSE, BROADCAST, CONCATENATE, STACK, REPEAT, TILE, FLIP, ROLL, SORT),
+    of_all_parents,
+)
 DIFF = Operation("diff", lambda x, *, n, axis: jnp.diff(x, n, axis))
 
 

@@ -16,7 +16,8 @@ import numpy as np
 from ..distributions.family import Distribution, Variable
 from ..graph.control.derivable import REVERSE
 from ..graph.control.liveness import Places, live
-from ..graph.control.subgraph import Control, Looping, loops_in
+from ..graph.control.subgraph import Control, Looping, everything, loops_in
+from ..graph.faults import has_faults
 from ..graph.lower import Environment, Room, Scope, evaluate
 from ..graph.node import Data, Node, ancestors
 from .bijectors import Bijector, bijector
@@ -124,6 +125,11 @@ class Density:
         return live(self.nodes, self._roots).results
 
     @cached_property
+    def has_faults(self) -> bool:
+        """Whether there are indices that may fall outside of their axes."""
+        return any(map(has_faults, everything(self.nodes)))
+
+    @cached_property
     def loops(self) -> tuple[Looping, ...]:
         """The loops on the way to the log density, which report their trips."""
         return tuple(dict.fromkeys(loops_in(self.nodes)))
@@ -173,7 +179,7 @@ class Density:
         """The log density, its gradient, and what its loops report."""
         if not self.loops:
             value, gradient = jax.value_and_grad(lambda q: self.log_density(q, data))(free)
-            return value, gradient, ()
+            return value, self._spoilt(value, gradient), ()
 
         def function(free: Any, anchor: Any) -> Any:
             scope = Scope(room=room, live=self.live).derived(REVERSE, anchor)
@@ -183,7 +189,11 @@ class Density:
         (value, reports), (gradient, _) = jax.value_and_grad(function, (0, 1), has_aux=True)(
             free, anchor
         )
-        return value, gradient, reports
+        return value, self._spoilt(value, gradient), reports
+
+    def _spoilt(self, value: Any, gradient: Any) -> Any:
+        """The gradient, but NaN where the value is: an index outside of its axis has none."""
+        return jnp.where(jnp.isnan(value), jnp.nan, gradient) if self.has_faults else gradient
 
     def targets(
         self, free: Any, targets: Sequence[Node], data: Environment, scope: Scope | None = None

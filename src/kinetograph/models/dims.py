@@ -9,7 +9,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from ..graph.errors import DimsError
-from ..graph.indexing import READ, READ_CLIPPED
+from ..graph.indexing import READ, READ_CHECKED
 from ..graph.messages import describe, site_text
 from ..graph.node import Apply, Data, Node, ancestors
 
@@ -33,7 +33,7 @@ def dims_of(nodes: Iterable[Node]) -> dict[Node, Dims]:
             known[node] = node.dims
         elif isinstance(node, Apply) and node.operation.elementwise:
             known[node] = _broadcast(node, known)
-        elif isinstance(node, Apply) and node.operation in (READ, READ_CLIPPED):
+        elif isinstance(node, Apply) and node.operation in (READ, READ_CHECKED):
             known[node] = _indexed(node, known) or blank
         else:
             known[node] = blank

@@ -159,6 +159,8 @@ def _repeat(
 
     def advance(numbers: Sequence[Array], weak: Sequence[bool]) -> list[Any]:
         state.enter(numbers[1:], weak[1:])
+        if isinstance(rows.length, int):
+            numbers[0].node.interval = (0, rows.length - 1)  # type: ignore[attr-defined]
         body(rows.at(numbers[0]))
         return [numbers[0] + 1, *state.leave(numbers[1:], weak[1:])]
 

@@ -64,13 +64,15 @@ class Batch(Control):
                 for i, node in enumerate(body.outputs)
             ]
 
+        loops = scope.reporting(body)
+
         def one(*rows: Any) -> Any:
             inner = scope.inside()
             outputs = body.compute((*rows, *captures), inner, scope.live_places(self))
-            return outputs, inner.reports(body.loops)
+            return outputs, inner.reports(loops)
 
         results, reports = jax.vmap(one)(*map(jnp.asarray, rows))
-        scope.receive(body.loops, [Trips(*(x.max(0) for x in trips)) for trips in reports])
+        scope.receive(loops, [Trips(*(x.max(0) for x in trips)) for trips in reports])
         return list(results)
 
 

@@ -65,7 +65,7 @@ class Cond(Control):
             taken = int(np.clip(int(index), 0, len(self.subgraphs) - 1))
             inputs = [captures[place] for place in self.places[taken]]
             return list(self.subgraphs[taken].compute(inputs, scope))
-        loops = tuple(dict.fromkeys(loop for s in self.subgraphs for loop in s.loops))
+        loops = scope.reporting(*self.subgraphs)
         choice = jnp.clip(jnp.asarray(index, np.int64), 0, len(self.subgraphs) - 1).astype(np.int32)
 
         def branch(number: int) -> Callable[..., Any]:

@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from ..faults import FAULT
 from ..lower import LoopPlan, Scope, Trips
 from ..node import Node, Operation
 from .contexts import WhileContext
@@ -190,16 +191,16 @@ WHILE = Operation("while", lambda *tensors: None)
 class _Lowered:
     """A loop as functions of flat tuples: carried values, then the verdict, then inner reports.
 
-    The verdict of the predicate is carried where the predicate has effects of its own or loops
-    inside: it must run once more than the body, and no oftener.
+    The verdict of the predicate is carried where the predicate has effects of its own, or loops or
+    faults inside: it must run once more than the body, and no oftener.
     """
 
     def __init__(self, node: While, scope: Scope, live: Places) -> None:
         self.node, self.scope, self.live = node, scope, live
         self.predicate, self.body = node.subgraphs
         self.live_judged = frozenset(1 + i for i, place in enumerate(node.judging) if place in live)
-        self.inner = tuple(dict.fromkeys((*self.predicate.loops, *self.body.loops)))
-        self.carries_verdict = bool(node.judging or self.predicate.loops)
+        self.inner = scope.reporting(self.predicate, self.body)
+        self.carries_verdict = bool(node.judging or scope.reporting(self.predicate))
 
     def results(self, carried: list[Any], captures: list[Any], limit: Any) -> list[Any]:
         node, scope = self.node, self.scope
@@ -282,7 +283,10 @@ class _Lowered:
             # of derivatives come here when the values around the loop are gone.
             scope = self.scope.inside(modes=(), anchors=(), active=None)
             (verdict,) = self.predicate.compute((*state[:count], *outer[: self.captured]), scope)
-        # Gradients that lacked room may be wrong: go no further on them.
-        for short in state[count + self.carries_verdict + 2 :: 3]:
+        # Gradients that lacked room may be wrong, and so is all after a fault: go no further.
+        reports = state[count + self.carries_verdict :]
+        for short in reports[2::3]:
             verdict = verdict & ~short
+        if FAULT in self.inner:
+            verdict = verdict & (reports[-3] == 0)
         return verdict

@@ -86,6 +86,7 @@ class Scan(Control):
         if scope.eager:
             return self._interpret(carry, rows, captures, scope)
 
+        loops = scope.reporting(body)
         live = self.live_outputs(scope.live_places(self)) if scope.modes else frozenset()
 
         def settled(outputs: Sequence[Any]) -> list[Any]:
@@ -96,17 +97,15 @@ class Scan(Control):
         def turn(state: Any, row: Any) -> Any:
             carry, reports = state
             inner = scope.inside()
-            inner.receive(body.loops, reports)
+            inner.receive(loops, reports)
             outputs = settled(body.compute((*carry, *row, *captures), inner, live))
-            return (tuple(outputs[: self.carried]), inner.reports(body.loops)), outputs[
-                self.carried :
-            ]
+            return (tuple(outputs[: self.carried]), inner.reports(loops)), outputs[self.carried :]
 
-        start = (tuple(settled(carry)), scope.inside().reports(body.loops))
+        start = (tuple(settled(carry)), scope.inside().reports(loops))
         (new, reports), results = lax.scan(
             turn, start, tuple(rows), length=self.length, reverse=self.reverse
         )
-        scope.receive(body.loops, reports)
+        scope.receive(loops, reports)
         return [*new, *results]
 
     def _interpret(

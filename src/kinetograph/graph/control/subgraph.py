@@ -3,10 +3,12 @@
 import weakref
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from jax import lax
 
+from ..faults import has_faults
 from ..node import Bundle, Call, Inner, Node, Operation, ancestors
 from .contexts import ControlFlowContext
 from .liveness import Live, Places, live
@@ -32,7 +34,13 @@ class Subgraph:
         self._live: dict[Places, Live] = {}  # found so far
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_live": {}}
+        kept = {name: value for name, value in self.__dict__.items() if name != "has_faults"}
+        return {**kept, "_live": {}}
+
+    @cached_property
+    def has_faults(self) -> bool:
+        """Whether there are indices inside that are looked at when the program runs."""
+        return any(map(has_faults, everything(self.nodes)))
 
     def live(self, places: Places | None) -> Live:
         """What the outputs at these places (None: at all) are computed from."""

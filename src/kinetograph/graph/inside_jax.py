@@ -137,8 +137,8 @@ def _lowered(function: "Function", types: Sequence[np.dtype]) -> Callable[..., A
         results, finals, failed, reports = function._lower(
             scope, values, states, tensors[sum(counts) :]
         )
-        if effects is not None:  # results wait for what is printed
-            results = [jnp.where(failed < 0, jnp.zeros_like(r), r) for r in results]
+        if effects is not None:  # no check has such a number: results wait for what is printed
+            results = [jnp.where(failed < -(2**30), jnp.zeros_like(r), r) for r in results]
         if fallible:
             bad = jnp.asarray(failed != 0)
             for report in reports:

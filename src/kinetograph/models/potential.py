@@ -5,6 +5,7 @@ precision, with results of the type that this program has for floating-point num
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -79,6 +80,7 @@ def _run(
     free = tensors[0].astype(FLOAT64)
     data = data_environment(model.arguments, tensors[1:])
     density = model.density
+    scope = replace(scope, live=None if which == "transform" else density.live)
     if which == "transform":
         results = list(density.targets(free, model.component.unknowns, data, scope))
     else:

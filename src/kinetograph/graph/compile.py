@@ -20,6 +20,7 @@ from .errors import LoopError, ModelError, ShapeError, SymbolicError
 from .faults import FAULT, fault_error, numbered
 from .indexing import check_bounds, trusted_indices
 from .inside_jax import embed, from_jax, has_jax, outside, refused, tracing
+from .lifted_errors import refused_derivative
 from .lower import Environment, Room, Scope, evaluate
 from .messages import describe, site_text
 from .node import Apply, Bundle, Data, Node, ancestors
@@ -250,7 +251,13 @@ class Function:
                     return self._lower(scope, values, states, data)
 
                 program = self._programs[key] = jax.jit(run)
-            return program(values, states, tuple(node.value for node in self._data))
+            try:
+                return program(values, states, tuple(node.value for node in self._data))
+            except (TypeError, ValueError) as error:
+                named = refused_derivative(self._needed, error)
+                if named is None:
+                    raise
+                raise named from error
 
     def _convert(self, results: Any) -> Any:
         arrays = [np.asarray(r) for r in results]
@@ -497,6 +504,8 @@ def compile(inputs: Sequence[Array] | Array, outputs: Sequence[Array] | Array) -
         When a call reaches the bound of a loop with `on_limit="error"`; states stay as they were.
     CheckError
         When a `kg.check` fails in a call; states stay as they were.
+    DerivativeError
+        When called with a derivative in it that a lifted function does not have.
     BoundsError
         When an index that is computed falls outside of its axis in a call; states stay as they
         were.

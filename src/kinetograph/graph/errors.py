@@ -71,6 +71,10 @@ class BoundsError(CheckError, IndexError):
     """An index that was computed fell outside of its axis when the program ran."""
 
 
+class DerivativeError(KinetographError, TypeError):
+    """A derivative was asked for that a lifted function does not have."""
+
+
 class StagingError(KinetographError, RuntimeError):
     """An exception in the user's code while it was being turned into a graph."""
 

@@ -18,6 +18,7 @@ from ..graph.control.derivable import REVERSE
 from ..graph.control.liveness import Places, live
 from ..graph.control.subgraph import Control, Looping, everything, loops_in
 from ..graph.faults import has_faults
+from ..graph.lifted_errors import refused_derivative
 from ..graph.lower import Environment, Room, Scope, evaluate
 from ..graph.node import Data, Node, ancestors
 from .bijectors import Bijector, bijector
@@ -177,6 +178,17 @@ class Density:
         self, free: Any, data: Environment, room: Room
     ) -> tuple[Any, Any, tuple[Any, ...]]:
         """The log density, its gradient, and what its loops report."""
+        try:
+            return self._value_and_gradient(free, data, room)
+        except (TypeError, ValueError) as error:
+            named = refused_derivative(self.nodes, error)
+            if named is None:
+                raise
+            raise named from error
+
+    def _value_and_gradient(
+        self, free: Any, data: Environment, room: Room
+    ) -> tuple[Any, Any, tuple[Any, ...]]:
         if not self.loops:
             value, gradient = jax.value_and_grad(lambda q: self.log_density(q, data))(free)
             return value, self._spoilt(value, gradient), ()

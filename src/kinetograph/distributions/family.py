@@ -15,11 +15,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..graph.array import Array, check_dims
+from ..graph.control.contexts import outside
 from ..graph.elementwise import as_node, elementwise
 from ..graph.errors import ModelError, ShapeError
 from ..graph.linear_algebra import CHOLESKY
 from ..graph.messages import describe
-from ..graph.node import CURRENT, Apply, Data, Node
+from ..graph.node import Apply, Data, Node
 from ..graph.precision import float_dtype
 from ..graph.representations import represent
 from .support import POSITIVE, REAL, Interval, Support, bound_nodes
@@ -130,16 +131,11 @@ class Distribution(Node):
     def __init__(
         self, family: Family, parameters: tuple[Node, ...], shape: tuple[int, ...]
     ) -> None:
-        if CURRENT.context is not None:
-            raise ModelError(
-                f"{family.name}: an unknown cannot be made inside of {CURRENT.context.title}: a "
-                "model has the same unknowns in every run; make it outside and use it inside"
-            )
         super().__init__(parameters, shape, float_dtype())
         self.family = family
         self.event_shape = shape[len(shape) - family.event_ndim :]
         self.batch_shape = shape[: len(shape) - family.event_ndim]
-        self.support = family.support(*parameters)
+        self.support = family.support(*self.parents)  # inside of a loop, what stands for them
         self._target: weakref.ref[Node] | None = None
 
     @property
@@ -226,12 +222,21 @@ class Variable(Node):
             return None
         node = self._forms[kind]() if kind in self._forms else None
         if node is None:
-            if kind == "cholesky":
-                node = Apply(CHOLESKY, (self,), self.shape, self.dtype)
-            else:
-                node = elementwise(kind, self)
+            with outside():  # a branch or loop uses it as it does the unknown
+                if kind == "cholesky":
+                    node = Apply(CHOLESKY, (self,), self.shape, self.dtype)
+                else:
+                    node = elementwise(kind, self)
             self._forms[kind] = weakref.ref(node)
         return node
+
+    def check_inside(self) -> None:
+        """Refuse to be an unknown of a branch or loop; its distribution may serve a density."""
+        assert self.context is not None
+        raise ModelError(
+            f"{self.label()}: an unknown cannot be made inside of {self.context.title}: a "
+            "model has the same unknowns in every run; make it outside and use it inside"
+        )
 
     @property
     def forms_in_use(self) -> dict[str, Node]:

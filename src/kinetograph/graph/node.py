@@ -155,6 +155,9 @@ class Node:
         self._children = [r for r in self._children or () if r() is not None]
         self._purge_at = max(16, 2 * len(self._children))
 
+    def check_inside(self) -> None:
+        """Raise an error if nodes of this kind cannot be computed inside of a branch or loop."""
+
     def label(self) -> str:
         """A few words for drawings and messages."""
         return self.name or self.kind

@@ -21,7 +21,7 @@ import numpy as np
 from . import indexing, reductions, shaping
 from .elementwise import CAST, ELEMENTWISE, INTEGER_POWER, WHERE, astype, elementwise, literal
 from .log_links import log_icauchit, log_icloglog
-from .node import Apply, Data, Node, Operation
+from .node import Apply, Data, Inner, Node, Operation
 
 __all__ = ["Form", "register", "represent"]
 
@@ -74,6 +74,9 @@ def represent(node: Node, kind: str) -> Node | None:
     def find(node: Node, kind: str, depth: int) -> Node | None:
         if isinstance(node, Data):
             return _of_data(node, kind)
+        if isinstance(node, Inner):
+            # Of what comes from outside, made of what comes from outside.
+            return form(node.outer, kind, depth) if node.role == "captured" else None
         if not isinstance(node, Apply):
             own = getattr(node, "form", None)  # of an unknown: what its free state tells
             return own(kind) if own is not None else None

@@ -30,6 +30,9 @@ class Subgraph:
         self.outputs = tuple(outputs)
         given = set(self.inputs)
         self.nodes = tuple(ancestors(self.outputs, stop=given.__contains__))  # parents first
+        for node in self.nodes:
+            if node.context is not None:
+                node.check_inside()
         self.loops = tuple(loops_in(self.nodes))
         self._live: dict[Places, Live] = {}  # found so far
 

@@ -44,13 +44,14 @@ def uniform(source: Source, low: Any, high: Any) -> Any:
     """low + (high - low) u in [low, high), also where the sum rounds to high; low if they agree."""
     low, high = _reals(source, low, high)
     value = low + (high - low) * source.uniform()
-    return _valid(low <= high, _clamped(value, low, jnp.nextafter(high, low)))
+    span = high - low
+    return _valid((span >= 0) & jnp.isfinite(span), _clamped(value, low, jnp.nextafter(high, low)))
 
 
 def normal(source: Source, loc: Any, scale: Any) -> Any:
     """loc + scale z with a standard normal z."""
     loc, scale = _reals(source, loc, scale)
-    return _valid(scale >= 0, loc + scale * source.normal())
+    return _valid(_possible(loc, scale), loc + scale * source.normal())
 
 
 def lognormal(source: Source, loc: Any, scale: Any) -> Any:
@@ -63,34 +64,36 @@ def half_normal(source: Source, scale: Any) -> Any:
     (scale,) = _reals(source, scale)
     z = source.normal()
     # Not jnp.abs, for which XLA's compiler takes half a minute on the quantile.
-    return _valid(scale >= 0, scale * jnp.where(z < 0, -z, z))
+    return _valid(_possible(0, scale), scale * jnp.where(z < 0, -z, z))
 
 
 def exponential(source: Source, rate: Any) -> Any:
     """-log(u) / rate for u in (0, 1]."""
     (rate,) = _reals(source, rate)
-    return _valid(rate > 0, -jnp.log(source.positive()) / rate)
+    return _valid((rate > 0) & jnp.isfinite(rate), -jnp.log(source.positive()) / rate)
 
 
 def laplace(source: Source, loc: Any, scale: Any) -> Any:
     """loc +- scale e with a standard exponential e: density exp(-|x - loc| / scale) / (2 scale)."""
     loc, scale = _reals(source, loc, scale)
     u, v = source.uniforms()
-    return _valid(scale >= 0, loc + scale * _signed(v, -jnp.log(1 - u)))
+    return _valid(_possible(loc, scale), loc + scale * _signed(v, -jnp.log(1 - u)))
 
 
 def cauchy(source: Source, loc: Any, scale: Any) -> Any:
     """loc +- scale / tan(pi u / 2) for u in (0, 1], which is right in both tails."""
     loc, scale = _reals(source, loc, scale)
     u, v = source.uniforms()
-    return _valid(scale >= 0, loc + scale * _signed(v, 1 / jnp.tan((math.pi / 2) * (1 - u))))
+    return _valid(
+        _possible(loc, scale), loc + scale * _signed(v, 1 / jnp.tan((math.pi / 2) * (1 - u)))
+    )
 
 
 def logistic(source: Source, loc: Any, scale: Any) -> Any:
     """loc + scale log(u / (1 - u))."""
     loc, scale = _reals(source, loc, scale)
     u = _open(source)
-    return _valid(scale >= 0, loc + scale * (jnp.log(u) - jnp.log1p(-u)))
+    return _valid(_possible(loc, scale), loc + scale * (jnp.log(u) - jnp.log1p(-u)))
 
 
 def truncated_normal(source: Source, loc: Any, scale: Any, lower: Any, upper: Any) -> Any:
@@ -113,7 +116,8 @@ def truncated_normal(source: Source, loc: Any, scale: Any, lower: Any, upper: An
     share = -jnp.expm1(log_far - log_near)
     z = _log_tail_quantile(log_near + jnp.log1p(-_open(source) * share))
     value = loc + scale * jnp.where(turned, -z, z)
-    return _valid((scale > 0) & (lower <= upper), _clamped(value, lower, upper))
+    bounds = (lower <= upper) & (lower < jnp.inf) & (upper > -jnp.inf)
+    return _valid(_possible(loc, scale) & (scale > 0) & bounds, _clamped(value, lower, upper))
 
 
 def gamma(source: Source, concentration: Any, rate: Any) -> Any:
@@ -122,7 +126,7 @@ def gamma(source: Source, concentration: Any, rate: Any) -> Any:
     large, log_boost = _gamma_parts(source, concentration, 0, 1)
     value = large * jnp.exp(log_boost)
     value = _follow(value, jnp.log(large) + log_boost, concentration)
-    return _valid(rate > 0, value / rate)
+    return _valid((rate > 0) & jnp.isfinite(rate), value / rate)
 
 
 def log_gamma(source: Source, concentration: Any, first: int = 0, step: int = 1) -> Any:
@@ -150,7 +154,7 @@ def student(source: Source, df: Any, loc: Any, scale: Any) -> Any:
     df, loc, scale = _reals(source, df, loc, scale)
     half = df / 2
     ratio = jnp.exp((jnp.log(half) - log_gamma(source, half, 1)) / 2)
-    return _valid(scale >= 0, loc + scale * source.normal() * ratio)
+    return _valid(_possible(loc, scale), loc + scale * source.normal() * ratio)
 
 
 def _gamma_parts(source: Source, concentration: Any, first: int, step: int) -> tuple[Any, Any]:
@@ -269,6 +273,10 @@ def _reals(source: Source, *parameters: Any) -> tuple[Any, ...]:
 
 def _valid(condition: Any, value: Any) -> Any:
     return jnp.where(condition, value, jnp.nan)
+
+
+def _possible(loc: Any, scale: Any) -> Any:
+    return jnp.isfinite(loc) & jnp.isfinite(scale) & (scale >= 0)
 
 
 def _signed(u: Any, value: Any) -> Any:

@@ -32,12 +32,13 @@ __all__ = [
 LARGEST_RATE = 1e18  # numbers beyond would not fit 64 bits
 _SEARCH = 10.0  # below this mean, sequential search
 _DOUBLE = np.dtype(np.float64)
-_LOWEST = np.iinfo(np.int64).min
+_LOWEST, _LARGEST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
 
 
 def bernoulli(source: Source, p: Any) -> Any:
     """u < p for u in [0, 1): never for p = 0, always for p = 1."""
-    return jnp.broadcast_to(_uniforms(source)[0] < _double(p), source.shape)
+    p = _double(p)
+    return jnp.broadcast_to((_uniforms(source)[0] < p) & (p <= 1), source.shape)
 
 
 def integers(source: Source, low: Any, high: Any) -> Any:
@@ -45,9 +46,11 @@ def integers(source: Source, low: Any, high: Any) -> Any:
 
     The remainder of 64 bits by the number of values r, where the 2**64 mod r lowest are refused.
     """
-    low, high = (jnp.asarray(p).astype(np.int64) for p in (low, high))
+    low, high = jnp.asarray(low), jnp.asarray(high)
+    fits = (low <= _LARGEST) & (high <= _LARGEST)
+    low, high = low.astype(np.int64), high.astype(np.int64)
     count = (high - low).astype(np.uint64)  # modulo 2**64, where it fits whatever the two are
-    valid = jnp.broadcast_to(low < high, source.shape)
+    valid = jnp.broadcast_to(fits & (low < high), source.shape)
     count = jnp.where(valid, count, np.uint64(1))
     excess = (np.uint64(0) - count) % count
 

@@ -16,9 +16,8 @@ from ..graph.elementwise import as_node
 from ..graph.errors import KinetographWarning, ModelError, ShapeError
 from ..graph.messages import describe
 from ..graph.node import Node
-from ..graph.precision import float_dtype
 from .keys import MEMBER, check_seed, make_key
-from .methods import checked_parameters, static_shape
+from .methods import checked_parameters, float_type, static_shape
 from .operations import WORDS, advanced, draw_node, initial_state
 from .samplers import SAMPLERS
 
@@ -122,7 +121,7 @@ def draw(
             raise ModelError(text)
         warnings.warn(text, KinetographWarning, stacklevel=2)
     sampler = SAMPLERS[distribution]
-    floating = np.dtype(dtype) if dtype is not None else float_dtype()
+    floating = float_type(dtype, distribution)
     given = dict(zip(sampler.parameters, parameters, strict=True))
     nodes = checked_parameters(distribution, sampler, given, floating)
     full, bits = sampler.shapes(

@@ -1,5 +1,6 @@
 """The draws a `RandomStreams` offers, one method a distribution."""
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -12,13 +13,14 @@ from ..graph.errors import ShapeError, SymbolicError
 from ..graph.messages import describe
 from ..graph.node import Data, Node
 from ..graph.precision import float_dtype
+from .choice import check_count, check_weights, marked, population, rows_at
 from .operations import advance_stream, draw_node
-from .samplers import SAMPLERS, Sampler
+from .samplers import SAMPLERS, Kind, Sampler
 
 if TYPE_CHECKING:
     from .streams import Stream
 
-__all__ = ["Draws", "checked_parameters", "static_shape"]
+__all__ = ["Draws", "checked_parameters", "float_type", "static_shape"]
 
 
 class Draws:
@@ -27,8 +29,8 @@ class Draws:
     All take `shape`, to which parameters broadcast and which is their common shape if not given,
     and `name`: a draw with a name keeps its stream when other draws are added, removed or moved.
     Parameters may be arrays; where they are known they are checked at once (ValueError), where not,
-    impossible ones give NaN, among whole numbers -1 (`integers`: the least there is). Real numbers
-    are of the working precision unless `dtype` says so.
+    impossible ones give NaN, among whole numbers -1 (`integers`: the least there is), a boolean
+    false. Real numbers are of the working precision unless `dtype` says so.
     """
 
     def _stream(self, name: str | None) -> "Stream":
@@ -46,7 +48,7 @@ class Draws:
         dtype: Any = None,
     ) -> Array:
         sampler = SAMPLERS[which]
-        floating = np.dtype(dtype) if dtype is not None else float_dtype()
+        floating = float_type(dtype, which)
         nodes = checked_parameters(which, sampler, parameters, floating)
         full, bits = sampler.shapes(which, [n.shape for n in nodes], static_shape(shape, which))
         stream = self._stream(name)
@@ -241,15 +243,9 @@ class Draws:
 
     def permutation(self, x: Any, *, name: str | None = None) -> Array:
         """The numbers 0 .. x - 1, or the rows of an array, in random order."""
-        if isinstance(x, (int, np.integer)):
-            return self._draw("permutation", {}, (int(x),), name)
-        node = as_node(x, "permutation")
-        if not node.shape:
-            raise ShapeError(
-                f"permutation: {describe(node)} is a single number known only at run time"
-                f"{place_text()}; give a number of Python's, or an array with rows"
-            )
-        return Array(node)[self._draw("permutation", {}, (node.shape[0],), name)]
+        rows, array = population(x, "permutation")
+        order = self._draw("permutation", {}, (rows,), name)
+        return order if array is None else Array(array)[order]
 
     def choice(
         self,
@@ -260,54 +256,81 @@ class Draws:
         p: Any = None,
         name: str | None = None,
     ) -> Array:
-        """Of the numbers 0 .. x - 1, or the rows of an array: equally likely, or with weights p.
+        """Of the numbers 0 .. x - 1 or the rows of an array: equally likely, or by probability p.
 
-        Without replacement no row is taken twice; weights are then those of the rows left.
+        `p` has one number for each, and its sum is 1 (`categorical` takes any weights). Without
+        replacement no row is taken twice, and each is one of those left, with probabilities in
+        proportion to theirs. Where a `p` known only at run time is impossible, rows are NaN,
+        numbers -1.
         """
-        rows = int(x) if isinstance(x, (int, np.integer)) else as_node(x, "choice").shape[0]
+        rows, array = population(x, "choice")
         sizes = static_shape(shape, "choice") or ()
-        count = int(np.prod(sizes, dtype=int))
-        if not replace:
-            if count > rows:
-                raise ValueError(
-                    f"choice: {count} of {rows} without replacement is not possible{place_text()}"
-                )
-            if p is None:
+        count = math.prod(sizes)
+        check_count(count, rows, replace)
+        weights = None if p is None else check_weights(p, rows, count, replace)
+        if replace and rows:
+            if weights is None:
+                places = self.integers(0, rows, sizes, name=name)
+            else:
+                places = self.categorical(Array(weights), sizes, name=name)
+        else:
+            if weights is None or not rows:
                 order = self._draw("permutation", {}, (rows,), name)
             else:
-                order = self._draw("weighted_permutation", {"probabilities": p}, None, name)
+                parameters = {"probabilities": Array(weights)}
+                order = self._draw("weighted_permutation", parameters, None, name)
             places = order[:count].reshape(sizes)
-        elif p is None:
-            places = self.integers(0, rows, sizes, name=name)
-        else:
-            places = self.categorical(p, sizes, name=name)
-        return places if isinstance(x, (int, np.integer)) else Array(as_node(x, "choice"))[places]
+        if weights is not None:
+            places = marked(places, weights)
+        return places if array is None else rows_at(array, places, weights)
 
 
 def checked_parameters(
     which: str, sampler: Sampler, parameters: Mapping[str, Any], floating: np.dtype
 ) -> list[Node]:
     """The nodes of the parameters in the types the sampler takes; known values are checked."""
+    given = {key: as_node(value, f"{which}: {key}") for key, value in parameters.items()}
     nodes = []
-    for key, value in parameters.items():
-        node = as_node(value, which)
+    for key, node in given.items():
         kind = sampler.parameters[key]
         if kind.whole and node.dtype.kind not in "iub":
             raise SymbolicError(
                 f"{which}: {key} {describe(node)} must be whole numbers, got {node.dtype}"
                 f"{place_text()}"
             )
-        if not kind.whole and node.dtype != floating:
-            node = astype(node, floating)
-        known = as_node(value, which)
-        if isinstance(known, Data) and not np.all(kind.allows(known.value)):
-            bad = np.asarray(known.value)[~np.asarray(kind.allows(known.value))]
-            raise ValueError(
-                f"{which}: {key} must be {kind.text}, got {np.ravel(bad)[0]}{place_text()}"
-            )
-        nodes.append(node)
-    sampler.check_together(which, {k: as_node(v, which) for k, v in parameters.items()})
+        _check_known(which, key, node, kind, floating)
+        nodes.append(node if kind.whole or node.dtype == floating else astype(node, floating))
+    sampler.check_together(which, given)
     return nodes
+
+
+def _check_known(which: str, key: str, node: Node, kind: Kind, floating: np.dtype) -> None:
+    """Refuse known values that are impossible as they are, or in the precision of the draw."""
+    if not isinstance(node, Data):
+        return
+    value, note = np.asarray(node.value), ""
+    if np.all(kind.allows(value)) and not kind.whole:
+        with np.errstate(over="ignore"):
+            note, rounded = f" ({floating})", value.astype(floating)
+        allowed = np.asarray(kind.allows(rounded))
+    else:
+        allowed = np.asarray(kind.allows(value))
+    if not np.all(allowed):
+        bad = value[~allowed].ravel()[0]
+        raise ValueError(f"{which}: {key} must be {kind.text}, got {bad}{note}{place_text()}")
+
+
+def float_type(dtype: Any, which: str) -> np.dtype:
+    """The type in which real numbers are drawn."""
+    if dtype is None:
+        return float_dtype()
+    try:
+        floating = np.dtype(dtype)
+    except TypeError:
+        floating = None
+    if floating not in (np.float64, np.float32):
+        raise TypeError(f"{which}: dtype must be float64 or float32, got {dtype!r}{place_text()}")
+    return floating
 
 
 def static_shape(shape: Any, which: str) -> tuple[int, ...] | None:

@@ -124,7 +124,14 @@ def _fits(full: tuple[int, ...], wanted: tuple[int, ...], event: int) -> bool:
         return False
 
 
+def _finite_range(low: Any, high: Any) -> Any:
+    with np.errstate(over="ignore"):
+        return np.isfinite(np.subtract(high, low, dtype=np.float64))
+
+
 def _positive_definite(covariance: Any) -> bool:
+    if np.ndim(covariance) < 2:
+        return True  # the shape is another error
     try:
         np.linalg.cholesky(np.asarray(covariance, np.float64))
     except np.linalg.LinAlgError:
@@ -133,13 +140,15 @@ def _positive_definite(covariance: Any) -> bool:
 
 
 def _symmetric(a: Any) -> Any:
-    if np.ndim(a) < 2 or np.shape(a)[-1] != np.shape(a)[-2]:
-        return np.isfinite(a)  # the shape is another error
-    return np.isfinite(a) & np.isclose(a, np.swapaxes(a, -1, -2), rtol=1e-5, atol=0)
+    finite = np.isfinite(a)
+    if np.ndim(a) < 2 or np.shape(a)[-1] != np.shape(a)[-2] or not np.all(finite):
+        return finite  # a wrong shape is another error
+    return multivariate.symmetric(np.asarray(a, np.float64), np)
 
 
 _REAL = Kind("finite", np.isfinite)
-_BOUND = Kind("a number", lambda x: ~np.isnan(x))
+_LOWER = Kind("a number below infinity", lambda x: x < np.inf)
+_UPPER = Kind("a number above -infinity", lambda x: x > -np.inf)
 _POSITIVE = Kind("positive and finite", lambda x: (x > 0) & np.isfinite(x))
 _SCALE = Kind("non-negative and finite", lambda x: (x >= 0) & np.isfinite(x))
 _RATE = Kind(
@@ -151,8 +160,13 @@ _VECTOR_REAL = Kind("finite", np.isfinite, event=1)
 _VECTOR_POSITIVE = Kind(_POSITIVE.text, _POSITIVE.allows, event=1)
 _WEIGHTS = Kind(_SCALE.text, _SCALE.allows, event=1)
 _COVARIANCE = Kind("finite and symmetric", _symmetric, event=2)
-_WHOLE = Kind("a whole number", lambda x: np.isfinite(x), whole=True)
-_COUNT = Kind("a non-negative whole number", lambda x: np.asarray(x) >= 0, whole=True)
+_LARGEST = np.iinfo(np.int64).max
+_WHOLE = Kind("a whole number of 64 bits", lambda x: np.asarray(x) <= _LARGEST, whole=True)
+_COUNT = Kind(
+    "a non-negative whole number of 64 bits",
+    lambda x: (np.asarray(x) >= 0) & (np.asarray(x) <= _LARGEST),
+    whole=True,
+)
 
 _SOME_WEIGHT = Rule(
     ("probabilities",),
@@ -166,14 +180,17 @@ SAMPLERS: Mapping[str, Sampler] = {
     "uniform": Sampler(
         continuous.uniform,
         {"low": _REAL, "high": _REAL},
-        rules=(Rule(("low", "high"), "low must not be above high", np.less_equal),),
+        rules=(
+            Rule(("low", "high"), "low must not be above high", np.less_equal),
+            Rule(("low", "high"), "high - low must be finite", _finite_range),
+        ),
     ),
     "normal": Sampler(continuous.normal, _LOC_SCALE),
     "lognormal": Sampler(continuous.lognormal, _LOC_SCALE),
     "half_normal": Sampler(continuous.half_normal, {"scale": _SCALE}),
     "truncated_normal": Sampler(
         continuous.truncated_normal,
-        {"loc": _REAL, "scale": _POSITIVE, "lower": _BOUND, "upper": _BOUND},
+        {"loc": _REAL, "scale": _POSITIVE, "lower": _LOWER, "upper": _UPPER},
         rules=(Rule(("lower", "upper"), "lower must not be above upper", np.less_equal),),
     ),
     "exponential": Sampler(continuous.exponential, {"rate": _POSITIVE}),

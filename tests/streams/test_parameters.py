@@ -1,0 +1,179 @@
+"""Parameters that are impossible: refused where they are known, else never a plausible number."""
+
+import numpy as np
+import pytest
+
+import kinetograph as kg
+from kinetograph.streams.samplers import SAMPLERS
+
+INF, NAN = np.inf, np.nan
+NOT_FINITE = [NAN, INF, -INF]
+SCALE, POSITIVE = [-1.0, *NOT_FINITE], [-1.0, 0.0, *NOT_FINITE]
+SHARE = [-0.1, 1.1, *NOT_FINITE]
+LOC_SCALE = {"loc": (0.5, NOT_FINITE), "scale": (2.0, SCALE)}
+WEIGHTS = [[-0.5, 1.5], [0.0, 0.0], [NAN, 1.0], [INF, 1.0], [-INF, 1.0]]
+HUGE = [2**63]
+
+# Of every method: a possible value of each parameter, and impossible ones.
+METHODS = {
+    "uniform": {"low": (0.5, [*NOT_FINITE, 3.0]), "high": (2.0, [*NOT_FINITE, 0.0])},
+    "normal": LOC_SCALE,
+    "lognormal": LOC_SCALE,
+    "half_normal": {"scale": (2.0, SCALE)},
+    "truncated_normal": {
+        "loc": (0.5, NOT_FINITE),
+        "scale": (2.0, POSITIVE),
+        "lower": (-1.0, [NAN, INF, 3.0]),
+        "upper": (1.0, [NAN, -INF, -3.0]),
+    },
+    "exponential": {"rate": (2.0, POSITIVE)},
+    "laplace": LOC_SCALE,
+    "logistic": LOC_SCALE,
+    "cauchy": LOC_SCALE,
+    "gamma": {"concentration": (2.0, POSITIVE), "rate": (2.0, POSITIVE)},
+    "beta": {"a": (2.0, POSITIVE), "b": (2.0, POSITIVE)},
+    "student": {"df": (3.0, POSITIVE), **LOC_SCALE},
+    "dirichlet": {"concentration": ([1.0, 2.0], [[1.0, bad] for bad in POSITIVE])},
+    "multivariate_normal": {
+        "mean": ([0.5, 1.0], [[0.0, bad] for bad in NOT_FINITE]),
+        "covariance": (
+            [[2.0, 0.5], [0.5, 1.0]],
+            [[[2.0, 0.7], [0.5, 1.0]], [[1.0, 2.0], [2.0, 1.0]], [[-1.0, 0.0], [0.0, 1.0]]]
+            + [[[1.0, 0.0], [0.0, bad]] for bad in NOT_FINITE],
+        ),
+    },
+    "bernoulli": {"p": (0.5, SHARE)},
+    "integers": {"low": (-1, [3, 4, *HUGE]), "high": (3, [-1, -2, *HUGE])},
+    "poisson": {"rate": (3.0, [-1.0, 1.1e18, *NOT_FINITE])},
+    "binomial": {"n": (5, [-1, *HUGE]), "p": (0.5, SHARE)},
+    "categorical": {"probabilities": ([0.5, 0.5], WEIGHTS)},
+    "weighted_permutation": {"probabilities": ([0.5, 0.5], WEIGHTS)},
+}
+IMPOSSIBLE = {"bernoulli": False, "integers": np.iinfo(np.int64).min}
+
+
+def test_every_method_is_here():
+    assert set(METHODS) == set(SAMPLERS) - {"permutation"}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_known_parameters_are_refused_by_name(name):
+    rng = kg.placeholder((6,), dtype="uint32", name="rng")
+    for key, (_, wrong) in METHODS[name].items():
+        for bad in wrong:
+            values = {k: possible for k, (possible, _) in METHODS[name].items()} | {key: bad}
+            with np.errstate(invalid="ignore"), pytest.raises(ValueError) as raised:
+                kg.streams.draw(name, rng, *values.values())
+            text = str(raised.value)
+            assert text.startswith(f"{name}: "), text
+            assert key in text or "some class" in text, text
+            assert "test_parameters.py" in text, text
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_parameters_known_late_give_no_plausible_number(name):
+    """Each row of a batch has one wrong parameter; the first row has none."""
+    parameters = METHODS[name]
+    rows = [{key: possible for key, (possible, _) in parameters.items()}]
+    wrong = [(key, bad) for key, (_, some) in parameters.items() for bad in some]
+    rows += [rows[0] | {key: bad} for key, bad in wrong if bad not in HUGE]
+    values = {key: np.array([row[key] for row in rows]) for key in parameters}
+    given = {k: kg.placeholder(v.shape, v.dtype, name=k) for k, v in values.items()}
+    rng = kg.placeholder((6,), dtype="uint32", name="rng")
+    _, drawn = kg.streams.draw(name, rng, *given.values())
+    state = kg.streams.new_state(5)
+    result = kg.compile([rng, *given.values()], drawn)(state, *values.values())
+    assert len(result) == len(rows)
+    impossible = np.isnan(result) if result.dtype.kind == "f" else None
+    if impossible is None:
+        impossible = result == IMPOSSIBLE.get(name, -1)
+    assert impossible[1:].all(), result
+    if name != "bernoulli":
+        assert not impossible[0].any(), result
+
+
+def test_numbers_without_sign_that_64_bits_with_sign_cannot_hold():
+    low, high = (kg.placeholder((3,), "uint64", name=name) for name in ("low", "high"))
+    r = kg.RandomStreams(1)
+    drawn = [r.integers(low, high), r.binomial(low, 0.0)]
+    ends = np.array([1, 1, 2**63], np.uint64), np.array([2, 2**63, 2**63 + 9], np.uint64)
+    between, successes = kg.compile([low, high], drawn)(*ends)
+    least = IMPOSSIBLE["integers"]
+    assert between.tolist() == [1, least, least]
+    assert successes.tolist() == [0, 0, -1]
+
+
+@pytest.mark.parametrize(
+    ("write", "kind", "text"),
+    [
+        (lambda r: r.choice(np.array([10.0, 20.0]), 8, p=[0.1, 0.1, 0.8]), ValueError, "p must"),
+        (lambda r: r.choice(3, 8, p=[0.1, 0.9]), ValueError, "p must be one probability"),
+        (lambda r: r.choice(2, 8, p=[[0.5, 0.5]]), ValueError, "p must be one probability"),
+        (lambda r: r.choice(2, 8, p=0.5), ValueError, "p must be one probability"),
+        (lambda r: r.choice(2, 8, p=[0.5, 0.5001]), ValueError, "p must sum to 1, got a sum of 1."),
+        (lambda r: r.choice(2, 8, p=[-0.1, 1.1]), ValueError, "p must be non-negative"),
+        (lambda r: r.choice(2, 8, p=[NAN, 1.0]), ValueError, "p must be non-negative"),
+        (lambda r: r.choice(4, 3, replace=False, p=[0.5, 0.5, 0, 0]), ValueError, "only 2 of p"),
+        (lambda r: r.choice(2, 3, replace=False), ValueError, "3 of 2"),
+        (lambda r: r.choice(0, 8), ValueError, "x is empty"),
+        (lambda r: r.choice(np.zeros((0, 3)), 2), ValueError, "x is empty"),
+        (lambda r: r.choice(-3, 8), ValueError, "x must be a whole number"),
+        (lambda r: r.choice(2.5, 8), ValueError, "x must be a whole number"),
+        (lambda r: r.choice(True, 8), ValueError, "x must be a whole number"),
+        (lambda r: r.permutation(-1), ValueError, "x must be a whole number"),
+        (lambda r: r.permutation(2.5), ValueError, "x must be a whole number"),
+        (lambda r: r.permutation(kg.placeholder(dtype=int, name="n")), ValueError, "x n is"),
+        (lambda r: r.uniform(-1e308, 1e308), ValueError, "high - low must be finite"),
+        (lambda r: r.integers(0, 2**63), ValueError, "high must be"),
+        (lambda r: r.integers(0, 2**64), TypeError, "high"),
+        (lambda r: r.integers(0.0, 5.0), TypeError, "low 0 must be whole"),
+        (lambda r: r.binomial(2.5, 0.5), TypeError, r"n 2\.5 must be whole"),
+        (lambda r: r.normal(0.0, 1e300, dtype="float32"), ValueError, r"1e\+300 \(float32\)"),
+        (lambda r: r.normal(dtype=int), TypeError, "dtype must be"),
+        (lambda r: r.normal(dtype="float16"), TypeError, "dtype must be"),
+        (lambda r: r.normal(1j), TypeError, "loc"),
+        (lambda r: r.multivariate_normal([0, 0], [1, 1]), ValueError, "covariance must have"),
+        (lambda r: r.multivariate_normal([0, 0], np.eye(3)), ValueError, "covariance"),
+        (lambda r: r.dirichlet([]), ValueError, "concentration"),
+        (lambda r: r.categorical([]), ValueError, "probabilities"),
+        (lambda r: r.beta([1.0, 2.0], [1.0, 2.0, 3.0]), ValueError, "do not broadcast"),
+    ],
+)
+def test_what_cannot_be_drawn(write, kind, text):
+    with pytest.raises(kind, match=text):
+        write(kg.RandomStreams(1))
+
+
+def test_nothing_of_nothing():
+    r = kg.RandomStreams(1)
+    empty = [r.permutation(0), r.choice(0, 0), r.choice(0, (0, 2)), r.choice(3, 0, p=[1.0, 0, 0])]
+    shapes = [x.shape for x in kg.compile([], empty)()]
+    assert shapes == [(0,), (0,), (0, 2), (0,)]
+
+
+def test_probabilities_known_late():
+    r = kg.RandomStreams(1)
+    p = kg.placeholder((3,), name="p")
+    floats, whole = np.array([1.0, 2.0, 3.0]), np.array([[1, 1], [2, 2], [3, 3]])
+    f = kg.compile(
+        p,
+        [
+            r.choice(floats, 4, p=p),
+            r.choice(whole, 4, p=p),
+            r.choice(3, 4, p=p),
+            r.choice(floats, 2, replace=False, p=p),
+        ],
+    )
+    real, rows, places, distinct = f([0.5, 0.5, 0.0])
+    assert set(real) <= {1.0, 2.0}
+    assert set(np.ravel(rows)) <= {1, 2}
+    assert set(places) <= {0, 1}
+    assert sorted(distinct) == [1.0, 2.0]
+    for bad in ([0.5, 0.6, 0.0], [0.0, 0.0, 0.0], [-0.5, 1.0, 0.5], [NAN, 0.5, 0.5]):
+        real, rows, places, distinct = f(bad)
+        assert np.isnan(real).all()
+        assert (rows == -1).all()
+        assert (places == -1).all()
+        assert np.isnan(distinct).all()
+    # Two are wanted, and one can be had.
+    assert np.isnan(f([0.0, 1.0, 0.0])[3]).tolist() == [False, True]

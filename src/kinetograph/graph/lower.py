@@ -10,9 +10,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
+from .alike import Groups, together
 from .faults import FAULT, has_faults, report_fault
 from .node import Apply, Bundle, Data, Node, ancestors
 
@@ -199,6 +202,23 @@ def lower_node(
     return watch.result(node, node.operation.lower(*tensors, **attributes), scope.modes)
 
 
+def _lower_alike(
+    nodes: "Sequence[Apply]", environment: Environment, sides: "Sides | None"
+) -> Environment:
+    """The tensors of operations that are alike, computed as one operation with an axis more."""
+    nodes = [node for node in nodes if node not in environment]
+    first = nodes[0]
+    rows = [[environment[p] for p in node.parents] for node in nodes]
+    if sides is not None:
+        rows = [sides.operands(node, row) for node, row in zip(nodes, rows, strict=True)]
+    tensors = [jnp.stack([jnp.asarray(t) for t in column]) for column in zip(*rows, strict=True)]
+    attributes = first.attributes
+    found = jax.vmap(lambda *row: first.operation.lower(*row, **attributes))(*tensors)
+    # The place is a value at run time: then all are taken out by one and the same kernel.
+    places = [lax.optimization_barrier(np.int32(i)) for i in range(len(nodes))]
+    return {n: lax.dynamic_index_in_dim(found, i, 0, False) for n, i in zip(nodes, places)}
+
+
 def _cast(tensor: Any, dtype: np.dtype) -> Any:
     return tensor if tensor.dtype == dtype else jnp.asarray(tensor).astype(dtype)
 
@@ -229,10 +249,15 @@ def evaluate(
             lambda needed: evaluate(needed, environment, define, scope),
             lambda node, values: lower_node(node, values, replace(scope, watch=None)),
         )
+    groups: Groups = {}
+    if not first and not scope.eager and scope.watch is None:
+        order, groups = together(order, environment)
     for node in order:
         if node in environment:
             continue
-        if isinstance(node, (Apply, Bundle)):
+        if node in groups:
+            environment.update(_lower_alike(groups[node], environment, sides))
+        elif isinstance(node, (Apply, Bundle)):
             environment[node] = lower_node(node, environment, scope, sides)
             if scope.shared:
                 environment.update((n, t) for n, t in scope.shared.items() if n not in environment)

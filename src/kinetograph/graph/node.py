@@ -15,7 +15,7 @@ frees whatever only it needed.
 import itertools
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -238,6 +238,11 @@ class Apply(Node):
         super().__init__(parents, shape, dtype)
         self.operation = operation
         self.attributes = attributes
+
+    @property
+    def alike(self) -> Hashable:
+        """What operations share that are best computed as one, in a batch; None for most."""
+        return None
 
     def label(self) -> str:
         return self.name or self.operation.symbol or self.operation.name

@@ -22,6 +22,7 @@ import numpy as np
 
 from ..streams.cipher import Words, threefry4x32
 from ..streams.draws import normals, uniforms
+from ..streams.source import once
 
 _WORDS = np.uint32(0x776F7264)  # "word": apart from all that is drawn through a sub-key
 
@@ -79,7 +80,8 @@ class Noise(NamedTuple):
         key = (self.key[0], self.key[1], self.key[2], self.key[3])
         event = jnp.asarray(self.event, jnp.uint32)
         counter = (_WORDS, jnp.uint32(purpose), jnp.asarray(lane, jnp.uint32), event)
-        return threefry4x32(key, counter)
+        a, b, c, d = threefry4x32(key, counter)
+        return *once(a, b), *once(c, d)
 
 
 @runtime_checkable

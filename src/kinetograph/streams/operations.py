@@ -6,7 +6,7 @@ order, in a branch only if it is taken, in a loop once a trip. A backward pass r
 the drawn numbers are values like any other.
 """
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 __all__ = ["Draw", "StreamCell", "advanced", "draw_node", "initial_state"]
 
 WORDS = 6
+_LONG = 2**14  # elements
+_LOW, _HIGH = np.array([0, 0, 0, 0, 1, 0], np.uint32), np.array([0, 0, 0, 0, 0, 1], np.uint32)
 
 
 def initial_state(key: np.ndarray, counter: int = 0) -> np.ndarray:
@@ -77,11 +79,21 @@ class Draw(Apply):
     __slots__ = ("stream",)
     stream: "Stream"
 
+    @property
+    def alike(self) -> Hashable:
+        """Draws of a kind and shape are compiled as one, as compiling a sampler takes long.
+
+        Not long draws, to which copying them together and apart would add a fair part.
+        """
+        if self.size > _LONG:
+            return None
+        forms = tuple((p.shape, p.dtype) for p in self.parents)
+        return (self.operation.name, *self.attributes.values(), forms)
+
 
 def _advance(state: Any) -> Any:
-    low = state[4] + np.uint32(1)
-    high = state[5] + (low == 0).astype(np.uint32)
-    return jnp.concatenate([state[:4], low[None], high[None]])
+    carry = (state[4] == np.uint32(0xFFFFFFFF)).astype(np.uint32)
+    return state + jnp.asarray(_LOW) + jnp.asarray(_HIGH) * carry
 
 
 def _join(states: Any) -> Any:

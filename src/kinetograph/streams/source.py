@@ -13,6 +13,7 @@ tries several times, on the attempt: not on how many others are drawn, nor on ho
 
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
@@ -20,7 +21,7 @@ from jax import lax
 from .cipher import Words, threefry4x32
 from .quantile import upper_quantile
 
-__all__ = ["Source", "event_source"]
+__all__ = ["Source", "event_source", "once"]
 
 _DRAW, _BITS = np.uint32(0x64726177), np.uint32(0x62697473)  # "draw", "bits"
 _ONE = np.uint64(0x3FF0000000000000)  # the exponent of numbers in [1, 2)
@@ -36,17 +37,25 @@ class Source:
 
     def words(self, attempt: Any = 0) -> Words:
         """Four words for every element; `attempt` may be an array."""
+        a, b, c, d = self._block(attempt)
+        return *once(a, b), *once(c, d)
+
+    def _first(self, attempt: Any) -> tuple[Any, Any]:
+        """The first two of the words; in single precision, which takes one, the second is zero."""
+        a, b, *_ = self._block(attempt)
+        if self.dtype == np.float32:
+            return lax.optimization_barrier(a), np.uint32(0)
+        return once(a, b)
+
+    def _block(self, attempt: Any) -> Words:
         size = int(np.prod(self.shape, dtype=np.int64))
         place = jnp.arange(size, dtype=np.uint32).reshape(self.shape)
         zero = np.uint32(0)
-        words = threefry4x32(self.key, (_BITS, jnp.asarray(attempt, np.uint32), zero, place))
-        # XLA's simplifier asks of logarithms, absolute values and maxima whether what goes in is
-        # non-negative, in a walk that takes exponential time in the cipher. Here it stops.
-        return lax.optimization_barrier(words)
+        return threefry4x32(self.key, (_BITS, jnp.asarray(attempt, np.uint32), zero, place))
 
     def uniform(self, attempt: Any = 0) -> Any:
         """Numbers in [0, 1)."""
-        return unit(self.words(attempt)[:2], self.dtype)
+        return unit(self._first(attempt), self.dtype)
 
     def uniforms(self, attempt: Any = 0) -> tuple[Any, Any]:
         """Two independent numbers in [0, 1) for every element."""
@@ -59,12 +68,26 @@ class Source:
 
     def normal(self, attempt: Any = 0) -> Any:
         """Standard normal numbers."""
-        return normal(self.words(attempt)[:2], self.dtype)
+        return normal(self._first(attempt), self.dtype)
 
     def normal_and_uniform(self, attempt: Any = 0) -> tuple[Any, Any]:
         """A standard normal number and one in [0, 1) for every element."""
         words = self.words(attempt)
         return normal(words[:2], self.dtype), unit(words[2:], self.dtype)
+
+
+def once(first: Any, second: Any) -> tuple[Any, Any]:
+    """The two words, whose cipher the compiled program computes once.
+
+    XLA computes the cipher again for every use of a word, and its simplifier asks of logarithms,
+    absolute values and maxima whether what goes in is non-negative, in a walk that takes
+    exponential time in the cipher. Both end at a barrier around a single value.
+    """
+    if not jax.config.jax_enable_x64:
+        return lax.optimization_barrier((first, second))
+    both = first.astype(np.uint64) << np.uint64(32) | second.astype(np.uint64)
+    both = lax.optimization_barrier(both)
+    return (both >> np.uint64(32)).astype(np.uint32), both.astype(np.uint32)
 
 
 def event_source(

@@ -1,0 +1,34 @@
+"""Operations that are alike and independent, brought together so that they are compiled as one."""
+
+from collections.abc import Container, Hashable, Sequence
+
+from .node import Apply, Node
+
+__all__ = ["Groups", "together"]
+
+Groups = dict[Node, list[Apply]]
+
+
+def together(order: Sequence[Node], known: Container[Node]) -> tuple[list[Node], Groups]:
+    """The nodes, still parents first, with those that are `alike` side by side; and their groups.
+
+    A node's depth is how many nodes of any kind of `alike` must be computed one after the other
+    before it. Those of one depth do not depend on one another.
+    """
+    kinds: dict[Apply, Hashable] = {}
+    for node in order:
+        if isinstance(node, Apply) and node.alike is not None and node not in known:
+            kinds[node] = node.alike
+    if len(set(kinds.values())) == len(kinds):
+        return list(order), {}
+    depth: dict[Node, int] = {}
+    members: dict[Hashable, list[Apply]] = {}
+    for node in order:
+        parents = () if node in known else node.parents
+        depth[node] = max((depth[p] + (p in kinds) for p in parents), default=0)
+        if isinstance(node, Apply) and node in kinds:
+            members.setdefault((depth[node], kinds[node]), []).append(node)
+    # Of one depth, what draws need comes before them.
+    moved = sorted(order, key=lambda node: (depth[node], node in kinds))
+    groups: Groups = {node: group for group in members.values() if len(group) > 1 for node in group}
+    return moved, groups

@@ -126,7 +126,9 @@ def _entry(function: FunctionType, strict: bool, fast: bool) -> Callable[..., An
         before = CALLING.strict
         CALLING.depth, CALLING.strict, CALLING.fast = 1, strict, fast
         try:
-            return made(*args, **kwargs)
+            # Arrays are given as values: what the function assigns to their items is its own.
+            own = {name: _own(value) for name, value in kwargs.items()}
+            return made(*map(_own, args), **own)
         except (Exception, Left) as error:
             staging = isinstance(error, Left) or any(map(_is_symbolic, (*args, *kwargs.values())))
             raised = explain_in_user_code(error, staging)
@@ -136,6 +138,10 @@ def _entry(function: FunctionType, strict: bool, fast: bool) -> Callable[..., An
 
     setattr(entry, _DONE, True)
     return entry
+
+
+def _own(value: Any) -> Any:
+    return Array(value.node) if isinstance(value, Array) else value
 
 
 def _is_symbolic(value: Any) -> bool:

@@ -1,6 +1,7 @@
 """`kg.Array`: a handle on a node that behaves like a NumPy array whose values may not be known."""
 
-from collections.abc import Iterator
+import weakref
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,24 @@ from .dims import check_dims
 from .errors import SymbolicError, SymbolicTruthError
 from .messages import describe
 from .node import Data, Node
-from .numpy_protocol import apply_function, apply_ufunc
+from .numpy_protocol import VIEWS, apply_function, apply_ufunc
 from .source import here, site_of
 from .text import array_text
 
-__all__ = ["Array", "check_dims"]
+__all__ = ["IN_PLACE", "Array", "check_dims"]
+
+# What `x += v` does with x and x + v; empty, it is x = x + v, as there is nothing to change.
+IN_PLACE: list[Callable[["Array", "Array"], "Array"]] = []
+
+
+def _in_place(name: str) -> Callable[["Array", Any], "Array"]:
+    def operator(self: "Array", other: Any) -> "Array":
+        after: Array = getattr(self, name)(other)
+        for change in IN_PLACE:
+            after = change(self, after)
+        return after
+
+    return operator
 
 
 class Array:
@@ -35,12 +49,38 @@ class Array:
     (3,)
     """
 
-    __slots__ = ("__weakref__", "node")
+    __slots__ = ("__weakref__", "_base", "_parts", "node")
     __array_priority__ = 1000
     __pandas_priority__ = 5000  # above Series and DataFrame, which would ask for values
 
+    _base: "tuple[weakref.ref[Array], ...]"
+    _parts: "list[weakref.ref[Array]]"
+
     def __init__(self, node: Node) -> None:
         self.node = node
+
+    def __reduce__(self) -> Any:
+        return Array, (self.node,)
+
+    # Views, which share the elements of an array in NumPy.
+    def _view(self, node: Node) -> "Array":
+        """An array of the same elements, or of some of them."""
+        base = self._of()
+        base = self if base is None else base
+        view = Array(node)
+        view._base = (weakref.ref(base),)
+        known = getattr(base, "_parts", ())
+        base._parts = [*(part for part in known if part() is not None), weakref.ref(view)]
+        return view
+
+    def _of(self) -> "Array | None":
+        """The array that this one is a view of, or may be, as long as somebody has it."""
+        bases = (base() for base in getattr(self, "_base", ()))
+        return next((base for base in bases if base is not None), None)
+
+    def _living_parts(self) -> "list[Array]":
+        parts = (part() for part in getattr(self, "_parts", ()))
+        return [part for part in parts if part is not None]
 
     # What is known without running anything.
     @property
@@ -94,12 +134,12 @@ class Array:
     @property
     def T(self) -> "Array":
         """The transpose: all axes in reverse order."""
-        return Array(shaping.transpose(self))
+        return self._view(shaping.transpose(self))
 
     @property
     def mT(self) -> "Array":
         """The transposes of the matrices in the last two axes."""
-        return Array(shaping.swapaxes(self, -1, -2))
+        return self._view(shaping.swapaxes(self, -1, -2))
 
     @property
     def at(self) -> "_At":
@@ -173,6 +213,13 @@ class Array:
     def __round__(self, ndigits: int | None = None) -> "Array":
         return Array(ew.round_to(self, ndigits or 0))
 
+    __iadd__, __isub__ = _in_place("__add__"), _in_place("__sub__")
+    __imul__, __imatmul__ = _in_place("__mul__"), _in_place("__matmul__")
+    __itruediv__, __ifloordiv__ = _in_place("__truediv__"), _in_place("__floordiv__")
+    __imod__, __ipow__ = _in_place("__mod__"), _in_place("__pow__")
+    __iand__, __ior__, __ixor__ = _in_place("__and__"), _in_place("__or__"), _in_place("__xor__")
+    __ilshift__, __irshift__ = _in_place("__lshift__"), _in_place("__rshift__")
+
     # Comparisons and logic.
     def __eq__(self, other: Any) -> "Array":  # type: ignore[override]
         return Array(ew.elementwise("equal", self, other))
@@ -229,7 +276,8 @@ class Array:
 
     # Containers.
     def __getitem__(self, key: Any) -> "Array":
-        return Array(indexing.index(self, key))
+        node = indexing.index(self, key)
+        return self._view(node) if node.shape and _is_basic(key) else Array(node)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         raise SymbolicError(
@@ -310,7 +358,10 @@ class Array:
         return Array(apply_ufunc(ufunc, method, inputs, kwargs))
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        return _wrap(apply_function(func, args, kwargs))
+        result = apply_function(func, args, kwargs)
+        if func in VIEWS and isinstance(args[0], Array) and isinstance(result, Node):
+            return args[0]._view(result)
+        return _wrap(result)
 
     # The methods NumPy users reach for.
     def sum(self, axis: reductions.Axis = None, keepdims: bool = False) -> "Array":
@@ -367,26 +418,34 @@ class Array:
 
     def reshape(self, *shape: Any) -> "Array":
         """The same elements in another shape; one size may be -1."""
-        return Array(shaping.reshape(self, shape[0] if len(shape) == 1 else shape))
+        return self._view(shaping.reshape(self, shape[0] if len(shape) == 1 else shape))
 
     def ravel(self) -> "Array":
         """The elements as a vector."""
+        return self._view(indexing.ravel(self))
+
+    def flatten(self) -> "Array":
+        """A copy of the elements as a vector."""
         return Array(indexing.ravel(self))
 
-    flatten = ravel
+    def copy(self) -> "Array":
+        """An array of the same values that is no other name of this one."""
+        return Array(ew.copy(self))
+
+    __copy__ = copy
 
     def transpose(self, *axes: Any) -> "Array":
         """The axes in another order, reversed when none is given."""
         order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes or None
-        return Array(shaping.transpose(self, order))
+        return self._view(shaping.transpose(self, order))
 
     def swapaxes(self, axis1: int, axis2: int) -> "Array":
         """Exchange two axes."""
-        return Array(shaping.swapaxes(self, axis1, axis2))
+        return self._view(shaping.swapaxes(self, axis1, axis2))
 
     def squeeze(self, axis: Any = None) -> "Array":
         """Drop axes of length one."""
-        return Array(shaping.squeeze(self, axis))
+        return self._view(shaping.squeeze(self, axis))
 
     def astype(self, dtype: Any) -> "Array":
         """The elements converted to another type."""
@@ -429,6 +488,12 @@ class Array:
                 f"formatting it as {spec!r}", "print it by kg.print, or return it and format that"
             )
         return format(self.node.value.item() if spec else repr(self), spec)  # type: ignore[attr-defined]
+
+
+def _is_basic(key: Any) -> bool:
+    """Whether an index takes a view in NumPy: numbers and slices."""
+    parts = key if isinstance(key, tuple) else (key,)
+    return not any(isinstance(part, (list, bool)) or np.ndim(part) for part in parts)
 
 
 def _wrap(result: Any) -> Any:

@@ -315,6 +315,12 @@ def floating(x: Operand, operation: str = "") -> Node:
     return node if node.dtype.kind == "f" else astype(node, float_dtype())
 
 
+def copy(x: Operand) -> Node:
+    """The same values as another node."""
+    node = as_node(x, "copy")
+    return Apply(CAST, (node,), node.shape, node.dtype, {"dtype": node.dtype})
+
+
 def astype(x: Operand, dtype: Any) -> Node:
     """x converted to another dtype."""
     node, wanted = as_node(x, "astype"), np.dtype(dtype)

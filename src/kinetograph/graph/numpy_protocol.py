@@ -16,7 +16,7 @@ from .errors import ShapeError, SymbolicError
 from .messages import describe
 from .node import Node
 
-__all__ = ["apply_function", "apply_ufunc"]
+__all__ = ["VIEWS", "apply_function", "apply_ufunc"]
 
 
 _REDUCING = {
@@ -213,6 +213,7 @@ _FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
     np.swapaxes: lambda a, axis1, axis2: shaping.swapaxes(a, axis1, axis2),
     np.moveaxis: lambda a, source, destination: shaping.moveaxis(a, source, destination),
     np.expand_dims: lambda a, axis: shaping.expand_dims(a, axis),
+    np.copy: lambda a: ew.copy(a),
     np.squeeze: lambda a, axis=None: shaping.squeeze(a, axis),
     np.broadcast_to: lambda array, shape: shaping.broadcast_to(array, shape),
     np.concatenate: lambda arrays, axis=0: shaping.concatenate(arrays, axis),
@@ -260,3 +261,11 @@ _FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
     np.linalg.norm: _norm,
     np.matrix_transpose: lambda x: shaping.swapaxes(x, -1, -2),
 }
+
+# Those that give other shapes of the same elements, or some of them.
+VIEWS = frozenset(
+    (
+        *(np.reshape, np.ravel, np.transpose, np.swapaxes, np.moveaxis, np.expand_dims),
+        *(np.squeeze, np.flip, np.matrix_transpose),
+    )
+)

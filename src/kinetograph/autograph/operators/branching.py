@@ -25,6 +25,7 @@ from .values import (
     read_value,
     refilled,
 )
+from .writing import may_be, snapshot
 
 __all__ = ["if_exp", "if_stmt", "predicate"]
 
@@ -86,7 +87,7 @@ def if_stmt(
     held = Containers(entry)
     around = Surroundings(caller(), names)
     start = tuple(map(frozen, entry))
-    contexts, values = [], []
+    contexts, values, writings = [], [], []
     name = None
 
     def undo() -> None:
@@ -97,9 +98,11 @@ def if_stmt(
         context = CondContext(pred, number, name)
         name = context.name
         set_state(tuple(map(own_copy, start)))
-        with building("`if`", undo), around.held(), context:
+        with building("`if`", undo) as written, around.held(), context:
             function()
-            values.append([read_value(v, n) for v, n in zip(get_state(), names, strict=True)])
+            found = [read_value(v, n) for v, n in zip(get_state(), names, strict=True)]
+            values.append([v._replace(leaves=list(map(snapshot, v.leaves))) for v in found])
+        writings.append(written)
         contexts.append(context)
         undo()
         around.check("`if`")
@@ -121,8 +124,15 @@ def if_stmt(
         if all(v[place].held is entry[place] for v in values):
             after[place] = refilled(entry[place], result)
         elif result is not start[place]:
-            after[place] = result
+            after[place] = may_be(result, _others(values, place, entry[place]))
     set_state(tuple(after))
+    for written in writings:
+        written.close()
+
+
+def _others(values: Sequence[Sequence[Value]], place: int, before: Any) -> list[Any]:
+    """What a variable has come to hold on some way."""
+    return [v[place].held for v in values if v[place].held is not before]
 
 
 def _unread(value: Value, name: str, before: Any) -> Value:
@@ -138,15 +148,20 @@ def if_exp(condition: Any, body: Callable[[], Any], orelse: Callable[[], Any]) -
     report("conditional expression", condition)
     pred = predicate(condition, "conditional expression")
     around = Surroundings(caller())
-    contexts, values = [], []
+    contexts, values, writings = [], [], []
     name = None
     for number, function in ((1, body), (0, orelse)):
         context = CondContext(pred, number, name)
         name = context.name
-        with building("conditional expression"), around.held(), context:
-            values.append(read_value(function(), ""))
+        with building("conditional expression") as written, around.held(), context:
+            found = read_value(function(), "")
+            values.append(found._replace(leaves=list(map(snapshot, found.leaves))))
+        writings.append(written)
         contexts.append(context)
         around.check("conditional expression")
     merge = Merge(contexts)
     merge.variable("", *values)
-    return merge.finish(pred)[0]
+    result = may_be(merge.finish(pred)[0], (v.held for v in values))
+    for written in writings:
+        written.close()
+    return result

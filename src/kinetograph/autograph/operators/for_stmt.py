@@ -23,6 +23,7 @@ from .python_for import PythonLoop
 from .staging import building
 from .values import caller
 from .while_stmt import after_trips, read_options, repeat, with_first
+from .writing import may_be
 
 __all__ = ["for_stmt"]
 
@@ -72,7 +73,7 @@ def for_stmt(
     chosen = after_trips(read_options(**options), trips)
     target = body.__code__.co_varnames[0].rstrip("_0123456789")  # type: ignore[attr-defined]
     whole = isinstance(rows.length, int) and extra_test is None and not options
-    with building("`for`", state.restore), around.held():
+    with building("`for`", state.restore) as written, around.held():
         state.find_types(lambda context: body(_some_element(rows, context)))
         if whole:
             numbers = _scan(rows, body, state, target)
@@ -80,10 +81,12 @@ def for_stmt(
             counter = target if rows.xs is None else f"the number of {target}"
             numbers = _repeat(rows, extra_test, body, state, chosen, options.get("name"), counter)
     around.check("`for`")
+    written.refuse_outer("`for`")
     if rows.done is not None:
         rows.done(rows.length if whole else numbers[0])
     at_least_once = isinstance(rows.length, int) and "maximum_iterations" not in options
     state.finish(numbers if whole else numbers[1:], at_least_once)
+    written.close()
 
 
 def _no_early_exit(iterated: Any, names: Sequence[str]) -> NotImplementedError:
@@ -129,7 +132,12 @@ def _scan(rows: Rows, body: Callable[[Any], None], state: LoopState, target: str
     def advance(numbers: list[Array], row: Any) -> tuple[list[Any], None]:
         own = [] if idle else numbers
         state.enter(own, variables.weak[: len(own)])
-        body(rows.at(row) if rows.xs is None else rows.element(row))
+        if rows.xs is None:
+            body(rows.at(row))
+        else:
+            for part, whole in zip(flatten(row)[0], leaves, strict=True):
+                may_be(part, [whole])
+            body(rows.element(row))
         after = state.leave(own, variables.weak[: len(own)])
         return ([*numbers] if idle else after), None
 

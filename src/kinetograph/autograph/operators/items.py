@@ -1,8 +1,9 @@
 """`x[i] = v` and `x[i] += v`.
 
-Arrays of the graph get a new value; lists, dictionaries and NumPy arrays are changed in place, as
-in Python, unless what is written into a NumPy array is symbolic, or the statement is staged: then
-it becomes an array of the graph. Each function gives the owner or what takes its place.
+Arrays of the graph stand for new values afterwards, under all their names; lists, dictionaries and
+NumPy arrays are changed in place, as in Python, unless what is written into a NumPy array is
+symbolic, or the statement is staged: then it becomes an array of the graph. Each function gives the
+owner or what takes its place.
 """
 
 import operator
@@ -20,6 +21,7 @@ from ...graph.functions import stack, where
 from ...graph.messages import describe
 from .aliases import original_of, refuse_aliases
 from .undefined import Undefined
+from .writing import write
 
 __all__ = [
     "assign_item",
@@ -86,16 +88,14 @@ def _joined(values: Sequence[Any]) -> Array:
 def assign_item(value: Any, owner: Any, *path: Any) -> Any:
     """The owner with `owner[path[0]][path[1]]... = value`."""
     index, *rest = path
+    if rest and isinstance(owner, Array):
+        return write(owner, _with_item(value, owner, *path))
     if rest:
         inner = owner[index]
         after = assign_item(value, inner, *rest)
         return owner if after is inner else assign_item(after, owner, index)
     if isinstance(owner, Array):
-        refuse_aliases(original_of(owner), own=0)
-        mask = _mask(owner, index)
-        if mask is not None and np.ndim(value) == 0:
-            return where(mask, value, owner)
-        return owner.at[index].set(value)
+        return write(owner, _with_item(value, owner, index))
     if isinstance(owner, np.ndarray) and _becomes_array(value, index):
         refuse_aliases(owner)
         return Array(as_node(owner)).at[index].set(value)
@@ -106,6 +106,18 @@ def assign_item(value: Any, owner: Any, *path: Any) -> Any:
         )
     owner[index] = value
     return owner
+
+
+def _with_item(value: Any, owner: Array, *path: Any) -> Array:
+    """An array like `owner` with other items."""
+    refuse_aliases(original_of(owner), own=0)
+    index, *rest = path
+    if rest:
+        value = _with_item(value, owner[index], *rest)
+    mask = _mask(owner, index)
+    if mask is not None and np.ndim(value) == 0:
+        return where(mask, value, owner)
+    return owner.at[index].set(value)
 
 
 def _mask(owner: Array, index: Any) -> Array | None:
@@ -159,10 +171,17 @@ def update_item(word: str, place: Item, value: Any) -> Any:
     """The owner with `owner[path[0]]... += value`, or another operation."""
     inner, owner = place.value, place.owner
     if _is_masked(owner, place.path):
-        return where(_mask(owner, place.path[0]), _IN_PLACE[word](owner, value), owner)
+        mask = _mask(owner, place.path[0])
+        return write(owner, where(mask, _combined(word, owner, value), owner))
     if isinstance(inner, np.ndarray) and isinstance(owner, np.ndarray) and isinstance(value, Array):
         inner = Array(as_node(inner))
-    return assign_item(_IN_PLACE[word](inner, value), owner, *place.path)
+    return assign_item(_combined(word, inner, value), owner, *place.path)
+
+
+def _combined(word: str, value: Any, other: Any) -> Any:
+    """`value += other` and the like, but for arrays of the graph a new one."""
+    combine = _IN_PLACE[word]
+    return combine(value.copy(), other) if isinstance(value, Array) else combine(value, other)
 
 
 def assign_item_of(value: Any, holder: Any, name: str, *path: Any) -> None:
@@ -182,16 +201,16 @@ def update_item_of(word: str, place: Item, value: Any) -> None:
 
 def assign_item_in(value: Any, owner: Any, *path: Any) -> None:
     """`owner[path[0]]... = value` where the owner is no variable of the function."""
-    _refuse_array(owner, assign_item(value, owner, *path))
+    _refuse_array(owner, lambda: assign_item(value, owner, *path))
 
 
 def update_item_in(word: str, place: Item, value: Any) -> None:
     """`owner[path[0]]... += value` where the owner is no variable of the function."""
-    _refuse_array(place.owner, update_item(word, place, value))
+    _refuse_array(place.owner, lambda: update_item(word, place, value))
 
 
-def _refuse_array(before: Any, after: Any) -> None:
-    if after is not before:
+def _refuse_array(owner: Any, change: Callable[[], Any]) -> None:
+    if isinstance(owner, Array) or change() is not owner:
         raise SymbolicError(
             f"an item of an array is assigned{place_text()}, but what holds the array is no "
             "variable of this function: arrays of the graph cannot be changed in place; declare "

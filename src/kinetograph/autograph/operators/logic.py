@@ -25,6 +25,7 @@ from .branching import if_exp, predicate
 from .leaks import Surroundings
 from .staging import building
 from .values import as_leaf_node, caller, is_number
+from .writing import snapshot
 
 __all__ = ["and_", "assert_stmt", "chain", "in_", "matches", "not_", "or_"]
 
@@ -82,11 +83,13 @@ def _staged(value: Array, rest: Sequence[Lazy], word: str) -> Any:
     versions = current_versions()
     before = dict(versions.latest), len(versions.effects)
     around = Surroundings(caller())
-    with building(f"`{word}`"), around.held():
-        found = others()
+    with building(f"`{word}`") as written, around.held():
+        found = snapshot(others())
     around.check(f"`{word}`")
     if isinstance(found, (bool, np.bool_)):
         found = Array(as_node(np.asarray(found)))
+    if written.handles:
+        found = None  # what writes is built as a branch
     if isinstance(found, Array) and (versions.latest, len(versions.effects)) == before:
         node = found.node
         flags = node.dtype.kind == "b" and (word == "and" or value.dtype.kind == "b")

@@ -14,7 +14,7 @@ from ...graph.control.results import common_dtype, place_text
 from ...graph.control.rollback import mark, rollback
 from ...graph.control.structure import flatten
 from ...graph.control.variables import Variables
-from ...graph.errors import ShapeError
+from ...graph.errors import ShapeError, StagingError
 from ...graph.node import Node
 from .merge import blank, no_return_value
 from .undefined import LoopUndefined, Maybe, Undefined, UndefinedError, UndefinedReturnValue
@@ -31,6 +31,7 @@ from .values import (
     same,
     weak,
 )
+from .writing import overwrite, was_written
 
 __all__ = ["LoopState"]
 
@@ -60,6 +61,8 @@ class LoopState:
             self._variable(name, held) for name, held in zip(names, self.entry, strict=True)
         ]
         self.weak: list[bool] = []  # whether loop variables were Python numbers
+        self.inner: list[Array] = []
+        self.written: dict[int, str] = {}  # the loop variables into which it writes, and where
         self.surely: set[str] = set()  # variables that each iteration binds
 
     def _variable(self, name: str, held: Any) -> _Variable:
@@ -110,11 +113,16 @@ class LoopState:
     def enter(self, arrays: Sequence[Array], weak_before: Sequence[bool]) -> None:
         """Let the user's variables hold the loop variables."""
         WEAK_NODES.update(a.node for a, w in zip(arrays, weak_before, strict=True) if w)
-        self._put(iter(arrays))
+        self.inner = [Array(a.node) for a in arrays]  # what the iteration may write into
+        self._put(iter(self.inner))
 
     def leave(self, before: Sequence[Array], weak_before: Sequence[bool]) -> list[Any]:
         """The loop variables after an iteration, checked."""
         leaves: list[Any] = []
+        for number, array in enumerate(self.inner):
+            if (place := was_written(array)) is not None:
+                self._refuse_second_name(number, place)
+                self.written[number] = place
         arrays = iter(zip(before, weak_before, strict=True))
         for variable, held in zip(self.variables, self.get_state(), strict=True):
             leaves += self._after(variable, held, arrays)
@@ -136,6 +144,26 @@ class LoopState:
                 )
             after.append(refilled(variable.held, value))
         self.set_state(tuple(after))
+        before = self._numbers()
+        for number, place in self.written.items():
+            overwrite(before[number], place)
+
+    def _refuse_second_name(self, number: int, place: str) -> None:
+        """Refuse to write into an array that two loop variables hold."""
+        before = self._numbers()
+        array = before[number]
+        paths = self._paths()
+        for i, (other, path) in enumerate(zip(before, paths, strict=True)):
+            if (
+                i != number
+                and isinstance(other, Array)
+                and any(array is a for a in (other, other._of()))
+            ):
+                raise StagingError(
+                    f"items of {paths[number]!r} are assigned{place} in a loop, but {path!r} is "
+                    "another name of the array: NumPy would change both; let one of them be a "
+                    "copy: .copy()"
+                )
 
     def _numbers(self) -> list[Any]:
         found: list[Any] = []

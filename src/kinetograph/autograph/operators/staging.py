@@ -11,6 +11,7 @@ from typing import Any
 
 from ...graph.control.results import place_text
 from ..calling import CALLING
+from .writing import Written
 
 __all__ = ["Left", "building", "caught", "unwrapped"]
 
@@ -28,11 +29,13 @@ class building:
 
     def __init__(self, statement: str, undo: Callable[[], None] = lambda: None) -> None:
         self.statement, self.undo = statement, undo
+        self.written = Written()
 
-    def __enter__(self) -> None:
-        """Begin."""
+    def __enter__(self) -> Written:
+        return self.written.__enter__()
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        self.written.__exit__()
         if error is not None:
             self.undo()
         if isinstance(error, Exception) and CALLING.depth:

@@ -118,10 +118,12 @@ def _stage(
         body()
         return state.leave(numbers, weak)
 
-    with building("`while`", state.restore), around.held():
+    with building("`while`", state.restore) as written, around.held():
         numbers = repeat(going_on, advance, state, options, name)
     around.check("`while`")
+    written.refuse_outer("`while`")
     state.finish(numbers)
+    written.close()
 
 
 def _stage_judging(
@@ -149,10 +151,12 @@ def _stage_judging(
         verdict = _verdict(test())
         return [verdict, *state.leave(numbers[1:], weak[1:])]
 
-    with building("`while`", state.restore), around.held():
+    with building("`while`", state.restore) as written, around.held():
         numbers = repeat(lambda numbers: numbers[0], advance, state, options, name, [("go", go)])
     around.check("`while`")
+    written.refuse_outer("`while`")
     state.finish(numbers[1:])
+    written.close()
 
 
 def _verdict(value: Any) -> Any:

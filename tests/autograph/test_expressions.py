@@ -332,7 +332,7 @@ def test_items_of_arrays(where):
     """A50"""
 
     def f(v, where):
-        old = v
+        old = v.copy()
         if where == "top":
             v[0] = 5.0
             v[1:] *= 2
@@ -359,7 +359,7 @@ def test_items_of_arrays_in_branches_not_taken():
 
     @kg.function
     def f(v):
-        w = v
+        w = v.copy()
         if v[0] > 10:
             v[0] = -1.0
         for i in kg.range(len(v)):

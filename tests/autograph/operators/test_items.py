@@ -32,11 +32,11 @@ def test_lists_in_lists_are_extended_in_place():
 def test_arrays_get_a_new_value():
     x, v = kg.placeholder(name="x"), kg.placeholder((2, 3), name="v")
     results = [
-        ag.assign_item(x, v, 0, 1),
-        ag.assign_item(x, v, (slice(None), 1)),
-        ag.update_item("*=", ag.item(v, 1), x),
-        ag.update_item("-=", ag.item(v, 1, 2), x),
-        ag.assign_item(9.0, v, ag.slice(None, 1, None)),
+        ag.assign_item(x, v.copy(), 0, 1),
+        ag.assign_item(x, v.copy(), (slice(None), 1)),
+        ag.update_item("*=", ag.item(v.copy(), 1), x),
+        ag.update_item("-=", ag.item(v.copy(), 1, 2), x),
+        ag.assign_item(9.0, v.copy(), ag.slice(None, 1, None)),
         v,
     ]
     start = np.arange(6.0).reshape(2, 3)

@@ -26,7 +26,7 @@ from ..skipped import is_library
 from .lists import List
 from .undefined import Undefined
 
-__all__ = ["Content", "cells", "is_users", "parts"]
+__all__ = ["Content", "cells", "is_special", "is_users", "parts"]
 
 _SEQUENCES = (list, deque)
 _BYTES = (bytearray, array)
@@ -101,7 +101,12 @@ def _attributes(value: Any) -> dict[str, Any]:
 
 def _counts(name: str, held: Any) -> bool:
     """Whether an attribute is the user's, and no import or note of Python's or ours."""
-    return not (name.startswith("__") and name.endswith("__")) and not isinstance(held, Undefined)
+    return not (is_special(name) or isinstance(held, Undefined))
+
+
+def is_special(name: str) -> bool:
+    """Whether a name is one of Python's own, such as that of the register of warnings."""
+    return name.startswith("__") and name.endswith("__")
 
 
 def _slots(value: Any) -> Iterator[tuple[str, Any]]:
@@ -142,7 +147,7 @@ def parts(value: Any, held: Content) -> Iterable[tuple[str, Any]]:
     elif isinstance(value, type):
         if is_users(value):
             special = vars(value).items()
-            yield from (("", part) for name, part in special if name[:2] == name[-2:] == "__")
+            yield from (("", part) for name, part in special if is_special(name))
             yield from (("", base) for base in value.__bases__)
     elif isinstance(value, (tuple, frozenset, *_CONTAINERS)):
         yield from (("", part) for part in value)

@@ -27,7 +27,7 @@ from ...graph.array import Array
 from ...graph.control.results import place_text
 from ...graph.errors import StagingError
 from ...graph.node import Node
-from .contents import Content, cells, is_users, parts
+from .contents import Content, cells, is_special, is_users, parts
 from .undefined import Undefined
 
 __all__ = ["Surroundings"]
@@ -165,7 +165,9 @@ def _rebound(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
     """The global variables that stand for other objects, but for imports and what is undefined."""
     missing = Undefined("")
     names = [n for n, value in before.items() if after.get(n, missing) is not value]
+    names = [n for n in names if not is_special(n)]
     if len(after) > len(before) - len(names):
         new = ((n, v) for n, v in after.items() if n not in before)
-        names += [n for n, v in new if not isinstance(v, (Undefined, ModuleType))]
+        kinds = Undefined, ModuleType
+        names += [n for n, v in new if not (isinstance(v, kinds) or is_special(n))]
     return names

@@ -108,7 +108,9 @@ def bernoulli(
     Parameters
     ----------
     prob
-        The probability of 1, from 0 to 1.
+        The probability of 1, from 0 to 1. Made by an inverse link (`kg.ilogit`, `kg.iprobit`,
+        `kg.icloglog`, `kg.icauchit`), it is as exact as by `logit`: the density is computed from
+        the linear predictor.
     logit
         Instead of `prob`: the log odds log(prob / (1 - prob)), any real number. Exact where the
         probability would round to 0 or 1.

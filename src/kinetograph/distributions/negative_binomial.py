@@ -66,7 +66,8 @@ def negative_binomial(
     size
         The number of successes, above zero, not necessarily whole.
     prob
-        The probability of success in one trial. For counts of mean m: prob = size / (size + m).
+        The probability of success in one trial. For counts of mean m: prob = size / (size + m),
+        which is exact for any positive m made by `kg.exp`.
     shape, dims, name
         Shape of the counts (default: the parameters'), names of its axes, name in the results.
 

@@ -69,7 +69,8 @@ def poisson(
     Parameters
     ----------
     rate
-        The expected number, not negative.
+        The expected number, not negative. Made by `kg.exp`, also times an exposure, it is as exact
+        as by `log_rate`.
     log_rate
         Instead of `rate`: its logarithm, any real number.
     shape, dims, name

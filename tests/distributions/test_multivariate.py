@@ -9,7 +9,9 @@ from scipy import stats
 import kinetograph as kg
 from kinetograph.distributions.family import FAMILIES
 from kinetograph.distributions.lkj import log_constant
+from kinetograph.graph.node import Apply, ancestors
 from kinetograph.graph.precision import x64
+from kinetograph.graph.representations import represent
 from kinetograph.models.model import Model
 
 
@@ -204,3 +206,62 @@ def test_observed_correlation_matrix():
     kg.observe(R, kg.lkj_correlation(eta, 2))
     wanted = stats.beta.logpdf(0.75, 1, 1) - np.log(2) - 1
     assert density(kg.model(eta)) == pytest.approx(wanted, rel=1e-12)
+
+
+def _no_factorisation(covariance):
+    """The factor that a covariance is known by, found without computing one."""
+    factor = represent(covariance.node, "cholesky")
+    assert factor is not None
+    found = {n.operation.name for n in ancestors([factor]) if isinstance(n, Apply)}
+    return kg.Array(factor), "cholesky" not in found
+
+
+def test_covariances_made_of_factors_are_not_factorised():
+    sd = kg.lognormal(0, 1, shape=3, name="sd")
+    L = kg.cholesky_variable(3, name="L")
+    fixed = np.linalg.cholesky(np.array([[2.0, 0.3], [0.3, 1.0]]))
+    R = kg.lkj_correlation(2, 3, name="R")
+    cases = {
+        "unknown factor": kg.chol_outer(L),
+        "scaled factor": kg.chol_outer(sd[:, None] * L),
+        "constant factor": kg.chol_outer(kg.exp(sd[0]) * fixed),
+        "scaled matrix": sd[:, None] * R * sd,
+        "outer product": kg.outer(sd, sd) * R,
+    }
+    L0 = np.linalg.cholesky(np.array([[1, 0.3, 0.1], [0.3, 1, -0.2], [0.1, -0.2, 1]]))
+    values = [np.array([0.5, 1.0, 2.0]), L0, L0 @ L0.T]
+    for name, covariance in cases.items():
+        factor, free = _no_factorisation(covariance)
+        assert free or name in ("scaled matrix", "outer product"), name  # the factor of R is known
+        program = kg.compile([sd, L, R], [covariance, factor])
+        matrix, got = (np.asarray(a) for a in program(*values))
+        np.testing.assert_allclose(got, np.linalg.cholesky(matrix), rtol=1e-12, atol=1e-14)
+
+
+def test_products_of_other_matrices_are_factorised():
+    a = kg.normal(0, 1, shape=(3, 3), name="a")
+    sd = kg.normal(0, 1, shape=3, name="sd")
+    R = kg.lkj_correlation(2, 3, name="R")
+    other = kg.lognormal(0, 1, shape=3, name="other")
+    positive = kg.lognormal(0, 1, shape=3, name="positive")
+    for matrix in (kg.chol_outer(a), sd[:, None] * R * sd, positive[:, None] * R * other, 2.0 * R):
+        assert represent(matrix.node, "cholesky") is None
+
+
+def test_likelihood_by_a_covariance_made_of_its_factor():
+    def at(by_factor):
+        sd = kg.lognormal(0, 1, shape=2, name="sd")
+        R = kg.lkj_correlation(2, 2, name="R")
+        observed = kg.data([[0.3, -1.0], [2.0, 0.1]])
+        if by_factor:
+            follows = kg.multivariate_normal(0.0, chol=sd[:, None] * kg.cholesky(R))
+        else:
+            follows = kg.multivariate_normal(0.0, sd[:, None] * R * sd)
+        kg.observe(observed, follows)
+        model = kg.model(sd, R)
+        # At the second point the correlation rounds to 1, and the matrix is singular.
+        points = np.array([[0.2, -0.4, 0.7], [0.2, -0.4, 22.0]])
+        return np.column_stack([model.log_prob(points), model.gradient(points)])
+
+    assert np.isfinite(at(True)).all()
+    np.testing.assert_allclose(at(False), at(True), rtol=1e-12)

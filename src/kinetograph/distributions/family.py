@@ -23,7 +23,7 @@ from ..graph.messages import describe
 from ..graph.node import Apply, Data, Node
 from ..graph.precision import float_dtype
 from ..graph.representations import represent
-from .support import POSITIVE, REAL, Interval, Support, bound_nodes
+from .support import POSITIVE, REAL, CholeskyCorrelation, Interval, Support, bound_nodes
 
 __all__ = ["FAMILIES", "Distribution", "Family", "Parameter", "Variable", "distribute", "shape_of"]
 
@@ -229,6 +229,11 @@ class Variable(Node):
                     node = elementwise(kind, self)
             self._forms[kind] = weakref.ref(node)
         return node
+
+    @property
+    def triangular(self) -> bool:  # type: ignore[override]
+        """Whether this is the Cholesky factor of a correlation matrix."""
+        return isinstance(self.support, CholeskyCorrelation)
 
     def check_inside(self) -> None:
         """Refuse to be an unknown of a branch or loop; its distribution may serve a density."""

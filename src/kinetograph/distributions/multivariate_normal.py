@@ -78,7 +78,9 @@ def multivariate_normal(
     mean
         The mean vector, along the last axis; a single number stands for all elements.
     cov
-        The covariance matrix, symmetric and positive definite, in the last two axes.
+        The covariance matrix, symmetric and positive definite, in the last two axes. It is not
+        factorised where its factor is known: in `kg.chol_outer(L)` of an unknown factor, and in
+        `sd[:, None] * R * sd` of positive unknowns and a correlation matrix.
     chol
         Instead of `cov`: its lower Cholesky factor L. Cheaper where it is at hand, for example
         `sd[:, None] * kg.cholesky(R)` for standard deviations and a correlation matrix

@@ -10,14 +10,14 @@ import jax.numpy as jnp
 import jax.scipy.linalg as jsl
 import numpy as np
 
-from .elementwise import Operand, as_node, astype, elementwise, floating
+from .elementwise import ELEMENTWISE, Operand, as_node, astype, elementwise, floating
 from .errors import ShapeError
-from .indexing import ravel
+from .indexing import RAVEL, SLICE, ravel
 from .messages import describe, describe_operands
-from .node import Apply, Node, Operation
+from .node import Apply, Data, Node, Operation
 from .precision import common_dtype, x64
-from .representations import represent
-from .shaping import reshape, transpose
+from .representations import Form, register, represent
+from .shaping import RESHAPE, TRANSPOSE, reshape, transpose
 
 __all__ = [
     "CHOLESKY",
@@ -213,6 +213,71 @@ def cholesky(x: Operand) -> Node:
     node = _square(x, "cholesky")
     known = represent(node, "cholesky")
     return Apply(CHOLESKY, (node,), node.shape, node.dtype) if known is None else known
+
+
+@register(MATMUL, "cholesky")
+def _factor_of_outer(node: Apply, form: Form) -> Node | None:
+    """L, where the product is L @ L.T of what is known to be a factor."""
+    factor, transposed = node.parents
+    ndim = len(factor.shape)
+    swapped = (*range(ndim - 2), ndim - 1, ndim - 2)
+    if (
+        isinstance(transposed, Apply)
+        and transposed.operation is TRANSPOSE
+        and transposed.parents[0] is factor
+        and transposed.attributes["axes"] == swapped
+        and _is_factor(factor, form)
+    ):
+        return factor
+    return None
+
+
+@register(ELEMENTWISE["multiply"], "cholesky")
+def _factor_of_scaled(node: Apply, form: Form) -> Node | None:
+    """s_i L_ij, where the product is s_i R_ij s_j of positive s and R has the factor L."""
+    factors: list[Node] = []
+    stack: list[Node] = [node]
+    while stack and len(factors) <= 3:
+        part = stack.pop()
+        if isinstance(part, Apply) and part.operation is ELEMENTWISE["multiply"]:
+            stack += part.parents
+        else:
+            factors.append(part)
+    size = node.shape[-1]
+    columns = [f for f in factors if f.shape == (size, 1)]
+    rows = [f for f in factors if f.shape in ((size,), (1, size))]
+    matrices = [f for f in factors if f.shape == (size, size)]
+    if len(factors) != 3 or not (columns and rows and matrices):
+        return None
+    if _scale(columns[0]) is not _scale(rows[0]) or form(_scale(rows[0]), "log") is None:
+        return None
+    factor = form(matrices[0], "cholesky")
+    return None if factor is None else elementwise("multiply", columns[0], factor)
+
+
+def _scale(node: Node) -> Node:
+    """The vector that a row or column is made of."""
+    while isinstance(node, Apply) and node.operation in (RESHAPE, RAVEL, SLICE):
+        if node.parents[0].size != node.size:
+            break
+        node = node.parents[0]
+    return node
+
+
+def _is_factor(node: Node, form: Form) -> bool:
+    """Whether a matrix is known to be lower triangular with a positive diagonal."""
+    if isinstance(node, Data):
+        lower = node.literal and not np.any(np.triu(node.value, 1))
+        return bool(lower) and bool(np.all(np.diagonal(node.value, axis1=-2, axis2=-1) > 0))
+    if not isinstance(node, Apply):
+        return node.triangular
+    if node.operation is ELEMENTWISE["multiply"]:
+        a, b = node.parents
+        return any(
+            x.shape == node.shape and _is_factor(x, form) and form(scale, "log") is not None
+            for x, scale in ((a, b), (b, a))
+        )
+    return node.operation is CHOLESKY
 
 
 def _system(a: Operand, b: Operand, operation: Operation, **attributes: Any) -> Node:

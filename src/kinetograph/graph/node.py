@@ -93,6 +93,7 @@ class Node:
         "shape",
     )
     kind = "node"
+    triangular = False  # whether the value is known to be a Cholesky factor
 
     def __init__(
         self,

@@ -8,6 +8,8 @@ probability was made of:
     log1m   log(1 - x)
     logit   log(x / (1 - x))
 
+and, for matrices, the lower Cholesky factor: `cholesky`.
+
 A form passes through whatever only moves elements (indexing, reshaping, joining, choosing) and
 through products, quotients and powers; any other operation has none. A rule for one more operation
 is added by `register`, so that links of other packages take part.

@@ -1,7 +1,7 @@
 """Probabilistic models and samplers as ordinary Python, compiled and differentiated exactly."""
 
 import sys as _sys
-from typing import TYPE_CHECKING as _TYPE_CHECKING
+import typing as _typing
 
 from .collector import paused as _paused
 
@@ -12,6 +12,7 @@ with _paused():
     from .autograph.function import StagedFunction, function
     from .distributions import *  # noqa: F403
     from .graph import functions as _functions
+    from .graph import mathematics as _mathematics
     from .graph.array import Array
     from .graph.checks import check
     from .graph.compile import compile
@@ -46,6 +47,7 @@ with _paused():
     from .graph.functions import *  # noqa: F403
     from .graph.inputs import data, placeholder
     from .graph.lift import lift
+    from .graph.mathematics import *  # noqa: F403
     from .graph.precision import precision
     from .graph.printing import print
     from .graph.ranges import Range, range
@@ -61,7 +63,7 @@ with _paused():
     from .streams.streams import RandomStreams
     from .version import __version__
 
-if _TYPE_CHECKING:
+if _typing.TYPE_CHECKING:
     from .graph.drawing import Drawing, draw_graph
 
 __all__ = [
@@ -138,6 +140,7 @@ __all__ = [
     "while_loop",
     *_distributions.__all__,
     *_functions.__all__,
+    *_mathematics.__all__,
 ]
 
 
@@ -145,12 +148,14 @@ __all__ = [
 random = RandomStreams(metaseed=20211121)
 
 
-def __getattr__(name: str) -> object:
-    # Drawing is imported when first used: most runs draw nothing, and importing takes time.
-    if name in ("Drawing", "draw_graph"):
-        from .graph import drawing
+if not _typing.TYPE_CHECKING:  # to type checkers, there is no other name than those above
 
-        return getattr(drawing, name)
-    # With name and module given, Python says "Did you mean ...?".
-    text = f"module {__name__!r} has no attribute {name!r}"
-    raise AttributeError(text, name=name, obj=_sys.modules[__name__])
+    def __getattr__(name):
+        # Drawing is imported when first used: most runs draw nothing, and importing takes time.
+        if name in ("Drawing", "draw_graph"):
+            from .graph import drawing
+
+            return getattr(drawing, name)
+        # With name and module given, Python says "Did you mean ...?".
+        text = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(text, name=name, obj=_sys.modules[__name__])

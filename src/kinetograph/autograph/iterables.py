@@ -13,7 +13,7 @@ from ..graph.array import Array
 from ..graph.control.results import place_text
 from ..graph.control.structure import flatten
 from ..graph.elementwise import as_node
-from ..graph.functions import minimum
+from ..graph.mathematics import minimum
 from ..graph.messages import describe
 from ..graph.ranges import Range, as_range
 

@@ -1,81 +1,76 @@
-"""The functions of arrays, as users call them: `kg.exp(x)`, `kg.sum(x, axis=0)`, `kg.ilogit(x)`.
+"""The functions of arrays, as users call them: `kg.log(x)`, `kg.sum(x, axis=0)`, `kg.sort(x)`.
 
-NumPy's own functions applied to arrays (`np.exp(x)`) arrive here too, through NumPy's protocols.
+Those of each element alone are in `mathematics`. NumPy's own functions applied to arrays
+(`np.exp(x)`) arrive here too, through NumPy's protocols. All are written out, so that editors and
+type checkers know them.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from . import derived, indexing, linear_algebra, reductions, segments, shaping
 from . import elementwise as ew
 from .array import Array
 
+__all__ = [
+    "all",
+    "any",
+    "argmax",
+    "argmin",
+    "chol_inverse",
+    "chol_outer",
+    "cholesky",
+    "clip",
+    "comb",
+    "concatenate",
+    "cov2cor",
+    "cummax",
+    "cummin",
+    "cumprod",
+    "cumsum",
+    "det",
+    "diag",
+    "einsum",
+    "imultilogit",
+    "inv",
+    "kron",
+    "log",
+    "log_comb",
+    "log_softmax",
+    "logdet",
+    "logsumexp",
+    "matmul",
+    "max",
+    "mean",
+    "median",
+    "min",
+    "one_hot",
+    "outer",
+    "pairwise_distance",
+    "prod",
+    "reshape",
+    "round",
+    "segment_max",
+    "segment_mean",
+    "segment_min",
+    "segment_prod",
+    "segment_sum",
+    "softmax",
+    "solve",
+    "solve_triangular",
+    "sort",
+    "stack",
+    "std",
+    "stop_gradient",
+    "sum",
+    "take",
+    "trace",
+    "transpose",
+    "var",
+    "where",
+]
+
 Axis = reductions.Axis
-
-
-def _elementwise(name: str, text: str, arity: int = 1) -> Callable[..., Array]:
-    if arity == 1:
-
-        def function(x: Any) -> Array:
-            return Array(ew.elementwise(name, x))
-
-    else:
-
-        def function(x: Any, y: Any) -> Array:  # type: ignore[misc]
-            return Array(ew.elementwise(name, x, y))
-
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = text
-    return function
-
-
-exp = _elementwise("exp", "e ** x.")
-expm1 = _elementwise("expm1", "exp(x) - 1, accurate near 0.")
-log1p = _elementwise("log1p", "log(1 + x), accurate near 0.")
-log2 = _elementwise("log2", "The logarithm to base 2.")
-log10 = _elementwise("log10", "The logarithm to base 10.")
-sqrt = _elementwise("sqrt", "The square root; NaN for x < 0.")
-square = _elementwise("square", "x * x.")
-abs = _elementwise("absolute", "The absolute value, with derivative 0 at 0.")
-sign = _elementwise("sign", "-1, 0 or 1.")
-floor = _elementwise("floor", "The largest whole number not above x.")
-ceil = _elementwise("ceil", "The smallest whole number not below x.")
-sin = _elementwise("sin", "The sine of an angle in radians.")
-cos = _elementwise("cos", "The cosine of an angle in radians.")
-tan = _elementwise("tan", "The tangent of an angle in radians.")
-arcsin = _elementwise("arcsin", "The inverse sine, in radians.")
-arccos = _elementwise("arccos", "The inverse cosine, in radians.")
-arctan = _elementwise("arctan", "The inverse tangent, in radians.")
-sinh = _elementwise("sinh", "The hyperbolic sine.")
-cosh = _elementwise("cosh", "The hyperbolic cosine.")
-tanh = _elementwise("tanh", "The hyperbolic tangent.")
-arcsinh = _elementwise("arcsinh", "The inverse hyperbolic sine.")
-arccosh = _elementwise("arccosh", "The inverse hyperbolic cosine.")
-arctanh = _elementwise("arctanh", "The inverse hyperbolic tangent.")
-sinpi = _elementwise("sinpi", "sin(pi x), exact at multiples of a half.")
-cospi = _elementwise("cospi", "cos(pi x), exact at multiples of a half.")
-tanpi = _elementwise("tanpi", "tan(pi x).")
-ilogit = _elementwise("expit", "The logistic function 1 / (1 + exp(-x)).")
-logit = _elementwise("logit", "log(p / (1 - p)).")
-iprobit = _elementwise("ndtr", "The standard normal distribution function.")
-icloglog = _elementwise("icloglog", "1 - exp(-exp(x)).")
-icauchit = _elementwise("icauchit", "1/2 + arctan(x) / pi.")
-softplus = _elementwise("softplus", "log(1 + exp(x)), without overflow.")
-log1mexp = _elementwise("log1mexp", "log(1 - exp(-x)) for x > 0, accurate at both ends.")
-gammaln = _elementwise("gammaln", "The logarithm of the absolute gamma function.")
-digamma = _elementwise("digamma", "The derivative of gammaln.")
-trigamma = _elementwise("trigamma", "The derivative of digamma.")
-erf = _elementwise("erf", "The error function.")
-erfc = _elementwise("erfc", "1 - erf(x), accurate for large x.")
-ndtri = _elementwise("ndtri", "The quantile function of the standard normal distribution.")
-log_ndtr = _elementwise("log_ndtr", "The logarithm of the standard normal distribution function.")
-maximum = _elementwise("maximum", "The larger of two values.", 2)
-minimum = _elementwise("minimum", "The smaller of two values.", 2)
-logaddexp = _elementwise("logaddexp", "log(exp(x) + exp(y)), without overflow.", 2)
-betaln = _elementwise("betaln", "The logarithm of the beta function.", 2)
-xlogy = _elementwise("xlogy", "x log(y), 0 where x = 0.", 2)
-xlog1py = _elementwise("xlog1py", "x log(1 + y), 0 where x = 0.", 2)
-arctan2 = _elementwise("arctan2", "The angle of the point (y, x), in radians.", 2)
 
 
 def log(x: Any, base: Any = None) -> Array:
@@ -144,24 +139,49 @@ def stop_gradient(x: Any) -> Array:
     return Array(ew.stop_gradient(x))
 
 
-def _reduction(name: str, text: str) -> Callable[..., Array]:
-    def function(x: Any, axis: Axis = None, keepdims: bool = False) -> Array:
-        return Array(reductions.reduce(name, x, axis, keepdims))
-
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = text + " `axis=None` takes all axes."
-    return function
+def sum(x: Any, axis: Axis = None, keepdims: bool = False) -> Array:
+    """The sum over axes. `axis=None` takes all axes."""
+    return Array(reductions.reduce("sum", x, axis, keepdims))
 
 
-sum = _reduction("sum", "The sum over axes.")
-prod = _reduction("prod", "The product over axes.")
-mean = _reduction("mean", "The mean over axes.")
-median = _reduction("median", "The median over axes.")
-max = _reduction("max", "The largest element over axes; ties share the gradient.")
-min = _reduction("min", "The smallest element over axes; ties share the gradient.")
-any = _reduction("any", "Whether any element over axes is true.")
-all = _reduction("all", "Whether all elements over axes are true.")
-logsumexp = _reduction("logsumexp", "log of the sum of exp(x) over axes, without overflow.")
+def prod(x: Any, axis: Axis = None, keepdims: bool = False) -> Array:
+    """The product over axes. `axis=None` takes all axes."""
+    return Array(reductions.reduce("prod", x, axis, keepdims))
+
+
+def mean(x: Any, axis: Axis = None, keepdims: bool = False) -> Array:
+    """The mean over axes. `axis=None` takes all axes."""
+    return Array(reductions.reduce("mean", x, axis, keepdims))
+
+
+def median(x: Any, axis: Axis = None, keepdims: bool = False) -> Array:
+    """The median over axes. `axis=None` takes all axes."""
+    return Array(reductions.reduce("median", x, axis, keepdims))
+
+
+def max(x: Any, axis: Axis = None, keepdims: bool = False) -> Array:
+    """The largest element over axes; ties share the gradient. `axis=None` takes all axes."""
+    return Array(reductions.reduce("max", x, axis, keepdims))
+
+
+def min(x: Any, axis: Axis = None, keepdims: bool = False) -> Array:
+    """The smallest element over axes; ties share the gradient. `axis=None` takes all axes."""
+    return Array(reductions.reduce("min", x, axis, keepdims))
+
+
+def any(x: Any, axis: Axis = None, keepdims: bool = False) -> Array:
+    """Whether any element over axes is true. `axis=None` takes all axes."""
+    return Array(reductions.reduce("any", x, axis, keepdims))
+
+
+def all(x: Any, axis: Axis = None, keepdims: bool = False) -> Array:
+    """Whether all elements over axes are true. `axis=None` takes all axes."""
+    return Array(reductions.reduce("all", x, axis, keepdims))
+
+
+def logsumexp(x: Any, axis: Axis = None, keepdims: bool = False) -> Array:
+    """log of the sum of exp(x) over axes, without overflow. `axis=None` takes all axes."""
+    return Array(reductions.reduce("logsumexp", x, axis, keepdims))
 
 
 def var(x: Any, axis: Axis = None, ddof: int = 0, keepdims: bool = False) -> Array:
@@ -174,19 +194,24 @@ def std(x: Any, axis: Axis = None, ddof: int = 0, keepdims: bool = False) -> Arr
     return Array(reductions.reduce("std", x, axis, keepdims, ddof=ddof))
 
 
-def _cumulative(name: str, text: str) -> Callable[..., Array]:
-    def function(x: Any, axis: int | None = None) -> Array:
-        return Array(reductions.cumulative(name, x, axis))
-
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"The running {text} along an axis (of the flattened array for None)."
-    return function
+def cumsum(x: Any, axis: int | None = None) -> Array:
+    """The running sum along an axis (of the flattened array for None)."""
+    return Array(reductions.cumulative("cumsum", x, axis))
 
 
-cumsum = _cumulative("cumsum", "sum")
-cumprod = _cumulative("cumprod", "product")
-cummax = _cumulative("cummax", "maximum")
-cummin = _cumulative("cummin", "minimum")
+def cumprod(x: Any, axis: int | None = None) -> Array:
+    """The running product along an axis (of the flattened array for None)."""
+    return Array(reductions.cumulative("cumprod", x, axis))
+
+
+def cummax(x: Any, axis: int | None = None) -> Array:
+    """The running maximum along an axis (of the flattened array for None)."""
+    return Array(reductions.cumulative("cummax", x, axis))
+
+
+def cummin(x: Any, axis: int | None = None) -> Array:
+    """The running minimum along an axis (of the flattened array for None)."""
+    return Array(reductions.cumulative("cummin", x, axis))
 
 
 def argmax(x: Any, axis: int | None = None, keepdims: bool = False) -> Array:
@@ -199,23 +224,44 @@ def argmin(x: Any, axis: int | None = None, keepdims: bool = False) -> Array:
     return Array(reductions.reduce("argmin", x, axis, keepdims))
 
 
-def _segment(name: str, text: str) -> Callable[..., Array]:
-    def function(x: Any, index: Any, num_segments: Any) -> Array:
-        return Array(segments.segment(name, x, index, num_segments))
+def segment_sum(x: Any, index: Any, num_segments: Any) -> Array:
+    """The sum (0 if there are none) of the x of each label 0, ..., num_segments - 1.
 
-    function.__name__ = function.__qualname__ = f"segment_{name}"
-    function.__doc__ = (
-        f"The {text} of the x of each label 0, ..., num_segments - 1. "
-        "A tuple of indices, with a tuple of numbers, groups by several labels."
-    )
-    return function
+    A tuple of indices, with a tuple of numbers, groups by several labels.
+    """
+    return Array(segments.segment("sum", x, index, num_segments))
 
 
-segment_sum = _segment("sum", "sum (0 if there are none)")
-segment_mean = _segment("mean", "mean (NaN if there are none)")
-segment_max = _segment("max", "maximum (-inf if there are none)")
-segment_min = _segment("min", "minimum (inf if there are none)")
-segment_prod = _segment("prod", "product (1 if there are none)")
+def segment_mean(x: Any, index: Any, num_segments: Any) -> Array:
+    """The mean (NaN if there are none) of the x of each label 0, ..., num_segments - 1.
+
+    A tuple of indices, with a tuple of numbers, groups by several labels.
+    """
+    return Array(segments.segment("mean", x, index, num_segments))
+
+
+def segment_max(x: Any, index: Any, num_segments: Any) -> Array:
+    """The maximum (-inf if there are none) of the x of each label 0, ..., num_segments - 1.
+
+    A tuple of indices, with a tuple of numbers, groups by several labels.
+    """
+    return Array(segments.segment("max", x, index, num_segments))
+
+
+def segment_min(x: Any, index: Any, num_segments: Any) -> Array:
+    """The minimum (inf if there are none) of the x of each label 0, ..., num_segments - 1.
+
+    A tuple of indices, with a tuple of numbers, groups by several labels.
+    """
+    return Array(segments.segment("min", x, index, num_segments))
+
+
+def segment_prod(x: Any, index: Any, num_segments: Any) -> Array:
+    """The product (1 if there are none) of the x of each label 0, ..., num_segments - 1.
+
+    A tuple of indices, with a tuple of numbers, groups by several labels.
+    """
+    return Array(segments.segment("prod", x, index, num_segments))
 
 
 def softmax(x: Any, axis: int = -1) -> Array:
@@ -302,24 +348,29 @@ def einsum(subscripts: str, *operands: Any) -> Array:
     return Array(linear_algebra.einsum(subscripts, *operands))
 
 
-def _matrix(name: str, text: str, function: Callable[..., Any]) -> Callable[..., Array]:
-    def wrapper(x: Any) -> Array:
-        return Array(function(x))
-
-    wrapper.__name__ = wrapper.__qualname__ = name
-    wrapper.__doc__ = text
-    return wrapper
+def inv(x: Any) -> Array:
+    """The inverse matrix."""
+    return Array(linear_algebra.inv(x))
 
 
-inv = _matrix("inv", "The inverse matrix.", linear_algebra.inv)
-det = _matrix("det", "The determinant.", linear_algebra.det)
-chol_outer = _matrix(
-    "chol_outer", "L @ L.T: the matrix whose lower Cholesky factor is given.", derived.chol_outer
-)
-chol_inverse = _matrix(
-    "chol_inverse", "The inverse of L @ L.T, given the factor L.", derived.chol_inverse
-)
-cov2cor = _matrix("cov2cor", "The correlations of a covariance matrix.", derived.cov2cor)
+def det(x: Any) -> Array:
+    """The determinant."""
+    return Array(linear_algebra.det(x))
+
+
+def chol_outer(x: Any) -> Array:
+    """L @ L.T: the matrix whose lower Cholesky factor is given."""
+    return Array(derived.chol_outer(x))
+
+
+def chol_inverse(x: Any) -> Array:
+    """The inverse of L @ L.T, given the factor L."""
+    return Array(derived.chol_inverse(x))
+
+
+def cov2cor(x: Any) -> Array:
+    """The correlations of a covariance matrix."""
+    return Array(derived.cov2cor(x))
 
 
 def trace(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
@@ -345,13 +396,3 @@ def kron(a: Any, b: Any) -> Array:
 def pairwise_distance(x: Any, y: Any = None) -> Array:
     """The Euclidean distances between the rows of x and those of y (of x, if not given)."""
     return Array(derived.pairwise_distance(x, y))
-
-
-# Everything public above, and nothing imported.
-__all__ = sorted(
-    name
-    for name, value in list(globals().items())
-    if callable(value)
-    and not name.startswith("_")
-    and name not in {"Array", "Callable", "Sequence", "Axis", "Any"}
-)

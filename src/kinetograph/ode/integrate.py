@@ -14,7 +14,8 @@ from ..autograph.directives import set_loop_options
 from ..autograph.lazily import convert_lazily
 from ..graph.array import Array
 from ..graph.elementwise import as_node
-from ..graph.functions import abs, exp, log, maximum, minimum, stop_gradient
+from ..graph.functions import log, stop_gradient
+from ..graph.mathematics import abs, exp, maximum, minimum
 from .arguments import Times
 from .right import Leaves
 from .step import Method

@@ -7,7 +7,8 @@ import numpy as np
 
 from ..autograph.lazily import convert_lazily
 from ..graph.array import Array
-from ..graph.functions import abs, maximum, minimum, stop_gradient
+from ..graph.functions import stop_gradient
+from ..graph.mathematics import abs, maximum, minimum
 from .right import Leaves, Right
 from .tableaus import Tableau
 

@@ -18,7 +18,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..autograph.lazily import convert_lazily
-from ..graph.functions import floor, log, where
+from ..graph.functions import log, where
+from ..graph.mathematics import floor
 from ..graph.ranges import range
 from ..streams.draws import one_uniform
 from .protocol import Info, Noise, Position, Statistic, Tuned

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ...graph import functions as graph_functions
+from ...graph import mathematics
 from ...graph.array import Array
 from ...graph.control.results import place_text
 from ...graph.errors import SymbolicError
@@ -131,12 +132,12 @@ def _sum(values: Any, start: Any = 0) -> Any:
 
 @_staged(min)
 def _min(*arguments: Any, **keywords: Any) -> Any:
-    return _extreme(min, graph_functions.minimum, arguments, keywords)
+    return _extreme(min, mathematics.minimum, arguments, keywords)
 
 
 @_staged(max)
 def _max(*arguments: Any, **keywords: Any) -> Any:
-    return _extreme(max, graph_functions.maximum, arguments, keywords)
+    return _extreme(max, mathematics.maximum, arguments, keywords)
 
 
 def _extreme(

@@ -9,7 +9,7 @@ from ...graph.control.structure import flatten
 from ...graph.control.variables import Variables
 from ...graph.control.while_loop import Options, as_bound, build, check_options
 from ...graph.elementwise import WEAK, as_node
-from ...graph.functions import maximum
+from ...graph.mathematics import maximum
 from ..verbosity import report
 from .branching import predicate
 from .leaks import Surroundings

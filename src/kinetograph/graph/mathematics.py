@@ -1,0 +1,294 @@
+"""Mathematical functions of each element alone: `kg.exp(x)`, `kg.gammaln(x)`, `kg.maximum(x, y)`.
+
+All are written out, so that editors and type checkers know them.
+"""
+
+from typing import Any
+
+from .array import Array
+from .elementwise import elementwise
+
+__all__ = [
+    "abs",
+    "arccos",
+    "arccosh",
+    "arcsin",
+    "arcsinh",
+    "arctan",
+    "arctan2",
+    "arctanh",
+    "betaln",
+    "ceil",
+    "cos",
+    "cosh",
+    "cospi",
+    "digamma",
+    "erf",
+    "erfc",
+    "exp",
+    "expm1",
+    "floor",
+    "gammaln",
+    "icauchit",
+    "icloglog",
+    "ilogit",
+    "iprobit",
+    "log10",
+    "log1mexp",
+    "log1p",
+    "log2",
+    "log_ndtr",
+    "logaddexp",
+    "logit",
+    "maximum",
+    "minimum",
+    "ndtri",
+    "sign",
+    "sin",
+    "sinh",
+    "sinpi",
+    "softplus",
+    "sqrt",
+    "square",
+    "tan",
+    "tanh",
+    "tanpi",
+    "trigamma",
+    "xlog1py",
+    "xlogy",
+]
+
+
+def exp(x: Any) -> Array:
+    """e ** x."""
+    return Array(elementwise("exp", x))
+
+
+def expm1(x: Any) -> Array:
+    """exp(x) - 1, accurate near 0."""
+    return Array(elementwise("expm1", x))
+
+
+def log1p(x: Any) -> Array:
+    """log(1 + x), accurate near 0."""
+    return Array(elementwise("log1p", x))
+
+
+def log2(x: Any) -> Array:
+    """The logarithm to base 2."""
+    return Array(elementwise("log2", x))
+
+
+def log10(x: Any) -> Array:
+    """The logarithm to base 10."""
+    return Array(elementwise("log10", x))
+
+
+def sqrt(x: Any) -> Array:
+    """The square root; NaN for x < 0."""
+    return Array(elementwise("sqrt", x))
+
+
+def square(x: Any) -> Array:
+    """x * x."""
+    return Array(elementwise("square", x))
+
+
+def abs(x: Any) -> Array:
+    """The absolute value, with derivative 0 at 0."""
+    return Array(elementwise("absolute", x))
+
+
+def sign(x: Any) -> Array:
+    """-1, 0 or 1."""
+    return Array(elementwise("sign", x))
+
+
+def floor(x: Any) -> Array:
+    """The largest whole number not above x."""
+    return Array(elementwise("floor", x))
+
+
+def ceil(x: Any) -> Array:
+    """The smallest whole number not below x."""
+    return Array(elementwise("ceil", x))
+
+
+def sin(x: Any) -> Array:
+    """The sine of an angle in radians."""
+    return Array(elementwise("sin", x))
+
+
+def cos(x: Any) -> Array:
+    """The cosine of an angle in radians."""
+    return Array(elementwise("cos", x))
+
+
+def tan(x: Any) -> Array:
+    """The tangent of an angle in radians."""
+    return Array(elementwise("tan", x))
+
+
+def arcsin(x: Any) -> Array:
+    """The inverse sine, in radians."""
+    return Array(elementwise("arcsin", x))
+
+
+def arccos(x: Any) -> Array:
+    """The inverse cosine, in radians."""
+    return Array(elementwise("arccos", x))
+
+
+def arctan(x: Any) -> Array:
+    """The inverse tangent, in radians."""
+    return Array(elementwise("arctan", x))
+
+
+def sinh(x: Any) -> Array:
+    """The hyperbolic sine."""
+    return Array(elementwise("sinh", x))
+
+
+def cosh(x: Any) -> Array:
+    """The hyperbolic cosine."""
+    return Array(elementwise("cosh", x))
+
+
+def tanh(x: Any) -> Array:
+    """The hyperbolic tangent."""
+    return Array(elementwise("tanh", x))
+
+
+def arcsinh(x: Any) -> Array:
+    """The inverse hyperbolic sine."""
+    return Array(elementwise("arcsinh", x))
+
+
+def arccosh(x: Any) -> Array:
+    """The inverse hyperbolic cosine."""
+    return Array(elementwise("arccosh", x))
+
+
+def arctanh(x: Any) -> Array:
+    """The inverse hyperbolic tangent."""
+    return Array(elementwise("arctanh", x))
+
+
+def sinpi(x: Any) -> Array:
+    """sin(pi x), exact at multiples of a half."""
+    return Array(elementwise("sinpi", x))
+
+
+def cospi(x: Any) -> Array:
+    """cos(pi x), exact at multiples of a half."""
+    return Array(elementwise("cospi", x))
+
+
+def tanpi(x: Any) -> Array:
+    """tan(pi x)."""
+    return Array(elementwise("tanpi", x))
+
+
+def ilogit(x: Any) -> Array:
+    """The logistic function 1 / (1 + exp(-x))."""
+    return Array(elementwise("expit", x))
+
+
+def logit(x: Any) -> Array:
+    """log(p / (1 - p))."""
+    return Array(elementwise("logit", x))
+
+
+def iprobit(x: Any) -> Array:
+    """The standard normal distribution function."""
+    return Array(elementwise("ndtr", x))
+
+
+def icloglog(x: Any) -> Array:
+    """1 - exp(-exp(x))."""
+    return Array(elementwise("icloglog", x))
+
+
+def icauchit(x: Any) -> Array:
+    """1/2 + arctan(x) / pi."""
+    return Array(elementwise("icauchit", x))
+
+
+def softplus(x: Any) -> Array:
+    """log(1 + exp(x)), without overflow."""
+    return Array(elementwise("softplus", x))
+
+
+def log1mexp(x: Any) -> Array:
+    """log(1 - exp(-x)) for x > 0, accurate at both ends."""
+    return Array(elementwise("log1mexp", x))
+
+
+def gammaln(x: Any) -> Array:
+    """The logarithm of the absolute gamma function."""
+    return Array(elementwise("gammaln", x))
+
+
+def digamma(x: Any) -> Array:
+    """The derivative of gammaln."""
+    return Array(elementwise("digamma", x))
+
+
+def trigamma(x: Any) -> Array:
+    """The derivative of digamma."""
+    return Array(elementwise("trigamma", x))
+
+
+def erf(x: Any) -> Array:
+    """The error function."""
+    return Array(elementwise("erf", x))
+
+
+def erfc(x: Any) -> Array:
+    """1 - erf(x), accurate for large x."""
+    return Array(elementwise("erfc", x))
+
+
+def ndtri(x: Any) -> Array:
+    """The quantile function of the standard normal distribution."""
+    return Array(elementwise("ndtri", x))
+
+
+def log_ndtr(x: Any) -> Array:
+    """The logarithm of the standard normal distribution function."""
+    return Array(elementwise("log_ndtr", x))
+
+
+def maximum(x: Any, y: Any) -> Array:
+    """The larger of two values."""
+    return Array(elementwise("maximum", x, y))
+
+
+def minimum(x: Any, y: Any) -> Array:
+    """The smaller of two values."""
+    return Array(elementwise("minimum", x, y))
+
+
+def logaddexp(x: Any, y: Any) -> Array:
+    """log(exp(x) + exp(y)), without overflow."""
+    return Array(elementwise("logaddexp", x, y))
+
+
+def betaln(x: Any, y: Any) -> Array:
+    """The logarithm of the beta function."""
+    return Array(elementwise("betaln", x, y))
+
+
+def xlogy(x: Any, y: Any) -> Array:
+    """x log(y), 0 where x = 0."""
+    return Array(elementwise("xlogy", x, y))
+
+
+def xlog1py(x: Any, y: Any) -> Array:
+    """x log(1 + y), 0 where x = 0."""
+    return Array(elementwise("xlog1py", x, y))
+
+
+def arctan2(y: Any, x: Any) -> Array:
+    """The angle of the point (y, x), in radians."""
+    return Array(elementwise("arctan2", y, x))

@@ -424,3 +424,51 @@ def test_numpy_arrays_of_two_names(change):
     for x in (1.0, -1.0):
         with contextlib.suppress(kg.StagingError, kg.SymbolicError):
             assert np.array_equal(staged(x), f(x))
+
+
+# Truth values as numbers.
+COUNTS = {
+    "sum": lambda x: (x > 0) + (x > 1),
+    "difference": lambda x: (x > 0) - (x > 1),
+    "product": lambda x: (x > 0) * (x > 1) + (x > 2),
+    "with True": lambda x: True + (x > 1),
+    "negative": lambda x: -(x > 1),
+    "floor division": lambda x: (x > 0) // True,
+    "remainder": lambda x: (x > 1) % True,
+    "power": lambda x: (x > 1) ** (x > 0),
+    "absolute": lambda x: abs(x > 1) + abs(x > 0),
+    "quotient": lambda x: (x > 1) / True,
+    "with numbers": lambda x: 3 * (x > 1) + 0.5 * (x > 0),
+    "sum of a list": lambda x: sum([x > 0, x > 1, x > 2]),
+}
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_comparisons_of_numbers_are_whole_numbers(name):
+    f = COUNTS[name]
+    x = kg.placeholder(name="x")
+    got = kg.compile([x], kg.autograph.convert(f)(x))
+    for value in (-1.0, 0.5, 1.5, 3.0):
+        wanted = f(value)
+        assert got(value) == wanted
+        assert got(value).dtype == np.asarray(wanted).dtype
+
+
+def test_comparisons_of_arrays_are_numpys():
+    x = np.array([-1.0, 0.5, 1.5])
+    f = kg.function(lambda x: ((x > 0) + (x > 1), (x > 0) * (x > 1), (x > 0).sum(), ~(x > 0)))
+    wanted = ((x > 0) + (x > 1), (x > 0) * (x > 1), (x > 0).sum(), ~(x > 0))
+    for one, other in zip(f(x), wanted, strict=True):
+        assert np.array_equal(one, other)
+
+
+def test_counters_count_comparisons():
+    @kg.function
+    def f(xs):
+        n, both = 0, 0
+        for x in xs:
+            n += x > 0
+            both = both + ((x > 0) + (x > 1) == 2)
+        return n, both
+
+    assert f([-1.0, 0.5, 1.5, 3.0]) == (3, 2)

@@ -9,7 +9,7 @@ import numpy as np
 from . import elementwise as ew
 from . import indexing, linear_algebra, reductions, shaping
 from .dims import check_dims
-from .errors import SymbolicError, SymbolicTruthError
+from .errors import NoAttributeError, SymbolicError, SymbolicTruthError
 from .messages import describe
 from .node import Data, Node
 from .numpy_protocol import VIEWS, apply_function, apply_ufunc
@@ -125,7 +125,7 @@ class Array:
         """The stream of a random draw; `fn.state[array.rng]` is its state in a function."""
         stream = getattr(self.node, "stream", None)
         if stream is None:
-            raise SymbolicError(
+            raise NoAttributeError(
                 f"{describe(self.node)} is not a random draw and has no stream; draws are made by "
                 "kg.random or kg.RandomStreams"
             )
@@ -139,6 +139,10 @@ class Array:
     @property
     def mT(self) -> "Array":
         """The transposes of the matrices in the last two axes."""
+        if self.ndim < 2:
+            raise NoAttributeError(
+                f"{describe(self.node)} has shape {self.shape} and no matrices to transpose"
+            )
         return self._view(shaping.swapaxes(self, -1, -2))
 
     @property
@@ -148,22 +152,22 @@ class Array:
 
     # Arithmetic.
     def __add__(self, other: Any) -> "Array":
-        return Array(ew.elementwise("add", self, other))
+        return Array(ew.elementwise("add", *_counted(self, other)))
 
     def __radd__(self, other: Any) -> "Array":
-        return Array(ew.elementwise("add", other, self))
+        return Array(ew.elementwise("add", *_counted(other, self)))
 
     def __sub__(self, other: Any) -> "Array":
-        return Array(ew.elementwise("subtract", self, other))
+        return Array(ew.elementwise("subtract", *_counted(self, other)))
 
     def __rsub__(self, other: Any) -> "Array":
-        return Array(ew.elementwise("subtract", other, self))
+        return Array(ew.elementwise("subtract", *_counted(other, self)))
 
     def __mul__(self, other: Any) -> "Array":
-        return Array(ew.elementwise("multiply", self, other))
+        return Array(ew.elementwise("multiply", *_counted(self, other)))
 
     def __rmul__(self, other: Any) -> "Array":
-        return Array(ew.elementwise("multiply", other, self))
+        return Array(ew.elementwise("multiply", *_counted(other, self)))
 
     def __truediv__(self, other: Any) -> "Array":
         return Array(ew.elementwise("divide", self, other))
@@ -172,22 +176,22 @@ class Array:
         return Array(ew.elementwise("divide", other, self))
 
     def __floordiv__(self, other: Any) -> "Array":
-        return Array(ew.elementwise("floor_divide", self, other))
+        return Array(ew.elementwise("floor_divide", *_counted(self, other)))
 
     def __rfloordiv__(self, other: Any) -> "Array":
-        return Array(ew.elementwise("floor_divide", other, self))
+        return Array(ew.elementwise("floor_divide", *_counted(other, self)))
 
     def __mod__(self, other: Any) -> "Array":
-        return Array(ew.elementwise("remainder", self, other))
+        return Array(ew.elementwise("remainder", *_counted(self, other)))
 
     def __rmod__(self, other: Any) -> "Array":
-        return Array(ew.elementwise("remainder", other, self))
+        return Array(ew.elementwise("remainder", *_counted(other, self)))
 
     def __pow__(self, other: Any) -> "Array":
-        return Array(ew.power(self, other))
+        return Array(ew.power(*_counted(self, other)))
 
     def __rpow__(self, other: Any) -> "Array":
-        return Array(ew.power(other, self))
+        return Array(ew.power(*_counted(other, self)))
 
     def __matmul__(self, other: Any) -> "Array":
         return Array(linear_algebra.matmul(self, other))
@@ -202,13 +206,13 @@ class Array:
         return other // self, other % self
 
     def __neg__(self) -> "Array":
-        return Array(ew.elementwise("negative", self))
+        return Array(ew.elementwise("negative", *_counted(self)))
 
     def __pos__(self) -> "Array":
         return self
 
     def __abs__(self) -> "Array":
-        return Array(ew.elementwise("absolute", self))
+        return Array(ew.elementwise("absolute", *_counted(self)))
 
     def __round__(self, ndigits: int | None = None) -> "Array":
         return Array(ew.round_to(self, ndigits or 0))
@@ -488,6 +492,18 @@ class Array:
                 f"formatting it as {spec!r}", "print it by kg.print, or return it and format that"
             )
         return format(self.node.value.item() if spec else repr(self), spec)  # type: ignore[attr-defined]
+
+
+def _counted(*operands: Any) -> tuple[Any, ...]:
+    """Single truth values as whole numbers, as Python's operators take them: True + True is 2."""
+    for operand in operands:
+        node = getattr(operand, "node", operand)
+        single = isinstance(node, (bool, np.bool_)) or (
+            isinstance(node, Node) and node.dtype.kind == "b" and not node.shape
+        )
+        if not single:
+            return operands
+    return tuple(ew.astype(operand, np.int64) for operand in operands)
 
 
 def _is_basic(key: Any) -> bool:

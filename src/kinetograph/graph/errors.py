@@ -15,6 +15,7 @@ __all__ = [
     "KinetographWarning",
     "LoopError",
     "ModelError",
+    "NoAttributeError",
     "ShapeError",
     "StagingError",
     "StartError",
@@ -61,6 +62,10 @@ class SymbolicError(KinetographError, TypeError):
 
 class SymbolicTruthError(SymbolicError, NotImplementedError):
     """Python asked for the truth, or the number, of an array whose value is not known."""
+
+
+class NoAttributeError(SymbolicError, AttributeError):
+    """An attribute was read that only other arrays have: draws, results of loops, matrices."""
 
 
 class CheckError(KinetographError, ValueError):

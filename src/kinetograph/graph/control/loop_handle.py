@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..array import Array
-from ..errors import SymbolicError
+from ..errors import NoAttributeError
 from ..messages import describe
 from ..node import PART, Apply, Node
 from .contexts import ControlFlowContext
@@ -41,4 +41,4 @@ def handle(node: Node) -> LoopHandle:
     """The loop an array comes from."""
     if isinstance(node, Apply) and node.operation is PART and isinstance(node.parents[0], While):
         return LoopHandle(node.parents[0])
-    raise SymbolicError(f"{describe(node)} is not the result of a while loop")
+    raise NoAttributeError(f"{describe(node)} is not the result of a while loop")

@@ -59,9 +59,6 @@ class Array:
     def __init__(self, node: Node) -> None:
         self.node = node
 
-    def __reduce__(self) -> Any:
-        return Array, (self.node,)
-
     # Views, which share the elements of an array in NumPy.
     def _view(self, node: Node) -> "Array":
         """An array of the same elements, or of some of them."""
@@ -81,6 +78,17 @@ class Array:
     def _living_parts(self) -> "list[Array]":
         parts = (part() for part in getattr(self, "_parts", ()))
         return [part for part in parts if part is not None]
+
+    def __deepcopy__(self, memo: Any) -> "Array":
+        # Another handle on the same node, by which the rest of the graph knows it.
+        return Array(self.node) if type(self) is Array else self
+
+    def __reduce__(self) -> Any:
+        raise TypeError(
+            f"{describe(self.node)} cannot be pickled alone: an array is a place in a graph, which "
+            "others know it by. Pickle the model or the compiled function that it belongs to, or "
+            "write all arrays that belong together by one kg.save_graph(path, arrays)"
+        )
 
     # What is known without running anything.
     @property

@@ -91,14 +91,23 @@ def _labels(value: Any) -> tuple[dict[str, np.ndarray], tuple[str, ...] | None]:
     dims = getattr(value, "dims", None)
     coords = getattr(value, "coords", None)
     if dims is not None and coords is not None and not isinstance(dims, dict):
-        return {d: np.asarray(coords[d]) for d in dims if d in coords}, tuple(map(str, dims))
+        labels = {d: _plain(coords[d]) for d in dims if d in coords}
+        return labels, tuple(map(str, dims))
     index = getattr(value, "index", None)
     axes = getattr(value, "axes", None)
     if index is not None and isinstance(axes, list):
         names = [axis.name for axis in axes if isinstance(getattr(axis, "name", None), str)]
         if len(names) == len(axes):
-            return {n: np.asarray(a) for n, a in zip(names, axes, strict=True)}, tuple(names)
+            return {n: _plain(a) for n, a in zip(names, axes, strict=True)}, tuple(names)
     return {}, None
+
+
+def _plain(labels: Any) -> np.ndarray:
+    """Labels as an array; texts, which pandas keeps as objects, as texts."""
+    array = np.asarray(labels)
+    if array.dtype.kind == "O" and all(isinstance(label, str) for label in array.flat):
+        return array.astype(str)
+    return array
 
 
 def _refuse_missing(bad: np.ndarray, array: np.ndarray, what: str) -> None:

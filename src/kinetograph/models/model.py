@@ -8,22 +8,22 @@ import jax
 import numpy as np
 
 from ..distributions.family import Variable
-from ..distributions.support import REAL, Interval
 from ..graph.array import Array
 from ..graph.compile import limit_reached
-from ..graph.control.loops import While
-from ..graph.control.state import Assigned, Read
 from ..graph.control.subgraph import Control, Looping, everything
-from ..graph.derivatives import no_accumulator
 from ..graph.errors import DimsError, ModelError, ShapeError
 from ..graph.inside_jax import outside
 from ..graph.lower import Room
-from ..graph.messages import describe, names_in_scope, site_text
+from ..graph.messages import names_in_scope, site_text
 from ..graph.node import Data, Node
 from ..graph.precision import x64
+from ..graph.saving.document import decode, encode
+from ..graph.serialise import graph_from_bytes, graph_to_bytes
+from .checks import check_component, check_nodes, check_target
 from .density import Density, Term, data_environment
 from .dims import collect_coords, dims_of
 from .discovery import Component, discover
+from .labels import axis_names, check_coords, check_group, check_name
 from .names import assign_names, unknowns_in_scope
 from .potential import in_jax, potential
 
@@ -47,21 +47,22 @@ class Model:
         factors: Sequence[Node],
         component: Component,
         coords: Mapping[str, Any],
+        names: dict[Node, str] | None = None,
     ) -> None:
+        self._made_of = targets, tuple(factors), check_coords(coords)
         self.targets = tuple(targets)
         self.component = component
         self.observed = tuple(dict.fromkeys(component.observed))
         used = [n for n in component.nodes if isinstance(n, Data) and not n.literal]
-        names = assign_names(
-            dict.fromkeys([*targets, *component.unknowns, *used, *self.observed]), targets
-        )
+        named = dict.fromkeys([*targets, *component.unknowns, *used, *self.observed])
+        names = assign_names(named, targets) if names is None else names
         self._node_names = names
         terms = [v.distribution for v in component.unknowns if v.distribution is not None]
         terms += component.likelihoods
         self.density = Density(
             component.unknowns, [Term(node) for node in (*terms, *component.factors, *factors)]
         )
-        _check_nodes(self.density)
+        check_nodes(self.density)
         self.room = Room()  # of the backward passes of its loops
         self.most_trips: dict[Looping, int] = {}
         self.data = tuple(dict.fromkeys([*used, *self.observed]))
@@ -69,9 +70,27 @@ class Model:
         self.names = tuple(names[v] for v in component.unknowns)
         self.free_size = self.density.free_size
         self._dims = dims_of([*self.targets, *self.data, *component.unknowns])
-        given = {str(k): np.asarray(v) for k, v in coords.items()}
-        self.coords = collect_coords(self.data, given)
+        self.coords = check_coords(collect_coords(self.data, check_coords(coords)))
+        self._check_names()
         self._check_dims()
+
+    def _check_names(self) -> None:
+        for node in dict.fromkeys([*self.targets, *self.data, *self.component.unknowns]):
+            what = f"an array{site_text(node)}"
+            check_name(self.name(node), what, "give it another name by name=")
+        for node in self.targets:
+            if not node.size:
+                raise ModelError(
+                    f"model: {self.name(node)}{site_text(node)} has no elements, shape "
+                    f"{node.shape}; leave it out of the targets"
+                )
+        if not self.free_size:
+            raise ModelError("model: the unknowns have no elements, so there is nothing to sample")
+        constant = [n for n in self.data if n not in self.observed]
+        groups = {"draws": self.targets, "observed data": self.observed, "other data": constant}
+        for group, nodes in groups.items():
+            members = [(self.name(n), self.dims(n), n.shape) for n in nodes]
+            check_group(group, members, ("chain", "draw") if group == "draws" else ())
 
     def _check_dims(self) -> None:
         used = {dim for dims in self._dims.values() for dim in dims}
@@ -109,6 +128,10 @@ class Model:
     def dims(self, node: Node) -> tuple[str | None, ...]:
         """The dims of a target, an unknown or a data array of this model."""
         return self._dims[node]
+
+    def axes(self, node: Node) -> tuple[str, ...]:
+        """How results call the axes of a target or a data array of this model."""
+        return axis_names(self.name(node), self.dims(node))
 
     @property
     def arguments(self) -> tuple[Data, ...]:
@@ -379,6 +402,18 @@ class Model:
 
         return draw_model(self, collapse)
 
+    # Copies, and what is loaded elsewhere, have the names of this model and nodes of their own.
+    def _content(self) -> Any:
+        targets, factors, coords = self._made_of
+        names = list(self._node_names.items())
+        return list(targets.items()), factors, vars(self.component), names, list(coords.items())
+
+    def __reduce__(self) -> Any:
+        return _loaded, (graph_to_bytes(self._content(), "pickling a model"),)
+
+    def __deepcopy__(self, memo: Any) -> "Model":
+        return _made(decode(encode(self._content(), foreign=True)))
+
     def __repr__(self) -> str:
         unknowns = ", ".join(
             f"{self.name(v)} {v.shape}" if v.shape else self.name(v)
@@ -391,16 +426,18 @@ class Model:
         )
 
 
-def _check_nodes(density: Density) -> None:
-    """Refuse what a log density cannot have."""
-    for node in everything(density.nodes):
-        if isinstance(node, (Read, Assigned)):
-            raise ModelError(
-                f"model: the density depends on state {node.cell.title}{site_text(node)}; states "
-                "belong to compiled functions: a density must not change from call to call"
-            )
-        if isinstance(node, While) and node.grad == "stack" and node.bound is None:
-            raise no_accumulator(node)
+def _loaded(data: bytes) -> Model:
+    return _made(graph_from_bytes(data, "this model"))
+
+
+def _made(content: Any) -> Model:
+    targets, factors, component, names, coords = content
+    return Model(dict(targets), factors, Component(**component), dict(coords), dict(names))
+
+
+def _outside(name: str, node: Variable, value: np.ndarray, more: str = "") -> ValueError:
+    got = np.array2string(value, threshold=6)
+    return ValueError(f"{name}: must be {node.support.describe()}, got {got}{more}")
 
 
 def model(
@@ -430,9 +467,9 @@ def model(
     ------
     ModelError
         If no array is unknown, a target is data, an unknown is discrete, a flat unknown has no
-        density, two targets share a name, or a likelihood was lost.
+        density, two arrays share a name, or a name cannot be one in results and files.
     DimsError
-        If a dimension has two lengths or two sets of labels.
+        If a dimension has two lengths or two sets of labels, or labels that files cannot hold.
 
     Examples
     --------
@@ -454,9 +491,9 @@ def model(
     names: dict[Node, str] = {}
     nodes: dict[Node, None] = {}
     for array in arrays:
-        nodes[_target(array, None)] = None
+        nodes[check_target(array, None)] = None
     for name, array in named_targets.items():
-        node = _target(array, name)
+        node = check_target(array, name)
         if node in names:
             raise ModelError(f"one array is given two names, {names[node]!r} and {name!r}")
         names[node] = name
@@ -468,84 +505,7 @@ def model(
     factor_nodes = [f.node for f in terms]
     roots = [*nodes, *factor_nodes]
     component = discover(roots)
-    _check(component, [*component.factors, *factor_nodes])
+    check_component(component, [*component.factors, *factor_nodes])
     given = {node: names.get(node, "") for node in nodes}
     given = assign_names(nodes, {n: name for n, name in given.items() if name})
     return Model(given, factor_nodes, component, coords or {})
-
-
-def _outside(name: str, node: Variable, value: np.ndarray, more: str = "") -> ValueError:
-    got = np.array2string(value, threshold=6)
-    return ValueError(f"{name}: must be {node.support.describe()}, got {got}{more}")
-
-
-def _target(array: Any, name: str | None) -> Node:
-    what = f"target {name!r}" if name else "a target"
-    if not isinstance(array, Array):
-        raise TypeError(f"model: {what} is a {type(array).__name__}, not a kinetograph array")
-    node = array.node
-    if isinstance(node, Data):
-        raise ModelError(f"model: {what}, {describe(node)}, is data, which cannot be sampled")
-    if isinstance(node, Variable) and node.observed_by is not None:
-        raise ModelError(
-            f"model: {what} is {node.observed_by}, not an unknown, so there is nothing to sample"
-        )
-    return node
-
-
-def _check(component: Component, factors: Sequence[Node]) -> None:
-    for node in component.nodes:
-        if node.kind == "placeholder":
-            raise ModelError(
-                f"model: {describe(node)}{site_text(node)} is a placeholder; "
-                "use kg.data for values that are known before sampling"
-            )
-    if not component.unknowns:
-        raise ModelError("model: none of the arrays in the model are unknown")
-    for v in component.unknowns:
-        if v.dtype.kind != "f":
-            raise ModelError(
-                f"model: {describe(v)}{site_text(v)} is a discrete random variable that does not "
-                "have a fixed value; gradients cannot move it. Observe it, sum it out of the "
-                "density, or replace it by a continuous one"
-            )
-        if v.observed_by is not None:
-            raise ModelError(
-                f"model: {describe(v)}{site_text(v)} is {v.observed_by} and is used as an unknown, "
-                "too; write the distribution again"
-            )
-    priors = [v for v in component.unknowns if v.distribution is not None]
-    if not priors and not component.likelihoods and not factors:
-        raise ModelError(
-            "model: none of the arrays in the model are associated with a probability density, "
-            "so a model cannot be defined; observe data or give the unknowns distributions"
-        )
-    _check_flat(component, factors)
-
-
-def _check_flat(component: Component, factors: Sequence[Node]) -> None:
-    """A flat unbounded unknown on which no term depends has no proper posterior."""
-    terms = [v.distribution for v in component.unknowns if v.distribution is not None]
-    reached: set[Node] = set()
-    stack: list[Node] = [*terms, *component.likelihoods, *factors]
-    while stack:
-        node = stack.pop()
-        if node not in reached:
-            reached.add(node)
-            stack.extend(node.parents)
-    for v in component.unknowns:
-        if v.distribution is None and v not in reached and _is_improper(v):
-            raise ModelError(
-                f"model: no density depends on {describe(v)}{site_text(v)}, which is flat and "
-                "unbounded, so it has no posterior; give it a distribution or remove it"
-            )
-
-
-def _is_improper(v: Variable) -> bool:
-    support = v.support
-    if support is REAL:
-        return True
-    if not isinstance(support, Interval):
-        return False
-    bounds = (support.lower, support.upper)
-    return any(not isinstance(b, Node) and bool(np.any(np.isinf(b))) for b in bounds)

@@ -25,10 +25,6 @@ from .program import Program
 __all__ = ["as_tree", "check_tree"]
 
 
-def _dims(model: Model, node: Node, name: str) -> tuple[str, ...]:
-    return tuple(d or f"{name}_dim_{i}" for i, d in enumerate(model.dims(node)))
-
-
 def _dataset(
     model: Model, values: Mapping[str, tuple[Node, np.ndarray]], lead: tuple[str, ...]
 ) -> Any:
@@ -37,7 +33,7 @@ def _dataset(
     variables: dict[str, Any] = {}
     coords: dict[str, Any] = {}
     for name, (node, array) in values.items():
-        dims = _dims(model, node, name)
+        dims = model.axes(node)
         variables[name] = ((*lead, *dims), array)
         for dim, size in zip(dims, node.shape, strict=True):
             coords[dim] = model.coords.get(dim, np.arange(size))

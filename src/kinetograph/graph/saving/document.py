@@ -126,7 +126,7 @@ class _Encoder:
     def array(self, value: np.ndarray) -> int:
         place = self.array_places.get(id(value))
         if place is None:
-            if value.dtype.kind not in "biufUS":
+            if value.dtype.kind not in "biufUSMm":
                 raise KinetographError(f"arrays of {value.dtype} cannot be written")
             place = self.array_places[id(value)] = len(self.arrays)
             self.arrays.append(value)

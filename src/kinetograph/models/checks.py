@@ -1,0 +1,105 @@
+"""What cannot be a model, and how it is refused."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..distributions.family import Variable
+from ..distributions.support import REAL, Interval
+from ..graph.array import Array
+from ..graph.control.loops import While
+from ..graph.control.state import Assigned, Read
+from ..graph.control.subgraph import everything
+from ..graph.derivatives import no_accumulator
+from ..graph.errors import ModelError
+from ..graph.messages import describe, site_text
+from ..graph.node import Data, Node
+from .density import Density
+from .discovery import Component
+
+__all__ = ["check_component", "check_nodes", "check_target"]
+
+
+def check_nodes(density: Density) -> None:
+    """Refuse what a log density cannot have."""
+    for node in everything(density.nodes):
+        if isinstance(node, (Read, Assigned)):
+            raise ModelError(
+                f"model: the density depends on state {node.cell.title}{site_text(node)}; states "
+                "belong to compiled functions: a density must not change from call to call"
+            )
+        if isinstance(node, While) and node.grad == "stack" and node.bound is None:
+            raise no_accumulator(node)
+
+
+def check_target(array: Any, name: str | None) -> Node:
+    what = f"target {name!r}" if name else "a target"
+    if not isinstance(array, Array):
+        raise TypeError(f"model: {what} is a {type(array).__name__}, not a kinetograph array")
+    node = array.node
+    if isinstance(node, Data):
+        raise ModelError(f"model: {what}, {describe(node)}, is data, which cannot be sampled")
+    if isinstance(node, Variable) and node.observed_by is not None:
+        raise ModelError(
+            f"model: {what} is {node.observed_by}, not an unknown, so there is nothing to sample"
+        )
+    return node
+
+
+def check_component(component: Component, factors: Sequence[Node]) -> None:
+    for node in component.nodes:
+        if node.kind == "placeholder":
+            raise ModelError(
+                f"model: {describe(node)}{site_text(node)} is a placeholder; "
+                "use kg.data for values that are known before sampling"
+            )
+    if not component.unknowns:
+        raise ModelError("model: none of the arrays in the model are unknown")
+    for v in component.unknowns:
+        if v.dtype.kind != "f":
+            raise ModelError(
+                f"model: {describe(v)}{site_text(v)} is a discrete random variable that does not "
+                "have a fixed value; gradients cannot move it. Observe it, sum it out of the "
+                "density, or replace it by a continuous one"
+            )
+        if v.observed_by is not None:
+            raise ModelError(
+                f"model: {describe(v)}{site_text(v)} is {v.observed_by} and is used as an unknown, "
+                "too; write the distribution again"
+            )
+    priors = [v for v in component.unknowns if v.distribution is not None]
+    if not priors and not component.likelihoods and not factors:
+        raise ModelError(
+            "model: none of the arrays in the model are associated with a probability density, "
+            "so a model cannot be defined; observe data or give the unknowns distributions"
+        )
+    _check_flat(component, factors)
+
+
+def _check_flat(component: Component, factors: Sequence[Node]) -> None:
+    """A flat unbounded unknown on which no term depends has no proper posterior."""
+    terms = [v.distribution for v in component.unknowns if v.distribution is not None]
+    reached: set[Node] = set()
+    stack: list[Node] = [*terms, *component.likelihoods, *factors]
+    while stack:
+        node = stack.pop()
+        if node not in reached:
+            reached.add(node)
+            stack.extend(node.parents)
+    for v in component.unknowns:
+        if v.distribution is None and v not in reached and _is_improper(v):
+            raise ModelError(
+                f"model: no density depends on {describe(v)}{site_text(v)}, which is flat and "
+                "unbounded, so it has no posterior; give it a distribution or remove it"
+            )
+
+
+def _is_improper(v: Variable) -> bool:
+    support = v.support
+    if support is REAL:
+        return True
+    if not isinstance(support, Interval):
+        return False
+    bounds = (support.lower, support.upper)
+    return any(not isinstance(b, Node) and bool(np.any(np.isinf(b))) for b in bounds)

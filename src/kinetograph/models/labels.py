@@ -1,0 +1,117 @@
+"""What results are labelled by, checked before anything is drawn.
+
+A target becomes a variable of the results and each of its axes a dimension, called as the user
+calls it or `theta_dim_0`; observed and other data likewise, each in a group of their own. xarray
+and netCDF want the names of a group to differ, and allow most characters.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..graph.errors import DimsError, ModelError
+
+__all__ = ["Labelled", "axis_names", "check_coords", "check_group", "check_name"]
+
+Labelled = tuple[str, tuple[str | None, ...], tuple[int, ...]]  # name, dims, shape
+
+
+def axis_names(name: str, dims: tuple[str | None, ...]) -> tuple[str, ...]:
+    """The dimensions of an array in results; a name that two axes have serves the first."""
+    return tuple(
+        dim if dim is not None and dim not in dims[:i] else f"{name}_dim_{i}"
+        for i, dim in enumerate(dims)
+    )
+
+
+def check_name(name: Any, what: str, change: str) -> None:
+    """Refuse names that files cannot hold.
+
+    Raises
+    ------
+    ModelError
+        If the name is not printable text, holds a slash, or is "." or "..".
+    """
+    if not isinstance(name, str):
+        raise ModelError(f"model: a name is text, got {name!r} for {what}; {change}")
+    reason = ""
+    if "/" in name:
+        reason = "holds a slash, which separates the groups of results"
+    elif name in ("", ".", "..") or name.strip() != name:
+        reason = "is empty, a dot, or begins or ends with a space"
+    elif not name.isprintable():
+        reason = "holds a character that cannot be printed"
+    if reason:
+        raise ModelError(f"model: {what} is named {name!r}, which {reason}; {change}")
+
+
+def check_group(group: str, members: Iterable[Labelled], lead: tuple[str, ...] = ()) -> None:
+    """Refuse names that clash in one group of the results; `lead` are its dimensions before all.
+
+    Raises
+    ------
+    ModelError
+        If a variable is called as a dimension.
+    DimsError
+        If a dimension has two lengths, or is called as one of `lead`.
+    """
+    members = list(members)
+    axes: dict[str, tuple[int, str, str]] = {}
+    for name, dims, shape in members:
+        for i, (axis, size) in enumerate(zip(axis_names(name, dims), shape, strict=True)):
+            what = f"axis {i} of {name}"
+            if axis in lead:
+                raise DimsError(
+                    f"model: {what} is called {axis!r}, as a dimension that all {group} have; "
+                    "give it another name by dims="
+                )
+            check_name(axis, what, "give it another name by dims=")
+            own = "by itself" if axis not in dims else "by dims="
+            old, other, how = axes.setdefault(axis, (size, what, own))
+            if old != size:
+                raise DimsError(
+                    f"model: {other} (named {how}) and {what} (named {own}) are both called "
+                    f"{axis!r}, but have lengths {old} and {size}; give one another name by dims="
+                )
+    for name, _, _ in members:
+        change = "give the array another name by name=, or the axis by dims="
+        if name in lead:
+            raise ModelError(
+                f"model: {name!r} is an array and a dimension that all {group} have; "
+                "give the array another name by name="
+            )
+        if name in axes:
+            raise ModelError(f"model: {name!r} is an array and {axes[name][1]}; {change}")
+
+
+def check_coords(coords: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """The labels of dimensions as arrays that results can hold.
+
+    Raises
+    ------
+    DimsError
+        If labels are no one-dimensional array of numbers, texts or dates.
+    """
+    return {str(dim): _labels(str(dim), given) for dim, given in coords.items()}
+
+
+def _labels(dim: str, given: Any) -> np.ndarray:
+    change = f"give numbers, texts or dates: coords={{{dim!r}: [...]}}"
+    try:
+        labels = np.asarray(given)
+    except ValueError:
+        labels = np.asarray(None)
+    if labels.ndim != 1:
+        raise DimsError(
+            f"model: the labels of {dim!r} are not one-dimensional, got {given!r:.60}; {change}"
+        )
+    if labels.dtype.kind == "O" and all(isinstance(label, str) for label in labels):
+        labels = labels.astype(str)
+    if labels.dtype.kind not in "biufUSMm":
+        wrong = next((v for v in labels if not isinstance(v, str)), labels.dtype)
+        raise DimsError(
+            f"model: the labels of {dim!r} are not all of one kind, or of one that files cannot "
+            f"hold: {wrong!r} ({type(wrong).__name__}); {change}"
+        )
+    return labels

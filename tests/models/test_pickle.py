@@ -1,0 +1,118 @@
+"""Models in other processes: pickled, copied, and sampled to the same bits."""
+
+import copy
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import kinetograph as kg
+
+
+def halved(value):
+    return value / 2
+
+
+def build():
+    """Every kind of term: compressed, plain, factors, loops, unknown bounds, names of all sorts."""
+    rng = np.random.default_rng(0)
+    mu, tau = kg.normal(0, 1), kg.half_normal(1)
+    theta = kg.normal(mu, tau, shape=3, dims="school")
+    low = kg.uniform(mu, 10.0, name="low")
+    index = kg.data(rng.integers(0, 3, 40))
+    y = kg.data(rng.normal(size=40), dims="day")
+    kg.observe(y, kg.normal(theta[index], 1.0))
+    kg.observe(rng.poisson(3, 5), kg.poisson(low + 12.0), name="counts")
+    kg.factor(kg.log_density(kg.normal(0, 1), theta.sum()))
+    (level,) = kg.while_loop(lambda v: v < 5.0, lambda v: v + tau, [tau])
+    days = np.arange(40).astype("M8[D]")
+    return kg.model(
+        mu, level=level, theta=theta, factors=[-level], coords={"school": list("äbc"), "day": days}
+    )
+
+
+@pytest.mark.parametrize("way", [copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))])
+def test_a_copy_is_the_same_model(way):
+    model = build()
+    twin = way(model)
+    assert repr(twin) == repr(model)
+    assert twin.names == model.names
+    assert [twin.dims(n) for n in twin.targets] == [model.dims(n) for n in model.targets]
+    for dim, labels in model.coords.items():
+        np.testing.assert_array_equal(twin.coords[dim], labels)
+    assert str(twin.plot()) == str(model.plot())
+    assert not set(twin.component.nodes) & set(model.component.nodes)
+    again = way(twin)
+    at = np.linspace(-0.5, 0.5, model.free_size)
+    np.testing.assert_array_equal(again.gradient(at), model.gradient(at))
+
+
+GRADIENT = """
+import pickle, sys
+model, at = pickle.load(sys.stdin.buffer)
+pickle.dump(model.gradient(at), sys.stdout.buffer)
+"""
+
+DRAWS = """
+import pickle, sys
+import kinetograph as kg
+model, settings = pickle.load(sys.stdin.buffer)
+tree = kg.mcmc(model, **settings)
+draws = {k: v.values for k, v in tree["posterior"].dataset.data_vars.items()}
+pickle.dump(draws, sys.stdout.buffer)
+"""
+
+
+def in_another_process(program, *given):
+    done = subprocess.run(
+        [sys.executable, "-c", program], input=pickle.dumps(given), capture_output=True
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    return pickle.loads(done.stdout)
+
+
+def test_another_process_computes_the_same_bits():
+    model = build()
+    at = np.linspace(-0.5, 0.5, model.free_size)
+    np.testing.assert_array_equal(in_another_process(GRADIENT, model, at), model.gradient(at))
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
+def test_another_process_draws_the_same_bits():
+    model = build()
+    settings = {"draws": 20, "warmup": 20, "chains": 1, "seed": 3, "progress": False}
+    tree = kg.mcmc(model, **settings)
+    draws = in_another_process(DRAWS, model, settings)
+    assert list(draws) == list(tree["posterior"].dataset.data_vars)
+    for name, values in draws.items():
+        np.testing.assert_array_equal(values, tree["posterior"][name].values)
+
+
+def test_labels_of_pandas_are_pickled():
+    pd = pytest.importorskip("pandas")
+    y = kg.data(pd.Series([3.0, 4.0], index=pd.Index(["Oslo", "Bonn"], name="city")))
+    b = kg.normal(0, 1)
+    kg.observe(y, kg.normal(b, 1))
+    twin = pickle.loads(pickle.dumps(kg.model(b)))
+    assert list(twin.coords["city"]) == ["Oslo", "Bonn"]
+
+
+def test_functions_are_pickled_as_python_can():
+    x = kg.normal(0, 1)
+    density = kg.lift(halved)(x)
+    twin = pickle.loads(pickle.dumps(kg.model(x, factors=density)))
+    assert twin.log_prob([0.5]) == kg.model(x, factors=density).log_prob([0.5])
+    hidden = kg.model(x, factors=kg.lift(lambda v: v * 2)(x))
+    with pytest.raises(kg.KinetographError, match=r"pickling a model: .* must be importable"):
+        pickle.dumps(hidden)
+    assert copy.deepcopy(hidden).log_prob([0.5]) == hidden.log_prob([0.5])
+
+
+def test_arrays_alone():
+    mu = kg.normal(0, 1)
+    assert copy.deepcopy({"a": [mu]})["a"][0].node is mu.node
+    with pytest.raises(TypeError, match=r"mu cannot be pickled alone: .* kg.save_graph"):
+        pickle.dumps(mu)

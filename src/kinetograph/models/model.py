@@ -71,8 +71,8 @@ class Model:
         self.free_size = self.density.free_size
         self._dims = dims_of([*self.targets, *self.data, *component.unknowns])
         self.coords = check_coords(collect_coords(self.data, check_coords(coords)))
-        self._check_names()
         self._check_dims()
+        self._check_names()
 
     def _check_names(self) -> None:
         for node in dict.fromkeys([*self.targets, *self.data, *self.component.unknowns]):

@@ -7,6 +7,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import kinetograph as kg
+from kinetograph.ode.step import Method
 
 METHODS = ("tsit5", "dopri5")
 TIMES = np.arange(21.0)
@@ -46,9 +47,10 @@ def differences(function, x, step=1e-6):
 def test_weights_are_consistent(method):
     """Every row of a Runge-Kutta method sums to its time, and the error of a constant is none."""
     tableau = {"tsit5": kg.ode.TSIT5, "dopri5": kg.ode.DOPRI5}[method]
+    # Terms of up to 100 have a rounding error of 1e-14 each.
     for row, c in zip(tableau.a, tableau.c, strict=True):
-        assert sum(row) == pytest.approx(c, abs=1e-15)
-    assert sum(tableau.error) == pytest.approx(0.0, abs=1e-15)
+        assert sum(row) == pytest.approx(c, abs=1e-12)
+    assert sum(tableau.error) == pytest.approx(0.0, abs=1e-12)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -81,10 +83,11 @@ def test_order_conditions(method):
         (a @ a @ c**2, 1 / 60),
         (a @ a @ a @ c, 1 / 120),
     ]
+    # Sums of seven terms of up to 100, rounded in any order, are right to 1e-13.
     for vector, value in fourth + fifth:
-        assert b @ vector == pytest.approx(value, abs=1e-14)
+        assert b @ vector == pytest.approx(value, abs=1e-12)
     for vector, value in fourth:
-        assert lower @ vector == pytest.approx(value, abs=1e-14)
+        assert lower @ vector == pytest.approx(value, abs=1e-12)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -332,6 +335,33 @@ def test_too_many_steps_can_be_an_error():
         kg.compile([], y)()
 
 
+def test_times_of_every_scale_and_offset():
+    """The unit of time does not matter, nor where it begins; nor intervals of no length."""
+    rate, start, length = (kg.placeholder(name=name) for name in ("rate", "start", "length"))
+    ts = start + length * np.array([0.0, 0.5, 1.0])
+    f = kg.compile(
+        [rate, start, length],
+        kg.ode.solve(lambda t, y: -rate * y, 1.0, ts, on_limit="error"),
+    )
+    for scale in (1e-200, 4.9e-18, 1.0, 4.9e18, 1e200):
+        np.testing.assert_allclose(f(scale, 0.0, 0.7 / scale), np.exp([0, -0.35, -0.7]), rtol=1e-5)
+    for scale in (1e-5, 1.0):
+        offset = 1e9 / scale
+        np.testing.assert_allclose(f(scale, offset, 1 / scale), np.exp([0, -0.5, -1]), rtol=1e-5)
+    np.testing.assert_array_equal(f(1.0, 0.0, 0.0), 1.0)
+    np.testing.assert_array_equal(f(1.0, 1e20, 0.0), 1.0)
+
+
+def test_what_stops_short_can_be_an_error():
+    y0, k = kg.placeholder(name="y0"), kg.placeholder(name="k")
+    y = kg.ode.solve(lambda t, y: k * y**2, y0, [0.0, 0.5, 1.5], on_limit="error")
+    f = kg.compile([y0, k], y)
+    np.testing.assert_allclose(f(0.5, 1.0), [0.5, 1 / 1.5, 2], rtol=1e-5)
+    for start, factor in ((1.0, 1.0), (1.0, np.nan), (np.nan, 1.0)):
+        with pytest.raises(kg.LoopError, match=r"test_solver.py:\d+\): the last of the times"):
+            f(start, factor)
+
+
 def test_a_singularity_gives_nan():
     """y' = y^2 from 1 is 1 / (1 - t): steps get shorter for ever."""
     y = kg.ode.solve(lambda t, y: y**2, 1.0, [0.0, 0.5, 1.5, 2.0])
@@ -348,6 +378,32 @@ def test_what_is_not_finite_gives_nan_soon(start):
     f = kg.compile([y0], kg.ode.solve(lambda t, y: kg.sqrt(y), y0, [0.0, 1.0, 2.0]))
     assert np.isnan(f(start)[1:]).all()
     assert max(f.most_trips.values()) < 1000
+
+
+def test_steps_follow_the_error_of_every_element():
+    """The error is relative to the larger end of a step, and its mean is over all elements."""
+    x = np.array([1.0, 3.0])
+    right = lambda t, y: [2.0 * y[0], -y[1]]
+    trial = Method(right, kg.ode.DOPRI5, rtol=1e-2, atol=1e-3)
+    leaves = [kg.placeholder(name=n) for n in "uv"]
+    new, _, square = trial.step(0.0, leaves, right(0.0, leaves), 0.5)
+    *ends, square = kg.compile(leaves, [*new, square])(*x)
+    # The same step by hand: the error is the difference of the two solutions.
+    rates, stages = np.array([2.0, -1.0]), [np.array([2.0, -1.0]) * x]
+    for row in kg.ode.DOPRI5.a:
+        after = x + 0.5 * sum(w * s for w, s in zip(row, stages, strict=True))
+        stages.append(rates * after)
+    error = 0.5 * sum(w * s for w, s in zip(kg.ode.DOPRI5.error, stages, strict=True))
+    scale = 1e-3 + 1e-2 * np.maximum(np.abs(x), np.abs(after))
+    np.testing.assert_allclose(ends, after, rtol=1e-12)
+    np.testing.assert_allclose(square, np.mean((error / scale) ** 2), rtol=1e-8)
+
+
+def test_a_step_into_where_f_is_not_finite_is_made_again():
+    """y' = -10 sqrt(y) from 1 is (1 - 5 t)^2; the first step would go far below 0."""
+    slope = lambda t, y: -10 * kg.sqrt(y)
+    y = kg.ode.solve(slope, 1.0, [0.0, 0.15], first_step=0.15, on_limit="error")
+    assert kg.compile([], y)()[1] == pytest.approx(0.0625, rel=1e-4)
 
 
 # Misuse.

@@ -86,6 +86,8 @@ def _check_increasing(ts: np.ndarray, t0: np.ndarray | None) -> None:
             f"solve: ts must increase, but ts[{i}] = {ts[i]:g} is followed by ts[{i + 1}] = "
             f"{ts[i + 1]:g}{place_text()}"
         )
+    if t0 is not None and not np.isfinite(t0):
+        raise ValueError(f"solve: t0 is {t0}{place_text()}; it must be finite")
     if t0 is not None and not t0 <= ts[0]:
         raise ValueError(f"solve: ts[0] = {ts[0]:g} lies before t0 = {t0:g}{place_text()}")
 

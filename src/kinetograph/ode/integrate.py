@@ -25,6 +25,7 @@ __all__ = ["Limits", "integrate"]
 SAFETY, SHRINK, GROW = 0.9, 0.2, 10.0
 NOW, BEFORE = 0.17, 0.04  # exponents of the errors of this step and of the one before
 SMALLEST, LARGEST = 1e-20, 1e30  # squared errors that are told apart
+SHORTEST = 1e-12  # of the interval: near time 0 steps are no smaller than at this time
 
 
 class Limits(NamedTuple):
@@ -38,8 +39,11 @@ class Limits(NamedTuple):
 @convert_lazily
 def integrate(
     method: Method, times: Times, y: Leaves, slopes: Leaves, step: Any, limits: Limits
-) -> Leaves:
-    """The values at all times, from the value and the slopes at the first; NaN if not reached."""
+) -> tuple[Leaves, Any]:
+    """The values at all times, from the value and the slopes at the first; NaN if not reached.
+
+    And whether it got stuck: no further step can be made, and not for want of steps.
+    """
     count = times.ends.shape[0]
     tiny = 16 * float(np.finfo(times.start.dtype).eps)
     results = [Array(as_node(np.full((count, *leaf.shape), np.nan, leaf.dtype))) for leaf in y]
@@ -48,7 +52,9 @@ def integrate(
     i = times.first
     t, end = times.start, times.ends[min(i, count - 1)]
     before: Any = 0.0  # the logarithm of the error of the last step that was taken whole
-    while i < count and t <= end and step > tiny * maximum(abs(t), abs(end)):
+    least = SHORTEST * abs(times.ends[-1] - times.start)
+    # A step too small to change the time ends it, unless it is all that is left.
+    while i < count and t <= end and (step > tiny * maximum(abs(t), least) or step >= end - t):
         set_loop_options(
             maximum_iterations=limits.steps,
             on_limit=limits.on_limit,
@@ -84,4 +90,5 @@ def integrate(
             else:
                 before = error
                 t = t + size
-    return results
+    able = t <= end and (step > tiny * maximum(abs(t), least) or step >= end - t)
+    return results, i < count and not able

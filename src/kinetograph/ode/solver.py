@@ -4,7 +4,9 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from ..graph.control.results import check_function
+from ..graph.checks import run_time_check
+from ..graph.control.results import check_function, place_text
+from ..graph.errors import LoopError
 from .arguments import read_first_step, read_options, read_start, read_times
 from .integrate import Limits, integrate
 from .right import Leaves, Right
@@ -12,6 +14,10 @@ from .step import Method, choose_first_step
 
 __all__ = ["solve"]
 
+_SHORT = (
+    "the last of the times was not reached: steps became too small to change the time, as where f "
+    "is not finite or the solution ends, or a time lies before another that it follows"
+)
 ROOM = 2**18  # bytes of a buffer that is worth having at once, rather than to be grown on demand
 
 
@@ -63,8 +69,8 @@ def solve(
         The largest number of steps, with those that were refused. If not given, 1000 for
         rtol = 1e-6, more for a smaller one (in proportion to rtol^(-1/5)), and 4 for each time.
     on_limit
-        When `max_steps` do not suffice: `"nan"`, or `"error"`, with which a compiled function
-        raises.
+        When a time is not reached, as `max_steps` do not suffice or a step gets too small to
+        change the time: `"nan"`, or `"error"`, with which a compiled function raises.
     grad
         How derivatives of the loop of steps get the values of all steps: see `kg.while_loop`.
         Where a buffer for `max_steps` is small, `"auto"` is `"stack"`.
@@ -125,7 +131,8 @@ def solve(
     slopes = right(times.start, leaves)
     trial = Method(right, tableau, rtol, atol)
     if first_step is None:
-        step = choose_first_step(trial, times.start, leaves, slopes)
+        span = times.ends[-1] - times.start
+        step = choose_first_step(trial, times.start, leaves, slopes, span)
     else:
         step = read_first_step(first_step)
     if max_steps is None:
@@ -133,7 +140,10 @@ def solve(
     if grad == "auto" and max_steps * _row_bytes(leaves) <= ROOM:
         grad = "stack"
     limits = Limits(int(max_steps), "error" if on_limit == "error" else "stop", grad)
-    return pattern.fill(integrate(trial, times, leaves, slopes, step, limits))
+    results, stuck = integrate(trial, times, leaves, slopes, step, limits)
+    if on_limit == "error":
+        run_time_check(~stuck, LoopError, f"solve{place_text()}: {_SHORT}")
+    return pattern.fill(results)
 
 
 def _row_bytes(leaves: Leaves) -> int:

@@ -62,17 +62,23 @@ def _mean_square(values: Leaves, scales: Leaves) -> Array:
 
 
 @convert_lazily
-def choose_first_step(method: Method, t: Array, y: Leaves, slopes: Leaves) -> Array:
-    """A step with an error well below the tolerance (Hairer, Nørsett, Wanner, p. 169)."""
+def choose_first_step(method: Method, t: Array, y: Leaves, slopes: Leaves, span: Array) -> Array:
+    """A step with an error well below the tolerance (Hairer, Nørsett, Wanner, p. 169).
+
+    Time is measured in the length of the interval, so that its unit does not matter.
+    """
+    if not span > 0:
+        span = 1.0
     scales = [method.scale(abs(leaf)) for leaf in y]
     d0 = _mean_square(y, scales) ** 0.5
-    d1 = _mean_square(slopes, scales) ** 0.5
+    changes = [span * slope for slope in slopes]
+    d1 = _mean_square(changes, scales) ** 0.5
     trial: Any = 1e-6
     if d0 >= 1e-5 and d1 >= 1e-5:
-        trial = 0.01 * d0 / d1
-    ahead = [leaf + trial * slope for leaf, slope in zip(y, slopes, strict=True)]
-    later = method.right(t + trial, ahead)
-    bends = [a - b for a, b in zip(later, slopes, strict=True)]
+        trial = minimum(0.01 * d0 / d1, 1.0)
+    ahead = [leaf + trial * change for leaf, change in zip(y, changes, strict=True)]
+    later = method.right(t + trial * span, ahead)
+    bends = [span * (a - b) for a, b in zip(later, slopes, strict=True)]
     curvature = maximum(d1, _mean_square(bends, scales) ** 0.5 / trial)
     if curvature <= 1e-15:
         step = maximum(1e-6, trial * 1e-3)
@@ -81,4 +87,4 @@ def choose_first_step(method: Method, t: Array, y: Leaves, slopes: Leaves) -> Ar
     step = minimum(100 * trial, step)
     if not np.isfinite(step):  # as where f is not finite a little ahead
         step = trial
-    return stop_gradient(step)
+    return stop_gradient(step * span)

@@ -49,7 +49,8 @@ class Jet:
 
     def __truediv__(self, other):
         other = self.constant(other)
-        return self * other.chain(1 / other.v, -1 / other.v**2, 2 / other.v**3)
+        v = np.float64(other.v)  # which divides by 0
+        return self * other.chain(1 / v, -1 / v**2, 2 / v**3)
 
     def __neg__(self):
         return self * -1
@@ -106,7 +107,22 @@ class Plain:
         return x.chain(np.sin(x.v), np.cos(x.v), -np.sin(x.v)) if isinstance(x, Jet) else np.sin(x)
 
     def log(self, x):
-        return x.chain(np.log(x.v), 1 / x.v, -1 / x.v**2) if isinstance(x, Jet) else np.log(x)
+        if not isinstance(x, Jet):
+            return np.log(x)
+        v = np.float64(x.v)
+        return x.chain(np.log(v), 1 / v, -1 / v**2)
+
+    def sqrt(self, x):
+        if not isinstance(x, Jet):
+            return np.sqrt(x)
+        root = np.sqrt(np.float64(x.v))
+        return x.chain(root, 0.5 / root, -0.25 / root**3)
+
+    def where(self, pred, yes, no):
+        return yes if pred else no
+
+    def pick(self, values, place):
+        return values[place]
 
 
 class Graph:
@@ -132,6 +148,15 @@ class Graph:
 
     def log(self, x):
         return np.log(x)
+
+    def sqrt(self, x):
+        return np.sqrt(x)
+
+    def where(self, pred, yes, no):
+        return kg.where(pred, yes, no)
+
+    def pick(self, values, place):
+        return kg.stack(values)[place]
 
 
 # The loops of the requirements. Each is a function of (ops, x, w).

@@ -1,12 +1,16 @@
 """Random programs of branches and loops: compiled, interpreted and in plain Python they agree.
 
 A program is a tree of tuples over two numbers, which two interpreters read: one builds a graph, one
-runs Python on jets, which carry exact derivatives along.
+runs Python on jets, which carry exact derivatives along. What Python does not compute, or nobody
+reads, must not matter: roots, logarithms and quotients stand at the ends of their domains on ways
+that are not taken, and in loop variables without readers.
 """
+
+import functools
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from tests.graph.control.helpers import (
     DIRECTION,
@@ -34,6 +38,10 @@ def programs(depth):
         st.tuples(st.just("while"), st.sampled_from([0.4, 2.0, 5.0]), st.integers(0, 4), inner),
         st.tuples(st.just("scan"), st.integers(0, 3), inner),
         st.tuples(st.just("rows"), inner),
+        st.tuples(st.just("root"), st.integers(0, 8)),
+        st.tuples(st.just("unread"), st.integers(0, 3), inner),
+        st.tuples(st.just("edge"), st.sampled_from(["where", "cond"]), st.booleans()),
+        st.tuples(st.just("pick"), st.integers(0, 4)),
     )
 
 
@@ -66,6 +74,14 @@ def run(program, ops, a, b):
     if kind == "scan":
         count, body = parts
         return ops.scan(lambda a, b: run(body, ops, a, b), (a, b), count)
+    if kind == "root":
+        return root(ops, parts[0], a, b)
+    if kind == "unread":
+        return unread(ops, *parts, a, b)
+    if kind == "edge":
+        return edge(ops, *parts, a, b)
+    if kind == "pick":
+        return pick(ops, *parts, a, b)
     assert kind == "rows"
     (body,) = parts
 
@@ -76,15 +92,84 @@ def run(program, ops, a, b):
     return ops.total(row, [a, b + 1, a - b], [b, a, 2 * a]) * 0.4, b
 
 
+def root(ops, most, a, b):
+    """Newton's iteration until nothing changes, so that the root of the change is that of 0."""
+    square = a * a + 0.5
+
+    def turn(x, change, n):
+        new = 0.5 * (x + square / x)
+        return new, ops.sqrt((new - x) * (new - x)), n + 1
+
+    def more(x, change, n):
+        return (change > 1e-12) & (n < most)
+
+    x, _, n = ops.loop(more, turn, (0 * a + 1.0, 0 * a + 1.0, 0))
+    return x + 0.1 * b, b * x + 0.1 * n
+
+
+def unread(ops, count, body, a, b):
+    """Loop variables of which nobody reads the last value, some of them for one another."""
+
+    def turn(i, a, b, p, q, r):
+        c, d = run(body, ops, a, b)
+        return i + 1, c, d, ops.sqrt(0 * c), q * p + d / (c - c), ops.log(0 * r)
+
+    _, a, b, *_ = ops.loop(
+        lambda i, *rest: i < count, turn, (0, a, b, 0 * a + 1.0, 0 * a + 1.0, 0 * b + 1.0)
+    )
+    return a, b
+
+
+def edge(ops, how, equal, a, b):
+    """Both sides are at the ends of their domains where they are not taken, also in ties."""
+    level = ops.where(a > 0, a, 0 * a) if equal else 0.4
+    gap = a - level
+    sides = (lambda: ops.sqrt(gap) + ops.log(gap)), (lambda: b / (1 + b * b))
+    above = ops.where(gap > 0, sides[0](), sides[1]()) if how == "where" else None
+    chosen = ops.cond(gap > 0, *sides) if how == "cond" else above
+    return 0.3 * chosen + 0.5 * a, b - 0.2 * chosen
+
+
+def pick(ops, count, a, b):
+    """Reads by computed places."""
+
+    def turn(i, s):
+        return i + 1, s + ops.pick([a, b, a * b], (2 * i + 1) % 3) * (i + 0.5)
+
+    _, s = ops.loop(lambda i, s: i < count, turn, (0, 0 * a))
+    return 0.5 * s, a - 0.3 * b
+
+
 def outcome(program, ops, a, b):
     c, d = run(program, ops, a, b)
     return c + 0.7 * d
 
 
+def plain(program, at):
+    with np.errstate(all="ignore"):
+        return plain_derivatives(lambda ops, a, b: outcome(program, ops, a, b), at)
+
+
+def check_rows(program, points):
+    """Value, gradient and Hessian times a direction of every row of a batch, or of one point."""
+    expected = [plain(program, at) for at in points]
+    one = len(points) == 1
+    x, y = (kg.placeholder(() if one else (len(points),), name=name) for name in "xy")
+    graph = functools.partial(outcome, program, Graph())
+    rows = graph(x, y) if one else kg.vmap(graph)(x, y)
+    slopes = kg.gradients(rows if one else rows.sum(), [x, y])
+    products = kg.jvp(slopes, [x, y], [np.full(x.shape, d) for d in DIRECTION])
+    f = kg.compile([x, y], [rows, *slopes, *products])
+    given_rows = points[0] if one else np.transpose(points)
+    found = np.reshape(f(*given_rows), (5, -1)).T
+    for row, (value, slope, curvature) in zip(found, expected, strict=True):
+        wanted = [value, *slope, *(curvature @ np.array(DIRECTION))]
+        atol = 1e-10 * (1 + np.abs(curvature).max() + np.abs(slope).max())
+        np.testing.assert_allclose(row, wanted, rtol=1e-8, atol=atol)
+
+
 def check(program, at):
-    expected_value, slope, curvature = plain_derivatives(
-        lambda ops, a, b: outcome(program, ops, a, b), at
-    )
+    expected_value, slope, curvature = plain(program, at)
     assert np.all(np.isfinite(curvature))
     x, y = kg.placeholder(name="x"), kg.placeholder(name="y")
     z = outcome(program, Graph(), x, y)
@@ -124,10 +209,35 @@ QUIET = {
 }
 
 
-@settings(max_examples=8, **QUIET)
+@settings(max_examples=4, **QUIET)
 @given(programs(2), POINTS)
 def test_random_programs(program, at):
     check(program, at)
+
+
+ROWS = [(-1.3, 0.4), (0.4, -0.6), (0.9, 1.7), (0.2, 0.4)]
+
+
+@settings(max_examples=4, **QUIET)
+@given(programs(2))
+def test_random_programs_in_batches(program):
+    check_rows(program, ROWS)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+@settings(max_examples=500, phases=[Phase.generate], **QUIET)
+@given(programs(2))
+def test_500_random_programs_in_batches(program):
+    check_rows(program, ROWS)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+@settings(max_examples=500, phases=[Phase.generate], **QUIET)
+@given(programs(2), POINTS)
+def test_500_random_programs(program, at):
+    check_rows(program, [at])
 
 
 @pytest.mark.slow

@@ -94,6 +94,16 @@ def test_loops_name_the_line_and_the_index():
         first_above(np.array(U), 4.0)
 
 
+def test_loops_end_at_a_fault():
+    """Without that the NaN that is read would keep this one going for ever."""
+    u, i = placeholders()
+    (last,) = kg.while_loop(lambda j: np.logical_not(u[j] > 4), lambda j: (j + 1,), (i,))
+    f = kg.compile([u, i], last)
+    assert f([1.0, 5.0, 2.0], 0) == 1
+    with pytest.raises(kg.BoundsError, match="index 3 is out"):
+        f(U, 1)
+
+
 def test_branches_and_batches_look_only_where_they_are_taken():
     u, i = placeholders()
 

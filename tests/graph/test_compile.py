@@ -168,3 +168,17 @@ def test_lift_takes_numbers_and_keeps_the_name():
     assert (lifted.__name__, lifted.__doc__) == ("shifted", "Moved.")
     x = kg.placeholder((2,))
     assert kg.compile([x], lifted(x, np.array([1.0, 2.0])))([0, 0]).tolist() == [1, 2]
+
+
+def test_a_call_reads_one_array_beside_its_results():
+    """What loops and checks tell is packed: each array that is read costs microseconds."""
+    x = kg.placeholder(name="x")
+    y = x
+    for limit in (10.0, 20.0):
+        (y,) = kg.while_loop(lambda v, limit=limit: v < limit, lambda v: v * 2, [y])
+        kg.check(y < 1e6, "too large")
+    f = kg.compile([x], y)
+    assert f(3.0) == 24
+    assert len(jax.tree.leaves(f._execute((np.array(3.0),), ()))) == 2
+    plain = kg.compile([x], 2 * x)
+    assert len(jax.tree.leaves(plain._execute((np.array(3.0),), ()))) == 1

@@ -21,7 +21,7 @@ from .faults import FAULT, fault_error, numbered
 from .indexing import check_bounds, trusted_indices
 from .inside_jax import embed, from_jax, has_jax, outside, refused, tracing
 from .lifted_errors import refused_derivative
-from .lower import Environment, Room, Scope, evaluate
+from .lower import Environment, Room, Scope, Trips, evaluate
 from .messages import describe, site_text
 from .node import Apply, Bundle, Data, Node, ancestors
 from .precision import x64
@@ -194,21 +194,31 @@ class Function:
         return outside(self._call, checked)
 
     def _call(self, checked: Sequence[np.ndarray]) -> Any:
-        plain = not self._cells and not self.loops and self._effects is None
-        if plain and not self._indices:
-            return self._convert(self._execute(checked, ())[0])
+        if not self._cells:
+            return self._convert(self._completed(checked, ())[0])
         with self.state._lock:
-            results, finals, failed, reports = self._execute(checked, self._state_values())
-            while short := self._short(reports):
-                # The inputs and states are still there: run again with more room.
-                self.room = self.room.grown(short)
-                results, finals, failed, reports = self._execute(checked, self._state_values())
-            self._raise_failed(int(failed))
-            self._check_limits(reports)
+            results, finals = self._completed(checked, self._state_values())
             converted = self._convert(results)
             new = map(np.asarray, finals)
             self.state.replace(dict(zip(self._cells, new, strict=True)))
         return converted
+
+    def _completed(self, checked: Sequence[np.ndarray], states: Any) -> tuple[Any, Any]:
+        """Results and states of a run that had room and ended by itself, with all checks held."""
+        results, finals, status = self._execute(checked, states)
+        if status is None:
+            return results, finals
+        failed, *reports = np.asarray(status).tolist()
+        while short := self._short(reports):
+            # The inputs and states are still there: run again with more room.
+            self.room = self.room.grown(short)
+            results, finals, status = self._execute(checked, states)
+            failed, *reports = np.asarray(status).tolist()
+        self._raise_failed(failed)
+        for loop, truncated in zip(self.loops, reports[2::3], strict=True):
+            if truncated:
+                raise limit_reached(loop)
+        return results, finals
 
     def __reduce__(self) -> Any:
         from .serialise import graph_to_bytes
@@ -248,11 +258,13 @@ class Function:
 
                 def run(values: Any, states: Any, data: Any) -> Any:
                     scope = self._scope(room)
-                    return self._lower(scope, values, states, data)
+                    results, finals, failed, reports = self._lower(scope, values, states, data)
+                    told = reports or scope.effects is not None or self._indices
+                    return results, finals, _packed(failed, reports) if told else None
 
                 program = self._programs[key] = jax.jit(run)
             try:
-                return program(values, states, tuple(node.value for node in self._data))
+                return program(values, states, tuple([node.value for node in self._data]))
             except (TypeError, ValueError) as error:
                 named = refused_derivative(self._needed, error)
                 if named is None:
@@ -277,20 +289,15 @@ class Function:
             with x64():
                 jax.eval_shape(run, values, self._state_values(), data)
 
-    def _short(self, reports: Any) -> dict[Any, int]:
+    def _short(self, reports: Sequence[int]) -> dict[Any, int]:
         """The loops whose backward pass lacked room, and the trips they made."""
         found = {}
-        for loop, report in zip(self.loops, reports, strict=True):
-            most = int(report.most)
-            self.most_trips[loop] = max(self.most_trips.get(loop, 0), most)
-            if report.short:
+        for loop, most, short in zip(self.loops, reports[::3], reports[1::3], strict=True):
+            if most > self.most_trips.get(loop, -1):
+                self.most_trips[loop] = most
+            if short:
                 found[loop] = most
         return found
-
-    def _check_limits(self, reports: Any) -> None:
-        for loop, report in zip(self.loops, reports, strict=True):
-            if report.truncated:
-                raise limit_reached(loop)
 
     @property
     def title(self) -> str:
@@ -300,6 +307,17 @@ class Function:
     def __repr__(self) -> str:
         outputs = ", ".join(f"{node.shape}" for node in self._outputs)
         return f"<compiled function of ({', '.join(self._names)}), output shapes {outputs}>"
+
+
+def _packed(failed: Any, reports: Sequence[Trips]) -> Any:
+    """What a run tells beside its results, in one array, as each costs microseconds to read.
+
+    The number of the check that failed, then for each loop its trips, want of room, and early end.
+    """
+    numbers = [failed]
+    for trips in reports:
+        numbers += [trips.most, trips.short, trips.truncated]
+    return jnp.stack([jnp.asarray(number).astype(np.int64) for number in numbers])
 
 
 def _loaded(data: bytes) -> Function:

@@ -92,6 +92,8 @@ class Room:
 
     def key(self) -> tuple[tuple[int, int], ...]:
         """For lookups: rooms are equal where their loops and sizes are."""
+        if not self.rows:
+            return ()
         return tuple(sorted((loop.serial, rows) for loop, rows in self.rows.items()))
 
 

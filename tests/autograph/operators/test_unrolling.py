@@ -14,18 +14,19 @@ WHILE = "def f(x, n):\n    while n > 0:\n        n = n - 1\n        x = x + n\n 
 
 
 @pytest.mark.parametrize(("source", "word"), [(FOR, "for"), (WHILE, "while")])
-def test_one_warning(source, word, monkeypatch):
-    monkeypatch.setattr(unrolling, "UNROLLED_ITERATIONS", 50)
+def test_one_warning(source, word):
     f = function(source)
     with pytest.warns(kg.AutographWarning, match=f"Large unrolled loop .*this `{word}`") as caught:
-        kg.autograph.convert(f)(kg.placeholder(name="x"), 300)
+        kg.autograph.convert(f)(kg.placeholder(name="x"), 60)
     assert len(caught) == 1
+    assert ("kg.range(...) in place of range(...)" if word == "for" else "kg.data(") in str(
+        caught[0].message
+    )
     assert caught[0].filename == f.__code__.co_filename
     assert f"({f.__code__.co_filename}:" in str(caught[0].message)
 
 
-def test_loops_that_add_nothing_or_little(monkeypatch):
-    monkeypatch.setattr(unrolling, "UNROLLED_ITERATIONS", 50)
+def test_loops_that_add_nothing_or_little():
     f = function(FOR)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -9,8 +9,12 @@ from ...graph.source import PACKAGE
 
 __all__ = ["ITERATION_LIMIT", "UNROLLED_ITERATIONS", "Unrolling"]
 
-UNROLLED_ITERATIONS = 1000  # so many that each add to the graph are worth a warning
+UNROLLED_ITERATIONS = 50  # so many that each add to the graph are worth a warning
 ITERATION_LIMIT = 100_000_000
+_ADVICE = {
+    "for": "Write kg.range(...) in place of range(...), or kg.stack(list) in place of a list",
+    "while": "Let its condition depend on an array, as kg.data(...) makes one of a number",
+}
 
 
 class Unrolling:
@@ -46,9 +50,8 @@ class Unrolling:
             self.warned = True
             warnings.warn(
                 f"Large unrolled loop detected{place_text()}: this `{self.statement}` is Python's "
-                f"and has added nodes to the graph in {self.adding} iterations. If it should be a "
-                "loop of the graph, let it run over an array, kg.range or kg.stack(list), or let "
-                "its condition depend on an array",
+                f"and has added nodes to the graph in {self.adding} iterations, each of which has "
+                f"to be compiled. {_ADVICE[self.statement]}, and it is a loop of the graph",
                 AutographWarning,
                 skip_file_prefixes=(PACKAGE,),
             )

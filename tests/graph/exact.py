@@ -10,12 +10,12 @@ from kinetograph.graph.precision import x64
 DIGITS = 60
 
 
-def exact(reference, point):
+def exact(reference, point, digits=DIGITS):
     """The value and the partial derivatives of a function of mpmath's numbers, as floats.
 
     Derivatives are differences in steps relative to the argument, in as many digits as that takes.
     """
-    with mp.workdps(DIGITS):
+    with mp.workdps(digits):
         numbers = [mp.mpf(float(x)) for x in point]
         value = reference(*numbers)
         slopes = []
@@ -24,7 +24,7 @@ def exact(reference, point):
             def along(h, i=i, x=x):
                 return reference(*(x + h if j == i else y for j, y in enumerate(numbers)))
 
-            step = mp.mpf(10) ** (-DIGITS // 3) * (abs(x) if x else 1)
+            step = mp.mpf(10) ** (-digits // 3) * (abs(x) if x else 1)
             slopes.append((along(step) - along(-step)) / (2 * step))
         return float(value), [float(s) for s in slopes]
 

@@ -242,7 +242,12 @@ def hypot(x, y):
     return jnp.hypot(x, y)
 
 
-@partials(lambda y, x: x / hypot(x, y) / hypot(x, y), lambda y, x: -y / hypot(x, y) / hypot(x, y))
+def _turn(x, radius):
+    # Not x / radius / radius: of this XLA makes x / (radius * radius), which may overflow.
+    return x / radius * (1 / radius)
+
+
+@partials(lambda y, x: _turn(x, hypot(x, y)), lambda y, x: -_turn(y, hypot(x, y)))
 def arctan2(y, x):
     """The angle of the point (x, y)."""
     return jnp.arctan2(y, x)

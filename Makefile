@@ -71,6 +71,9 @@ test-random: $(TEST) ## run dieharder on the bits of 16 streams, interleaved (ho
 	    { echo "dieharder is not installed: apt-get install dieharder"; exit 1; }
 	$(BIN)/python scripts/random-bytes 16 | dieharder -a -g 200
 
+mutants: $(TEST) ## run the study of mutants: how many small mistakes the tests notice (hours)
+	$(BIN)/python scripts/mutants.py
+
 test-all: ## run every test, the slow ones too, on every fitting Python here
 	@pythons=$$(scripts/find-python --all) && \
 	    for python in $$pythons; do $(MAKE) --no-print-directory test test-slow PY=$$python || exit 1; done

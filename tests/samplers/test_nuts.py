@@ -1,5 +1,6 @@
 """NUTS: one transition against a recursive implementation and against laws; runs on Gaussians."""
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -70,6 +71,19 @@ def test_new_positions_lie_on_the_leapfrog_trajectory():
         assert energy == pytest.approx(info["energy"][i], abs=1e-12)
         places.append(nearest - 7)
     assert set(places) >= set(range(-7, 8)) - {0}
+
+
+def test_the_energy_is_that_of_the_new_position_whatever_was_refused():
+    """Also where trees turn, and what was found last is left."""
+    q0, h = 0.7, 0.9 / OMEGA
+    q, info = transitions(NUTS(), harmonic, [q0], step_size=h, repeat=400)
+    assert len(set(info["n_steps"])) > 1
+    for i in range(400):
+        p = starting_momentum(q0, *(info[k][i] for k in ("lp", "energy", "energy_error")))
+        points = np.concatenate([leapfrogs(q0, p, h, 15), leapfrogs(q0, -p, h, 15)])
+        place = np.argmin(np.abs(points[:, 0] - q[i, 0]))
+        energy = 0.5 * points[place, 1] ** 2 + 0.5 * OMEGA**2 * points[place, 0] ** 2
+        assert energy == pytest.approx(info["energy"][i], rel=1e-9)
 
 
 def test_energy_error_is_of_second_order():
@@ -270,13 +284,20 @@ def test_a_point_without_a_density_is_never_accepted(outside):
 def test_a_gradient_that_is_not_finite_is_never_accepted():
     """The value is finite everywhere, its gradient is NaN beyond 1: momenta become NaN there."""
 
+    @jax.custom_jvp
     def target(q):
-        bad = jnp.where(q[0] > 1.0, jnp.nan, 1.0)
-        return -0.5 * q[0] ** 2 + (bad - 1.0) * (q[0] - jnp.floor(q[0]) - (q[0] % 1.0))
+        return -0.5 * q[0] ** 2
+
+    @target.defjvp
+    def _(primals, tangents):
+        (q,), (dq,) = primals, tangents
+        return target(q), jnp.where(q[0] > 1.0, jnp.nan, -q[0]) * dq[0]
 
     q, info = transitions(NUTS(), target, [0.5], step_size=0.3, repeat=5000)
     assert np.all(q <= 1)
     assert info["diverging"].any()
+    assert np.isfinite(info["acceptance_rate"]).all()
+    assert np.isfinite(info["energy"]).all()
 
 
 def test_divergence_threshold():

@@ -83,3 +83,30 @@ def test_gradients_through_draws_of_a_kind():
     f = kg.compile(scale, [*draws, kg.gradients(total, [scale])[0]])
     *values, gradient = f([1.0, 2.0, 4.0])
     np.testing.assert_allclose(gradient, np.array(values) * [1, 2 / 2, 3 / 4], rtol=1e-13)
+
+
+def test_rows_of_nested_batches_draw_numbers_of_their_own():
+    r = kg.RandomStreams(3)
+    z = kg.vmap(lambda row: kg.vmap(lambda a: a + r.uniform())(row))(np.zeros((3, 4)))
+    f = kg.compile([], z)
+    drawn = np.concatenate([f().ravel(), f().ravel()])
+    assert len(set(drawn)) == 24
+
+
+def test_after_a_ragged_batch_the_stream_goes_on_behind_all_that_was_drawn():
+    r = kg.RandomStreams(3)
+    u = []
+
+    def body(i, x):
+        u.append(r.uniform())
+        return i + 1, x.at[i].set(u[-1])
+
+    def row(count):
+        return kg.while_loop(lambda i, x: i < count, body, [0, np.zeros(3)])[1]
+
+    counts = np.array([1, 3, 0, 2])
+    f = kg.compile([], kg.vmap(row)(counts))
+    drawn = np.concatenate([f().ravel() for _ in range(3)])
+    assert len(set(drawn[drawn > 0])) == 3 * counts.sum()
+    (handle,) = [f.state[draw.rng] for draw in r.results()]
+    assert handle.counter == 9

@@ -57,6 +57,15 @@ def test_falls_back_where_nothing_is_known():
     assert scale(one, 0.5).tolist() == [0.5, 0.5]
 
 
+def test_scales_out_of_range_are_not_taken():
+    """Of coordinates whose draws or gradients do not vary, or hardly do."""
+    x = np.array([1.0, 2.0, 4.0])
+    draws = np.stack([x, x, 0 * x, x * 1e-11, x * 1e-9, x * 1e9, x * 1e11], -1)
+    gradients = np.stack([x, 0 * x, x, x * 1e11, x * 1e9, x * 1e-9, x * 1e-11], -1)
+    expected = [1.0, 0.5, 0.5, 0.5, 1e-9, 1e9, 0.5]
+    np.testing.assert_allclose(scale(fed(draws, gradients), 0.5), expected, rtol=1e-10)
+
+
 def test_values_that_are_not_finite_do_not_become_a_scale():
     draws = np.random.default_rng(4).normal(size=(6, 2))
     gradients = -draws.copy()

@@ -63,6 +63,20 @@ def test_windows_are_short_early_and_long_late():
     assert min(used[-300:]) >= 80
 
 
+@pytest.mark.parametrize(
+    ("length", "switches"),
+    [
+        (1000, [*range(9, 300, 10), *range(379, 700, 80)]),
+        # The next switch would be 80 transitions before the metric is fixed, and 81.
+        (423, [*range(9, 127, 10), 199]),
+        (424, [*range(9, 127, 10), 199, 279]),
+    ],
+)
+def test_when_the_windows_change(length, switches):
+    young = np.array([float(s.metric.next.count) for s in warm(length)[1:]])
+    assert np.flatnonzero(young == 0).tolist() == switches
+
+
 def test_the_metric_is_fixed_at_the_end_and_the_step_size_is_not():
     states = warm(1000, acceptance=0.5)
     scales = np.array([s.tuned.scale for s in states[851:]])

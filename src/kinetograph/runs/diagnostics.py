@@ -185,11 +185,11 @@ def rhat_and_ess_bulk(
     """
 
     def kernel(x: np.ndarray) -> np.ndarray:
-        x = _split(x)
-        scores = _rank_normalised(x)
-        moved = np.ptp(x.reshape(len(x), -1), axis=1) > 0
+        halves = _split(x)
+        scores = _rank_normalised(halves)
+        moved = np.ptp(halves.reshape(len(halves), -1), axis=1) > 0
         r = np.where(moved, _basic_rhat(scores), np.nan)
-        folded = _folded(x)
+        folded = _folded(halves)
         suspect = moved & ~(_basic_rhat(folded) < SUSPECT)
         if suspect.any():
             spread = _basic_rhat(_rank_normalised(folded[suspect]))

@@ -64,7 +64,8 @@ class FisherMetric(NamedTuple):
         """sqrt(variance) of each coordinate; `fallback` where there is nothing to go by."""
         var_q, var_gradient = self.current.squares
         scale = jnp.sqrt(jnp.sqrt(var_q / var_gradient))
-        usable = (self.current.count >= 2) & (scale > SMALLEST) & (scale < LARGEST)
+        # Of one draw the variances are 0, and this is NaN.
+        usable = (scale > SMALLEST) & (scale < LARGEST)
         return jnp.where(usable, scale, fallback)
 
 

@@ -30,12 +30,13 @@ class _Written(NamedTuple):
     frames: tuple[tuple[CodeType, int], ...]  # of the user's, with their places, outermost first
     variable: tuple[str, int] | None  # the global variable that held the data, and its namespace
     cell: int | None  # which run of a notebook's cell this was
+    codes: tuple[int, ...]  # the identities of the frames' codes
 
     def same_run(self, old: "_Written") -> bool:
         """Whether both come from one run: of the same compiled code, or of one cell."""
         if self.cell is not None and self.cell == old.cell:
             return True
-        return [id(code) for code, _ in self.frames] == [id(code) for code, _ in old.frames]
+        return self.codes == old.codes
 
     def repeats(self, old: "_Written") -> bool:
         """Whether this is the code of `old`, compiled anew and run once more."""
@@ -92,7 +93,8 @@ def _written(given: Any) -> _Written:
     if given is not None and inner is not None and inner.f_code.co_name == "<module>":
         names = _variables(given, inner.f_globals)
         variable = (names[0], id(inner.f_globals)) if names else None
-    return _Written(tuple(reversed(frames)), variable, _cell())
+    frames.reverse()
+    return _Written(tuple(frames), variable, _cell(), tuple(id(code) for code, _ in frames))
 
 
 def _variables(given: Any, namespace: dict[str, Any]) -> list[str]:
@@ -150,7 +152,9 @@ def add_statement(statement: Node, data: Data | None, given: Any, words: str) ->
     unknowns = unknowns_above([statement])
     written = _written(given)
     replaced: list[tuple[Node, str]] = []
-    for old, target in dict.fromkeys(s for v in unknowns for s in v.statements):
+    fresh = data is None or data._owned is None
+    searched = [v for v in unknowns if not (fresh and _repeats_last(v, written))]
+    for old, target in dict.fromkeys(s for v in searched for s in v.statements):
         why = _replaces(written, data, old, target)
         if why:
             replaced.append((old, why))
@@ -176,6 +180,13 @@ _REBOUND = (
     "is another array than the one that this variable held when it was observed, as {place}; the "
     "new likelihood replaces the old one. To have both, keep the data in another variable"
 )
+
+
+def _repeats_last(v: Variable, new: _Written) -> bool:
+    """Whether the last statement came from the very same place, as in a loop: it has looked."""
+    last = _WRITTEN.get(v.statements[-1][0]) if v.statements else None
+    same = last is not None and last.codes == new.codes and last.frames == new.frames
+    return same and last is not None and (last.variable, last.cell) == (new.variable, new.cell)
 
 
 def _replaces(new: _Written, data: Data | None, old: Node, target: Data | None) -> str:

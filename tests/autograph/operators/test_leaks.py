@@ -35,6 +35,16 @@ def counter():
     return step
 
 
+def teller():
+    told = []
+
+    class Teller:
+        def tell(self):
+            told.append(1)
+
+    return Teller()
+
+
 def touch_global():
     GLOBAL.append(2)
 
@@ -51,6 +61,7 @@ CHANGES = {
     "object in a list": (lambda: [Box()], lambda v: setattr(v[0], "value", 2)),
     "object in a dictionary": (lambda: {"k": (Box(),)}, lambda v: v["k"][0].items.append(1)),
     "closure": (counter, lambda v: v()),
+    "list that a method knows": (teller, lambda v: v.tell()),
     "method": (lambda: Box().items.append, lambda v: v(1)),
 }
 

@@ -103,7 +103,7 @@ def element_of_a_list(x):
 @followed
 def view_taken_before(x):
     y, z = x[1:], np.transpose(x)
-    x[1] = 2
+    x[1] = 20
     return y, z
 
 

@@ -248,3 +248,50 @@ def test_values_and_derivatives(name):
                 got, true = float(a[row]), float(b)
                 close = abs(got - true) <= 1e-10 * abs(true) + 8 * float(n) + 1e-13
                 assert got == true or close, (place, point, got, true)
+
+
+def dirichlet(x, alpha):
+    powers = sum((a - 1) * mp.log(v) for a, v in zip(alpha, x, strict=True))
+    return powers + mp.loggamma(sum(alpha)) - sum(map(mp.loggamma, alpha))
+
+
+DIRICHLET = [
+    ([0.2, 0.3, 0.5], [1.0, 2.0, 3.0]),
+    ([1e-300, 1e-9, 1 - 1e-9], [1.0, 1.0, 0.1]),
+    ([0.2, 0.3, 0.5], [2e9, 3e9, 5e9]),
+    ([0.20001, 0.29999, 0.5], [2e9, 3e9, 5e9]),
+    ([0.1, 0.1, 0.8], [1e-8, 1e8, 1e-8]),
+]
+
+
+def test_dirichlet():
+    x, alpha = (np.array(c) for c in zip(*DIRICHLET, strict=True))
+    with x64():
+        density = FAMILIES["dirichlet"].log_density
+        values = np.asarray(density(x, alpha))
+        slopes = np.asarray(jax.grad(lambda a: jnp.sum(density(x, a)))(alpha))
+    for value, slope, (at, shapes) in zip(values, slopes, DIRICHLET, strict=True):
+        with mp.workdps(60):
+            at, shapes = [mp.mpf(v) for v in at], [mp.mpf(a) for a in shapes]
+            wanted = [
+                mp.log(v) - mp.digamma(a) + mp.digamma(sum(shapes)) for v, a in zip(at, shapes)
+            ]
+            # x adds up to 1 within a rounding, which counts sum(alpha) times.
+            noise = abs(sum(shapes) * (sum(at) - 1))
+            true = float(dirichlet(at, shapes))
+            assert abs(value - true) <= 1e-10 * abs(true) + 2 * noise
+            np.testing.assert_allclose(slope, np.array(wanted, float), rtol=1e-10, atol=1e-13)
+
+
+def test_categorical_of_impossible_labels():
+    """Labels that never come up take no part in the derivative of one that does."""
+    prob = np.array([[0.0, 0.25, 0.75], [0.0, 0.0, 1.0], [1e-320, 1.0, 0.0]])
+    labels = np.array([1, 2, 1])
+    with x64():
+        density = FAMILIES["categorical"].log_density
+        values = np.asarray(density(labels, prob))
+        slopes = np.asarray(jax.grad(lambda p: jnp.sum(density(labels, p)))(prob))
+        impossible = float(density(0, prob[0]))
+    np.testing.assert_allclose(values, np.log([0.25, 1.0, 1.0]))
+    np.testing.assert_allclose(slopes, [[0, 4, 0], [0, 0, 1], [0, 1, 0]])
+    assert impossible == -np.inf

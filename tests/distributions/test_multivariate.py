@@ -1,5 +1,7 @@
 """Vectors and matrices: categorical, dirichlet, multivariate normal, LKJ."""
 
+import pickle
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -265,3 +267,10 @@ def test_likelihood_by_a_covariance_made_of_its_factor():
 
     assert np.isfinite(at(True)).all()
     np.testing.assert_allclose(at(False), at(True), rtol=1e-12)
+
+
+def test_models_of_correlation_matrices_are_pickled():
+    R = kg.lkj_correlation(2, 3, name="R")
+    model = kg.model(R)
+    point = [0.1, 0.2, -0.3]
+    assert pickle.loads(pickle.dumps(model)).log_prob(point) == model.log_prob(point)

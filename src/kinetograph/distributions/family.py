@@ -7,7 +7,7 @@ data moves the distribution to the data.
 
 import weakref
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -84,11 +84,9 @@ class Family:
     forms: Mapping[str, tuple[tuple[str, ...], ...]] = MappingProxyType({})
     small_terms: Callable[..., tuple[Any, ...]] | None = None
     sizes: tuple[str, ...] = ()
-    register: bool = field(default=True)
 
     def __post_init__(self) -> None:
-        if self.register:
-            FAMILIES[self.name] = self
+        FAMILIES[self.name] = self
 
     def log_density(self, x: Any, *parameters: Any, small: bool = False, **forms: Any) -> Any:
         """The log density of each element (each vector, each matrix) of x."""
@@ -273,12 +271,14 @@ def distribute(
     family: Family,
     arguments: tuple[Any, ...],
     *,
+    event: tuple[int, ...] | None = None,
     shape: Any = None,
     dims: Any = None,
     name: str | None = None,
 ) -> Array:
     """An unknown that follows `family` with the given parameters.
 
+    `event` is the shape of one vector or matrix, where the parameters' shapes do not tell it.
     `shape` is the shape of the whole unknown (event axes included, or left to the parameters); by
     default that of the parameters, broadcast together.
     """
@@ -286,7 +286,7 @@ def distribute(
         _parameter(family, p, a) for p, a in zip(family.parameters, arguments, strict=True)
     )
     _check_values(family, nodes)
-    full = _full_shape(family, nodes, shape)
+    full = _full_shape(family, nodes, shape, event)
     if family.check is not None:
         family.check(*nodes)
     distribution = Distribution(family, nodes, full)
@@ -332,9 +332,11 @@ def _check_values(family: Family, nodes: tuple[Node, ...]) -> None:
             )
 
 
-def _full_shape(family: Family, nodes: tuple[Node, ...], shape: Any) -> tuple[int, ...]:
+def _full_shape(
+    family: Family, nodes: tuple[Node, ...], shape: Any, event: tuple[int, ...] | None
+) -> tuple[int, ...]:
     shapes = [node.shape for node in nodes]
-    event = family.event_shape(*shapes)
+    event = family.event_shape(*shapes) if event is None else event
     batches = [s[: len(s) - p.event_ndim] for s, p in zip(shapes, family.parameters, strict=True)]
     named = ", ".join(
         f"{p.name} {describe(n)} {n.shape}" for p, n in zip(family.parameters, nodes, strict=True)

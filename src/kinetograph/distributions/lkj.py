@@ -1,6 +1,5 @@
 """The LKJ distribution of correlation matrices."""
 
-from dataclasses import replace
 from typing import Any
 
 import jax.numpy as jnp
@@ -88,5 +87,5 @@ def lkj_correlation(
     """
     if not isinstance(dim, (int, np.integer)) or dim < 2:
         raise ShapeError(f"lkj_correlation: dim must be a whole number of at least 2, got {dim!r}")
-    family = replace(LKJ, event_shape=lambda eta: (int(dim), int(dim)), register=False)
-    return distribute(family, (eta,), shape=shape, dims=dims, name=name)
+    event = (int(dim), int(dim))
+    return distribute(LKJ, (eta,), event=event, shape=shape, dims=dims, name=name)

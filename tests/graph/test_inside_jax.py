@@ -130,6 +130,18 @@ def test_shapes_types_and_counts_are_checked():
     assert jax.jit(lambda a: f([a, 1.0], 2))(3.0).tolist() == [6, 2]
 
 
+def test_keys_and_arrays_without_a_value_are_refused():
+    x = kg.placeholder(name="x")
+    f = kg.compile(x, x * 2)
+    for call in (f, jax.jit(f)):
+        with pytest.raises(kg.SymbolicError, match=r"input x: expected float64, got key"):
+            call(jax.random.key(0))
+    with pytest.raises(kg.SymbolicError, match=r"multiply: an array that JAX is tracing \(float32"):
+        jax.jit(lambda y: kg.compile(x, x * y)(1.0))(2.0)
+    with pytest.raises(kg.SymbolicError, match="data: an array that JAX is tracing"):
+        jax.jit(kg.data)(2.0)
+
+
 def test_gradients_in_the_graph_and_derivatives_of_them():
     x, w = kg.placeholder(name="x"), kg.placeholder(name="w")
     (y,) = kg.while_loop(lambda v: v < 100, lambda v: v * w, [x])

@@ -276,15 +276,15 @@ def _as_input(value: Any, path: str, floating: np.dtype) -> np.ndarray | JaxInpu
 
 def _inner_dtype(dtype: Any, path: str, floating: np.dtype) -> np.dtype:
     """The type of an input for an array of JAX, which has no others than 32 bits by default."""
-    if np.dtype(dtype).kind not in "biuf":
+    if not isinstance(dtype, np.dtype) or dtype.kind not in "biuf":  # such as JAX's random keys
         raise SymbolicError(
             f"{path}: a JAX array of dtype {dtype} cannot be an input; arrays hold booleans, "
             "integers or real numbers"
         )
     wide = jax.config.jax_enable_x64
-    if np.dtype(dtype).kind == "f":
+    if dtype.kind == "f":
         return FLOAT32 if wide and dtype == FLOAT32 else floating
-    return _INT if not wide and dtype == np.int32 else np.dtype(dtype)
+    return _INT if not wide and dtype == np.int32 else dtype
 
 
 def _is_array_like(value: Any) -> bool:

@@ -133,6 +133,7 @@ INTEGER_POWER = Operation("power", jax.lax.integer_pow, "**", elementwise=True)
 
 def literal(value: Any, dtype: np.dtype | None = None, operation: str = "") -> Data:
     """A constant written in the program: part of the compiled program, not an argument of it."""
+    refuse_traced(value, operation)
     array = np.array(value, dtype)
     if array.dtype.kind in BAD_KINDS:
         raise SymbolicError(
@@ -143,6 +144,16 @@ def literal(value: Any, dtype: np.dtype | None = None, operation: str = "") -> D
     if dtype is None and array.dtype == FLOAT64 and float_dtype() is not FLOAT64:
         array = array.astype(float_dtype())
     return Data(array, literal=True)
+
+
+def refuse_traced(value: Any, operation: str) -> None:
+    """Refuse an array whose value JAX does not know yet as a known value."""
+    if isinstance(value, jax.core.Tracer):
+        raise SymbolicError(
+            f"{f'{operation}: ' if operation else ''}an array that JAX is tracing ({value.dtype}, "
+            f"shape {value.shape}) has no value that could be part of a graph; pass it as an "
+            "argument to the kg.function or compiled function"
+        )
 
 
 def as_node(value: Operand, operation: str = "") -> Node:

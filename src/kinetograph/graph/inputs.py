@@ -6,7 +6,7 @@ import numpy as np
 
 from .array import Array
 from .dims import check_dims
-from .elementwise import BAD_KINDS
+from .elementwise import BAD_KINDS, refuse_traced
 from .errors import DataError, ShapeError, SymbolicError
 from .node import Data, Placeholder
 from .precision import FLOAT32, float_dtype
@@ -51,6 +51,7 @@ def data(value: Any, name: str | None = None, dims: Any = None) -> Array:
     if isinstance(value, Array):
         raise DataError(f"{what}: the value is already a kinetograph array; use it as it is")
     coords, own_dims = _labels(value)
+    refuse_traced(value, "data")
     try:
         array = np.asarray(value)
     except ValueError as error:

@@ -73,6 +73,7 @@ def constant(value: Any) -> Any:
 def from_jax(function: "Function", values: Sequence[Any]) -> Any:
     """The results of a call with JAX arrays."""
     if not has_tracer(values):
+        values = [*map(_checked, function._inputs, function._names, values)]
         return jax.tree.map(jnp.asarray, function(*map(np.asarray, values)))
     if function._cells:
         raise refused(function)
@@ -109,7 +110,8 @@ def _checked(node: Any, name: str, value: Any) -> Any:
     array = jnp.asarray(value) if has_jax(value) else constant(np.asarray(value))
     if array.shape != node.shape:
         raise ShapeError(f"input {name}: expected shape {node.shape}, got {array.shape}")
-    if not np.can_cast(array.dtype, node.dtype, "same_kind"):
+    known = isinstance(array.dtype, np.dtype)  # JAX's random keys have a type of their own
+    if not known or not np.can_cast(array.dtype, node.dtype, "same_kind"):
         raise SymbolicError(f"input {name}: expected {node.dtype}, got {array.dtype}")
     return array
 

@@ -229,7 +229,7 @@ class Model:
             If a value lies outside its unknown's support.
         """
         checked = self._check_values(values, complete=True)
-        with x64():
+        with jax.ensure_compile_time_eval(), x64():
             env = data_environment(self.arguments, self.argument_values)
             free = np.asarray(self.density.free_state(checked, env))
         for v, value in checked.items():

@@ -61,10 +61,12 @@ def demand(operation: Operation, nodes: Sequence[Node]) -> None:
     if operation.name == "power":
         if y.dtype.kind != "i":
             return
-        allowed, error, verb = "greater_equal", ValueError, "negative power of a whole number"
+        error: type[Exception] = ValueError
+        allowed, verb = "greater_equal", "negative power of a whole number"
         advice = f"make {describe(x)} or {describe(y)} a float"
     else:
-        allowed, error, verb = "not_equal", ZeroDivisionError, "integer division by zero"
+        error = ZeroDivisionError
+        allowed, verb = "not_equal", "integer division by zero"
         advice = f"choose another divisor there, as kg.where({describe(y)} != 0, {describe(y)}, 1)"
     text = f"{verb}: {describe(x)} {operation.symbol} {describe(y)}{place_text()}; {advice}"
     if isinstance(y, Data):

@@ -45,16 +45,16 @@ def softmax(x: Any, axis: Any = -1) -> Any:
 
     def rule(primals: Any, tangents: Any) -> Any:
         (x,), (t,) = primals, tangents
-        shares = function(x)
+        shares = value(x)
         return shares * (t - jnp.sum(shares * t, axis, keepdims=True))
 
     @derivatives(rule)
-    def function(x: Any) -> Any:
+    def value(x: Any) -> Any:
         scaled, top = _scaled(x, axis)
         parts = jnp.exp(scaled)
         return jnp.where(top == -jnp.inf, jnp.nan, parts / jnp.sum(parts, axis, keepdims=True))
 
-    return function(x)
+    return value(x)
 
 
 def log_softmax(x: Any, axis: Any = -1) -> Any:

@@ -62,7 +62,7 @@ def _mean_square(values: Leaves, scales: Leaves) -> Array:
 
 
 @convert_lazily
-def choose_first_step(method: Method, t: Array, y: Leaves, slopes: Leaves, span: Array) -> Array:
+def choose_first_step(method: Method, t: Array, y: Leaves, slopes: Leaves, span: Any) -> Array:
     """A step with an error well below the tolerance (Hairer, Nørsett, Wanner, p. 169).
 
     Time is measured in the length of the interval, so that its unit does not matter.

@@ -321,6 +321,42 @@ def test_iterators_that_others_may_go_on_with(inline):
         refused(NotImplementedError, held, (1.0,), gist + "the iterator 'elements'")
 
 
+def test_loops_that_make_no_trip():
+    """A15: what only an iteration binds has no value then, not 0."""
+
+    def rows(x):
+        for row in x:
+            y = 2 * row
+        return y  # here
+
+    refused(UnboundLocalError, rows, (np.zeros(0),), "'y' is used before assignment")
+
+    def bounded(x):
+        for row in x:  # here
+            kg.autograph.set_loop_options(maximum_iterations=0)
+            y = 2 * row
+        return y
+
+    gists = "the loop must iterate at least once to initialize y"
+    refused(UnboundLocalError, bounded, (np.ones(3),), gists)
+
+
+@pytest.mark.parametrize("bound", [2, 9])
+def test_the_smaller_of_length_and_maximum_iterations_holds(bound):
+    @kg.function
+    def f(x):
+        s = 0.0
+        for row in x:
+            kg.autograph.set_loop_options(maximum_iterations=bound)
+            if row > 4:
+                break
+            s = s + row
+        return s
+
+    x = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
+    assert f(x) == {2: 3.0, 9: 10.0}[bound]
+
+
 def test_iterators_without_an_end():
     def f(x):
         for i in itertools.count():  # here

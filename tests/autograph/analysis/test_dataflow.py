@@ -68,6 +68,17 @@ def test_live_in_loops():
     assert flow.live_after("while t:") == {"y"}
 
 
+def test_what_is_removed_is_not_live_before():
+    flow = Flow("try:\n x = a\nexcept E as e:\n y = b\nreturn e")
+    assert flow.live_before("y = b") == {"b"}
+    assert "e" in flow.live_before("x = a")  # its end leads past the handler
+
+
+def test_definitions_before_and_after_a_point_reach_its_handler():
+    flow = Flow("x = a\ntry:\n x = b\n x = c\nexcept E:\n y = x")
+    assert flow.definitions("y = x", "x") == {"x = a", "x = b", "x = c"}
+
+
 def test_live_over_break_and_else():
     flow = Flow("for i in r:\n if t: break\n x = i\nelse:\n x = a\nreturn x")
     assert flow.live_before("break") == {"x"}

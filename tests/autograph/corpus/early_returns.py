@@ -386,3 +386,13 @@ def break_before_it_is_bound(x):
         y = x * 2
         x = x + 1
     return y
+
+
+@case(3.0, -1.0)
+def with_that_swallows_the_end_of_a_return(x):
+    y = x * 2
+    with contextlib.suppress(ZeroDivisionError):
+        return y + 1 // 0
+    if x > 0:
+        y = y + 1
+    return y

@@ -122,8 +122,6 @@ def _try_exits(node: ast.Try | ast.TryStar) -> set[str]:
     found = _exits([*node.body, *node.orelse])
     for handler in node.handlers:
         found |= _exits(handler.body)
-    if FALL not in _exits(node.finalbody):
-        found.discard(FALL)
     return found
 
 

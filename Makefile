@@ -22,7 +22,7 @@ PYTEST := $(BIN)/python -m pytest -n $(JOBS)
 $(shell [ -x $(BIN)/python ] || rm -rf $(VENV))
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test test-quick test-slow test-random test-all lint types docs bench wheel clean
+.PHONY: help venv demo test test-quick test-slow test-random mutants test-all lint types docs bench wheel clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

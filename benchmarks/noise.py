@@ -4,7 +4,7 @@
     python benchmarks/noise.py [--repeats 7]
 
 In a loop: ten float64 normals a step inside one program, less the time of the same loop without
-them. In bulk: 2**20 normals in one call.
+them. In bulk: 2**20 normals in one call. And what it takes to compile a function of many draws.
 """
 
 import argparse
@@ -22,6 +22,7 @@ from environments import machine
 from jax import lax
 from records import record
 
+import kinetograph as kg
 from kinetograph.streams.source import Source, event_source
 
 STEPS, BULK = 20_000, 2**20
@@ -63,6 +64,19 @@ def cases() -> dict[str, tuple[Callable[[], Any], float]]:
     return found
 
 
+def compile_times() -> list[str]:
+    """Seconds of processor time until a function of many draws has been called once."""
+    lines = ["", "| first call of a function of | CPU s |", "|---|---|"]
+    for count, name, parameters in ((1, "normal", ()), (100, "normal", ()), (10, "gamma", (2.0,))):
+        streams = kg.RandomStreams(1)
+        draws = [getattr(streams, name)(*parameters) for _ in range(count)]
+        function = kg.compile([], draws)
+        start = time.process_time()
+        function()
+        lines.append(f"| {count} {name} | {time.process_time() - start:.2f} |")
+    return lines
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=7)
@@ -98,6 +112,7 @@ def main() -> None:
             values = [a - b for a, b in zip(times[f"{name} {who}"], base, strict=True)]
             cells.append(f"{median(values):.3g} ({min(values):.3g}-{max(values):.3g})")
         lines.append(f"| {text} | {' | '.join(cells)} | {goal} |")
+    lines += compile_times()
     record("noise", "\n".join(lines), nanoseconds=times)
 
 

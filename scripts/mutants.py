@@ -179,7 +179,7 @@ def main() -> None:
     parser.add_argument("--list", action="store_true", help="show the mutants, and try none")
     options = parser.parse_args()
 
-    rooms = [place.split(":")[0] for place in options.only] if options.only else ROOMS
+    rooms = dict.fromkeys(p.split(":")[0] for p in options.only) if options.only else ROOMS
     found = [SOURCES / room for room in rooms]
     files = [
         f for p in found for f in (sorted((ROOT / p).rglob("*.py")) if p.suffix == "" else [p])

@@ -206,7 +206,7 @@ def test_gradients_with_respect_to_the_data():
 
     x = kg.placeholder((4,), name="x")
     gradient = kg.compile([x], kg.gradients(f(x), x))([1.0, 2.0, 3.0, 4.0])
-    np.testing.assert_allclose(gradient, [24.0, 12.0, 8.0, 6.0], rtol=1e-14)
+    np.testing.assert_allclose(gradient, [24.0, 12.0, 8.0, 6.0], rtol=1e-12)
 
 
 def descend(dataset, limit):

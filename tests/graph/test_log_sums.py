@@ -35,7 +35,7 @@ def found():
 
 def test_logsumexp_with_infinite_terms(found):
     value, slope = found["logsumexp"]
-    np.testing.assert_allclose(value, sp.logsumexp(ROWS, 1), rtol=1e-14)
+    np.testing.assert_allclose(value, sp.logsumexp(ROWS, 1), rtol=1e-12)
     shares = np.zeros((5, 3))
     shares[1:4] = sp.softmax(ROWS[1:4], 1)
     shares[4, 0] = 1  # the infinite term outweighs the others
@@ -82,7 +82,7 @@ def test_forward_pass_with_forbidden_transitions():
         y = forward(x, log_moves, loop)
         outputs += [y, kg.gradients(y, x), kg.hessian(y, x)]
     # the first state is never left
-    np.testing.assert_allclose(kg.compile([x], outputs)(0.5), [2.0, 4.0, 0.0] * 3, atol=1e-14)
+    np.testing.assert_allclose(kg.compile([x], outputs)(0.5), [2.0, 4.0, 0.0] * 3, atol=1e-12)
 
 
 def test_logaddexp_with_infinite_terms():
@@ -91,8 +91,8 @@ def test_logaddexp_with_infinite_terms():
     y, z = np.logaddexp(x[:, 0], x[:, 1]), np.logaddexp2(x[:, 0], x[:, 1])
     f = kg.compile([x], [y, kg.gradients(y.sum(), x), z, kg.gradients(z.sum(), x)])
     value, slope, value2, slope2 = f(pairs)
-    np.testing.assert_allclose(value, np.logaddexp(*pairs.T), rtol=1e-14)
-    np.testing.assert_allclose(value2, np.logaddexp2(*pairs.T), rtol=1e-14)
+    np.testing.assert_allclose(value, np.logaddexp(*pairs.T), rtol=1e-12)
+    np.testing.assert_allclose(value2, np.logaddexp2(*pairs.T), rtol=1e-12)
     right = [[0, 0], [1, 0], [0, 1], [0.5, 0.5], [0.5, 0.5], [1, 0]]
     np.testing.assert_allclose(slope, right, atol=1e-300)
     np.testing.assert_allclose(slope2, right, atol=1e-200)

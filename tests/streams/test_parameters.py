@@ -70,7 +70,13 @@ def test_known_parameters_are_refused_by_name(name):
             assert "test_parameters.py" in text, text
 
 
-@pytest.mark.parametrize("name", METHODS)
+# Cheap to compile; the others take a second or more each.
+QUICK = ("uniform", "normal", "exponential", "multivariate_normal", "bernoulli", "integers")
+
+
+@pytest.mark.parametrize(
+    "name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in METHODS]
+)
 def test_parameters_known_late_give_no_plausible_number(name):
     """Each row of a batch has one wrong parameter; the first row has none."""
     parameters = METHODS[name]

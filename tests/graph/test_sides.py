@@ -32,6 +32,12 @@ def narrow(x):
     return rows + kg.where(x[0] > 0, kg.sum(roots), 0.0)
 
 
+def column(x):
+    # the root is used twice, and once is enough
+    root = kg.sqrt(x[:, None])
+    return kg.where((x[:, None] > 0) & np.array([True, False]), root * np.array([1.0, 2.0]), 0.0)
+
+
 def missing(x):
     y = np.array([np.nan, 2.0, np.inf])
     return kg.where(np.isfinite(y), x * y, 0.0)
@@ -56,6 +62,7 @@ CASES = {
     "shared": (shared, [3, 3, 0.75]),
     "broadcast": (broadcast, [0, 0, -3 / 16]),
     "narrow": (narrow, [0, 0, 1.25 * np.exp(-0.5)]),
+    "column": (column, [0, 0, 0.25]),
     "missing": (missing, [0, 2, 0]),
     "batch of branches": (
         kg.vmap(lambda v: kg.cond(v > 0, lambda: kg.sqrt(v), lambda: 0.0 * v)),

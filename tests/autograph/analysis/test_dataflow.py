@@ -75,8 +75,8 @@ def test_what_is_removed_is_not_live_before():
 
 
 def test_definitions_before_and_after_a_point_reach_its_handler():
-    flow = Flow("x = a\ntry:\n x = b\n x = c\nexcept E:\n y = x")
-    assert flow.definitions("y = x", "x") == {"x = a", "x = b", "x = c"}
+    flow = Flow("x = a\ntry:\n x = b\n raise (x := c)\nexcept E:\n y = x")
+    assert flow.definitions("y = x", "x") == {"x = a", "x = b", "raise (x := c)"}
 
 
 def test_live_over_break_and_else():

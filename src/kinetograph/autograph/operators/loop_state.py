@@ -280,6 +280,9 @@ def _shown(value: Any) -> str:
     return f"an array of {value.dtype}" if isinstance(value, Array) else repr(value)
 
 
+_KEYS = "; give it all its keys before the loop, as there may be no trip that makes them"
+
+
 def _check_structure(name: str, before: Value, after: Value) -> None:
     found = before.pattern.difference(after.pattern)
     if not found:
@@ -301,4 +304,5 @@ def _check_structure(name: str, before: Value, after: Value) -> None:
     raise TypeError(
         f"{called!r} does not have the same nested structure after one iteration{place_text()}: "
         f"{f'at {path} ' if path else ''}it is {first} before the loop and {second} after"
+        f"{_KEYS if first.startswith('dict') and second.startswith('dict') else ''}"
     )

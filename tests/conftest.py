@@ -4,6 +4,9 @@ import os
 
 import pytest
 
+# Programs that come out of a cache of JAX's own are not kept in ours, whose tests would fail.
+os.environ.pop("JAX_COMPILATION_CACHE_DIR", None)
+
 
 @pytest.fixture(scope="session", autouse=True)
 def _session_cache(tmp_path_factory):

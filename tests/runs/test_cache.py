@@ -240,3 +240,30 @@ def test_a_second_process_compiles_nothing(folder, tmp_path):
     assert first[0] >= 1
     assert second[0] == 0
     assert first[1] == second[1]
+
+
+def test_nothing_is_kept_of_what_comes_out_of_jaxs_own_cache(folder, tmp_path):
+    """Its programs run, but what is written of them does not."""
+    code = (
+        "import kinetograph as kg\n"
+        "a = kg.normal(0, 1, name='a')\n"
+        "tree = kg.mcmc(kg.model(a), draws=20, warmup=20, chains=1, seed=1, progress=False)\n"
+        "print(float(tree['posterior']['a'].sum()))\n"
+    )
+    settings = {
+        "JAX_COMPILATION_CACHE_DIR": str(tmp_path / "jax"),
+        "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+    }
+    printed = []
+    for _ in range(3):
+        done = subprocess.run(
+            [sys.executable, "-W", "ignore", "-c", code],
+            env=os.environ | settings,
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        assert done.returncode == 0, done.stderr
+        printed.append(done.stdout)
+    assert len(set(printed)) == 1
+    assert programs(folder) == []

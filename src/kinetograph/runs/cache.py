@@ -4,7 +4,8 @@ A program is looked up by a digest of a text that says all it depends on: a fing
 where there is one, else its lowered (StableHLO) text; with the versions that made it and the
 processor. A wrong hit is not possible short of a collision. Entries are written beside and
 renamed: a reader never sees half a file. The folder is trusted input, as any cache of machine code
-is: one that others may write to is not used.
+is: one that others may write to is not used. What comes out of JAX's own cache of compilations
+cannot be written once more, so nothing is kept here where that one is on.
 
 The environment variable KINETOGRAPH_CACHE names the folder; `off` switches the cache off.
 """
@@ -142,6 +143,8 @@ def _load(path: Path) -> Any:
 
 def _store(path: Path, executable: Any) -> None:
     """Keep a program; a cache that cannot be written is no reason to fail."""
+    if jax.config.jax_compilation_cache_dir and jax.config.jax_enable_compilation_cache:
+        return
     try:
         payload = pickle.dumps(serialize_executable.serialize(executable))
         with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:

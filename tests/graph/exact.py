@@ -38,10 +38,10 @@ def computed(function, points):
         return [np.asarray(a) for a in run(*columns)]
 
 
-def compare(function, reference, points, rtol=1e-10, atol=0.0):
+def compare(function, reference, points, rtol=1e-10, atol=0.0, digits=DIGITS):
     """Compare values and partial derivatives of a function of tensors with mpmath's."""
     value, *slopes = computed(function, points)
     for row, point in enumerate(points):
-        right, right_slopes = exact(reference, point)
+        right, right_slopes = exact(reference, point, digits)
         found = [value[row], *(s[row] for s in slopes)]
         np.testing.assert_allclose(found, [right, *right_slopes], rtol, atol, err_msg=str(point))

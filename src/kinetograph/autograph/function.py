@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..graph.array import Array
-from ..graph.compile import Function, StateValues
+from ..graph.compile import Function
 from ..graph.control.program import Program
 from ..graph.control.rollback import mark, rollback
 from ..graph.control.state import new_program, top_level
@@ -21,6 +21,7 @@ from ..graph.errors import AutographWarning, ModelError, ShapeError, SymbolicErr
 from ..graph.inside_jax import from_jax, has_tracer, outside
 from ..graph.node import CURRENT, Node
 from ..graph.source import PACKAGE
+from ..graph.state_values import StateValues
 from .arguments import JaxInput, Key, Parameters, static_hint
 
 __all__ = ["StagedFunction", "function"]

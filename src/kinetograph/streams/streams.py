@@ -15,12 +15,12 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..graph.array import Array
-from ..graph.compile import StateValues
 from ..graph.control.contexts import ON_DISCARD, ControlFlowContext
 from ..graph.control.rollback import ON_ROLLBACK
 from ..graph.node import Node
 from ..graph.saving.document import storable
 from ..graph.source import here, site_of, variable_name
+from ..graph.state_values import StateValues
 from .keys import MEMBER, STREAM_VERSION, Seed, check_seed, fresh_seed, make_key
 from .methods import Draws
 from .operations import Draw, StreamCell, counter_of, initial_state

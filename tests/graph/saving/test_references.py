@@ -38,14 +38,16 @@ def test_every_operation_has_a_name():
 
 
 @pytest.mark.parametrize(
-    "value", [ELEMENTWISE["log"], ValueError, kg.CheckError, AssertionError], ids=str
+    "value", [ELEMENTWISE["log"], ValueError, kg.CheckError, AssertionError], ids=repr
 )
 def test_names_lead_back(value):
     reference = json.loads(json.dumps(own_reference(value)))
     assert own_object(reference) is value
 
 
-@pytest.mark.parametrize("value", [print, len, jnp.sin, object, json.dumps, SystemExit, 3])
+@pytest.mark.parametrize(
+    "value", [print, len, jnp.sin, object, json.dumps, SystemExit, 3], ids=range(7)
+)
 def test_what_is_not_kinetographs_has_none(value):
     assert own_reference(value) is None
 
@@ -90,12 +92,14 @@ def test_libraries_functions_have_public_names(function):
     assert find_function(name) is function
 
 
-@pytest.mark.parametrize("function", [squared, doubled, staged], ids=str)
+@pytest.mark.parametrize("function", [squared, doubled, staged], ids=["custom_jvp", "jit", "plain"])
 def test_functions_of_modules_have_names(function):
     assert find_function(name_of_function(function)) is function
 
 
-@pytest.mark.parametrize("function", [staged(), functools.partial(staged)], ids=str)
+@pytest.mark.parametrize(
+    "function", [staged(), functools.partial(staged)], ids=["lambda", "partial"]
+)
 def test_other_functions_have_none(function):
     with pytest.raises(kg.KinetographError, match="must be importable"):
         name_of_function(function)

@@ -48,6 +48,8 @@ def test_examples_and_calls_of_every_public_function(tmp_path):
         else:
             lines.append(f"kg.{name}")
         assert not callable(public) or inspect.getdoc(public), name
+    for sampler in kg.samplers.__all__:
+        lines.append(f"kg.mcmc(v, sampler=kg.samplers.{sampler}())")
     lines.append("kg.norml(0, 1)")
     script = tmp_path / "script.py"
     script.write_text("\n".join(lines) + "\n")

@@ -15,6 +15,7 @@ Coordinates are scaled: a step in the free state is `tuned.scale` times a step i
 which the mass is 1.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import jax.numpy as jnp
@@ -93,13 +94,25 @@ class Sampler(Protocol):
     lets warm-up set the scales. `initial_step_size` is where the step size starts.
     """
 
-    statistics: tuple[Statistic, ...]
-    target_acceptance: float | None
-    tunes_scale: bool
-    initial_step_size: float
+    # Properties, so that samplers may have them as constants, fields or properties.
+    @property
+    def statistics(self) -> tuple[Statistic, ...]: ...
 
-    def begin(self, position: Position, tuned: Tuned, noise: Noise) -> Any:
-        """The state of a new transition from `position`."""
+    @property
+    def target_acceptance(self) -> float | None: ...
+
+    @property
+    def tunes_scale(self) -> bool: ...
+
+    @property
+    def initial_step_size(self) -> float: ...
+
+    @property
+    def begin(self) -> Callable[..., Any]:
+        """A method `(position, tuned, noise)`, with `uses_density` `(..., log_density)`.
+
+        It gives the state of a new transition from `position`.
+        """
 
     def ask(self, state: Any, tuned: Tuned) -> Any:
         """The point at which the next value and gradient are wanted."""

@@ -122,3 +122,12 @@ def test_the_operation_whose_derivative_is_bad_is_named():
     assert forwards.startswith("the derivative of sqrt(maximum(v - x, 0)) = ")
     assert "in trip 0 of while loop" in forwards
     assert first_bad(kg.gradients(x * x, x), {x: 0.0}) is None
+
+
+def test_what_is_no_array_is_refused():
+    x = kg.placeholder(name="x")
+    with pytest.raises(TypeError, match=r"a key of .* must be an array of the graph, got 'x'"):
+        kg.debug(x, {"x": 1.0})
+    for outputs in (3, [x, "x"]):
+        with pytest.raises(TypeError, match="what is evaluated must be an array of the graph"):
+            kg.debug(outputs, {x: 1.0})

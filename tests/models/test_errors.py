@@ -440,3 +440,16 @@ def test_coords_of_no_dimension():
     x = kg.normal(0, 1, shape=2, dims="school")
     with pytest.raises(kg.DimsError, match=r"'schol', which is no dimension.*are: school"):
         kg.model(x, coords={"schol": ["A", "B"]})
+
+
+def test_coords_that_are_no_dictionary():
+    x = kg.normal(0, 1, shape=2, dims="school")
+    with refused(kg.DimsError, "coords={'school': [...]}; got ['A', 'B']"):
+        kg.model(x, coords=["A", "B"])
+
+
+@pytest.mark.parametrize("dims", [3, (3,), [("a", "b")]])
+def test_dims_that_are_no_names(dims):
+    for make in (lambda: kg.normal(0, 1, shape=2, dims=dims), lambda: kg.data([1, 2], dims=dims)):
+        with refused(kg.DimsError, "dims are names of axes, such as 'school', got "):
+            make()

@@ -1,5 +1,6 @@
 """What a model is made of: density, names, dims."""
 
+import jax
 import numpy as np
 import pytest
 from scipy import stats
@@ -263,3 +264,34 @@ def test_debug_of_a_healthy_solver_blames_nothing():
     y = kg.data(0.7)
     kg.observe(y, kg.normal(steps[-1], 0.1))
     assert kg.model(rate).debug({"rate": 0.3}).first_bad is None
+
+
+def test_values_by_name_are_a_point():
+    s = kg.half_normal(1)
+    model = kg.model(s)
+    free = model.untransform({"s": 2.0})
+    for function in (model.log_prob, model.gradient, model.hessian):
+        np.testing.assert_array_equal(function({"s": 2.0}), function(free))
+    assert model.transform({"s": 2.0})["s"] == pytest.approx(2.0)
+    with pytest.raises(kg.ModelError, match="'t' is no unknown of this model"):
+        model.log_prob({"t": 1.0})
+
+
+def test_what_is_no_point():
+    s = kg.half_normal(1)
+    model = kg.model(s)
+    text = r"has 1 numbers \(s 1\), or values are given by name in a dictionary; got 'one'"
+    for function in (model.log_prob, model.gradient, model.transform, model.debug):
+        with pytest.raises(TypeError, match=text):
+            function("one")
+    with pytest.raises(TypeError, match="s: expected a number, got 'one'"):
+        model.untransform({"s": "one"})
+    with pytest.raises(TypeError, match="s: values are looked at, and JAX is tracing this one"):
+        jax.jit(lambda v: model.log_prob({"s": v}))(1.0)
+
+
+def test_a_list_of_what_jax_traces_is_a_free_state():
+    s = kg.half_normal(1)
+    model = kg.model(s)
+    gradient = jax.grad(lambda v: model.log_prob([v]))(0.5)
+    np.testing.assert_allclose(gradient, model.gradient([0.5])[0], rtol=1e-6)

@@ -61,6 +61,12 @@ class Evaluation:
     __repr__ = __str__
 
 
+def _array(given: Any, what: str) -> Array:
+    if isinstance(given, Array):
+        return given
+    raise TypeError(f"debug: {what} must be an array of the graph, got {given!r:.60}")
+
+
 def debug(
     outputs: Array | Iterable[Array], values: Mapping[Array, Any] | None = None
 ) -> Evaluation:
@@ -89,6 +95,8 @@ def debug(
         If the value of a placeholder or unknown is missing.
     ShapeError
         If a value has another shape than its array.
+    TypeError
+        If something is no array of the graph.
     CheckError
         If a `kg.check` fails; checks and prints are carried out as in a compiled function.
 
@@ -102,12 +110,16 @@ def debug(
     >>> kg.debug(y, {x: -1.0}).first_bad.split("  ")[0]
     'log(x) = nan'
     """
-    arrays = [outputs] if isinstance(outputs, Array) else list(outputs)
+    arrays = [outputs] if isinstance(outputs, Array) else outputs
+    if not isinstance(arrays, Iterable):
+        arrays = [arrays]
+    arrays = [_array(array, "what is evaluated") for array in arrays]
     names = names_in_scope()
     nodes = [array.node for array in arrays]
     require_outside(nodes, "debug")
     environment: Environment = {}
     for array, value in (values or {}).items():
+        array = _array(array, "a key of values={array: value}")
         given = np.asarray(value)
         if given.shape != array.shape:
             raise ShapeError(

@@ -93,6 +93,11 @@ def check_coords(coords: Mapping[str, Any]) -> dict[str, np.ndarray]:
     DimsError
         If labels are no one-dimensional array of numbers, texts or dates.
     """
+    if not isinstance(coords, Mapping):
+        raise DimsError(
+            "model: labels are given by the names of dimensions, coords={'school': [...]}; "
+            f"got {coords!r:.60}"
+        )
     return {str(dim): _labels(str(dim), given) for dim, given in coords.items()}
 
 

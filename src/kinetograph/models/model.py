@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from ..distributions.family import Variable
@@ -12,7 +13,7 @@ from ..graph.array import Array
 from ..graph.compile import limit_reached
 from ..graph.control.subgraph import Control, Looping, everything
 from ..graph.errors import DimsError, ModelError, ShapeError
-from ..graph.inside_jax import outside
+from ..graph.inside_jax import has_tracer, outside
 from ..graph.lower import Room
 from ..graph.messages import names_in_scope, site_text
 from ..graph.node import Data, Node
@@ -157,7 +158,7 @@ class Model:
         Parameters
         ----------
         free
-            Free states, shape (..., free_size).
+            Free states, shape (..., free_size), or a dictionary of values of all unknowns.
 
         Returns
         -------
@@ -225,6 +226,8 @@ class Model:
             If a name is unknown or missing.
         ShapeError
             If a value has another shape than its unknown.
+        TypeError
+            If a value is no number, or one that JAX is tracing.
         ValueError
             If a value lies outside its unknown's support.
         """
@@ -252,7 +255,7 @@ class Model:
         checked: dict[Variable, Any] = {}
         for name in values:
             node = by_name[name]
-            array = np.asarray(values[name], node.dtype)
+            array = _numbers(name, values[name], node)
             if array.shape != node.shape:
                 raise ShapeError(f"{name}: expected shape {node.shape}, got {array.shape}")
             if not np.all(node.support.contains(array)):
@@ -340,13 +343,23 @@ class Model:
         return bool(short)
 
     def _check_free(self, free: Any) -> Any:
-        states = free if isinstance(free, jax.Array) else np.asarray(free, float)
-        if not states.shape or states.shape[-1] != self.free_size:
+        if isinstance(free, Mapping):
+            return self.untransform(free)
+
+        def expected() -> str:
             parts = ", ".join(f"{n} {k}" for n, k in zip(self.names, self.density.sizes))
-            raise ShapeError(
-                f"a free state of this model has {self.free_size} numbers ({parts}), "
-                f"got shape {states.shape}"
-            )
+            return f"a free state of this model has {self.free_size} numbers ({parts})"
+
+        try:
+            states = free if isinstance(free, jax.Array) else np.asarray(free, float)
+        except (TypeError, ValueError):
+            if not has_tracer(free):
+                raise TypeError(
+                    f"{expected()}, or values are given by name in a dictionary; got {free!r:.60}"
+                ) from None
+            states = jnp.asarray(free)
+        if not states.shape or states.shape[-1] != self.free_size:
+            raise ShapeError(f"{expected()}, got shape {states.shape}")
         return states
 
     def _batched(self, which: str, free: Any) -> Any:
@@ -382,8 +395,6 @@ class Model:
 
         if point is None:
             free = np.zeros(self.free_size)
-        elif isinstance(point, Mapping):
-            free = self.untransform(point)
         else:
             free = self._check_free(point)
         if free.ndim > 1:
@@ -433,6 +444,19 @@ def _loaded(data: bytes) -> Model:
 def _made(content: Any) -> Model:
     targets, factors, component, names, coords = content
     return Model(dict(targets), factors, Component(**component), dict(coords), dict(names))
+
+
+def _numbers(name: str, value: Any, node: Variable) -> np.ndarray:
+    try:
+        return np.asarray(value, node.dtype)
+    except (TypeError, ValueError):
+        if has_tracer(value):
+            raise TypeError(
+                f"{name}: values are looked at, and JAX is tracing this one; make free states "
+                "outside of JAX's transformations (model.transform can be called inside)"
+            ) from None
+        kind = "a number" if not node.shape else f"numbers of shape {node.shape}"
+        raise TypeError(f"{name}: expected {kind}, got {value!r:.60}") from None
 
 
 def _outside(name: str, node: Variable, value: np.ndarray, more: str = "") -> ValueError:

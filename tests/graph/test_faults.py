@@ -167,3 +167,19 @@ def test_density_of_a_model_is_nan():
         assert np.isnan(model.gradient(inside)).all()
     read = u[place]
     assert kg.debug([read], {z: 3.5, u: U}).first_bad.startswith("read = nan")
+
+
+def test_results_of_loops_are_named_as_in_code():
+    @kg.function
+    def first_negative(xs):
+        i = 0
+        for x in xs:
+            if x < 0:
+                break
+            i += 1
+        return xs[i]
+
+    with pytest.raises(kg.BoundsError) as caught:
+        first_negative(np.array([1.0, 2.0]))
+    assert "xs[i]: index 2 is out of bounds" in str(caught.value)
+    assert "write kg.clip(i, 0, 1)" in str(caught.value)

@@ -15,7 +15,7 @@ import numpy as np
 from .bounds import inside
 from .errors import BoundsError
 from .indexing import CHECKED, LABELS, known_indices
-from .messages import describe
+from .messages import describe, result_in_words
 from .node import Apply, Node
 
 if TYPE_CHECKING:
@@ -79,6 +79,18 @@ def report_fault(node: Apply, tensors: list[Any], scope: "Scope") -> None:
         scope.note(FAULT, Trips(code, np.bool_(False), np.bool_(False)))
 
 
+def _in_code(node: Node) -> str:
+    """A node as it stands in an expression: of a result that has only words, the variable's name.
+
+    The names of a function's variables are not known when its program runs.
+    """
+    text = describe(node)
+    if text != result_in_words(node):
+        return text
+    name = text.partition(" of ")[0]
+    return name if name.isidentifier() else "..."
+
+
 def fault_error(code: int, indices: Mapping[Node, int]) -> BoundsError:
     """What to raise for a fault."""
     value = code & 0xFFFFFFFF
@@ -87,16 +99,15 @@ def fault_error(code: int, indices: Mapping[Node, int]) -> BoundsError:
     node = next(n for n, own in indices.items() if own == number)
     assert isinstance(node, Apply)
     place, _, most = _looked_at(node)[order]
-    index = describe(node.parents[place])
     site = f" ({node.site})" if node.site else ""
     if node.operation is LABELS:
         return BoundsError(
-            f"the label {index} = {value} is out of range{site}: labels run from 0 to {most}"
+            f"the label {describe(node.parents[place])} = {value} is out of range{site}: labels run from 0 to {most}"
         )
     axis = next(axis for at, _, axis, _ in known_indices(node) if at == place)
-    array = node.parents[0]
+    array, index = node.parents[0], _in_code(node.parents[place])
     where = f" for axis {axis} of length" if len(array.shape) > 1 else " for length"
     return BoundsError(
-        f"{describe(array)}[{index}]: index {value} is out of bounds{where} {most + 1}{site}; to "
+        f"{_in_code(array)}[{index}]: index {value} is out of bounds{where} {most + 1}{site}; to "
         f"take the nearest element instead write kg.clip({index}, 0, {most})"
     )

@@ -34,9 +34,6 @@ from .skipped import is_library
 
 __all__ = ["NoSource", "Unsupported", "converted_code", "is_converted", "rewritten", "transform"]
 
-# Built-in functions that mean something else for arrays of the graph.
-STAGED_BUILTINS = frozenset(function.__name__ for function in STAGED)
-
 
 class Rewritten(NamedTuple):
     """A function's tree after all passes."""
@@ -178,8 +175,11 @@ class _Known:
         value = self.value(node)
         if value is None:
             return False
-        if isinstance(value, (type, BuiltinFunctionType)) and value.__module__ == "builtins":
-            return value.__name__ not in STAGED_BUILTINS
+        if isinstance(value, (type, BuiltinFunctionType)):
+            if value in STAGED:
+                return False
+            if value.__module__ == "builtins":
+                return True
         module = getattr(value, "__module__", None)
         return isinstance(node, ast.Attribute) and callable(value) and is_library(module)
 

@@ -343,7 +343,10 @@ class Array:
         if isinstance(self.node, Data):
             return self.node.value
         raise self._no_truth(
-            kind, wanted, "compute with the array itself, or compile it with kg.compile"
+            kind,
+            wanted,
+            "compute with the array itself (by kg.exp in place of math.exp), or compile it with "
+            "kg.compile",
         )
 
     def __float__(self) -> float:

@@ -102,7 +102,8 @@ def fault_error(code: int, indices: Mapping[Node, int]) -> BoundsError:
     site = f" ({node.site})" if node.site else ""
     if node.operation is LABELS:
         return BoundsError(
-            f"the label {describe(node.parents[place])} = {value} is out of range{site}: labels run from 0 to {most}"
+            f"the label {describe(node.parents[place])} = {value} is out of range{site}: labels "
+            f"run from 0 to {most}"
         )
     axis = next(axis for at, _, axis, _ in known_indices(node) if at == place)
     array, index = node.parents[0], _in_code(node.parents[place])

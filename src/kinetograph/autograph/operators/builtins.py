@@ -19,10 +19,11 @@ from ..iterables import Rows, Sequenced, is_iterable, joined, rows_of
 from .branching import predicate
 from .lists import List
 from .logic import and_, or_
+from .python_math import MATH, scalar
 
 __all__ = ["STAGED"]
 
-STAGED: dict[Any, Callable[..., Any]] = {}
+STAGED: dict[Any, Callable[..., Any]] = dict(MATH)
 
 
 def _staged(original: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -70,31 +71,22 @@ def _int(*arguments: Any, **keywords: Any) -> Any:
                 f"int of the symbolic {describe(arguments[0].node)} with a base{place_text()}: "
                 "its digits are not known while the graph is built"
             )
-        return _scalar(arguments[0], "int").astype(int)
+        return scalar(arguments[0], "int").astype(int)
     return int(*arguments, **keywords)
 
 
 @_staged(float)
 def _float(*arguments: Any) -> Any:
     if arguments and isinstance(arguments[0], Array):
-        return _scalar(arguments[0], "float").astype(float)
+        return scalar(arguments[0], "float").astype(float)
     return float(*arguments)
 
 
 @_staged(bool)
 def _bool(*arguments: Any) -> Any:
     if arguments and isinstance(arguments[0], Array):
-        return _scalar(arguments[0], "bool").astype(bool)
+        return scalar(arguments[0], "bool").astype(bool)
     return bool(*arguments)
-
-
-def _scalar(array: Array, name: str) -> Array:
-    if array.size != 1:
-        raise TypeError(
-            f"{name}({describe(array.node)}){place_text()}: the array has shape {array.shape}, "
-            "expected a single number"
-        )
-    return array.reshape(()) if array.shape else array
 
 
 @_staged(any)

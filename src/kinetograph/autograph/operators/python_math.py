@@ -1,0 +1,68 @@
+"""The functions of Python's `math` in converted code, where their arguments are symbolic.
+
+They are NumPy's, of a single number: outside of their domains NaN, where Python raises.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...graph import mathematics
+from ...graph.array import Array
+from ...graph.control.results import place_text
+from ...graph.messages import describe
+
+__all__ = ["MATH", "scalar"]
+
+
+def scalar(array: Array, name: str) -> Array:
+    """An array of one element as the number that Python's `name` takes."""
+    if array.size != 1:
+        raise TypeError(
+            f"{name}({describe(array.node)}){place_text()}: the array has shape {array.shape}, "
+            "expected a single number"
+        )
+    return array.reshape(()) if array.shape else array
+
+
+def _whole(rounded: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda x: rounded(x).astype(int)
+
+
+def _log(x: Any, base: Any = math.e) -> Any:
+    return np.log(x) if base is math.e else np.log(x) / np.log(base)
+
+
+_SAME = ("cos", "cosh", "exp", "expm1", "log10", "log1p", "log2", "sin", "sinh", "sqrt", "tan")
+_NAMED: dict[str, Callable[..., Any]] = {
+    **{name: getattr(np, name) for name in (*_SAME, "tanh", "isfinite", "isinf", "isnan", "hypot")},
+    **{name: getattr(np, f"arc{name[1:]}") for name in ("acos", "asin", "atan", "atan2")},
+    **{name: getattr(np, f"arc{name[1:]}") for name in ("acosh", "asinh", "atanh")},
+    "ceil": _whole(np.ceil),
+    "erf": mathematics.erf,
+    "erfc": mathematics.erfc,
+    "fabs": lambda x: abs(x.astype(float)),
+    "floor": _whole(np.floor),
+    "lgamma": mathematics.gammaln,
+    "log": _log,
+    "pow": lambda x, y: x ** (y.astype(float) if isinstance(y, Array) else float(y)),
+    "trunc": _whole(np.trunc),
+}
+
+
+def _staged(name: str, of_graph: Callable[..., Any]) -> Callable[..., Any]:
+    original = getattr(math, name)
+
+    def function(*arguments: Any) -> Any:
+        if not any(isinstance(argument, Array) for argument in arguments):
+            return original(*arguments)
+        return of_graph(
+            *(scalar(a, f"math.{name}") if isinstance(a, Array) else a for a in arguments)
+        )
+
+    return function
+
+
+MATH = {getattr(math, name): _staged(name, of_graph) for name, of_graph in _NAMED.items()}

@@ -71,6 +71,23 @@ def test_chosen_names_in_the_order_asked_for():
     assert kg.summary(by_hand(), "fixed", "mu").names == ("fixed", "mu")
 
 
+def test_names_in_lists_and_rows_by_their_names():
+    whole = kg.summary(by_hand())
+    table = kg.summary(by_hand(), ["theta[Exeter]", "mu"], "fixed")
+    assert list(table) == ["theta[Exeter]", "mu", "fixed"]
+    for column in ("mean", "q5", "ess_bulk"):
+        expected = pytest.approx(whole[column, "theta[Exeter]"], rel=1e-9)
+        assert table[column, "theta[Exeter]"] == expected
+    with pytest.raises(KeyError, match=r"'theta\[Eton\]' is not in the results"):
+        kg.summary(by_hand(), "theta[Eton]")
+
+
+@pytest.mark.parametrize("key", ["mu", ("mean", "nu"), ("mu", "mean"), ("mean", "mu", 0), 0])
+def test_what_the_table_has_not(key):
+    with pytest.raises(KeyError, match=r"columns mean, sd, q5.* and the rows mu, theta\[Choate\]"):
+        kg.summary(by_hand())[key]
+
+
 def test_data_frame():
     pandas = pytest.importorskip("pandas")
     frame = kg.summary(by_hand()).to_dataframe()
@@ -105,6 +122,8 @@ def test_refusals():
         kg.summary(by_hand(), "nu")
     with pytest.raises(TypeError, match=r"summary: expected results of kg\.mcmc"):
         kg.summary([1.0])
+    with pytest.raises(TypeError, match="got DataTree, which has no such group: give it whole"):
+        kg.summary(by_hand()["posterior"])
     for probability in (0, 1, -0.1, 90, np.nan):
         with pytest.raises(ValueError, match="probability must be between 0 and 1"):
             kg.summary(by_hand(), probability=probability)

@@ -120,7 +120,8 @@ def check_tree(tree: Any, what: str) -> Any:
     try:
         return tree["posterior"].dataset
     except (KeyError, TypeError, AttributeError):
+        part = ", which has no such group: give it whole" if hasattr(tree, "data_vars") else ""
         raise TypeError(
             f"{what}: expected results of kg.mcmc (a DataTree with a posterior), "
-            f"got {type(tree).__name__}"
+            f"got {type(tree).__name__}{part}"
         ) from None

@@ -1,5 +1,6 @@
 """`kg.summary`: a table of posterior means, spreads, intervals and their reliability."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,18 +18,26 @@ COLUMNS = ("mean", "sd", "q5", "median", "q95", "mcse_mean", "ess_bulk", "ess_ta
 class Summary:
     """A table: `names` of the rows, `columns` of numbers; prints itself.
 
-    `table["mean"]` is a column, `table["mean", "tau"]` an entry, `table.to_dataframe()` a pandas
-    DataFrame.
+    `table["mean"]` is a column, `table["mean", "theta[A]"]` an entry, `table.to_dataframe()` a
+    pandas DataFrame. Iterating gives the names.
     """
 
     names: tuple[str, ...]
     columns: dict[str, np.ndarray]
 
     def __getitem__(self, key: Any) -> Any:
-        if isinstance(key, tuple):
-            column, name = key
-            return self.columns[column][self.names.index(name)]
-        return self.columns[key]
+        column, *row = key if isinstance(key, tuple) else (key,)
+        if column not in self.columns or len(row) > 1 or any(r not in self.names for r in row):
+            raise KeyError(
+                f"summary: the table has no {key!r}; it is read as table[column] or "
+                f"table[column, row], with the columns {', '.join(self.columns)} and the rows "
+                f"{_some(self.names)}"
+            )
+        values = self.columns[column]
+        return values[self.names.index(row[0])] if row else values
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -62,6 +71,10 @@ class Summary:
     __repr__ = __str__
 
 
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
+
+
 def _count(value: float) -> str:
     return "nan" if np.isnan(value) else f"{value:.0f}"
 
@@ -76,7 +89,7 @@ def _digits(mcse: np.ndarray, sd: np.ndarray) -> list[int]:
     return places
 
 
-def summary(tree: Any, *names: str, probability: float = 0.9) -> Summary:
+def summary(tree: Any, *names: str | Sequence[str], probability: float = 0.9) -> Summary:
     """Posterior means, standard deviations, quantiles and diagnostics.
 
     Columns: mean, sd, the quantiles that bound the central `probability` (named q5 and q95 for
@@ -88,14 +101,14 @@ def summary(tree: Any, *names: str, probability: float = 0.9) -> Summary:
     tree
         What `kg.mcmc` returned, or results opened with `xarray.open_datatree`.
     *names
-        Targets to show; by default all.
+        Targets or rows to show (`"theta"`, `"theta[A]"`), also in lists; by default all.
     probability
         Of the interval between the two outer quantiles.
 
     Raises
     ------
     KeyError
-        If a name is no target.
+        If a name is no target and no row.
     TypeError
         If `tree` has no posterior.
     ValueError
@@ -116,21 +129,21 @@ def summary(tree: Any, *names: str, probability: float = 0.9) -> Summary:
         raise ValueError(f"summary: probability must be between 0 and 1, got {probability}")
     if not posterior.sizes.get("draw", 0):
         raise ValueError("summary: the results hold no draws")
-    for name in names:
-        if name not in posterior:
-            known = ", ".join(map(str, posterior.data_vars))
-            raise KeyError(f"summary: {name!r} is not in the results; they hold {known}")
+    chosen = _chosen(posterior, names)
     outer = ((1 - probability) / 2, (1 + probability) / 2)
     labels = [f"q{100 * p:.3g}" for p in outer]
     order = ("mean", "sd", labels[0], "median", labels[1], *COLUMNS[5:])
     rows: list[str] = []
     parts: dict[str, list[np.ndarray]] = {column: [] for column in order}
-    for name in names or posterior.data_vars:
+    for name, one in chosen:
         variable = posterior[name]
         values = np.asarray(variable.values, float)
-        rows += row_names(str(name), variable)
         chains, length = values.shape[:2]
         flat = values.reshape(chains, length, -1)
+        of_this = row_names(name, variable)
+        if one is not None:
+            flat, of_this = flat[:, :, one : one + 1], [of_this[one]]
+        rows += of_this
         low, median, high = np.quantile(flat, (outer[0], 0.5, outer[1]), axis=(0, 1))
         parts["mean"].append(flat.mean((0, 1)))
         parts["sd"].append(flat.std((0, 1), ddof=1) if chains * length > 1 else np.nan * median)
@@ -148,6 +161,21 @@ _DIAGNOSTICS = {
     "ess_tail": diagnostics.ess_tail,
     "r_hat": diagnostics.rhat,
 }
+
+
+def _chosen(posterior: Any, names: Any) -> list[tuple[str, int | None]]:
+    """The targets to show, and of those of which one row is asked for, its place."""
+    found: list[tuple[str, int | None]] = []
+    for name in [n for given in names for n in ([given] if isinstance(given, str) else given)]:
+        target = name.partition("[")[0]
+        if name in posterior:
+            found.append((name, None))
+        elif target in posterior and name in (rows := row_names(target, posterior[target])):
+            found.append((target, rows.index(name)))
+        else:
+            known = ", ".join(map(str, posterior.data_vars))
+            raise KeyError(f"summary: {name!r} is not in the results; they hold {known}")
+    return found or [(str(name), None) for name in posterior.data_vars]
 
 
 def row_names(name: str, variable: Any) -> list[str]:

@@ -43,6 +43,31 @@ def missing(x):
     return kg.where(np.isfinite(y), x * y, 0.0)
 
 
+def read_in_one_branch(v):
+    root = kg.sqrt(v)
+    return kg.cond(v > 1, lambda: kg.cond(v > 2, lambda: root, lambda: v), lambda: 3 * v)
+
+
+def read_in_two_of_three(v):
+    root = kg.sqrt(v)
+    return kg.switch(kg.where(v > 0, 2, 1), [lambda: root, lambda: 3 * v, lambda: 2 * root])
+
+
+def predicate_and_branch(v):
+    root = kg.sqrt(v)
+    return kg.cond(root > 0, lambda: 1 / root, lambda: 0 * v)
+
+
+def summed_outside(x):
+    total = kg.sum(kg.log(x))
+    return kg.cond(kg.min(x) > 0, lambda: total, lambda: kg.sum(x))
+
+
+def used_beside_the_branch(x):
+    shifted = kg.sqrt(x + 2)
+    return kg.cond(x[0] > 0, lambda: shifted * kg.log(x), lambda: x) + 2 * shifted
+
+
 # function of X, its gradient there, by hand
 CASES = {
     "root": (lambda x: kg.where(x > 0, kg.sqrt(x), 0.0), [0, 0, 0.25]),
@@ -68,6 +93,11 @@ CASES = {
         kg.vmap(lambda v: kg.cond(v > 0, lambda: kg.sqrt(v), lambda: 0.0 * v)),
         [0, 0, 0.25],
     ),
+    "read in one branch": (kg.vmap(read_in_one_branch), [3, 3, 0.25]),
+    "read in two of three": (kg.vmap(read_in_two_of_three), [3, 3, 0.5]),
+    "predicate and branch": (kg.vmap(predicate_and_branch), [0, 0, -0.5 * 4**-1.5]),
+    "summed outside": (summed_outside, [1, 1, 1]),
+    "used beside the branch": (used_beside_the_branch, 1 + 1 / np.sqrt(X + 2)),
     "batch": (kg.vmap(lambda v: kg.where(v > 0, kg.sqrt(v), 0.0)), [0, 0, 0.25]),
     "scan": (
         lambda x: kg.scan(lambda c, v: (c, kg.where(v > 0, kg.sqrt(v), 0.0)), 0.0, x)[1],

@@ -1,5 +1,7 @@
 """What is computed for one side of a `where` has a derivative only where that side is taken.
 
+So has what is computed outside of a branch and read in it alone.
+
 `where(x > 0, sqrt(x), 0)` sends a cotangent of 0 into the root where x <= 0, and 0 times the
 infinite slope there is NaN. So what a side is computed from is seen by it through
 `where(taken, x, stop_gradient(x))`: the value is the same, the derivative 0, chosen and not
@@ -24,7 +26,8 @@ from .node import PART, Apply, Data, Node
 
 __all__ = ["Sides"]
 
-Path = tuple[tuple[Apply, bool], ...]  # conditions all of which hold (or do not), outermost first
+# Choices that are all made: a where and its side, or a conditional and the number of a branch.
+Path = tuple[tuple[Node, int], ...]  # outermost first
 Paths = frozenset[Path]  # alternatives
 ALWAYS: Paths = frozenset({()})
 MOST = 8  # alternatives that are told apart
@@ -59,7 +62,7 @@ class Sides:
     @staticmethod
     def among(order: Sequence[Node], wanted: Iterable[Node]) -> "Sides | None":
         """Those of the nodes; None if there are none to care for."""
-        if not any(isinstance(n, Apply) and n.operation is WHERE for n in order):
+        if not any(_is(n, WHERE) or _branches(n) for n in order):
             return None
         sides = Sides(order, wanted)
         return sides if sides.edges else None
@@ -70,7 +73,7 @@ class Sides:
 
     def _conditions(self) -> set[Node]:
         """What the conditions are computed from, and they themselves."""
-        found = {n.parents[0] for n in self.order if _is(n, WHERE)}
+        found = {n.parents[0] for n in self.order if _is(n, WHERE) or _branches(n)}
         for node in reversed(self.order):
             if node in found:
                 found.update(node.parents)
@@ -93,8 +96,7 @@ class Sides:
             for i, parent in enumerate(node.parents):
                 if parent.dtype.kind not in "fV":
                     continue
-                handed = _of_side(own, node, i) if _is(node, WHERE) else own
-                used.setdefault(parent, set()).update(handed)
+                used.setdefault(parent, set()).update(_handed(own, node, i))
         return paths
 
     def _edges(self) -> set[tuple[Node, int]]:
@@ -110,7 +112,7 @@ class Sides:
             for i, parent in enumerate(node.parents):
                 if parent.dtype.kind != "f" or isinstance(parent, Data):
                     continue
-                handed = _of_side(own, node, i) if _is(node, WHERE) else own
+                handed = _handed(own, node, i)
                 if self.paths.get(parent) == handed and parent.shape == node.shape:
                     spoilt.add(parent)
                 else:
@@ -168,8 +170,11 @@ class Sides:
     def _path(self, path: Path, shape: tuple[int, ...]) -> Any:
         whole: Any = None
         for node, side in path:
-            condition = jnp.asarray(self._values[node.parents[0]]).astype(bool)
-            condition = condition if side else ~condition
+            condition = jnp.asarray(self._values[node.parents[0]])
+            if branches := _branches(node):
+                condition = jnp.clip(condition.astype(int), 0, len(branches) - 1) == side
+            else:
+                condition = condition.astype(bool) == side
             whole = condition if whole is None else whole & condition
         if not shape:
             return whole.any()
@@ -183,9 +188,21 @@ class Sides:
         return whole.reshape(whole.shape[ndim - len(shape) :])
 
 
-def _of_side(paths: Paths, choice: Any, place: int) -> Paths:
-    """Where the operand of a where at a place is active, if the where is on these paths."""
-    return frozenset((*path, (choice, place == 1)) for path in paths) if place else paths
+def _handed(paths: Paths, node: Node, place: int) -> Paths:
+    """Where the operand of a node at a place is active, if the node is on these paths."""
+    if place and _is(node, WHERE):
+        choices = [int(place == 1)]
+    else:
+        branches = _branches(node)
+        choices = [number for number, read in enumerate(branches) if place - 1 in read]
+        if not place or len(choices) == len(branches):
+            return paths
+    return frozenset((*path, (node, choice)) for path in paths for choice in choices)
+
+
+def _branches(node: Node) -> Sequence[Sequence[int]]:
+    """Of a conditional: the captures that each branch reads."""
+    return getattr(node, "places", ())
 
 
 def _is_plain(node: Node) -> bool:
@@ -219,9 +236,9 @@ def _united(paths: Iterable[Path]) -> Paths:
     for path in sorted(found, key=len, reverse=True):
         while path and path in found:
             *outer, (node, side) = path
-            if (*outer, (node, not side)) not in found:
+            if len(_branches(node)) > 2 or (*outer, (node, 1 - side)) not in found:
                 break
-            found -= {path, (*outer, (node, not side))}
+            found -= {path, (*outer, (node, 1 - side))}
             path = tuple(outer)
             found.add(path)
     found = {p for p in found if not any(p[:n] in found for n in range(len(p)))}

@@ -139,7 +139,10 @@ def test_values_that_are_not_known():
     assert text.endswith("elsewhere use kg.cond, kg.while_loop or kg.where")
     text = message(lambda: float(s), kg.SymbolicError)
     assert text.startswith(f"{refused} float is not allowed: the value of s {unknown} float(...)")
-    assert text.endswith("compute with the array itself, or compile it with kg.compile")
+    assert text.endswith(
+        "compute with the array itself (by kg.exp in place of math.exp), or compile it with "
+        "kg.compile"
+    )
     for f in (int, range, bool):
         assert unknown in message(lambda f=f: f(s), kg.SymbolicError)
     assert message(lambda: x.__setitem__(0, 1.0), kg.SymbolicError) == (

@@ -234,6 +234,7 @@ def step(kind: str, value: np.ndarray, scale: np.ndarray) -> np.ndarray:
     return 1e-3 * scale
 
 
+@pytest.mark.slow
 @all_cases
 def test_gradients_are_difference_quotients(name):
     family, x, parameters = drawn(name)
@@ -295,6 +296,7 @@ CONTINUOUS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(CONTINUOUS))
 def test_densities_integrate_to_one(name):
     parameters, low, high = CONTINUOUS[name]

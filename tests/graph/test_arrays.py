@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from tests.graph.helpers import apply, check_gradient, unknown, value
+from tests.selection import thinned
 
 import kinetograph as kg
 
@@ -243,8 +244,9 @@ def positive(n, seed=0, batch=()):
     return a @ np.swapaxes(a, -1, -2) + n * np.eye(n)
 
 
-@pytest.mark.parametrize("n", [0, 1, 3, 6, 7])
-@pytest.mark.parametrize("batch", [(), (2,)])
+@pytest.mark.parametrize(
+    ("n", "batch"), thinned([(n, batch) for batch in ((), (2,)) for n in (0, 7, 3, 1, 6)], 3)
+)
 def test_linear_systems(n, batch):
     a, b, v = positive(n, 1, batch), draws((n, 2), 2), draws(n, 3)
     factor = np.linalg.cholesky(a)
@@ -292,7 +294,7 @@ def test_decompositions():
         np.linalg.svd(unknown(m))
 
 
-@pytest.mark.parametrize("n", [3, 7])
+@pytest.mark.parametrize("n", thinned([7, 3], 2))
 def test_gradients_of_matrices(n):
     a, b = positive(n, 1), draws((n, 2), 2)
     lower = np.linalg.cholesky(a)

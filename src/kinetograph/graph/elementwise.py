@@ -18,13 +18,14 @@ from jax.scipy import special as jsp
 from . import gammas, gaussian, integers, special
 from .errors import ShapeError, SymbolicError
 from .messages import describe, describe_operands
-from .node import Apply, Data, Node, Operation
+from .node import CURRENT, Apply, Data, Node, Operation
 from .precision import FLOAT32, FLOAT64, float_dtype
 
-__all__ = ["ELEMENTWISE", "Operand", "as_node", "elementwise", "literal", "power"]
+__all__ = ["ELEMENTWISE", "Operand", "as_node", "as_variable", "elementwise", "literal", "power"]
 
 Operand = Any
 WEAK = (bool, int, float)  # Python numbers take the type of the array they meet
+_PYTHON = {"b": bool, "i": int, "f": float}  # what weak nodes stand for
 BAD_KINDS = "cOSUTVmM"
 BOOL = np.dtype(bool)
 
@@ -79,6 +80,7 @@ _CIRCULAR = "sin cos tan arcsin arccos arctan arctan2 hypot deg2rad rad2deg"
 _HYPERBOLIC = "sinh cosh tanh arcsinh arccosh arctanh"
 _CHOOSING = "maximum minimum fmax fmin copysign heaviside"
 _COMPARING = "equal not_equal less less_equal greater greater_equal isnan isfinite isinf signbit"
+_ORDER = ["equal", "not_equal", "less", "less_equal", "greater", "greater_equal"]
 _LOGICAL = "logical_and logical_or logical_xor logical_not"
 _BITWISE = "bitwise_and bitwise_or bitwise_xor invert left_shift right_shift"
 _GROUPS = (_ARITHMETIC, _ROUNDING, _EXPONENTIAL, _CIRCULAR, _HYPERBOLIC, _CHOOSING)
@@ -107,6 +109,8 @@ _SYMBOLS = {
 }
 
 
+# What Python's own operators make of Python numbers is one again; NumPy's functions make arrays.
+_OPERATORS = {*_ARITHMETIC.split(), *_BITWISE.split(), *_LOGICAL.split(), *_ORDER}
 _PARTIAL = {"floor_divide", "remainder", "power"}  # of whole numbers, not always an answer
 
 
@@ -164,6 +168,22 @@ def as_node(value: Operand, operation: str = "") -> Node:
     return literal(value, operation=operation)
 
 
+def as_variable(value: Operand, operation: str = "") -> Node:
+    """The node of a value that may be a Python number, which is weak then."""
+    node = as_node(value, operation)
+    if type(value) in WEAK:
+        node.weak = True
+    return node
+
+
+def type_of(value: Operand) -> Any:
+    """The dtype of an array; of Python numbers, and of nodes that stand for them, their type."""
+    node = getattr(value, "node", value)
+    if isinstance(node, Node):
+        return _PYTHON[node.dtype.kind] if node.weak else node.dtype
+    return type(node) if type(node) in WEAK else as_node(node).dtype
+
+
 class _Types(NamedTuple):
     """What NumPy's rules say about operands of some types."""
 
@@ -201,11 +221,15 @@ def elementwise(name: str, *operands: Operand) -> Node:
     """Apply the named function to nodes, numbers and NumPy arrays under NumPy's rules."""
     nodes: list[Any] = []
     types: list[Any] = []
-    complete = True
+    complete, weak = True, False
     for operand in operands:
         node = getattr(operand, "node", operand)
         if isinstance(node, Node):
-            types.append(node.dtype)
+            if node.weak:
+                weak = True
+                types.append(_PYTHON[node.dtype.kind])
+            else:
+                types.append(node.dtype)
         elif type(node) in WEAK:
             types.append(type(node))
             complete = False
@@ -213,17 +237,48 @@ def elementwise(name: str, *operands: Operand) -> Node:
             node = literal(operand, operation=name)
             types.append(node.dtype)
         nodes.append(node)
+    if weak and name in _ORDER and not any(t is float or _kind(t) == "f" for t in types):
+        # Whole numbers are compared as they are.
+        types = [node.dtype if isinstance(node, Node) else t for node, t in zip(nodes, types)]
     try:
         inputs, output, attributes = _resolve(name, tuple(types), float_dtype())
     except TypeError:
         raise _wrong_types(name, types) from None
+    if weak:
+        attributes = _adapted(name, nodes, inputs, output)
     if not complete:
         nodes = [n if isinstance(n, Node) else literal(n, t) for n, t in zip(nodes, inputs)]
     operation = ELEMENTWISE[name]
     shape = broadcast(operation, nodes)
     if output.kind in "iu" and name in _PARTIAL:
         integers.demand(operation, nodes)
-    return Apply(operation, tuple(nodes), shape, output, attributes)
+    made = Apply(operation, tuple(nodes), shape, output, attributes)
+    if weak and name in _OPERATORS:
+        made.weak = all(isinstance(t, type) for t in map(type_of, operands))
+    return made
+
+
+def _kind(kind: Any) -> str:
+    return kind.kind if isinstance(kind, np.dtype) else ""
+
+
+def _adapted(
+    name: str, nodes: Sequence[Any], inputs: Sequence[np.dtype], output: np.dtype
+) -> Mapping[str, Any]:
+    """The casts of operands of which some are weak."""
+    strong = tuple(n.dtype if isinstance(n, Node) else type(n) for n in nodes)
+    try:
+        usual = _resolve(name, strong, float_dtype())
+        CURRENT.adapted += usual.inputs != tuple(inputs) or usual.output != output
+    except TypeError:
+        CURRENT.adapted += 1
+    same = True
+    for node, wanted in zip(nodes, inputs, strict=True):
+        if isinstance(node, Node) and node.dtype != wanted:
+            same = False
+            if node.weak and node.dtype.kind == "i" and wanted.kind in "iu":
+                integers.demand_fits(node, wanted)
+    return {} if same else {"casts": tuple(inputs)}
 
 
 def _wrong_types(name: str, types: list[Any]) -> SymbolicError:
@@ -263,15 +318,21 @@ def power(base: Operand, exponent: Operand) -> Node:
     if isinstance(node, Node) and type(exponent) in (int, float):
         if node.dtype.kind == "f":
             if exponent == 0.5:
-                return elementwise("sqrt", node)
+                return _as_weak(elementwise("sqrt", node), node.weak)
             if abs(exponent) <= 8 and float(exponent).is_integer():
-                return Apply(INTEGER_POWER, (node,), node.shape, node.dtype, {"y": int(exponent)})
+                made = Apply(INTEGER_POWER, (node,), node.shape, node.dtype, {"y": int(exponent)})
+                return _as_weak(made, node.weak)
         elif type(exponent) is int and exponent < 0:
             raise SymbolicError(
                 f"{describe(node)} ** {exponent}: whole numbers have no negative whole powers; "
                 f"write {describe(node)} ** {exponent}.0"
             )
     return elementwise("power", base, exponent)
+
+
+def _as_weak(node: Node, weak: bool) -> Node:
+    node.weak = weak
+    return node
 
 
 def promoted(*types: Any) -> np.dtype:
@@ -284,8 +345,8 @@ def promoted(*types: Any) -> np.dtype:
 def where(condition: Operand, x: Operand, y: Operand) -> Node:
     """x where the condition holds, else y; `sides` keeps the derivatives of the two apart."""
     sides = [v if type(v) in WEAK else as_node(v, "where") for v in (x, y)]
-    types = tuple(type(v) if type(v) in WEAK else v.dtype for v in sides)
-    output = promoted(*types)
+    output = promoted(*map(type_of, sides))
+    CURRENT.adapted += any(isinstance(v, Node) and v.weak and v.dtype != output for v in sides)
     nodes = [as_node(condition, "where")]
     nodes += [v if isinstance(v, Node) else literal(v, output) for v in sides]
     casts = (BOOL, output, output)
@@ -337,6 +398,6 @@ def astype(x: Operand, dtype: Any) -> Node:
     node, wanted = as_node(x, "astype"), np.dtype(dtype)
     if wanted.kind in BAD_KINDS:
         raise SymbolicError(f"arrays cannot have dtype {wanted}")
-    if wanted == node.dtype:
+    if wanted == node.dtype and not node.weak:
         return node
     return Apply(CAST, (node,), node.shape, wanted, {"dtype": wanted})

@@ -14,10 +14,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from . import bounds
-from .elementwise import WEAK, Operand, as_node, astype, clip, elementwise, literal, promoted
+from .elementwise import Operand, as_node, astype, clip, elementwise, literal, promoted, type_of
 from .errors import ShapeError, SymbolicError
 from .messages import describe
-from .node import Apply, Data, Node, Operation
+from .node import CURRENT, Apply, Data, Node, Operation
 from .precision import float_dtype
 from .special import segment_prod
 
@@ -314,7 +314,8 @@ def update(x: Operand, key: Any, value: Operand, how: str) -> Node:
             f"{describe(node)}.at[...].{how}: {describe(given)} of shape {given.shape} does not "
             f"fit the selected elements of shape {shape}"
         )
-    dtype = promoted(node.dtype, type(value) if type(value) in WEAK else given.dtype)
+    dtype = promoted(node.dtype, type_of(value))
+    CURRENT.adapted += given.weak and given.dtype != dtype
     attributes = {
         "template": tuple(parsed.template),
         "how": how,

@@ -15,7 +15,7 @@ import numpy as np
 from .messages import describe
 from .node import Data, Node, Operation
 
-__all__ = ["cast", "demand", "floor_divide", "power", "remainder"]
+__all__ = ["cast", "demand", "demand_fits", "floor_divide", "power", "remainder"]
 
 
 def _by_nonzero(divide: Any) -> Any:
@@ -74,3 +74,23 @@ def demand(operation: Operation, nodes: Sequence[Node]) -> None:
             raise error(text)
         return
     run_time_check(elementwise(allowed, y, 0), error, text)
+
+
+def demand_fits(x: Node, dtype: np.dtype) -> None:
+    """Demand that a whole number is one that a narrower type has, as NumPy of Python's."""
+    from .checks import run_time_check
+    from .control.results import place_text
+    from .elementwise import elementwise
+
+    limits = np.iinfo(dtype)
+    text = f"Python integer {describe(x)} out of bounds for {dtype}{place_text()}"
+    if isinstance(x, Data):
+        if not limits.min <= int(x.value) <= limits.max:
+            raise OverflowError(text)
+        return
+    enough = elementwise("greater_equal", x, np.int64(limits.min))
+    if limits.max < np.iinfo(np.int64).max:
+        enough = elementwise(
+            "logical_and", enough, elementwise("less_equal", x, np.int64(limits.max))
+        )
+    run_time_check(enough, OverflowError, text)

@@ -46,6 +46,7 @@ class _Current(threading.local):
     """The innermost branch or loop that is being built by this thread."""
 
     context: "ControlFlowContext | None" = None
+    adapted: int = 0  # how often a weak node took a type that it would not have taken else
 
 
 CURRENT = _Current()
@@ -77,7 +78,11 @@ class Operation:
 
 
 class Node:
-    """The base of all kinds; see the module's text."""
+    """The base of all kinds; see the module's text.
+
+    A `weak` node stands for a Python number, as a loop variable that began as one: it takes the
+    type of the array that it meets, as `kg.Array`s do not.
+    """
 
     __slots__ = (
         "__weakref__",
@@ -91,6 +96,7 @@ class Node:
         "parents",
         "serial",
         "shape",
+        "weak",
     )
     kind = "node"
     triangular = False  # whether the value is known to be a Cholesky factor
@@ -112,6 +118,7 @@ class Node:
         self.dtype = dtype
         self.name = name
         self.dims = dims
+        self.weak = False
         self._place: Place | None = here()
         self._children: list[weakref.ref[Node]] | None = None
         for parent in parents:
@@ -220,6 +227,7 @@ class Inner(Node):
         shape = changed.get("shape", outer.shape)
         dims = outer.dims if shape == outer.shape else None
         super().__init__((), shape, changed.get("dtype", outer.dtype), name or outer.name, dims)
+        self.weak = outer.weak
 
 
 class Apply(Node):

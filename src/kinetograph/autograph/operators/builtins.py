@@ -11,6 +11,7 @@ from ...graph import functions as graph_functions
 from ...graph import mathematics
 from ...graph.array import Array
 from ...graph.control.results import place_text
+from ...graph.elementwise import type_of
 from ...graph.errors import SymbolicError
 from ...graph.messages import describe
 from ...graph.ranges import Range
@@ -71,14 +72,14 @@ def _int(*arguments: Any, **keywords: Any) -> Any:
                 f"int of the symbolic {describe(arguments[0].node)} with a base{place_text()}: "
                 "its digits are not known while the graph is built"
             )
-        return scalar(arguments[0], "int").astype(int)
+        return _as_python(scalar(arguments[0], "int"), int)
     return int(*arguments, **keywords)
 
 
 @_staged(float)
 def _float(*arguments: Any) -> Any:
     if arguments and isinstance(arguments[0], Array):
-        return scalar(arguments[0], "float").astype(float)
+        return _as_python(scalar(arguments[0], "float"), float)
     return float(*arguments)
 
 
@@ -87,6 +88,13 @@ def _bool(*arguments: Any) -> Any:
     if arguments and isinstance(arguments[0], Array):
         return scalar(arguments[0], "bool").astype(bool)
     return bool(*arguments)
+
+
+def _as_python(array: Array, kind: type) -> Array:
+    made = array.astype(kind)
+    if array.node.weak:
+        made.node.weak = True
+    return made
 
 
 @_staged(any)
@@ -152,7 +160,9 @@ def _extreme(
             else original(*arguments, **keywords)
         )
     _refuse_key(original, keywords)
-    return functools.reduce(pair, values)
+    found = functools.reduce(pair, values)
+    found.node.weak = all(isinstance(type_of(value), type) for value in values)
+    return found
 
 
 def _refuse_key(original: Callable[..., Any], keywords: Any) -> None:

@@ -102,8 +102,14 @@ def _no_early_exit(iterated: Any, names: Sequence[str]) -> NotImplementedError:
 
 
 def _rest(numbers: range) -> Rows:
-    """The numbers of a `range` as rows."""
-    return Rows(len(numbers), lambda i: numbers.start + i * numbers.step)
+    """The numbers of a `range` as rows: Python numbers."""
+
+    def at(i: Array) -> Array:
+        number: Array = numbers.start + i * numbers.step
+        number.node.weak = True
+        return number
+
+    return Rows(len(numbers), at)
 
 
 def _some_element(rows: Rows, context: WhileContext) -> Any:
@@ -131,14 +137,14 @@ def _scan(rows: Rows, body: Callable[[Any], None], state: LoopState, target: str
 
     def advance(numbers: list[Array], row: Any) -> tuple[list[Any], None]:
         own = [] if idle else numbers
-        state.enter(own, variables.weak[: len(own)])
+        state.enter(own)
         if rows.xs is None:
             body(rows.at(row))
         else:
             for part, whole in zip(flatten(row)[0], leaves, strict=True):
                 may_be(part, [whole])
             body(rows.element(row))
-        after = state.leave(own, variables.weak[: len(own)])
+        after = state.leave(own, variables.growing[: len(own)])
         return ([*numbers] if idle else after), None
 
     last, _ = build_scan(advance, variables, (nodes, paths, pattern), rows.length)
@@ -159,18 +165,18 @@ def _repeat(
         options = options._replace(bound=rows.length)
 
     def going_on(numbers: Sequence[Array]) -> Any:
-        state.enter(numbers[1:], state.weak)
+        state.enter(numbers[1:])
         verdict: Any = True if rows.length is None else numbers[0] < rows.length
         if extra_test is not None:
             return and_(extra_test(), lambda: verdict)
         return verdict
 
-    def advance(numbers: Sequence[Array], weak: Sequence[bool]) -> list[Any]:
-        state.enter(numbers[1:], weak[1:])
+    def advance(numbers: Sequence[Array], growing: Sequence[bool]) -> list[Any]:
+        state.enter(numbers[1:])
         if isinstance(rows.length, int):
             numbers[0].node.interval = (0, rows.length - 1)  # type: ignore[attr-defined]
         body(rows.at(numbers[0]))
-        return [numbers[0] + 1, *state.leave(numbers[1:], weak[1:])]
+        return [numbers[0] + 1, *state.leave(numbers[1:], growing[1:])]
 
     first = [(counter, np.int64(0))]
     return repeat(going_on, advance, state, options, name, first)

@@ -18,7 +18,7 @@ from ...graph.control.contexts import current_context
 from ...graph.control.results import place_text
 from ...graph.control.rollback import mark, rollback
 from ...graph.control.state import current_versions
-from ...graph.elementwise import WEAK, as_node, elementwise
+from ...graph.elementwise import as_node, astype, elementwise, promoted, type_of
 from ...graph.messages import describe
 from ...graph.node import Apply, Data, Node
 from .branching import if_exp, predicate
@@ -114,9 +114,15 @@ def _unified(value: Array, other: Any, word: str) -> Callable[[Any], Any]:
         return lambda operand: operand
     if word == "and" and kinds[1] == "b":
         return lambda operand: Array(predicate(Array(as_leaf_node(operand)), "`and`"))
-    known = [p if isinstance(p, WEAK) else as_leaf_node(p).dtype for p in (value, other)]
-    dtype = np.result_type(*known)
-    return lambda operand: Array(as_leaf_node(operand)).astype(dtype)
+    types = [type_of(as_leaf_node(part)) for part in (value, other)]
+    dtype = promoted(*types)
+
+    def as_common(operand: Any) -> Array:
+        node = astype(as_leaf_node(operand), dtype)
+        node.weak = all(isinstance(kind, type) for kind in types)
+        return Array(node)
+
+    return as_common
 
 
 def _is_cheap(node: Node, since: int) -> bool:

@@ -10,17 +10,16 @@ from typing import Any, NamedTuple
 
 from ...graph.array import Array
 from ...graph.control.contexts import WhileContext
-from ...graph.control.results import common_dtype, place_text
+from ...graph.control.results import place_text
 from ...graph.control.rollback import mark, rollback
 from ...graph.control.structure import flatten
-from ...graph.control.variables import Variables
+from ...graph.control.variables import Variables, grown_type
 from ...graph.errors import ShapeError, StagingError
 from ...graph.node import Node
 from .merge import blank, no_return_value
 from .undefined import LoopUndefined, Maybe, Undefined, UndefinedError, UndefinedReturnValue
 from .values import (
     UNDEFINED,
-    WEAK_NODES,
     Containers,
     Value,
     as_leaf_node,
@@ -29,7 +28,6 @@ from .values import (
     read_value,
     refilled,
     same,
-    weak,
 )
 from .writing import overwrite, was_written
 
@@ -60,7 +58,6 @@ class LoopState:
         self.variables = [
             self._variable(name, held) for name, held in zip(names, self.entry, strict=True)
         ]
-        self.weak: list[bool] = []  # whether loop variables were Python numbers
         self.inner: list[Array] = []
         self.written: dict[int, str] = {}  # the loop variables into which it writes, and where
         self.surely: set[str] = set()  # variables that each iteration binds
@@ -79,8 +76,6 @@ class LoopState:
         context = WhileContext("first iteration")
         leaves = iter(self._numbers())
         arguments = [context.argument(as_leaf_node(leaf), "loop variable") for leaf in leaves]
-        entering = zip(arguments, self._numbers(), strict=True)
-        WEAK_NODES.update(a for a, leaf in entering if weak(leaf))
         with context:
             self._put(iter([Array(a) for a in arguments]), probing=True)
             iterate(context)
@@ -107,23 +102,23 @@ class LoopState:
         leaves = self._numbers()
         paths = self._paths()
         nodes: list[Node] = [as_leaf_node(leaf) for leaf in leaves]
-        self.weak = [weak(leaf) for leaf in leaves]
-        return Variables(nodes, self.weak, paths, flatten(nodes)[2], several)
+        pairs = zip(nodes, self._made(), strict=True)
+        growing = [node.weak or made for node, made in pairs]
+        return Variables(nodes, growing, paths, flatten(nodes)[2], several)
 
-    def enter(self, arrays: Sequence[Array], weak_before: Sequence[bool]) -> None:
+    def enter(self, arrays: Sequence[Array]) -> None:
         """Let the user's variables hold the loop variables."""
-        WEAK_NODES.update(a.node for a, w in zip(arrays, weak_before, strict=True) if w)
         self.inner = [Array(a.node) for a in arrays]  # what the iteration may write into
         self._put(iter(self.inner))
 
-    def leave(self, before: Sequence[Array], weak_before: Sequence[bool]) -> list[Any]:
+    def leave(self, before: Sequence[Array], growing: Sequence[bool]) -> list[Any]:
         """The loop variables after an iteration, checked."""
         leaves: list[Any] = []
         for number, array in enumerate(self.inner):
             if (place := was_written(array)) is not None:
                 self._refuse_second_name(number, place)
                 self.written[number] = place
-        arrays = iter(zip(before, weak_before, strict=True))
+        arrays = iter(zip(before, growing, strict=True))
         for variable, held in zip(self.variables, self.get_state(), strict=True):
             leaves += self._after(variable, held, arrays)
         self.restore()
@@ -173,6 +168,14 @@ class LoopState:
                 found.append(variable.defined)
         return found
 
+    def _made(self) -> list[bool]:
+        """Which of them the loop makes, so that their first values do not count."""
+        found: list[bool] = []
+        for variable in self.variables:
+            count = sum(map(is_number, variable.value.leaves)) + (variable.place is not None)
+            found += [isinstance(variable.held, Undefined)] * count
+        return found
+
     def _paths(self) -> list[str]:
         found: list[str] = []
         for variable in self.variables:
@@ -220,8 +223,8 @@ class LoopState:
                 if not same(first, second):
                     raise _no_number(path, first, second)
                 continue
-            array, is_weak = next(arrays)
-            leaves.append(_checked(path, array, is_weak, second))
+            array, growing = next(arrays)
+            leaves.append(_checked(path, array, growing, second))
         if variable.place is not None:
             next(arrays)
             sure = not isinstance(held, Maybe)
@@ -244,7 +247,7 @@ def title(path: str) -> str:
     return path
 
 
-def _checked(path: str, before: Array, is_weak: bool, leaf: Any) -> Any:
+def _checked(path: str, before: Array, growing: bool, leaf: Any) -> Any:
     """A leaf after an iteration, of the type and shape that it had before."""
     name = title(path)
     if not is_number(leaf):
@@ -256,8 +259,7 @@ def _checked(path: str, before: Array, is_weak: bool, leaf: Any) -> Any:
             f"iteration{place_text()}: shapes are fixed in compiled programs (shape_invariants "
             "cannot change that); start with an array of the final shape and write into it"
         )
-    dtype = common_dtype((before.dtype, node.dtype), (is_weak, weak(leaf)))
-    if dtype is None or (dtype != before.dtype and not is_weak):
+    if grown_type(before.node, node, growing) is None:
         raise TypeError(
             f"{name!r} has dtype {before.dtype} before the loop, but dtype {node.dtype} after one "
             f"iteration{place_text()}; start it with that type, or convert it in the loop with "

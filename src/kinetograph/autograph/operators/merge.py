@@ -9,11 +9,11 @@ from ...graph.array import Array
 from ...graph.control.branches import join
 from ...graph.control.contexts import CondContext
 from ...graph.control.results import common_dtype, converted, place_text
-from ...graph.elementwise import WEAK, as_node
+from ...graph.elementwise import as_node, type_of
 from ...graph.errors import ShapeError
 from ...graph.node import Node
 from .undefined import LoopUndefined, Maybe, Undefined, UndefinedError, UndefinedReturnValue
-from .values import Value, as_leaf_node, is_number, same, weak
+from .values import Value, as_leaf_node, is_number, same
 
 __all__ = ["BRANCHES", "Merge", "blank", "no_return_value"]
 
@@ -130,7 +130,7 @@ class Merge:
                 f"{otherwise.shape} in the else branch{place_text()}; pad the smaller one, or "
                 "compute both and choose elements with kg.where"
             )
-        dtype = common_dtype([n.dtype for n in nodes], [weak(first), weak(second)])
+        dtype = common_dtype(nodes)
         if dtype is None:
             raise TypeError(
                 f"{_title(path)} has dtype {main.dtype} in the main branch, but dtype "
@@ -152,9 +152,10 @@ def blank(leaf: Any) -> Any:
     """What stands where no value is, and is never read."""
     if not is_number(leaf):
         return leaf
-    if isinstance(leaf, WEAK):
-        return type(leaf)(0)
-    node = as_node(leaf) if not isinstance(leaf, Array) else leaf.node
+    kind = type_of(leaf)
+    if isinstance(kind, type):
+        return kind(0)
+    node = as_node(leaf)
     return np.zeros(node.shape, node.dtype)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from ...graph import mathematics
 from ...graph.array import Array
 from ...graph.control.results import place_text
+from ...graph.elementwise import type_of
 from ...graph.messages import describe
 
 __all__ = ["MATH", "scalar"]
@@ -58,9 +59,11 @@ def _staged(name: str, of_graph: Callable[..., Any]) -> Callable[..., Any]:
     def function(*arguments: Any) -> Any:
         if not any(isinstance(argument, Array) for argument in arguments):
             return original(*arguments)
-        return of_graph(
+        found = of_graph(
             *(scalar(a, f"math.{name}") if isinstance(a, Array) else a for a in arguments)
         )
+        found.node.weak = all(isinstance(type_of(a), type) for a in arguments)
+        return found
 
     return function
 

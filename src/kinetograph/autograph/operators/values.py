@@ -6,7 +6,6 @@ so what they hold is noted at the entry of a statement, and put back before each
 """
 
 import dataclasses
-import weakref
 from collections.abc import Iterable
 from types import FrameType
 from typing import Any, NamedTuple
@@ -16,7 +15,7 @@ import numpy as np
 
 from ...graph.array import Array
 from ...graph.control.structure import Pattern, flatten
-from ...graph.elementwise import WEAK, as_node
+from ...graph.elementwise import as_node, as_variable
 from ...graph.node import Node
 from ...graph.source import user_frame
 from .aliases import remember
@@ -34,10 +33,7 @@ __all__ = [
     "read_value",
     "refilled",
     "same",
-    "weak",
 ]
-
-WEAK_NODES: "weakref.WeakSet[Node]" = weakref.WeakSet()  # loop variables that were Python numbers
 
 
 def is_number(leaf: Any) -> bool:
@@ -82,11 +78,6 @@ def own_copy(held: Any) -> Any:
         leaves, _, pattern = flatten(held)
         return pattern.fill(leaves)
     return held
-
-
-def weak(leaf: Any) -> bool:
-    """Whether a leaf takes the type of what it meets: a Python number, also inside a loop."""
-    return isinstance(leaf, WEAK) or (isinstance(leaf, Array) and leaf.node in WEAK_NODES)
 
 
 def same(first: Any, second: Any) -> bool:
@@ -150,4 +141,4 @@ def caller() -> FrameType:
 
 def as_leaf_node(leaf: Any) -> Node:
     """The node of a number or array."""
-    return as_node(np.asarray(leaf) if isinstance(leaf, jax.Array) else leaf)
+    return as_variable(np.asarray(leaf) if isinstance(leaf, jax.Array) else leaf)

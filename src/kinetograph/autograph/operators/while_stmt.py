@@ -8,7 +8,7 @@ from ...graph.control.rollback import mark, rollback
 from ...graph.control.structure import flatten
 from ...graph.control.variables import Variables
 from ...graph.control.while_loop import Options, as_bound, build, check_options
-from ...graph.elementwise import WEAK, as_node
+from ...graph.elementwise import as_node, as_variable
 from ...graph.mathematics import maximum
 from ..verbosity import report
 from .branching import predicate
@@ -110,13 +110,13 @@ def _stage(
         state.find_types(lambda context: body())
 
     def going_on(numbers: Sequence[Array]) -> Any:
-        state.enter(numbers, state.weak)
+        state.enter(numbers)
         return test()
 
-    def advance(numbers: Sequence[Array], weak: Sequence[bool]) -> list[Any]:
-        state.enter(numbers, weak)
+    def advance(numbers: Sequence[Array], growing: Sequence[bool]) -> list[Any]:
+        state.enter(numbers)
         body()
-        return state.leave(numbers, weak)
+        return state.leave(numbers, growing)
 
     with building("`while`", state.restore) as written, around.held():
         numbers = repeat(going_on, advance, state, options, name)
@@ -145,11 +145,11 @@ def _stage_judging(
     with building("`while`", state.restore), around.held():
         state.find_types(iterate)
 
-    def advance(numbers: Sequence[Array], weak: Sequence[bool]) -> list[Any]:
-        state.enter(numbers[1:], weak[1:])
+    def advance(numbers: Sequence[Array], growing: Sequence[bool]) -> list[Any]:
+        state.enter(numbers[1:])
         body()
         verdict = _verdict(test())
-        return [verdict, *state.leave(numbers[1:], weak[1:])]
+        return [verdict, *state.leave(numbers[1:], growing[1:])]
 
     with building("`while`", state.restore) as written, around.held():
         numbers = repeat(lambda numbers: numbers[0], advance, state, options, name, [("go", go)])
@@ -175,7 +175,7 @@ def repeat(
     own = state.loop_variables(several=True)
     idle = [] if first or own.nodes else [("idle", 0)]  # a loop has one variable at least
     variables = with_first(own, [*first, *idle])
-    weak = variables.weak
+    growing = variables.growing
 
     def condition(*numbers: Array) -> Any:
         verdict = going_on(() if idle else numbers)
@@ -185,7 +185,7 @@ def repeat(
         if idle:
             advance((), ())
             return [*numbers]
-        return advance(numbers, weak)
+        return advance(numbers, growing)
 
     results: list[Array] = build(condition, body, variables, options, name)
     return [] if idle else results
@@ -193,7 +193,8 @@ def repeat(
 
 def with_first(variables: Variables, first: Sequence[tuple[str, Any]]) -> Variables:
     """The variables, with further ones in front."""
-    nodes = [as_node(value) for _, value in first] + list(variables.nodes)
-    weak = [isinstance(value, WEAK) for _, value in first] + variables.weak
+    added = [as_variable(value) for _, value in first]
+    nodes = [*added, *variables.nodes]
+    growing = [node.weak for node in added] + variables.growing
     paths = [path for path, _ in first] + variables.paths
-    return Variables(nodes, weak, paths, flatten(nodes)[2], variables.several)
+    return Variables(nodes, growing, paths, flatten(nodes)[2], variables.several)

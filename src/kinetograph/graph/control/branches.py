@@ -335,16 +335,20 @@ def join(
     cells = list(dict.fromkeys(cell for context in contexts for cell in context._versions.assigned))
     if not cells and not outputs[0]:
         return []
+    weak = [all(node.weak for node in nodes) for nodes in zip(*outputs, strict=True)]
     if flat and not cells and index.dtype.kind == "b":
         chosen = [_chosen(index, no, yes) for no, yes in zip(*outputs, strict=True)]
         if None not in chosen:
+            for node, is_weak in zip(chosen, weak, strict=True):
+                assert node is not None
+                node.weak = is_weak
             return [Array(node) for node in chosen if node is not None]
     every = [
         [*nodes, *(context._versions.current(cell) for cell in cells)]
         for context, nodes in zip(contexts, outputs, strict=True)
     ]
     node = _node(index, contexts, every)
-    return _wrap_parts(node, every[0], cells)
+    return _wrap_parts(node, every[0], cells, weak)
 
 
 def _chosen(index: Node, no: Node, yes: Node) -> Node | None:
@@ -405,7 +409,7 @@ def _unified(
     for i, path in enumerate(branches[first].paths):
         nodes = [branch.nodes[i] for branch in branches]
         place = f" at {path}" if path else ""
-        dtype = common_dtype([n.dtype for n in nodes], [b.weak[i] for b in branches])
+        dtype = common_dtype(nodes)
         if dtype is None:
             kinds = ", ".join(str(nodes[n].dtype) for n in order)
             who = " and ".join(names[n] for n in order)

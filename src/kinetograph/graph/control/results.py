@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..array import Array
-from ..elementwise import WEAK, as_node, astype
+from ..elementwise import as_variable, astype
 from ..errors import KinetographError
-from ..node import Bundle, Node
+from ..node import CURRENT, Bundle, Node
 from ..source import here, site_of
 from .contexts import ControlFlowContext
 from .state import current_versions
@@ -29,7 +29,6 @@ class Returned(NamedTuple):
     """The leaves of a returned structure as nodes of a context."""
 
     nodes: list[Node]
-    weak: list[bool]  # Python numbers, which take the type of what they meet
     paths: list[str]
     pattern: Pattern
 
@@ -72,23 +71,25 @@ def collect(value: Any, context: ControlFlowContext, what: str, path: str = "") 
         nodes = []
         for leaf, at in zip(leaves, paths, strict=True):
             try:
-                node = as_node(leaf, what)
+                node = as_variable(leaf, what)
             except KinetographError as error:
                 where = f" at {at}" if at else ""
                 raise type(error)(f"{what}{where}{place_text()}: {error}") from None
             nodes.append(context.add_value(node))
-    return Returned(nodes, [isinstance(leaf, WEAK) for leaf in leaves], paths, pattern)
+    return Returned(nodes, paths, pattern)
 
 
-def common_dtype(dtypes: Sequence[np.dtype], weak: Sequence[bool]) -> np.dtype | None:
+def common_dtype(nodes: Sequence[Node]) -> np.dtype | None:
     """The type of values of which some are Python numbers; None where they do not agree."""
-    strong = {d for d, w in zip(dtypes, weak, strict=True) if not w}
+    dtypes = [node.dtype for node in nodes]
+    strong = {node.dtype for node in nodes if not node.weak}
+    order = "biuf"
     if len(strong) > 1:
         return None
     if not strong:
-        return np.result_type(*dtypes)
+        return max(dtypes, key=lambda dtype: order.index(dtype.kind))
     (dtype,) = strong
-    order = "biuf"
+    CURRENT.adapted += any(other != dtype for other in dtypes)
     for other in dtypes:
         if other != dtype and order.index(other.kind) > order.index(dtype.kind):
             return None
@@ -96,22 +97,25 @@ def common_dtype(dtypes: Sequence[np.dtype], weak: Sequence[bool]) -> np.dtype |
 
 
 def converted(node: Node, dtype: np.dtype, context: ControlFlowContext) -> Node:
-    """The node in another type, inside its context."""
+    """The node in another type, inside its context; a Python number remains one."""
     if node.dtype == dtype:
         return node
     with context:
-        return astype(node, dtype)
+        other = astype(node, dtype)
+    other.weak = node.weak
+    return other
 
 
 def wrap_parts(
-    bundle: Bundle, types: Sequence[Node], cells: Sequence[Any], first: int = 0
+    bundle: Bundle, types: Sequence[Node], cells: Sequence[Any], weak: Sequence[bool]
 ) -> list[Array]:
     """The results of a node as arrays; versions of states after them go on where they stand."""
     arrays = []
     count = len(types) - len(cells)
     for place, node in enumerate(types):
-        part = bundle.part(first + place, node.shape, node.dtype)
+        part = bundle.part(place, node.shape, node.dtype)
         if place < count:
+            part.weak = weak[place]
             arrays.append(Array(part))
         else:
             current_versions().replace(cells[place - count], part)

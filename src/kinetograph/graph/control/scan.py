@@ -12,13 +12,13 @@ from ..elementwise import as_node, astype
 from ..errors import ShapeError
 from ..lower import Scope
 from ..messages import describe
-from ..node import Inner, Node, Operation
+from ..node import CURRENT, Inner, Node, Operation
 from .contexts import ScanContext
 from .liveness import Places
 from .results import Returned, check_function, collect, place_text, wrap_parts
 from .structure import Pattern, flatten
 from .subgraph import Control, Subgraph
-from .variables import Variables, grown_types, match_result, names_of_parameters, read_variables
+from .variables import Variables, grown, match_result, names_of_parameters, read_variables
 
 __all__ = ["Scan", "build", "scan"]
 
@@ -204,18 +204,17 @@ def build(
 ) -> tuple[Any, Any]:
     """The loop, of a function, a carry and rows that have been checked.
 
-    It is built anew when the type of a Python number in the carry has to grow.
+    It is built anew when a Python number in the carry takes the type of an array.
     """
-    for _ in range(len(variables.nodes) + 1):
+    for _ in range(5 * len(variables.nodes) + 1):
         context = ScanContext(name)
+        before = CURRENT.adapted
         made = _attempt(context, f, variables, rows)
         carry, outputs, _ = made
-        types = grown_types(carry, *outputs, variables.weak, "scan")
-        if types is None:
+        others = grown(variables, carry, outputs, CURRENT.adapted > before, "scan")
+        if others is None:
             return _finish(context, variables, made, rows[0], length, reverse)
-        nodes = [astype(n, t) if n.dtype != t else n for n, t in zip(variables.nodes, types)]
-        variables = variables._replace(nodes=nodes)
-        name = context.name
+        variables, name = others, context.name
         context.discard()
     raise AssertionError("types of the carry do not settle")
 
@@ -255,7 +254,7 @@ def _attempt(
     f: Callable[..., Any],
     variables: Variables,
     rows: tuple[list[Node], list[str], Pattern],
-) -> tuple[list[Inner], tuple[list[Node], list[bool]], Returned]:
+) -> tuple[list[Inner], list[Node], Returned]:
     carry = [
         context.argument(node, "loop variable", path)
         for node, path in zip(variables.nodes, variables.paths, strict=True)
@@ -280,12 +279,13 @@ def _attempt(
 def _finish(
     context: ScanContext,
     variables: Variables,
-    made: tuple[list[Inner], tuple[list[Node], list[bool]], Returned],
+    made: tuple[list[Inner], list[Node], Returned],
     rows: Sequence[Node],
     length: int,
     reverse: bool,
 ) -> tuple[Any, Any]:
-    carry, (nodes, _), results = made
+    carry, nodes, results = made
+    weak = [a.weak and b.weak for a, b in zip(carry, nodes, strict=True)]
     outputs = []
     for inner, node in zip(carry, nodes, strict=True):
         if node.shape != inner.shape:
@@ -313,7 +313,7 @@ def _finish(
         length=length,
         reverse=reverse,
     )
-    last = wrap_parts(node, body.outputs[: len(before)], cells)
+    last = wrap_parts(node, body.outputs[: len(before)], cells, weak)
     stacked = [
         Array(node.part(len(before) + i, (length, *n.shape), n.dtype))
         for i, n in enumerate(results.nodes)

@@ -7,20 +7,28 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..array import Array
-from ..elementwise import WEAK, as_node
+from ..elementwise import as_variable, astype, promoted, type_of
 from ..errors import KinetographError
-from ..node import Inner, Node
+from ..integers import demand_fits
+from ..node import Inner, Node, ancestors
 from .results import collect, common_dtype, place_text
 from .structure import Pattern, flatten
 
-__all__ = ["Variables", "grown_types", "match_result", "names_of_parameters", "read_variables"]
+__all__ = [
+    "Variables",
+    "grown",
+    "grown_type",
+    "match_result",
+    "names_of_parameters",
+    "read_variables",
+]
 
 
 class Variables(NamedTuple):
     """Loop variables: nodes of their first values, and how they are called and arranged."""
 
     nodes: list[Node]
-    weak: list[bool]  # Python numbers, whose type may grow
+    growing: list[bool]  # began as Python numbers, whose type may grow
     paths: list[str]
     pattern: Pattern
     several: bool  # whether they are given to functions as arguments of their own
@@ -61,11 +69,10 @@ def read_variables(
     nodes = []
     for leaf, path in zip(leaves, paths, strict=True):
         try:
-            nodes.append(as_node(leaf, doing))
+            nodes.append(as_variable(leaf, doing))
         except KinetographError as error:
             raise type(error)(f"{doing}: loop variable {path!r}{place_text()}: {error}") from None
-    weak = [isinstance(leaf, WEAK) for leaf in leaves]
-    return Variables(nodes, weak, paths, pattern, several)
+    return Variables(nodes, [node.weak for node in nodes], paths, pattern, several)
 
 
 def names_of_parameters(function: Callable[..., Any], count: int) -> list[str]:
@@ -83,7 +90,7 @@ def names_of_parameters(function: Callable[..., Any], count: int) -> list[str]:
 
 def match_result(
     result: Any, variables: Variables, context: Any, doing: str, what: str
-) -> tuple[list[Node], list[bool]]:
+) -> list[Node]:
     """What a body returned, as nodes in the order of the loop variables."""
     pattern = variables.pattern
     if variables.several:
@@ -107,7 +114,7 @@ def match_result(
             f"{doing}: {name!r} does not have the same nested structure after one iteration"
             f"{place_text()}: it enters the loop as {before} and {what} returns {after}"
         )
-    return found.nodes, found.weak
+    return found.nodes
 
 
 def _root(path: str, variables: Variables) -> str:
@@ -133,28 +140,60 @@ def _leaves(pattern: Pattern) -> int:
     return 1 if pattern.make is None else sum(map(_leaves, pattern.parts))
 
 
-def grown_types(
-    inners: Sequence[Inner],
-    outputs: Sequence[Node],
-    weak_outputs: Sequence[bool],
-    weak: Sequence[bool],
-    doing: str,
-) -> list[np.dtype] | None:
-    """The types the loop variables need, None where they have them; refuses what cannot be.
+def grown_type(before: Node, after: Node, growing: bool) -> np.dtype | None:
+    """The type a loop variable needs that is `before` and `after` an iteration; None if it cannot.
 
     Python numbers take the type of what they meet, also from one trip to the next.
     """
-    grown = []
-    for inner, node, weak_output, weak_input in zip(
-        inners, outputs, weak_outputs, weak, strict=True
-    ):
-        before, after = inner.dtype, node.dtype
-        dtype = common_dtype((before, after), (weak_input, weak_output))
-        if dtype is None or (dtype != before and not weak_input):
+    dtype = common_dtype((before, after))
+    if dtype is None and growing and not before.weak:
+        dtype = promoted(before.dtype, type_of(after))
+    return dtype if growing or dtype == before.dtype else None
+
+
+def grown(
+    variables: Variables,
+    inners: Sequence[Inner],
+    outputs: Sequence[Node],
+    adapted: bool,
+    doing: str,
+) -> Variables | None:
+    """The variables in the types they need, None where they have them; refuses what cannot be.
+
+    `adapted` says whether a Python number took the type of something else in the loop. One that is
+    none after an iteration is none in the next: if that may matter, the loop has to be built anew.
+    """
+    types = []
+    for inner, node, growing in zip(inners, outputs, variables.growing, strict=True):
+        dtype = grown_type(inner, node, growing)
+        if dtype is None:
             raise TypeError(
-                f"{doing}: Loop var {inner.label()!r} enters the loop with type {before} "
-                f"but has type {after} after 1 iteration{place_text()}; start it with "
-                f"that type, or convert it in the body with .astype('{before}')"
+                f"{doing}: Loop var {inner.label()!r} enters the loop with type {inner.dtype} "
+                f"but has type {node.dtype} after 1 iteration{place_text()}; start it with "
+                f"that type, or convert it in the body with .astype('{inner.dtype}')"
             )
-        grown.append(dtype)
-    return grown if any(t != n.dtype for t, n in zip(grown, inners, strict=True)) else None
+        types.append(dtype)
+    same = all(t == n.dtype for t, n in zip(types, inners, strict=True))
+    pairs = list(zip(inners, outputs, strict=True))
+    hardened = {n for n, after in pairs if n.weak and not after.weak and n.dtype.kind != "b"}
+    if same and hardened and not adapted:
+        weak = [after for before, after in pairs if before.weak and after.weak]
+        adapted = not hardened.isdisjoint(ancestors(weak))
+    if same and not (hardened and adapted):
+        return None
+    nodes = [
+        _started(node, dtype, inner.weak and after.weak)
+        for node, dtype, (inner, after) in zip(variables.nodes, types, pairs, strict=True)
+    ]
+    return variables._replace(nodes=nodes)
+
+
+def _started(node: Node, dtype: np.dtype, weak: bool) -> Node:
+    """The first value of a loop variable in the type that it needs."""
+    if node.dtype == dtype and node.weak == weak:
+        return node
+    if node.weak and node.dtype.kind == "i" and dtype.kind in "iu":
+        demand_fits(node, dtype)
+    other = astype(node, dtype)
+    other.weak = weak
+    return other

@@ -9,7 +9,7 @@ from ..array import Array
 from ..elementwise import as_node, astype, elementwise
 from ..errors import KinetographError, ShapeError, SymbolicError
 from ..messages import describe
-from ..node import Inner, Node
+from ..node import CURRENT, Inner, Node
 from ..shaping import reshape
 from .contexts import WhileContext
 from .effects import EFFECTS, unfailed
@@ -17,7 +17,7 @@ from .loops import GRADS, While
 from .results import check_function, place_text, wrap_parts
 from .state import Cell
 from .subgraph import Subgraph
-from .variables import Variables, grown_types, match_result, read_variables
+from .variables import Variables, grown, match_result, read_variables
 
 __all__ = ["Options", "as_bound", "build", "check_options", "while_loop"]
 
@@ -42,7 +42,7 @@ def while_loop(
 
     Derivatives of every order and in both directions are exact, with and without a bound on the
     trips. Both functions are called once, now (once more if a Python number among `loop_vars` has
-    to become floating-point).
+    to take another type).
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def build(
 ) -> Any:
     """The loop, of functions and variables that have been checked.
 
-    It is built anew when the type of a Python number among the variables has to grow.
+    It is built anew when a Python number among the variables takes the type of an array.
     """
     given = {
         "maximum_iterations": options.bound,
@@ -151,15 +151,15 @@ def build(
         "parallel_iterations": options.parallel_iterations,
         "swap_memory": options.swap_memory,
     }
-    for _ in range(len(variables.nodes) + 1):
+    for _ in range(5 * len(variables.nodes) + 1):
         context = WhileContext(name, **given)
+        before = CURRENT.adapted
         made = _attempt(context, cond, body, variables)
-        grown = grown_types(made.inners, made.outputs, made.weak, variables.weak, "while_loop")
-        if grown is None:
+        adapted = CURRENT.adapted > before
+        others = grown(variables, made.inners, made.outputs, adapted, "while_loop")
+        if others is None:
             return _finish(context, made, variables, options)
-        nodes = [astype(n, t) if n.dtype != t else n for n, t in zip(variables.nodes, grown)]
-        variables = variables._replace(nodes=nodes)
-        name = context.name
+        variables, name = others, context.name
         context.discard()
     raise AssertionError("types of loop variables do not settle")
 
@@ -170,7 +170,6 @@ class _Made(NamedTuple):
     judged: dict[Cell, Node]  # versions of states that the predicate assigned
     entries: dict[Cell, Node]  # versions the body starts from, where the predicate assigned
     outputs: list[Node]
-    weak: list[bool]
 
 
 def _attempt(
@@ -200,8 +199,8 @@ def _attempt(
         result = body(*variables.arguments(arrays))
     if result is None:
         raise ValueError(f"while_loop: body must have a return value{place_text()}")
-    outputs, weak = match_result(result, variables, context, "while_loop", "body")
-    return _Made(inners, verdict, judged, entries, outputs, weak)
+    outputs = match_result(result, variables, context, "while_loop", "body")
+    return _Made(inners, verdict, judged, entries, outputs)
 
 
 def _finish(
@@ -216,6 +215,7 @@ def _finish(
             raise _changed_shape(inner, node, options.shape_invariants)
         with context:
             outputs.append(astype(node, inner.dtype) if node.dtype != inner.dtype else node)
+    weak = [a.weak and b.weak for a, b in zip(made.inners, made.outputs, strict=True)]
     versions = context._versions
     cells = list(versions.assigned)
     entries = [versions.entered[cell] for cell in cells]
@@ -249,7 +249,7 @@ def _finish(
         grad=options.grad,
         on_limit=options.on_limit,
     )
-    return variables.restored(wrap_parts(node, body.outputs, cells))
+    return variables.restored(wrap_parts(node, body.outputs, cells, weak))
 
 
 def _changed_shape(inner: Inner, node: Node, invariants: Any) -> Exception:

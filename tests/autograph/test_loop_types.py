@@ -127,6 +127,29 @@ def test_nothing_is_narrowed_on_the_way_to_a_wide_type():
     assert u == f(exact, wide)[1]
 
 
+def test_a_number_that_becomes_an_array_of_its_own_type_is_one_from_the_start():
+    def f(rows, wide):
+        s, t = 0.1, 0.0
+        for v in rows:
+            s = s * v + wide
+            t = t + s
+        return s, t, t * v
+
+    rows, wide = np.float32([0.1, 0.2, 0.3]), np.float64(0.3)
+    s, t, _ = kg.function(f)(rows, wide)
+    assert [float(s), float(t)] == pytest.approx(f(rows.astype(float), wide)[:2], rel=1e-14)
+
+    def g(wide, narrow):
+        s, t = 0.0, 0.0
+        for _ in kg.range(3):
+            s = s + wide
+            t = t + s
+        return t * narrow
+
+    wide, narrow = kg.placeholder(), kg.placeholder(dtype=np.float32)
+    assert kg.autograph.convert(g)(wide, narrow).dtype == np.float64
+
+
 def test_python_numbers_adapt_to_the_other_way():
     def f(x, row):
         s = 0.0 if x > 0 else row

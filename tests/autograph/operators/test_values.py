@@ -10,13 +10,13 @@ import kinetograph as kg
 from kinetograph.autograph.operators.undefined import Maybe, Undefined
 from kinetograph.autograph.operators.values import (
     Containers,
+    as_leaf_node,
     frozen,
     is_number,
     own_copy,
     read_value,
     refilled,
     same,
-    weak,
 )
 
 
@@ -56,9 +56,10 @@ def test_the_same_leaf():
     assert not same(x, x + 0)
 
 
-def test_weak_types():
-    assert all(map(weak, (1, 2.5)))
-    assert not any(map(weak, (np.float32(1), np.int64(1), np.zeros(1), kg.placeholder(name="x"))))
+def test_python_numbers_are_weak():
+    strong = (np.float32(1), np.float64(1), np.int64(1), np.zeros(1), kg.placeholder(name="x"))
+    assert all(as_leaf_node(number).weak for number in (1, 2.5, True))
+    assert not any(as_leaf_node(array).weak for array in strong)
 
 
 def test_numpy_arrays_cannot_be_changed_by_branches():

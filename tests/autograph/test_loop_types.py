@@ -1,5 +1,6 @@
 """The types of loop variables that begin as Python numbers: those NumPy gives when it runs."""
 
+import math
 import warnings
 
 import numpy as np
@@ -200,7 +201,7 @@ def test_a_conversion_makes_an_array_of_a_python_number():
         s = 0.0
         while s < m:
             s += 1
-        return s * row, s.astype(float) * row, float(s) * row
+        return s * row, s.astype(float) * row, float(s) * row, math.exp(s) * row
 
     types = kg.autograph.convert(f)(kg.placeholder(), kg.placeholder(dtype=np.float32))
-    assert [value.dtype for value in types] == [np.float32, np.float64, np.float32]
+    assert [value.dtype for value in types] == [np.float32, np.float64, np.float32, np.float32]

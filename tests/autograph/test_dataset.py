@@ -168,7 +168,7 @@ def test_range(bounds):
     expected = list(range(*bounds))
     assert plain(dataset) == expected
     assert len(dataset) == len(expected)
-    assert compiled(dataset, 4)(0).tolist()[: len(expected)] == expected[:4]
+    assert compiled(dataset, 4, early=True)(0).tolist()[: len(expected)] == expected[:4]
     assert all(isinstance(i, np.int64) for i in dataset)
 
 

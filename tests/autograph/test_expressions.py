@@ -324,7 +324,7 @@ def test_filters_of_comprehensions():
     def f(x):
         return [t for t in (x, x + 1) if t > 2]  # here
 
-    refused(TypeError, f, (1.5,), "condition of a comprehension is symbolic: t > 2", "kg.where")
+    refused(TypeError, f, (1.5,), "condition of a comprehension is symbolic: x > 2", "kg.where")
 
 
 @pytest.mark.parametrize("where", ["top", "branch", "loop"])

@@ -33,14 +33,14 @@ def check(source, runner, exact):
 
 @pytest.mark.medium
 @given(programs())
-@examples(150)
+@examples(80)
 def test_converted_programs(source):
     check(source, run_converted, exact=True)
 
 
 @pytest.mark.medium
 @given(programs())
-@examples(40)
+@examples(20)
 def test_staged_programs(source):
     check(source, run_staged, exact=False)
 

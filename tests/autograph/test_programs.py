@@ -77,7 +77,7 @@ def staged_slopes(program, calls):
 
 @pytest.mark.medium
 @given(programs(size=8))
-@examples(25)
+@examples(12)
 def test_derivatives_of_staged_programs(source):
     with compiled(source) as program:
         for call, found in zip(CALLS, staged_slopes(program, CALLS), strict=True):

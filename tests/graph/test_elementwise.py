@@ -208,6 +208,7 @@ def slopes():
         return exact, {n: [(4 * d[n] - e[n]) / 3 for d, e in pairs] for n in cases}
 
 
+@pytest.mark.slow  # the everyday test of slopes is test_functions.py
 @pytest.mark.parametrize("name", SMOOTH)
 def test_gradient(name, slopes):
     exact, numeric = slopes

@@ -64,8 +64,7 @@ def test_betaln():
 
 
 def test_binomial_coefficient():
-    points = [(-2.5, 3), (2, 5), (2.5, 5), (5, 2), (1e3, 3), (-0.5, 0.7), (0.3, -0.4), (-2.5, 1.5)]
-    points += [(-2.5, -1.25), (0.5, 3), (2.5, -1.5), (-1.5, 3), (-3.3, 2.2), (0, 1), (-0.2, -0.4)]
+    points = [(-2.5, 3), (2, 5), (5, 2), (1e3, 3), (0.3, -0.4), (-2.5, -1.25), (-3.3, 2.2), (0, 1)]
     compare(gammas.comb, binomial, points)
     positive = [(5, 2), (1e9, 3), (0.3, -0.4), (-2.5, 2), (0.5, 1.2)]
     compare(gammas.log_comb, lambda n, k: mp.log(binomial(n, k)), positive)

@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
+from tests.selection import thinned
 
 import kinetograph as kg
 from kinetograph.ode.step import Method
@@ -233,7 +234,7 @@ def test_derivatives_of_an_exponential():
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("rtol", [1e-6, 1e-9])
+@pytest.mark.parametrize("rtol", thinned([1e-6, 1e-9], 2))
 def test_gradients_are_within_the_tolerance(method, rtol):
     """Against differences of a solution that is much more accurate."""
     p = kg.placeholder((6,), name="p")
@@ -256,6 +257,7 @@ def test_forward_and_reverse_agree():
     assert reverse == pytest.approx(forward, rel=1e-11)
 
 
+@pytest.mark.slow
 def test_hessian():
     p = kg.placeholder((6,), name="p")
     y = kg.ode.solve(predators(p), p[4:], TIMES[:6], rtol=1e-10, atol=1e-10)
@@ -267,7 +269,7 @@ def test_hessian():
     np.testing.assert_allclose(hessian, expected, rtol=1e-4, atol=1e-3)
 
 
-@pytest.mark.parametrize("grad", ["stack", "checkpoint", "forward"])
+@pytest.mark.parametrize("grad", thinned(["stack", "forward", "checkpoint"], 3))
 def test_strategies_give_the_same_gradient(grad):
     p = kg.placeholder((6,), name="p")
     gradients = []

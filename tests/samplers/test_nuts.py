@@ -8,6 +8,7 @@ from scipy import stats
 from tests.laws.helpers import assert_moments
 from tests.samplers import recursive_nuts
 from tests.samplers.kernels import transitions
+from tests.selection import thinned
 
 import kinetograph as kg
 from kinetograph.samplers import NUTS
@@ -200,7 +201,7 @@ def recursive_sample(name: str, count: int, max_depth: int = 10):
     return tuple(np.array(column) for column in zip(*rows))
 
 
-@pytest.mark.parametrize("name", TARGETS)
+@pytest.mark.parametrize("name", thinned(TARGETS, 2))
 def test_a_transition_has_the_law_of_the_recursive_sampler(name):
     """Steps, depth and new position from one starting point, over all momenta.
 

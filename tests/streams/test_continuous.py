@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy import special, stats
+from tests.selection import thinned
 from tests.streams.drawing import LEVEL, derivatives, draw
 
 from kinetograph.streams.samplers import SAMPLERS
@@ -38,7 +39,7 @@ NAMES = [f"{name}{parameters}" for name, parameters, _ in LAWS]
 
 
 @pytest.mark.medium
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", thinned(DTYPES, 2))
 @pytest.mark.parametrize(("name", "parameters", "law"), LAWS, ids=NAMES)
 def test_law(name, parameters, law, dtype):
     x = draw(name, *parameters, dtype=dtype)

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy import stats
+from tests.selection import thinned
 from tests.streams.drawing import LEVEL, draw, make_source
 
 from kinetograph.graph.precision import x64
@@ -57,7 +58,7 @@ LAWS = [
 
 
 @pytest.mark.medium
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", thinned(DTYPES, 2))
 @pytest.mark.parametrize(("name", "parameters", "law"), LAWS)
 def test_law(name, parameters, law, dtype):
     exact = [np.asarray(p, dtype) if np.asarray(p).dtype.kind == "f" else p for p in parameters]

@@ -141,8 +141,31 @@ def test_rows_that_loop_longer_do_not_move_the_others():
     assert a[0][0] == b[0][0]
     c, d = trips([3, 1]), trips([3, 1])
     np.testing.assert_array_equal(c, d)
-    # The next call starts behind the row that drew most.
-    assert trips([3, 2])[1][1] != trips([3, 2])[0][1]
+
+
+def test_how_often_rows_draw_does_not_move_the_later_draws_of_others():
+    r = kg.RandomStreams(8)
+    drawn = []
+
+    def row(limit):
+        def body(i, s):
+            drawn.append(r.uniform())
+            return i + 1, s + drawn[0]
+
+        even = r.normal()
+        return kg.while_loop(lambda i, s: i < limit, body, [0, 0.0])[1], even
+
+    limits = kg.placeholder((2,), dtype=int, name="limits")
+    f = kg.compile([limits], kg.vmap(row)(limits))
+    start = r.getstate(f)
+    (first, _), (second, _) = f([3, 1]), f([3, 2])
+    assert f.state[drawn[0].rng].counter == 2 * 2**32
+    r.setstate(f, start)
+    (one, _), (two, _) = f([3, 50]), f([3, 0])
+    assert (one[0], two[0]) == (first[0], second[0])
+    assert len({*first, *second, *one[1:]}) == 5  # and no number twice
+    even = next(a for a in r.results() if a is not drawn[0])
+    assert f.state[even.rng].counter == 2  # draws that all rows make are counted
 
 
 def test_a_loop_that_is_built_twice_counts_its_draws_once():

@@ -13,10 +13,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..graph.control.contexts import BatchContext, current_context
-from ..graph.control.state import Cell, current_versions
+from ..graph.control.state import ASSIGN, Cell, current_versions
 from ..graph.elementwise import as_node, elementwise
 from ..graph.errors import KinetographError
-from ..graph.node import Apply, Node, Operation
+from ..graph.node import Apply, Inner, Node, Operation
 from .source import event_source
 
 if TYPE_CHECKING:
@@ -30,13 +30,13 @@ _LOW, _HIGH = np.array([0, 0, 0, 0, 1, 0], np.uint32), np.array([0, 0, 0, 0, 0, 
 
 
 def initial_state(key: np.ndarray, counter: int = 0) -> np.ndarray:
-    """The state of a stream: key, and the number of draws made."""
+    """The state of a stream: key, and the number of the next draw."""
     low, high = counter & 0xFFFFFFFF, counter >> 32
     return np.array([*key, low, high], np.uint32)
 
 
 def counter_of(state: np.ndarray) -> int:
-    """The number of draws made."""
+    """The number of the next draw."""
     return int(state[4]) | int(state[5]) << 32
 
 
@@ -68,9 +68,13 @@ class StreamCell(Cell):
         if counter_of(after) < counter_of(before):
             raise KinetographError(f"{self.title}: all 2**64 draws of this stream have been made")
 
-    def join(self, versions: Node) -> Node:
-        """After a batch: the state of the row that has drawn most often."""
-        return Apply(JOIN, (versions,), (WORDS,), versions.dtype)
+    def join(self, versions: Node, inside: Node) -> Node:
+        """After a batch: as its rows, or where these may differ, at the next multiple of 2**32.
+
+        So what a row draws afterwards does not depend on how often others have drawn.
+        """
+        operation = LOCKSTEP if _same_for_all(inside) else RAGGED
+        return Apply(operation, (versions,), (WORDS,), versions.dtype)
 
 
 class Draw(Apply):
@@ -96,13 +100,21 @@ def _advance(state: Any) -> Any:
     return state + jnp.asarray(_LOW) + jnp.asarray(_HIGH) * carry
 
 
-def _join(states: Any) -> Any:
-    counts = states[:, 4].astype(np.uint64) | states[:, 5].astype(np.uint64) << np.uint64(32)
-    return states[jnp.argmax(counts)]
+def _ragged(states: Any) -> Any:
+    """Behind all rows; none makes 2**32 draws in one batch."""
+    return states[0].at[4].set(0).at[5].set(states[:, 5].max() + np.uint32(1))
 
 
 ADVANCE = Operation("advance", _advance)
-JOIN = Operation("join", _join)
+LOCKSTEP = Operation("join", lambda states: states[0])
+RAGGED = Operation("join ragged", _ragged)
+
+
+def _same_for_all(version: Node) -> bool:
+    """Whether every row of a batch has drawn equally often: in no branch and no loop."""
+    while isinstance(version, Apply) and version.operation in (ASSIGN, ADVANCE):
+        (version,) = version.parents
+    return isinstance(version, Inner)
 
 
 def advanced(state: Node) -> Node:

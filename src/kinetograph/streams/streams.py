@@ -94,7 +94,7 @@ class StreamState:
 
     @property
     def words(self) -> np.ndarray:
-        """Key (four words) and number of draws made (low and high word), uint32."""
+        """Key (four words) and number of the next draw (low and high word), uint32."""
         return self._values.raw(self.stream.cell)
 
     @property
@@ -104,7 +104,10 @@ class StreamState:
 
     @property
     def counter(self) -> int:
-        """The number of draws made."""
+        """The number of the next draw: how many were made, but for batches.
+
+        After a batch with draws in a branch or loop it is the next multiple of 2**32.
+        """
         return counter_of(self.words)
 
     @counter.setter

@@ -41,7 +41,7 @@ class Scratch(Cell):
     def __init__(self, shape: tuple[int, ...], name: str) -> None:
         super().__init__(np.zeros(shape, _INT), name, hidden=True)
 
-    def join(self, versions: Node) -> Node:
+    def join(self, versions: Node, inside: Node) -> Node:
         """After a batch, where it is of no use."""
         return Apply(_FIRST_ROW, (versions,), versions.shape[1:], versions.dtype)
 
@@ -50,7 +50,8 @@ class Graph:
     """Elements as arrays of the graph.
 
     Each loop over a shuffled dataset takes one draw of its stream. Order p of that loop is the draw
-    of number p 2**32 after it, so that an order can be made when it is needed, and made again.
+    of this number from the stream whose key is larger by p, so that an order can be made when it is
+    needed, and made again.
     """
 
     def leaf(self, array: Array) -> Array:
@@ -73,7 +74,7 @@ class Graph:
         length = step.length
 
         def order(number: Any) -> Array:
-            event = state.at[5].set(number.astype("uint32")) if isinstance(number, Array) else state
+            event = state.at[3].add(number.astype("uint32")) if isinstance(number, Array) else state
             shape = (length,)
             node = draw_node(
                 "permutation", _PERMUTATION.function, event.node, (), shape, shape, _INT, _FLOAT
@@ -156,9 +157,9 @@ class Plain:
         def order(number: int) -> np.ndarray:
             if number not in known:
                 with x64():
-                    key = (words[0], words[1], words[2], words[3])
-                    at = (np.uint32(event), np.uint32(number))
-                    source = event_source(key, at, np.uint32(0), (length,), _FLOAT)
+                    key = words[:4] + np.array([0, 0, 0, number], np.uint32)
+                    at = (np.uint32(event), np.uint32(0))
+                    source = event_source(tuple(key), at, np.uint32(0), (length,), _FLOAT)
                     known[number] = np.asarray(_PERMUTATION.function(source))
             return known[number]
 

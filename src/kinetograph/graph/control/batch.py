@@ -152,8 +152,8 @@ def vmap(f: Callable[..., Any], name: str | None = None) -> Callable[..., Any]:
         node = Batch(context, rows, [n.outer for n in captures], body)
         parts = [node.part(i, (size, *n.shape), n.dtype) for i, n in enumerate(outputs)]
         count = len(returned.nodes)
-        for cell, part in zip(cells, parts[count:], strict=True):
-            current_versions().replace(cell, cell.join(part))
+        for cell, part, version in zip(cells, parts[count:], outputs[count:], strict=True):
+            current_versions().replace(cell, cell.join(part, version))
         return returned.pattern.fill(map(Array, parts[:count]))
 
     return batched

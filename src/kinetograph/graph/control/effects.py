@@ -56,7 +56,7 @@ class EffectCell(Cell):
         """What stands for it before the first effect."""
         return Entry(self.initial, program)
 
-    def join(self, versions: Node) -> Node:
+    def join(self, versions: Node, inside: Node) -> Node:
         """After a batch: that of the first row in which a check has failed."""
         return Apply(JOIN, (versions,), (), STATE)
 

@@ -93,8 +93,11 @@ class Cell:
     def check(self, before: np.ndarray, after: np.ndarray) -> None:
         """Refuse a change of value; any is right here."""
 
-    def join(self, versions: Node) -> Node:
-        """The version after a batch, given those of its rows; for hidden states."""
+    def join(self, versions: Node, inside: Node) -> Node:
+        """The version after a batch, given those of its rows, and what they are in the batch.
+
+        For hidden states.
+        """
         raise NotImplementedError
 
     def view(self, values: Any) -> Any:

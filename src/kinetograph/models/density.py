@@ -6,7 +6,7 @@ Each unknown v is a bijector f_v of its own slice of u. Everything here is trace
 """
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import jax
@@ -175,11 +175,11 @@ class Density:
         return (total + log_jacobian if adjusted else total).astype(free.dtype)
 
     def value_and_gradient(
-        self, free: Any, data: Environment, room: Room
+        self, free: Any, data: Environment, room: Room, *, adjusted: bool = True
     ) -> tuple[Any, Any, tuple[Any, ...]]:
         """The log density, its gradient, and what its loops report."""
         try:
-            return self._value_and_gradient(free, data, room)
+            return self._value_and_gradient(free, data, room, adjusted)
         except (TypeError, ValueError) as error:
             named = refused_derivative(self.nodes, error)
             if named is None:
@@ -187,15 +187,16 @@ class Density:
             raise named from error
 
     def _value_and_gradient(
-        self, free: Any, data: Environment, room: Room
+        self, free: Any, data: Environment, room: Room, adjusted: bool
     ) -> tuple[Any, Any, tuple[Any, ...]]:
+        log_density = partial(self.log_density, data=data, adjusted=adjusted)
         if not self.loops:
-            value, gradient = jax.value_and_grad(lambda q: self.log_density(q, data))(free)
+            value, gradient = jax.value_and_grad(log_density)(free)
             return value, self._spoilt(value, gradient), ()
 
         def function(free: Any, anchor: Any) -> Any:
             scope = Scope(room=room, live=self.live).derived(REVERSE, anchor)
-            return self.log_density(free, data, scope=scope), scope.reports(self.loops)
+            return log_density(free, scope=scope), scope.reports(self.loops)
 
         anchor = jnp.zeros((), free.dtype)
         (value, reports), (gradient, _) = jax.value_and_grad(function, (0, 1), has_aux=True)(

@@ -13,8 +13,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..graph.control.subgraph import loops_in
 from ..graph.inside_jax import constant
 from ..graph.lower import Scope
+from ..graph.node import ancestors
 from ..graph.precision import FLOAT64
 from ..graph.primitive import Whole, call, outer_dtype
 from .density import data_environment
@@ -26,7 +28,11 @@ __all__ = ["in_jax", "potential"]
 
 
 def in_jax(model: "Model", which: str, free: Any) -> Any:
-    """The log density, "unadjusted", gradient, Hessian or all values, at free states of JAX's."""
+    """What `which` names at free states of JAX's.
+
+    The log density ("log_prob", "unadjusted"), its derivatives ("gradient", "hessian"), all values
+    ("transform") or the targets ("targets").
+    """
     function = _DERIVED.get(which, _Value)(model, which)
     for _ in free.shape[:-1]:
         function = jax.vmap(function)
@@ -56,9 +62,10 @@ class _Value:
         model, which = self.model, self.which
         data = [constant(value) for value in model.argument_values]
         found = call(_program(model, which), [free, *data])
-        return found if which == "transform" else found[0]
+        return found if which in _VALUES else found[0]
 
 
+_VALUES = ("transform", "targets")
 _DERIVED: dict[str, Any] = {
     "gradient": lambda model, which: jax.grad(_Value(model, "log_prob")),
     "hessian": lambda model, which: jax.hessian(_Value(model, "log_prob")),
@@ -80,13 +87,16 @@ def _run(
     free = tensors[0].astype(FLOAT64)
     data = data_environment(model.arguments, tensors[1:])
     density = model.density
-    scope = replace(scope, live=None if which == "transform" else density.live)
-    if which == "transform":
-        results = list(density.targets(free, model.component.unknowns, data, scope))
+    scope = replace(scope, live=None if which in _VALUES else density.live)
+    loops = density.loops
+    if which in _VALUES:
+        nodes = model.targets if which == "targets" else model.component.unknowns
+        results = list(density.targets(free, nodes, data, scope))
+        loops = tuple(dict.fromkeys(loops_in(ancestors(nodes))))
     else:
         adjusted = which != "unadjusted"
         results = [density.log_density(free, data, adjusted=adjusted, scope=scope)]
     # A loop that is cut short is an error, which cannot be raised here.
-    for report in scope.reports(density.loops):
+    for report in scope.reports(loops):
         results = [r * jnp.where(report.truncated, np.nan, 1.0) for r in results]
     return [r.astype(floating) for r in results]

@@ -12,6 +12,7 @@ from ..collector import paused
 from ..graph.array import Array
 from ..graph.node import Node
 from ..models.model import Model
+from ..models.starts import initial_points
 from ..samplers.nuts import NUTS
 from ..samplers.protocol import Sampler
 from ..streams.draws import chain_key
@@ -22,7 +23,7 @@ from .engine import build
 from .program import Program
 from .progress import Progress, make_progress
 from .results import as_tree
-from .start import explain_failure, initial_points
+from .start import explain_failure
 
 __all__ = ["mcmc"]
 

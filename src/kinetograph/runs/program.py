@@ -29,15 +29,15 @@ from ..graph.lower import Scope, Trips
 from ..graph.node import Node, ancestors
 from ..models.density import data_environment
 from ..models.model import Model
+from ..models.starts import START_ATTEMPTS
 from ..samplers.protocol import Info, Noise, Position, Sampler, Statistic
 from ..streams.draws import uniforms
 from ..warmup.schedule import Adaptation, Warmup
 
-__all__ = ["ROWS", "Block", "ChainState", "Plan", "Program", "Where", "GIVEN_UP", "START_ATTEMPTS"]
+__all__ = ["ROWS", "Block", "ChainState", "Plan", "Program", "Where", "GIVEN_UP"]
 
 ROWS = 1000  # draws a block can hold at most,
 ELEMENTS = 2**20  # and numbers, so that its memory is bounded
-START_ATTEMPTS = 100
 GIVEN_UP = START_ATTEMPTS + 1
 STEP_SIZE = Statistic("step_size", float, "the step size of the transition")
 _START = 0  # the purpose of the random numbers of starting points; samplers use others

@@ -16,31 +16,13 @@ import jax
 import numpy as np
 
 from ..graph.node import Node
-from ..models.model import Model
+from ..models.groups import as_group, data_groups
 from ..samplers.protocol import Statistic
 from ..version import __version__
 from .chains import Chain
 from .program import Program
 
 __all__ = ["as_tree", "check_tree"]
-
-
-def _dataset(
-    model: Model, values: Mapping[str, tuple[Node, np.ndarray]], lead: tuple[str, ...]
-) -> Any:
-    import xarray as xr
-
-    variables: dict[str, Any] = {}
-    coords: dict[str, Any] = {}
-    for name, (node, array) in values.items():
-        dims = model.axes(node)
-        variables[name] = ((*lead, *dims), array)
-        for dim, size in zip(dims, node.shape, strict=True):
-            coords[dim] = model.coords.get(dim, np.arange(size))
-    if lead:
-        chains, draws = next(iter(values.values()))[1].shape[:2]
-        coords |= {"chain": np.arange(chains), "draw": np.arange(draws)}
-    return xr.Dataset(variables, coords)
 
 
 def _statistics(statistics: Sequence[Statistic], rows: np.ndarray) -> Any:
@@ -85,16 +67,11 @@ def as_tree(
     }
     statistics = np.stack([chain.statistics[:draws] for chain in chains])
     groups = {
-        "posterior": _dataset(model, posterior, ("chain", "draw")),
+        "posterior": as_group(model, posterior, ("chain", "draw")),
         "sample_stats": _statistics(program.statistics, statistics),
         "sampler_state": _state(chains),
+        **data_groups(model),
     }
-    observed = {model.name(n): (n, n.value) for n in model.observed}
-    constant = {model.name(n): (n, n.value) for n in model.data if n not in model.observed}
-    if observed:
-        groups["observed_data"] = _dataset(model, observed, ())
-    if constant:
-        groups["constant_data"] = _dataset(model, constant, ())
     shared = {
         "created_at": datetime.datetime.now(datetime.UTC).isoformat(),
         "inference_library": "kinetograph",

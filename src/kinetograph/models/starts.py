@@ -1,0 +1,100 @@
+"""Where runs start: points that the user gave, random ones, and what to say of a bad one."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..graph.errors import ModelError, ShapeError
+from ..graph.precision import x64
+from ..streams.draws import uniforms
+from .model import Model
+
+__all__ = ["START_ATTEMPTS", "blame", "initial_points", "random_point"]
+
+START_ATTEMPTS = 100
+
+_KINDS = (
+    "{}: initial must be a dictionary of values, a list of one dictionary a {}, or an array "
+    "of free states; got {}"
+)
+
+
+def initial_points(
+    model: Model, initial: Any, keys: Sequence[np.ndarray], doing: str = "mcmc", one: str = "chain"
+) -> list[Any]:
+    """A free state for each key, or None where one should be searched for.
+
+    What `doing` starts from a point is called `one` in messages.
+    """
+    count = len(keys)
+    if initial is None:
+        return [None] * count
+    initial = _values(initial)
+    if isinstance(initial, Mapping):
+        return [_free(model, initial, key, doing, one) for key in keys]
+    if isinstance(initial, np.ndarray) or _is_numbers(initial):
+        states = np.asarray(initial, float)
+        if states.shape == (model.free_size,):
+            return [states] * count
+        if states.shape != (count, model.free_size):
+            raise ShapeError(
+                f"{doing}: initial free states need shape ({count}, {model.free_size}) or "
+                f"({model.free_size},), got {states.shape}"
+            )
+        return list(states)
+    if isinstance(initial, str) or not isinstance(initial, Sequence):
+        raise TypeError(_KINDS.format(doing, one, type(initial).__name__))
+    points = [_values(point) for point in initial]
+    if len(points) != count:
+        raise ModelError(f"{doing}: initial has {len(points)} points for {count} {one}s")
+    return [_free(model, point, key, doing, one) for point, key in zip(points, keys, strict=True)]
+
+
+def _values(point: Any) -> Any:
+    """The values by name that a point holds, as what `kg.opt` finds does; else the point."""
+    values = getattr(point, "values", None)
+    return values if isinstance(values, Mapping) else point
+
+
+def _is_numbers(initial: Any) -> bool:
+    try:
+        return np.asarray(initial).dtype.kind in "iuf"
+    except (TypeError, ValueError):
+        return False
+
+
+def _free(model: Model, point: Any, key: np.ndarray, doing: str, one: str) -> np.ndarray:
+    """The free state of given values; what is not given is drawn from uniform(-2, 2) on it."""
+    if not isinstance(point, Mapping):
+        raise TypeError(_KINDS.format(doing, one, type(point).__name__))
+    if len(point) < len(model.names):
+        model._check_values(point, complete=False)
+        values = model.transform(random_point(model, key, 0)) | dict(point)
+    else:
+        values = dict(point)
+    return model.untransform(values)
+
+
+def random_point(model: Model, key: np.ndarray, attempt: int) -> np.ndarray:
+    """A free state from uniform(-2, 2)."""
+    with x64():
+        return np.asarray(4.0 * uniforms(key, attempt, 0, model.free_size) - 2.0)
+
+
+def blame(model: Model, free: np.ndarray) -> list[str]:
+    """Lines that name the terms of the log density that are not finite at a free state."""
+    report = model.debug(free)
+    lines = []
+    for term in report.bad_terms[:5]:
+        lines.append(f"  {term.name} ~ {term.expression}   log density {term.value}   {term.site}")
+        lines += [f"      {text}" for text in term.inputs]
+    if report.first_bad:
+        lines.append(f"  first value that is not finite: {report.first_bad}")
+    if not report.bad_terms:
+        lines.append("  Every term is finite at the last point: its gradient is not.")
+    lines.append(
+        "  Give starting values with initial={name: value}, or look at every node with "
+        "model.debug(point)."
+    )
+    return lines

@@ -330,6 +330,41 @@ def test_too_many_steps_give_nan():
     assert np.isnan(values[2:]).all()
 
 
+def test_derivatives_are_nan_where_the_solution_is():
+    """Whatever stopped it, by whatever goes in; and those of times that were reached are right."""
+    names = ["rate", "late", "y0", "span"]
+    rate, late, y0, span = inputs = [kg.placeholder(name=name) for name in names]
+    slope = lambda t, y: -kg.sqrt(rate) * y + kg.where(t > 9, late, 0.0)
+    y = kg.ode.solve(slope, y0, np.array([0.0, 0.01, 1.0]) * span, max_steps=50)
+    ct = kg.placeholder((3,), name="ct")
+    outputs = [kg.jvp(y, rate, 1.0), *kg.gradients((ct * y).sum(), inputs)]
+    f = kg.compile([ct, *inputs], outputs)
+
+    def exact(k, t, span):
+        y = np.exp(-np.sqrt(k) * t * span)
+        return np.array([-t * span * y / (2 * np.sqrt(k)), 0, y, -np.sqrt(k) * y * t])
+
+    second, third = np.eye(3)[1:]
+    forward, *found = f(third, 1.0, 1.0, 1.0, 1.0)
+    np.testing.assert_allclose(found, exact(1, 1, 1), rtol=1e-4, atol=1e-9)
+    assert forward[2] == pytest.approx(found[0], rel=1e-9)
+    # More steps than there may be, after the second time; no right-hand side; no times.
+    forward, *found = f(second, 1e4, 1.0, 1.0, 2.0)
+    np.testing.assert_allclose(found, exact(1e4, 0.01, 2), rtol=1e-3, atol=1e-9)
+    assert forward[1] == pytest.approx(found[0], rel=1e-9)
+    for point in ((1e4, 1.0, 1.0, 2.0), (-1.0, 1.0, 1.0, 1.0), (1.0, 1.0, 1.0, np.nan)):
+        forward, *found = f(third, *point)
+        assert np.isnan([forward[2], *found]).all()
+
+
+def test_a_relative_tolerance_of_values_that_are_known_at_run_time():
+    y0 = kg.placeholder((2,), name="y0")
+    f = kg.compile([y0], kg.ode.solve(lambda t, y: -y, y0, [0.0, 1.0], rtol=1e-8, atol=0))
+    np.testing.assert_allclose(f([1e-30, 2.0])[1], np.exp(-1) * np.array([1e-30, 2]), rtol=1e-6)
+    with pytest.raises(ValueError, match=r"an element of y0 is 0 \(test_solver.py"):
+        f([1.0, 0.0])
+
+
 def test_too_many_steps_can_be_an_error():
     slope = lambda t, y: -1e6 * (y - kg.cos(t))
     y = kg.ode.solve(slope, 1.0, [0.0, 1.0], max_steps=100, on_limit="error")
@@ -448,6 +483,13 @@ def bad(t, y):
         ((bad, [1.0, 2.0], [0, 1]), {"method": "euler"}, ValueError, "one of 'tsit5', 'dopri5'"),
         ((bad, [1.0, 2.0], [0, 1]), {"rtol": 0}, ValueError, "rtol is 0"),
         ((bad, [1.0, 2.0], [0, 1]), {"atol": -1}, ValueError, "atol is -1"),
+        (
+            (bad, [1.0, 0.0], [0, 1]),
+            {"atol": 0},
+            ValueError,
+            r"atol is 0, and y0\[1\] is 0 \(test_",
+        ),
+        ((bad, {"s": 1.0, "i": 0.0}, [0, 1]), {"atol": 0}, ValueError, r"and y0\['i'\] is 0"),
         ((bad, [1.0, 2.0], [0, 1]), {"max_steps": 0}, ValueError, "max_steps is 0"),
         ((bad, [1.0, 2.0], [0, 1]), {"on_limit": "x"}, ValueError, "'nan', 'error'"),
         ((bad, [1.0, 2.0], [0, 1]), {"grad": "x"}, ValueError, "grad is 'x'"),

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..graph.array import Array
+from ..graph.checks import run_time_check
 from ..graph.control.results import place_text
 from ..graph.control.structure import Pattern, flatten
 from ..graph.control.while_loop import GRADS
@@ -17,7 +18,7 @@ from ..graph.precision import float_dtype
 from .right import Leaves
 from .tableaus import TABLEAUS, Tableau
 
-__all__ = ["Times", "read_first_step", "read_options", "read_start", "read_times"]
+__all__ = ["Times", "check_relative", "read_first_step", "read_options", "read_start", "read_times"]
 
 
 class Times(NamedTuple):
@@ -45,6 +46,21 @@ def read_start(y0: Any) -> tuple[Leaves, list[str], Pattern]:
         except KinetographError as error:
             raise type(error)(f"solve: y0{path}{place_text()}: {error}") from None
     return leaves, paths, pattern
+
+
+def check_relative(leaves: Leaves, paths: list[str]) -> None:
+    """Refuse elements that begin at 0 where the tolerance is relative alone."""
+    for leaf, path in zip(leaves, paths, strict=True):
+        known = _known(leaf)
+        zeros = None if known is None else np.argwhere(known == 0).tolist()
+        what = f"y0{path}" if known is not None or not leaf.shape else f"an element of y0{path}"
+        place = zeros[0] if zeros and leaf.shape else ""
+        run_time_check(
+            (leaf != 0).all() if zeros is None else not zeros,
+            ValueError,
+            f"solve: atol is 0, and {what}{place} is 0{place_text()}: no error is small relative "
+            "to 0; choose an atol that is small beside the values that matter",
+        )
 
 
 def read_times(ts: Any, t0: Any) -> Times:

@@ -39,10 +39,11 @@ class Limits(NamedTuple):
 @convert_lazily
 def integrate(
     method: Method, times: Times, y: Leaves, slopes: Leaves, step: Any, limits: Limits
-) -> tuple[Leaves, Any]:
+) -> tuple[Leaves, Any, Any]:
     """The values at all times, from the value and the slopes at the first; NaN if not reached.
 
-    And whether it got stuck: no further step can be made, and not for want of steps.
+    And how many times were reached, and whether it got stuck: no further step can be made, and not
+    for want of steps.
     """
     count = times.ends.shape[0]
     tiny = 16 * float(np.finfo(times.start.dtype).eps)
@@ -91,4 +92,4 @@ def integrate(
                 before = error
                 t = t + size
     able = t <= end and (step > tiny * maximum(abs(t), least) or step >= end - t)
-    return results, i < count and not able
+    return results, i, i < count and not able

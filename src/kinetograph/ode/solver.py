@@ -7,10 +7,11 @@ from typing import Any
 from ..graph.checks import run_time_check
 from ..graph.control.results import check_function, place_text
 from ..graph.errors import LoopError
-from .arguments import read_first_step, read_options, read_start, read_times
+from .arguments import check_relative, read_first_step, read_options, read_start, read_times
 from .integrate import Limits, integrate
 from .right import Leaves, Right
 from .step import Method, choose_first_step
+from .unreached import mark_unreached
 
 __all__ = ["solve"]
 
@@ -60,7 +61,8 @@ def solve(
     t0
         The time of `y0`; `ts[0]` if not given, so that `result[0]` is `y0`.
     rtol, atol
-        The relative and the absolute tolerance, of a single step.
+        The relative and the absolute tolerance, of a single step. With `atol=0` no element of `y0`
+        may be 0.
     method
         `"tsit5"` (Tsitouras) or `"dopri5"` (Dormand and Prince).
     first_step
@@ -78,9 +80,9 @@ def solve(
     Returns
     -------
     Array, in the structure of `y0`
-        Each of shape (n, *shape of y0). NaN from the time on that was not reached: after too many
-        steps, when a step gets too small to change the time, or when f is not finite. A model's
-        density is NaN then, and a sampler refuses the move.
+        Each of shape (n, *shape of y0). NaN from the time on that was not reached, and so are its
+        derivatives: after too many steps, when a step gets too small to change the time, or when f
+        is not finite. A model's density is NaN then, and a sampler refuses the move.
 
     Raises
     ------
@@ -89,7 +91,8 @@ def solve(
     ShapeError
         If what f returns, or `ts`, has the wrong shape.
     ValueError
-        If `ts` does not increase or begins before t0, or for an option out of its range.
+        If `ts` does not increase or begins before t0, or for an option out of its range; where an
+        element of `y0` is 0 and `atol` is, now or when a compiled function is called.
     LoopError
         When a compiled function is called, with `on_limit="error"`.
 
@@ -126,6 +129,8 @@ def solve(
     assert f is not None
     tableau = read_options(method, rtol, atol, max_steps, on_limit, grad)
     leaves, paths, pattern = read_start(y0)
+    if atol == 0:
+        check_relative(leaves, paths)
     right = Right(f, pattern, paths, [leaf.node for leaf in leaves])
     times = read_times(ts, t0)
     slopes = right(times.start, leaves)
@@ -140,10 +145,10 @@ def solve(
     if grad == "auto" and max_steps * _row_bytes(leaves) <= ROOM:
         grad = "stack"
     limits = Limits(int(max_steps), "error" if on_limit == "error" else "stop", grad)
-    results, stuck = integrate(trial, times, leaves, slopes, step, limits)
+    results, reached, stuck = integrate(trial, times, leaves, slopes, step, limits)
     if on_limit == "error":
         run_time_check(~stuck, LoopError, f"solve{place_text()}: {_SHORT}")
-    return pattern.fill(results)
+    return pattern.fill(mark_unreached(results, reached))
 
 
 def _row_bytes(leaves: Leaves) -> int:

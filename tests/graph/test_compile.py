@@ -170,15 +170,17 @@ def test_lift_takes_numbers_and_keeps_the_name():
     assert kg.compile([x], lifted(x, np.array([1.0, 2.0])))([0, 0]).tolist() == [1, 2]
 
 
-def test_a_call_reads_one_array_beside_its_results():
-    """What loops and checks tell is packed: each array that is read costs microseconds."""
-    x = kg.placeholder(name="x")
-    y = x
-    for limit in (10.0, 20.0):
-        (y,) = kg.while_loop(lambda v, limit=limit: v < limit, lambda v: v * 2, [y])
-        kg.check(y < 1e6, "too large")
-    f = kg.compile([x], y)
-    assert f(3.0) == 24
-    assert len(jax.tree.leaves(f._execute((np.array(3.0),), ()))) == 2
-    plain = kg.compile([x], 2 * x)
-    assert len(jax.tree.leaves(plain._execute((np.array(3.0),), ()))) == 1
+def test_whole_numbers_that_do_not_fit_are_refused():
+    i, j = kg.placeholder(dtype=int, name="i"), kg.placeholder((2,), dtype=np.int32, name="j")
+    f = kg.compile([i, j], i + j.sum())
+    assert f(2**62, [3, 4]) == 2**62 + 7
+    assert f(-(2**63), [0, 0]) == -(2**63)
+    for value, other, named in (
+        (2**63, [0, 0], "input i: 9223372036854775808 does not fit into int64"),
+        (np.uint64(2**63), [0, 0], "input i: 9223372036854775808 does not fit into int64"),
+        (0, [1, 2**31], "input j: 2147483648 does not fit into int32"),
+    ):
+        with pytest.raises(kg.DataError, match=named):
+            f(value, other)
+    with pytest.raises(kg.SymbolicError, match="input i: expected int64"):
+        f(2**70, [0, 0])

@@ -21,6 +21,7 @@ from ..graph.control.structure import Pattern, flatten
 from ..graph.elementwise import BAD_KINDS
 from ..graph.errors import DataError, SymbolicError
 from ..graph.node import Node, Placeholder
+from ..graph.packing import NUMBERS, fits
 from ..graph.precision import FLOAT32, float_dtype
 
 __all__ = ["Arguments", "Parameters", "static_hint"]
@@ -28,9 +29,6 @@ __all__ = ["Arguments", "Parameters", "static_hint"]
 Key = tuple[Any, ...]
 
 _INT = np.dtype(np.int64)
-_NUMBERS = frozenset((bool, int, float))
-_PLAIN = _NUMBERS | {np.ndarray}
-_LEAF = flatten(0)[2]
 _ANY = inspect.Signature(
     [
         inspect.Parameter("args", inspect.Parameter.VAR_POSITIONAL),
@@ -42,7 +40,7 @@ _ANY = inspect.Signature(
 class Arguments(NamedTuple):
     """The arrays among values for parameters, and the signature they belong to."""
 
-    arrays: list[Any]  # NumPy's, or `JaxInput`
+    arrays: list[Any]  # Python's numbers, NumPy's arrays, or `JaxInput`
     key: Key  # the working precision, and for each parameter what its value is without numbers
     from_jax: bool = False  # whether there are arrays of JAX
 
@@ -115,13 +113,12 @@ class Parameters:
                     return None
                 key.append(_identity(value.value if type(value) is _Default else value))
                 continue
-            if type(value) in _PLAIN:  # the usual case, and faster so
-                array = _as_input(value, self.names[place], floating)
-                assert array is not None
-                arrays.append(array)
-                key.append((_LEAF, (array.shape, array.dtype)))
+            kind = type(value)
+            if kind in NUMBERS and fits(value):  # the usual case, and faster so
+                arrays.append(value)
+                key.append(((), floating if kind is float else NUMBERS[kind]))
                 continue
-            if type(value) is _Default:
+            if kind is _Default:
                 key.append(_identity(value.value))
                 continue
             leaves, paths, pattern = flatten(value, self.names[place], _is_table)
@@ -136,7 +133,7 @@ class Parameters:
                     arrays.append(array)
                     tokens.append((array.shape, array.dtype))
                     from_jax = from_jax or type(array) is JaxInput
-            key.append((pattern, *tokens))
+            key.append(tokens[0] if pattern.make is None else (pattern, *tokens))
         return Arguments(arrays, tuple(key), from_jax)
 
     def stage(
@@ -221,8 +218,8 @@ def _is_table(value: Any) -> bool:
 def _table_shape(value: Any) -> tuple[int, ...] | None:
     """The shape of a list of numbers, or of equally long such lists; None for others."""
     if type(value) is not list:
-        return () if type(value) in _NUMBERS or _is_numpy_number(value) else None
-    if set(map(type, value)) <= _NUMBERS:
+        return () if type(value) in NUMBERS or _is_numpy_number(value) else None
+    if set(map(type, value)) <= NUMBERS.keys():
         return (len(value),) if value else None
     first = _table_shape(value[0])
     if first is None or any(_table_shape(part) != first for part in value[1:]):

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from functools import partial
+from itertools import compress
 from typing import Any
 
 import jax
@@ -14,7 +15,7 @@ from .control.effects import Effects
 from .control.loops import While
 from .control.program import Program
 from .control.subgraph import Control, Looping, everything, loops_in, origin
-from .errors import LoopError, ModelError, ShapeError, SymbolicError
+from .errors import DataError, LoopError, ModelError, ShapeError, SymbolicError
 from .faults import FAULT, fault_error, numbered
 from .indexing import check_bounds, trusted_indices
 from .inside_jax import embed, from_jax, has_jax, outside, refused, tracing
@@ -22,7 +23,8 @@ from .lifted_errors import refused_derivative
 from .lower import Environment, Room, Scope, Trips, evaluate
 from .messages import describe, site_text
 from .node import Apply, Bundle, Data, Node, ancestors
-from .precision import x64
+from .packing import NUMBERS, Packing, fits
+from .precision import FLOAT64, x64
 from .state_values import StateValues
 
 __all__ = ["Function", "compile"]
@@ -91,11 +93,20 @@ class Function:
         self._effects = Effects.of(program.effects, needed)
         self._indices = numbered(everything(needed))
         self.loops = tuple(dict.fromkeys(loops_in(needed)))
+        # The types of values that need no look: where all inputs are numbers, Python's.
+        self._floats = tuple(
+            float if not n.shape and n.dtype == FLOAT64 else None for n in self._inputs
+        )
+        self._fails = self._effects is not None or bool(self._indices)
+        told = len(Trips._fields) * len(self.loops) + 2 * self._fails
+        self._entering = Packing((*self._inputs, *self._reads))
+        self._leaving = Packing((*self._outputs, *self._finals), told)
         self.room = Room()
         self.most_trips: dict[Looping, int] = {}
         self._needed = needed
         self.state = StateValues() if state is None else state
         self.state.include(self._cells)
+        self._given: tuple[Any, ...] | None = None  # the data, as JAX has them
         self._programs: dict[Any, Any] = {}
         self._embedded: dict[Any, Any] = {}  # the programs that JAX sees
 
@@ -117,7 +128,7 @@ class Function:
 
     def _failed(self, environment: Environment, scope: Scope) -> Any:
         """One number for all that can fail: a check below 0, a fault of an index above."""
-        fault = scope.reports((FAULT,))[0].most if scope.indices else np.int32(0)
+        fault = scope.reports((FAULT,))[0].most if scope.indices else jnp.int64(0)
         if scope.effects is None:
             return fault
         check = environment[scope.effects.last]
@@ -130,13 +141,15 @@ class Function:
             raise fault_error(failed, self._indices)
 
     def __call__(self, *values: Any) -> Any:
-        self._check_count(values)
-        if not _HOST.issuperset(map(type, values)) and has_jax(values):
-            return from_jax(self, values)
-        checked = tuple(map(_check, self._inputs, self._names, values))
-        for i, axis, size, node in self._bounds:
-            check_bounds(checked[i], axis, size, node, self._inputs[i])
-        return self.run(checked)
+        if tuple(map(type, values)) != self._floats:
+            self._check_count(values)
+            if not _HOST.issuperset(map(type, values)) and has_jax(values):
+                return from_jax(self, values)
+            values = tuple(map(_check, self._inputs, self._names, values))
+            for i, axis, size, node in self._bounds:
+                check_bounds(np.asarray(values[i]), axis, size, node, self._inputs[i])
+        found = self.run(values)
+        return found[0] if self._single else found
 
     def _check_count(self, values: Sequence[Any]) -> None:
         if len(values) != len(self._inputs):
@@ -184,40 +197,48 @@ class Function:
         results, finals = embed(self, states.known(self._cells), values)
         return results[0] if self._single else results, states.changed(self._cells, finals)
 
-    def run(self, checked: Sequence[np.ndarray]) -> Any:
-        """The results for arrays of the right shapes and types."""
+    def run(self, checked: Sequence[Any]) -> list[np.ndarray]:
+        """The results, for arrays of the right shapes and types; numbers may be Python's."""
         if not tracing():
             return self._call(checked)
         if self._cells:
             raise refused(self)
-        return outside(self._call, checked)
+        return outside(self._call, checked)  # type: ignore[no-any-return]
 
-    def _call(self, checked: Sequence[np.ndarray]) -> Any:
+    def _call(self, checked: Sequence[Any]) -> list[np.ndarray]:
         if not self._cells:
-            return self._convert(self._completed(checked, ())[0])
+            return self._completed(self._entering.pack(checked))
         with self.state._lock:
-            results, finals = self._completed(checked, self._state_values())
-            converted = self._convert(results)
-            new = map(np.asarray, finals)
-            self.state.replace(dict(zip(self._cells, new, strict=True)))
-        return converted
+            found = self._completed(self._entering.pack([*checked, *self._state_values()]))
+            count = len(self._outputs)
+            self.state.replace(dict(zip(self._cells, found[count:], strict=True)))
+        return found[:count]
 
-    def _completed(self, checked: Sequence[np.ndarray], states: Any) -> tuple[Any, Any]:
+    def _completed(self, packed: Sequence[Any]) -> list[np.ndarray]:
         """Results and states of a run that had room and ended by itself, with all checks held."""
-        results, finals, status = self._execute(checked, states)
-        if status is None:
-            return results, finals
-        failed, *reports = np.asarray(status).tolist()
-        while short := self._short(reports):
+        found, told = self._leaving.unpack(self._execute(packed))
+        while told and self._lacked_room(told):
             # The inputs and states are still there: run again with more room.
-            self.room = self.room.grown(short)
-            results, finals, status = self._execute(checked, states)
-            failed, *reports = np.asarray(status).tolist()
-        self._raise_failed(failed)
-        for loop, truncated in zip(self.loops, reports[2::3], strict=True):
-            if truncated:
-                raise limit_reached(loop)
-        return results, finals
+            found, told = self._leaving.unpack(self._execute(packed))
+        return found
+
+    def _lacked_room(self, told: Sequence[float]) -> bool:
+        """Whether backward passes of loops lacked room, and have more from now on."""
+        loops, count = self.loops, len(self.loops)
+        for loop, most in zip(loops, told, strict=False):
+            if most > self.most_trips.get(loop, -1):
+                self.most_trips[loop] = int(most)
+        if not any(told[count:]):
+            return False
+        short, truncated = told[count : 2 * count], told[2 * count : 3 * count]
+        if any(short):
+            lacking = compress(zip(loops, map(int, told), strict=False), short)
+            self.room = self.room.grown(dict(lacking))
+            return True
+        if self._fails:
+            high, low = map(int, told[-2:])
+            self._raise_failed((high << 32) + low)
+        raise limit_reached(next(compress(loops, truncated)))
 
     def __reduce__(self) -> Any:
         from .serialise import graph_to_bytes
@@ -248,31 +269,35 @@ class Function:
     def _state_values(self) -> tuple[np.ndarray, ...]:
         return self.state.values_of(self._cells)
 
-    def _execute(self, values: Any, states: Any) -> Any:
+    def _execute(self, packed: Sequence[Any]) -> Any:
         with x64():
-            key = self.room.key()
-            program = self._programs.get(key)
+            program = self._programs.get(self.room.key())
             if program is None:
-                room = self.room
-
-                def run(values: Any, states: Any, data: Any) -> Any:
-                    scope = self._scope(room)
-                    results, finals, failed, reports = self._lower(scope, values, states, data)
-                    told = reports or scope.effects is not None or self._indices
-                    return results, finals, _packed(failed, reports) if told else None
-
-                program = self._programs[key] = jax.jit(run)
+                program = self._programs[self.room.key()] = jax.jit(partial(self._run, self.room))
+            if self._given is None:
+                self._given = tuple(jnp.asarray(node.value) for node in self._data)
             try:
-                return program(values, states, tuple([node.value for node in self._data]))
+                return program(packed, self._given)
             except (TypeError, ValueError) as error:
                 named = refused_derivative(self._needed, error)
                 if named is None:
                     raise
                 raise named from error
 
-    def _convert(self, results: Any) -> Any:
-        arrays = [np.asarray(r) for r in results]
-        return arrays[0] if self._single else arrays
+    def _run(self, room: Room, packed: Sequence[Any], data: Sequence[Any]) -> list[Any]:
+        """The program: results and states, and what a run tells beside them."""
+        tensors, count = self._entering.unpack_tensors(packed), len(self._inputs)
+        scope = self._scope(room)
+        results, finals, failed, reports = self._lower(
+            scope, tensors[:count], tensors[count:], data
+        )
+        told = [
+            *(trips.most for trips in reports),
+            *(trips.short for trips in reports),
+            *(trips.truncated for trips in reports),
+            *([failed >> 32, failed & 0xFFFFFFFF] if self._fails else []),  # exact as float64
+        ]
+        return self._leaving.pack_tensors((*results, *finals), told)
 
     def controls(self) -> Iterator[Control]:
         """The nodes with subgraphs, also those inside of others."""
@@ -288,16 +313,6 @@ class Function:
             with x64():
                 jax.eval_shape(run, values, self._state_values(), data)
 
-    def _short(self, reports: Sequence[int]) -> dict[Any, int]:
-        """The loops whose backward pass lacked room, and the trips they made."""
-        found = {}
-        for loop, most, short in zip(self.loops, reports[::3], reports[1::3], strict=True):
-            if most > self.most_trips.get(loop, -1):
-                self.most_trips[loop] = most
-            if short:
-                found[loop] = most
-        return found
-
     @property
     def title(self) -> str:
         """How messages call it."""
@@ -306,17 +321,6 @@ class Function:
     def __repr__(self) -> str:
         outputs = ", ".join(f"{node.shape}" for node in self._outputs)
         return f"<compiled function of ({', '.join(self._names)}), output shapes {outputs}>"
-
-
-def _packed(failed: Any, reports: Sequence[Trips]) -> Any:
-    """What a run tells beside its results, in one array, as each costs microseconds to read.
-
-    The number of the check that failed, then for each loop its trips, want of room, and early end.
-    """
-    numbers = [failed]
-    for trips in reports:
-        numbers += [trips.most, trips.short, trips.truncated]
-    return jnp.stack([jnp.asarray(number).astype(np.int64) for number in numbers])
 
 
 def _loaded(data: bytes) -> Function:
@@ -359,14 +363,19 @@ def _index_bounds(
     return bounds
 
 
-def _check(node: Node, name: str, value: Any) -> np.ndarray:
+def _check(node: Node, name: str, value: Any) -> Any:
+    if not node.shape and NUMBERS.get(type(value)) is node.dtype and fits(value):
+        return value
     array = np.asarray(value)
     if array.shape != node.shape:
         raise ShapeError(f"input {name}: expected shape {node.shape}, got {array.shape}")
     if array.dtype != node.dtype:
         if not np.can_cast(array.dtype, node.dtype, "same_kind"):
             raise SymbolicError(f"input {name}: expected {node.dtype}, got {array.dtype}")
-        array = array.astype(node.dtype)
+        given, array = array, array.astype(node.dtype)
+        if array.dtype.kind in "iu" and (array != given).any():
+            lost = given[array != given].flat[0]
+            raise DataError(f"input {name}: {lost} does not fit into {node.dtype}")
     return array
 
 
@@ -393,6 +402,8 @@ def compile(inputs: Sequence[Array] | Array, outputs: Sequence[Array] | Array) -
         If an output or input is inside of a branch or loop.
     ShapeError
         When called with a value of another shape.
+    DataError
+        When called with a whole number that is too large for the input's type.
     LoopError
         When a call reaches the bound of a loop with `on_limit="error"`; states stay as they were.
     CheckError

@@ -11,7 +11,8 @@ def loops_in_program(function, *values):
     function(*values)
     (program,) = function._programs.values()
     with x64():
-        lowered = program.lower(tuple(map(np.float64, values)), function._state_values(), ())
+        packed = function._entering.pack([*values, *function._state_values()])
+        lowered = program.lower(packed, ())
         return lowered.compile().as_text().count(" while(")
 
 

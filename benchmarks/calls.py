@@ -1,0 +1,159 @@
+#!/usr/bin/env python
+"""What a call of a compiled function costs, against `jax.jit`: see README.md.
+
+    python benchmarks/calls.py [--rounds 200]
+
+Functions that compute next to nothing, called with numbers: what is measured is the way in and out.
+kinetograph gives NumPy arrays, and so does the other side, once with the result read and once, for
+what JAX does without waiting, not. The sides take turns within a round, a few calls each, so that
+what else the machine does meets all of them; ratios are those of a round.
+"""
+
+import argparse
+import os
+import time
+from collections.abc import Callable
+from datetime import date
+from statistics import quantiles
+from typing import Any
+
+import numpy as np
+from environments import machine
+from records import record
+
+CALLS = 20  # of each side in a round
+GOAL = 2.0
+
+
+def plain(x: Any, y: Any) -> Any:
+    """A function without a loop."""
+    import kinetograph as kg
+
+    return kg.sin(x) * y + 1.0
+
+
+def loop(x: Any, y: Any) -> Any:
+    """A function with a loop, of two trips."""
+    while x < 3:
+        x = x * y + 1.0
+    return x
+
+
+def gradient(x: Any, y: Any) -> Any:
+    """The loop's result and gradients."""
+    import kinetograph as kg
+
+    result = loop(x, y)
+    return result, *kg.gradients(result, [x, y])
+
+
+def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function by `kg.compile`."""
+    import kinetograph as kg
+
+    inputs = [kg.placeholder(name="x"), kg.placeholder(name="y")]
+    found = kg.autograph.convert(function)(*inputs)
+    return kg.compile(inputs, list(found) if isinstance(found, tuple) else found)
+
+
+def in_jax() -> dict[str, Callable[..., Any]]:
+    """The same functions by `jax.jit`."""
+    import jax
+    import jax.numpy as jnp
+
+    def turned(x: Any, y: Any) -> Any:
+        return jax.lax.while_loop(lambda x: x < 3, lambda x: x * y + 1.0, x)
+
+    def unrolled(x: Any, y: Any) -> Any:  # JAX has no gradient of such a loop
+        for _ in range(3):
+            x = jnp.where(x < 3, x * y + 1.0, x)
+        return x
+
+    def with_gradients(x: Any, y: Any) -> Any:
+        result, gradients = jax.value_and_grad(unrolled, (0, 1))(x, y)
+        return result, *gradients
+
+    functions = {
+        "no loop": lambda x, y: jnp.sin(x) * y + 1.0,
+        "a loop": turned,
+        "a loop's gradients": with_gradients,
+    }
+    return {name: jax.jit(function) for name, function in functions.items()}
+
+
+def read(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, with its results as NumPy arrays."""
+
+    def call(x: float, y: float) -> Any:
+        found = function(x, y)
+        return [*map(np.asarray, found)] if isinstance(found, tuple) else np.asarray(found)
+
+    return call
+
+
+def timed(sides: dict[str, Callable[..., Any]], rounds: int) -> dict[str, list[float]]:
+    """Microseconds a call, of each side in each round."""
+    found: dict[str, list[float]] = {name: [] for name in sides}
+    for _ in range(rounds):
+        for name, side in sides.items():
+            start = time.perf_counter()
+            for _ in range(CALLS):
+                side(1.5, 2.5)
+            found[name].append((time.perf_counter() - start) / CALLS * 1e6)
+            np.asarray(side(1.5, 2.5))  # and nothing is left to be done in the next one's time
+    return found
+
+
+def spread(values: list[float]) -> str:
+    low, middle, high = quantiles(values, n=4)
+    return f"{middle:.3g} ({low:.3g}-{high:.3g})"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=200)
+    rounds = parser.parse_args().rounds
+    import jax
+
+    import kinetograph as kg
+
+    load = os.getloadavg()[0]
+    lines = [
+        "# Calls of compiled functions",
+        "",
+        f"{date.today().isoformat()}; {machine()['cpu']}, {machine()['cores']} cores, load at the "
+        f"start {load:.1f}; float64, two numbers in; medians (quartiles) of {rounds} rounds of "
+        f"{CALLS} calls.",
+        "",
+        "| | us a call | to jax.jit, read | to jax.jit, not read |",
+        "|---|---|---|---|",
+    ]
+    times = {}
+    functions = {"no loop": plain, "a loop": loop, "a loop's gradients": gradient}
+    with jax.enable_x64(True):  # for the other side
+        for name, function in functions.items():
+            jitted = in_jax()[name]
+            sides = {
+                "kg.compile": compiled(function),
+                "kg.function": kg.function(function),
+                "jax.jit, read": read(jitted),
+                "jax.jit, not read": jitted,
+            }
+            results = [np.array(side(1.5, 2.5), float) for side in sides.values()]
+            if not all(np.allclose(result, results[0], rtol=1e-12) for result in results):
+                raise SystemExit(f"results differ: {results}")
+            times[name] = found = timed(sides, rounds)
+            for side, values in found.items():
+                ratios = [
+                    spread([a / b for a, b in zip(values, found[other], strict=True)])
+                    for other in ("jax.jit, read", "jax.jit, not read")
+                    if side.startswith("kg")
+                ]
+                cells = " | ".join([f"{name}, {side}", spread(values), *ratios])
+                lines.append(f"| {cells} |" + " | |" * (2 - len(ratios)))
+    lines += ["", f"Goal: at most {GOAL:g} times jax.jit's."]
+    record("calls", "\n".join(lines), times=times)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,88 @@
+"""Numbers travel together: those of a type enter a compiled program, and leave it, as one array.
+
+Each array that is handed over or read costs microseconds.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from .node import Node
+from .precision import FLOAT64
+
+__all__ = ["NUMBERS", "Packing", "fits"]
+
+# Types of Python whose values are packed as they are, where the type of the array is this one.
+NUMBERS = {float: FLOAT64, int: np.dtype(np.int64), bool: np.dtype(bool)}
+
+
+def fits(number: bool | int | float) -> bool:
+    """Whether a number is no whole number of more than 64 bits."""
+    return type(number) is not int or -(2**63) <= number < 2**63
+
+
+class Packing:
+    """How the values of some nodes travel: their numbers by type, then their arrays.
+
+    With them travel, as float64, so many numbers `beside`.
+    """
+
+    def __init__(self, nodes: Sequence[Node], beside: int = 0) -> None:
+        numbers: dict[np.dtype, list[int]] = {FLOAT64: []} if beside else {}
+        for place, node in enumerate(nodes):
+            if not node.shape:
+                numbers.setdefault(node.dtype, []).append(place)
+        self._numbers = tuple(numbers.items())
+        self._arrays = tuple(place for place, node in enumerate(nodes) if node.shape)
+        self._count = len(nodes)
+        self._beside = beside
+        self._all_alike = len(numbers) == 1 and not self._arrays
+
+    def pack(self, values: Sequence[Any]) -> list[Any]:
+        """Python's numbers and NumPy's arrays, for a program."""
+        if self._all_alike:  # the usual case, and faster so
+            return [np.array(values, self._numbers[0][0])]
+        packed: list[Any] = [
+            np.array([values[i] for i in places], dtype) for dtype, places in self._numbers
+        ]
+        packed += [values[i] for i in self._arrays]
+        return packed
+
+    def unpack(self, packed: Sequence[Any]) -> tuple[list[np.ndarray], list[float]]:
+        """What a program gave, as NumPy's arrays; and the numbers beside."""
+        arrays = list(map(np.asarray, packed))
+        beside = arrays[0][-self._beside :].tolist() if self._beside else []
+        return self._unpacked(arrays, _elements), beside
+
+    def pack_tensors(self, tensors: Sequence[Any], beside: Sequence[Any]) -> list[Any]:
+        """What a program is to give."""
+        packed: list[Any] = []
+        for dtype, places in self._numbers:
+            numbers = [tensors[i] for i in places] + ([] if packed else [*beside])
+            packed.append(jnp.stack([jnp.asarray(n).astype(dtype) for n in numbers]))
+        packed += [tensors[i] for i in self._arrays]
+        return packed
+
+    def unpack_tensors(self, packed: Sequence[Any]) -> list[Any]:
+        """What a program was given."""
+        return self._unpacked(packed, lambda tensor, count: jnp.unstack(tensor)[:count])
+
+    def _unpacked(
+        self, packed: Sequence[Any], elements: Callable[[Any, int], Sequence[Any]]
+    ) -> list[Any]:
+        if self._all_alike:
+            return list(elements(packed[0], self._count))
+        found: list[Any] = [None] * self._count
+        for array, (_, places) in zip(packed, self._numbers, strict=False):
+            for place, number in zip(places, elements(array, len(places)), strict=True):
+                found[place] = number
+        for array, place in zip(packed[len(self._numbers) :], self._arrays, strict=True):
+            found[place] = array
+        return found
+
+
+def _elements(array: np.ndarray, count: int) -> list[np.ndarray]:
+    """The first numbers, as arrays without axes."""
+    return [array[i, ...] for i in range(count)]

@@ -1,5 +1,7 @@
 """Densities by an inverse link's result: as right as by the linear predictor itself."""
 
+import itertools
+
 import jax
 import jax.numpy as jnp
 import mpmath as mp
@@ -266,3 +268,50 @@ def test_posterior_of_a_complementary_log_log_regression():
     # 1000 draws of an effective size above 100: six standard errors.
     assert abs(draws.mean() - mean) < 0.6 * sd
     assert 0.6 < draws.std() / sd < 1.6
+
+
+SURE = {
+    "bernoulli": (kg.bernoulli, [0, 1], [0.0, 1.0], (kg.ilogit, kg.iprobit)),
+    "binomial": (lambda p: kg.binomial(10, p), [0, 3, 10], [0.0, 1.0], (kg.ilogit, kg.iprobit)),
+    "binomial of many": (
+        lambda p: kg.binomial(20_000, p),
+        [0, 300, 20_000],
+        [0.0, 1.0],
+        (kg.ilogit,),
+    ),
+    "negative_binomial": (
+        lambda p: kg.negative_binomial(2.0, p),
+        [0, 3],
+        [0.0, 1.0],
+        (kg.ilogit, kg.iprobit),
+    ),
+    "poisson": (kg.poisson, [0, 3], [0.0], (kg.exp,)),
+}
+
+
+@pytest.mark.parametrize("name", SURE)
+def test_what_is_certain_stands_beside_what_is_linked(name):
+    """Probabilities and rates that are 0 or 1 in some places, by the plain formula in these."""
+    make, outcomes, bounds, links = SURE[name]
+    t = kg.placeholder((3,), name="t")
+    seen, known = np.array(outcomes)[:, None], np.array([bounds[0], bounds[-1], 0.5])
+    outputs, truth = [], []
+    for link in links:
+        mixed = kg.log_density(make(kg.where(t > 0, link(t), known)), seen)
+        assert len(mixed.node.attributes["forms"]) > 0
+        plain = kg.log_density(make(kg.concatenate([known[:2], link(t[2:]) + 0.0])), seen)
+        outputs += [mixed, kg.gradients(mixed[:, 2].sum(), t)]
+        truth += [plain, kg.gradients(plain[:, 2].sum(), t)]
+    found = kg.compile([t], [*outputs, *truth])([-1.0, -1.0, 0.5])
+    for ours, theirs in zip(found, found[len(outputs) :], strict=False):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-10, atol=1e-12)
+
+
+def test_a_model_of_certain_outcomes():
+    a = kg.normal(0, 1, name="a")
+    p = kg.where(np.array([True, False, False]), kg.ilogit(a), np.array([0.5, 0.0, 1.0]))
+    kg.observe(kg.data([1, 0, 1], name="y"), kg.bernoulli(p))
+    model = kg.model(a)
+    prior = -0.5 * np.log(2 * np.pi)
+    assert float(model.log_prob([0.0])) == pytest.approx(prior - np.log(2), rel=1e-12)
+    assert float(model.gradient([0.0])[0]) == pytest.approx(0.5, rel=1e-12)

@@ -43,6 +43,7 @@ REPRESENTED = {
     "stack": (kg.stack([kg.ilogit(x), kg.iprobit(x)]), "log log1m"),
     "join with constants": (kg.concatenate([kg.ilogit(x), [0.5, 0.25]]), "log log1m logit"),
     "where": (kg.where(x > 0, kg.ilogit(x), 0.5), "log log1m logit"),
+    "writes": (kg.ilogit(x).at[1].set(0.3).at[2:].set(kg.iprobit(x[2:])), "log log1m"),
     "single precision": (kg.ilogit(x).astype(np.float32), "log log1m logit"),
 }
 
@@ -100,7 +101,8 @@ def test_every_rule_has_a_case():
         kg.exp(x) / (2.0 + kg.exp(x + 1)),
         kg.where(x > 0, kg.ilogit(x), x),
         kg.concatenate([kg.ilogit(x), [-1.0]]),
-        kg.ilogit(x).at[0].set(0.3),
+        kg.ilogit(x).at[0].set(-0.3),
+        kg.ilogit(x).at[0].add(0.3),
         x,
         kg.data([1.0, 2.0]),
     ],
@@ -183,6 +185,50 @@ def test_an_extension_registers_its_own():
     wanted = -np.exp(8.0) - 32.0 - 0.5 * np.log(2 * np.pi)
     assert float(model.log_prob([-8.0])) == pytest.approx(wanted, rel=1e-12)
     assert float(model.gradient([-8.0])[0]) == pytest.approx(np.exp(8.0) + 8.0, rel=1e-12)
+
+
+def test_any_number_of_writes_is_followed():
+    p = kg.ilogit(x)
+    for _ in range(1500):
+        p = p.at[0].set(kg.ilogit(x[1]))
+    assert represent(p.node, "logit") is not None
+
+
+R = kg.lkj_correlation(2.0, 4, name="R")
+ORDER = np.array([2, 0, 1, 3])
+MATRICES = {
+    "batch": (lambda r: kg.stack([r, r])[1], True),
+    "join": (lambda r: kg.concatenate([kg.stack([r, r]), r[None]])[2], True),
+    "new axes": (lambda r: np.broadcast_to(r, (2, 4, 4)).reshape(2, 1, 4, 4)[0, 0], True),
+    "choice": (lambda r: kg.where(kg.sum(r) > 0, r, r), True),
+    "part": (lambda r: r[1:, 1:], False),
+    "other order": (lambda r: r[ORDER][:, ORDER], False),
+    "transposed": (lambda r: r.T, False),
+    "flipped": (np.flip, False),
+    "rolled": (lambda r: np.roll(r, (1, 1), (0, 1)), False),
+    "choice of elements": (lambda r: kg.where(np.eye(4) > 0, r, r), False),
+}
+
+
+@pytest.fixture(scope="module")
+def factors():
+    made = [f(R) for f, _ in MATRICES.values()]
+    sample = np.corrcoef(np.random.default_rng(0).normal(size=(4, 20)))
+    values = kg.compile([R], [*made, *map(kg.cholesky, made)])(sample)
+    return dict(zip(MATRICES, zip(made, values, values[len(made) :], strict=False), strict=True))
+
+
+@pytest.mark.parametrize("name", MATRICES)
+def test_a_factor_is_that_of_whole_matrices(factors, name):
+    made, value, factor = factors[name]
+    assert (represent(made.node, "cholesky") is not None) == MATRICES[name][1]
+    np.testing.assert_allclose(factor, np.linalg.cholesky(value), rtol=1e-9, atol=1e-12)
+
+
+def test_scales_in_another_order_are_others():
+    s = kg.exp(kg.placeholder((4,), name="s"))
+    assert represent((s[:, None] * R * s).node, "cholesky") is not None
+    assert represent((s[::-1][:, None] * R * s).node, "cholesky") is None
 
 
 def test_long_chains_are_not_followed_for_ever():

@@ -5,6 +5,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jax.custom_derivatives import SymbolicZero
 
 from ..graph.array import Array
 from ..graph.special import softplus
@@ -42,35 +43,48 @@ def _logit_terms(x: Any, logit: Any) -> tuple[Any, ...]:
     return (-softplus((1.0 - 2.0 * x) * logit),)
 
 
-@jax.custom_jvp
-def _sum_softplus(logit: Any) -> Any:
-    """The sum of log(1 + exp(logit)), with one logarithm for `_FACTORS` elements.
+def _sum_log1p_exp(logit: Any) -> Any:
+    """The sum of log(1 + exp(-|logit|)), with one logarithm for `_FACTORS` elements.
 
-    softplus(t) = max(t, 0) + log(1 + exp(-|t|)), and the sum of the second parts is the logarithm
-    of a product of factors in [1, 2].
+    The sum is the logarithm of a product of factors in [1, 2].
     """
     flat = logit.reshape(-1)
     factors = 1.0 + jnp.exp(-jnp.where(flat >= 0, flat, -flat))
     rows = -(-flat.size // _FACTORS)
     padded = jnp.pad(factors, (0, rows * _FACTORS - flat.size), constant_values=1.0)
     # Factors of one product lie a row apart, so that the products are taken side by side.
-    products = jnp.prod(padded.reshape(_FACTORS, rows), axis=0)
-    return jnp.sum(jnp.maximum(flat, 0.0)) + jnp.sum(jnp.log(products))
+    return jnp.sum(jnp.log(jnp.prod(padded.reshape(_FACTORS, rows), axis=0)))
 
 
-@_sum_softplus.defjvp
-def _sum_softplus_jvp(primals: Any, tangents: Any) -> Any:
-    (logit,), (tangent,) = primals, tangents
-    # Written out: the derivative at 0 must be one-sided, whatever abs takes there.
-    e = jnp.exp(-jnp.where(logit >= 0, logit, -logit))
-    sigmoid = jnp.where(logit >= 0, 1.0, e) / (1.0 + e)
-    return _sum_softplus(logit), jnp.sum(sigmoid * tangent)
+def _copies(x: Any, logit: Any) -> int:
+    """How often each of the log odds counts."""
+    return math.prod(jnp.broadcast_shapes(x.shape, logit.shape)) // max(1, logit.size)
 
 
+@jax.custom_jvp
 def _logit_total(x: Any, logit: Any) -> Any:
-    shape = jnp.broadcast_shapes(jnp.shape(x), jnp.shape(logit))
-    copies = math.prod(shape) // max(1, jnp.size(logit))
-    return jnp.sum(x * logit) - copies * _sum_softplus(logit)
+    """The log density of all x: of each it is -log(1 + exp(t)) with t = (1 - 2 x) logit.
+
+    log(1 + exp(t)) = max(t, 0) + log(1 + exp(-|t|)), also for infinite t.
+    """
+    wrong = jnp.sum(jnp.maximum((1.0 - 2.0 * x) * logit, 0.0))
+    return -wrong - _copies(x, logit) * _sum_log1p_exp(logit)
+
+
+def _logit_total_jvp(primals: Any, tangents: Any) -> Any:
+    (x, logit), (of_x, of_logit) = primals, tangents
+    total = jnp.zeros((), logit.dtype)
+    if not isinstance(of_logit, SymbolicZero):
+        # Written out: the derivative at 0 must be one-sided, whatever abs takes there.
+        e = jnp.exp(-jnp.where(logit >= 0, logit, -logit))
+        sigmoid = jnp.where(logit >= 0, 1.0, e) / (1.0 + e)
+        total = jnp.sum(x * of_logit) - _copies(x, logit) * jnp.sum(sigmoid * of_logit)
+    if not isinstance(of_x, SymbolicZero):
+        total = total + jnp.sum(logit * of_x)
+    return _logit_total(x, logit), total
+
+
+_logit_total.defjvp(_logit_total_jvp, symbolic_zeros=True)
 
 
 BERNOULLI = Family(

@@ -7,8 +7,8 @@ import jax.numpy as jnp
 from ..graph.array import Array
 from ..graph.gammas import gammaln
 from ..graph.node import Data, Node
-from ..graph.special import log_expit, softplus
-from .deviance import log_binomial, weighted_log
+from ..graph.special import log_expit
+from .deviance import log_binomial, weighted_log, weighted_log_expit
 from .family import PROBABILITY_FORMS, Family, Parameter, distribute, probability
 from .support import NATURALS, Support, WholeNumbers
 
@@ -59,7 +59,7 @@ def _logit_terms(x: Any, size: Any, logit: Any) -> tuple[Any, ...]:
 
 
 def _small_logit_terms(x: Any, size: Any, logit: Any) -> tuple[Any, ...]:
-    return x * logit - size * softplus(logit), _log_choose(size, x)
+    return weighted_log_expit(x, size - x, logit), _log_choose(size, x)
 
 
 SIZE = Parameter("size", NATURALS, integer=True)

@@ -13,13 +13,25 @@ import jax.numpy as jnp
 
 from ..graph.derivative_rules import partials
 from ..graph.gammas import HALF_LOG_2PI, bd0, gammaln, stirlerr
+from ..graph.special import expit, log_expit
 
-__all__ = ["deviance_of_log", "log_binomial", "log_peak", "weighted_log"]
+__all__ = ["deviance_of_log", "log_binomial", "log_peak", "weighted_log", "weighted_log_expit"]
 
 
 def weighted_log(weight: Any, log: Any) -> Any:
     """weight * log, 0 where the weight is: also beside an infinite logarithm."""
     return weight * jnp.where((weight == 0) & jnp.isinf(log), 0.0, log)
+
+
+@partials(
+    lambda x, y, logit: log_expit(logit),
+    lambda x, y, logit: log_expit(-logit),
+    lambda x, y, logit: x - (x + y) * expit(logit),
+)
+def weighted_log_expit(x: Any, y: Any, logit: Any) -> Any:
+    """x log(p) + y log(1 - p) for p of these log odds, also infinite ones, by one logarithm."""
+    sure = weighted_log(x, jnp.minimum(logit, 0.0)) - weighted_log(y, jnp.maximum(logit, 0.0))
+    return sure - (x + y) * jnp.log1p(jnp.exp(-jnp.abs(logit)))
 
 
 def log_peak(x: Any) -> Any:

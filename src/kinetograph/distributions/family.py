@@ -15,12 +15,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..graph.array import Array, check_dims
-from ..graph.control.contexts import outside
 from ..graph.elementwise import as_node, elementwise
 from ..graph.errors import ModelError, ShapeError
 from ..graph.linear_algebra import CHOLESKY
 from ..graph.messages import describe
-from ..graph.node import Apply, Data, Node
+from ..graph.node import Apply, Data, Node, within
 from ..graph.precision import float_dtype
 from ..graph.representations import represent
 from .support import POSITIVE, REAL, CholeskyCorrelation, Interval, Support, bound_nodes
@@ -220,7 +219,7 @@ class Variable(Node):
             return None
         node = self._forms[kind]() if kind in self._forms else None
         if node is None:
-            with outside():  # a branch or loop uses it as it does the unknown
+            with within(None):  # a branch or loop uses it as it does the unknown
                 if kind == "cholesky":
                     node = Apply(CHOLESKY, (self,), self.shape, self.dtype)
                 else:

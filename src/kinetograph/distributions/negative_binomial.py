@@ -7,7 +7,7 @@ import jax.numpy as jnp
 from ..graph.array import Array
 from ..graph.gammas import gammaln
 from ..graph.special import log_expit
-from .deviance import log_binomial, weighted_log
+from .deviance import log_binomial, weighted_log, weighted_log_expit
 from .family import PROBABILITY_FORMS, Family, distribute, positive, probability
 from .support import NATURALS
 
@@ -34,9 +34,7 @@ def _terms(x: Any, size: Any, prob: Any, **forms: Any) -> tuple[Any, ...]:
 def _small_terms(x: Any, size: Any, prob: Any, **forms: Any) -> tuple[Any, ...]:
     counts = gammaln(x + size) - gammaln(size) - gammaln(x + 1.0)
     if "logit_prob" in forms:
-        # One logarithm for both: log(1 - p) = log(p) - logit.
-        logit = forms["logit_prob"]
-        return (counts + (size + x) * log_expit(logit) - x * logit,)
+        return (counts + weighted_log_expit(size, x, forms["logit_prob"]),)
     log_p, log_q = _logs(x, prob, forms)
     return counts + size * log_p, weighted_log(x, log_q)
 

@@ -258,7 +258,8 @@ def _factor_of_scaled(node: Apply, form: Form) -> Node | None:
 def _scale(node: Node) -> Node:
     """The vector that a row or column is made of."""
     while isinstance(node, Apply) and node.operation in (RESHAPE, RAVEL, SLICE):
-        if node.parents[0].size != node.size:
+        template = node.attributes.get("template", ())
+        if any(part not in (None, Ellipsis, slice(None)) for part in template):
             break
         node = node.parents[0]
     return node

@@ -16,6 +16,7 @@ import itertools
 import threading
 import weakref
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -26,6 +27,7 @@ from .source import Place, Site, here, site_of
 
 if TYPE_CHECKING:
     from .control.contexts import ControlFlowContext
+    from .representations import Forms
 
 __all__ = [
     "CURRENT",
@@ -39,6 +41,7 @@ __all__ = [
     "Placeholder",
     "ancestors",
     "next_serial",
+    "within",
 ]
 
 
@@ -52,6 +55,16 @@ class _Current(threading.local):
 CURRENT = _Current()
 _SERIAL = itertools.count()
 _NO_ATTRIBUTES: Mapping[str, Any] = MappingProxyType({})
+
+
+@contextmanager
+def within(context: "ControlFlowContext | None") -> Iterator[None]:
+    """Build in a branch or loop, or at the top level, for a while."""
+    before, CURRENT.context = CURRENT.context, context
+    try:
+        yield
+    finally:
+        CURRENT.context = before
 
 
 def next_serial() -> int:
@@ -300,6 +313,10 @@ class Bundle(Node):
     def part(self, place: int, shape: tuple[int, ...], dtype: np.dtype) -> Apply:
         """One of the results."""
         return Apply(PART, (self,), shape, dtype, {"place": place})
+
+    def form(self, place: int, kind: str, forms: "Forms") -> Node | None:
+        """Another form of a result; see `representations`."""
+        return None
 
 
 def raise_escaped(node: Node, beside: Iterable[Node] = ()) -> None:

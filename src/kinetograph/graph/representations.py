@@ -10,9 +10,10 @@ probability was made of:
 
 and, for matrices, the lower Cholesky factor: `cholesky`.
 
-A form passes through whatever only moves elements (indexing, reshaping, joining, choosing) and
-through products, quotients and powers; any other operation has none. A rule for one more operation
-is added by `register`, so that links of other packages take part.
+A form passes through whatever only moves elements (indexing, writing by index, reshaping, joining,
+choosing) and through products, quotients and powers; any other operation has none. What branches,
+batches and loops give has one where what they compute does: `control.forms`. A rule for one more
+operation is added by `register`, so that links of other packages take part.
 """
 
 from collections.abc import Callable
@@ -20,14 +21,16 @@ from typing import Any
 
 import numpy as np
 
-from . import indexing, reductions, shaping
-from .elementwise import CAST, ELEMENTWISE, INTEGER_POWER, WHERE, astype, elementwise, literal
+from . import reductions, shaping
+from .elementwise import CAST, ELEMENTWISE, INTEGER_POWER, astype, elementwise, literal
+from .indexing import WRITE, WRITE_CHECKED
 from .log_links import log_icauchit, log_icloglog
-from .node import Apply, Data, Inner, Node, Operation
+from .moves import MOVED, keeps_matrices
+from .node import PART, Apply, Bundle, Data, Inner, Node, Operation, next_serial, within
 
-__all__ = ["Form", "register", "represent"]
+__all__ = ["Form", "Forms", "register", "represent"]
 
-Form = Callable[[Node, str], Node | None]
+Form = Callable[[Node, str], Node | None]  # an instance of `Forms`
 Rule = Callable[[Apply, Form], Node | None]
 
 DEEPEST = 100  # operations looked through
@@ -65,20 +68,42 @@ def register(operation: Operation, kind: str) -> Callable[[Rule], Rule]:
 
 def represent(node: Node, kind: str) -> Node | None:
     """The node of another form of `node`, or None where there is no better one than its value."""
-    known: dict[tuple[Node, str], Node | None] = {}
+    # Data alone are as good as their logarithm.
+    return None if isinstance(node, Data) else Forms()(node, kind)
 
-    def form(node: Node, kind: str, depth: int = 0) -> Node | None:
+
+class Forms:
+    """One search for a form: calling it represents a node.
+
+    What it makes stands in the branch or loop in which the node does. `growing` tells, for the
+    variables of the loops that are being given further ones, how to get such a further one.
+    """
+
+    def __init__(self) -> None:
+        self.known: dict[tuple[Node, str], Node | None] = {}
+        self.growing: dict[Node, Callable[[str], Node | None]] = {}
+        self._depth = 0
+        self._start = next_serial()
+
+    def __call__(self, node: Node, kind: str) -> Node | None:
         key = node, kind
-        if key not in known:
-            known[key] = None if depth > DEEPEST else find(node, kind, depth)
-        return known[key]
+        if key not in self.known:
+            self.known[key] = None
+            if self._depth <= DEEPEST:
+                self._depth += 1
+                with within(node.context):
+                    found = self._find(node, kind)
+                self._depth -= 1
+                if found is not None and found.serial > self._start:
+                    found._place = node._place  # for messages, the line that the user wrote
+                self.known[key] = found
+        return self.known[key]
 
-    def find(node: Node, kind: str, depth: int) -> Node | None:
+    def _find(self, node: Node, kind: str) -> Node | None:
         if isinstance(node, Data):
             return _of_data(node, kind)
         if isinstance(node, Inner):
-            # Of what comes from outside, made of what comes from outside.
-            return form(node.outer, kind, depth) if node.role == "captured" else None
+            return self._of_inner(node, kind)
         if not isinstance(node, Apply):
             own = getattr(node, "form", None)  # of an unknown: what its free state tells
             return own(kind) if own is not None else None
@@ -86,45 +111,61 @@ def represent(node: Node, kind: str) -> Node | None:
             return None
         rule = _RULES.get((node.operation, kind))
         if rule is not None:
-            return rule(node, lambda parent, kind: form(parent, kind, depth + 1))
-        moved = _MOVED.get(node.operation)
+            return rule(node, self)
+        if node.operation is PART:
+            (whole,) = node.parents
+            assert isinstance(whole, Bundle)
+            return whole.form(node.attributes["place"], kind, self)
+        if kind == "cholesky" and not keeps_matrices(node):
+            return None
+        if node.operation in (WRITE, WRITE_CHECKED):
+            return self._of_written(node, kind)
+        return self._of_moved(node, kind)
+
+    def _of_moved(self, node: Apply, kind: str) -> Node | None:
+        moved = MOVED.get(node.operation)
         if moved is None:
             return None
         parents = list(node.parents)
         for place in range(len(parents))[moved]:
-            other = form(parents[place], kind, depth + 1)
+            other = self(parents[place], kind)
             if other is None:
                 return None
             parents[place] = other
         return Apply(node.operation, tuple(parents), node.shape, node.dtype, node.attributes)
 
-    # Data alone are as good as their logarithm.
-    return None if isinstance(node, Data) else form(node, kind)
+    def _of_written(self, node: Apply, kind: str) -> Node | None:
+        """Of an array filled by any number of writes."""
+        writes: list[Apply] = []
+        start: Node = node
+        while isinstance(start, Apply) and start.operation in (WRITE, WRITE_CHECKED):
+            if start.attributes["how"] != "set":
+                return None
+            writes.append(start)
+            start = start.parents[0]
+        made = self(start, kind)
+        for write in reversed(writes):
+            _, value, *indices = write.parents
+            other = None if made is None else self(value, kind)
+            if made is None or other is None:
+                return None
+            parents = (made, other, *indices)
+            made = Apply(write.operation, parents, write.shape, write.dtype, write.attributes)
+        return made
 
+    def _of_inner(self, node: Inner, kind: str) -> Node | None:
+        """Of what comes into a branch or loop, made of what comes into it."""
+        if node in self.growing:
+            return self.growing[node](kind)
+        if node.role not in ("captured", "row"):
+            return None
+        context, outer = node.context, self(node.outer, kind)
+        if outer is None or context is None:
+            return None
+        if node.role == "captured":
+            return context.add_value(outer)
+        return context.argument(outer, "row", f"{kind}({node.label()})", shape=outer.shape[1:])
 
-# Operations that move elements, and which of their parents have them.
-_MOVED: dict[Operation, slice] = {
-    **dict.fromkeys(
-        (
-            indexing.READ,
-            indexing.READ_CHECKED,
-            indexing.SLICE,
-            indexing.RAVEL,
-            shaping.RESHAPE,
-            shaping.TRANSPOSE,
-            shaping.BROADCAST,
-            shaping.REPEAT,
-            shaping.TILE,
-            shaping.FLIP,
-            shaping.ROLL,
-            shaping.DIAGONAL,
-        ),
-        slice(0, 1),
-    ),
-    shaping.CONCATENATE: slice(None),
-    shaping.STACK: slice(None),
-    WHERE: slice(1, 3),
-}
 
 _FORMS_OF_DATA: dict[str, Callable[[Any], Any]] = {
     "log": np.log,
@@ -134,14 +175,18 @@ _FORMS_OF_DATA: dict[str, Callable[[Any], Any]] = {
 
 
 def _of_data(node: Data, kind: str) -> Node | None:
-    """The form of numbers that stand beside represented ones, where all of them have it."""
+    """The form of numbers that stand beside represented ones, where all of them have it.
+
+    Those at the bounds have an infinite one, which densities are right for.
+    """
     function = _FORMS_OF_DATA.get(kind)
-    if function is None or node.dtype.kind not in "iuf" or not np.all(node.value > 0):
+    if function is None or node.dtype.kind not in "iuf" or not np.all(node.value >= 0):
         return None
-    if kind != "log" and not np.all(node.value < 1):
+    if kind != "log" and not np.all(node.value <= 1):
         return None
     if node.literal:
-        return literal(function(node.value.astype(float)))
+        with np.errstate(divide="ignore"):
+            return literal(function(node.value.astype(float)))
     if kind == "log":
         return elementwise("log", node)
     return None if kind == "logit" else elementwise("log1p", elementwise("negative", node))
@@ -285,7 +330,8 @@ def _power(operation: Operation, exponent: Callable[[Apply], float]) -> None:
     @register(operation, "log")
     def log_of_power(node: Apply, form: Form) -> Node | None:
         log = form(node.parents[0], "log")
-        return None if log is None else elementwise("multiply", log, exponent(node))
+        y = exponent(node)  # 0 ** 0 is 1
+        return None if log is None or y == 0 else elementwise("multiply", log, y)
 
 
 _power(ELEMENTWISE["sqrt"], lambda node: 0.5)
@@ -296,7 +342,7 @@ _power(INTEGER_POWER, lambda node: float(node.attributes["y"]))
 def _of_cast(kind: str) -> Rule:
     def rule(node: Apply, form: Form) -> Node | None:
         (x,) = node.parents
-        inner = form(x, kind) if x.dtype.kind == "f" == node.dtype.kind else None
+        inner = form(x, kind) if x.dtype.kind == "f" or isinstance(x, Data) else None
         return None if inner is None else astype(inner, node.dtype)
 
     return rule

@@ -1,7 +1,7 @@
 """`kg.vmap`: a function of rows, computed for all rows at once."""
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
@@ -13,12 +13,17 @@ from ..errors import ModelError, ShapeError
 from ..lower import Scope, Trips
 from ..node import Node, Operation
 from .contexts import BatchContext
+from .forms import arriving
 from .liveness import Places
 from .results import check_function, collect, place_text
+from .rollback import aside
 from .state import current_versions
 from .structure import flatten
 from .subgraph import Control, Subgraph
 from .variables import names_of_parameters
+
+if TYPE_CHECKING:
+    from ..representations import Forms
 
 __all__ = ["Batch", "vmap"]
 
@@ -47,6 +52,24 @@ class Batch(Control):
     def live_parents(self, places: Places) -> Iterable[int]:
         """The rows and captures that take part."""
         return self.subgraphs[0].live_inputs(places)
+
+    def form(self, place: int, kind: str, forms: "Forms") -> Node | None:
+        """Another form of a result, of all rows."""
+        (body,), (context,) = self.subgraphs, self.contexts
+        assert isinstance(context, BatchContext)
+        with aside(self):
+            wanted = forms(body.outputs[place], kind)
+            if wanted is None:
+                return None
+            rows, captures = (arriving([wanted], body.inputs, r) for r in ("row", "captured"))
+            inputs = (*body.inputs[: self.rows], *rows, *body.inputs[self.rows :], *captures)
+            node = Batch(
+                context,
+                [*self.parents[: self.rows], *(n.outer for n in rows)],
+                [*self.parents[self.rows :], *(n.outer for n in captures)],
+                Subgraph(inputs, [wanted]),
+            )
+        return node.part(0, (self.size_of_batch, *wanted.shape), wanted.dtype)
 
     def compute(self, tensors: list[Any], scope: Scope) -> list[Any]:
         """The results of all rows."""
@@ -143,13 +166,11 @@ def vmap(f: Callable[..., Any], name: str | None = None) -> Callable[..., Any]:
                     f"vmap: the function assigns state {cell.title}{place_text()}, but the rows "
                     "have no order; return values and assign them outside"
                 )
-        if context._number is not None:
-            inner.append(context._number)
-            rows.append(numbers)
+        inner = [n for n in context._arguments if n.role == "row"]
         captures = [n for n in context._arguments if n.role != "row"]
         outputs = [*returned.nodes, *(context._versions.latest[cell] for cell in cells)]
         body = Subgraph((*inner, *captures), outputs)
-        node = Batch(context, rows, [n.outer for n in captures], body)
+        node = Batch(context, [n.outer for n in inner], [n.outer for n in captures], body)
         parts = [node.part(i, (size, *n.shape), n.dtype) for i, n in enumerate(outputs)]
         count = len(returned.nodes)
         for cell, part, version in zip(cells, parts[count:], outputs[count:], strict=True):

@@ -6,7 +6,7 @@ the gradient of a branch that is not taken at its inputs, so that it cannot pois
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -20,10 +20,15 @@ from ..messages import describe
 from ..node import Apply, Data, Inner, Node, Operation
 from ..shaping import reshape
 from .contexts import CondContext
+from .forms import arriving, of_type
 from .liveness import Places
 from .results import Returned, check_function, collect, common_dtype, converted, place_text
 from .results import wrap_parts as _wrap_parts
+from .rollback import aside
 from .subgraph import Control, Subgraph
+
+if TYPE_CHECKING:
+    from ..representations import Forms
 
 __all__ = ["Cond", "case", "cond", "join", "switch"]
 
@@ -56,6 +61,26 @@ class Cond(Control):
             for subgraph, own in zip(self.subgraphs, self.places, strict=True)
             for i in subgraph.live_inputs(places)
         }
+
+    def form(self, place: int, kind: str, forms: "Forms") -> Node | None:
+        """Another form of a result: that of each branch."""
+        with aside(self):
+            results = [forms(subgraph.outputs[place], kind) for subgraph in self.subgraphs]
+            found = [
+                of_type(node, self.subgraphs[0].outputs[place].dtype) for node in results if node
+            ]
+            if len(found) < len(results) or len({node.shape for node in found}) > 1:
+                return None
+            captures = {node: i for i, node in enumerate(self.parents[1:])}
+            branches, places = [], []
+            for subgraph, own, node in zip(self.subgraphs, self.places, found, strict=True):
+                more = arriving([node], subgraph.inputs)
+                branches.append(Subgraph((*subgraph.inputs, *more), [node]))
+                others = (captures.setdefault(inner.outer, len(captures)) for inner in more)
+                places.append((*own, *others))
+            contexts = [c for c in self.contexts if isinstance(c, CondContext)]
+            node = Cond(self.parents[0], list(captures), branches, contexts, places)
+        return node.part(0, found[0].shape, found[0].dtype)
 
     def compute(self, tensors: list[Any], scope: Scope) -> list[Any]:
         """The results of the branch that is taken."""

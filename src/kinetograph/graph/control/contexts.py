@@ -11,7 +11,6 @@ Reference: Yu et al. (2018), Dynamic control flow in large-scale machine learnin
 
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +31,6 @@ __all__ = [
     "WhileContext",
     "current_context",
     "escaped",
-    "outside",
 ]
 
 
@@ -319,16 +317,6 @@ class BatchContext(ControlFlowContext):
 def current_context() -> ControlFlowContext | None:
     """The innermost context that is being built; None at the top."""
     return CURRENT.context
-
-
-@contextmanager
-def outside() -> Iterator[None]:
-    """Build at the top level for a while."""
-    before, CURRENT.context = CURRENT.context, None
-    try:
-        yield
-    finally:
-        CURRENT.context = before
 
 
 def escaped(node: Node, beside: Sequence[Node] = ()) -> SymbolicError:

@@ -7,7 +7,7 @@ ended the loop come out.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -19,8 +19,13 @@ from ..node import Node, Operation
 from .contexts import WhileContext
 from .derivable import Loop, run
 from .flat import bytes_of
+from .forms import Growth
 from .liveness import Places
+from .rollback import aside
 from .subgraph import Looping, Subgraph
+
+if TYPE_CHECKING:
+    from ..representations import Forms
 
 __all__ = ["GRADS", "While"]
 
@@ -129,6 +134,33 @@ class While(Looping):
             carried, captures = (list(map(lax.stop_gradient, part)) for part in (carried, captures))
             scope = replace(scope, modes=(), anchors=(), live=None, recorded=False)
         return _Lowered(self, scope, live).results(carried, captures, limit)
+
+    def form(self, place: int, kind: str, forms: "Forms") -> Node | None:
+        """Another form of a loop variable after the last trip."""
+        predicate, body = self.subgraphs
+        (context,) = self.contexts
+        assert isinstance(context, WhileContext)
+        count = self.carried
+        with aside(self):
+            growth = place < count and Growth.of(self, place, kind, forms, always=self.judging)
+            if not growth:
+                return None
+            captures = growth.arriving("captured")
+            rest = [*body.inputs[count:], *captures]
+            bound = self.parents[-1] if len(self.parents) > count + self._captures else self.bound
+            node = While(
+                context,
+                growth.starts,
+                [*self.parents[count : count + self._captures], *(n.outer for n in captures)],
+                Subgraph([*growth.entering(predicate), *rest], predicate.outputs),
+                Subgraph([*growth.entering(body), *rest], growth.leaving),
+                variables=growth.variables,
+                judging=[growth.place(i) for i in self.judging],
+                bound=bound,
+                grad=self.grad,
+                on_limit=self.on_limit,
+            )
+        return node.part(growth.variables, growth.wanted.shape, growth.wanted.dtype)
 
     def _interpret(
         self, carried: list[Any], captures: list[Any], limit: int, scope: Scope

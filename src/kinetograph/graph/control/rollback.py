@@ -5,15 +5,17 @@ them is put back: the versions of states, here and around, the notes of the cont
 `ON_ROLLBACK`, what outer layers keep.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from ..node import CURRENT, next_serial
 from .contexts import BatchContext, ControlFlowContext
 from .state import Versions, new_program, top_level
+from .subgraph import Control
 
-__all__ = ["ON_ROLLBACK", "Mark", "mark", "rollback"]
+__all__ = ["ON_ROLLBACK", "Mark", "aside", "mark", "rollback"]
 
 ON_ROLLBACK: list[Callable[[int], None]] = []  # told the first serial number to forget
 
@@ -105,3 +107,15 @@ def rollback(moment: Mark) -> None:
         notes.restore()
     for forget in ON_ROLLBACK:
         forget(moment.serial)
+
+
+@contextmanager
+def aside(node: Control) -> Iterator[None]:
+    """Build inside of a finished branch, batch or loop what shall leave no trace in it."""
+    notes = [_Notes.of(context) for context in node.contexts]
+    try:
+        yield
+    finally:
+        for own in notes:
+            own.restore()
+        node.claim_contexts()

@@ -1,7 +1,7 @@
 """`kg.scan`: a loop over rows, with a number of trips known when the graph is built."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -14,11 +14,16 @@ from ..lower import Scope
 from ..messages import describe
 from ..node import CURRENT, Inner, Node, Operation
 from .contexts import ScanContext
+from .forms import Growth
 from .liveness import Places
 from .results import Returned, check_function, collect, place_text, wrap_parts
+from .rollback import aside
 from .structure import Pattern, flatten
 from .subgraph import Control, Subgraph
 from .variables import Variables, grown, match_result, names_of_parameters, read_variables
+
+if TYPE_CHECKING:
+    from ..representations import Forms
 
 __all__ = ["Scan", "build", "scan"]
 
@@ -107,6 +112,30 @@ class Scan(Control):
         )
         scope.receive(loops, reports)
         return [*new, *results]
+
+    def form(self, place: int, kind: str, forms: "Forms") -> Node | None:
+        """Another form of the last carry, or of stacked results."""
+        (body,), (context,) = self.subgraphs, self.contexts
+        assert isinstance(context, ScanContext)
+        carried, rest = self.carried, self.carried + self.rows
+        with aside(self):
+            grown = Growth.of(self, place, kind, forms)
+            if grown is None:
+                return None
+            rows, captures = grown.arriving("row"), grown.arriving("captured")
+            own, others = body.inputs[carried:rest], body.inputs[rest:]
+            inputs = (*grown.entering(body), *own, *rows, *others, *captures)
+            parents = (
+                grown.starts,
+                (*self.parents[carried:rest], *(n.outer for n in rows)),
+                (*self.parents[rest:], *(n.outer for n in captures)),
+            )
+            wanted, last = grown.wanted, place < carried
+            made = Subgraph(inputs, grown.leaving if last else [*grown.leaving, wanted])
+            node = Scan(context, parents, made, length=self.length, reverse=self.reverse)
+        if last:
+            return node.part(grown.variables, wanted.shape, wanted.dtype)
+        return node.part(node.carried, (self.length, *wanted.shape), wanted.dtype)
 
     def _interpret(
         self, carry: list[Any], rows: list[Any], captures: list[Any], scope: Scope
@@ -213,7 +242,7 @@ def build(
         carry, outputs, _ = made
         others = grown(variables, carry, outputs, CURRENT.adapted > before, "scan")
         if others is None:
-            return _finish(context, variables, made, rows[0], length, reverse)
+            return _finish(context, variables, made, length, reverse)
         variables, name = others, context.name
         context.discard()
     raise AssertionError("types of the carry do not settle")
@@ -280,7 +309,6 @@ def _finish(
     context: ScanContext,
     variables: Variables,
     made: tuple[list[Inner], list[Node], Returned],
-    rows: Sequence[Node],
     length: int,
     reverse: bool,
 ) -> tuple[Any, Any]:
@@ -308,7 +336,7 @@ def _finish(
     before = [n.outer for n in (*carry, *entries)]
     node = Scan(
         context,
-        (before, list(rows), [n.outer for n in captures]),
+        (before, [n.outer for n in inner_rows], [n.outer for n in captures]),
         body,
         length=length,
         reverse=reverse,

@@ -1,7 +1,5 @@
 """Densities by an inverse link's result: as right as by the linear predictor itself."""
 
-import itertools
-
 import jax
 import jax.numpy as jnp
 import mpmath as mp

@@ -16,7 +16,8 @@ endif
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
-PYTEST := $(BIN)/python -m pytest -n $(JOBS)
+# Each process gets a half of the files, so that few fixtures of modules are made in both.
+PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
 # An environment whose Python has been removed is no use: make it anew.
 $(shell [ -x $(BIN)/python ] || rm -rf $(VENV))

@@ -200,7 +200,10 @@ def test_graph_prints_text(call):
 
 
 def start_process(*arguments):
-    command = "from kinetograph.cli import main; main(prog_name='kinetograph')"
+    command = (
+        "from kinetograph.cli import main; from kinetograph.runs import progress; "
+        "progress.PLAIN_SECONDS = 0.2; main(prog_name='kinetograph')"  # the first report comes soon
+    )
     return subprocess.Popen(
         [sys.executable, "-c", command, *arguments],
         stdout=subprocess.PIPE,

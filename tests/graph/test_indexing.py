@@ -8,7 +8,7 @@ from tests.graph.helpers import apply, check_gradient, gradient, unknown, value
 
 import kinetograph as kg
 
-CHEAP = settings(deadline=None, derandomize=True, max_examples=30)
+CHEAP = settings(deadline=None, derandomize=True, max_examples=15)
 # Few shapes, so that JAX compiles few kernels.
 SHAPES = st.sampled_from([(4,), (2, 3), (3, 1, 2)])
 

@@ -11,6 +11,7 @@ import kinetograph as kg
 from kinetograph.ode.step import Method
 
 METHODS = ("tsit5", "dopri5")
+FIRST = thinned(METHODS, 2)
 TIMES = np.arange(21.0)
 HARES = np.array([0.55, 0.028, 0.8, 0.024, 34.0, 5.9])
 
@@ -91,7 +92,7 @@ def test_order_conditions(method):
         assert lower @ vector == pytest.approx(value, abs=1e-12)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", FIRST)
 def test_exponential(method):
     ts = np.linspace(0, 3, 7)
     y = kg.ode.solve(lambda t, y: -0.7 * y, 2.0, ts, method=method, rtol=1e-10, atol=1e-12)
@@ -151,7 +152,7 @@ def test_structures():
     np.testing.assert_allclose(second, np.stack([np.sin(ts)] * 2, -1), atol=1e-9)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", FIRST)
 def test_error_follows_the_tolerance(method):
     """A hundredth of the tolerance, about a hundredth of the error: local errors are controlled."""
     p = kg.placeholder((6,), name="p")
@@ -170,7 +171,7 @@ def test_error_follows_the_tolerance(method):
     assert -0.23 < steps < -0.15
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", FIRST)
 def test_no_more_evaluations_than_scipy(method):
     """Steps are chosen about as well as by SciPy's Dormand-Prince, to the same tolerance."""
     p = kg.placeholder((6,), name="p")
@@ -233,7 +234,7 @@ def test_derivatives_of_an_exponential():
     np.testing.assert_allclose(values, [-3 * e, e, -3 * e, 4.5 * e], rtol=1e-7)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", FIRST)
 @pytest.mark.parametrize("rtol", thinned([1e-6, 1e-9], 2))
 def test_gradients_are_within_the_tolerance(method, rtol):
     """Against differences of a solution that is much more accurate."""
@@ -271,12 +272,12 @@ def test_hessian():
 
 @pytest.mark.parametrize("grad", thinned(["stack", "forward", "checkpoint"], 3))
 def test_strategies_give_the_same_gradient(grad):
-    p = kg.placeholder((6,), name="p")
+    k = kg.placeholder(name="k")
     gradients = []
     for strategy in ("auto", grad):
-        y = kg.ode.solve(predators(p), p[4:], TIMES[:4], grad=strategy, max_steps=64)
-        gradients.append(kg.compile([p], kg.gradients(kg.log(y).sum(), p))(HARES))
-    np.testing.assert_allclose(*gradients, rtol=1e-10)
+        y = kg.ode.solve(lambda t, y: -k * y**2, k, TIMES[:4], grad=strategy, max_steps=64)
+        gradients.append(kg.gradients(kg.log(y).sum(), k))
+    np.testing.assert_allclose(*kg.compile([k], gradients)(1.3), rtol=1e-10)
 
 
 def test_derivatives_by_times():
@@ -409,12 +410,12 @@ def test_a_singularity_gives_nan():
     assert max(f.most_trips.values()) < 1000
 
 
-@pytest.mark.parametrize("start", [np.nan, np.inf, -1.0])
-def test_what_is_not_finite_gives_nan_soon(start):
+def test_what_is_not_finite_gives_nan_soon():
     y0 = kg.placeholder(name="y0")
     f = kg.compile([y0], kg.ode.solve(lambda t, y: kg.sqrt(y), y0, [0.0, 1.0, 2.0]))
-    assert np.isnan(f(start)[1:]).all()
-    assert max(f.most_trips.values()) < 1000
+    for start in (np.nan, np.inf, -1.0):
+        assert np.isnan(f(start)[1:]).all()
+        assert max(f.most_trips.values()) < 1000
 
 
 def test_steps_follow_the_error_of_every_element():

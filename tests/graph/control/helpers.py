@@ -273,18 +273,21 @@ def plain_derivatives(program, values, bound=None):
     return found.v, found.g, found.h
 
 
-def derivatives(y, xs, direction=DIRECTION):
-    """Every way to the first and second derivatives of y: arrays by name."""
+def derivatives(y, xs, direction=DIRECTION, every_way=True):
+    """The ways to the first and second derivatives of y: arrays by name."""
     slope = kg.gradients(y, xs)
     push = kg.jvp(y, xs, direction)
-    along = sum(g * d for g, d in zip(slope, direction))
-    second = kg.hessian(y, xs)
-    return {
+    first = {
         "value": [y],
         "gradients": slope,
         "jvp": [push],
-        "hessian": [block for row in second for block in row],
         "forward over reverse": kg.jvp(slope, xs, direction),
+    }
+    if not every_way:
+        return first
+    along = sum(g * d for g, d in zip(slope, direction))
+    return first | {
+        "hessian": [block for row in kg.hessian(y, xs) for block in row],
         "reverse over reverse": kg.gradients(along, xs),
         "reverse over forward": kg.gradients(push, xs),
         "forward over forward": [kg.jvp(push, xs, direction)],
@@ -292,7 +295,7 @@ def derivatives(y, xs, direction=DIRECTION):
 
 
 def expected_derivatives(value, gradient, hessian, direction=DIRECTION):
-    """What `derivatives` is to give."""
+    """What `derivatives` is to give, every way."""
     direction = np.asarray(direction)
     product = hessian @ direction
     return {
@@ -309,10 +312,10 @@ def expected_derivatives(value, gradient, hessian, direction=DIRECTION):
 
 def check_derivatives(found, expected, rtol=1e-12, atol=1e-12):
     """Compare two such dictionaries of numbers."""
-    assert set(found) == set(expected)
-    for name, values in expected.items():
+    assert found.keys() <= expected.keys()
+    for name, values in found.items():
         np.testing.assert_allclose(
-            np.asarray(found[name], float), np.asarray(values, float), rtol, atol, err_msg=name
+            np.asarray(values, float), np.asarray(expected[name], float), rtol, atol, err_msg=name
         )
 
 

@@ -209,7 +209,7 @@ QUIET = {
 }
 
 
-@settings(max_examples=4, **QUIET)
+@settings(max_examples=3, **QUIET)
 @given(programs(2), POINTS)
 def test_random_programs(program, at):
     check(program, at)

@@ -64,6 +64,7 @@ with _paused():
     from .version import __version__
 
 if _typing.TYPE_CHECKING:
+    from . import laws
     from .graph.drawing import Drawing, draw_graph
 
 __all__ = [
@@ -116,6 +117,7 @@ __all__ = [
     "gradients",
     "hessian",
     "jvp",
+    "laws",
     "lift",
     "load_graph",
     "log_density",
@@ -151,11 +153,15 @@ random = RandomStreams(metaseed=20211121)
 if not _typing.TYPE_CHECKING:  # to type checkers, there is no other name than those above
 
     def __getattr__(name):
-        # Drawing is imported when first used: most runs draw nothing, and importing takes time.
+        # Imported when first used: most runs draw or test nothing, and importing takes time.
         if name in ("Drawing", "draw_graph"):
             from .graph import drawing
 
             return getattr(drawing, name)
+        if name == "laws":
+            from importlib import import_module
+
+            return import_module(".laws", __name__)
         # With name and module given, Python says "Did you mean ...?".
         text = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(text, name=name, obj=_sys.modules[__name__])

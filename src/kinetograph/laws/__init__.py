@@ -1,0 +1,81 @@
+"""The test kit for samplers: exact values to compare with, and tests that wrong samplers fail.
+
+oscillator, linear     exact stationary moments of linear schemes on the harmonic oscillator
+integrators            energy errors and stability of reversible integrators, in closed form
+one_dimensional        exact laws of one-dimensional targets and schemes, by quadrature
+identities             averages that a scheme ties to each other at any step size
+estimates, outcomes    draws against exact values, in Monte Carlo standard errors
+fits                   orders in the step size; the error law of averages
+maps                   reversibility, volume and energy errors of integrators
+joint                  Geweke's joint test; simulation-based calibration
+"""
+
+from .estimates import (
+    autocorrelation_time,
+    autoregression,
+    chi2_test,
+    independence_test,
+    ks_test,
+    mcse,
+    mean_test,
+)
+from .fits import PowerLaw, error_law, order_fit, step_error_study
+from .identities import virial_identity
+from .integrators import HMCLaw, hmc_oscillator, largest_energy_error, stability_limit
+from .joint import Calibration, geweke_test, rank_test, simulation_based_calibration
+from .linear import LinearLaw
+from .maps import EnergyOrder, MapTest, energy_order, reversibility, volume
+from .one_dimensional import (
+    Law1D,
+    Potential1D,
+    canonical_law,
+    cosine,
+    double_well,
+    harmonic,
+    quartic,
+    stationary_law,
+)
+from .oscillator import LinearStep, oscillator
+from .outcomes import MeanTest, PTest, StatisticalTest
+
+__all__ = [
+    "oscillator",
+    "LinearLaw",
+    "LinearStep",
+    "hmc_oscillator",
+    "largest_energy_error",
+    "stability_limit",
+    "HMCLaw",
+    "canonical_law",
+    "stationary_law",
+    "Law1D",
+    "Potential1D",
+    "harmonic",
+    "quartic",
+    "double_well",
+    "cosine",
+    "virial_identity",
+    "mean_test",
+    "ks_test",
+    "chi2_test",
+    "independence_test",
+    "autocorrelation_time",
+    "mcse",
+    "autoregression",
+    "order_fit",
+    "step_error_study",
+    "error_law",
+    "PowerLaw",
+    "reversibility",
+    "volume",
+    "energy_order",
+    "EnergyOrder",
+    "MapTest",
+    "geweke_test",
+    "simulation_based_calibration",
+    "rank_test",
+    "Calibration",
+    "MeanTest",
+    "PTest",
+    "StatisticalTest",
+]

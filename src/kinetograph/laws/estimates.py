@@ -1,0 +1,278 @@
+"""Draws against exact values: Monte Carlo standard errors, distributions, independence of chains.
+
+Draws have the shape (chain, draw, ...), as in a run's results; each remaining element is looked at
+by itself.
+
+Autocorrelations are taken about the mean over all chains, and summed up to five times the sum of
+their absolute values: Sokal's window, which is as right for schemes that are not reversible and for
+draws that alternate. Geyer's sequence, which `kg.summary` uses for posteriors, needs reversible
+chains, and centres each chain by itself, which is a bias for many short ones. Chains that do not
+agree on the mean have correlations that never end, and so a large autocorrelation time.
+
+Source: A. D. Sokal, Monte Carlo methods in statistical mechanics: foundations and new algorithms,
+in: Functional integration, Springer 1997, section 3.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.special import chdtrc, ndtr
+
+from .outcomes import MeanTest, PTest
+
+__all__ = [
+    "autocorrelation_time",
+    "autoregression",
+    "chi2_test",
+    "independence_test",
+    "ks_test",
+    "mcse",
+    "mean_test",
+]
+
+
+def as_draws(draws: Any, what: str) -> np.ndarray:
+    """Draws of shape (chain, draw, ...), finite; one dimension is one chain."""
+    x = np.asarray(draws, float)
+    x = x[None] if x.ndim == 1 else x
+    if x.ndim < 2 or x.shape[1] < 4 or x.size == 0:
+        raise ValueError(
+            f"kg.laws.{what}: draws have the shape (chain, draw, ...) with 4 draws or more, got "
+            f"{np.shape(draws)}"
+        )
+    if not np.isfinite(x).all():
+        raise ValueError(f"kg.laws.{what}: {(~np.isfinite(x)).sum()} of the draws are not finite")
+    return x
+
+
+def _elements(x: np.ndarray, function: Callable[[np.ndarray], float]) -> np.ndarray:
+    """A function of (chain, draw) for each remaining element."""
+    flat = x.reshape(*x.shape[:2], -1)
+    values = [function(flat[:, :, i]) for i in range(flat.shape[2])]
+    return np.array(values).reshape(x.shape[2:])
+
+
+def _autocorrelations(x: np.ndarray) -> np.ndarray:
+    """rho_0, rho_1, ... of draws (chain, draw), about their common mean, and the noise summed."""
+    length = x.shape[1]
+    spectrum = np.fft.rfft(x - x.mean(), 1 << (2 * length - 1).bit_length(), axis=1)
+    products = np.fft.irfft((np.abs(spectrum) ** 2).mean(0))[:length]
+    covariances = products / np.arange(length, 0, -1)
+    with np.errstate(all="ignore"):
+        rho = covariances / covariances[0]
+    # Before their absolute sum, five times, has been passed, the correlations are more than noise.
+    passed = np.arange(length) >= 5 * (2 * np.cumsum(np.abs(rho)) - 1)
+    return rho[: int(np.argmax(passed)) + 1] if passed.any() else rho
+
+
+def _time(x: np.ndarray) -> float:
+    rho = _autocorrelations(x)
+    sums = 2 * np.cumsum(rho) - 1
+    # A window that the draws do not hold is too short for them: the largest sum is the safe one.
+    closed = len(rho) < x.shape[1]
+    time = float(sums[-1] if closed else sums.max())
+    return max(time, 1e-3) if np.ptp(x) > 0 else 1.0
+
+
+def autocorrelation_time(draws: Any) -> np.ndarray:
+    """The integrated autocorrelation time 1 + 2 (rho_1 + rho_2 + ...), in draws.
+
+    It is below 1 where successive draws are anticorrelated. The relative standard error of the
+    estimate is about sqrt(20 t / n) for n draws in all and a time t; exact times of linear schemes
+    are in `LinearLaw.autocorrelation_time`.
+
+    Examples
+    --------
+    >>> from kinetograph import laws
+    >>> x = laws.autoregression(0.5, chains=4, draws=50_000, seed=1)  # (1 + 0.5) / (1 - 0.5) = 3
+    >>> bool(abs(laws.autocorrelation_time(x) - 3) < 0.15)
+    True
+    """
+    return _elements(as_draws(draws, "autocorrelation_time"), _time)
+
+
+def mcse(draws: Any) -> np.ndarray:
+    """The Monte Carlo standard error of the mean: sd / sqrt(effective sample size).
+
+    Examples
+    --------
+    >>> from kinetograph import laws
+    >>> x = laws.autoregression(0.0, chains=4, draws=10_000, seed=1)
+    >>> bool(abs(laws.mcse(x) - 1 / 200) < 1e-3)
+    True
+    """
+    x = as_draws(draws, "mcse")
+    return x.std((0, 1), ddof=1) * np.sqrt(_elements(x, _time) / (x.shape[0] * x.shape[1]))
+
+
+def mean_test(
+    draws: Any, expected: Any, *, expected_error: Any = 0.0, min_ess: float = 400.0
+) -> MeanTest:
+    """Is the mean of the draws the exact value? z = (mean - expected) / standard error.
+
+    Parameters
+    ----------
+    draws
+        Shape (chain, draw, ...): of the quantity whose mean is known, such as q^2.
+    expected, expected_error
+        Its exact mean, or an estimate with its standard error; of the remaining shape.
+    min_ess
+        How many effective draws there have to be.
+
+    Examples
+    --------
+    >>> from kinetograph import laws
+    >>> x = laws.autoregression(0.5, chains=4, draws=10_000, seed=1)
+    >>> laws.mean_test(x**2, 1.0).passed(), laws.mean_test((0.9 * x) ** 2, 1.0).passed()
+    (True, False)
+    """
+    x = as_draws(draws, "mean_test")
+    size = x.shape[0] * x.shape[1] / _elements(x, _time)
+    error = np.hypot(x.std((0, 1), ddof=1) / np.sqrt(size), expected_error)
+    wanted = np.broadcast_to(np.asarray(expected, float), size.shape)
+    return MeanTest(x.mean((0, 1)), wanted, np.asarray(error), size, min_ess)
+
+
+def ks_test(
+    draws: Any, expected: Callable[[np.ndarray], Any] | Any, *, thin: int | None = None
+) -> PTest:
+    """Kolmogorov and Smirnov: is this the distribution of the draws?
+
+    The statistic is the largest distance of two distribution functions.
+
+    Parameters
+    ----------
+    draws
+        Shape (chain, draw, ...); or (draw,), of independent draws.
+    expected
+        The exact distribution function, or independent draws from the distribution: an array whose
+        first axis counts them.
+    thin
+        Every how many draws one is kept. If not given: three autocorrelation times of the draws and
+        of their squares, after which what is left of correlation does not count.
+
+    Examples
+    --------
+    >>> from kinetograph import laws
+    >>> from scipy import stats
+    >>> x = laws.autoregression(0.5, chains=4, draws=50_000, seed=1)
+    >>> laws.ks_test(x, stats.norm.cdf).passed(), laws.ks_test(0.9 * x, stats.norm.cdf).passed()
+    (True, False)
+    """
+    from scipy import stats
+
+    x = as_draws(draws, "ks_test")
+    if thin is None:
+        thin = _spacing(x) if np.ndim(draws) > 1 else 1
+    rows = x[:, thin - 1 :: thin]
+    shape = rows.shape[2:]
+    columns = rows.reshape(-1, math.prod(shape))
+    if not callable(expected):
+        others = np.asarray(expected, float)
+        if others.shape[1:] != shape:
+            raise ValueError(
+                f"kg.laws.ks_test: each draw has the shape {shape}, and each of the expected "
+                f"distribution {others.shape[1:]}"
+            )
+        others = others.reshape(len(others), -1)
+    ps, distances = {}, {}
+    for i, index in enumerate(np.ndindex(shape)):
+        name = "".join(f"[{j}]" for j in index) or "draws"
+        if callable(expected):
+            found = stats.kstest(columns[:, i], expected)
+        else:
+            found = stats.ks_2samp(columns[:, i], others[:, i])
+        ps[name], distances[name] = float(found.pvalue), float(found.statistic)
+    return PTest(ps, distances, len(columns), "KSTest")
+
+
+def _spacing(x: np.ndarray) -> int:
+    deviations = (x - x.mean((0, 1))) ** 2
+    longest = max(float(_elements(v, _time).max()) for v in (x, deviations))
+    return math.ceil(3 * longest) if longest > 1.1 else 1
+
+
+def chi2_test(counts: Any, expected: Any = None) -> PTest:
+    """Pearson's chi-squared: do the counts have the expected proportions?
+
+    Parameters
+    ----------
+    counts
+        How many rows fell into each class; several rows of counts are several tests.
+    expected
+        The classes' proportions; equal ones if not given.
+
+    Examples
+    --------
+    >>> from kinetograph import laws
+    >>> laws.chi2_test([98, 107, 95]).passed(), laws.chi2_test([98, 207, 95]).passed()
+    (True, False)
+    """
+    n = np.atleast_2d(np.asarray(counts, float))
+    share = np.ones(n.shape[1]) if expected is None else np.asarray(expected, float)
+    wanted = n.sum(1, keepdims=True) * share / share.sum()
+    statistic = ((n - wanted) ** 2 / wanted).sum(1)
+    ps = chdtrc(n.shape[1] - 1, statistic)
+    names = [f"[{i}]" for i in range(len(n))] if len(n) > 1 else ["counts"]
+    return PTest(
+        dict(zip(names, ps.tolist(), strict=True)),
+        dict(zip(names, statistic.tolist(), strict=True)),
+        int(n[0].sum()),
+        "Chi2Test",
+    )
+
+
+def independence_test(draws: Any) -> PTest:
+    """Are the chains independent? The correlations of every two chains, of each element.
+
+    For chains with autocorrelations rho_s the correlation of n draws has the standard deviation
+    sqrt((1 + 2 (rho_1^2 + rho_2^2 + ...)) / n).
+
+    Examples
+    --------
+    >>> from kinetograph import laws
+    >>> x = laws.autoregression(0.5, chains=4, draws=10_000, seed=1)
+    >>> laws.independence_test(x).passed(), laws.independence_test(x[[0, 1, 2, 0]]).passed()
+    (True, False)
+    """
+    x = as_draws(draws, "independence_test")
+    chains, length = x.shape[:2]
+    if chains < 2:
+        raise ValueError("kg.laws.independence_test: one chain: there is nothing to compare it to")
+    x = x.reshape(chains, length, -1)
+    centred = x - x.mean(1, keepdims=True)
+    ps, correlations = {}, {}
+    first, second = np.triu_indices(chains, 1)
+    for element in range(x.shape[2]):
+        columns = centred[:, :, element]
+        scale = np.sqrt((columns**2).sum(1))
+        pairs = (columns @ columns.T / np.outer(scale, scale))[first, second]
+        spread = math.sqrt((2 * (_autocorrelations(columns) ** 2).sum() - 1) / length)
+        worst = int(np.argmax(np.abs(pairs)))
+        name = f"element {element}, chains {first[worst]} and {second[worst]}"
+        correlations[name] = float(pairs[worst])
+        ps[name] = min(1.0, len(pairs) * float(2 * ndtr(-abs(pairs[worst]) / spread)))
+    return PTest(ps, correlations, length, "IndependenceTest")
+
+
+def autoregression(coefficient: float, chains: int, draws: int, seed: int) -> np.ndarray:
+    """Chains x' = phi x + sqrt(1 - phi^2) r of standard normal numbers, shape (chain, draw).
+
+    Their autocorrelation time is (1 + phi) / (1 - phi), that of their squares the same of phi^2: to
+    try an estimator or a test on draws whose law is known.
+
+    Examples
+    --------
+    >>> from kinetograph import laws
+    >>> laws.autoregression(0.9, chains=4, draws=1000, seed=1).shape
+    (4, 1000)
+    """
+    from scipy.signal import lfilter
+
+    if not -1 < coefficient < 1:
+        raise ValueError(f"kg.laws.autoregression: coefficient={coefficient} is not within (-1, 1)")
+    noise = np.random.default_rng(seed).normal(size=(chains, draws))
+    noise[:, 1:] *= math.sqrt(1 - coefficient**2)
+    return lfilter([1.0], [1.0, -coefficient], noise, axis=1)

@@ -1,0 +1,241 @@
+"""Power laws: the order of a scheme's bias in the step size, and the error law of an average.
+
+A power law y = c x^s is a straight line in log y over log x, fitted by generalised least squares:
+each point counts by the standard error of its logarithm.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtri
+
+from .estimates import as_draws, mean_test
+from .outcomes import LEVEL, StatisticalTest
+
+__all__ = ["PowerLaw", "error_law", "order_fit", "step_error_study"]
+
+
+@dataclass(frozen=True, eq=False)
+class PowerLaw(StatisticalTest):
+    """The fitted slope of log |y| over log x, with its standard error, against the expected one.
+
+    `x`, `y`, `errors` are the points and `coefficient` the c of y = c x^slope. A fit passes if the
+    slope is the expected one up to `tolerance`, what the next order of the step size may add, and
+    known well enough to tell.
+    """
+
+    slope: float
+    error: float
+    coefficient: float
+    expected: float
+    tolerance: float
+    x: np.ndarray
+    y: np.ndarray
+    errors: np.ndarray
+    name: str = "slope"
+
+    @property
+    def z(self) -> np.ndarray:
+        """(slope - expected) / error."""
+        with np.errstate(all="ignore"):
+            return np.array((self.slope - self.expected) / self.error)
+
+    def passed(self, level: float = LEVEL) -> bool:
+        """Whether |slope - expected| <= tolerance, and chance would hide no more than that.
+
+        The second means that the standard error times the normal quantile of `level` (4.9 for 1e-6)
+        is at most the tolerance.
+        """
+        decided = self.error * -ndtri(level / 2) <= self.tolerance
+        return bool(decided and abs(self.slope - self.expected) <= self.tolerance)
+
+    def __repr__(self) -> str:
+        points = ", ".join(
+            f"{x:g}: {y:.3g}" + (f" +- {e:.1g}" if e > 0 else "")
+            for x, y, e in zip(self.x, self.y, self.errors, strict=True)
+        )
+        return (
+            f"PowerLaw({self.name} {self.slope:.3f} +- {self.error:.2g}, expected "
+            f"{self.expected:g} within {self.tolerance:g}; {points})"
+        )
+
+
+def _line(x: np.ndarray, y: np.ndarray, covariance: np.ndarray) -> tuple[float, float, float]:
+    """Slope, its standard error and the intercept of the line through points with covariance."""
+    design = np.column_stack([x, np.ones_like(x)])
+    weighted = np.linalg.solve(covariance, np.column_stack([design, y]))
+    inverse = np.linalg.inv(design.T @ weighted[:, :2])
+    slope, intercept = inverse @ (design.T @ weighted[:, 2])
+    return float(slope), math.sqrt(inverse[0, 0]), float(intercept)
+
+
+def order_fit(
+    step_sizes: Sequence[float],
+    biases: Any,
+    errors: Any = 0.0,
+    *,
+    expected: float,
+    tolerance: float = 0.2,
+) -> PowerLaw:
+    """The order of a scheme: the slope s of the bias c h^s of an average over the step size h.
+
+    Weighted least squares of log |bias| on log h, the weights from the standard errors.
+
+    Parameters
+    ----------
+    step_sizes
+        Three or more.
+    biases, errors
+        Signed biases of the average, and their standard errors; 0 if they are exact.
+    expected, tolerance
+        The order, and how far the fitted one may lie from it because h is finite.
+
+    Raises
+    ------
+    ValueError
+        If the biases have both signs: then they are noise, or cross zero, and have no order here.
+
+    Examples
+    --------
+    >>> from kinetograph import laws
+    >>> h = [0.05, 0.1, 0.2, 0.4]
+    >>> laws.order_fit(h, [laws.oscillator("BABO", x).q2 - 1 for x in h], expected=2).passed()
+    True
+    """
+    h, y = np.asarray(step_sizes, float), np.asarray(biases, float)
+    e = np.broadcast_to(np.asarray(errors, float), y.shape)
+    if h.ndim != 1 or h.shape != y.shape or len(h) < 3 or len(set(h.tolist())) != len(h):
+        raise ValueError(
+            "kg.laws.order_fit: give three or more different step sizes with a bias each, got "
+            f"{h.tolist()} and {y.tolist()}"
+        )
+    if not ((h > 0).all() and np.isfinite(y).all() and (np.isfinite(e) & (e >= 0)).all()):
+        raise ValueError(
+            "kg.laws.order_fit: step sizes must be positive, biases finite and errors not negative"
+        )
+    if not ((y > 0).all() or (y < 0).all()):
+        shown = ", ".join(f"{b:+.2g} +- {s:.1g}" for b, s in zip(y, e, strict=True))
+        raise ValueError(
+            f"kg.laws.order_fit: the biases {shown} do not have one sign, so they follow no power "
+            "of the step size; take more draws, or larger steps"
+        )
+    x, log = np.log(h), np.log(np.abs(y))
+    exact = not (e > 0).any()
+    relative = np.ones_like(y) if exact else np.maximum(e / np.abs(y), 1e-12)
+    slope, error, intercept = _line(x, log, np.diag(relative**2))
+    coefficient = math.copysign(math.exp(intercept), y[0])
+    return PowerLaw(
+        slope, 0.0 if exact else error, coefficient, expected, tolerance, h, y, e, "order"
+    )
+
+
+def step_error_study(
+    draws: Callable[[float], Any] | Sequence[Any],
+    step_sizes: Sequence[float],
+    exact: float,
+    *,
+    expected: float,
+    tolerance: float = 0.2,
+) -> PowerLaw:
+    """Run a scheme at several step sizes, and fit the order of an observable's bias.
+
+    Parameters
+    ----------
+    draws
+        A function of the step size that gives draws of the observable, (chain, draw); or the draws
+        for each step size.
+    step_sizes
+        Three or more, so large that the bias is seen and so small that its first term prevails.
+    exact
+        The observable's mean under the target.
+    expected, tolerance
+        The order, and how far the fitted one may lie from it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kinetograph import laws
+    >>> def sgld(h):
+    ...     chain = laws.autoregression(1 - h, chains=64, draws=4000, seed=int(1000 * h))
+    ...     return chain**2 / (1 - h / 2)
+    >>> laws.step_error_study(sgld, [0.1, 0.2, 0.3, 0.4], 1.0, expected=1).passed(level=0.01)
+    True
+    """
+    runs = [draws(h) for h in step_sizes] if callable(draws) else list(draws)
+    tests = [mean_test(run, exact) for run in runs]
+    for h, test in zip(step_sizes, tests, strict=True):
+        if np.shape(test.z) != ():
+            raise ValueError(
+                "kg.laws.step_error_study: draws of one observable have the shape (chain, draw), "
+                f"got {np.shape(test.z)} more at the step size {h:g}"
+            )
+    return order_fit(
+        step_sizes,
+        [float(t.mean - t.expected) for t in tests],
+        [float(t.mcse) for t in tests],
+        expected=expected,
+        tolerance=tolerance,
+    )
+
+
+def error_law(draws: Any, *, tolerance: float = 0.05, min_blocks: int = 64) -> PowerLaw:
+    """Does the error of an average fall as n^(-1/2)? The slope of log sd(block mean) over log n.
+
+    The chains are cut into blocks of n draws, from twenty autocorrelation times on, n doubling. The
+    logarithms of variances of m and of m' < m block means of the same draws have the covariance
+    2 / m, by which they are weighted.
+
+    Parameters
+    ----------
+    draws
+        Shape (chain, draw).
+    tolerance
+        How far from -1/2 the slope may lie.
+    min_blocks
+        The least number of blocks of the longest kind.
+
+    Examples
+    --------
+    >>> from kinetograph import laws
+    >>> x = laws.autoregression(0.5, chains=64, draws=40_000, seed=1)
+    >>> laws.error_law(x).passed(level=1e-3)
+    True
+    """
+    x = as_draws(draws, "error_law")
+    if x.ndim != 2:
+        raise ValueError(f"kg.laws.error_law: draws have the shape (chain, draw), got {x.shape}")
+    test = mean_test(x, 0.0)
+    tau = max(1.0, x.size / float(test.ess))
+    x = x - x.mean()
+    lengths, variances, counts = [], [], []
+    n = 2 ** math.ceil(math.log2(20 * tau))
+    while n <= x.shape[1] and x.shape[0] * (x.shape[1] // n) >= min_blocks:
+        blocks = x[:, : x.shape[1] // n * n].reshape(len(x), -1, n).mean(-1)
+        lengths.append(n)
+        variances.append(float((blocks**2).mean()))
+        counts.append(blocks.size)
+        n *= 2
+    if len(lengths) < 3:
+        raise ValueError(
+            f"kg.laws.error_law: {x.shape[0]} chains of {x.shape[1]} draws with an autocorrelation "
+            f"time of {tau:.1f} give {len(lengths)} block lengths, and three are needed"
+        )
+    m = np.array(counts, float)
+    covariance = 0.5 / np.maximum(m[:, None], m)  # of log sd, a quarter of that of log variance
+    sd = np.sqrt(variances)
+    slope, error, intercept = _line(np.log(lengths), np.log(sd), covariance)
+    errors = sd * np.sqrt(np.diag(covariance))
+    return PowerLaw(
+        slope,
+        error,
+        math.exp(intercept),
+        -0.5,
+        tolerance,
+        np.array(lengths, float),
+        sd,
+        errors,
+        "slope",
+    )

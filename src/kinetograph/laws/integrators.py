@@ -1,0 +1,185 @@
+"""Reversible integrators of Hamilton's equations on the harmonic oscillator, exactly.
+
+In the units omega = sqrt(k/m), x = sqrt(k) q, y = p / sqrt(m), a palindromic composition of kicks
+and drifts of step h is the matrix
+
+    [ cos t        c sin t ]
+    [ -sin t / c   cos t   ]
+
+that rotates by the angle t an ellipse of axes 1 and 1/c: x^2 + c^2 y^2 is conserved exactly, and L
+steps from the canonical law change the energy by
+
+    E[beta dH] = sin^2(L t) (c - 1/c)^2 / 2 = mu,    Var(beta dH) = 2 mu + 2 mu^2.
+
+Source: S. Blanes, F. Casas, J. M. Sanz-Serna, Numerical integrators for the hybrid Monte Carlo
+method, SIAM J. Sci. Comput. 36 (2014) A1556-A1580.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.polynomial import Polynomial
+from scipy.special import ndtr
+
+__all__ = ["LEAPFROG", "HMCLaw", "hmc_oscillator", "largest_energy_error", "stability_limit"]
+
+LEAPFROG = (0.5, 1.0, 0.5)  # kick, drift, kick
+
+
+@dataclass(frozen=True)
+class HMCLaw:
+    """What `steps` steps of an integrator do to the energy of an oscillator at equilibrium.
+
+    `angle` and `distortion` are t and c of the step's matrix; `mean_energy_error` and
+    `energy_error_variance` belong to beta dH, `acceptance` is the mean of min(1, exp(-beta dH)).
+    """
+
+    angle: float
+    distortion: float
+    mean_energy_error: float
+    stiffness: float = field(repr=False)
+    mass: float = field(repr=False)
+
+    @property
+    def energy_error_variance(self) -> float:
+        """Var(beta dH) = 2 mu + 2 mu^2."""
+        return 2 * self.mean_energy_error * (1 + self.mean_energy_error)
+
+    @property
+    def acceptance(self) -> float:
+        """Stationary acceptance in one dimension: 1 - (2/pi) arctan(sqrt(mu/2))."""
+        return 1 - 2 / math.pi * math.atan(math.sqrt(self.mean_energy_error / 2))
+
+    def acceptance_in(self, dimensions: int) -> float:
+        """Acceptance in many independent, equal dimensions: 2 Phi(-sqrt(N mu / 2)), for large N."""
+        return float(2 * ndtr(-math.sqrt(dimensions * self.mean_energy_error / 2)))
+
+    def shadow_energy(self, q: Any, p: Any) -> Any:
+        """What the integrator conserves exactly: p^2 / 2m + k q^2 / (2 c^2).
+
+        For leapfrog c^-2 = 1 - h^2 k / 4m.
+        """
+        return p**2 / (2 * self.mass) + self.stiffness * q**2 / (2 * self.distortion**2)
+
+
+def hmc_oscillator(
+    step_size: float,
+    steps: int,
+    *,
+    stiffness: float = 1.0,
+    mass: float = 1.0,
+    coefficients: Sequence[float] = LEAPFROG,
+) -> HMCLaw:
+    """Energy error and acceptance of Hamiltonian Monte Carlo on U(q) = k q^2 / 2, in closed form.
+
+    They do not depend on the temperature if the momentum is drawn at the same one.
+
+    Parameters
+    ----------
+    step_size, steps
+        Of the trajectory: L steps of size h.
+    stiffness, mass
+        k and m.
+    coefficients
+        The integrator's: kick, drift, kick, ..., kick, as fractions of the step; palindromic, the
+        kicks and the drifts summing to 1. Leapfrog, (1/2, 1, 1/2), if not given.
+
+    Raises
+    ------
+    ValueError
+        For coefficients that are no such integrator, or a step size at which it is unstable.
+
+    Examples
+    --------
+    >>> from kinetograph import laws
+    >>> law = laws.hmc_oscillator(0.8, 3)
+    >>> print(f"{law.mean_energy_error:.7f} {law.acceptance:.6f}")
+    0.0059132 0.965418
+    """
+    if not (step_size > 0 and stiffness > 0 and mass > 0 and steps >= 1):
+        raise ValueError(
+            "kg.laws.hmc_oscillator: step_size, stiffness, mass and steps must be positive, got "
+            f"{step_size}, {stiffness}, {mass}, {steps}"
+        )
+    scaled = step_size * math.sqrt(stiffness / mass)
+    diagonal, upper, lower = (f(scaled) for f in _matrix(coefficients))
+    if not (abs(diagonal) < 1 and upper * lower < 0):
+        limit = stability_limit(coefficients) * math.sqrt(mass / stiffness)
+        raise ValueError(
+            f"kg.laws.hmc_oscillator: the integrator is unstable at step_size={step_size:g}; it is "
+            f"stable below {limit:.6g}"
+        )
+    angle, distortion = math.acos(diagonal), math.sqrt(-upper / lower)
+    mean = 0.5 * math.sin(steps * angle) ** 2 * (distortion - 1 / distortion) ** 2
+    return HMCLaw(angle, distortion, mean, stiffness, mass)
+
+
+def largest_energy_error(step_size: float, coefficients: Sequence[float] = LEAPFROG) -> float:
+    """rho(h) = (c - 1/c)^2 / 2: the largest E[beta dH] over all trajectory lengths, omega = 1.
+
+    Integrators are compared at equal cost: at step sizes proportional to their gradients per step.
+
+    Examples
+    --------
+    >>> from kinetograph import laws
+    >>> round(laws.largest_energy_error(1.0), 4)
+    0.0417
+    """
+    _, upper, lower = (f(step_size) for f in _matrix(coefficients))
+    if not step_size < stability_limit(coefficients):
+        return math.inf
+    squared = -upper / lower
+    return float(0.5 * (squared + 1 / squared - 2))
+
+
+def stability_limit(coefficients: Sequence[float] = LEAPFROG) -> float:
+    """The step size below which an integrator is stable on the oscillator of frequency 1.
+
+    A limit is a step size at which |cos t| passes 1; where it only touches 1, to the rounding of
+    published coefficients (1e-4), the integrator counts as stable.
+
+    Examples
+    --------
+    >>> from kinetograph import laws
+    >>> round(laws.stability_limit(), 6)
+    2.0
+    """
+    diagonal, _, _ = _matrix(coefficients)
+    top = 4.0 * len(coefficients)
+    grid = np.linspace(0, top, 200_001)[1:]
+    outside = np.flatnonzero(np.abs(diagonal(grid)) > 1 + 1e-4)
+    if not len(outside):
+        return math.inf
+    # Back to where it left the interval [-1, 1], between two points of the grid.
+    sign = float(np.sign(diagonal(grid[outside[0]])))
+    roots = (diagonal - sign).roots()
+    real = roots.real[np.abs(roots.imag) < 1e-6]
+    return float(real[(real > 0) & (real <= grid[outside[0]])].max())
+
+
+def _matrix(coefficients: Sequence[float]) -> tuple[Polynomial, Polynomial, Polynomial]:
+    """Diagonal, upper and lower entry of one step's matrix, polynomials in h omega."""
+    c = [float(value) for value in coefficients]
+    if (
+        len(c) % 2 == 0
+        or not np.allclose(c, c[::-1], rtol=0, atol=1e-9)
+        or abs(sum(c[::2]) - 1) > 1e-9
+        or abs(sum(c[1::2]) - 1) > 1e-9
+    ):
+        raise ValueError(
+            f"kg.laws: coefficients={tuple(c)}: an integrator is a palindrome kick, drift, ..., "
+            f"kick, in which the kicks sum to 1 and so do the drifts; these sum to {sum(c[::2]):g} "
+            f"and {sum(c[1::2]):g}"
+        )
+    one, zero = Polynomial([1.0]), Polynomial([0.0])
+    x, y = (one, zero), (zero, one)  # each a pair: its parts of the first x and y
+    for i, value in enumerate(c):
+        t = Polynomial([0.0, value])
+        if i % 2 == 0:
+            y = (y[0] - t * x[0], y[1] - t * x[1])
+        else:
+            x = (x[0] + t * y[0], x[1] + t * y[1])
+    return x[0], x[1], y[0]

@@ -560,3 +560,21 @@ def test_shape_is_that_of_parameters_and_replicates():
     assert kg.lkj_correlation(1, 3, shape=2).shape == (2, 3, 3)
     assert kg.multivariate_normal(np.zeros((4, 1, 2)), np.eye(2), shape=(4, 7)).shape == (4, 7, 2)
     assert kg.categorical(logit=np.zeros((6, 3))).shape == (6,)
+
+
+def test_slopes_scale_where_squares_are_out_of_range():
+    """With x = z s, s times the slope by x or by s is the same for every scale s."""
+    families = ["normal", "half_normal", "cauchy", "half_cauchy", "laplace", "logistic", "student"]
+    scales = np.array([1.0, 1e-200, 1e-160, 1e160, 1e200])
+    with x64():
+        for name in families:
+            family = FAMILIES[name]
+            before = {"student": (4.0, 0.0)}.get(name, (0.0,) * (len(family.parameters) - 1))
+
+            def density(x, s, family=family, before=before):
+                return jnp.sum(family.log_density(x, *before, s))
+
+            slopes = jax.grad(density, (0, 1))(1.5 * scales, scales)
+            for slope in slopes:
+                scaled = np.asarray(slope) * scales
+                np.testing.assert_allclose(scaled, scaled[0], rtol=1e-12, err_msg=name)

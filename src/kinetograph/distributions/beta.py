@@ -6,6 +6,7 @@ import jax.numpy as jnp
 
 from ..graph.array import Array
 from ..graph.gammas import betaln
+from ..graph.special import divide
 from .deviance import log_binomial, weighted_log
 from .family import Family, distribute, positive
 from .support import UNIT, powers
@@ -20,7 +21,7 @@ def _terms(
     if log_x is None:
         log_x, log1m_x = jnp.log(x), jnp.log1p(-x)
     # The density of x is a b / (a + b) / (x (1 - x)) times a successes of a + b trials.
-    trials = jnp.log(shape1) - jnp.log1p(shape1 / shape2)
+    trials = jnp.log(shape1) - jnp.log1p(divide(shape1, shape2))
     return density - log_x - log1m_x, constant + trials
 
 

@@ -6,6 +6,7 @@ import jax.numpy as jnp
 
 from ..graph.array import Array
 from ..graph.derivative_rules import derivative
+from ..graph.special import divide
 from .family import Family, Parameter, distribute, positive
 from .support import NONNEGATIVE
 
@@ -32,12 +33,12 @@ def log1p_square(z: Any) -> Any:
 
 
 def _cauchy_terms(x: Any, location: Any, scale: Any) -> tuple[Any, ...]:
-    z = (x - location) / scale
+    z = divide(x - location, scale)
     return -log1p_square(z), -jnp.log(scale) - LOG_PI
 
 
 def _half_cauchy_terms(x: Any, scale: Any) -> tuple[Any, ...]:
-    z = x / scale
+    z = divide(x, scale)
     return -log1p_square(z), LOG_2 - LOG_PI - jnp.log(scale)
 
 

@@ -6,6 +6,7 @@ import jax.numpy as jnp
 
 from ..graph.array import Array
 from ..graph.gammas import gammaln
+from ..graph.special import divide
 from .deviance import deviance_of_log, log_peak, weighted_log
 from .family import Family, distribute, positive
 from .support import NONNEGATIVE, POSITIVE, powers
@@ -48,7 +49,7 @@ def _small_inverse_gamma_terms(
     x: Any, alpha: Any, beta: Any, log_x: Any = None, log_beta: Any = None
 ) -> tuple[Any, ...]:
     power = -(alpha + 1.0) * _log(x, log_x)
-    return power - beta / x, alpha * _log(beta, log_beta), -gammaln(alpha)
+    return power - divide(beta, x), alpha * _log(beta, log_beta), -gammaln(alpha)
 
 
 GAMMA = Family(

@@ -5,7 +5,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from ..graph.array import Array
-from ..graph.special import absolute
+from ..graph.special import absolute, divide
 from .family import Family, Parameter, distribute, positive
 
 __all__ = ["laplace"]
@@ -14,7 +14,7 @@ LOG_2 = 0.6931471805599453
 
 
 def _terms(x: Any, mu: Any, sigma: Any) -> tuple[Any, ...]:
-    return -absolute((x - mu) / sigma), -jnp.log(sigma) - LOG_2
+    return -absolute(divide(x - mu, sigma)), -jnp.log(sigma) - LOG_2
 
 
 LAPLACE = Family("laplace", (Parameter("mu"), positive("sigma")), _terms)

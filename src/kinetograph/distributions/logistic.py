@@ -5,14 +5,14 @@ from typing import Any
 import jax.numpy as jnp
 
 from ..graph.array import Array
-from ..graph.special import softplus
+from ..graph.special import divide, softplus
 from .family import Family, Parameter, distribute, positive
 
 __all__ = ["logistic"]
 
 
 def _terms(x: Any, location: Any, scale: Any) -> tuple[Any, ...]:
-    z = (x - location) / scale
+    z = divide(x - location, scale)
     return -z - 2.0 * softplus(-z), -jnp.log(scale)
 
 

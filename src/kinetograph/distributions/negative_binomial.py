@@ -6,7 +6,7 @@ import jax.numpy as jnp
 
 from ..graph.array import Array
 from ..graph.gammas import gammaln
-from ..graph.special import log_expit
+from ..graph.special import divide, log_expit
 from .deviance import log_binomial, weighted_log, weighted_log_expit
 from .family import PROBABILITY_FORMS, Family, distribute, positive, probability
 from .support import NATURALS
@@ -28,7 +28,7 @@ def _terms(x: Any, size: Any, prob: Any, **forms: Any) -> tuple[Any, ...]:
     log_p, log_q = _logs(x, prob, forms) if forms else (None, None)
     density, constant = log_binomial(size, x, prob, 1.0 - prob, log_p, log_q)
     # The last trial is a success: one of x + size.
-    return (density + constant - jnp.log1p(x / size),)
+    return (density + constant - jnp.log1p(divide(x, size)),)
 
 
 def _small_terms(x: Any, size: Any, prob: Any, **forms: Any) -> tuple[Any, ...]:

@@ -5,6 +5,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from ..graph.array import Array
+from ..graph.special import divide
 from .family import Family, Parameter, distribute, positive
 from .support import NONNEGATIVE, POSITIVE
 
@@ -15,12 +16,12 @@ LOG_2 = 0.6931471805599453
 
 
 def _normal_terms(x: Any, mean: Any, sd: Any) -> tuple[Any, ...]:
-    z = (x - mean) / sd
+    z = divide(x - mean, sd)
     return -0.5 * z * z, -jnp.log(sd) - HALF_LOG_2PI
 
 
 def _half_normal_terms(x: Any, sd: Any) -> tuple[Any, ...]:
-    z = x / sd
+    z = divide(x, sd)
     return -0.5 * z * z, LOG_2 - HALF_LOG_2PI - jnp.log(sd)
 
 

@@ -121,6 +121,7 @@ def _operation(name: str, lower: Callable[..., Any]) -> Operation:
 ELEMENTWISE: dict[str, Operation] = {
     **{name: _operation(name, getattr(jnp, name)) for name in _UFUNCS},
     **{name: _operation(name, lower) for name, lower in _FLOAT_RULES.items()},
+    "divide": _operation("divide", special.divide),
     "power": _operation("power", special.any_power),
     "floor_divide": _operation("floor_divide", integers.floor_divide),
     "remainder": _operation("remainder", integers.remainder),

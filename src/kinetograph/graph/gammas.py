@@ -69,7 +69,13 @@ def polygamma(order: int, x: Any) -> Any:
     @derivative(lambda x: polygamma(order + 1, x))
     def function(x):
         reflected = x <= 0
-        plain = jsp.polygamma(np.int32(order), jnp.where(reflected, 1 - x, x))
+        y = jnp.where(reflected, 1 - x, x)
+        # Of the asymptotic series the rest is 0 there, and powers of x may overflow.
+        far = y > 1e9
+        inverse = 1 / jnp.where(far, y, 1.0)
+        tail = math.factorial(order - 1) * inverse**order * (1 + 0.5 * order * inverse)
+        near = jsp.polygamma(np.int32(order), jnp.where(far, 1.0, y))
+        plain = jnp.where(far, (-1) ** (order + 1) * tail, near)
         cotangent = _cotangent(jnp.where(reflected, x, 0.5))
         other = (-1) ** order * plain - _derived_cotangent(order, cotangent)
         return jnp.where(reflected, other, plain).astype(x.dtype)

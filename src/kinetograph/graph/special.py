@@ -17,6 +17,7 @@ __all__ = [
     "any_power",
     "arctan2",
     "cospi",
+    "divide",
     "expit",
     "fmax",
     "fmin",
@@ -251,6 +252,16 @@ def _turn(x, radius):
 def arctan2(y, x):
     """The angle of the point (x, y)."""
     return jnp.arctan2(y, x)
+
+
+@partials(lambda x, y: 1 / y, lambda x, y: -divide(x, y) * (1 / y))
+def _quotient(x, y):
+    return jnp.true_divide(x, y)
+
+
+def divide(x, y):
+    """x / y; its derivative -(x / y) / y is right where y * y is out of range."""
+    return _quotient(x, y)
 
 
 def reciprocal(x):

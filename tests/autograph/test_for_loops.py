@@ -357,20 +357,6 @@ def test_the_smaller_of_length_and_maximum_iterations_holds(bound):
     assert f(x) == {2: 3.0, 9: 10.0}[bound]
 
 
-def test_new_keys_of_dictionaries():
-    def f(n):
-        table = {}
-        for i in kg.range(n):  # here
-            table["k"] = i
-        return table
-
-    gists = (
-        "'table' does not have the same nested structure",
-        "dict of k after; give it all its keys",
-    )
-    refused(TypeError, f, (3,), *gists)
-
-
 def test_iterators_without_an_end():
     def f(x):
         for i in itertools.count():  # here

@@ -1,6 +1,6 @@
 """`for` statements."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,12 +10,14 @@ from ...graph.control.contexts import WhileContext
 from ...graph.control.results import place_text
 from ...graph.control.scan import build as build_scan
 from ...graph.control.structure import flatten
+from ...graph.control.while_loop import Options
 from ...graph.elementwise import as_node
 from ...graph.errors import StagingError
 from ...graph.node import Node
 from ...graph.ranges import range as graph_range
 from ..iterables import Rows, rows_of
 from ..verbosity import report
+from .first_trip import first_trip
 from .leaks import Surroundings
 from .logic import and_
 from .loop_state import LoopState
@@ -68,13 +70,32 @@ def for_stmt(
             f"this `for` never ends{place_text()}: what it runs over, {iterated!r}, has no end; "
             "leave it by break or return, or take a number of elements"
         )
-    around = Surroundings(caller(), names)
-    state = LoopState(get_state, set_state, names)
-    chosen = after_trips(read_options(**options), trips)
+    access = get_state, set_state, names
+    _stage(rows, extra_test, body, access, options, after_trips(read_options(**options), trips))
+
+
+def _stage(
+    rows: Rows,
+    extra_test: Callable[[], Any] | None,
+    body: Callable[[Any], None],
+    access: tuple[Access, Assign, Sequence[str]],
+    options: Mapping[str, Any],
+    chosen: Options,
+    begun: bool = False,
+) -> None:
+    """The loop of the graph, which has `begun` if its first trip was made before."""
+    around = Surroundings(caller(), access[2])
+    state = LoopState(*access)
     target = body.__code__.co_varnames[0].rstrip("_0123456789")  # type: ignore[attr-defined]
     whole = isinstance(rows.length, int) and extra_test is None and not options
-    with building("`for`", state.restore) as written, around.held():
+    at_least_once = isinstance(rows.length, int) and "maximum_iterations" not in options
+    with building("`for`", state.restore), around.held():
         state.find_types(lambda context: body(_some_element(rows, context)))
+    if not begun and (state.new_keys or (state.new_attributes and not at_least_once)):
+        rest = _after_first(rows, body, state, chosen)
+        _stage(rest, extra_test, body, access, options, after_trips(chosen, 1), True)
+        return
+    with building("`for`", state.restore) as written, around.held():
         if whole:
             numbers = _scan(rows, body, state, target)
         else:
@@ -84,9 +105,33 @@ def for_stmt(
     written.refuse_outer("`for`")
     if rows.done is not None:
         rows.done(rows.length if whole else numbers[0])
-    at_least_once = isinstance(rows.length, int) and "maximum_iterations" not in options
     state.finish(numbers if whole else numbers[1:], at_least_once)
     written.close()
+
+
+def _after_first(
+    rows: Rows, body: Callable[[Any], None], state: LoopState, options: Options
+) -> Rows:
+    """The elements that are left after the first trip, which is built."""
+    length, done = rows.length, rows.done
+    conditions: list[Any] = [length > 0] if isinstance(length, Array) else []
+    if options.bound is not None:
+        bound = options.bound
+        conditions.append((bound if isinstance(bound, int) else Array(bound)) > 0)
+    go: Any = True
+    for condition in conditions:
+        go = condition & go
+    first_trip(go, lambda: body(rows.at(Array(as_node(np.int64(0))))), state)
+    xs = rows.xs
+    if xs is not None:
+        leaves, _, pattern = flatten(xs)
+        xs = pattern.fill([leaf[1:] for leaf in leaves])
+    return rows._replace(
+        length=None if length is None else length - 1,
+        at=lambda i: rows.at(i + 1),
+        xs=xs,
+        done=None if done is None else lambda taken: done((taken + 1) * go),
+    )
 
 
 def _no_early_exit(iterated: Any, names: Sequence[str]) -> NotImplementedError:

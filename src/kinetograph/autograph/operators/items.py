@@ -99,6 +99,12 @@ def assign_item(value: Any, owner: Any, *path: Any) -> Any:
     if isinstance(owner, np.ndarray) and _becomes_array(value, index):
         refuse_aliases(owner)
         return Array(as_node(owner)).at[index].set(value)
+    if isinstance(owner, dict) and _is_symbolic(index) and current_context() is not None:
+        raise SymbolicError(
+            f"a dictionary gets the symbolic key {_name(index)!r} in a staged branch or loop"
+            f"{place_text()}: which keys it has must be known while the graph is built; write into "
+            "an array by number"
+        )
     if isinstance(owner, tuple) and isinstance(value, Array):
         raise TypeError(
             f"an item of an array in a tuple is assigned{place_text()}: the array gets a new "

@@ -31,7 +31,7 @@ from .values import (
 )
 from .writing import overwrite, was_written
 
-__all__ = ["LoopState"]
+__all__ = ["LoopState", "no_attribute"]
 
 Access = Callable[[], tuple[Any, ...]]
 Assign = Callable[[tuple[Any, ...]], None]
@@ -61,6 +61,9 @@ class LoopState:
         self.inner: list[Array] = []
         self.written: dict[int, str] = {}  # the loop variables into which it writes, and where
         self.surely: set[str] = set()  # variables that each iteration binds
+        self.found: list[Value] = []  # what the variables hold after the iteration that is not kept
+        self.new_keys: list[str] = []  # of dictionaries, that it makes
+        self.new_attributes: list[str] = []
 
     def _variable(self, name: str, held: Any) -> _Variable:
         if isinstance(held, Maybe):
@@ -69,8 +72,12 @@ class LoopState:
 
     # Variables that the loop makes.
     def find_types(self, iterate: Callable[[WhileContext], None]) -> None:
-        """Build one iteration, if need be, to learn what undefined variables become."""
-        if not any(isinstance(v.held, Undefined) for v in self.variables):
+        """Build one iteration, if need be, to learn what undefined variables become.
+
+        And which keys dictionaries get, and objects which attributes.
+        """
+        unknown = (isinstance(v.held, Undefined) for v in self.variables)
+        if not any(unknown) and not any(v.value.pattern.has_keys() for v in self.variables):
             return
         moment = mark()
         context = WhileContext("first iteration")
@@ -84,6 +91,16 @@ class LoopState:
             ]
         rollback(moment)
         self.restore()
+        self.found = found
+        for v, after in zip(self.variables, found, strict=True):
+            self.new_keys += v.value.pattern.new_keys(after.pattern, v.name)
+        self.new_attributes = [
+            v.name
+            for v, after in zip(self.variables, found, strict=True)
+            if "." in v.name
+            and isinstance(v.held, Undefined)
+            and not isinstance(after.held, Undefined)
+        ]
         self.variables = [
             v if not isinstance(v.held, Undefined) else self._created(v, value)
             for v, value in zip(self.variables, found, strict=True)
@@ -133,10 +150,7 @@ class LoopState:
             if isinstance(value, Maybe) and at_least_once and variable.name in self.surely:
                 value = value.value
             if isinstance(value, Maybe) and "." in variable.name:
-                raise UndefinedError(
-                    f"{variable.name!r} must be defined before the loop{self.place}: the loop "
-                    "makes the attribute, but may make no trip"
-                )
+                raise no_attribute(variable.name, self.place)
             after.append(refilled(variable.held, value))
         self.set_state(tuple(after))
         before = self._numbers()
@@ -240,6 +254,14 @@ def _types(name: str, held: Any) -> Value:
     return value._replace(leaves=[blank(leaf) for leaf in value.leaves])
 
 
+def no_attribute(name: str, place: str) -> UndefinedError:
+    """The complaint about an attribute that a loop may not make."""
+    return UndefinedError(
+        f"{name!r} must be defined before the loop{place}: the loop makes the attribute, but not "
+        "on every way through it"
+    )
+
+
 def title(path: str) -> str:
     """How messages call a variable."""
     if path.startswith("retval_"):
@@ -282,7 +304,7 @@ def _shown(value: Any) -> str:
     return f"an array of {value.dtype}" if isinstance(value, Array) else repr(value)
 
 
-_KEYS = "; give it all its keys before the loop, as there may be no trip that makes them"
+_KEYS = "; give it all its keys before the loop, or make them in its first trip"
 
 
 def _check_structure(name: str, before: Value, after: Value) -> None:

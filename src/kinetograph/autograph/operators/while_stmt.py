@@ -12,6 +12,7 @@ from ...graph.elementwise import as_node, as_variable
 from ...graph.mathematics import maximum
 from ..verbosity import report
 from .branching import predicate
+from .first_trip import first_trip
 from .leaks import Surroundings
 from .loop_state import LoopState
 from .staging import building
@@ -53,11 +54,17 @@ def while_stmt(
     tested = get_state()
     state = LoopState(get_state, set_state, names)
     binds = not all(a is b for a, b in zip(entry, tested, strict=True))
+    name = options.get("name")
     if begins_as_python or binds:
-        _stage_judging(first, test, body, state, around, chosen, options.get("name"))
+        _stage_judging(first, test, body, state, around, chosen, name)
+        return
+    rollback(moment)
+    with building("`while`", state.restore), around.held():
+        state.find_types(lambda context: body())
+    if state.new_keys or state.new_attributes:
+        _stage_after_first(test(), test, body, state, chosen, name)
     else:
-        rollback(moment)
-        _stage(test, body, state, around, chosen, options.get("name"))
+        _stage(test, body, state, around, chosen, name)
 
 
 def _run(
@@ -106,9 +113,6 @@ def _stage(
     options: Options,
     name: str | None,
 ) -> None:
-    with building("`while`", state.restore), around.held():
-        state.find_types(lambda context: body())
-
     def going_on(numbers: Sequence[Array]) -> Any:
         state.enter(numbers)
         return test()
@@ -126,6 +130,30 @@ def _stage(
     written.close()
 
 
+def _stage_after_first(
+    first: Any,
+    test: Callable[[], Any],
+    body: Callable[[], None],
+    state: LoopState,
+    options: Options,
+    name: str | None,
+) -> None:
+    """The loop after its first trip."""
+    go = _verdict(first)
+    if options.bound is not None:
+        go = go & (_number(options.bound) > 0)
+    first_trip(go, body, state)
+    again = LoopState(state.get_state, state.set_state, state.names)
+    around = Surroundings(caller(), state.names)
+    _stage_judging(
+        go & _verdict(test()), test, body, again, around, after_trips(options, 1), name, True
+    )
+
+
+def _number(bound: Any) -> Any:
+    return bound if isinstance(bound, int) else Array(bound)
+
+
 def _stage_judging(
     first: Array,
     test: Callable[[], Any],
@@ -134,6 +162,7 @@ def _stage_judging(
     around: Surroundings,
     options: Options,
     name: str | None,
+    begun: bool = False,
 ) -> None:
     """The loop with its condition at the end of each iteration, after a first one that is made."""
     go = Array(predicate(first, "while loop"))
@@ -144,6 +173,9 @@ def _stage_judging(
 
     with building("`while`", state.restore), around.held():
         state.find_types(iterate)
+    if not begun and (state.new_keys or state.new_attributes):
+        _stage_after_first(first, test, body, state, options, name)
+        return
 
     def advance(numbers: Sequence[Array], growing: Sequence[bool]) -> list[Any]:
         state.enter(numbers[1:])

@@ -44,6 +44,30 @@ class Pattern:
                 return found
         return None
 
+    def new_keys(self, other: "Pattern", path: str = "") -> list[str]:
+        """The keys that dictionaries have in the other structure only."""
+        if self.kind == other.kind:
+            pairs = zip(self._steps(), other.parts, strict=True)
+            return [key for (step, a), b in pairs for key in a.new_keys(b, path + step)]
+        if self.keys is None or other.keys is None:
+            return []
+        own = {step: part for step, part in self._steps()}
+        return [
+            key
+            for step, part in other._steps()
+            for key in (own[step].new_keys(part, path + step) if step in own else [path + step])
+        ]
+
+    @property
+    def keys(self) -> tuple[Any, ...] | None:
+        """Those of a dictionary; None of others."""
+        is_dict = self.kind not in (None, "leaf") and self.kind[0] is dict
+        return self.kind[1] if is_dict else None
+
+    def has_keys(self) -> bool:
+        """Whether there are dictionaries."""
+        return self.keys is not None or any(part.has_keys() for part in self.parts)
+
     def _steps(self) -> Iterator[tuple[str, "Pattern"]]:
         return zip(_steps(self.kind, len(self.parts)), self.parts, strict=True)
 

@@ -140,10 +140,10 @@ __all__ = [
     "variable",
     "vmap",
     "while_loop",
-    *_distributions.__all__,
-    *_functions.__all__,
-    *_mathematics.__all__,
 ]
+__all__ += _distributions.__all__
+__all__ += _functions.__all__
+__all__ += _mathematics.__all__
 
 
 # Draws of which nobody cares where they come from. Seeding it once resets all of a function.

@@ -6,7 +6,7 @@ import inspect
 import warnings
 from collections.abc import Callable
 from types import FunctionType, MethodType
-from typing import Any
+from typing import Any, overload
 
 from ..graph.array import Array
 from ..graph.errors import AutographWarning, ConversionError, SymbolicTruthError
@@ -26,6 +26,14 @@ _UNCONVERTED = "__kinetograph_unconverted__"
 _CALLEE = "__kinetograph_callee__"
 
 
+@overload
+def convert(
+    function: Callable[..., Any], *, strict: bool = False, fast: bool = True
+) -> Callable[..., Any]: ...
+@overload
+def convert(
+    function: None = None, *, strict: bool = False, fast: bool = True
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]: ...
 def convert(function: Any = None, *, strict: bool = False, fast: bool = True) -> Any:
     """A function whose `if`, `while`, `for` and the like become graph where values are symbolic.
 
@@ -237,6 +245,10 @@ class _Pause:
         return do_not_convert(function)
 
 
+@overload
+def do_not_convert[F: Callable[..., Any]](function: F) -> F: ...
+@overload
+def do_not_convert(function: None = None) -> "_Pause": ...
 def do_not_convert(function: Any = None) -> Any:
     """Leave a function as it is when converted code calls it.
 

@@ -7,7 +7,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
@@ -325,6 +325,22 @@ def _made_again(function: Callable[..., Any], options: dict[str, Any]) -> Staged
     return StagedFunction(function, options["static_argnames"], options["strict"], options["name"])
 
 
+@overload
+def function(
+    f: Callable[..., Any],
+    *,
+    static_argnames: str | Iterable[str] = (),
+    strict: bool = False,
+    name: str | None = None,
+) -> StagedFunction: ...
+@overload
+def function(
+    f: None = None,
+    *,
+    static_argnames: str | Iterable[str] = (),
+    strict: bool = False,
+    name: str | None = None,
+) -> Callable[[Callable[..., Any]], StagedFunction]: ...
 def function(
     f: Callable[..., Any] | None = None,
     *,

@@ -2,7 +2,7 @@
 
 import weakref
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from .node import Data, Node
 from .numpy_protocol import VIEWS, apply_function, apply_ufunc
 from .source import here, site_of
 from .text import array_text
+
+if TYPE_CHECKING:
+    from .control.loop_handle import LoopHandle
 
 __all__ = ["IN_PLACE", "Array", "check_dims"]
 
@@ -122,7 +125,7 @@ class Array:
         return self.node.name
 
     @property
-    def loop(self) -> Any:
+    def loop(self) -> "LoopHandle":
         """What is known of the while loop that gave this array: its `trips` and `truncated`."""
         from .control.loop_handle import handle
 

@@ -6,7 +6,7 @@ as a constant.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, overload
 
 import jax
 import jax.numpy as jnp
@@ -161,6 +161,10 @@ def _jacobian(function: Any, anchor: Any, xs: Sequence[Any], *, eager: bool) -> 
     return [columns[j][i] for i in range(len(xs)) for j in range(len(xs))], reports
 
 
+@overload
+def gradients(y: Any, xs: Array) -> Array: ...
+@overload
+def gradients(y: Any, xs: list[Any] | tuple[Any, ...]) -> list[Array]: ...
 def gradients(y: Any, xs: Any) -> Any:
     """The gradient of a scalar by arrays, exact, by reverse differentiation.
 
@@ -207,6 +211,10 @@ def gradients(y: Any, xs: Any) -> Any:
     return found[0] if single else found
 
 
+@overload
+def hessian(y: Any, xs: Array) -> Array: ...
+@overload
+def hessian(y: Any, xs: list[Any] | tuple[Any, ...]) -> list[list[Array]]: ...
 def hessian(y: Any, xs: Any) -> Any:
     """The second derivatives of a scalar by arrays, exact.
 
@@ -254,6 +262,10 @@ def hessian(y: Any, xs: Any) -> Any:
     return blocks[0][0] if single else blocks
 
 
+@overload
+def jvp(y: Array, xs: Any, tangents: Any) -> Array: ...
+@overload
+def jvp(y: Any, xs: Any, tangents: Any) -> Any: ...
 def jvp(y: Any, xs: Any, tangents: Any) -> Any:
     """The directional derivative of arrays, exact, by forward differentiation.
 

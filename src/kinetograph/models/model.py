@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
@@ -27,6 +27,10 @@ from .discovery import Component, discover
 from .labels import axis_names, check_coords, check_group, check_name
 from .names import assign_names, unknowns_in_scope
 from .potential import in_jax, potential
+
+if TYPE_CHECKING:
+    from ..graph.drawing import Drawing
+    from .debug import Report
 
 __all__ = ["Model", "model"]
 
@@ -378,7 +382,7 @@ class Model:
                 result = self._functions[which](flat, self.argument_values)
             return jax.tree.map(lambda r: np.asarray(r).reshape(lead + r.shape[1:]), result)
 
-    def debug(self, point: Any = None) -> Any:
+    def debug(self, point: Any = None) -> "Report":
         """Evaluate the model node by node at a point and find the first value that is not finite.
 
         Parameters
@@ -401,7 +405,7 @@ class Model:
             raise ShapeError(f"debug takes one point, got shape {free.shape}")
         return report(self, free)
 
-    def plot(self, collapse: bool = True) -> Any:
+    def plot(self, collapse: bool = True) -> "Drawing":
         """The graph of the model, as text, Mermaid, DOT or SVG; see `kg.draw_graph`.
 
         Parameters

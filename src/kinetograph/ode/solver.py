@@ -140,11 +140,12 @@ def solve(
         step = choose_first_step(trial, times.start, leaves, slopes, span)
     else:
         step = read_first_step(first_step)
-    if max_steps is None:
-        max_steps = math.ceil(1000 * max(1.0, 1e-6 / rtol) ** 0.2) + 4 * times.ends.shape[0]
-    if grad == "auto" and max_steps * _row_bytes(leaves) <= ROOM:
+    most = max_steps
+    if most is None:
+        most = math.ceil(1000 * max(1.0, 1e-6 / rtol) ** 0.2) + 4 * times.ends.shape[0]
+    if grad == "auto" and most * _row_bytes(leaves) <= ROOM:
         grad = "stack"
-    limits = Limits(int(max_steps), "error" if on_limit == "error" else "stop", grad)
+    limits = Limits(int(most), "error" if on_limit == "error" else "stop", grad)
     results, reached, stuck = integrate(trial, times, leaves, slopes, step, limits)
     if on_limit == "error":
         run_time_check(~stuck, LoopError, f"solve{place_text()}: {_SHORT}")

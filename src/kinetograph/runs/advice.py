@@ -78,9 +78,9 @@ def diagnose(tree: Any) -> list[Advice]:
 
 def _divergences(tree: Any) -> list[Advice]:
     diverging = tree["sample_stats"].dataset.get("diverging")
-    count = int(diverging.values.sum()) if diverging is not None else 0
-    if not count:
+    if diverging is None or not diverging.values.any():
         return []
+    count = int(diverging.values.sum())
     by_chain = diverging.values.sum(1)
     worst = int(by_chain.argmax())
     message = (

@@ -3,7 +3,7 @@
 import threading
 import time
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
@@ -25,6 +25,15 @@ from .progress import Progress, make_progress
 from .results import as_tree
 from .start import explain_failure
 
+if TYPE_CHECKING:
+    import xarray
+
+    class DataTree(xarray.DataTree):
+        """To type checkers: xarray says only of an item that it is a table or an array."""
+
+        def __getitem__(self, key: str) -> Any: ...
+
+
 __all__ = ["mcmc"]
 
 DEFAULT_WARMUP = 500
@@ -42,7 +51,7 @@ def mcmc(
     initial: Any = None,
     progress: bool | Progress = True,
     threads: int | None = None,
-) -> Any:
+) -> "DataTree":
     """Draw from the posterior of a model.
 
     Compiles model and sampler to one program, runs each chain on a thread of its own (on an

@@ -113,21 +113,24 @@ class Sampler(Protocol):
 
         It gives the state of a new transition from `position`.
         """
+        ...
 
-    def ask(self, state: Any, tuned: Tuned) -> Any:
+    def ask(self, state: Any, /, tuned: Tuned) -> Any:
         """The point at which the next value and gradient are wanted."""
 
-    def tell(self, state: Any, point: Position, tuned: Tuned, noise: Noise) -> Any:
+    def tell(self, state: Any, /, point: Position, tuned: Tuned, noise: Noise) -> Any:
         """The state after the value and gradient at the asked point are known."""
 
-    def finished(self, state: Any) -> Any:
+    def finished(self, state: Any, /) -> Any:
         """Whether the transition is complete."""
 
-    def end(self, state: Any) -> tuple[Position, Info]:
+    def end(self, state: Any, /) -> tuple[Position, Info]:
         """The new position, and what happened."""
+        ...
 
     def settings(self) -> dict[str, Any]:
         """The settings, for the record and for comparing samplers."""
+        ...
 
 
 def record_types(sampler: Sampler) -> dict[str, np.dtype]:

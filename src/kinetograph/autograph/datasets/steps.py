@@ -81,6 +81,7 @@ class Way(Protocol):
 
     def order(self, step: "Shuffle", reach: Reach) -> Order:
         """The orders of a loop."""
+        ...
 
 
 class Step(Protocol):
@@ -92,6 +93,7 @@ class Step(Protocol):
 
     def open(self, way: Way, reach: Reach) -> Opened:
         """The step for one loop."""
+        ...
 
 
 def _each(function: Callable[[Any], Any], rows: Callable[[], Any] | None) -> Any:

@@ -42,7 +42,7 @@ class Document(NamedTuple):
     functions: list[Any]  # users' functions
 
 
-def storable(kind: type) -> type:
+def storable[T: type](kind: T) -> T:
     """Have objects of a class, and of its subclasses in kinetograph, written and made again."""
     _KINDS[_kind_name(kind)] = kind
     return kind

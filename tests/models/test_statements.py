@@ -85,6 +85,31 @@ def test_a_cell_run_again_counts_once(cell, filename):
     assert np.isfinite(first.log_prob(np.zeros(first.free_size)))
 
 
+@pytest.mark.parametrize("identity", ["a3f0", None])
+def test_an_edited_cell_of_a_notebook_that_says_which_cell_it_is(monkeypatch, identity):
+    request = {"metadata": {} if identity is None else {"cellId": identity}}
+    shell = types.SimpleNamespace(execution_count=1, get_parent=lambda: request)
+    monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: shell))
+    names = space()
+
+    def cell(*values):
+        shell.execution_count += 1
+        for line, value in enumerate(values):  # each statement is compiled alone
+            statement = f"kg.observe(kg.data([{value}]), kg.normal(mu, 1))"
+            run("\n" * line + statement, names, f"/tmp/ipykernel_1/{hash(values)}.py")
+
+    with replaced(0):
+        cell(1.0, 2.0)
+    with replaced(0 if identity is None else 1):
+        cell(3.0, 4.0)
+    known = [[1.0], [2.0]] if identity is None else []
+    assert observed(kg.model(names["mu"])) == [*known, [3.0], [4.0]]
+    request["metadata"] = {"cellId": "b771"} if identity else {}
+    with replaced(0):
+        cell(5.0)  # another cell adds
+    assert observed(kg.model(names["mu"])) == [*known, [3.0], [4.0], [5.0]]
+
+
 @pytest.mark.parametrize("cell", ["variable", "numpy"])
 @pytest.mark.parametrize("filename", ["<cell>", "<stdin>", "{}.py"])
 def test_an_edited_cell_that_keeps_its_variable_replaces(cell, filename):

@@ -4,7 +4,8 @@ Every unknown that a statement bears on, directly or through other unknowns, hol
 lives as long as they do, whatever becomes of the data. It is replaced only when the code that made
 it runs again. Code is compiled anew each time a cell of a notebook, a line at a prompt or a module
 is run, while a loop or a function that is called repeatedly runs one compiled code several times:
-statements made from the same places in the same code objects are several statements.
+statements made from the same places in the same code objects are several statements. Where a
+notebook tells which of its cells runs, that cell is the code, edited or not.
 """
 
 import sys
@@ -30,6 +31,7 @@ class _Written(NamedTuple):
     frames: tuple[tuple[CodeType, int], ...]  # of the user's, with their places, outermost first
     variable: tuple[str, int] | None  # the global variable that held the data, and its namespace
     cell: int | None  # which run of a notebook's cell this was
+    cell_id: str | None  # of which cell, where the notebook says so
     codes: tuple[int, ...]  # the identities of the frames' codes
 
     def same_run(self, old: "_Written") -> bool:
@@ -39,7 +41,9 @@ class _Written(NamedTuple):
         return self.codes == old.codes
 
     def repeats(self, old: "_Written") -> bool:
-        """Whether this is the code of `old`, compiled anew and run once more."""
+        """Whether this is the code of `old`, or its cell as it is now, run once more."""
+        if self.cell_id is not None and self.cell_id == old.cell_id:
+            return True
         if any(_again(new, code) for new, _ in self.frames for code, _ in old.frames):
             return True
         for (new, at), (code, place) in zip(self.frames, old.frames, strict=False):
@@ -94,7 +98,7 @@ def _written(given: Any) -> _Written:
         names = _variables(given, inner.f_globals)
         variable = (names[0], id(inner.f_globals)) if names else None
     frames.reverse()
-    return _Written(tuple(frames), variable, _cell(), tuple(id(code) for code, _ in frames))
+    return _Written(tuple(frames), variable, *_cell(), tuple(id(code) for code, _ in frames))
 
 
 def _variables(given: Any, namespace: dict[str, Any]) -> list[str]:
@@ -110,11 +114,17 @@ def _node(value: Any) -> Node | None:
     return value.node if isinstance(value, Array) else None
 
 
-def _cell() -> int | None:
-    """The number of the cell that IPython is running, each statement of which is compiled alone."""
+def _cell() -> tuple[int | None, str | None]:
+    """The cell that IPython is running, each statement of which is compiled alone.
+
+    Its number, another one for every run, and its identity, which stays when it is edited: kernels
+    get it from JupyterLab, Notebook and VS Code with the request.
+    """
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
-    return getattr(shell, "execution_count", None)
+    request = shell.get_parent() if hasattr(shell, "get_parent") else {}
+    metadata = request.get("metadata") or {}
+    return getattr(shell, "execution_count", None), metadata.get("cellId")
 
 
 def above(node: Node) -> Iterator[Node]:

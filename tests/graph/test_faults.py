@@ -169,6 +169,36 @@ def test_density_of_a_model_is_nan():
     assert kg.debug([read], {z: 3.5, u: U}).first_bad.startswith("read = nan")
 
 
+OPEN = kg.data(np.array([True, False, True]))
+AGES = kg.data(np.array([30, 20, 10]))
+WEIGHTS = kg.data([0.5, 0.1, 0.2])
+
+
+def _in_a_loop(place):
+    return kg.scan(lambda n, k: (n + OPEN[place + k].astype(int), None), 0, np.arange(2))[0] > 0
+
+
+@pytest.mark.parametrize(
+    "holds",
+    [
+        lambda place: OPEN[place],
+        lambda place: AGES[place] > 15,
+        lambda place: WEIGHTS[place] > 0.3,
+        lambda place: kg.vmap(lambda i: OPEN[i])(kg.stack([place, place])).all(),
+        lambda place: kg.cond(place > 1, lambda: OPEN[place], lambda: ~OPEN[place]),
+        _in_a_loop,
+    ],
+)
+def test_density_is_nan_whatever_is_made_of_what_was_read(holds):
+    z = kg.normal(0, 1, name="z")
+    term = kg.factor(kg.where(holds(kg.floor(z).astype(int)), 0.0, -1.0) * z)
+    model = kg.model(z)
+    assert np.isfinite(model.log_prob([0.5]))
+    assert np.isnan(model.log_prob([3.5]))
+    assert np.isnan(model.gradient([3.5])).all()
+    del term
+
+
 def test_results_of_loops_are_named_as_in_code():
     @kg.function
     def first_negative(xs):

@@ -6,6 +6,7 @@ Each unknown v is a bijector f_v of its own slice of u. Everything here is trace
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -17,7 +18,7 @@ from ..distributions.family import Distribution, Variable
 from ..graph.control.derivable import REVERSE
 from ..graph.control.liveness import Places, live
 from ..graph.control.subgraph import Control, Looping, everything, loops_in
-from ..graph.faults import has_faults
+from ..graph.faults import FAULT, numbered
 from ..graph.lifted_errors import refused_derivative
 from ..graph.lower import Environment, Room, Scope, evaluate
 from ..graph.node import Data, Node, ancestors
@@ -126,9 +127,9 @@ class Density:
         return live(self.nodes, self._roots).results
 
     @cached_property
-    def has_faults(self) -> bool:
-        """Whether there are indices that may fall outside of their axes."""
-        return any(map(has_faults, everything(self.nodes)))
+    def indices(self) -> dict[Node, int]:
+        """The numbers of what has indices that may fall outside of their axes."""
+        return numbered(everything(self.nodes))
 
     @cached_property
     def loops(self) -> tuple[Looping, ...]:
@@ -166,12 +167,17 @@ class Density:
         self, free: Any, data: Environment, *, adjusted: bool = True, scope: Scope | None = None
     ) -> Any:
         """The log density of the free state; without Jacobians where `adjusted` is False."""
+        scope = replace(Scope() if scope is None else scope, indices=self.indices or None)
         environment, log_jacobian = self.values(free, data, scope)
         needed = [node for term in self.terms for node in term.needs()]
         evaluate(needed, environment, scope=scope)
         total = sum(
             (term.value(environment) for term in self.terms), start=jnp.zeros((), free.dtype)
         )
+        if FAULT in scope.trips:
+            # Nobody is told of an index outside of its axis, and what was read there, or done on
+            # account of it, may look like any other value.
+            total = jnp.where(scope.trips[FAULT].most != 0, jnp.nan, total)
         return (total + log_jacobian if adjusted else total).astype(free.dtype)
 
     def value_and_gradient(
@@ -206,7 +212,7 @@ class Density:
 
     def _spoilt(self, value: Any, gradient: Any) -> Any:
         """The gradient, but NaN where the value is: an index outside of its axis has none."""
-        return jnp.where(jnp.isnan(value), jnp.nan, gradient) if self.has_faults else gradient
+        return jnp.where(jnp.isnan(value), jnp.nan, gradient) if self.indices else gradient
 
     def targets(
         self, free: Any, targets: Sequence[Node], data: Environment, scope: Scope | None = None

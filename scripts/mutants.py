@@ -1,18 +1,22 @@
 #!/usr/bin/env python
 """How many small mistakes the tests notice: mutants of single expressions, a sample with a seed.
 
-    python scripts/mutants.py [--count 200] [--seed 1] [--limit 300] [--only PATH[:LINE]] [--list]
+    python scripts/mutants.py [--count 200] [--seed 1] [--only PATH[:LINE]] [--list]
+                              [--limit 120] [--write FILE]
 
-Each mutant is tried in a copy of the tree with the test file that mirrors its module, or the tests
-of its folder where there is none; the first failure, or running into the limit (seconds), is a
-catch. Prints a table of those that survived.
+Each mutant is tried in a copy of the tree with the everyday tests that execute its line, the
+quickest first: in a first round those of the file that mirrors its module, in a second those of
+the folder, in a third all others, in each round tests of `--limit` seconds in all. The first
+failure is a catch, and so is taking a minute more than four times what the tests take without the
+mutant. What is known from earlier runs is kept, in .cache/mutants, while the files that it rests
+on stay as they are.
 """
 
 import argparse
 import ast
-import os
+import datetime
+import json
 import random
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -21,7 +25,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-ROOT = Path(__file__).resolve().parent.parent
+from forked_tests import KEPT, ROOT, Test, Tree, digest, prepare
+
 SOURCES = Path("src/kinetograph")
 ROOMS = (
     *(f"graph/{name}.py" for name in ("special", "elementwise", "indexing", "reductions")),
@@ -67,6 +72,7 @@ class Mutant(NamedTuple):
     end: int
     old: str
     new: str
+    lines: int  # a bit for each line that a test of it may execute; -1: executed by an import
 
     def __str__(self) -> str:
         return f"{self.path}:{self.line}: `{self.old}` -> `{self.new}`"
@@ -102,17 +108,25 @@ def changed(node: ast.AST) -> Iterator[ast.expr]:
             yield ast.Call(ast.Name(NAMES[name], context), arguments, keywords)
 
 
-def expressions(node: ast.AST) -> Iterator[ast.AST]:
-    """What is computed: no annotations, decorators, messages or texts."""
+def expressions(
+    node: ast.AST, inside: bool = False, first: int | None = None
+) -> Iterator[tuple[ast.AST, int | None]]:
+    """What is computed: no annotations, decorators, messages or texts.
+
+    Each with the first line of its statement, None where that is not inside of a function.
+    """
     for field, value in ast.iter_fields(node):
         if field in ("annotation", "returns", "decorator_list", "bases"):
             continue
+        body = field == "body" and isinstance(node, (ast.FunctionDef, ast.Lambda))
         for child in value if isinstance(value, list) else [value]:
             if isinstance(child, (ast.Raise, ast.JoinedStr)) or not isinstance(child, ast.AST):
                 continue
+            begins = body or (inside and isinstance(child, ast.stmt))
+            start = child.lineno if begins else first
             if isinstance(child, ast.expr):
-                yield child
-            yield from expressions(child)
+                yield child, start
+            yield from expressions(child, inside or body, start)
 
 
 def mutants(path: Path) -> Iterator[Mutant]:
@@ -121,64 +135,80 @@ def mutants(path: Path) -> Iterator[Mutant]:
     starts = [0]
     for line in data.splitlines(keepends=True):
         starts.append(starts[-1] + len(line))
-    for node in expressions(ast.parse(data)):
+    for node, first in expressions(ast.parse(data)):
         start = starts[node.lineno - 1] + node.col_offset
         end = starts[node.end_lineno - 1] + node.end_col_offset
         old = ast.unparse(node)
+        lines = -1 if first is None else sum(1 << n for n in range(first, node.end_lineno + 1))
         for other in changed(node):
             new = ast.unparse(ast.fix_missing_locations(other))
             if new != old:
-                yield Mutant(path, node.lineno, start, end, old, new)
+                yield Mutant(path, node.lineno, start, end, old, new, lines)
 
 
-def tests_of(path: Path) -> Path:
-    """The tests that mirror a module."""
+def rounds(tree: Tree, path: Path) -> list[list[Path]]:
+    """The files of tests for a module: its mirror, the others of its folder, all others."""
     folder = Path("tests") / path.relative_to(SOURCES).parent
-    mirror = folder / f"test_{path.name}"
-    if (ROOT / mirror).exists():
-        return mirror
-    while not list((ROOT / folder).glob("**/test_*.py")):
-        folder = folder.parent
-    return folder
+    mirror = [file for file in [folder / f"test_{path.name}"] if (tree.folder / file).exists()]
+    near = [file for file in tree.files(Path(*folder.parts[:2])) if file not in mirror]
+    near.sort(key=lambda file: file.parent != folder)
+    return [mirror, near, [f for f in tree.files(Path("tests")) if f not in (*mirror, *near)]]
 
 
-def passes(tree: Path, tests: Path, limit: float) -> bool:
-    """Whether the tests pass in a copy, which shares no compiled programs with others."""
-    environment = {**os.environ, "PYTHONPATH": str(tree / "src"), "KINETOGRAPH_CACHE": "off"}
-    environment["PYTHONDONTWRITEBYTECODE"] = "1"
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
+def tests_of(mutant: Mutant, files: list[Path], tree: Tree, limit: float) -> dict[str, Test]:
+    """The tests that execute a mutant, the quickest first, of so many seconds."""
+    name = str(mutant.path)
+    tests = {n: t for file in files for n, t in tree.sound(file, mutant.path).items()}
+    chosen, left = {}, limit
+    for test in sorted(tests, key=lambda n: tests[n].seconds):
+        left -= tests[test].seconds
+        if left > 0 and tests[test].lines.get(name, 0) & mutant.lines:
+            chosen[test] = tests[test]
+        elif left > 0:
+            left += tests[test].seconds
+    return chosen
+
+
+class Record:
+    """The test that caught a mutant, by mutant, while its module and the test are the same."""
+
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
+        self.place = KEPT / "record.json"
+        self.known: dict[str, list[str]] = {}
+        self._read()
+
+    def catch(self, mutant: Mutant) -> str | None:
+        catch, *digests = self.known.get(str(mutant), [""])
+        return catch if catch and digests == self._digests(mutant, catch) else None
+
+    def note(self, mutant: Mutant, catch: str) -> None:
+        self._read()
+        self.known[str(mutant)] = [catch, *self._digests(mutant, catch)]
+        self.place.parent.mkdir(parents=True, exist_ok=True)
+        self.place.write_text(json.dumps(self.known, indent=1))
+
+    def _read(self) -> None:
+        self.known = json.loads(self.place.read_text()) if self.place.exists() else {}
+
+    def _digests(self, mutant: Mutant, catch: str) -> list[str]:
+        files = [self.tree.folder / mutant.path, self.tree.folder / catch.split("::")[0]]
+        return [digest(file) for file in files if file.is_file()]
+
+
+def tried(mutant: Mutant, tests: dict[str, Test], tree: Tree) -> str | None:
+    """The test that catches a mutant."""
+    target = tree.folder / mutant.path
+    data = target.read_bytes()
+    target.write_bytes(data[: mutant.start] + f"({mutant.new})".encode() + data[mutant.end :])
     try:
-        made = subprocess.run(
-            [*command, "-m", "not slow", str(tests)],
-            cwd=tree,
-            env=environment,
-            timeout=limit,
-            capture_output=True,
-        )
-    except subprocess.TimeoutExpired:
-        return False
-    return made.returncode == 0
+        return tree.failing(tests)
+    finally:
+        target.write_bytes(data)
 
 
-def copy(tree: Path) -> None:
-    """The files that git knows or would take."""
-    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    listed = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, text=True)
-    for name in filter(None, listed.stdout.split("\0")):
-        if (ROOT / name).is_file():
-            (tree / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, tree / name)
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--count", type=int, default=200)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--limit", type=float, default=300.0, help="seconds for one mutant")
-    parser.add_argument("--only", action="append", help="a file, or file:line, of src/kinetograph")
-    parser.add_argument("--list", action="store_true", help="show the mutants, and try none")
-    options = parser.parse_args()
-
+def chosen(options: argparse.Namespace) -> list[Mutant]:
+    """The sample."""
     rooms = dict.fromkeys(p.split(":")[0] for p in options.only) if options.only else ROOMS
     found = [SOURCES / room for room in rooms]
     files = [
@@ -189,40 +219,78 @@ def main() -> None:
         wanted = {place for place in options.only if ":" in place}
         at = [f"{m.path.relative_to(SOURCES)}:{m.line}" for m in every]
         every = [m for m, place in zip(every, at, strict=True) if not wanted or place in wanted]
-    chosen = random.Random(options.seed).sample(every, min(options.count, len(every)))
-    print(f"{len(chosen)} of {len(every)} mutants, seed {options.seed}", flush=True)
+    sample = random.Random(options.seed).sample(every, min(options.count, len(every)))
+    print(f"{len(sample)} of {len(every)} mutants, seed {options.seed}", flush=True)
+    return sample
+
+
+def table(sample: list[Mutant], record: Record) -> str:
+    """The study in Markdown."""
+    catches = {mutant: record.catch(mutant) for mutant in sample}
+    survivors = [mutant for mutant in sample if catches[mutant] is None]
+    caught = len(sample) - len(survivors)
+    commit = subprocess.run(
+        ["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True
+    )
+    lines = [
+        "# Mutants\n",
+        f"{datetime.date.today()}, commit {commit.stdout.strip()}: "
+        f"`python scripts/{' '.join([Path(sys.argv[0]).name, *sys.argv[1:]])}`\n",
+        f"{caught} of {len(sample)} caught ({caught / max(len(sample), 1):.1%}).\n",
+    ]
+    if survivors:
+        lines += ["| survivor | was | is |\n|---|---|---|"]
+        lines += [f"| {_place(m)} | {_code(m.old)} | {_code(m.new)} |" for m in survivors]
+        lines += [""]
+    lines += ["| caught | was | is | by |\n|---|---|---|---|"]
+    for m in sorted(sample):
+        if catches[m]:
+            by = catches[m].removeprefix("tests/")
+            lines += [f"| {_place(m)} | {_code(m.old)} | {_code(m.new)} | {_code(by)} |"]
+    return "\n".join(lines) + "\n"
+
+
+def _place(mutant: Mutant) -> str:
+    return f"{mutant.path.relative_to(SOURCES)}:{mutant.line}"
+
+
+def _code(text: str) -> str:
+    return f"`{text}`".replace("|", "\\|")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--count", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--limit", type=float, default=120.0, help="seconds of tests in each round")
+    parser.add_argument("--only", action="append", help="a file, or file:line, of src/kinetograph")
+    parser.add_argument("--list", action="store_true", help="show the mutants, and try none")
+    parser.add_argument("--write", type=Path, help="a file for the result, in Markdown")
+    options = parser.parse_args()
+    sample = chosen(options)
     if options.list:
-        print("\n".join(map(str, chosen)))
+        print("\n".join(map(str, sample)))
         return
 
-    sound: dict[Path, bool] = {}
-    survivors = []
+    prepare()
     with tempfile.TemporaryDirectory() as folder:
-        tree = Path(folder)
-        copy(tree)
-        for mutant in chosen:
-            tests = tests_of(mutant.path)
-            if tests not in sound:
-                sound[tests] = passes(tree, tests, 3 * options.limit)
-            if not sound[tests]:
-                sys.exit(f"{tests} fails without any mutant: nothing can be said")
-            target = tree / mutant.path
-            data = target.read_bytes()
-            target.write_bytes(
-                data[: mutant.start] + f"({mutant.new})".encode() + data[mutant.end :]
-            )
-            begun = time.monotonic()
-            survived = passes(tree, tests, options.limit)
-            target.write_bytes(data)
-            survivors += [mutant] if survived else []
-            word = "SURVIVED" if survived else "caught"
-            print(f"{word:8} {time.monotonic() - begun:5.0f} s  {mutant}", flush=True)
-    caught = len(chosen) - len(survivors)
-    print(f"\n{caught} of {len(chosen)} caught ({caught / max(len(chosen), 1):.1%})")
-    if survivors:
-        print("\n| survivor | was | is |\n|---|---|---|")
-    for m in survivors:
-        print(f"| {m.path}:{m.line} | `{m.old}` | `{m.new}` |")
+        tree = Tree(Path(folder))
+        record = Record(tree)
+        left = sorted(mutant for mutant in sample if not record.catch(mutant))
+        for number in range(3):
+            for mutant in left:
+                tests = tests_of(mutant, rounds(tree, mutant.path)[number], tree, options.limit)
+                begun = time.monotonic()
+                if catch := tried(mutant, tests, tree):
+                    record.note(mutant, catch)
+                seconds = time.monotonic() - begun
+                word = f"caught by {catch}" if catch else f"survived {len(tests)} tests"
+                print(f"{number + 1} {seconds:5.0f} s  {mutant}: {word}", flush=True)
+            left = [mutant for mutant in left if not record.catch(mutant)]
+        made = table(sample, record)
+    print(made)
+    if options.write:
+        options.write.write_text(made)
 
 
 if __name__ == "__main__":

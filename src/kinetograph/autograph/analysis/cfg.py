@@ -115,10 +115,6 @@ class FlowGraph:
                 return None
             case ast.FunctionDef() if getattr(node, "inlined", False):
                 return self._step(self._perhaps(point, node), binds=node.name)
-            case ast.FunctionDef() if getattr(node, "inlined", False):
-                around = self._step(point)  # a pattern that does not fit binds nothing
-                self._link(self._step(point, node), around)
-                return around
             case _:
                 return self._step(point, node)
 

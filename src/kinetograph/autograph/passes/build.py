@@ -153,7 +153,7 @@ def is_opaque(node: ast.AST) -> bool:
     return known
 
 
-def yields(node: ast.FunctionDef | ast.Lambda) -> ast.AST | None:
+def yields(node: ast.FunctionDef | ast.Lambda) -> ast.expr | None:
     """What makes a function a generator, if it is one."""
     pending: list[ast.AST] = list(node.body) if isinstance(node.body, list) else [node.body]
     while pending:

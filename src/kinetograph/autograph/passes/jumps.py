@@ -63,7 +63,7 @@ def lower_jumps(node: ast.FunctionDef, namer: Namer) -> None:
         first = _docstring(lowered)
         lowered[first:first] = [located(s, node.body[0]) for s in start]
         lowered.append(located(end, node.body[-1]))
-    node.body = _without_unread(lowered, namer.generated, function.needed, returned and function)
+    node.body = _without_unread(lowered, namer.generated, function)
 
 
 def _docstring(body: Sequence[ast.stmt]) -> int:
@@ -265,17 +265,17 @@ class _Lowering:
 
 
 def _without_unread(
-    body: list[ast.stmt], generated: set[str], needed: set[str], function: "_Function | bool"
+    body: list[ast.stmt], generated: set[str], function: "_Function"
 ) -> list[ast.stmt]:
     """Statements without assignments to flags that nobody reads."""
-    value = function.value if isinstance(function, _Function) else ""
+    kept = {function.value, *function.needed}
 
     class Sweeper(ast.NodeTransformer):
         def visit_Assign(self, node: ast.Assign) -> ast.stmt | None:
             target = node.targets[0]
             flag = isinstance(target, ast.Name) and target.id in generated
             constant = isinstance(node.value, ast.Constant) and isinstance(node.value.value, bool)
-            if flag and constant and target.id != value and target.id not in needed:  # type: ignore[attr-defined]
+            if flag and constant and target.id not in kept:  # type: ignore[attr-defined]
                 return None
             return node
 

@@ -10,9 +10,9 @@ __all__ = ["Unsupported", "refuse_unsupported"]
 class Unsupported(Exception):
     """A construct that cannot become graph."""
 
-    def __init__(self, text: str, node: ast.AST) -> None:
+    def __init__(self, text: str, node: ast.stmt | ast.expr) -> None:
         super().__init__(text)
-        self.line: int = getattr(node, "lineno", 0)
+        self.line = node.lineno
 
 
 def refuse_unsupported(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> None:

@@ -4,23 +4,24 @@
     python scripts/mutants.py [--count 200] [--seed 1] [--only PATH[:LINE]] [--list]
                               [--limit 120] [--write FILE]
 
-Each mutant is tried in a copy of the tree with the everyday tests that execute its line, the
-quickest first: in a first round those of the file that mirrors its module, in a second those of
-the folder, in a third all others, in each round tests of `--limit` seconds in all. The first
-failure is a catch, and so is taking a minute more than four times what the tests take without the
-mutant. What is known from earlier runs is kept, in .cache/mutants, while the files that it rests
-on stay as they are.
+Each mutant is tried in a copy of the tree with the everyday tests that execute its line: first
+those of the file that mirrors its module, then of one, two, four ... other files, those of its
+folder before those of others, in each round tests of `--limit` seconds, the quickest first. The
+first failure is a catch, and so is taking a minute more than four times what the tests take
+without the mutant. What is known from earlier runs is kept, in .cache/mutants, while the files
+that it rests on stay as they are.
 """
 
 import argparse
 import ast
 import datetime
+import hashlib
 import json
-import random
 import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -146,26 +147,51 @@ def mutants(path: Path) -> Iterator[Mutant]:
                 yield Mutant(path, node.lineno, start, end, old, new, lines)
 
 
-def rounds(tree: Tree, path: Path) -> list[list[Path]]:
-    """The files of tests for a module: its mirror, the others of its folder, all others."""
+def drawn(every: list[Mutant], count: int, seed: int) -> list[Mutant]:
+    """A sample that changes little where the sources change little: by a hash of each mutant."""
+    seen: Counter[tuple[object, ...]] = Counter()
+    ranks = {}
+    for mutant in every:
+        what = mutant.path, mutant.old, mutant.new
+        ranks[mutant] = hashlib.sha256(repr((seed, seen[what], *map(str, what))).encode()).digest()
+        seen[what] += 1
+    return sorted(every, key=ranks.__getitem__)[:count]
+
+
+def rounds(tree: Tree, path: Path) -> Iterator[list[Path]]:
+    """The files of tests for a module, the likeliest first: its mirror, then more and more."""
     folder = Path("tests") / path.relative_to(SOURCES).parent
-    mirror = [file for file in [folder / f"test_{path.name}"] if (tree.folder / file).exists()]
-    near = [file for file in tree.files(Path(*folder.parts[:2])) if file not in mirror]
-    near.sort(key=lambda file: file.parent != folder)
-    return [mirror, near, [f for f in tree.files(Path("tests")) if f not in (*mirror, *near)]]
+    mirror = folder / f"test_{path.name}"
+
+    def far(file: Path) -> tuple[bool, ...]:
+        mentions = path.stem in (tree.folder / file).read_text()
+        near = file.is_relative_to(Path(*folder.parts[:2]))
+        return file != mirror, not near, file.parent != folder, not mentions
+
+    files = sorted(tree.files(Path("tests")), key=far)
+    if mirror not in files:
+        yield []
+    count = 1
+    while files:
+        yield files[:count]
+        files = files[count:]
+        count *= 2
 
 
 def tests_of(mutant: Mutant, files: list[Path], tree: Tree, limit: float) -> dict[str, Test]:
     """The tests that execute a mutant, the quickest first, of so many seconds."""
-    name = str(mutant.path)
     tests = {n: t for file in files for n, t in tree.sound(file, mutant.path).items()}
-    chosen, left = {}, limit
-    for test in sorted(tests, key=lambda n: tests[n].seconds):
-        left -= tests[test].seconds
-        if left > 0 and tests[test].lines.get(name, 0) & mutant.lines:
-            chosen[test] = tests[test]
-        elif left > 0:
-            left += tests[test].seconds
+    name = str(mutant.path)
+    found = {n: t for n, t in tests.items() if t.lines.get(name, 0) & mutant.lines}
+    if not found and mutant.lines == -1:
+        # Of a module without functions no test executes anything.
+        folder = "/".join(("tests", *mutant.path.relative_to(SOURCES).parts[:1]))
+        found = {n: t for n, t in tests.items() if n.startswith(folder)}
+    chosen: dict[str, Test] = {}
+    for test in sorted(found, key=lambda n: found[n].seconds):
+        limit -= found[test].seconds
+        if limit > 0:
+            chosen[test] = found[test]
     return chosen
 
 
@@ -219,7 +245,7 @@ def chosen(options: argparse.Namespace) -> list[Mutant]:
         wanted = {place for place in options.only if ":" in place}
         at = [f"{m.path.relative_to(SOURCES)}:{m.line}" for m in every]
         every = [m for m, place in zip(every, at, strict=True) if not wanted or place in wanted]
-    sample = random.Random(options.seed).sample(every, min(options.count, len(every)))
+    sample = drawn(every, options.count, options.seed)
     print(f"{len(sample)} of {len(every)} mutants, seed {options.seed}", flush=True)
     return sample
 
@@ -277,9 +303,11 @@ def main() -> None:
         tree = Tree(Path(folder))
         record = Record(tree)
         left = sorted(mutant for mutant in sample if not record.catch(mutant))
-        for number in range(3):
+        files = {mutant.path: list(rounds(tree, mutant.path)) for mutant in left}
+        for number in range(max(map(len, files.values()), default=0)):
             for mutant in left:
-                tests = tests_of(mutant, rounds(tree, mutant.path)[number], tree, options.limit)
+                batch = files[mutant.path][number : number + 1]
+                tests = tests_of(mutant, *batch or [[]], tree, options.limit)
                 begun = time.monotonic()
                 if catch := tried(mutant, tests, tree):
                     record.note(mutant, catch)

@@ -373,7 +373,7 @@ def stop_gradient(x: Operand) -> Node:
     return Apply(STOP_GRADIENT, (node,), node.shape, node.dtype)
 
 
-def round_to(x: Operand, decimals: int = 0) -> Node:
+def round_to(x: Operand, decimals: int) -> Node:
     """x rounded to the given number of decimals, halves to even."""
     if decimals == 0:
         return elementwise("rint", x)

@@ -7,6 +7,7 @@ import pytest
 
 import kinetograph as kg
 from kinetograph.autograph import operators as ag
+from kinetograph.graph.messages import describe
 
 VALUES = [0, 1, "", "a", [], [0], None, 2.5, np.float64(0), np.bool_(True)]
 
@@ -75,6 +76,21 @@ def test_lazily():
     f = kg.function(program)
     for v in (-1.0, 0.5, 2.0):
         assert [bool(r) for r in f(v)] == [v > 1, v <= 0 or v > 1]
+
+
+@pytest.mark.parametrize(("sines", "together"), [(14, True), (15, False)])
+def test_a_little_arithmetic_is_no_branch(sines, together):
+    """An operand of up to sixteen operations and numbers is computed at once."""
+    x = kg.placeholder(name="x")
+
+    def operand():
+        y = x
+        for _ in range(sines):
+            y = kg.sin(y)
+        return y > 0  # one more, and a number
+
+    text = describe(ag.and_(x > 0, operand).node)
+    assert text.startswith("logical_and(") == together
 
 
 def test_chains():

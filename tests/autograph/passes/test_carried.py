@@ -32,6 +32,7 @@ def states(source, **options):
         ("g = lambda: x\nx = 0\nif a: x = 1\nreturn g()", ((), ("x",), ())),
         ("if a: n.k = 1\nreturn n", (("n.k",), (), ())),
         ("if a: n.append(1)\nreturn a", (("n",), (), ())),
+        ("if a:\n    x = []\n    x.append(1)\nreturn a", ((), (), ())),
         ("if a: n += 1\nreturn a", (("n",), (), ())),
         ("while n: n = n - 1", ((), (), ("n",))),
         ("for i in a: n = n + i\nreturn n", (("n",), (), ())),

@@ -236,3 +236,12 @@ def test_the_form_survives_a_file(tmp_path):
     kg.save_graph(tmp_path / "loop.kg", i)
     loaded = kg.load_graph(tmp_path / "loop.kg")
     assert loaded.loop.context.describe() == i.loop.context.describe()
+
+
+def test_an_operation_of_more_than_forty_characters_has_a_line_of_its_own():
+    results = []
+    for length in (40, 41):
+        x = kg.placeholder(name="x" * (length - len("arctan(/switch:1)")))
+        z = kg.cond(x > 2, lambda: kg.arctan(x) * 2, lambda: 0.0)
+        results.append(wiring(contexts(z)[0].describe())["switch_t/result"])
+    assert [result.startswith("arctan(xxx") for result in results] == [True, False]

@@ -326,3 +326,9 @@ def test_states_of_functions_are_their_own():
     assert (f.state[s], g.state[s]) == (2, 2)
     f.state[s] = 10
     assert (f(1.0), g(1.0)) == (11, 4)
+
+
+def test_the_first_value_cannot_be_changed_where_it_is_shown():
+    (value,) = kg.debug(kg.state(np.zeros(2))).values
+    with pytest.raises(ValueError, match="read-only"):
+        value[0] = 1.0

@@ -9,6 +9,7 @@ import importlib
 import multiprocessing
 import os
 import pickle
+import resource
 import shutil
 import signal
 import subprocess
@@ -29,7 +30,7 @@ SLOWLY_IMPORTED = ("scipy.stats", "scipy.special", "hypothesis.strategies", "mpm
 class Test(NamedTuple):
     """A test that passes: what it takes, and by file a bit for each line that it executes."""
 
-    seconds: float
+    seconds: float  # of processors, which do not depend on what else the machine does
     lines: dict[str, int]
 
 
@@ -56,10 +57,10 @@ class Plugin:
         self.lines, failed, self.failed = {}, self.failed, None
         if self.wanted is None:
             sys.monitoring.restart_events()
-        begun = time.monotonic()
+        begun = time.process_time()
         made = yield
         if self.failed is None:
-            self.tests[item.nodeid] = Test(time.monotonic() - begun, self.lines)
+            self.tests[item.nodeid] = Test(time.process_time() - begun, self.lines)
         self.failed = failed or self.failed
         return made
 
@@ -69,7 +70,7 @@ class Plugin:
 
     def pytest_collectreport(self, report: Any) -> None:
         if report.failed:
-            self.failed = self.failed or report.nodeid
+            self.failed = self.failed or f"{report.nodeid}::"
 
     def trace(self) -> None:
         monitoring = sys.monitoring
@@ -104,14 +105,18 @@ class Tree:
     def files(self, folder: Path) -> list[Path]:
         return sorted(p.relative_to(self.folder) for p in (self.folder / folder).rglob("test_*.py"))
 
+    def known(self, file: Path) -> bool:
+        """Whether a sound run of a file has been made before."""
+        return self._place(file).exists()
+
     def sound(self, file: Path, module: Path) -> dict[str, Test]:
         """The tests of a file that pass without any mutant, with the lines that they execute."""
         if file not in self._sound:
-            place = KEPT / "sound" / f"{str(file).replace('/', '.')}.pickle"
+            place = self._place(file)
             known = self._digests(file)
             kept = pickle.loads(place.read_bytes()) if place.exists() else ({}, {})
             if any(kept[0].get(p) != known[p] for p in (str(file), str(module))):
-                plugin, _ = self._run([file], None, 3600.0)
+                plugin, _ = self._run([file], None, 3600)
                 if plugin is None:
                     sys.exit(f"{file} cannot be run: see {self.folder / 'log'}")
                 kept = known, plugin.tests
@@ -121,31 +126,35 @@ class Tree:
         return self._sound[file]
 
     def failing(self, tests: dict[str, Test]) -> str | None:
-        """The first of the tests that fails, or "time" if they take far longer than they should."""
+        """The first of the tests that fails, or "time::" if they take far too long."""
         if not tests:
             return None
         files = dict.fromkeys(Path(name.split("::")[0]) for name in tests)
-        limit = 60.0 + 4.0 * sum(test.seconds for test in tests.values())
+        limit = 30 + 4 * round(sum(test.seconds for test in tests.values()))
         plugin, code = self._run(files, {n: t.seconds for n, t in tests.items()}, limit)
         if plugin is None:
-            return "crash" if code else "time"
-        return plugin.failed or (None if code in (0, 5) else "pytest")
+            return "time::" if code in (None, -signal.SIGXCPU) else "crash::"
+        return plugin.failed or (None if code in (0, 5) else "pytest::")
+
+    @staticmethod
+    def _place(file: Path) -> Path:
+        return KEPT / "sound" / f"{str(file).replace('/', '.')}.pickle"
 
     def _digests(self, file: Path) -> dict[str, str]:
         files = [self.folder / file, *(self.folder / "src").rglob("*.py")]
         return {str(p.relative_to(self.folder)): digest(p) for p in files}
 
     def _run(
-        self, files: Iterable[Path], wanted: dict[str, float] | None, limit: float
+        self, files: Iterable[Path], wanted: dict[str, float] | None, limit: int
     ) -> tuple[Plugin | None, int | None]:
         """What a fork finds, or None where it ends without an answer, and its exit code, if any."""
         answer = self.folder / "answer"
         answer.unlink(missing_ok=True)
         process = multiprocessing.get_context("fork").Process(
-            target=self._in_fork, args=(list(map(str, files)), wanted, answer)
+            target=self._in_fork, args=(list(map(str, files)), wanted, limit, answer)
         )
         process.start()
-        process.join(limit)
+        process.join(600 + 20 * limit)  # for what waits in vain
         code = process.exitcode
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
@@ -154,8 +163,11 @@ class Tree:
             return None, code
         return pickle.loads(answer.read_bytes())
 
-    def _in_fork(self, files: list[str], wanted: dict[str, float] | None, answer: Path) -> None:
+    def _in_fork(
+        self, files: list[str], wanted: dict[str, float] | None, limit: int, answer: Path
+    ) -> None:
         os.setsid()
+        resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 5))
         log = os.open(self.folder / "log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         os.dup2(log, 1)
         os.dup2(log, 2)

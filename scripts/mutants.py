@@ -2,14 +2,14 @@
 """How many small mistakes the tests notice: mutants of single expressions, a sample with a seed.
 
     python scripts/mutants.py [--count 200] [--seed 1] [--only PATH[:LINE]] [--list]
-                              [--limit 120] [--write FILE]
+                              [--limit 60] [--write FILE]
 
 Each mutant is tried in a copy of the tree with the everyday tests that execute its line: first
-those of the file that mirrors its module, then of one, two, four ... other files, those of its
-folder before those of others, in each round tests of `--limit` seconds, the quickest first. The
-first failure is a catch, and so is taking a minute more than four times what the tests take
-without the mutant. What is known from earlier runs is kept, in .cache/mutants, while the files
-that it rests on stay as they are.
+those of the file that mirrors its module, then of more and more other files, those of its folder
+and those whose lines are known before others, in each round tests of `--limit` seconds, the
+quickest first. The first failure is a catch, and so is taking half a minute more than four times
+what the tests take without the mutant, in seconds of the processor. What is known from earlier
+runs is kept, in .cache/mutants, while the files that it rests on stay as they are.
 """
 
 import argparse
@@ -164,14 +164,15 @@ def rounds(tree: Tree, path: Path) -> Iterator[list[Path]]:
     mirror = folder / f"test_{path.name}"
 
     def far(file: Path) -> tuple[bool, ...]:
-        mentions = path.stem in (tree.folder / file).read_text()
         near = file.is_relative_to(Path(*folder.parts[:2]))
-        return file != mirror, not near, file.parent != folder, not mentions
+        mentions = path.stem in (tree.folder / file).read_text()
+        return not near, not tree.known(file), file.parent != folder, not mentions
 
-    files = sorted(tree.files(Path("tests")), key=far)
-    if mirror not in files:
-        yield []
-    count = 1
+    files = sorted((f for f in tree.files(Path("tests")) if f != mirror), key=far)
+    yield [mirror] if (tree.folder / mirror).exists() else []
+    known = sum(not any(far(file)[:2]) for file in files)
+    yield files[:known]
+    files, count = files[known:], 1
     while files:
         yield files[:count]
         files = files[count:]
@@ -196,30 +197,39 @@ def tests_of(mutant: Mutant, files: list[Path], tree: Tree, limit: float) -> dic
 
 
 class Record:
-    """The test that caught a mutant, by mutant, while its module and the test are the same."""
+    """By mutant the test that caught it, and the files of tests that it survived.
+
+    It counts while the module and the tests are the same.
+    """
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
         self.place = KEPT / "record.json"
-        self.known: dict[str, list[str]] = {}
+        self.known: dict[str, dict[str, str]] = {}  # tests, and digests
         self._read()
 
     def catch(self, mutant: Mutant) -> str | None:
-        catch, *digests = self.known.get(str(mutant), [""])
-        return catch if catch and digests == self._digests(mutant, catch) else None
+        held = self.known.get(str(mutant), {})
+        return next((t for t, d in held.items() if "::" in t and d == self._state(mutant, t)), None)
 
-    def note(self, mutant: Mutant, catch: str) -> None:
+    def untried(self, mutant: Mutant, files: list[Path]) -> list[Path]:
+        held = self.known.get(str(mutant), {})
+        return [file for file in files if held.get(str(file)) != self._state(mutant, str(file))]
+
+    def note(self, mutant: Mutant, files: list[Path], catch: str | None) -> None:
         self._read()
-        self.known[str(mutant)] = [catch, *self._digests(mutant, catch)]
+        held = self.known.setdefault(str(mutant), {})
+        for test in [catch] if catch else map(str, files):
+            held[test] = self._state(mutant, test)
         self.place.parent.mkdir(parents=True, exist_ok=True)
         self.place.write_text(json.dumps(self.known, indent=1))
 
     def _read(self) -> None:
         self.known = json.loads(self.place.read_text()) if self.place.exists() else {}
 
-    def _digests(self, mutant: Mutant, catch: str) -> list[str]:
-        files = [self.tree.folder / mutant.path, self.tree.folder / catch.split("::")[0]]
-        return [digest(file) for file in files if file.is_file()]
+    def _state(self, mutant: Mutant, test: str) -> str:
+        files = [self.tree.folder / mutant.path, self.tree.folder / test.split("::")[0]]
+        return " ".join(digest(file)[:16] for file in files if file.is_file())
 
 
 def tried(mutant: Mutant, tests: dict[str, Test], tree: Tree) -> str | None:
@@ -288,7 +298,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--limit", type=float, default=120.0, help="seconds of tests in each round")
+    parser.add_argument("--limit", type=float, default=60.0, help="seconds of tests in each round")
     parser.add_argument("--only", action="append", help="a file, or file:line, of src/kinetograph")
     parser.add_argument("--list", action="store_true", help="show the mutants, and try none")
     parser.add_argument("--write", type=Path, help="a file for the result, in Markdown")
@@ -306,14 +316,16 @@ def main() -> None:
         files = {mutant.path: list(rounds(tree, mutant.path)) for mutant in left}
         for number in range(max(map(len, files.values()), default=0)):
             for mutant in left:
-                batch = files[mutant.path][number : number + 1]
-                tests = tests_of(mutant, *batch or [[]], tree, options.limit)
+                batch = [*files[mutant.path], *[[]] * number][number]
+                batch = record.untried(mutant, batch)
+                tests = tests_of(mutant, batch, tree, options.limit)
                 begun = time.monotonic()
-                if catch := tried(mutant, tests, tree):
-                    record.note(mutant, catch)
+                catch = tried(mutant, tests, tree)
+                record.note(mutant, batch, catch)
                 seconds = time.monotonic() - begun
                 word = f"caught by {catch}" if catch else f"survived {len(tests)} tests"
-                print(f"{number + 1} {seconds:5.0f} s  {mutant}: {word}", flush=True)
+                if tests:
+                    print(f"{number + 1} {seconds:5.0f} s  {mutant}: {word}", flush=True)
             left = [mutant for mutant in left if not record.catch(mutant)]
         made = table(sample, record)
     print(made)

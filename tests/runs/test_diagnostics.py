@@ -99,6 +99,13 @@ def test_targets_checked_together_or_alone_give_the_same(monkeypatch):
             np.testing.assert_array_equal(rhats[name], quick(draws)[0])
 
 
+def test_small_targets_are_checked_together_and_large_ones_alone(monkeypatch):
+    monkeypatch.setattr(diagnostics, "_PART", 1000)
+    sizes = {"none": 0, "a": 100, "b": 300, "c": 900, "large": 2000, "d": 10}
+    groups = diagnostics._together({name: np.zeros((1, size)) for name, size in sizes.items()})
+    assert groups == [["none", "a", "b"], ["c"], ["large"], ["d"]]
+
+
 def test_the_quick_check_has_the_same_bulk_size_and_nearly_the_same_rhat():
     for x in CASES.values():
         r, size = quick(x)

@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 import kinetograph as kg
+from kinetograph.distributions.support import CholeskyCorrelation, CorrelationMatrix
 
 ENDS = {
     "exponential": (lambda: kg.exponential([1.0, 2.0]), stats.expon(scale=[1.0, 0.5]), 0.0),
@@ -68,3 +69,25 @@ def test_zeros_of_simplexes():
     value = model.log_prob([0.0, 0.0]) - stats.norm.logpdf([0.0, 0.0]).sum()
     assert float(value) == pytest.approx(wanted, rel=1e-10)
     kg.categorical([0.0, 0.4, 0.6])  # a category that never occurs is allowed
+
+
+def test_factors_of_correlation_matrices():
+    cases = {
+        "a factor": [[1.0, 0.0], [0.6, 0.8]],
+        "not triangular": [[0.6, 0.8], [0.6, 0.8]],
+        "a negative diagonal": [[1.0, 0.0], [0.6, -0.8]],
+        "a long row": [[1.0, 0.0], [0.6, 0.9]],
+    }
+    found = CholeskyCorrelation().contains(np.array(list(cases.values())))
+    assert found.tolist() == [True, False, False, False]
+
+
+def test_correlation_matrices():
+    cases = {
+        "a matrix": [[1.0, 0.5], [0.5, 1.0]],
+        "not symmetric": [[1.0, 0.4], [0.5, 1.0]],
+        "a long diagonal": [[1.0, 0.5], [0.5, 1.1]],
+        "indefinite": [[1.0, 1.5], [1.5, 1.0]],
+    }
+    found = CorrelationMatrix().contains(np.array(list(cases.values())))
+    assert found.tolist() == [True, False, False, False]

@@ -1,5 +1,6 @@
 """Every univariate family against scipy.stats: values, totals, gradients, tails, integrals."""
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -578,3 +579,23 @@ def test_slopes_scale_where_squares_are_out_of_range():
             for slope in slopes:
                 scaled = np.asarray(slope) * scales
                 np.testing.assert_allclose(scaled, scaled[0], rtol=1e-12, err_msg=name)
+
+
+@pytest.mark.parametrize(
+    ("names", "defaults"),
+    [
+        ("normal lognormal cauchy student laplace logistic uniform", [0.0, 1.0]),
+        ("half_normal half_cauchy exponential gamma inverse_gamma lkj_correlation", [1.0]),
+    ],
+)
+def test_without_parameters_it_is_the_standard_form(names, defaults):
+    for name in names.split():
+        given = [p.default for p in inspect.signature(getattr(kg, name)).parameters.values()]
+        assert [value for value in given if isinstance(value, float)] == defaults, name
+
+
+def test_many_logits_do_not_overflow():
+    """The total has one logarithm for the product of many factors between 1 and 2."""
+    with x64():
+        total = FAMILIES["bernoulli_logit"].log_density_total(np.ones(200_001), np.zeros(200_001))
+    assert float(total) == pytest.approx(-200_001 * np.log(2.0), rel=1e-12)

@@ -243,6 +243,15 @@ def test_what_is_not_linear_or_gains_nothing_stays_plain(kind):
     assert plain_terms(model) == [None] * len(plain_terms(model))
 
 
+@pytest.mark.parametrize(("length", "compressed"), [(7, False), (8, True)])
+def test_two_observations_for_each_row_are_enough(length, compressed):
+    x = kg.data(np.arange(length * 4.0).reshape(length, 4) % 5)
+    beta = kg.normal(0, 1, shape=4)
+    kg.observe(kg.data(np.arange(float(length))), kg.normal(x @ beta, 1.0))
+    (form,) = [form for form in plain_terms(kg.model(beta)) if form] or [None]
+    assert (form is not None) == compressed
+
+
 def test_the_density_does_not_touch_the_observations():
     rng = np.random.default_rng(6)
     index, x = kg.data(rng.integers(0, 5, 5000)), kg.data(rng.normal(size=5000))

@@ -264,6 +264,11 @@ def test_a_distribution_is_used_once():
             "is not positive definite",
         ),
         (
+            lambda: kg.multivariate_normal([0, 0], [[1.0, 0.0], [0.0, 0.0]]),
+            ValueError,
+            "is not positive definite",
+        ),
+        (
             lambda: kg.multivariate_normal([0, 0], chol=[[1.0, 2.0], [0.0, 1.0]]),
             ValueError,
             "must be lower triangular with a positive diagonal",

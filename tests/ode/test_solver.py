@@ -8,6 +8,7 @@ from scipy.integrate import solve_ivp
 from tests.selection import thinned
 
 import kinetograph as kg
+from kinetograph.ode.arguments import read_options
 from kinetograph.ode.step import Method
 
 METHODS = ("tsit5", "dopri5")
@@ -502,6 +503,14 @@ def test_misuse(arguments, options, kind, message):
     with pytest.raises(kind, match=message) as caught:
         kg.ode.solve(*arguments, **options)
     assert re.search(r"^solve: ", str(caught.value))
+
+
+def test_the_least_relative_tolerance():
+    """A hundred roundings of the working precision."""
+    options = {"atol": 0, "max_steps": None, "on_limit": "nan", "grad": "auto"}
+    assert read_options("tsit5", rtol=100 * 2**-52, **options) is kg.ode.TSIT5
+    with pytest.raises(ValueError, match="it must be at least 2e-14"):
+        read_options("tsit5", rtol=99 * 2**-52, **options)
 
 
 def test_stop_gradient():

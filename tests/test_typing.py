@@ -57,6 +57,8 @@ def test_mypy_on_examples_and_calls_of_every_public_function(tmp_path):
         assert not callable(public) or inspect.getdoc(public), name
     for sampler in kg.samplers.__all__:
         lines.append(f"kg.mcmc(v, sampler=kg.samplers.{sampler}())")
+    for optimizer in kg.optimizers.__all__:
+        lines.append(f"kg.opt(v, kg.optimizers.{optimizer}())")
     lines.append("kg.norml(0, 1)")
     script = tmp_path / "script.py"
     script.write_text("\n".join(lines) + "\n")

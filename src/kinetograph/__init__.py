@@ -6,7 +6,7 @@ import typing as _typing
 from .collector import paused as _paused
 
 with _paused():
-    from . import autograph, ode, samplers, streams
+    from . import autograph, ode, optimizers, samplers, streams
     from . import distributions as _distributions
     from .autograph.datasets import Dataset
     from .autograph.function import StagedFunction, function
@@ -56,6 +56,10 @@ with _paused():
     from .models.model import Model, model
     from .models.observe import observe
     from .models.variables import cholesky_variable, ordered_variable, simplex_variable, variable
+    from .optimizers.laplace import laplace_approximation
+    from .optimizers.opt import opt
+    from .optimizers.result import ConvergenceWarning, Optimum
+    from .optimizers.step_size_bound import step_size_bound
     from .runs.advice import Advice, SamplingWarning, diagnose
     from .runs.mcmc import mcmc
     from .runs.summary import summary
@@ -70,6 +74,12 @@ if _typing.TYPE_CHECKING:
 __all__ = [
     "summary",
     "mcmc",
+    "opt",
+    "optimizers",
+    "Optimum",
+    "laplace_approximation",
+    "step_size_bound",
+    "ConvergenceWarning",
     "diagnose",
     "SamplingWarning",
     "Advice",

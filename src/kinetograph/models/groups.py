@@ -1,14 +1,16 @@
 """Values of a model's arrays as a group of results: an `xarray.Dataset` with dims and labels."""
 
+import datetime
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from ..graph.node import Node
+from ..version import __version__
 from .model import Model
 
-__all__ = ["as_group", "data_groups"]
+__all__ = ["as_group", "data_groups", "stamp"]
 
 
 def as_group(
@@ -34,3 +36,12 @@ def data_groups(model: Model) -> dict[str, Any]:
     constant = {model.name(n): (n, n.value) for n in model.data if n not in model.observed}
     groups = {"observed_data": observed, "constant_data": constant}
     return {name: as_group(model, values) for name, values in groups.items() if values}
+
+
+def stamp() -> dict[str, str]:
+    """The attributes that tell who made results, and when."""
+    return {
+        "created_at": datetime.datetime.now(datetime.UTC).isoformat(),
+        "inference_library": "kinetograph",
+        "inference_library_version": __version__,
+    }

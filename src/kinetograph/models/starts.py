@@ -1,8 +1,10 @@
 """Where runs start: points that the user gave, random ones, and what to say of a bad one."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
+import jax
 import numpy as np
 
 from ..graph.errors import ModelError, ShapeError
@@ -79,7 +81,12 @@ def _free(model: Model, point: Any, key: np.ndarray, doing: str, one: str) -> np
 def random_point(model: Model, key: np.ndarray, attempt: int) -> np.ndarray:
     """A free state from uniform(-2, 2)."""
     with x64():
-        return np.asarray(4.0 * uniforms(key, attempt, 0, model.free_size) - 2.0)
+        return 4.0 * np.asarray(_uniforms(key, np.int32(attempt), model.free_size)) - 2.0
+
+
+@partial(jax.jit, static_argnums=2)
+def _uniforms(key: Any, attempt: Any, size: int) -> Any:
+    return uniforms(key, attempt, 0, size)
 
 
 def blame(model: Model, free: np.ndarray) -> list[str]:

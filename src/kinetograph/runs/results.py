@@ -7,7 +7,6 @@ constant_data   all other data
 sampler_state   everything needed to go on: position, tuning, counters, keys
 """
 
-import datetime
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -16,9 +15,8 @@ import jax
 import numpy as np
 
 from ..graph.node import Node
-from ..models.groups import as_group, data_groups
+from ..models.groups import as_group, data_groups, stamp
 from ..samplers.protocol import Statistic
-from ..version import __version__
 from .chains import Chain
 from .program import Program
 
@@ -72,11 +70,7 @@ def as_tree(
         "sampler_state": _state(chains),
         **data_groups(model),
     }
-    shared = {
-        "created_at": datetime.datetime.now(datetime.UTC).isoformat(),
-        "inference_library": "kinetograph",
-        "inference_library_version": __version__,
-    }
+    shared = stamp()
     for dataset in groups.values():
         dataset.attrs.update(shared)
     tree = xr.DataTree(children={name: xr.DataTree(part) for name, part in groups.items()})

@@ -1,0 +1,36 @@
+"""Optimisers for `kg.opt`: each is a function that gives its settings to one.
+
+Those that go step by step (`gradient_descent`, `barzilai_borwein`, `adam`, ...) run as one
+compiled loop, `lbfgs`, `bfgs`, `newton` and `nelder_mead` are SciPy's.
+"""
+
+from .barzilai_borwein import barzilai_borwein
+from .by_scipy import bfgs, lbfgs, nelder_mead, newton
+from .ftrl import ftrl
+from .steps import (
+    adadelta,
+    adagrad,
+    adam,
+    adamax,
+    adamw,
+    gradient_descent,
+    nadam,
+    rmsprop,
+)
+
+__all__ = [
+    "adadelta",
+    "adagrad",
+    "adam",
+    "adamax",
+    "adamw",
+    "barzilai_borwein",
+    "bfgs",
+    "ftrl",
+    "gradient_descent",
+    "lbfgs",
+    "nadam",
+    "nelder_mead",
+    "newton",
+    "rmsprop",
+]

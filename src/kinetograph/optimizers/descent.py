@@ -1,0 +1,175 @@
+"""Going downhill step by step: one compiled loop around an optax transformation.
+
+Each turn evaluates objective and gradient at the next point, tests for convergence, and asks the
+transformation for a step. The program holds the model's gradient once. It takes tolerance, number
+of iterations and learning rate as values, and runs many starting points as one batch.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from ..graph.lower import Room, Scope
+from ..graph.precision import x64
+from .objective import Objective
+from .optimizer import Limits, Optimizer, Reached, within
+
+__all__ = ["Steps"]
+
+_GOING, _CONVERGED, _LOST = 0, 1, 2
+_OUT_OF_BOUNDS = (
+    "the next step led to where the density or its gradient is not finite; a smaller "
+    "learning_rate may help"
+)
+
+
+@dataclass(frozen=True)
+class Steps(Optimizer):
+    """An optimiser made of an optax transformation.
+
+    `make` gives the transformation for a learning rate, which is a schedule or a value of the
+    program; `settings` are all else that `make` depends on.
+    """
+
+    make: Callable[[Any], Any]
+    learning_rate: Any
+    settings: tuple[Any, ...]
+
+    def search(self, objective: Objective, starts: int) -> "Descent":
+        """A loop for one start, a batch of loops for more."""
+        return Descent(self, objective, starts)
+
+    def __repr__(self) -> str:
+        return f"<optimizer {self.name}>"
+
+
+class _Good(NamedTuple):
+    """The last point with finite objective and gradient."""
+
+    free: Any
+    value: Any
+    norm: Any  # of the gradient
+    change: Any  # of the value in the last step
+
+
+class _Place(NamedTuple):
+    """Where a descent is."""
+
+    good: _Good
+    next: Any  # the point to look at
+    state: Any  # of the transformation
+    evaluations: Any
+    status: Any
+    reports: Any  # of the loops in the model's graph
+
+
+class Descent:
+    """The compiled loop of an optimiser over an objective."""
+
+    def __init__(self, optimizer: Steps, objective: Objective, starts: int) -> None:
+        self.optimizer, self.objective, self.starts = optimizer, objective, starts
+        rate = optimizer.learning_rate
+        self.schedule = rate if callable(rate) else None
+        self.rate = 0.0 if rate is None or callable(rate) else float(rate)
+
+    def fit(self, points: np.ndarray) -> np.ndarray:
+        """Whether objective and gradient are finite: what the first turn finds."""
+        return self._go(points, Limits(0, 0.0)).status != _LOST
+
+    def run(self, points: np.ndarray, limits: Limits) -> list[Reached]:
+        """Go from all points at once."""
+        found = self._go(points, limits)
+        ends = zip(*found.good, found.evaluations, found.status, strict=True)
+        return [
+            Reached(
+                free,
+                float(value),
+                float(norm),
+                float(change),
+                int(evaluations) - 1 - int(status == _LOST),
+                int(evaluations),
+                _OUT_OF_BOUNDS if status == _LOST else "",
+            )
+            for free, value, norm, change, evaluations, status in ends
+        ]
+
+    def _go(self, points: np.ndarray, limits: Limits) -> Any:
+        """What the loop has found from each point, made again where a model's loop lacked room."""
+        objective, optimizer = self.objective, self.optimizer
+        model, batch = objective.model, self.starts > 1
+        key = ("descent", optimizer.name, optimizer.settings, self.schedule, batch)
+        points = np.asarray(points, objective.dtype)
+        arguments = (
+            np.asarray(self.rate, objective.dtype),
+            np.int64(limits.iterations),
+            (np.float64(limits.tolerance), np.float64(limits.gradient)),
+        )
+        while True:
+            run = objective.kept(key, lambda room: self._compiled(room, batch))
+            with x64():
+                found = run(points if batch else points[0], objective.data, *arguments)
+                found = jax.tree.map(np.asarray, found)
+            if not model.make_room(model.density.loops, found.reports):
+                break
+        return found if batch else jax.tree.map(lambda leaf: leaf[None], found)
+
+    def _compiled(self, room: Room, batch: bool) -> Any:
+        import optax
+
+        objective = self.objective
+        loops = objective.model.density.loops
+        potential = objective.model.potential(adjusted=objective.adjusted)
+
+        def value_fn(free: Any) -> Any:  # for transformations that search along a line
+            return potential(free).astype(free.dtype)
+
+        def descend(free: Any, data: Any, rate: Any, iterations: Any, tolerances: Any) -> _Place:
+            make = self.optimizer.make
+            steps = optax.with_extra_args_support(make(self.schedule or rate))
+
+            def more(place: _Place) -> Any:
+                going = (place.status == _GOING) & (place.evaluations <= iterations)
+                for report in place.reports:
+                    going = going & ~report.short
+                return going
+
+            def turn(place: _Place) -> _Place:
+                free = place.next
+                value, gradient, found = objective.traced(free, data, room)
+                scope = Scope()
+                scope.receive(loops, place.reports)
+                scope.receive(loops, found)
+                norm = jnp.sqrt(jnp.sum(gradient * gradient))
+                change = jnp.abs(value - place.good.value)
+                finite = jnp.isfinite(value) & jnp.all(jnp.isfinite(gradient))
+                done = within(value, change, norm, tolerances, objective.epsilon)
+                status = jnp.where(done, _CONVERGED, _GOING)
+                here = _Good(free, value, norm, change)
+                good = jax.tree.map(lambda new, old: jnp.where(finite, new, old), here, place.good)
+                step, state = steps.update(
+                    gradient, place.state, free, value=value, grad=gradient, value_fn=value_fn
+                )
+                state = jax.tree.map(lambda new, old: jnp.asarray(new, old.dtype), state, first)
+                return _Place(
+                    good,
+                    (free + step).astype(free.dtype),
+                    state,
+                    place.evaluations + 1,
+                    jnp.where(finite, status, _LOST),
+                    scope.reports(loops),
+                )
+
+            first = jax.tree.map(jnp.asarray, steps.init(free))
+            infinite = jnp.full((), jnp.inf, free.dtype)
+            nowhere = _Good(free, infinite, infinite, infinite)
+            counts = jnp.zeros((), jnp.int64), jnp.asarray(_GOING)
+            start = _Place(nowhere, free, first, *counts, Scope().reports(loops))
+            place = lax.while_loop(more, turn, start)
+            return place._replace(next=None, state=None)
+
+        return jax.jit(jax.vmap(descend, (0, *[None] * 4)) if batch else descend)

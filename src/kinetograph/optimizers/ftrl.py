@@ -1,0 +1,72 @@
+"""Follow the regularised leader: each point minimises a quadratic model of all gradients so far.
+
+    n <- n + g**2
+    s = (n**p - (n - g**2)**p) / learning_rate,  p = -power
+    z <- z + g - s x
+    x = -z learning_rate / n**p
+
+Source: McMahan and others (2013), without penalties: these belong into the model, as priors.
+"""
+
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+
+from .descent import Steps
+from .optimizer import positive
+
+__all__ = ["ftrl"]
+
+
+class _Leader(NamedTuple):
+    squares: Any
+    linear: Any
+
+
+def ftrl(
+    learning_rate: float = 1.0, *, power: float = -0.5, initial_accumulator: float = 0.1
+) -> Steps:
+    """Follow the regularised leader (FTRL-Proximal).
+
+    Without penalties its steps are those of `adagrad`, except that it forgets where it started as
+    squared gradients add up.
+
+    Parameters
+    ----------
+    learning_rate
+        A positive number.
+    power
+        Of the sum of squared gradients, by which the learning rate falls; negative or 0.
+    initial_accumulator
+        What the sum starts from; positive.
+
+    Raises
+    ------
+    ValueError
+        If a setting is out of its range.
+    """
+    if callable(learning_rate):
+        raise TypeError("ftrl: its rate falls by `power`, and it takes no schedule")
+    positive("ftrl", learning_rate=learning_rate, initial_accumulator=initial_accumulator)
+    if not power <= 0:
+        raise ValueError(f"ftrl: power must be negative or 0, got {power!r}")
+
+    def make(rate: Any) -> Any:
+        return _transformation(rate, -power, initial_accumulator)
+
+    return Steps("ftrl", make, learning_rate, (power, initial_accumulator))
+
+
+def _transformation(rate: Any, power: float, initial: float) -> Any:
+    import optax
+
+    def init(free: Any) -> _Leader:
+        return _Leader(jnp.full_like(free, initial), jnp.zeros_like(free))
+
+    def update(gradient: Any, last: _Leader, free: Any = None) -> tuple[Any, _Leader]:
+        squares = last.squares + gradient * gradient
+        scale = squares**power
+        linear = last.linear + gradient - (scale - last.squares**power) / rate * free
+        return -linear * rate / scale - free, _Leader(squares, linear)
+
+    return optax.GradientTransformation(init, update)

@@ -1,0 +1,314 @@
+"""`kg.opt`: the values at which a model's density is greatest."""
+
+import difflib
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..graph.array import Array
+from ..graph.errors import StartError
+from ..graph.node import Node
+from ..models.model import Model
+from ..models.starts import START_ATTEMPTS, blame, initial_points, random_point
+from ..streams.draws import chain_key
+from ..streams.keys import fresh_seed
+from . import __all__ as _NAMES
+from .objective import Objective
+from .optimizer import Limits, Optimizer, Reached, Search, within
+from .result import ConvergenceWarning, Optimum, standard_errors
+from .steps import of_transformation
+
+__all__ = ["check_model", "choose", "find", "limits_of", "opt", "whole"]
+
+
+def opt(
+    model: Model,
+    optimizer: Any = "lbfgs",
+    *,
+    initial: Any = None,
+    adjust: bool = True,
+    max_iterations: int = 1000,
+    tolerance: float = 1e-6,
+    hessian: bool = False,
+    starts: int = 1,
+    seed: int | None = None,
+) -> Optimum:
+    """Find the mode of a model's density.
+
+    Minimises the negative log density as a function of the free state u, to which all unknowns
+    x(u) are transformed:
+
+        adjust=True     -log p(x(u), data) - log |dx / du|    the mode of the density of u
+        adjust=False    -log p(x(u), data)                    the mode of the density of x
+
+    The second is the maximum a posteriori estimate on the constrained scale: where all priors are
+    flat, maximum likelihood. It has converged when in the last iteration the objective changed by
+    at most `tolerance`, at a gradient with a norm of at most 10 `tolerance`. What rounding does
+    to the objective is allowed for.
+
+    Parameters
+    ----------
+    model
+        Made by `kg.model`.
+    optimizer
+        A name ("lbfgs", "bfgs", "newton", "nelder_mead", "gradient_descent", "barzilai_borwein",
+        "adam", ...), an optimiser with settings such as `kg.optimizers.adam(0.01)`, or an optax
+        transformation.
+    initial
+        Where to start: a dictionary of values of unknowns, a free state, or what `kg.opt` gave
+        before; for more starts than one also a list or an array of these. What is not given is
+        drawn from uniform(-2, 2) on the free scale, as is everything by default, up to 100 times
+        until density and gradient are finite.
+    adjust
+        Which mode; see above.
+    max_iterations
+        Where a search that has not converged is stopped.
+    tolerance
+        Of the test of convergence.
+    hessian
+        Whether to compute the Hessian at the mode and standard errors.
+    starts
+        The number of points to start from; the best optimum is given. They share one compiled
+        program. Start i is the same for any number of starts.
+    seed
+        Of random starting points: a whole number, not negative. None takes one from the system's
+        entropy; the result records it.
+
+    Returns
+    -------
+    Optimum
+        `values` of the unknowns, `targets`, `value` of the objective, `converged`, ...
+
+    Raises
+    ------
+    TypeError
+        If `model` is no model or `optimizer` no optimiser.
+    ValueError
+        If an optimiser of that name is not known, or a number is out of its range.
+    StartError
+        If density or gradient are not finite at a starting point; names the terms that are not.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If the search has not converged, or the Hessian tells that it is at no minimum.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> rate = kg.variable(lower=0)
+    >>> y = kg.data([1.2, 0.7, 1.1])
+    >>> likelihood = kg.observe(y, kg.exponential(rate))
+    >>> found = kg.opt(kg.model(rate), adjust=False, hessian=True, seed=1)
+    >>> print(f"{found.values['rate']:.3f} +- {found.standard_errors['rate']:.3f}")
+    1.000 +- 0.577
+    """
+    check_model(model, "opt")
+    chosen = choose("opt", optimizer)
+    for name, given in {"adjust": adjust, "hessian": hessian}.items():
+        if not isinstance(given, (bool, np.bool_)):
+            raise TypeError(f"opt: {name} must be True or False, got {given!r:.60}")
+    limits = limits_of("opt", max_iterations, tolerance)
+    count = whole("opt", "starts", starts, 1)
+    used = fresh_seed() if seed is None else whole("opt", "seed", seed, 0)
+    found = find(model, chosen, bool(adjust), initial, limits, count, used, bool(hessian))
+    problem = found.message if not found.converged else ""
+    if found.hessian is not None and not _all_finite(found.standard_errors):
+        problem += ("; " if problem else "") + (
+            "the Hessian is not positive definite: this is no minimum, or a flat one, and has no "
+            "standard errors"
+        )
+    if problem:
+        warnings.warn(f"opt: {problem}", ConvergenceWarning, stacklevel=2)
+    return found
+
+
+def find(
+    model: Model,
+    optimizer: Optimizer,
+    adjusted: bool,
+    initial: Any,
+    limits: Limits,
+    starts: int,
+    seed: int,
+    hessian: bool,
+    doing: str = "opt",
+) -> Optimum:
+    """The optimum, of checked arguments."""
+    objective = Objective(model, adjusted)
+    search = optimizer.search(objective, starts)
+    points = _starting_points(objective, search, initial, starts, seed, doing)
+    reached = search.run(points, limits)
+    values = np.array([place.value for place in reached])
+    best = reached[int(np.argmin(values))]
+    limit = (limits.tolerance, limits.gradient)
+    converged = within(best.value, best.change, best.gradient_norm, limit, objective.epsilon)
+    free = np.asarray(best.free)
+    unknowns, targets = objective.values(free)
+    second, errors = None, None
+    if hessian:
+        second = objective.hessian(free)
+        of_unknowns, of_targets = objective.slopes(free)
+        errors, _ = standard_errors(second, of_unknowns | of_targets)
+    return Optimum(
+        values=_typed(unknowns, model.component.unknowns),
+        targets=_typed(targets, model.targets),
+        value=best.value,
+        converged=bool(converged),
+        message=_message(best, bool(converged), limits),
+        iterations=best.iterations,
+        evaluations=best.evaluations,
+        gradient_norm=best.gradient_norm,
+        free=free,
+        adjusted=adjusted,
+        reached=values,
+        optimizer=optimizer.name,
+        seed=seed,
+        hessian=second,
+        standard_errors=errors,
+        model=model,
+    )
+
+
+def _typed(values: dict[str, np.ndarray], nodes: Sequence[Node]) -> dict[str, np.ndarray]:
+    return {n: v.astype(node.dtype) for (n, v), node in zip(values.items(), nodes, strict=True)}
+
+
+def _all_finite(errors: dict[str, np.ndarray] | None) -> bool:
+    return errors is None or all(np.isfinite(error).all() for error in errors.values())
+
+
+def _message(best: Reached, converged: bool, limits: Limits) -> str:
+    if converged:
+        return "converged"
+    state = (
+        f"the objective changed by {best.change:.2g} in the last iteration and its gradient has "
+        f"norm {best.gradient_norm:.2g}, allowed are {limits.tolerance:.2g} and "
+        f"{limits.gradient:.2g}"
+    )
+    if best.problem:
+        more = f"; {state}" if best.iterations else ""
+        return f"not converged after {best.iterations} iterations: {best.problem}{more}"
+    return (
+        f"not converged in max_iterations = {limits.iterations}: {state}; raise max_iterations, "
+        "or try another optimizer or learning_rate"
+    )
+
+
+def _starting_points(
+    objective: Objective, search: Search, initial: Any, starts: int, seed: int, doing: str
+) -> np.ndarray:
+    model = objective.model
+    keys = [chain_key(seed, index) for index in range(starts)]
+    given = initial_points(model, initial, keys, doing, "start")
+    points = np.array(
+        [random_point(model, key, 0) if p is None else p for p, key in zip(given, keys)]
+    )
+    bad = ~search.fit(points)
+    for attempt in range(1, START_ATTEMPTS):
+        if initial is not None or not bad.any():
+            break
+        for i in np.flatnonzero(bad):
+            points[i] = random_point(model, keys[i], attempt)
+        bad = ~search.fit(points)
+    if bad.any():
+        raise _no_start(objective, points, bad, initial is not None, doing)
+    return points
+
+
+def _no_start(
+    objective: Objective, points: np.ndarray, bad: np.ndarray, given: bool, doing: str
+) -> StartError:
+    failed = np.flatnonzero(bad)
+    which = f"start {failed[0]}" if len(failed) == 1 else f"{len(failed)} of {len(bad)} starts"
+    how = (
+        "the given initial point has no finite log density or gradient"
+        if given
+        else f"no finite log density and gradient in {START_ATTEMPTS} random starting points"
+    )
+    lines = blame(objective.model, points[failed[0]])
+    return StartError("\n".join([f"{doing}: {which}: {how}.", *lines]))
+
+
+def check_model(model: Any, what: str) -> None:
+    """Refuse what is no model.
+
+    Raises
+    ------
+    TypeError
+        If it is none.
+    """
+    if not isinstance(model, Model):
+        hint = "; make one with kg.model(...)" if isinstance(model, (Array, Node)) else ""
+        raise TypeError(
+            f"{what}: the first argument is a {type(model).__name__}, not a model{hint}"
+        )
+
+
+def choose(what: str, optimizer: Any) -> Optimizer:
+    """The optimiser of a name, or one that is given.
+
+    Raises
+    ------
+    TypeError
+        If it is none.
+    ValueError
+        If there is none of that name.
+    """
+    from .. import optimizers
+
+    if isinstance(optimizer, Optimizer):
+        return optimizer
+    if isinstance(optimizer, str):
+        name = optimizer.lower().replace("-", "_").replace(" ", "_")
+        if name in _NAMES:
+            return getattr(optimizers, name)()
+        close = difflib.get_close_matches(name, _NAMES, 1)
+        meant = f"; did you mean {close[0]!r}?" if close else "."
+        raise ValueError(
+            f"{what}: there is no optimizer {optimizer!r}{meant} There are {', '.join(_NAMES)}, "
+            "and any transformation of optax, given as it is"
+        )
+    if callable(getattr(optimizer, "init", None)) and callable(getattr(optimizer, "update", None)):
+        return of_transformation(optimizer)
+    name = getattr(optimizer, "__name__", "")
+    call = f"; write optimizer={name}(...)" if callable(optimizer) and name else ""
+    raise TypeError(
+        f"{what}: {optimizer!r:.80} is no optimizer, such as 'lbfgs', kg.optimizers.adam(0.1) or a "
+        f"transformation of optax{call}"
+    )
+
+
+def whole(what: str, name: str, value: Any, least: int) -> int:
+    """A whole number of at least so much.
+
+    Raises
+    ------
+    ValueError
+        If it is none.
+    """
+    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if not whole or value < least:
+        raise ValueError(
+            f"{what}: {name} must be a whole number of at least {least}, got {value!r:.60}"
+        )
+    return int(value)
+
+
+def limits_of(what: str, max_iterations: Any, tolerance: Any) -> Limits:
+    """The limits of a search.
+
+    Raises
+    ------
+    ValueError
+        If the number of iterations is not positive, or the tolerance negative.
+    """
+    iterations = whole(what, "max_iterations", max_iterations, 1)
+    number = isinstance(tolerance, (int, float, np.number)) and not isinstance(tolerance, bool)
+    if not number or not 0 <= tolerance < np.inf:
+        raise ValueError(
+            f"{what}: tolerance must be a number that is not negative, got {tolerance!r:.60}"
+        )
+    return Limits(iterations, float(tolerance))

@@ -1,0 +1,61 @@
+"""The Laplace approximation."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from tests.optimizers.models import regression
+from tests.runs.models import NAMES, schools
+
+import kinetograph as kg
+
+
+def test_conjugate_normal_is_exact():
+    y = np.array([1.2, 0.7, 1.9])
+    mu = kg.normal(-1.0, 2.0, name="mu")
+    double = 2.0 * mu
+    likelihood = kg.observe(kg.data(y, name="y"), kg.normal(mu, 0.5))  # noqa: F841
+    tree = kg.laplace_approximation(kg.model(mu, double=double), draws=4000, seed=3)
+    covariance = 0.25 * np.eye(3) + 4.0
+    evidence = stats.multivariate_normal.logpdf(y, np.full(3, -1.0), covariance)
+    np.testing.assert_allclose(tree.attrs["log_marginal_likelihood"], evidence, rtol=1e-10)
+    np.testing.assert_allclose(tree.attrs["efficiency"], 1.0, rtol=1e-9)
+    np.testing.assert_allclose(tree["sample_stats"]["log_weight"], evidence, rtol=1e-8)
+    precision = 1 / 4.0 + 3 / 0.25
+    exact = stats.norm((-1.0 / 4.0 + y.sum() / 0.25) / precision, precision**-0.5)
+    draws = tree["posterior"]["mu"].values
+    assert draws.shape == (1, 4000)
+    assert stats.kstest(draws[0], exact.cdf).pvalue > 1e-6
+    np.testing.assert_array_equal(tree["posterior"]["double"], 2.0 * draws)
+    np.testing.assert_array_equal(tree["observed_data"]["y"], y)
+
+
+def test_correlations_and_seeds():
+    model, design, _ = regression()
+    one, two = (kg.laplace_approximation(model, draws=4000, seed=s) for s in (1, 2))
+    draws = one["posterior"]["slope"].values[0]
+    covariance = 0.49 * np.linalg.inv(design.T @ design)
+    # Standardised by the exact covariance, the estimate is a Wishart matrix: sd sqrt(2 / 4000).
+    white = np.linalg.solve(np.linalg.cholesky(covariance), (draws - draws.mean(0)).T)
+    np.testing.assert_allclose(np.cov(white), np.eye(3), atol=6 * np.sqrt(2 / 4000))
+    assert not np.any(draws == two["posterior"]["slope"].values[0])
+    again = kg.laplace_approximation(model, draws=10, seed=1)
+    np.testing.assert_array_equal(again["posterior"]["slope"][0], draws[:10])
+
+
+def test_results_have_labels_and_a_summary():
+    tree = kg.laplace_approximation(schools(), draws=100, seed=1)
+    assert list(tree["posterior"]["theta"].coords["school"].values) == NAMES
+    assert tree["posterior"]["theta"].dims == ("chain", "draw", "school")
+    assert 0 < tree.attrs["efficiency"] < 1
+    assert np.isfinite(kg.summary(tree)["mean", "theta[Andover]"])
+
+
+def test_what_is_no_maximum():
+    x = kg.variable(name="x")
+    model = kg.model(x, factors=[-((x * x - 1.0) ** 2)])
+    with pytest.raises(kg.ModelError, match=r"not positive definite, its least eigenvalue is -4"):
+        kg.laplace_approximation(model, initial=[0.0])
+    with pytest.raises(ValueError, match="laplace_approximation: draws must be"):
+        kg.laplace_approximation(model, draws=0)
+    with pytest.raises(ValueError, match="laplace_approximation: there is no optimizer 'best'"):
+        kg.laplace_approximation(model, optimizer="best")

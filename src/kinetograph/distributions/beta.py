@@ -6,7 +6,7 @@ import jax.numpy as jnp
 
 from ..graph.array import Array
 from ..graph.gammas import betaln
-from ..graph.special import divide
+from ..graph.special import divide, xlog1py, xlogy
 from .deviance import log_binomial, weighted_log
 from .family import Family, distribute, positive
 from .support import UNIT, powers
@@ -17,20 +17,30 @@ __all__ = ["beta"]
 def _terms(
     x: Any, shape1: Any, shape2: Any, log_x: Any = None, log1m_x: Any = None
 ) -> tuple[Any, ...]:
+    edge = (x == 0) | (x == 1)
+    plain = None
+    if log_x is None:
+        # At the bounds the parts are infinite, also where the density is finite.
+        plain = sum(_small_terms(x, shape1, shape2))
+        x = jnp.where(edge, 0.5, x)
     density, constant = log_binomial(shape1, shape2, x, 1.0 - x, log_x, log1m_x)
     if log_x is None:
         log_x, log1m_x = jnp.log(x), jnp.log1p(-x)
     # The density of x is a b / (a + b) / (x (1 - x)) times a successes of a + b trials.
     trials = jnp.log(shape1) - jnp.log1p(divide(shape1, shape2))
-    return density - log_x - log1m_x, constant + trials
+    careful = density - log_x - log1m_x
+    if plain is not None:
+        return (jnp.where(edge, plain, careful + constant + trials),)
+    return careful, constant + trials
 
 
 def _small_terms(
     x: Any, shape1: Any, shape2: Any, log_x: Any = None, log1m_x: Any = None
 ) -> tuple[Any, ...]:
     if log_x is None:
-        log_x, log1m_x = jnp.log(x), jnp.log1p(-x)
-    powers = weighted_log(shape1 - 1.0, log_x) + weighted_log(shape2 - 1.0, log1m_x)
+        powers = xlogy(shape1 - 1.0, x) + xlog1py(shape2 - 1.0, -x)
+    else:
+        powers = weighted_log(shape1 - 1.0, log_x) + weighted_log(shape2 - 1.0, log1m_x)
     return powers, -betaln(shape1, shape2)
 
 

@@ -9,6 +9,7 @@ from ..graph.errors import ShapeError
 from ..graph.gammas import gammaln
 from ..graph.messages import describe
 from ..graph.node import Node
+from ..graph.special import xlogy
 from .deviance import deviance_of_log, log_peak, weighted_log
 from .family import Family, Parameter, distribute
 from .support import POSITIVE, Simplex, known_one
@@ -17,19 +18,26 @@ __all__ = ["dirichlet"]
 
 
 def _terms(x: Any, alpha: Any, log_x: Any = None) -> tuple[Any, ...]:
-    log_x = jnp.log(x) if log_x is None else log_x
     total = jnp.sum(alpha, -1, keepdims=True)
-    cost = deviance_of_log(alpha, jnp.log(total) + log_x)
+    if log_x is not None:
+        cost = deviance_of_log(alpha, jnp.log(total) + log_x) + log_x
+    else:
+        # At 0 the parts are infinite, also where the density is finite.
+        log_x = jnp.log(jnp.where(x == 0, 1.0, x))
+        cost = deviance_of_log(alpha, jnp.log(total) + log_x) + log_x
+        at_zero = total * x - jnp.log(total) - 1.0 - xlogy(alpha - 1.0, x)
+        cost = jnp.where(x == 0, at_zero, cost)
     constant = (
         jnp.sum(log_peak(alpha) + jnp.log(alpha), -1) - (log_peak(total) + jnp.log(total))[..., 0]
     )
-    return -jnp.sum(cost + log_x, -1), constant
+    return -jnp.sum(cost, -1), constant
 
 
 def _small_terms(x: Any, alpha: Any, log_x: Any = None) -> tuple[Any, ...]:
-    log_x = jnp.log(x) if log_x is None else log_x
+    weight = alpha - 1.0
+    powers = xlogy(weight, x) if log_x is None else weighted_log(weight, log_x)
     constant = gammaln(jnp.sum(alpha, -1)) - jnp.sum(gammaln(alpha), -1)
-    return jnp.sum(weighted_log(alpha - 1.0, log_x), -1), constant
+    return jnp.sum(powers, -1), constant
 
 
 def _check(alpha: Node) -> None:

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 
 from ..graph.array import Array
 from ..graph.gammas import gammaln
-from ..graph.special import divide
+from ..graph.special import divide, xlogy
 from .deviance import deviance_of_log, log_peak, weighted_log
 from .family import Family, distribute, positive
 from .support import NONNEGATIVE, POSITIVE, powers
@@ -21,15 +21,22 @@ def _log(value: Any, log: Any) -> Any:
 def _gamma_terms(
     x: Any, alpha: Any, rate: Any, log_x: Any = None, log_rate: Any = None
 ) -> tuple[Any, ...]:
-    log_x, log_rate = _log(x, log_x), _log(rate, log_rate)
-    cost = deviance_of_log(alpha, log_x + log_rate)
-    return -cost - log_x, log_peak(alpha) + jnp.log(alpha)
+    log_rate = _log(rate, log_rate)
+    constant = log_peak(alpha) + jnp.log(alpha)
+    if log_x is not None:
+        return -deviance_of_log(alpha, log_x + log_rate) - log_x, constant
+    # At 0 the parts are infinite, also where the density is finite.
+    plain = sum(_small_gamma_terms(x, alpha, rate, log_rate=log_rate))
+    log_x = jnp.log(jnp.where(x == 0, 1.0, x))
+    careful = -deviance_of_log(alpha, log_x + log_rate) - log_x + constant
+    return (jnp.where(x == 0, plain, careful),)
 
 
 def _small_gamma_terms(
     x: Any, alpha: Any, rate: Any, log_x: Any = None, log_rate: Any = None
 ) -> tuple[Any, ...]:
-    power = weighted_log(alpha - 1.0, _log(x, log_x))
+    weight = alpha - 1.0
+    power = xlogy(weight, x) if log_x is None else weighted_log(weight, log_x)
     return power - rate * x, alpha * _log(rate, log_rate), -gammaln(alpha)
 
 

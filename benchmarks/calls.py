@@ -3,7 +3,7 @@
 
     python benchmarks/calls.py [--rounds 200]
 
-Functions that compute next to nothing, called with numbers: what is measured is the way in and out.
+Functions that compute next to nothing, called with numbers or a short array: what is measured is the way in and out.
 kinetograph gives NumPy arrays, and so does the other side, once with the result read and once, for
 what JAX does without waiting, not. The sides take turns within a round, a few calls each, so that
 what else the machine does meets all of them; ratios are those of a round.
@@ -39,6 +39,16 @@ def loop(x: Any, y: Any) -> Any:
     return x
 
 
+def rows(x: Any, y: Any) -> Any:
+    """A function of an array, with a loop, of two results."""
+    import kinetograph as kg
+
+    total = 0.0
+    while total < y:
+        total = total + kg.sum(x)
+    return total, x * y
+
+
 def gradient(x: Any, y: Any) -> Any:
     """The loop's result and gradients."""
     import kinetograph as kg
@@ -47,11 +57,11 @@ def gradient(x: Any, y: Any) -> Any:
     return result, *kg.gradients(result, [x, y])
 
 
-def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+def compiled(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Callable[..., Any]:
     """The function by `kg.compile`."""
     import kinetograph as kg
 
-    inputs = [kg.placeholder(name="x"), kg.placeholder(name="y")]
+    inputs = [kg.placeholder(np.shape(a), name=n) for n, a in zip("xy", arguments, strict=True)]
     found = kg.autograph.convert(function)(*inputs)
     return kg.compile(inputs, list(found) if isinstance(found, tuple) else found)
 
@@ -69,6 +79,10 @@ def in_jax() -> dict[str, Callable[..., Any]]:
             x = jnp.where(x < 3, x * y + 1.0, x)
         return x
 
+    def of_rows(x: Any, y: Any) -> Any:
+        more = jax.lax.while_loop(lambda t: t < y, lambda t: t + jnp.sum(x), 0.0)
+        return more, x * y
+
     def with_gradients(x: Any, y: Any) -> Any:
         result, gradients = jax.value_and_grad(unrolled, (0, 1))(x, y)
         return result, *gradients
@@ -77,6 +91,7 @@ def in_jax() -> dict[str, Callable[..., Any]]:
         "no loop": lambda x, y: jnp.sin(x) * y + 1.0,
         "a loop": turned,
         "a loop's gradients": with_gradients,
+        "an array and a loop": of_rows,
     }
     return {name: jax.jit(function) for name, function in functions.items()}
 
@@ -84,24 +99,32 @@ def in_jax() -> dict[str, Callable[..., Any]]:
 def read(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function, with its results as NumPy arrays."""
 
-    def call(x: float, y: float) -> Any:
+    def call(x: Any, y: Any) -> Any:
         found = function(x, y)
         return [*map(np.asarray, found)] if isinstance(found, tuple) else np.asarray(found)
 
     return call
 
 
-def timed(sides: dict[str, Callable[..., Any]], rounds: int) -> dict[str, list[float]]:
+def timed(
+    sides: dict[str, Callable[..., Any]], arguments: tuple[Any, ...], rounds: int
+) -> dict[str, list[float]]:
     """Microseconds a call, of each side in each round."""
     found: dict[str, list[float]] = {name: [] for name in sides}
     for _ in range(rounds):
         for name, side in sides.items():
             start = time.perf_counter()
             for _ in range(CALLS):
-                side(1.5, 2.5)
+                side(*arguments)
             found[name].append((time.perf_counter() - start) / CALLS * 1e6)
-            np.asarray(side(1.5, 2.5))  # and nothing is left to be done in the next one's time
+            flat(side(*arguments))  # and nothing is left to be done in the next one's time
     return found
+
+
+def flat(found: Any) -> np.ndarray:
+    """All numbers of the results."""
+    parts = found if isinstance(found, (tuple, list)) else [found]
+    return np.concatenate([np.ravel(part) for part in parts])
 
 
 def spread(values: list[float]) -> str:
@@ -122,27 +145,33 @@ def main() -> None:
         "# Calls of compiled functions",
         "",
         f"{date.today().isoformat()}; {machine()['cpu']}, {machine()['cores']} cores, load at the "
-        f"start {load:.1f}; float64, two numbers in; medians (quartiles) of {rounds} rounds of "
+        f"start {load:.1f}; float64; medians (quartiles) of {rounds} rounds of "
         f"{CALLS} calls.",
         "",
         "| | us a call | to jax.jit, read | to jax.jit, not read |",
         "|---|---|---|---|",
     ]
     times = {}
-    functions = {"no loop": plain, "a loop": loop, "a loop's gradients": gradient}
+    numbers, array = (1.5, 2.5), (np.array([0.5, 1.0, 1.5]), 5.0)
+    cases = {
+        "no loop": (plain, numbers),
+        "a loop": (loop, numbers),
+        "a loop's gradients": (gradient, numbers),
+        "an array and a loop": (rows, array),
+    }
     with jax.enable_x64(True):  # for the other side
-        for name, function in functions.items():
+        for name, (function, arguments) in cases.items():
             jitted = in_jax()[name]
             sides = {
-                "kg.compile": compiled(function),
+                "kg.compile": compiled(function, arguments),
                 "kg.function": kg.function(function),
                 "jax.jit, read": read(jitted),
                 "jax.jit, not read": jitted,
             }
-            results = [np.array(side(1.5, 2.5), float) for side in sides.values()]
+            results = [flat(side(*arguments)) for side in sides.values()]
             if not all(np.allclose(result, results[0], rtol=1e-12) for result in results):
                 raise SystemExit(f"results differ: {results}")
-            times[name] = found = timed(sides, rounds)
+            times[name] = found = timed(sides, arguments, rounds)
             for side, values in found.items():
                 ratios = [
                     spread([a / b for a, b in zip(values, found[other], strict=True)])

@@ -118,6 +118,10 @@ class Parameters:
                 arrays.append(value)
                 key.append(((), floating if kind is float else NUMBERS[kind]))
                 continue
+            if kind is np.ndarray:
+                arrays.append(array := _as_input(value, self.names[place], floating))
+                key.append((array.shape, array.dtype))  # type: ignore[union-attr]
+                continue
             if kind is _Default:
                 key.append(_identity(value.value))
                 continue

@@ -44,14 +44,15 @@ class _Trace(NamedTuple):
     compiled: Function
     pattern: Pattern
     leaves: list[Any]  # an array of the graph stands for the next result
+    all_arrays: bool
 
     def __call__(self, arrays: Sequence[Any]) -> Any:
         return self.filled(self.compiled.run(arrays))
 
     def filled(self, found: Sequence[Any]) -> Any:
         """What the Python function returned, with these results."""
-        if self.pattern.make is None and isinstance(self.leaves[0], Array):
-            return found[0]
+        if self.all_arrays:
+            return self.pattern.fill(found)
         results = iter(found)
         return self.pattern.fill(
             next(results)
@@ -90,7 +91,7 @@ class StagedFunction:
         self._parameters = Parameters(function, self._title, static)
         self._lock = threading.RLock()
         self._cache: dict[Key, _Trace] = {}
-        self._of_numbers: dict[Any, _Trace] = {}  # for calls with Python's numbers: by their types
+        self._of_plain: dict[Any, _Trace] = {}  # for calls with numbers and arrays as they are
         self._warned = False
         self.state = StateValues()
         self.state.note = ", which has not been called yet"
@@ -113,8 +114,8 @@ class StagedFunction:
         inside = _TRACING.active or CURRENT.context is not None
         if inside and not has_tracer((args, kwargs)):
             return self._converted(*args, **kwargs)
-        numbers = (float_dtype(), *map(type, args))
-        trace = self._of_numbers.get(numbers)
+        plain = (float_dtype(), *map(_plain_key, args))
+        trace = self._of_plain.get(plain)
         if trace is not None and not kwargs and all(map(fits, args)):
             return trace(args)
         values = self._parameters.bind(args, kwargs)
@@ -124,8 +125,8 @@ class StagedFunction:
         trace = self._cache.get(read.key)
         if trace is None:
             trace = self._find(values, read.key, owned)
-        if values is args and len(read.arrays) == len(args) and NUMBERS.keys() >= {*numbers[1:]}:
-            self._of_numbers[numbers] = trace
+        if values is args and _as_they_are(args, read.arrays):
+            self._of_plain[plain] = trace
         if read.from_jax:
             return trace.filled(from_jax(trace.compiled, _plain(read.arrays)))
         return trace(read.arrays)
@@ -217,7 +218,7 @@ class StagedFunction:
         finally:
             _TRACING.active, CURRENT.context = active, context
             new_program(before)
-        return _Trace(compiled, pattern, leaves)
+        return _Trace(compiled, pattern, leaves, len(outputs) == len(leaves))
 
     def _warn(self, change: str) -> None:
         warnings.warn(
@@ -238,7 +239,7 @@ class StagedFunction:
         other.__dict__.update(self.__dict__)
         with self._lock, self.state._lock:
             other._lock = threading.RLock()
-            other.state, other._of_numbers = self.state.copy(), {}
+            other.state, other._of_plain = self.state.copy(), {}
             other._cache = {
                 key: trace._replace(compiled=trace.compiled.with_state(other.state))
                 for key, trace in self._cache.items()
@@ -315,6 +316,18 @@ def _say_more(error: Exception, hint: str) -> None:
     """Add to the text of an error."""
     if hint and len(error.args) == 1 and isinstance(error.args[0], str):
         error.args = (type(error.args[0])(error.args[0] + hint),)
+
+
+def _as_they_are(args: tuple[Any, ...], arrays: Sequence[Any]) -> bool:
+    """Whether the arguments are the arrays among them, and numbers, and nothing else."""
+    pairs = zip(args, arrays, strict=False)
+    return len(args) == len(arrays) and all(type(a) in NUMBERS or a is b for a, b in pairs)
+
+
+def _plain_key(value: Any) -> Any:
+    """By which calls with numbers and arrays find their graph."""
+    kind = type(value)
+    return (value.shape, value.dtype) if kind is np.ndarray else kind
 
 
 def _plain(arrays: Iterable[Any]) -> list[Any]:

@@ -364,9 +364,10 @@ def _index_bounds(
 
 
 def _check(node: Node, name: str, value: Any) -> Any:
-    if not node.shape and NUMBERS.get(type(value)) is node.dtype and fits(value):
+    kind = type(value)
+    if kind in NUMBERS and NUMBERS[kind] is node.dtype and not node.shape and fits(value):
         return value
-    array = np.asarray(value)
+    array = value if kind is np.ndarray else np.asarray(value)
     if array.shape != node.shape:
         raise ShapeError(f"input {name}: expected shape {node.shape}, got {array.shape}")
     if array.dtype != node.dtype:

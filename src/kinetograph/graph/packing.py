@@ -3,11 +3,12 @@
 Each array that is handed over or read costs microseconds.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
 from .node import Node
 from .precision import FLOAT64
@@ -36,9 +37,15 @@ class Packing:
                 numbers.setdefault(node.dtype, []).append(place)
         self._numbers = tuple(numbers.items())
         self._arrays = tuple(place for place, node in enumerate(nodes) if node.shape)
-        self._count = len(nodes)
         self._beside = beside
         self._all_alike = len(numbers) == 1 and not self._arrays
+        # Of each node, which of the packed arrays has its value, and where; None for all of it.
+        found: dict[int, tuple[int, int | None]] = {}
+        for group, places in enumerate(numbers.values()):
+            found.update((place, (group, i)) for i, place in enumerate(places))
+        for number, place in enumerate(self._arrays, start=len(numbers)):
+            found[place] = number, None
+        self._places = tuple(found[place] for place in range(len(nodes)))
 
     def pack(self, values: Sequence[Any]) -> list[Any]:
         """Python's numbers and NumPy's arrays, for a program."""
@@ -54,7 +61,8 @@ class Packing:
         """What a program gave, as NumPy's arrays; and the numbers beside."""
         arrays = list(map(np.asarray, packed))
         beside = arrays[0][-self._beside :].tolist() if self._beside else []
-        return self._unpacked(arrays, _elements), beside
+        found = [arrays[k] if i is None else arrays[k][i, ...] for k, i in self._places]
+        return found, beside
 
     def pack_tensors(self, tensors: Sequence[Any], beside: Sequence[Any]) -> list[Any]:
         """What a program is to give."""
@@ -67,22 +75,7 @@ class Packing:
 
     def unpack_tensors(self, packed: Sequence[Any]) -> list[Any]:
         """What a program was given."""
-        return self._unpacked(packed, lambda tensor, count: jnp.unstack(tensor)[:count])
-
-    def _unpacked(
-        self, packed: Sequence[Any], elements: Callable[[Any, int], Sequence[Any]]
-    ) -> list[Any]:
-        if self._all_alike:
-            return list(elements(packed[0], self._count))
-        found: list[Any] = [None] * self._count
-        for array, (_, places) in zip(packed, self._numbers, strict=False):
-            for place, number in zip(places, elements(array, len(places)), strict=True):
-                found[place] = number
-        for array, place in zip(packed[len(self._numbers) :], self._arrays, strict=True):
-            found[place] = array
-        return found
-
-
-def _elements(array: np.ndarray, count: int) -> list[np.ndarray]:
-    """The first numbers, as arrays without axes."""
-    return [array[i, ...] for i in range(count)]
+        return [
+            packed[k] if i is None else lax.index_in_dim(packed[k], i, keepdims=False)
+            for k, i in self._places
+        ]

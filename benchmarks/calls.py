@@ -3,10 +3,10 @@
 
     python benchmarks/calls.py [--rounds 200]
 
-Functions that compute next to nothing, called with numbers or a short array: what is measured is the way in and out.
-kinetograph gives NumPy arrays, and so does the other side, once with the result read and once, for
-what JAX does without waiting, not. The sides take turns within a round, a few calls each, so that
-what else the machine does meets all of them; ratios are those of a round.
+Functions that compute next to nothing, called with numbers or a short array: what is measured is
+the way in and out. kinetograph gives NumPy arrays, and so does the other side, once with the result
+read and once, for what JAX does without waiting, not. The sides take turns within a round, a few
+calls each, so that what else the machine does meets all of them; ratios are those of a round.
 """
 
 import argparse

@@ -96,11 +96,11 @@ def test_distributions():
 
 
 def test_thinned_draws_count_as_independent_and_others_do_not():
-    chains = [laws.autoregression(0.5, 4, 1000, seed=i) for i in range(100)]
+    chains = [laws.autoregression(0.5, 4, 1000, seed=i) for i in range(60)]
     p = [laws.ks_test(x, stats.norm.cdf).p_value for x in chains]
     assert stats.kstest(p, "uniform").pvalue > 1e-6
     p = [laws.ks_test(x, stats.norm.cdf, thin=1).p_value for x in chains]
-    assert stats.kstest(p, "uniform").pvalue < 1e-6
+    assert stats.kstest(p, "uniform").pvalue < 1e-3
 
 
 def test_chi2():
@@ -116,7 +116,7 @@ def test_chi2():
 @pytest.mark.parametrize("phi", [-0.5, 0.0, 0.9])
 def test_independent_chains(phi):
     p = [
-        laws.independence_test(laws.autoregression(phi, 3, 2000, seed=i)).p_value
+        laws.independence_test(9 + laws.autoregression(phi, 3, 2000, seed=i)).p_value
         for i in range(100)
     ]
     assert min(p) > 1e-5
@@ -124,7 +124,7 @@ def test_independent_chains(phi):
 
 
 def test_dependent_chains_are_found():
-    x = np.stack([laws.autoregression(0.5, 8, 4000, seed=i) for i in (1, 2)], -1)
+    x = 5 + np.stack([laws.autoregression(0.5, 8, 4000, seed=i) for i in (1, 2)], -1)
     assert laws.independence_test(x).passed(1e-3)
     x[5, :, 1] += 0.2 * x[2, :, 1]
     test = laws.independence_test(x)

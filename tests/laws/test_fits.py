@@ -91,7 +91,7 @@ def test_the_error_law(phi):
 
 
 def test_the_error_of_the_error_law():
-    z = [float(laws.error_law(laws.autoregression(0.0, 16, 2048, seed=i)).z) for i in range(60)]
+    z = [float(laws.error_law(laws.autoregression(0.0, 16, 512, seed=i)).z) for i in range(60)]
     assert np.std(z) == pytest.approx(1, abs=5 / np.sqrt(120))
 
 

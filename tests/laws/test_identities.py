@@ -64,6 +64,36 @@ def test_schemes_keep_their_identities(scheme):
         assert identity(scheme, h).passed(1e-4)
 
 
+def test_the_identities_hold_for_the_exact_moments_of_the_oscillator():
+    words = {
+        "SGLD": (0, ()),
+        "GLA1": ("BAO", (1,)),
+        "GLA2": ("BABO", (1,)),
+        "BAOAB": ("BAOAB", (1, 3)),
+    }
+    names = ["after_kick", "after_friction"]
+    rng = np.random.default_rng(1)
+    for k, beta, gamma, m in rng.uniform(0.5, 2, size=(4, 4)):
+        parameters = {"friction": gamma, "inverse_temperature": beta}
+        for scheme, (word, points) in words.items():
+            moments = lambda at: laws.oscillator(
+                word or scheme, 0.6, stiffness=k, mass=m, **parameters, at=at
+            )
+            # The identities are of q in units in which the mass is 1.
+            q2 = moments("end").q2
+            records = {name: moments(at).p2 / m for name, at in zip(names, points, strict=False)}
+            if scheme == "SGLD":
+                records = {"gradient_square": k * k / m * q2}
+            found = laws.virial_identity(
+                scheme,
+                np.full((1, 9), k * q2),
+                step_size=0.6,
+                **parameters,
+                **{name: np.full((1, 9), value) for name, value in records.items()},
+            )
+            assert found.mean == pytest.approx(0, abs=1e-12), scheme
+
+
 @pytest.mark.parametrize(
     ("scheme", "mutant"),
     [
@@ -75,6 +105,15 @@ def test_schemes_keep_their_identities(scheme):
 )
 def test_wrong_schemes_break_them(scheme, mutant):
     assert not identity(scheme, 0.3, mutant).passed()
+
+
+def test_the_two_squares_of_baoab_are_told_apart():
+    virial, kicked, after = run("BAOAB", 0.85, chains=3000)
+    parameters = {"step_size": 0.85, "friction": GAMMA, "inverse_temperature": BETA}
+    right = {"after_kick": kicked, "after_friction": after}
+    wrong = {"after_kick": after, "after_friction": kicked}
+    assert laws.virial_identity("BAOAB", virial, **parameters, **right).passed(1e-4)
+    assert not laws.virial_identity("BAOAB", virial, **parameters, **wrong).passed()
 
 
 def test_several_coordinates():

@@ -65,7 +65,7 @@ def composed(q, p, h, steps, k, m, coefficients):
 
 
 def test_energy_errors_of_trajectories_at_equilibrium():
-    k, m, beta, h, steps = 2.0, 1.5, 1.3, 1.1, 4
+    k, m, beta, h, steps = 2.0, 1.5, 1.3, 1.4, 3
     rng = np.random.default_rng(2)
     q = rng.normal(size=(50, 400)) / math.sqrt(beta * k)
     p = rng.normal(size=(50, 400)) * math.sqrt(m / beta)

@@ -7,6 +7,7 @@ identities             averages that a scheme ties to each other at any step siz
 estimates, outcomes    draws against exact values, in Monte Carlo standard errors
 fits                   orders in the step size; the error law of averages
 maps                   reversibility, volume and energy errors of integrators
+seeds                  reproducibility
 joint                  Geweke's joint test; simulation-based calibration
 """
 
@@ -37,6 +38,7 @@ from .one_dimensional import (
 )
 from .oscillator import LinearStep, oscillator
 from .outcomes import MeanTest, PTest, StatisticalTest
+from .seeds import Reproducibility, reproducibility
 
 __all__ = [
     "oscillator",
@@ -75,6 +77,8 @@ __all__ = [
     "simulation_based_calibration",
     "rank_test",
     "Calibration",
+    "reproducibility",
+    "Reproducibility",
     "MeanTest",
     "PTest",
     "StatisticalTest",

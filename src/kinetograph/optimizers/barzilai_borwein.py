@@ -54,7 +54,7 @@ def barzilai_borwein(learning_rate: float = 0.01) -> Steps:
     if callable(learning_rate):
         raise TypeError("barzilai_borwein: finds its rates by itself, and takes no schedule")
     positive("barzilai_borwein", learning_rate=learning_rate)
-    return Steps("barzilai_borwein", _transformation, learning_rate, ())
+    return Steps("barzilai_borwein", _transformation, learning_rate)
 
 
 def _transformation(initial: Any) -> Any:

@@ -33,12 +33,14 @@ class Steps(Optimizer):
     """An optimiser made of an optax transformation.
 
     `make` gives the transformation for a learning rate, which is a schedule or a value of the
-    program; `settings` are all else that `make` depends on.
+    program; `settings` are all numbers that `make` depends on, `given` a transformation that
+    stands for all of this.
     """
 
     make: Callable[[Any], Any]
     learning_rate: Any
-    settings: tuple[Any, ...]
+    settings: tuple[Any, ...] = ()
+    given: Any = None
 
     def search(self, objective: Objective, starts: int) -> "Descent":
         """A loop for one start, a batch of loops for more."""
@@ -102,7 +104,8 @@ class Descent:
         """What the loop has found from each point, made again where a model's loop lacked room."""
         objective, optimizer = self.objective, self.optimizer
         model, batch = objective.model, self.starts > 1
-        key = ("descent", optimizer.name, optimizer.settings, self.schedule, batch)
+        key = ("descent", optimizer.name, optimizer.settings, batch)
+        of = self.schedule or optimizer.given
         points = np.asarray(points, objective.dtype)
         arguments = (
             np.asarray(self.rate, objective.dtype),
@@ -110,7 +113,7 @@ class Descent:
             (np.float64(limits.tolerance), np.float64(limits.gradient)),
         )
         while True:
-            run = objective.kept(key, lambda room: self._compiled(room, batch))
+            run = objective.kept(key, lambda room: self._compiled(room, batch), of)
             with x64():
                 found = run(points if batch else points[0], objective.data, *arguments)
                 found = jax.tree.map(np.asarray, found)

@@ -42,13 +42,17 @@ class Objective:
         )
         return -value, -gradient, reports
 
-    def kept(self, key: Any, make: Callable[[Room], Any]) -> Any:
-        """A compiled function of this objective with the present room; the model keeps it."""
+    def kept(self, key: Any, make: Callable[[Room], Any], of: Any = None) -> Any:
+        """A compiled function of this objective with the present room; the model keeps it.
+
+        Of those made `of` something of the user's, such as a schedule, only the last is kept.
+        """
         room = self.model.room
         key = ("objective", self.adjusted, key, room.key())
-        if key not in self.model._functions:
-            self.model._functions[key] = make(room)
-        return self.model._functions[key]
+        entry = self.model._functions.get(key)
+        if entry is None or entry[0] is not of:
+            entry = self.model._functions[key] = (of, make(room))
+        return entry[1]
 
     def value_and_gradient(self, free: np.ndarray) -> tuple[float, np.ndarray]:
         """Both at a free state."""

@@ -61,6 +61,8 @@ class Optimum:
         J its derivative by the free state and H the Hessian: for adjust=False the classical
         standard errors of maximum likelihood, else those of the Laplace approximation. NaN where
         H is not positive definite; None if the Hessian was not asked for.
+    model
+        The model.
     """
 
     values: dict[str, np.ndarray]

@@ -39,7 +39,7 @@ def _of_optax(name: str, optax_name: str, learning_rate: Rate, settings: dict[st
 
 def of_transformation(transformation: Any) -> Steps:
     """An optax transformation that the user made."""
-    return Steps("optax transformation", lambda _: transformation, None, (transformation,))
+    return Steps("optax transformation", lambda _: transformation, None, given=transformation)
 
 
 def gradient_descent(

@@ -1,7 +1,7 @@
 """What cannot be a model, and how it is refused."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,13 +12,17 @@ from ..graph.control.loops import While
 from ..graph.control.state import Assigned, Read
 from ..graph.control.subgraph import everything
 from ..graph.derivatives import no_accumulator
-from ..graph.errors import ModelError
+from ..graph.errors import DimsError, ModelError
 from ..graph.messages import describe, site_text
 from ..graph.node import Data, Node
 from .density import Density
 from .discovery import Component
+from .labels import check_group, check_name
 
-__all__ = ["check_component", "check_nodes", "check_target"]
+if TYPE_CHECKING:
+    from .model import Model
+
+__all__ = ["check_component", "check_lengths", "check_names", "check_nodes", "check_target"]
 
 
 def check_nodes(density: Density) -> None:
@@ -103,3 +107,48 @@ def _is_improper(v: Variable) -> bool:
         return False
     bounds = (support.lower, support.upper)
     return any(not isinstance(b, Node) and bool(np.any(np.isinf(b))) for b in bounds)
+
+
+def check_lengths(model: "Model") -> None:
+    """Refuse a dimension of two lengths, and labels of none."""
+    used = {dim for dims in model._dims.values() for dim in dims}
+    for label in model.coords:
+        if label not in used:
+            known = ", ".join(sorted(d for d in used if d)) or "none"
+            raise DimsError(
+                f"model: coords has labels for {label!r}, which is no dimension of this model; "
+                f"its dimensions are: {known}"
+            )
+    sizes: dict[str, tuple[int, str]] = {
+        d: (len(labels), "its labels") for d, labels in model.coords.items()
+    }
+    for node in (*model.targets, *model.data):
+        for dim, size in zip(model.dims(node), node.shape, strict=True):
+            if dim is None:
+                continue
+            old, where = sizes.setdefault(dim, (size, model.name(node)))
+            if old != size:
+                raise DimsError(
+                    f"dimension {dim!r} has length {old} in {where} and {size} in "
+                    f"{model.name(node)}"
+                )
+
+
+def check_names(model: "Model") -> None:
+    """Refuse names that results and files cannot have, and targets without elements."""
+    for node in dict.fromkeys([*model.targets, *model.data, *model.component.unknowns]):
+        what = f"an array{site_text(node)}"
+        check_name(model.name(node), what, "give it another name by name=")
+    for node in model.targets:
+        if not node.size:
+            raise ModelError(
+                f"model: {model.name(node)}{site_text(node)} has no elements, shape "
+                f"{node.shape}; leave it out of the targets"
+            )
+    if not model.free_size:
+        raise ModelError("model: the unknowns have no elements, so there is nothing to sample")
+    constant = [n for n in model.data if n not in model.observed]
+    groups = {"draws": model.targets, "observed data": model.observed, "other data": constant}
+    for group, nodes in groups.items():
+        members = [(model.name(n), model.dims(n), n.shape) for n in nodes]
+        check_group(group, members, ("chain", "draw") if group == "draws" else ())

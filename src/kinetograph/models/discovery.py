@@ -6,14 +6,13 @@ nothing is reached through them. An unknown that no target, factor or likelihood
 integrates to one and is left out.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from ..distributions.family import Distribution, Variable
 from ..graph.node import Data, Node
-from .statements import above
 
-__all__ = ["Component", "discover"]
+__all__ = ["Component", "discover", "unknowns_above"]
 
 
 @dataclass
@@ -33,7 +32,7 @@ def discover(roots: Iterable[Node]) -> Component:
     stated: dict[Node, Data | None] = {}
     pending = list(roots)
     while pending:
-        unknowns = _include(pending, included)
+        unknowns = unknowns_above(pending, included)
         new = dict(pair for v in unknowns for pair in v.statements if pair[0] not in stated)
         stated.update(new)
         pending = list(new)
@@ -49,17 +48,28 @@ def discover(roots: Iterable[Node]) -> Component:
     )
 
 
-def _include(roots: Iterable[Node], included: set[Node]) -> list[Variable]:
-    """Add the roots and all above them; return the unknowns among the new nodes."""
+def unknowns_above(nodes: Iterable[Node], seen: set[Node] | None = None) -> list[Variable]:
+    """All unknowns that the nodes are computed from, and those that they follow in turn.
+
+    What was `seen` is passed over, and what is new joins it.
+    """
+    seen = set() if seen is None else seen
+    stack = [node for node in dict.fromkeys(nodes) if node not in seen]
+    seen.update(stack)
     found: list[Variable] = []
-    stack = [node for node in roots if node not in included]
-    included.update(stack)
     while stack:
         node = stack.pop()
         if isinstance(node, Variable):
             found.append(node)
-        for parent in above(node):
-            if parent not in included:
-                included.add(parent)
+        for parent in _above(node):
+            if parent not in seen:
+                seen.add(parent)
                 stack.append(parent)
     return found
+
+
+def _above(node: Node) -> Iterator[Node]:
+    """What a node is computed from; of an unknown, also what it follows."""
+    yield from node.parents
+    if isinstance(node, Variable) and node.distribution is not None:
+        yield node.distribution

@@ -14,8 +14,9 @@ from ..graph.errors import ModelError, ShapeError
 from ..graph.messages import describe
 from ..graph.node import CURRENT, Apply, Data, Node, Operation
 from ..graph.precision import float_dtype
+from .discovery import unknowns_above
 from .observe import check_support, consume, unused_distribution
-from .statements import add_statement, unknowns_above
+from .statements import add_statement
 
 __all__ = ["factor", "log_density"]
 

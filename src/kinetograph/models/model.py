@@ -1,32 +1,32 @@
 """`kg.model`: targets and everything that bears on them, read as a log density."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..distributions.family import Variable
 from ..graph.array import Array
 from ..graph.compile import limit_reached
 from ..graph.control.subgraph import Control, Looping, everything
-from ..graph.errors import DimsError, ModelError, ShapeError
+from ..graph.errors import ModelError, ShapeError
 from ..graph.inside_jax import has_tracer, outside
 from ..graph.lower import Room
-from ..graph.messages import names_in_scope, site_text
+from ..graph.messages import names_in_scope
 from ..graph.node import Data, Node
 from ..graph.precision import x64
 from ..graph.saving.document import decode, encode
 from ..graph.serialise import graph_from_bytes, graph_to_bytes
-from .checks import check_component, check_nodes, check_target
+from .checks import check_component, check_lengths, check_names, check_nodes, check_target
 from .density import Density, Term, data_environment
 from .dims import collect_coords, dims_of
 from .discovery import Component, discover
-from .labels import axis_names, check_coords, check_group, check_name
+from .evaluation import at_states
+from .labels import axis_names, check_coords
 from .names import assign_names, unknowns_in_scope
 from .potential import in_jax, potential
+from .values import check_values, outside_support
 
 if TYPE_CHECKING:
     from ..graph.drawing import Drawing
@@ -70,55 +70,15 @@ class Model:
         check_nodes(self.density)
         self.room = Room()  # of the backward passes of its loops
         self.most_trips: dict[Looping, int] = {}
+        self._functions: dict[Any, Any] = {}  # compiled
         self.data = tuple(dict.fromkeys([*used, *self.observed]))
         self.target_names = tuple(names[node] for node in targets)
         self.names = tuple(names[v] for v in component.unknowns)
         self.free_size = self.density.free_size
         self._dims = dims_of([*self.targets, *self.data, *component.unknowns])
         self.coords = check_coords(collect_coords(self.data, check_coords(coords)))
-        self._check_dims()
-        self._check_names()
-
-    def _check_names(self) -> None:
-        for node in dict.fromkeys([*self.targets, *self.data, *self.component.unknowns]):
-            what = f"an array{site_text(node)}"
-            check_name(self.name(node), what, "give it another name by name=")
-        for node in self.targets:
-            if not node.size:
-                raise ModelError(
-                    f"model: {self.name(node)}{site_text(node)} has no elements, shape "
-                    f"{node.shape}; leave it out of the targets"
-                )
-        if not self.free_size:
-            raise ModelError("model: the unknowns have no elements, so there is nothing to sample")
-        constant = [n for n in self.data if n not in self.observed]
-        groups = {"draws": self.targets, "observed data": self.observed, "other data": constant}
-        for group, nodes in groups.items():
-            members = [(self.name(n), self.dims(n), n.shape) for n in nodes]
-            check_group(group, members, ("chain", "draw") if group == "draws" else ())
-
-    def _check_dims(self) -> None:
-        used = {dim for dims in self._dims.values() for dim in dims}
-        for label in self.coords:
-            if label not in used:
-                known = ", ".join(sorted(d for d in used if d)) or "none"
-                raise DimsError(
-                    f"model: coords has labels for {label!r}, which is no dimension of this model; "
-                    f"its dimensions are: {known}"
-                )
-        sizes: dict[str, tuple[int, str]] = {
-            d: (len(labels), "its labels") for d, labels in self.coords.items()
-        }
-        for node in (*self.targets, *self.data):
-            for dim, size in zip(self.dims(node), node.shape, strict=True):
-                if dim is None:
-                    continue
-                old, where = sizes.setdefault(dim, (size, self.name(node)))
-                if old != size:
-                    raise DimsError(
-                        f"dimension {dim!r} has length {old} in {where} and {size} in "
-                        f"{self.name(node)}"
-                    )
+        check_lengths(self)
+        check_names(self)
 
     @property
     def known_as(self) -> dict[int, str]:
@@ -235,79 +195,17 @@ class Model:
         ValueError
             If a value lies outside its unknown's support.
         """
-        checked = self._check_values(values, complete=True)
+        checked = check_values(self, values, complete=True)
         with jax.ensure_compile_time_eval(), x64():
             env = data_environment(self.arguments, self.argument_values)
             free = np.asarray(self.density.free_state(checked, env))
         for v, value in checked.items():
             # Bounds that are themselves unknown, and values on the edge, show only here.
             if not np.all(np.isfinite(free[self.density.slices[v]])):
-                raise _outside(self.name(v), v, value, "; the ends themselves have no free state")
-        return free
-
-    def _check_values(self, values: Mapping[str, Any], complete: bool) -> dict[Variable, Any]:
-        by_name = dict(zip(self.names, self.component.unknowns, strict=True))
-        for name in values:
-            if name not in by_name:
-                raise ModelError(
-                    f"{name!r} is no unknown of this model; "
-                    f"its unknowns are {', '.join(self.names)}"
+                raise outside_support(
+                    self.name(v), v, value, "; the ends themselves have no free state"
                 )
-        missing = [n for n in self.names if n not in values]
-        if complete and missing:
-            raise ModelError(f"values are missing for {', '.join(missing)}")
-        checked: dict[Variable, Any] = {}
-        for name in values:
-            node = by_name[name]
-            array = _numbers(name, values[name], node)
-            if array.shape != node.shape:
-                raise ShapeError(f"{name}: expected shape {node.shape}, got {array.shape}")
-            if not np.all(node.support.contains(array)):
-                raise _outside(name, node, array)
-            checked[node] = array
-        return checked
-
-    @cached_property
-    def _functions(self) -> dict[Any, Any]:
-        def environment(values: Any) -> Any:
-            return data_environment(self.arguments, values)
-
-        def log_prob(free: Any, values: Any) -> Any:
-            return self.density.log_density(free, environment(values))
-
-        def unadjusted(free: Any, values: Any) -> Any:
-            return self.density.log_density(free, environment(values), adjusted=False)
-
-        def transform(free: Any, values: Any) -> Any:
-            return self.density.targets(free, self.component.unknowns, environment(values))
-
-        def hessian(free: Any, values: Any) -> Any:
-            return in_jax(self, "hessian", free)
-
-        plain = {
-            "log_prob": log_prob,
-            "unadjusted": unadjusted,
-            "transform": transform,
-            "hessian": hessian,
-        }
-        return {name: jax.jit(jax.vmap(f, (0, None))) for name, f in plain.items()}
-
-    def _gradients(self, states: Any) -> Any:
-        """The gradient at each state; made again with more room where a loop needs it."""
-        while True:
-            room = self.room
-            compiled = self._functions.get(("gradient", room.key()))
-            if compiled is None:
-
-                def gradient(free: Any, values: Any, room: Room = room) -> Any:
-                    data = data_environment(self.arguments, values)
-                    return self.density.value_and_gradient(free, data, room)[1:]
-
-                compiled = jax.jit(jax.vmap(gradient, (0, None)))
-                self._functions["gradient", room.key()] = compiled
-            result, reports = compiled(states, self.argument_values)
-            if not self.make_room(self.density.loops, reports):
-                return result
+        return free
 
     def controls(self) -> Iterator[Control]:
         """The nodes with subgraphs in the log density, also those inside of others."""
@@ -370,17 +268,7 @@ class Model:
         states = self._check_free(free)
         if isinstance(states, jax.Array):
             return in_jax(self, which, states)
-        return outside(self._known, which, states)
-
-    def _known(self, which: str, states: np.ndarray) -> Any:
-        lead = states.shape[:-1]
-        flat = states.reshape(-1, self.free_size)
-        with x64():
-            if which == "gradient":
-                result = self._gradients(flat)
-            else:
-                result = self._functions[which](flat, self.argument_values)
-            return jax.tree.map(lambda r: np.asarray(r).reshape(lead + r.shape[1:]), result)
+        return outside(at_states, self, which, states)
 
     def debug(self, point: Any = None) -> "Report":
         """Evaluate the model node by node at a point and find the first value that is not finite.
@@ -448,24 +336,6 @@ def _loaded(data: bytes) -> Model:
 def _made(content: Any) -> Model:
     targets, factors, component, names, coords = content
     return Model(dict(targets), factors, Component(**component), dict(coords), dict(names))
-
-
-def _numbers(name: str, value: Any, node: Variable) -> np.ndarray:
-    try:
-        return np.asarray(value, node.dtype)
-    except (TypeError, ValueError):
-        if has_tracer(value):
-            raise TypeError(
-                f"{name}: values are looked at, and JAX is tracing this one; make free states "
-                "outside of JAX's transformations (model.transform can be called inside)"
-            ) from None
-        kind = "a number" if not node.shape else f"numbers of shape {node.shape}"
-        raise TypeError(f"{name}: expected {kind}, got {value!r:.60}") from None
-
-
-def _outside(name: str, node: Variable, value: np.ndarray, more: str = "") -> ValueError:
-    got = np.array2string(value, threshold=6)
-    return ValueError(f"{name}: must be {node.support.describe()}, got {got}{more}")
 
 
 def model(

@@ -11,6 +11,7 @@ from ..graph.errors import ModelError, ShapeError
 from ..graph.precision import x64
 from ..streams.draws import uniforms
 from .model import Model
+from .values import check_values
 
 __all__ = ["START_ATTEMPTS", "blame", "initial_points", "random_point"]
 
@@ -71,7 +72,7 @@ def _free(model: Model, point: Any, key: np.ndarray, doing: str, one: str) -> np
     if not isinstance(point, Mapping):
         raise TypeError(_KINDS.format(doing, one, type(point).__name__))
     if len(point) < len(model.names):
-        model._check_values(point, complete=False)
+        check_values(model, point, complete=False)
         values = model.transform(random_point(model, key, 0)) | dict(point)
     else:
         values = dict(point)

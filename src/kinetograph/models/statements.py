@@ -11,7 +11,6 @@ notebook tells which of its cells runs, that cell is the code, edited or not.
 import sys
 import warnings
 import weakref
-from collections.abc import Iterable, Iterator
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
@@ -21,8 +20,9 @@ from ..graph.array import Array
 from ..graph.errors import KinetographWarning
 from ..graph.node import Data, Node
 from ..graph.source import PACKAGE, site_of
+from .discovery import unknowns_above
 
-__all__ = ["above", "add_statement", "unknowns_above"]
+__all__ = ["add_statement"]
 
 
 class _Written(NamedTuple):
@@ -121,32 +121,10 @@ def _cell() -> tuple[int | None, str | None]:
     get it from JupyterLab, Notebook and VS Code with the request.
     """
     ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython is not None else None
+    shell: Any = ipython.get_ipython() if ipython is not None else None
     request = shell.get_parent() if hasattr(shell, "get_parent") else {}
     metadata = request.get("metadata") or {}
     return getattr(shell, "execution_count", None), metadata.get("cellId")
-
-
-def above(node: Node) -> Iterator[Node]:
-    """What a node is computed from; of an unknown, also what it follows."""
-    yield from node.parents
-    if isinstance(node, Variable) and node.distribution is not None:
-        yield node.distribution
-
-
-def unknowns_above(nodes: Iterable[Node]) -> list[Variable]:
-    """All unknowns that the nodes are computed from, and those that they follow in turn."""
-    seen: set[Node] = set(nodes)
-    stack, found = list(seen), []
-    while stack:
-        node = stack.pop()
-        if isinstance(node, Variable):
-            found.append(node)
-        for parent in above(node):
-            if parent not in seen:
-                seen.add(parent)
-                stack.append(parent)
-    return found
 
 
 def add_statement(statement: Node, data: Data | None, given: Any, words: str) -> None:

@@ -1,0 +1,79 @@
+"""A model at free states given as NumPy arrays: compiled functions, which the model keeps."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import jax
+import numpy as np
+
+from ..graph.lower import Room
+from ..graph.precision import x64
+from .density import data_environment
+from .potential import in_jax
+
+if TYPE_CHECKING:
+    from .model import Model
+
+__all__ = ["at_states"]
+
+
+def at_states(model: "Model", which: str, states: np.ndarray) -> Any:
+    """What `which` names at each state: a method of the model, or "unadjusted"."""
+    lead = states.shape[:-1]
+    flat = states.reshape(-1, model.free_size)
+    with x64():
+        if which == "gradient":
+            result = _gradients(model, flat)
+        else:
+            if which not in model._functions:
+                model._functions[which] = _compiled(_FUNCTIONS[which], model)
+            result = model._functions[which](flat, model.argument_values)
+        return jax.tree.map(lambda r: np.asarray(r).reshape(lead + r.shape[1:]), result)
+
+
+def _log_prob(model: "Model", free: Any, env: Any) -> Any:
+    return model.density.log_density(free, env)
+
+
+def _unadjusted(model: "Model", free: Any, env: Any) -> Any:
+    return model.density.log_density(free, env, adjusted=False)
+
+
+def _transform(model: "Model", free: Any, env: Any) -> Any:
+    return model.density.targets(free, model.component.unknowns, env)
+
+
+def _hessian(model: "Model", free: Any, env: Any) -> Any:
+    return in_jax(model, "hessian", free)
+
+
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "log_prob": _log_prob,
+    "unadjusted": _unadjusted,
+    "transform": _transform,
+    "hessian": _hessian,
+}
+
+
+def _compiled(function: Callable[..., Any], model: "Model") -> Callable[..., Any]:
+    """A function of a model, one free state and its data, for many states."""
+
+    def at(free: Any, values: Any) -> Any:
+        return function(model, free, data_environment(model.arguments, values))
+
+    return jax.jit(jax.vmap(at, (0, None)))
+
+
+def _gradients(model: "Model", states: Any) -> Any:
+    """The gradient at each state; made again with more room where a loop needs it."""
+    while True:
+        key = "gradient", model.room.key()
+        if key not in model._functions:
+
+            def gradient(model: "Model", free: Any, env: Any, room: Room = model.room) -> Any:
+                return model.density.value_and_gradient(free, env, room)[1:]
+
+            model._functions[key] = _compiled(gradient, model)
+        result, reports = model._functions[key](states, model.argument_values)
+        if not model.make_room(model.density.loops, reports):
+            return result

@@ -1,0 +1,71 @@
+"""Values of unknowns, given by name."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..distributions.family import Variable
+from ..graph.errors import ModelError, ShapeError
+from ..graph.inside_jax import has_tracer
+
+if TYPE_CHECKING:
+    from .model import Model
+
+__all__ = ["check_values", "outside_support"]
+
+
+def check_values(
+    model: "Model", values: Mapping[str, Any], complete: bool
+) -> dict[Variable, np.ndarray]:
+    """The values by unknown, of all unknowns if they are to be complete.
+
+    Raises
+    ------
+    ModelError
+        If a name is unknown or missing.
+    ShapeError
+        If a value has another shape than its unknown.
+    TypeError
+        If a value is no number, or one that JAX is tracing.
+    ValueError
+        If a value lies outside its unknown's support.
+    """
+    by_name = dict(zip(model.names, model.component.unknowns, strict=True))
+    for name in values:
+        if name not in by_name:
+            raise ModelError(
+                f"{name!r} is no unknown of this model; its unknowns are {', '.join(model.names)}"
+            )
+    missing = [n for n in model.names if n not in values]
+    if complete and missing:
+        raise ModelError(f"values are missing for {', '.join(missing)}")
+    checked: dict[Variable, np.ndarray] = {}
+    for name in values:
+        node = by_name[name]
+        array = _numbers(name, values[name], node)
+        if array.shape != node.shape:
+            raise ShapeError(f"{name}: expected shape {node.shape}, got {array.shape}")
+        if not np.all(node.support.contains(array)):
+            raise outside_support(name, node, array)
+        checked[node] = array
+    return checked
+
+
+def _numbers(name: str, value: Any, node: Variable) -> np.ndarray:
+    try:
+        return np.asarray(value, node.dtype)
+    except (TypeError, ValueError):
+        if has_tracer(value):
+            raise TypeError(
+                f"{name}: values are looked at, and JAX is tracing this one; make free states "
+                "outside of JAX's transformations (model.transform can be called inside)"
+            ) from None
+        kind = "a number" if not node.shape else f"numbers of shape {node.shape}"
+        raise TypeError(f"{name}: expected {kind}, got {value!r:.60}") from None
+
+
+def outside_support(name: str, node: Variable, value: np.ndarray, more: str = "") -> ValueError:
+    """What to raise for a value outside of its unknown's support."""
+    got = np.array2string(value, threshold=6)
+    return ValueError(f"{name}: must be {node.support.describe()}, got {got}{more}")

@@ -335,3 +335,31 @@ def mutate(value, random):
             value[key] = others[random.integers(len(others))]
             return
         value = inner
+
+
+def test_names_survive(tmp_path):
+    def written():
+        a = kg.normal(0, 1)
+        slope = kg.normal(a, 1)
+        fixed = kg.normal(0, 1, name="own")
+        total = slope + fixed
+        kg.save_graph(tmp_path / "model.kg", {"intercept": a, "total": total, "other": fixed})
+
+    written()
+    graph = kg.load_graph(tmp_path / "model.kg")
+    model = kg.model(graph["intercept"], graph["total"], graph["other"])
+    # In turn: of the dictionary, of the variable, of `name=`; results have that of the dictionary.
+    names = sorted(unknown.name for unknown in model.component.unknowns)
+    assert names == ["intercept", "own", "slope"]
+    assert "total" in repr(model)
+
+
+def test_a_name_is_not_given_twice(tmp_path):
+    def written():
+        b = kg.normal(0, 1)
+        c = kg.normal(b, 1)
+        kg.save_graph(tmp_path / "model.kg", {"b": c})
+
+    written()
+    again = kg.load_graph(tmp_path / "model.kg")["b"]
+    assert "b" in repr(kg.model(again))

@@ -2,7 +2,7 @@
 
     kinetograph graph                       what it is
     9f86d081...                             the SHA-256 of all that follows
-    {"format": 2, "kinetograph": ...}       which format, and who wrote it
+    {"format": 3, "kinetograph": ...}       which format, and who wrote it
     {"rows": ..., "functions": ...}         the graph, as JSON (see `document`)
     ...                                     its arrays, as NumPy's npz
 
@@ -28,20 +28,23 @@ from ..array import Array
 from ..control.state import State
 from ..control.structure import flatten
 from ..errors import KinetographError
+from ..messages import names_in_scope
+from ..node import Apply, Bundle, Data, Node, ancestors
 from .document import Document, decode, encode
 from .references import find_function, name_of_function
 
 __all__ = ["load_graph", "save_graph"]
 
 _MAGIC = b"kinetograph graph\n"
-_FORMAT = 2
+_FORMAT = 3
 
 
 def save_graph(path: str | os.PathLike[str], arrays: Any) -> None:
     """Write arrays, with everything they are computed from, to a file.
 
     Unknowns are written with all that is observed of them, so that a model of the loaded arrays has
-    the same density.
+    the same density. Arrays keep their names: that given with `name=`, else that in the dictionary
+    `arrays`, else, for unknowns, placeholders and data, that of the variable that holds them now.
 
     Parameters
     ----------
@@ -81,7 +84,8 @@ def save_graph(path: str | os.PathLike[str], arrays: Any) -> None:
             )
     parts = [leaf if isinstance(leaf, State) else leaf.node for leaf in leaves]
     places = pattern.fill(range(len(leaves)))
-    document = encode((parts, places))
+    names = _names(arrays, [part for part in parts if isinstance(part, Node)])
+    document = encode((parts, places, names))
     header = {"format": _FORMAT, "kinetograph": __version__}
     data = json.dumps(header).encode() + b"\n" + _to_bytes(document)
     _write(Path(path), _MAGIC + _checksum(data) + b"\n" + data)
@@ -130,7 +134,9 @@ def load_graph(path: str | os.PathLike[str], trust: Collection[str] = ()) -> Any
             f"{_FORMAT}: save it anew with this version"
         )
     try:
-        parts, places = decode(_from_bytes(body, frozenset(trust), whose))
+        parts, places, names = decode(_from_bytes(body, frozenset(trust), whose))
+        for node, name in names:
+            node.name = str(name)
         leaves, _, pattern = flatten(places)
         arrays = [part if isinstance(part, State) else Array(part) for part in parts]
         return pattern.fill(arrays[place] for place in leaves)
@@ -140,6 +146,28 @@ def load_graph(path: str | os.PathLike[str], trust: Collection[str] = ()) -> Any
         raise KinetographError(f"{whose}: {error}") from error
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
         raise KinetographError(f"{whose} is no graph: {error}") from error
+
+
+def _names(arrays: Any, nodes: list[Node]) -> list[tuple[Node, str]]:
+    """What arrays without a name are called: as in the given dictionary, else as in the program."""
+    found = ancestors(nodes)
+    taken = {node.name for node in found}
+    calls: dict[Node, str] = {}
+    if isinstance(arrays, dict):
+        for key, array in arrays.items():
+            if isinstance(array, Array) and isinstance(key, str):
+                calls.setdefault(array.node, key)
+    variables = names_in_scope()
+    for node in found:
+        literal = isinstance(node, Data) and node.literal
+        if id(node) in variables and not literal and not isinstance(node, (Apply, Bundle)):
+            calls.setdefault(node, variables[id(node)])
+    kept: list[tuple[Node, str]] = []
+    for node, name in calls.items():
+        if node.name is None and name not in taken:
+            taken.add(name)
+            kept.append((node, name))
+    return kept
 
 
 def _is_special(value: Any) -> bool:

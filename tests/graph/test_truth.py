@@ -37,6 +37,16 @@ def test_uses_that_need_a_value_are_refused(use):
     assert isinstance(caught.value, NotImplementedError)
 
 
+def test_whether_a_list_holds_an_array_is_asked_by_identity():
+    x, y = placeholder(), kg.placeholder(name="y")
+    with pytest.raises(kg.SymbolicTruthError, match=r"any\(x is y for x in \.\.\.\)"):
+        y in [x, y]  # noqa: B015
+    assert any(v is y for v in [x, y])
+    with pytest.raises(kg.SymbolicTruthError) as caught:
+        bool(x == 1)
+    assert "any(" not in str(caught.value)
+
+
 def test_the_message_says_what_to_do():
     x = placeholder()
     with pytest.raises(kg.SymbolicTruthError) as caught:

@@ -11,7 +11,7 @@ from . import indexing, linear_algebra, reductions, shaping
 from .dims import check_dims
 from .errors import NoAttributeError, SymbolicError, SymbolicTruthError
 from .messages import describe
-from .node import Data, Node
+from .node import Apply, Data, Node
 from .numpy_protocol import VIEWS, apply_function, apply_ufunc
 from .source import here, site_of
 from .text import array_text
@@ -335,11 +335,19 @@ class Array:
     def __bool__(self) -> bool:
         if isinstance(self.node, Data):
             return bool(self.node.value)
+        node, found = self.node, ""
+        equal = isinstance(node, Apply) and node.operation is ew.ELEMENTWISE["equal"]
+        if equal and not any(isinstance(parent, Data) for parent in node.parents):
+            x, y = map(describe, node.parents)
+            found = (
+                f"; for whether {x} and {y} are one and the same array write `is`, as in "
+                f"any(x is {y} for x in ...) for `{y} in ...`"
+            )
         raise self._no_truth(
             "bool",
             "`if`, `while`, `and`, `or` or `not` on it",
             "in a function decorated with @kg.function they become part of the graph; elsewhere "
-            "use kg.cond, kg.while_loop or kg.where",
+            f"use kg.cond, kg.while_loop or kg.where{found}",
         )
 
     def _number(self, kind: str, wanted: str) -> Any:

@@ -21,7 +21,7 @@ def test_autocorrelation_times_of_autoregressions(phi):
 
 def oscillator_draws(scheme, h, k, beta, gamma, chains, draws):
     rng = np.random.default_rng(5)
-    a, noise = np.exp(-gamma * h), lambda: rng.normal(size=chains) / np.sqrt(beta)
+    noise = lambda: rng.normal(size=chains) / np.sqrt(beta)
     q, p = noise() / np.sqrt(k), noise()
     rows = np.empty((draws + 50, chains))
     for i in range(len(rows)):
@@ -35,6 +35,7 @@ def oscillator_draws(scheme, h, k, beta, gamma, chains, draws):
                 elif letter == "B":
                     p = p - t * k * q
                 else:
+                    a = np.exp(-gamma * t)
                     p = a * p + np.sqrt(1 - a * a) * noise()
         rows[i] = q
     return rows[50:].T
@@ -51,6 +52,19 @@ def test_autocorrelation_times_of_schemes(scheme):
     assert laws.autocorrelation_time(x**2) == pytest.approx(squares, rel=0.05)
     assert laws.mean_test(x**2, law.q2).passed()
     assert not laws.mean_test(x**2, law.q2 * 1.02).passed()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "scheme", ["SGLD", "BAO", "ABO", "BABO", "OBABO", "BAOAB", "BOAOB", "AOBOA"]
+)
+def test_autocorrelation_times_from_a_quarter_to_nine_draws(scheme):
+    k, beta, gamma = 2.0, 1.3, 1.5
+    for h in (0.2, 0.4, 0.8):
+        x = oscillator_draws(scheme, h, k, beta, gamma, chains=1000, draws=2000)
+        law = laws.oscillator(scheme, h, stiffness=k, inverse_temperature=beta, friction=gamma)
+        assert laws.autocorrelation_time(x) == pytest.approx(law.autocorrelation_time(), rel=0.05)
+        assert laws.mean_test(x**2, law.q2).passed(1e-4)
 
 
 def test_chains_that_do_not_agree_have_long_times():

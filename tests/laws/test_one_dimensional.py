@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 from scipy.special import gamma
 
+import kinetograph as kg
 from kinetograph import laws
 
 
@@ -35,6 +36,13 @@ def test_gradients_and_the_virial_at_any_temperature(potential):
         law = laws.canonical_law(potential, beta)
         virial = law.expectation(lambda q: q * potential.gradient(q))
         assert beta * virial == pytest.approx(1, rel=1e-10)
+
+
+def test_potentials_of_models():
+    x = kg.variable(name="x")
+    model = kg.model(x, factors=[-1.0 * laws.cosine(x)])
+    assert float(model.log_prob([0.7])) == pytest.approx(-laws.cosine(0.7))
+    assert model.gradient([0.7])[0] == pytest.approx(-laws.cosine.gradient(0.7))
 
 
 def test_a_law_far_from_zero_and_narrow():

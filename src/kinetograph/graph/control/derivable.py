@@ -83,7 +83,21 @@ def run(
     if REVERSE not in modes:
         return _plain(loop, limit, carry, captures, rows, modes)
     rule = _reversed if modes[0] == REVERSE else _pushed
-    return rule(loop, limit, carry, captures, rows, modes[1:])
+    found: tuple[Tensors, Any, Tensors] = jax.tree.map(
+        _constant, rule(loop, limit, carry, captures, rows, modes[1:])
+    )
+    return found
+
+
+def _constant(tensor: Any) -> Any:
+    """A tensor that JAX knows to have no tangent, if it is of whole numbers or truth values.
+
+    Those out of a rule of our own have one, of a type without numbers. A number that is kept in one
+    branch shares its place with the index of a conditional in another, which must have none.
+    """
+    if jnp.issubdtype(tensor.dtype, jnp.inexact):
+        return tensor
+    return lax.bitwise_or(tensor, jnp.zeros_like(tensor))
 
 
 def _plain(

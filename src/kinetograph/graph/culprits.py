@@ -19,6 +19,7 @@ from .elementwise import WHERE
 from .lower import Environment, Scope
 from .messages import describe
 from .node import Apply, Bundle, Data, Inner, Node
+from .participation import Tracked, plain
 from .text import value_text
 
 __all__ = ["Culprits", "Origin"]
@@ -57,7 +58,7 @@ class Culprits:
 
     def seen(self, node: Node, environment: Environment) -> None:
         """Look at the value of a node that has just been computed."""
-        value = environment[node]
+        value = jax.tree.map(plain, environment[node], is_leaf=lambda t: isinstance(t, Tracked))
         if isinstance(node, Bundle):
             if any(isinstance(result, jax.core.Tracer) for result in value):
                 return
@@ -141,8 +142,9 @@ class Culprits:
         """
         found = []
         for parent in _responsible(node, value, environment):
-            badness = _badness(environment[parent])
-            origin = self._origin(parent, environment[parent]) if badness else None
+            tensor = plain(environment[parent])
+            badness = _badness(tensor)
+            origin = self._origin(parent, tensor) if badness else None
             if origin is not None and not (origin.constant and badness < bad):
                 found.append((origin.constant, badness < bad and not _by_element(node), origin))
         return min(found, key=lambda f: (*f[:2], f[2].when))[2] if found else None
@@ -206,7 +208,7 @@ def _responsible(node: Node, value: Any, environment: Environment) -> list[Node]
     place = np.unravel_index(int(flat.argmax()), array.shape)
 
     def there(parent: Node) -> Any:
-        return np.broadcast_to(np.asarray(environment[parent]), array.shape)[place]
+        return np.broadcast_to(np.asarray(plain(environment[parent])), array.shape)[place]
 
     if node.operation is WHERE:
         return [parents[1] if there(parents[0]) else parents[2]]

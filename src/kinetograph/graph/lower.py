@@ -18,6 +18,7 @@ from jax import lax
 from .alike import Groups, together
 from .faults import FAULT, has_faults, report_fault
 from .node import Apply, Bundle, Data, Node, ancestors
+from .participation import read
 
 if TYPE_CHECKING:
     from .control.effects import Effects
@@ -188,6 +189,9 @@ def lower_node(
     tensors = [environment[parent] for parent in node.parents]
     if sides is not None:
         tensors = sides.operands(node, tensors)
+    if isinstance(node, Control) and node.tracks:
+        return node.compute(tensors, scope)
+    tensors = list(map(read, tensors))
     if isinstance(node, (Control, Effect)):
         return node.compute(tensors, scope)
     attributes = node.attributes
@@ -213,6 +217,7 @@ def _lower_alike(
     rows = [[environment[p] for p in node.parents] for node in nodes]
     if sides is not None:
         rows = [sides.operands(node, row) for node, row in zip(nodes, rows, strict=True)]
+    rows = [list(map(read, row)) for row in rows]
     tensors = [jnp.stack([jnp.asarray(t) for t in column]) for column in zip(*rows, strict=True)]
     attributes = first.attributes
     found = jax.vmap(lambda *row: first.operation.lower(*row, **attributes))(*tensors)
@@ -244,7 +249,8 @@ def evaluate(
     first = [] if scope.eager else [n for n in order if isinstance(n, Bundle) and n.early]
     if first:
         order = ancestors((*first, *order), stop=environment.__contains__)
-    sides = Sides.among([n for n in order if n not in environment], nodes)
+    new = [n for n in order if n not in environment]
+    sides = Sides.among(new, nodes, environment, scope.modes, scope.live)
     if sides is not None:
         sides.prepare(
             environment,
@@ -279,4 +285,5 @@ def evaluate(
     if sides is not None:
         for node in sides.masked():
             environment.pop(node, None)
+    environment.update((node, read(environment[node])) for node in nodes)
     return environment

@@ -1,6 +1,7 @@
 """What is computed for one side of a `where` has a derivative only where that side is taken.
 
-So has what is computed outside of a branch and read in it alone.
+So has what is computed outside of branches and loops and read in them alone: they tell in the
+backward pass what they read (see `participation`).
 
 `where(x > 0, sqrt(x), 0)` sends a cotangent of 0 into the root where x <= 0, and 0 times the
 infinite slope there is NaN. So what a side is computed from is seen by it through
@@ -14,8 +15,8 @@ edge between operations that are not active in the same places carries the choic
 above it can have made more of the cotangent 0 than 0.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
@@ -23,11 +24,17 @@ import numpy as np
 
 from .elementwise import CAST, ELEMENTWISE, STOP_GRADIENT, WHERE
 from .node import PART, Apply, Data, Node
+from .participation import Tracked, hand, track
 
-__all__ = ["Sides"]
+if TYPE_CHECKING:
+    from .control.liveness import Places
 
-# Choices that are all made: a where and its side, or a conditional and the number of a branch.
+__all__ = ["Sides", "surely_read"]
+
+# Choices that are all made: a where and its side, or a branch or loop that reads it.
 Path = tuple[tuple[Node, int], ...]  # outermost first
+REVERSE = "reverse"
+LATE = -1  # in the place of a side: known when the branch or loop has been run
 Paths = frozenset[Path]  # alternatives
 ALWAYS: Paths = frozenset({()})
 MOST = 8  # alternatives that are told apart
@@ -48,23 +55,52 @@ class Sides:
         What is evaluated, parents first.
     wanted
         What is also used by others.
+    tracked
+        Inputs whose users tell whether they took part.
+    modes
+        The derivatives that are being taken; see `control.derivable`. In reverse ones branches and
+        loops are asked what took part.
+    live
+        Which results of branches and loops take part in them; None for all.
     """
 
-    def __init__(self, order: Sequence[Node], wanted: Iterable[Node]) -> None:
+    def __init__(
+        self,
+        order: Sequence[Node],
+        wanted: Iterable[Node],
+        tracked: Iterable[Node],
+        modes: Sequence[str],
+        live: "Mapping[Any, Places] | None",
+    ) -> None:
         self.order = order
         self.inside = set(order)
+        self.tracked = set(tracked)
+        self.late = REVERSE in modes
+        self.again = len(modes) > 1
+        self.live = live
+        self._sure: dict[Node, Places] = {}
         self.cone = self._conditions()
         self.paths = self._paths(set(wanted))
         self.edges = self._edges()
+        self.tokens: dict[Node, dict[int, Any]] = {}  # of what a node is computed from
         self._taken: dict[tuple[Paths, tuple[int, ...]], Any] = {}
         self._values: dict[Node, Any] = {}
 
     @staticmethod
-    def among(order: Sequence[Node], wanted: Iterable[Node]) -> "Sides | None":
+    def among(
+        order: Sequence[Node],
+        wanted: Iterable[Node],
+        environment: dict[Node, Any],
+        modes: Sequence[str],
+        live: "Mapping[Any, Places] | None",
+    ) -> "Sides | None":
         """Those of the nodes; None if there are none to care for."""
-        if not any(_is(n, WHERE) or _branches(n) for n in order):
+        reverse = REVERSE in modes
+        if not any(_is(n, WHERE) or (reverse and _tracks(n)) for n in order):
             return None
-        sides = Sides(order, wanted)
+        parents = {p for n in order for p in n.parents}
+        tracked = [n for n in parents if isinstance(environment.get(n), Tracked)]
+        sides = Sides(order, wanted, tracked, modes, live)
         return sides if sides.edges else None
 
     def masked(self) -> list[Node]:
@@ -73,7 +109,7 @@ class Sides:
 
     def _conditions(self) -> set[Node]:
         """What the conditions are computed from, and they themselves."""
-        found = {n.parents[0] for n in self.order if _is(n, WHERE) or _branches(n)}
+        found = {n.parents[0] for n in self.order if _is(n, WHERE)}
         for node in reversed(self.order):
             if node in found:
                 found.update(node.parents)
@@ -83,6 +119,7 @@ class Sides:
         """Where each node that can be active in some places only is active."""
         used: dict[Node, set[Path]] = {}
         paths: dict[Node, Paths] = {}
+        self.used = used  # where the users of a node are
         for node in reversed(self.order):
             if node.dtype.kind not in "fV":
                 continue  # no derivative goes through it
@@ -90,34 +127,53 @@ class Sides:
             if not isinstance(node, Apply) or node.operation is PART:
                 own = ALWAYS
             elif not node.operation.elementwise:
-                single = all(w.parents[0].size == 1 for path in own for w, _ in path)
+                wheres = (w for path in own for w, side in path if side != LATE)
+                single = all(w.parents[0].size == 1 for w in wheres)
                 own = own if single and node not in self.cone else ALWAYS
             paths[node] = own
             for i, parent in enumerate(node.parents):
                 if parent.dtype.kind not in "fV":
                     continue
-                used.setdefault(parent, set()).update(_handed(own, node, i))
+                used.setdefault(parent, set()).update(self._handed(own, node, i))
         return paths
 
-    def _edges(self) -> set[tuple[Node, int]]:
-        """The operands that are to be chosen, by the node and their place."""
-        edges: set[tuple[Node, int]] = set()
+    def _edges(self) -> dict[tuple[Node, int], Paths]:
+        """The operands that are to be chosen, by the node and their place, and where."""
+        edges: dict[tuple[Node, int], Paths] = {}
         spoilt: set[Node] = set()  # where not active, the cotangent may be NaN
         for node in reversed(self.order):
             own = self.paths.get(node)
-            if not own or own == ALWAYS or not isinstance(node, Apply):
+            if not own or not isinstance(node, Apply):
                 continue
-            if node not in spoilt and _is_clean(node):
-                continue
+            clean = own == ALWAYS or (node not in spoilt and _is_clean(node))
             for i, parent in enumerate(node.parents):
-                if parent.dtype.kind != "f" or isinstance(parent, Data):
+                handed = self._handed(own, node, i)
+                if parent in self.tracked and handed != ALWAYS:
+                    edges[node, i] = handed
                     continue
-                handed = _handed(own, node, i)
+                if clean or parent.dtype.kind != "f" or isinstance(parent, Data):
+                    continue
                 if self.paths.get(parent) == handed and parent.shape == node.shape:
                     spoilt.add(parent)
                 else:
-                    edges.add((node, i))
+                    edges[node, i] = handed
         return edges
+
+    def _handed(self, paths: Paths, node: Node, place: int) -> Paths:
+        """Where the operand of a node at a place is active, if the node is on these paths."""
+        if place and _is(node, WHERE):
+            side = int(place == 1)
+        elif self.late and _tracks(node) and place not in self._surely_reads(node):
+            side = LATE
+        else:
+            return paths
+        return frozenset((*path, (node, side)) for path in paths)
+
+    def _surely_reads(self, node: Any) -> "Places":
+        if node not in self._sure:
+            live = None if self.live is None else self.live.get(node, frozenset())
+            self._sure[node] = frozenset(node.surely_reads(live))
+        return self._sure[node]
 
     def prepare(
         self,
@@ -130,7 +186,8 @@ class Sides:
         What they are computed from by single elements is computed here for itself: of this no
         derivative is taken, so nothing has to be chosen in it.
         """
-        cone = {w.parents[0] for n, _ in self.edges for p in self.paths[n] for w, _ in p}
+        choices = {choice for paths in self.edges.values() for path in paths for choice in path}
+        cone = {where.parents[0] for where, side in choices if side != LATE}
         for node in reversed(self.order):
             if node in cone and _is_plain(node):
                 cone.update(node.parents)
@@ -143,21 +200,42 @@ class Sides:
 
     def operands(self, node: Node, tensors: list[Any]) -> list[Any]:
         """The tensors of a node's parents as the node may see them."""
-        if self.paths.get(node, ALWAYS) == ALWAYS:
+        if _tracks(node):
+            return list(map(self._with_tokens, node.parents, tensors))
+        if self.paths.get(node, ALWAYS) == ALWAYS and not _is(node, WHERE):
             return tensors  # the usual case
-        return [
-            self._chosen(node, t) if (node, i) in self.edges else t for i, t in enumerate(tensors)
-        ]
+        tokens = {k: token for p in node.parents for k, token in self.tokens.get(p, {}).items()}
+        chosen = []
+        for i, tensor in enumerate(tensors):
+            if paths := self.edges.get((node, i)):
+                tensor, token = self._chosen(node, tensor, paths)
+                tokens |= {id(token): token} if token is not None else {}
+            chosen.append(tensor)
+        if tokens:
+            self.tokens[node] = tokens
+        return chosen
 
-    def _chosen(self, node: Node, tensor: Any) -> Any:
+    def _with_tokens(self, node: Node, tensor: Any) -> Any:
+        """What a branch or loop is given, to tell whether it took part."""
+        tokens = self.tokens.get(node)
+        return hand(tensor, tokens.values(), self.again) if tokens else tensor
+
+    def _chosen(self, node: Node, tensor: Any, paths: Paths) -> tuple[Any, Any]:
+        """An operand, and the token of what is known late."""
         assert isinstance(node, Apply)
         shape = node.shape if node.operation.elementwise else ()
-        taken = self._mask(self.paths[node], shape)
+        late = frozenset(p for p in paths if any(side == LATE for _, side in p))
+        now = self._mask(paths - late, shape)
+        if late or isinstance(tensor, Tracked):
+            value, token = track(tensor, now, self._mask(late, shape))
+            return value, token if late else None
         tensor = jnp.asarray(tensor)
-        return jnp.where(taken, tensor, jax.lax.stop_gradient(tensor))
+        return jnp.where(now, tensor, jax.lax.stop_gradient(tensor)), None
 
     def _mask(self, paths: Paths, shape: tuple[int, ...]) -> Any:
         """Where one of the paths is taken, for each element of an array of this shape."""
+        if not paths:
+            return np.bool_(False)
         key = (paths, shape)
         if key not in self._taken:
             masks = [self._path(path, shape) for path in paths]
@@ -170,12 +248,11 @@ class Sides:
     def _path(self, path: Path, shape: tuple[int, ...]) -> Any:
         whole: Any = None
         for node, side in path:
-            condition = jnp.asarray(self._values[node.parents[0]])
-            if branches := _branches(node):
-                condition = jnp.clip(condition.astype(int), 0, len(branches) - 1) == side
-            else:
-                condition = condition.astype(bool) == side
-            whole = condition if whole is None else whole & condition
+            if side != LATE:
+                condition = jnp.asarray(self._values[node.parents[0]]).astype(bool) == side
+                whole = condition if whole is None else whole & condition
+        if whole is None:
+            return np.bool_(True)
         if not shape:
             return whole.any()
         # An element that is used for several others is active where one of these is.
@@ -188,21 +265,21 @@ class Sides:
         return whole.reshape(whole.shape[ndim - len(shape) :])
 
 
-def _handed(paths: Paths, node: Node, place: int) -> Paths:
-    """Where the operand of a node at a place is active, if the node is on these paths."""
-    if place and _is(node, WHERE):
-        choices = [int(place == 1)]
-    else:
-        branches = _branches(node)
-        choices = [number for number, read in enumerate(branches) if place - 1 in read]
-        if not place or len(choices) == len(branches):
-            return paths
-    return frozenset((*path, (node, choice)) for path in paths for choice in choices)
+def surely_read(
+    nodes: Sequence[Node], outputs: Iterable[Node], live: "Mapping[Any, Places]"
+) -> set[Node]:
+    """Whose value is used whatever sides, branches and loops are taken among the nodes.
+
+    To be passed on unchanged, as an output, is no use.
+    """
+    wanted = [node for node in outputs if isinstance(node, Apply)]
+    sides = Sides(nodes, wanted, (), (REVERSE,), live)
+    return {node for node, paths in sides.used.items() if _united(paths) == ALWAYS}
 
 
-def _branches(node: Node) -> Sequence[Sequence[int]]:
-    """Of a conditional: the captures that each branch reads."""
-    return getattr(node, "places", ())
+def _tracks(node: Node) -> bool:
+    """Whether it is a branch or loop that tells what it read."""
+    return getattr(node, "tracks", False)
 
 
 def _is_plain(node: Node) -> bool:
@@ -236,7 +313,7 @@ def _united(paths: Iterable[Path]) -> Paths:
     for path in sorted(found, key=len, reverse=True):
         while path and path in found:
             *outer, (node, side) = path
-            if len(_branches(node)) > 2 or (*outer, (node, 1 - side)) not in found:
+            if (*outer, (node, 1 - side)) not in found:
                 break
             found -= {path, (*outer, (node, 1 - side))}
             path = tuple(outer)

@@ -3,7 +3,8 @@
 A program is a tree of tuples over two numbers, which two interpreters read: one builds a graph, one
 runs Python on jets, which carry exact derivatives along. What Python does not compute, or nobody
 reads, must not matter: roots, logarithms and quotients stand at the ends of their domains on ways
-that are not taken, and in loop variables without readers.
+that are not taken, in loop variables without readers, and before branches and loops that do not
+read them.
 """
 
 import functools
@@ -25,6 +26,9 @@ import kinetograph as kg
 COEFFICIENTS = st.sampled_from([-1.2, -0.5, 0.3, 0.7, 1.1])
 AFFINE = st.tuples(st.just("affine"), COEFFICIENTS, COEFFICIENTS, COEFFICIENTS)
 SINE = st.tuples(st.just("sin"), COEFFICIENTS)
+READERS = st.sampled_from(
+    ["loop", "start", "branches", "branch in loop", "branch in scan", "loop in branch"]
+)
 QUOTIENT = st.tuples(st.just("quotient"), st.sampled_from([1.5, 2.5]))
 
 
@@ -42,6 +46,7 @@ def programs(depth):
         st.tuples(st.just("unread"), st.integers(0, 3), inner),
         st.tuples(st.just("edge"), st.sampled_from(["where", "cond"]), st.booleans()),
         st.tuples(st.just("pick"), st.integers(0, 4)),
+        st.tuples(st.just("given"), st.booleans(), READERS, READERS),
     )
 
 
@@ -82,6 +87,8 @@ def run(program, ops, a, b):
         return edge(ops, *parts, a, b)
     if kind == "pick":
         return pick(ops, *parts, a, b)
+    if kind == "given":
+        return given_inside(ops, *parts, a, b)
     assert kind == "rows"
     (body,) = parts
 
@@ -138,6 +145,53 @@ def pick(ops, count, a, b):
 
     _, s = ops.loop(lambda i, s: i < count, turn, (0, 0 * a))
     return 0.5 * s, a - 0.3 * b
+
+
+def given_inside(ops, equal, first, second, a, b):
+    """What is computed outside is read inside only where it is finite, also in ties."""
+    level = ops.where(a > 0, a, 0 * a) if equal else 0.4
+    gap = a - level
+    value = ops.sqrt(gap) + ops.log(gap) * 0.1 + 1e-3 * b / gap
+    c = reading(ops, first, gap, value, a, b)
+    d = reading(ops, second, gap, 0.5 * value, b, c)
+    return 0.4 * c + a, 0.3 * d - b
+
+
+def reading(ops, how, gap, value, a, b):
+    """A number of a and b, and of the value where the gap is positive."""
+    if how == "branches":
+        return ops.cond(
+            gap > -9, lambda: ops.cond(gap > 0, lambda: a + value, lambda: a * b), lambda: value
+        )
+    if how == "branch in scan":
+
+        def turn(s, c):
+            return ops.cond(gap > 0, lambda: s + value * b, lambda: s * b), c
+
+        return ops.scan(turn, (a, b), 2)[0]
+    most = ops.where(gap > 0, 2, 0)
+    if how == "loop in branch":
+
+        def loop():
+            return ops.loop(lambda i, s: i < most, lambda i, s: (i + 1, s + value), (0, a * b))[1]
+
+        return ops.cond(gap > -9, loop, lambda: a)
+    if how == "loop":
+        return ops.loop(
+            lambda i, s, t: i < most, lambda i, s, t: (i + 1, s * value + t, t), (0, a, b * b)
+        )[1]
+    if how == "start":
+
+        def overwrite(i, s, t):
+            return i + 1, ops.where(gap > 0, s, b) * t, t
+
+        return ops.loop(lambda i, s, t: i < 2, overwrite, (0, value, a))[1]
+    assert how == "branch in loop"
+
+    def body(i, s):
+        return i + 1, ops.cond(gap > i, lambda: s + value, lambda: s * a)
+
+    return ops.loop(lambda i, s: i < 3, body, (0, b))[1]
 
 
 def outcome(program, ops, a, b):

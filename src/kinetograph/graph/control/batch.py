@@ -12,6 +12,7 @@ from ..elementwise import as_node
 from ..errors import ModelError, ShapeError
 from ..lower import Scope, Trips
 from ..node import Node, Operation
+from ..participation import read
 from .contexts import BatchContext
 from .forms import arriving
 from .liveness import Places
@@ -33,6 +34,7 @@ class Batch(Control):
 
     __slots__ = ("rows", "size_of_batch")
     kind_name = "vmap"
+    tracks = True
 
     def __init__(
         self, context: BatchContext, rows: list[Node], captures: list[Node], body: Subgraph
@@ -71,17 +73,22 @@ class Batch(Control):
             )
         return node.part(0, (self.size_of_batch, *wanted.shape), wanted.dtype)
 
+    def surely_reads(self, places: Places | None) -> Iterable[int]:
+        """The rows, and the captures that the computation of each row reads."""
+        found = self.subgraphs[0].surely_read(places) if self.size_of_batch else frozenset()
+        return found | frozenset(range(self.rows))
+
     def compute(self, tensors: list[Any], scope: Scope) -> list[Any]:
         """The results of all rows."""
         (body,) = self.subgraphs
-        rows, captures = tensors[: self.rows], tensors[self.rows :]
+        rows, captures = list(map(read, tensors[: self.rows])), tensors[self.rows :]
         if scope.eager or self.size_of_batch == 0:
             each = [
                 body.compute((*(r[i] for r in rows), *captures), scope)
                 for i in range(self.size_of_batch)
             ]
             return [
-                jnp.stack([jnp.asarray(outputs[i]) for outputs in each])
+                jnp.stack([jnp.asarray(read(outputs[i])) for outputs in each])
                 if each
                 else jnp.zeros((0, *node.shape), node.dtype)
                 for i, node in enumerate(body.outputs)
@@ -92,7 +99,7 @@ class Batch(Control):
         def one(*rows: Any) -> Any:
             inner = scope.inside()
             outputs = body.compute((*rows, *captures), inner, scope.live_places(self))
-            return outputs, inner.reports(loops)
+            return tuple(map(read, outputs)), inner.reports(loops)
 
         results, reports = jax.vmap(one)(*map(jnp.asarray, rows))
         scope.receive(loops, [Trips(*(x.max(0) for x in trips)) for trips in reports])

@@ -5,6 +5,8 @@ members take different branches all of them are computed and the results selecte
 the gradient of a branch that is not taken at its inputs, so that it cannot poison others with NaN.
 """
 
+import functools
+import operator
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +20,7 @@ from ..errors import ShapeError, SymbolicError
 from ..lower import Scope
 from ..messages import describe
 from ..node import Apply, Data, Inner, Node, Operation
+from ..participation import Tracked, read
 from ..shaping import reshape
 from .contexts import CondContext
 from .forms import arriving, of_type
@@ -38,6 +41,7 @@ class Cond(Control):
 
     __slots__ = ("places",)
     kind_name = "cond"
+    tracks = True
 
     def __init__(
         self,
@@ -84,14 +88,23 @@ class Cond(Control):
 
     def compute(self, tensors: list[Any], scope: Scope) -> list[Any]:
         """The results of the branch that is taken."""
-        index, *captures = tensors
+        index, *captures = read(tensors[0]), *tensors[1:]
         live = scope.live_places(self)
         if scope.eager:
             taken = int(np.clip(int(index), 0, len(self.subgraphs) - 1))
             inputs = [captures[place] for place in self.places[taken]]
-            return list(self.subgraphs[taken].compute(inputs, scope))
+            return list(map(read, self.subgraphs[taken].compute(inputs, scope)))
         loops = scope.reporting(*self.subgraphs)
         choice = jnp.clip(jnp.asarray(index, np.int64), 0, len(self.subgraphs) - 1).astype(np.int32)
+
+        if any(isinstance(t, Tracked) for t in captures):
+            readers = self._readers(live)
+            captures = [
+                read(t, functools.reduce(operator.or_, (choice == n for n in readers[place])))
+                if isinstance(t, Tracked) and place in readers
+                else t
+                for place, t in enumerate(captures)
+            ]
 
         def branch(number: int) -> Callable[..., Any]:
             subgraph, places = self.subgraphs[number], self.places[number]
@@ -101,7 +114,8 @@ class Cond(Control):
                 active = taken if scope.active is None else taken & scope.active
                 inner = scope.inside(active=active)
                 inputs = [captures[place] for place in places]
-                return subgraph.compute(inputs, inner, live), inner.reports(loops)
+                results = subgraph.compute(inputs, inner, live)
+                return tuple(map(read, results)), inner.reports(loops)
 
             return compute
 
@@ -109,6 +123,25 @@ class Cond(Control):
         results, reports = lax.switch(choice, branches, choice, captures)
         scope.receive(loops, reports)
         return list(results)
+
+    def _readers(self, live: Places | None) -> dict[int, set[int]]:
+        """The branches that read a capture, of those that are read in any case where they are."""
+        readers: dict[int, set[int]] = {}
+        unsure: set[int] = set()
+        for number, own in enumerate(self.places):
+            subgraph = self.subgraphs[number]
+            surely = subgraph.surely_read(live)
+            for i, place in enumerate(own):
+                if i in surely or subgraph.inputs[i] in subgraph.outputs:
+                    readers.setdefault(place, set()).add(number)
+                else:
+                    unsure.add(place)
+        return {place: numbers for place, numbers in readers.items() if place not in unsure}
+
+    def surely_reads(self, places: Places | None) -> Iterable[int]:
+        """The captures that all branches read."""
+        every = len(self.subgraphs)
+        return {1 + place for place, own in self._readers(places).items() if len(own) == every}
 
 
 COND = Operation("cond", lambda *tensors: None)

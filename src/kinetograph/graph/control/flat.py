@@ -11,6 +11,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..participation import TRACK
+
 __all__ = [
     "Tensors",
     "among",
@@ -91,6 +93,8 @@ def used_inputs(jaxpr: Any) -> list[bool]:
         elif name == "cond":
             branches = [_used_for(b.jaxpr, made) for b in equation.params["branches"]]
             reads = [True, *map(any, zip(*branches, strict=True))]
+        elif name == TRACK.name:
+            reads = [*made, *[any(made)] * 4]
         else:
             reads = [True] * len(equation.invars)
         live.update(id(v) for v, r in zip(equation.invars, reads, strict=True) if r)

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
@@ -16,8 +17,9 @@ from jax import lax
 from ..faults import FAULT
 from ..lower import LoopPlan, Scope, Trips
 from ..node import Node, Operation
+from ..participation import Tracked, carried_on, plain, read
 from .contexts import WhileContext
-from .derivable import Loop, run
+from .derivable import REVERSE, Loop, run
 from .flat import bytes_of
 from .forms import Growth
 from .liveness import Places
@@ -44,6 +46,7 @@ class While(Looping):
 
     __slots__ = ("bound", "carried", "grad", "judging", "on_limit", "variables")
     kind_name = "while loop"
+    tracks = True
 
     def __init__(
         self,
@@ -124,14 +127,21 @@ class While(Looping):
 
     def compute(self, tensors: list[Any], scope: Scope) -> list[Any]:
         """The loop variables after the last trip, and what else the loop gives."""
+        if REVERSE not in scope.modes or self.grad == "forward":
+            tensors = list(map(read, tensors))
+        elif self.grad == "none":
+            tensors = list(map(plain, tensors))
         carried, rest = tensors[: self.carried], tensors[self.carried :]
-        captures, bound = rest[: self._captures], rest[self._captures :]
+        captures, bound = rest[: self._captures], list(map(plain, rest[self._captures :]))
         limit = bound[0] if bound else FOREVER if self.bound is None else self.bound
         if scope.eager:
             return self._interpret(carried, captures, int(limit), scope)
         live = self.live_variables(scope.live_places(self))[0] if scope.modes else frozenset()
         if scope.modes and (self.grad == "none" or not live):
-            carried, captures = (list(map(lax.stop_gradient, part)) for part in (carried, captures))
+            carried, captures = (
+                [lax.stop_gradient(plain(tensor)) for tensor in part]
+                for part in (carried, captures)
+            )
             scope = replace(scope, modes=(), anchors=(), live=None, recorded=False)
         return _Lowered(self, scope, live).results(carried, captures, limit)
 
@@ -224,7 +234,8 @@ class _Lowered:
     """A loop as functions of flat tuples: carried values, then the verdict, then inner reports.
 
     The verdict of the predicate is carried where the predicate has effects of its own, or loops or
-    faults inside: it must run once more than the body, and no oftener.
+    faults inside: it must run once more than the body, and no oftener. A value that is tracked is
+    carried with its token, and so is one that it can become.
     """
 
     def __init__(self, node: While, scope: Scope, live: Places) -> None:
@@ -236,12 +247,18 @@ class _Lowered:
 
     def results(self, carried: list[Any], captures: list[Any], limit: Any) -> list[Any]:
         node, scope = self.node, self.scope
-        outer = (*captures, *scope.anchors)
-        self.captured = len(captures)
+        carried, captures = self._asked(carried, captures, limit)
+        leaves, self.captures = jax.tree.flatten(captures)
+        outer = (*leaves, *scope.anchors)
+        self.captured = len(leaves)
         count = node.carried
+        tracked = [i for i, t in enumerate([*carried, *captures]) if isinstance(t, Tracked)]
+        self.tracked = self.body.passed_on(tracked, count) & self.live
+        self.width = count + len(self.tracked)
         values, verdict, reports = self._judged(scope, carried, outer, None)
         state = (*values, *verdict, *reports)
-        plan = node.plan(scope, [jnp.asarray(v) for v in carried])
+        plan = node.plan(scope, [jnp.asarray(plain(v)) for v in carried])
+        places = [i for i in range(count) for _ in range(1 + (i in self.tracked))]
         sizes: list[int] = []
         loop = Loop(
             self._turn,
@@ -250,7 +267,7 @@ class _Lowered:
             strategy=plan.strategy,
             most=FOREVER if node.bound is None else max(node.bound, 1),
             note=sizes.append,
-            live=tuple(i in self.live for i in range(len(state))),
+            live=tuple(i < self.width and places[i] in self.live for i in range(len(state))),
         )
         bound = limit
         limit = jnp.clip(jnp.asarray(limit), 0, FOREVER).astype(np.int32)
@@ -273,9 +290,42 @@ class _Lowered:
         if scope.active is not None:
             error = error & scope.active
         scope.note(node, Trips(trips, error, short))
-        flat = state[count + len(verdict) :]
+        flat = state[self.width + len(verdict) :]
         scope.receive(self.inner, [flat[i : i + 3] for i in range(0, len(flat), 3)])
-        return [*state[:count], trips, truncated]
+        return [*self._values(state), trips, truncated]
+
+    def _asked(
+        self, carried: list[Any], captures: list[Any], limit: Any
+    ) -> tuple[list[Any], list[Any]]:
+        """What goes in, with the answer whether it takes part, where that is known beforehand.
+
+        What every trip reads takes part if there is one.
+        """
+        inputs = [*carried, *captures]
+        if self.carries_verdict or not any(isinstance(t, Tracked) for t in inputs):
+            return carried, captures
+        scope = self.scope.inside(modes=(), anchors=(), active=None)
+        (first,) = self.predicate.compute([lax.stop_gradient(plain(t)) for t in inputs], scope)
+        first = first & (jnp.asarray(limit) > 0)
+        if self.scope.active is not None:
+            first = first & self.scope.active
+        results = self.scope.live_places(self.node)
+        for i in self.body.surely_read(self.live):
+            given = i < len(carried) and (results is None or i in results)
+            inputs[i] = read(inputs[i], np.bool_(True) if given else first)
+        return inputs[: len(carried)], inputs[len(carried) :]
+
+    def _values(self, state: Any) -> list[Any]:
+        """The carried values out of the state."""
+        rest = iter(state)
+        return [
+            Tracked(next(rest), next(rest)) if i in self.tracked else next(rest)
+            for i in range(self.node.carried)
+        ]
+
+    def _inputs(self, carried: Sequence[Any], outer: Any) -> list[Any]:
+        """What predicate and body are given."""
+        return [*carried, *jax.tree.unflatten(self.captures, outer[: self.captured])]
 
     def _judged(
         self, scope: Scope, carried: Sequence[Any], outer: Sequence[Any], before: Any
@@ -284,22 +334,27 @@ class _Lowered:
         values, verdict = list(carried), []
         inner = scope.inside()
         if self.carries_verdict:
-            tensors = (*carried, *outer[: self.captured])
+            tensors = self._inputs(carried, outer)
             answer, *versions = self.predicate.compute(tensors, inner, self.live_judged)
             verdict = [answer]
             for place, version in zip(self.node.judging, versions, strict=True):
                 values[place] = version
         if before is not None:
             inner.receive(self.inner, before)
-        return values, verdict, [x for trips in inner.reports(self.inner) for x in trips]
+        values = [carried_on(t, i in self.tracked) for i, t in enumerate(values)]
+        return (
+            jax.tree.leaves(values),
+            verdict,
+            [x for trips in inner.reports(self.inner) for x in trips],
+        )
 
     def _turn(
         self, modes: Any, alive: Any, state: Any, outer: Any, row: Any
     ) -> tuple[tuple[Any, ...], tuple[()]]:
-        count = self.node.carried
         scope = self.scope.inside(modes=modes, anchors=outer[self.captured :], active=alive)
-        carried = self.body.compute((*state[:count], *outer[: self.captured]), scope, self.live)
-        flat = state[count + self.carries_verdict :]
+        inputs = self._inputs(self._values(state), outer)
+        carried = self.body.compute(inputs, scope, self.live)
+        flat = state[self.width + self.carries_verdict :]
         reports = [flat[i : i + 3] for i in range(0, len(flat), 3)]
         scope.receive(self.inner, reports)
         before = scope.reports(self.inner)
@@ -307,16 +362,16 @@ class _Lowered:
         return (*values, *verdict, *joined), ()
 
     def _more(self, state: Any, outer: Any) -> Any:
-        count = self.node.carried
         if self.carries_verdict:
-            verdict = state[count]
+            verdict = state[self.width]
         else:
             # No loops inside, so it does not matter where it is computed for nothing; and the rules
             # of derivatives come here when the values around the loop are gone.
             scope = self.scope.inside(modes=(), anchors=(), active=None)
-            (verdict,) = self.predicate.compute((*state[:count], *outer[: self.captured]), scope)
+            inputs = self._inputs(self._values(state), outer)
+            (verdict,) = self.predicate.compute(inputs, scope)
         # Gradients that lacked room may be wrong, and so is all after a fault: go no further.
-        reports = state[count + self.carries_verdict :]
+        reports = state[self.width + self.carries_verdict :]
         for short in reports[2::3]:
             verdict = verdict & ~short
         if FAULT in self.inner:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
@@ -13,6 +14,7 @@ from ..errors import ShapeError
 from ..lower import Scope
 from ..messages import describe
 from ..node import CURRENT, Inner, Node, Operation
+from ..participation import Tracked, carried_on, plain, read
 from .contexts import ScanContext
 from .forms import Growth
 from .liveness import Places
@@ -37,6 +39,7 @@ class Scan(Control):
 
     __slots__ = ("carried", "length", "results", "reverse", "rows")
     kind_name = "scan"
+    tracks = True
 
     def __init__(
         self,
@@ -82,22 +85,37 @@ class Scan(Control):
             i for i in places if i < self.carried
         }
 
+    def surely_reads(self, places: Places | None) -> Iterable[int]:
+        """What each trip reads, if there is one."""
+        return self.subgraphs[0].surely_read(self.live_outputs(places)) if self.length else ()
+
     def compute(self, tensors: list[Any], scope: Scope) -> list[Any]:
         """The carry after the last row, and the stacked results."""
         (body,) = self.subgraphs
-        carry = [jnp.asarray(t) for t in tensors[: self.carried]]
-        rows = [jnp.asarray(t) for t in tensors[self.carried : self.carried + self.rows]]
+        live = self.live_outputs(scope.live_places(self)) if scope.modes else frozenset()
+        tracked = {i for i, t in enumerate(tensors) if isinstance(t, Tracked)}
+        if tracked and self.length:
+            surely = body.surely_read(live)
+            tensors = [read(t) if i in surely else t for i, t in enumerate(tensors)]
+            tracked -= surely
+        tracked = body.passed_on(tracked, self.carried) & live
+        carry = tensors[: self.carried]
+        rows = [jnp.asarray(read(t)) for t in tensors[self.carried : self.carried + self.rows]]
         captures = tensors[self.carried + self.rows :]
         if scope.eager:
             return self._interpret(carry, rows, captures, scope)
 
         loops = scope.reporting(body)
-        live = self.live_outputs(scope.live_places(self)) if scope.modes else frozenset()
 
         def settled(outputs: Sequence[Any]) -> list[Any]:
             if not scope.modes:
-                return list(outputs)
-            return [x if i in live else lax.stop_gradient(x) for i, x in enumerate(outputs)]
+                return [jnp.asarray(x) for x in outputs]
+            return [
+                jax.tree.map(jnp.asarray, carried_on(x, i in tracked))
+                if i in live
+                else lax.stop_gradient(jnp.asarray(plain(x)))
+                for i, x in enumerate(outputs)
+            ]
 
         def turn(state: Any, row: Any) -> Any:
             carry, reports = state
@@ -147,7 +165,7 @@ class Scan(Control):
             with scope.within(f"row {i} of {self.title}"):
                 outputs = body.compute((*carry, *(r[i] for r in rows), *captures), scope)
             carry = list(outputs[: self.carried])
-            results.append(list(outputs[self.carried :]))
+            results.append(list(map(read, outputs[self.carried :])))
         if self.reverse:
             results.reverse()
         stacked = []

@@ -10,6 +10,7 @@ from jax import lax
 
 from ..faults import has_faults
 from ..node import Bundle, Call, Inner, Node, Operation, ancestors
+from ..participation import Tracked
 from .contexts import ControlFlowContext
 from .liveness import Live, Places, live
 
@@ -35,10 +36,11 @@ class Subgraph:
                 node.check_inside()
         self.loops = tuple(loops_in(self.nodes))
         self._live: dict[Places, Live] = {}  # found so far
+        self._surely: dict[Places | None, Places] = {}
 
     def __getstate__(self) -> dict[str, Any]:
         kept = {name: value for name, value in self.__dict__.items() if name != "has_faults"}
-        return {**kept, "_live": {}}
+        return {**kept, "_live": {}, "_surely": {}}
 
     @cached_property
     def has_faults(self) -> bool:
@@ -63,17 +65,49 @@ class Subgraph:
     ) -> tuple[Any, ...]:
         """The tensors of the outputs, given those of the inputs.
 
-        `places` are the outputs that take part in derivatives; None for all.
+        `places` are the outputs that take part in derivatives; None for all. What is tracked and
+        only passed on stays tracked.
         """
         from ..lower import evaluate
 
-        environment = dict(zip(self.inputs, tensors, strict=True))
+        given = dict(zip(self.inputs, tensors, strict=True))
+        environment = dict(given)
         scope = replace(scope, live=self.live(places).results if scope.modes else None)
         evaluate(self.outputs, environment, scope=scope)
+        tensors = (
+            tracked if isinstance(tracked := given.get(node), Tracked) else environment[node]
+            for node in self.outputs
+        )
         # Of exactly the promised type: JAX distinguishes "weak" ones.
         return tuple(
-            lax.convert_element_type(environment[node], node.dtype) for node in self.outputs
+            Tracked(lax.convert_element_type(t.value, node.dtype), t.token)
+            if isinstance(t, Tracked)
+            else lax.convert_element_type(t, node.dtype)
+            for node, t in zip(self.outputs, tensors, strict=True)
         )
+
+    def surely_read(self, places: Places | None) -> Places:
+        """The places of the inputs that the computation of those outputs reads in any case."""
+        from ..sides import surely_read
+
+        if places not in self._surely:
+            live, results = self.live(places)
+            outputs = [node for node in self.outputs if node in live]
+            found = surely_read([node for node in self.nodes if node in live], outputs, results)
+            self._surely[places] = frozenset(
+                i for i, node in enumerate(self.inputs) if node in found
+            )
+        return self._surely[places]
+
+    def passed_on(self, tracked: Iterable[int], carried: int) -> set[int]:
+        """Of the first inputs, which a loop carries, those that can be a tracked one, unread."""
+        found = set(tracked)
+        places = {node: i for i, node in enumerate(self.inputs)}
+        while True:
+            more = {i for i in range(carried) if places.get(self.outputs[i]) in found}
+            if found >= more:
+                return {i for i in found if i < carried}
+            found |= more
 
 
 class Control(Bundle):
@@ -111,6 +145,7 @@ class Control(Bundle):
         return f"{self.kind_name} {self.contexts[0].name!r}"
 
     kind_name = "node"
+    tracks = False  # whether it tells which of its operands took part
 
     def call(self, place: int) -> Call:
         """How a result is written: `cond_1(pred, x)`, `while_1(i=0, n).i`."""
@@ -132,6 +167,10 @@ class Control(Bundle):
     def live_parents(self, places: Places) -> Iterable[int]:
         """The parents on which the results at these places depend, as far as derivatives go."""
         return range(len(self.parents)) if places else ()
+
+    def surely_reads(self, places: Places | None) -> Iterable[int]:
+        """The parents that take part in those results, whatever happens inside."""
+        return ()
 
     def static_text(self) -> str:
         """What, beside parents and subgraphs, the results depend on."""

@@ -179,7 +179,7 @@ def main() -> None:
                     if side.startswith("kg")
                 ]
                 cells = " | ".join([f"{name}, {side}", spread(values), *ratios])
-                lines.append(f"| {cells} |" + " | |" * (2 - len(ratios)))
+                lines.append(f"| {cells} |" + " |" * (2 - len(ratios)))
     lines += ["", f"Goal: at most {GOAL:g} times jax.jit's."]
     record("calls", "\n".join(lines), times=times)
 

@@ -116,7 +116,7 @@ class Parameters:
             kind = type(value)
             if kind in NUMBERS and fits(value):  # the usual case, and faster so
                 arrays.append(value)
-                key.append(((), floating if kind is float else NUMBERS[kind]))
+                key.append(((), floating if issubclass(kind, float) else NUMBERS[kind]))
                 continue
             if kind is np.ndarray:
                 arrays.append(array := _as_input(value, self.names[place], floating))

@@ -15,8 +15,16 @@ from .precision import FLOAT64
 
 __all__ = ["NUMBERS", "Packing", "fits"]
 
-# Types of Python whose values are packed as they are, where the type of the array is this one.
-NUMBERS = {float: FLOAT64, int: np.dtype(np.int64), bool: np.dtype(bool)}
+# Types whose values are packed as they are, where the type of the array is this one.
+_INT, _BOOL = np.dtype(np.int64), np.dtype(bool)
+NUMBERS: dict[type, np.dtype] = {
+    float: FLOAT64,
+    int: _INT,
+    bool: _BOOL,
+    np.float64: FLOAT64,
+    np.int64: _INT,
+    np.bool_: _BOOL,
+}
 
 
 def fits(number: bool | int | float) -> bool:

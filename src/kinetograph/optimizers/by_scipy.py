@@ -9,6 +9,7 @@ exact trust-region steps of Newton's method; Gao, Han (2012) for Nelder-Mead in 
 """
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,14 @@ class ByScipy(Optimizer):
 
     def __repr__(self) -> str:
         return f"<optimizer {self.name}>"
+
+
+@cache
+def _blas() -> Any:
+    """The linear algebra under SciPy, whose threads cost more than small matrices take."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 class _NotFinite(Exception):
@@ -139,7 +148,8 @@ class _Walk:
         if method == "trust-exact":
             slopes["hess"] = self._hessian
         function: Any = self._value if self._is_simplex else self._function
-        with np.errstate(all="ignore"):  # infinite values met in line searches
+        # Infinite values are met in line searches.
+        with np.errstate(all="ignore"), _blas().limit(limits=1, user_api="blas"):
             result = minimize(
                 function,
                 self.free,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 from tests.autograph.dataset_reading import compiled, plain
+from tests.selection import thinned
 
 import kinetograph as kg
 
@@ -141,7 +142,7 @@ def chains(count):
 
 
 @pytest.mark.medium
-@pytest.mark.parametrize(("chain", "expected"), list(chains(16)), ids=str)
+@pytest.mark.parametrize(("chain", "expected"), thinned(chains(16), 2), ids=str)
 @pytest.mark.parametrize("early", [False, True])
 def test_chains_are_those_of_lists(chain, expected, early):
     dataset = kg.Dataset.range(chain[0])

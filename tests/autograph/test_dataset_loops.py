@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from tests.selection import thinned
 
 import kinetograph as kg
 from kinetograph.graph.control.scan import Scan
@@ -173,7 +174,7 @@ def regression(n=64):
     return x, x @ [1.5, -0.5] + 0.1 * rng.normal(size=n)
 
 
-@pytest.mark.parametrize("kind", ["rows", "batches", "shuffled", "iterator"])
+@pytest.mark.parametrize("kind", thinned(["rows", "batches", "shuffled", "iterator"], 3))
 def test_gradients_through_a_loop(kind):
     x, y = regression()
     dataset = {

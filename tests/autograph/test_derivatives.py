@@ -4,6 +4,7 @@ import threading
 
 import numpy as np
 import pytest
+from tests.selection import thinned
 
 import kinetograph as kg
 
@@ -295,7 +296,7 @@ def test_batches():
         batch(np.array([1.0, 1e6]))
 
 
-@pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("f", thinned(PROGRAMS, 2), ids=lambda f: f.__name__)
 def test_batches_of_values_and_gradients(f, python):
     """A48"""
     converted = kg.autograph.convert(f)

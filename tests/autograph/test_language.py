@@ -11,6 +11,7 @@ import warnings
 
 import pytest
 from tests.autograph.refusals import line_of, refusal, refused
+from tests.selection import thinned
 
 import kinetograph as kg
 
@@ -181,7 +182,7 @@ def test_equal_functions_of_two_files(tmp_path):
             kg.function(run_source(file.read_text(), str(file)))(1.0)
 
 
-@pytest.mark.parametrize("option", ["-O", "-Xno_debug_ranges", "-Xdev"])
+@pytest.mark.parametrize("option", thinned(["-Xno_debug_ranges", "-O", "-Xdev"], 3))
 def test_options_of_the_interpreter(option, tmp_path):
     """5.5"""
     file = tmp_path / "program.py"

@@ -33,14 +33,14 @@ def check(source, runner, exact):
 
 @pytest.mark.medium
 @given(programs())
-@examples(80)
+@examples(40)
 def test_converted_programs(source):
     check(source, run_converted, exact=True)
 
 
 @pytest.mark.medium
 @given(programs())
-@examples(20)
+@examples(8)
 def test_staged_programs(source):
     check(source, run_staged, exact=False)
 
@@ -77,7 +77,7 @@ def staged_slopes(program, calls):
 
 @pytest.mark.medium
 @given(programs(size=8))
-@examples(12)
+@examples(5)
 def test_derivatives_of_staged_programs(source):
     with compiled(source) as program:
         for call, found in zip(CALLS, staged_slopes(program, CALLS), strict=True):
@@ -103,6 +103,7 @@ MUTATIONS = {
 }
 
 
+@pytest.mark.slow
 def test_programs_react_to_a_change_of_their_text():
     """The control: a conversion that got one construct wrong would be seen in many programs."""
     changed = dict.fromkeys(MUTATIONS, 0)

@@ -3,6 +3,7 @@
 import contextlib
 import logging
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -57,24 +58,42 @@ def programs(folder: Path) -> list[Path]:
     return sorted(folder.glob("*.xla"))
 
 
-def test_compilations_are_counted(folder):
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A folder with the program of `model()`, what was compiled for it, and its draws."""
+    place = tmp_path_factory.mktemp("made") / "programs"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("KINETOGRAPH_CACHE", str(place))
+        with count_compilations() as seen:
+            draws = run(model())
+    return place, seen, draws
+
+
+@pytest.fixture
+def filled(folder, made):
+    """The folder when `model()` has been run, and its draws."""
+    shutil.copytree(made[0], folder)
+    return folder, made[2]
+
+
+def test_compilations_are_counted(made):
     """Else the tests below would pass whatever happens."""
-    with count_compilations() as seen:
-        run(model())
-    assert seen
+    assert made[1]
 
 
-def test_a_second_run_of_a_model_compiles_nothing(folder):
+def test_a_second_run_of_a_model_compiles_nothing(filled):
+    folder, _ = filled
     schools = model()
     run(schools)
+    shutil.rmtree(folder)
     with count_compilations() as seen:
         run(schools, draws=500, warmup=20, chains=7, seed=1, thin=3)
         run(schools, draws=5, chains=1, initial=np.zeros((1, 1)))
     assert seen == []
 
 
-def test_an_equal_model_comes_from_the_disk(folder):
-    first = run(model())
+def test_an_equal_model_comes_from_the_disk(filled):
+    folder, first = filled
     assert len(programs(folder)) == 1
     with count_compilations() as seen:
         second = run(model())
@@ -83,8 +102,9 @@ def test_an_equal_model_comes_from_the_disk(folder):
     assert len(programs(folder)) == 1
 
 
-def test_another_model_is_another_program(folder):
-    first, second = run(model()), run(model(slope=2.0))
+def test_another_model_is_another_program(filled):
+    folder, first = filled
+    second = run(model(slope=2.0))
     assert len(programs(folder)) == 2
     assert not same_draws(first, second)
 
@@ -100,13 +120,14 @@ def test_other_data_of_the_same_shape_gives_other_draws(folder):
     assert first["posterior"]["a"].mean() < 1 < second["posterior"]["a"].mean()
 
 
-def test_a_sampler_with_other_settings_or_another_class_is_another_program(folder):
+def test_a_sampler_with_other_settings_or_another_class_is_another_program(filled):
+    folder, _ = filled
+
     class Mine(kg.samplers.NUTS):
         def begin(self, position, tuned, noise):
             tree = super().begin(position, tuned, noise)
             return tree
 
-    run(model())
     run(model(), sampler=kg.samplers.NUTS(max_depth=3))
     run(model(), sampler=Mine())
     assert len(programs(folder)) >= 2
@@ -151,8 +172,7 @@ def test_the_cache_can_be_switched_off(tmp_path, monkeypatch):
     assert cache_folder() is None
     with count_compilations() as seen:
         run(model())
-        run(model())
-    assert len(seen) >= 2
+    assert seen
     assert list(tmp_path.rglob("*.xla")) == []
 
 
@@ -166,8 +186,8 @@ def test_it_is_on_by_default_in_the_users_cache_folder(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("content", thinned([b"no pickle", b"", None], 2))
-def test_a_damaged_entry_is_replaced(folder, content):
-    first = run(model())
+def test_a_damaged_entry_is_replaced(filled, content):
+    folder, first = filled
     (entry,) = programs(folder)
     whole = entry.read_bytes()
     entry.write_bytes(whole[: len(whole) // 2] if content is None else content)
@@ -180,7 +200,7 @@ def test_a_damaged_entry_is_replaced(folder, content):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions are POSIX's")
-@pytest.mark.parametrize("mode", [0o777, 0o770, 0o702])
+@pytest.mark.parametrize("mode", thinned([0o770, 0o777, 0o702], 3))
 def test_a_folder_that_others_may_write_to_is_not_used(folder, mode):
     folder.mkdir()
     folder.chmod(mode)
@@ -196,8 +216,8 @@ def test_a_folder_that_cannot_be_made_is_no_error(tmp_path, monkeypatch):
     run(model())
 
 
-def test_nothing_is_left_beside_the_entries(folder):
-    run(model())
+def test_nothing_is_left_beside_the_entries(made):
+    folder, _, _ = made
     assert [p.suffix for p in folder.iterdir()] == [".xla"]
     assert folder.stat().st_mode & 0o077 == 0
 
@@ -256,7 +276,7 @@ def test_nothing_is_kept_of_what_comes_out_of_jaxs_own_cache(folder, tmp_path):
         "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
     }
     printed = []
-    for _ in range(3):
+    for _ in range(2):
         done = subprocess.run(
             [sys.executable, "-W", "ignore", "-c", code],
             env=os.environ | settings,

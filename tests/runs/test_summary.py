@@ -96,7 +96,7 @@ def test_data_frame():
 
 
 def test_matrices_are_named_by_both_labels():
-    omega = kg.lkj_correlation(1.0, 2)
+    omega = kg.normal(0, 1, shape=(2, 2))
     names = kg.summary(run(kg.model(omega))).names
     assert names == ("omega[0, 0]", "omega[0, 1]", "omega[1, 0]", "omega[1, 1]")
 

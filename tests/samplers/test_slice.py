@@ -11,6 +11,7 @@ from tests.laws import posteriors
 from tests.laws.helpers import assert_mean, assert_moments, assert_sd
 from tests.runs.models import run, same_draws, schools
 from tests.samplers import neal_slice
+from tests.selection import thinned
 
 import kinetograph as kg
 from kinetograph.graph.precision import x64
@@ -135,7 +136,7 @@ def assert_law(draws, truth):
         assert_mean((draws < truth.ppf(p)).astype(float), p, what=f"share below quantile {p}")
 
 
-@pytest.mark.parametrize("name", ["normal", "skewed", "bounded", "with a kink"])
+@pytest.mark.parametrize("name", thinned(["skewed", "normal", "bounded", "with a kink"], 2))
 def test_known_laws(name):
     model, truth = law(name)
     tree = run(model, sampler=kg.samplers.Slice(), draws=10_000, warmup=200, chains=2)
@@ -152,6 +153,7 @@ def test_two_modes():
     assert_mean((draws > 0).astype(float), 2 / 3 * stats.norm.cdf(3) + 1 / 3 * stats.norm.sf(3))
 
 
+@pytest.mark.slow
 def test_correlated_unknowns():
     x = kg.multivariate_normal([1.0, -2.0], [[1.0, 1.2], [1.2, 4.0]])
     tree = run(kg.model(x), sampler=kg.samplers.Slice(), draws=10_000, chains=2)
@@ -160,7 +162,9 @@ def test_correlated_unknowns():
     assert_mean((draws[..., 0] - 1) * (draws[..., 1] + 2), 1.2, what="covariance")
 
 
-@pytest.mark.parametrize("name", ["eight_schools-eight_schools_noncentered", "garch-garch11"])
+@pytest.mark.parametrize(
+    "name", thinned(["eight_schools-eight_schools_noncentered", "garch-garch11"], 2)
+)
 def test_agrees_with_reference_draws(name):
     model = posteriors.build(name)
     options = posteriors.OPTIONS.get(name, {})
@@ -174,11 +178,14 @@ def test_agrees_with_reference_draws(name):
 
 @pytest.mark.parametrize(
     ("old", "new"),
-    [
-        ("found < level", "found < level - 1"),  # a little outside the slice
-        ("> level and to_left > 0", "> level + 1 and to_left > 0"),  # too short to the left
-        ("log_p + log(uniform(draws))", "log_p + 0.8 * log(uniform(draws))"),
-    ],
+    thinned(
+        [
+            ("found < level", "found < level - 1"),  # a little outside the slice
+            ("> level and to_left > 0", "> level + 1 and to_left > 0"),  # too short to the left
+            ("log_p + log(uniform(draws))", "log_p + 0.8 * log(uniform(draws))"),
+        ],
+        3,
+    ),
 )
 def test_controls(tmp_path, old, new):
     """A fault in one line shows."""
@@ -224,6 +231,7 @@ def test_what_is_recorded():
     assert len(np.unique(scale)) == scale.size  # warm-up has set it
 
 
+@pytest.mark.slow  # for NUTS it is an everyday test
 def test_a_batch_of_chains_makes_the_same_draws():
     model, sampler = schools(), kg.samplers.Slice()
     program, lengths = Program(model, sampler, model.targets), Lengths(40, 30, 1)

@@ -121,7 +121,7 @@ def test_rare_events(dtype):
     ],
 )
 def test_certain_numbers(name, parameters, value):
-    assert (draw(name, *parameters, shape=1000) == value).all()
+    assert (draw(name, *parameters) == value).all()
 
 
 @pytest.mark.parametrize(
@@ -141,14 +141,14 @@ def test_certain_numbers(name, parameters, value):
     ],
 )
 def test_impossible_parameters(name, parameters, value):
-    assert (draw(name, *parameters, shape=10) == value).all()
+    assert (draw(name, *parameters) == value).all()
 
 
 @pytest.mark.medium
 def test_huge_numbers():
-    x = draw("poisson", 1e15, shape=20_000)
+    x = draw("poisson", 1e15, shape=100_000)
     assert stats.kstest((x - 1e15) / np.sqrt(1e15), "norm").pvalue > LEVEL
-    x = draw("binomial", 10**15, 0.3, shape=20_000)
+    x = draw("binomial", 10**15, 0.3, shape=100_000)
     z = (x - 3e14) / np.sqrt(1e15 * 0.21)
     assert stats.kstest(z, "norm").pvalue > LEVEL
     x = draw("integers", -(2**63), 2**63 - 1)
@@ -213,7 +213,7 @@ VARIED = {
 }
 
 
-@pytest.mark.parametrize("name", VARIED)
+@pytest.mark.parametrize("name", thinned(VARIED, 2))
 def test_an_element_does_not_depend_on_its_neighbours(name):
     parameters = [np.tile(p, 40) for p in VARIED[name]]
     whole = draw(name, *parameters, shape=200)
@@ -223,11 +223,11 @@ def test_an_element_does_not_depend_on_its_neighbours(name):
         assert draw(name, *others, shape=200)[i] == whole[i]
 
 
-@pytest.mark.parametrize("name", ["poisson", "binomial", "bernoulli", "integers"])
+@pytest.mark.parametrize("name", thinned(["poisson", "binomial", "integers", "bernoulli"], 2))
 def test_precision_of_the_parameters_does_not_change_the_bits(name):
     parameters = (0.5,) if name == "bernoulli" else (4.0,)
     parameters = {"binomial": (40, 0.5), "integers": (0, 9)}.get(name, parameters)
-    single, double = (draw(name, *parameters, shape=1000, dtype=d) for d in DTYPES)
+    single, double = (draw(name, *parameters, dtype=d) for d in DTYPES)
     assert np.array_equal(single, double)
 
 
@@ -243,8 +243,9 @@ def test_there_are_no_derivatives_and_no_errors(name):
 
     with x64():
         p = jnp.float64(0.3)
-        value, slope = jax.jit(jax.value_and_grad(program))(p)
-        _, forward = jax.jit(lambda p: jax.jvp(program, (p,), (jnp.ones_like(p),)))(p)
+        (value, slope), (_, forward) = jax.jit(
+            lambda p: (jax.value_and_grad(program)(p), jax.jvp(program, (p,), (jnp.ones_like(p),)))
+        )(p)
     np.testing.assert_allclose([slope, forward], value / 0.3)
 
 

@@ -32,7 +32,15 @@ def where_to_start(name):
     }.get(name)
 
 
-@pytest.mark.parametrize("name", NAMES)
+# Those that take longest to compile: every day their density, the others' runs.
+LONG = ("lotka_volterra", "outbreak")
+
+
+def some(everyday):
+    return [n if n in everyday else pytest.param(n, marks=pytest.mark.slow) for n in NAMES]
+
+
+@pytest.mark.parametrize("name", some(LONG))
 def test_density_and_gradient_are_finite_at_zero(name):
     model = load(name)
     assert np.isfinite(model.log_prob(np.zeros(model.free_size)))
@@ -42,7 +50,7 @@ def test_density_and_gradient_are_finite_at_zero(name):
 
 
 @pytest.mark.medium
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", some(set(NAMES) - set(LONG)))
 def test_a_short_run_works(name):
     model = load(name)
     tree = kg.mcmc(

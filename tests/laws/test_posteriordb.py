@@ -76,6 +76,7 @@ def test_agrees_with_reference_draws(name):
     compare(tree, name)
 
 
+@pytest.mark.slow
 def test_density_of_a_model_with_a_differential_equation():
     """The log density of hares and lynxes and its gradient, against SciPy's solver."""
     name = "hudson_lynx_hare-lotka_volterra"

@@ -3,6 +3,7 @@
 import mpmath as mp
 import numpy as np
 import pytest
+from scipy import special
 
 import kinetograph as kg
 from kinetograph.graph.elementwise import ELEMENTWISE, elementwise
@@ -10,19 +11,25 @@ from kinetograph.graph.node import Apply, Node, Operation
 from kinetograph.graph.representations import _RULES, register, represent
 
 MODERATE = np.array([-2.5, -0.7, 0.1, 1.3, 2.2])
-PLAIN = {"log": np.log, "log1m": lambda p: np.log1p(-p), "logit": lambda p: np.log(p / (1 - p))}
+PLAIN = {
+    "log": np.log,
+    "log1m": lambda p: np.log1p(-p),
+    "logit": lambda p: np.log(p / (1 - p)),
+    "probit": special.ndtri,
+}
 x = kg.placeholder((5,), name="x")
 table = kg.placeholder((5, 3), name="table")
 
 # Each made of x or table, and the kinds that it has.
 REPRESENTED = {
     "ilogit": (kg.ilogit(x), "log log1m logit"),
-    "iprobit": (kg.iprobit(x), "log log1m"),
+    "iprobit": (kg.iprobit(x), "log log1m probit"),
     "icloglog": (kg.icloglog(x), "log log1m"),
     "icauchit": (kg.icauchit(x), "log log1m"),
     "exp": (kg.exp(x), "log"),
     "complement": (1 - kg.ilogit(x), "log log1m logit"),
-    "complement of a complement": (1.0 - (1 - kg.iprobit(x)), "log log1m"),
+    "complement of a complement": (1.0 - (1 - kg.iprobit(x)), "log log1m probit"),
+    "single precision of iprobit": (kg.iprobit(x).astype(np.float32), "probit"),
     "product": (kg.ilogit(x) * kg.iprobit(x), "log"),
     "product with a constant": (2.5 * kg.exp(x), "log"),
     "product with data": (kg.data([1.0, 2, 3, 4, 5]) * kg.exp(x), "log"),
@@ -43,6 +50,7 @@ REPRESENTED = {
     "stack": (kg.stack([kg.ilogit(x), kg.iprobit(x)]), "log log1m"),
     "join with constants": (kg.concatenate([kg.ilogit(x), [0.5, 0.25]]), "log log1m logit"),
     "where": (kg.where(x > 0, kg.ilogit(x), 0.5), "log log1m logit"),
+    "constants": (kg.iprobit(x).at[1].set(0.3).at[2].set(0.9), "log log1m probit"),
     "writes": (kg.ilogit(x).at[1].set(0.3).at[2:].set(kg.iprobit(x[2:])), "log log1m"),
     "single precision": (kg.ilogit(x).astype(np.float32), "log log1m logit"),
 }
@@ -108,7 +116,7 @@ def test_every_rule_has_a_case():
     ],
 )
 def test_other_operations_drop_it(array):
-    for kind in ("log1m", "logit", "cholesky"):
+    for kind in ("log1m", "logit", "probit", "cholesky"):
         assert represent(array.node, kind) is None
     if array.node.label() != "/":
         assert represent(array.node, "log") is None

@@ -8,9 +8,10 @@ import jax.numpy as jnp
 from jax.custom_derivatives import SymbolicZero
 
 from ..graph.array import Array
+from ..graph.gaussian import log_ndtr
 from ..graph.special import softplus
 from .deviance import weighted_log
-from .family import PROBABILITY_FORMS, Family, Parameter, distribute, probability
+from .family import Family, Parameter, distribute, probability
 from .support import Support, WholeNumbers
 
 __all__ = ["bernoulli"]
@@ -24,10 +25,17 @@ def _binary(parameter: Any) -> Support:
 
 
 def _prob_terms(
-    x: Any, prob: Any, logit_prob: Any = None, log_prob: Any = None, log1m_prob: Any = None
+    x: Any,
+    prob: Any,
+    logit_prob: Any = None,
+    probit_prob: Any = None,
+    log_prob: Any = None,
+    log1m_prob: Any = None,
 ) -> tuple[Any, ...]:
     if logit_prob is not None:
         return _logit_terms(x, logit_prob)
+    if probit_prob is not None:
+        return (log_ndtr((2.0 * x - 1.0) * probit_prob),)
     if log_prob is None:
         # Of the two logarithms only the one that counts sees the probability.
         log_prob = jnp.log(jnp.where(x == 0, 1.0, prob))
@@ -94,7 +102,7 @@ BERNOULLI = Family(
     _binary,
     discrete=True,
     total=_prob_total,
-    forms=PROBABILITY_FORMS,
+    forms={"prob": (("logit",), ("probit",), ("log", "log1m"))},
 )
 BERNOULLI_LOGIT = Family(
     "bernoulli_logit",

@@ -74,9 +74,12 @@ def ndtr(x):
 @derivative(mills)
 def log_ndtr(x):
     """The logarithm of the normal distribution function."""
-    scaled = erfcx(jnp.abs(x) / ROOT_2)
-    tail = jnp.log(0.5 * scaled) - 0.5 * x * x
-    return jnp.where(x < 0, tail, jnp.log1p(-0.5 * jnp.exp(-0.5 * x * x) * scaled))
+    scaled, square = 0.5 * erfcx(jnp.abs(x) / ROOT_2), -0.5 * x * x
+    # By one logarithm. Below 0 that of the scaled function is log1p(scaled - 1), as exact as the
+    # square beside it lets be seen; where `scaled` is tiny it does not count.
+    below = jnp.maximum(scaled, jnp.finfo(x.dtype).eps) - 1.0
+    log = jnp.log1p(jnp.where(x < 0, below, -jnp.exp(square) * scaled))
+    return jnp.where(x < 0, log + square, log)
 
 
 @derivative(lambda p: ROOT_2PI * jnp.exp(0.5 * jnp.square(ndtri(p))))

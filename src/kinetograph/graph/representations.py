@@ -7,6 +7,7 @@ probability was made of:
     log     log(x)
     log1m   log(1 - x)
     logit   log(x / (1 - x))
+    probit  the z of which x is the normal distribution function
 
 and, for matrices, the lower Cholesky factor: `cholesky`.
 
@@ -167,10 +168,17 @@ class Forms:
         return context.argument(outer, "row", f"{kind}({node.label()})", shape=outer.shape[1:])
 
 
+def _probit(x: Any) -> Any:
+    from scipy.special import ndtri
+
+    return ndtri(x)
+
+
 _FORMS_OF_DATA: dict[str, Callable[[Any], Any]] = {
     "log": np.log,
     "log1m": lambda x: np.log1p(-x),
     "logit": lambda x: np.log(x) - np.log1p(-x),
+    "probit": _probit,
 }
 
 
@@ -189,7 +197,7 @@ def _of_data(node: Data, kind: str) -> Node | None:
             return literal(function(node.value.astype(float)))
     if kind == "log":
         return elementwise("log", node)
-    return None if kind == "logit" else elementwise("log1p", elementwise("negative", node))
+    return elementwise("log1p", elementwise("negative", node)) if kind == "log1m" else None
 
 
 def _apply(operation: Operation, x: Node) -> Node:
@@ -239,6 +247,11 @@ def _logit_of_expit(node: Apply, form: Form) -> Node | None:
     return _operand(node)
 
 
+@register(ELEMENTWISE["ndtr"], "probit")
+def _probit_of_ndtr(node: Apply, form: Form) -> Node | None:
+    return _operand(node)
+
+
 @register(ELEMENTWISE["exp"], "log")
 def _log_of_exp(node: Apply, form: Form) -> Node | None:
     return _operand(node)
@@ -267,10 +280,16 @@ def _log1m_of_complement(node: Apply, form: Form) -> Node | None:
     return form(node.parents[1], "log") if _from_one(node) else None
 
 
-@register(ELEMENTWISE["subtract"], "logit")
-def _logit_of_complement(node: Apply, form: Form) -> Node | None:
-    logit = form(node.parents[1], "logit") if _from_one(node) else None
-    return None if logit is None else _negative(logit)
+def _negated(kind: str) -> Rule:
+    def rule(node: Apply, form: Form) -> Node | None:
+        other = form(node.parents[1], kind) if _from_one(node) else None
+        return None if other is None else _negative(other)
+
+    return rule
+
+
+for _kind in ("logit", "probit"):
+    register(ELEMENTWISE["subtract"], _kind)(_negated(_kind))
 
 
 def _from_one(node: Apply) -> bool:

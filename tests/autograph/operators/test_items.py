@@ -63,6 +63,14 @@ def test_numpy_arrays_become_arrays_for_symbolic_values():
     assert not owner.any()
 
 
+def test_a_numpy_array_in_a_list_is_replaced_there():
+    x, rows = kg.placeholder(name="x"), [np.zeros(2), np.ones(2)]
+    assert ag.assign_item(x, rows, 0, 1) is rows
+    assert isinstance(rows[0], kg.Array)
+    assert isinstance(rows[1], np.ndarray)
+    assert np.array_equal(kg.compile([x], rows[0])(4.0), [0.0, 4.0])
+
+
 class Box:
     def __init__(self, v):
         self.v = v

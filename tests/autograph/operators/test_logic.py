@@ -93,6 +93,13 @@ def test_a_little_arithmetic_is_no_branch(sines, together):
     assert text.startswith("logical_and(") == together
 
 
+def test_a_number_or_a_truth_value():
+    """`x or flag` is x where x is true, as in Python, not its truth."""
+    x = kg.placeholder(name="x")
+    f = kg.compile([x], [ag.or_(x, lambda: x > -1), ag.and_(x, lambda: x > -1)])
+    assert [tuple(map(float, f(v))) for v in (3.0, 0.0)] == [(3.0, 1.0), (1.0, 0.0)]
+
+
 def test_chains():
     x = kg.placeholder(name="x")
     f = kg.compile([x], ag.chain(0, "<", x * 1, "<=", lambda: 5, "!=", lambda: x))

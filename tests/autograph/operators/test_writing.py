@@ -7,6 +7,7 @@ import pytest
 from tests.autograph.refusals import refused
 
 import kinetograph as kg
+from kinetograph.autograph.operators.writing import Written, snapshot, write
 
 
 class Box:
@@ -346,3 +347,17 @@ def test_gradients_through_writing_by_a_function():
 
     gradient = kg.compile([x], kg.gradients(f(x), x))
     assert np.allclose(gradient([1.0, 2.0, 3.0]), [0.0, 16.0, 24.0])
+
+
+def test_what_a_way_leaves_has_handles_of_its_own_where_it_was_written():
+    a, b, c = kg.data([1.0, 2.0]), kg.data([3.0, 4.0]), kg.data([5.0, 6.0])
+    assert snapshot(a) is a
+    with Written():
+        assert snapshot(a) is a
+        for array in (a, b):
+            write(array, array + 1)
+        found = snapshot(a)
+        assert found is not a
+        assert found.node is a.node
+        assert snapshot(c) is c
+    assert found.node is not a.node

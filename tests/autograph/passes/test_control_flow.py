@@ -170,3 +170,9 @@ def test_options():
         )
     )
     assert re.search(r"ag__\.while_stmt\(.*, \('x',\), grad='stop'\)", text)
+
+
+def test_attributes_of_attributes_are_read_and_written_by_their_whole_path():
+    text = kg.autograph.to_code(function("def f(a, b):\n    if a: b.c.d.e = 1"))
+    assert text.count("b.c.d.e") > 3
+    assert not re.search(r"b\.(e|c\.e|d)\b", text)

@@ -148,6 +148,27 @@ def test_a_scan_is_a_loop_with_a_counter():
     assert made["ys/body"] == "ys/switch:1.at[3 - counter/switch:1].set(s/switch:1)"
 
 
+def test_a_switch_of_two_is_by_an_index():
+    i, x = kg.placeholder(dtype=int, name="i"), kg.placeholder(name="x")
+    y = kg.switch(i, [lambda: x, lambda: -x])
+    text = contexts(y)[0].describe()
+    assert "predicate" not in text
+    assert count(text, "SwitchN") == 1
+
+
+def test_the_results_of_a_scan_inside_of_a_branch():
+    x, p = kg.placeholder((4,), name="x"), kg.placeholder(dtype=bool, name="p")
+
+    def branch():
+        last, rows = kg.scan(lambda s, v: (s + v, s), 0.0, x)
+        return last * 2, rows + 3
+
+    results = kg.cond(p, branch, lambda: (x[0], x))
+    made = wiring(contexts(results[0])[0].describe())
+    assert made["switch_t/result[0]"] == "scan_1/s/exit * 2"
+    assert made["switch_t/result[1]"] == "scan_1/ys/exit + 3"
+
+
 def test_a_bound_and_a_batch_are_told():
     x = kg.placeholder((3,), name="x")
     y = kg.vmap(lambda v: kg.while_loop(lambda v: v < 9, lambda v: v * 2, [v], 5)[0])(x)

@@ -136,3 +136,10 @@ def test_dtypes_of_rows():
     total, large = kg.compile([n], [c, ys])([1, 2, 3, 4])
     assert total == 8
     assert large.tolist() == [False, False, True, True]
+
+
+def test_gradient_by_rows_that_are_vectors():
+    x = kg.placeholder((4, 2), name="x")
+    last, _ = kg.scan(lambda s, v: (s + v[0] * v[1], s), 0.0, x)
+    at = np.arange(1.0, 9.0).reshape(4, 2)
+    np.testing.assert_allclose(kg.compile([x], kg.gradients(last, x))(at), at[:, ::-1], rtol=1e-12)

@@ -55,6 +55,11 @@ n = kg.placeholder(dtype=np.int32, name="n")
             lambda: kg.cond(x > 0, lambda: {"a": x, "b": (x, x)}, lambda: {"a": x, "b": x}),
         ),
         (
+            kg.SymbolicError,
+            rf"cond: what true_fn returns at \['a'\] \({HERE}\): .*a str .* cannot be part",
+            lambda: kg.cond(x > 0, lambda: {"a": "text"}, lambda: {"a": x}),
+        ),
+        (
             TypeError,
             "Incompatible return types of true_fn and false_fn",
             lambda: kg.cond(x > 0, lambda: (x, x), lambda: (x, x, x)),
@@ -133,6 +138,13 @@ def loop(cond=lambda i: i < 3, body=lambda i: i + 1, variables=(0,), *more, **op
         ),
         (ValueError, "grad is 'magic'.*'auto'", lambda: loop(grad="magic")),
         (ValueError, "on_limit is 'explode'", lambda: loop(on_limit="explode")),
+        (
+            TypeError,
+            r"\"j\['k'\]\" does not have the same nested structure.*an array and body.*list of 2",
+            lambda: kg.while_loop(
+                lambda i, j: i < 3, lambda i, j: (i + 1, {"k": [j["k"], 1]}), (0, {"k": 1})
+            ),
+        ),
         (
             TypeError,
             "'p' does not have the same nested structure after one iteration.*Pair.*tuple of 2",

@@ -51,8 +51,6 @@ def read_variables(
     A list or tuple of them is spread over several parameters, where `spread` says so.
     """
     several = spread and type(loop_vars) in (tuple, list)
-    if loop_vars is None or (several and not loop_vars):
-        raise ValueError(f"{doing}: 'loop_vars' must be provided{place_text()}")
     names = names_of_parameters(function, len(loop_vars) if several else 1)
     leaves: list[Any] = []
     paths: list[str] = []

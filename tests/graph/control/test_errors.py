@@ -25,6 +25,7 @@ def refused(error, *parts, build):
 x = kg.placeholder(name="x")
 v = kg.placeholder((2,), name="v")
 n = kg.placeholder(dtype=np.int32, name="n")
+single = kg.placeholder(dtype=np.float32, name="single")
 
 
 @pytest.mark.parametrize(
@@ -138,6 +139,14 @@ def loop(cond=lambda i: i < 3, body=lambda i: i + 1, variables=(0,), *more, **op
         ),
         (ValueError, "grad is 'magic'.*'auto'", lambda: loop(grad="magic")),
         (ValueError, "on_limit is 'explode'", lambda: loop(on_limit="explode")),
+        (
+            # A number in the first trip, `i` is an array in all others.
+            TypeError,
+            "'y' enters the loop with type float32 but has type float64 after 1 iteration",
+            lambda: kg.while_loop(
+                lambda i, y: i < 9, lambda i, y: (i + v.sum().astype(int), y * i), (1, single)
+            ),
+        ),
         (
             TypeError,
             r"\"j\['k'\]\" does not have the same nested structure.*an array and body.*list of 2",

@@ -6,8 +6,8 @@ from tests.graph.control.helpers import interpreted
 from tests.selection import thinned
 
 import kinetograph as kg
-from kinetograph.graph.messages import describe
 from kinetograph.graph.lower import Scope, evaluate
+from kinetograph.graph.messages import describe
 from kinetograph.graph.precision import x64
 
 
@@ -187,4 +187,5 @@ def test_loop_without_a_derivative_reaches_its_limit():
 def test_results_are_called_by_their_place():
     x = kg.placeholder((3,), name="x")
     results = kg.vmap(lambda v: (v + 1, v * 2), name="rows")(x)
-    assert describe(results[1].node) == "result [1] of vmap 'rows'"
+    text = describe(results[1].node)
+    assert text == "result [1] of vmap 'rows'"

@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 
 import kinetograph as kg
 
@@ -58,3 +59,45 @@ def test_kinks_ties_and_zeros():
     ):
         np.testing.assert_allclose(found, value, atol=1e-15, err_msg=str(at))
         np.testing.assert_allclose(found_slope, slope, rtol=1e-13, atol=1e-15, err_msg=str(at))
+
+
+@pytest.mark.parametrize("dtype", [bool, "uint8", "int32", "int64", "float32", "float64"])
+def test_types_are_numpys(dtype):
+    x, peer = kg.placeholder((2, 3), dtype), np.ones((2, 3), dtype)
+    for name in ("sum", "prod", "mean", "max", "argmax", "any", "cumsum", "cumprod"):
+        ours, numpys = getattr(kg, name), getattr(np, name)
+        assert ours(x, axis=1).dtype == numpys(peer, axis=1).dtype, name
+        assert ours(x, axis=1).shape == numpys(peer, axis=1).shape, name
+        assert ours(x).shape == numpys(peer).shape, name
+
+
+def test_axes_that_cannot_be():
+    x = kg.placeholder((2, 3))
+    with pytest.raises(kg.ShapeError, match=r"argmax of .*takes one axis, got \(0, 1\)"):
+        kg.argmax(x, axis=(0, 1))
+    with pytest.raises(kg.ShapeError, match=r"cumsum of .*needs an axis"):
+        kg.cumsum(x, axis=())
+
+
+def test_rounding_taking_and_grouping_are_numpys():
+    x, at, index = (
+        kg.placeholder((4,)),
+        np.array([-25.0, 0.125, 1.375, 1234.5]),
+        np.array([-7, 2, 9]),
+    )
+    labels = kg.placeholder((4,), "uint8")
+    outputs = [kg.round(x, n) for n in (-2, -1, 0, 1, 2)]
+    outputs += [kg.take(x, index, mode=mode) for mode in ("clip", "wrap")]
+    outputs.append(kg.segment_sum(x, labels, 3))
+    found = kg.compile([x, labels], outputs)(at, np.uint8([2, 0, 2, 0]))
+    wanted = [np.round(at, n) for n in (-2, -1, 0, 1, 2)]
+    wanted += [np.take(at, index, mode=mode) for mode in ("clip", "wrap")]
+    wanted.append(np.bincount([2, 0, 2, 0], at))
+    for one, other in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-14)
+
+
+def test_a_label_that_is_none_leaves_no_group_a_number():
+    x, labels = kg.placeholder((2,)), kg.placeholder((2,), int)
+    (found,) = kg.debug(kg.segment_sum(x, labels, 2), {x: [1.0, 2.0], labels: [0, 2]}).values
+    assert np.isnan(found).all()

@@ -31,3 +31,7 @@ def test_slopes_of_quotients_where_squares_are_out_of_range(y):
             wanted = 1 / mp.mpf(y), -mp.mpf(x) / mp.mpf(y) ** 2
             assert float(by_x) == pytest.approx(float(wanted[0]), rel=1e-14)
             assert float(by_y) == pytest.approx(float(wanted[1]), rel=1e-14)
+
+
+def test_log_odds():
+    compare(special.logit, lambda p: mp.log(p / (1 - p)), [(k / 32,) for k in range(1, 32)])

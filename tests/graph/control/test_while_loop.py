@@ -514,3 +514,10 @@ def test_lanes_of_a_switch_do_not_turn_the_loops_of_others():
     y, slope = g([0, 1, 2], [0.0, 8.0, 2.0])
     np.testing.assert_allclose(y, [0, 1, np.log(2)], rtol=1e-12)
     np.testing.assert_allclose(slope, [0, 0.125, 0.5], rtol=1e-12)
+
+
+def test_a_number_takes_the_type_of_the_variable_it_replaces():
+    x = kg.placeholder(name="x")
+    i, y = kg.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, 7), [0, x])
+    assert (i.dtype, y.dtype) == (np.int64, np.float64)
+    assert kg.compile([x], y * 0.5)(0.25) == 3.5

@@ -1,41 +1,31 @@
 """`kg.Array`: a handle on a node that behaves like a NumPy array whose values may not be known."""
 
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import elementwise as ew
-from . import indexing, linear_algebra, reductions, shaping
+from . import indexing, shaping
+from .array_methods import Methods
 from .dims import check_dims
 from .errors import NoAttributeError, SymbolicError, SymbolicTruthError
 from .messages import describe
 from .node import Apply, Data, Node
 from .numpy_protocol import VIEWS, apply_function, apply_ufunc
+from .operators import Operators
 from .source import here, site_of
 from .text import array_text
+from .updates import At
 
 if TYPE_CHECKING:
     from .control.loop_handle import LoopHandle
 
-__all__ = ["IN_PLACE", "Array", "check_dims"]
-
-# What `x += v` does with x and x + v; empty, it is x = x + v, as there is nothing to change.
-IN_PLACE: list[Callable[["Array", "Array"], "Array"]] = []
+__all__ = ["Array", "check_dims"]
 
 
-def _in_place(name: str) -> Callable[["Array", Any], "Array"]:
-    def operator(self: "Array", other: Any) -> "Array":
-        after: Array = getattr(self, name)(other)
-        for change in IN_PLACE:
-            after = change(self, after)
-        return after
-
-    return operator
-
-
-class Array:
+class Array(Operators, Methods):
     """A value in the graph: data, an unknown, or something computed from them.
 
     Supports Python's operators, NumPy's functions (`np.exp(x)`, `np.linalg.cholesky(x)`), indexing
@@ -61,6 +51,9 @@ class Array:
 
     def __init__(self, node: Node) -> None:
         self.node = node
+
+    def _new(self, node: Node) -> "Array":
+        return Array(node)
 
     # Views, which share the elements of an array in NumPy.
     def _view(self, node: Node) -> "Array":
@@ -157,137 +150,9 @@ class Array:
         return self._view(shaping.swapaxes(self, -1, -2))
 
     @property
-    def at(self) -> "_At":
+    def at(self) -> At:
         """Functional updates: `x.at[i].set(v)` is a copy of x with x[i] = v."""
-        return _At(self)
-
-    # Arithmetic.
-    def __add__(self, other: Any) -> "Array":
-        return Array(ew.elementwise("add", *_counted(self, other)))
-
-    def __radd__(self, other: Any) -> "Array":
-        return Array(ew.elementwise("add", *_counted(other, self)))
-
-    def __sub__(self, other: Any) -> "Array":
-        return Array(ew.elementwise("subtract", *_counted(self, other)))
-
-    def __rsub__(self, other: Any) -> "Array":
-        return Array(ew.elementwise("subtract", *_counted(other, self)))
-
-    def __mul__(self, other: Any) -> "Array":
-        return Array(ew.elementwise("multiply", *_counted(self, other)))
-
-    def __rmul__(self, other: Any) -> "Array":
-        return Array(ew.elementwise("multiply", *_counted(other, self)))
-
-    def __truediv__(self, other: Any) -> "Array":
-        return Array(ew.elementwise("divide", self, other))
-
-    def __rtruediv__(self, other: Any) -> "Array":
-        return Array(ew.elementwise("divide", other, self))
-
-    def __floordiv__(self, other: Any) -> "Array":
-        return Array(ew.elementwise("floor_divide", *_counted(self, other)))
-
-    def __rfloordiv__(self, other: Any) -> "Array":
-        return Array(ew.elementwise("floor_divide", *_counted(other, self)))
-
-    def __mod__(self, other: Any) -> "Array":
-        return Array(ew.elementwise("remainder", *_counted(self, other)))
-
-    def __rmod__(self, other: Any) -> "Array":
-        return Array(ew.elementwise("remainder", *_counted(other, self)))
-
-    def __pow__(self, other: Any) -> "Array":
-        return Array(ew.power(*_counted(self, other)))
-
-    def __rpow__(self, other: Any) -> "Array":
-        return Array(ew.power(*_counted(other, self)))
-
-    def __matmul__(self, other: Any) -> "Array":
-        return Array(linear_algebra.matmul(self, other))
-
-    def __rmatmul__(self, other: Any) -> "Array":
-        return Array(linear_algebra.matmul(other, self))
-
-    def __divmod__(self, other: Any) -> "tuple[Array, Array]":
-        return self // other, self % other
-
-    def __rdivmod__(self, other: Any) -> "tuple[Array, Array]":
-        return other // self, other % self
-
-    def __neg__(self) -> "Array":
-        return Array(ew.elementwise("negative", *_counted(self)))
-
-    def __pos__(self) -> "Array":
-        return self
-
-    def __abs__(self) -> "Array":
-        return Array(ew.elementwise("absolute", *_counted(self)))
-
-    def __round__(self, ndigits: int | None = None) -> "Array":
-        return Array(ew.round_to(self, ndigits or 0))
-
-    __iadd__, __isub__ = _in_place("__add__"), _in_place("__sub__")
-    __imul__, __imatmul__ = _in_place("__mul__"), _in_place("__matmul__")
-    __itruediv__, __ifloordiv__ = _in_place("__truediv__"), _in_place("__floordiv__")
-    __imod__, __ipow__ = _in_place("__mod__"), _in_place("__pow__")
-    __iand__, __ior__, __ixor__ = _in_place("__and__"), _in_place("__or__"), _in_place("__xor__")
-    __ilshift__, __irshift__ = _in_place("__lshift__"), _in_place("__rshift__")
-
-    # Comparisons and logic.
-    def __eq__(self, other: Any) -> "Array":  # type: ignore[override]
-        return Array(ew.elementwise("equal", self, other))
-
-    def __ne__(self, other: Any) -> "Array":  # type: ignore[override]
-        return Array(ew.elementwise("not_equal", self, other))
-
-    def __lt__(self, other: Any) -> "Array":
-        return Array(ew.elementwise("less", self, other))
-
-    def __le__(self, other: Any) -> "Array":
-        return Array(ew.elementwise("less_equal", self, other))
-
-    def __gt__(self, other: Any) -> "Array":
-        return Array(ew.elementwise("greater", self, other))
-
-    def __ge__(self, other: Any) -> "Array":
-        return Array(ew.elementwise("greater_equal", self, other))
-
-    def __and__(self, other: Any) -> "Array":
-        return Array(ew.elementwise("bitwise_and", self, other))
-
-    def __rand__(self, other: Any) -> "Array":
-        return Array(ew.elementwise("bitwise_and", other, self))
-
-    def __or__(self, other: Any) -> "Array":
-        return Array(ew.elementwise("bitwise_or", self, other))
-
-    def __ror__(self, other: Any) -> "Array":
-        return Array(ew.elementwise("bitwise_or", other, self))
-
-    def __xor__(self, other: Any) -> "Array":
-        return Array(ew.elementwise("bitwise_xor", self, other))
-
-    def __rxor__(self, other: Any) -> "Array":
-        return Array(ew.elementwise("bitwise_xor", other, self))
-
-    def __lshift__(self, other: Any) -> "Array":
-        return Array(ew.elementwise("left_shift", self, other))
-
-    def __rlshift__(self, other: Any) -> "Array":
-        return Array(ew.elementwise("left_shift", other, self))
-
-    def __rshift__(self, other: Any) -> "Array":
-        return Array(ew.elementwise("right_shift", self, other))
-
-    def __rrshift__(self, other: Any) -> "Array":
-        return Array(ew.elementwise("right_shift", other, self))
-
-    def __invert__(self) -> "Array":
-        return Array(ew.elementwise("invert", self))
-
-    __hash__ = object.__hash__
+        return At(self)
 
     # Containers.
     def __getitem__(self, key: Any) -> "Array":
@@ -389,122 +254,6 @@ class Array:
             return args[0]._view(result)
         return _wrap(result)
 
-    # The methods NumPy users reach for.
-    def sum(self, axis: reductions.Axis = None, keepdims: bool = False) -> "Array":
-        """The sum over axes."""
-        return Array(reductions.reduce("sum", self, axis, keepdims))
-
-    def prod(self, axis: reductions.Axis = None, keepdims: bool = False) -> "Array":
-        """The product over axes."""
-        return Array(reductions.reduce("prod", self, axis, keepdims))
-
-    def mean(self, axis: reductions.Axis = None, keepdims: bool = False) -> "Array":
-        """The mean over axes."""
-        return Array(reductions.reduce("mean", self, axis, keepdims))
-
-    def var(self, axis: reductions.Axis = None, ddof: int = 0, keepdims: bool = False) -> "Array":
-        """The variance over axes, with divisor n - ddof."""
-        return Array(reductions.reduce("var", self, axis, keepdims, ddof=ddof))
-
-    def std(self, axis: reductions.Axis = None, ddof: int = 0, keepdims: bool = False) -> "Array":
-        """The standard deviation over axes, with divisor n - ddof."""
-        return Array(reductions.reduce("std", self, axis, keepdims, ddof=ddof))
-
-    def max(self, axis: reductions.Axis = None, keepdims: bool = False) -> "Array":
-        """The largest element over axes; tied elements share the gradient."""
-        return Array(reductions.reduce("max", self, axis, keepdims))
-
-    def min(self, axis: reductions.Axis = None, keepdims: bool = False) -> "Array":
-        """The smallest element over axes; tied elements share the gradient."""
-        return Array(reductions.reduce("min", self, axis, keepdims))
-
-    def any(self, axis: reductions.Axis = None, keepdims: bool = False) -> "Array":
-        """Whether any element over axes is true."""
-        return Array(reductions.reduce("any", self, axis, keepdims))
-
-    def all(self, axis: reductions.Axis = None, keepdims: bool = False) -> "Array":
-        """Whether all elements over axes are true."""
-        return Array(reductions.reduce("all", self, axis, keepdims))
-
-    def argmax(self, axis: int | None = None) -> "Array":
-        """The place of the largest element."""
-        return Array(reductions.reduce("argmax", self, axis))
-
-    def argmin(self, axis: int | None = None) -> "Array":
-        """The place of the smallest element."""
-        return Array(reductions.reduce("argmin", self, axis))
-
-    def cumsum(self, axis: int | None = None) -> "Array":
-        """The running sum along an axis."""
-        return Array(reductions.cumulative("cumsum", self, axis))
-
-    def cumprod(self, axis: int | None = None) -> "Array":
-        """The running product along an axis."""
-        return Array(reductions.cumulative("cumprod", self, axis))
-
-    def reshape(self, *shape: Any) -> "Array":
-        """The same elements in another shape; one size may be -1."""
-        return self._view(shaping.reshape(self, shape[0] if len(shape) == 1 else shape))
-
-    def ravel(self) -> "Array":
-        """The elements as a vector."""
-        return self._view(indexing.ravel(self))
-
-    def flatten(self) -> "Array":
-        """A copy of the elements as a vector."""
-        return Array(indexing.ravel(self))
-
-    def copy(self) -> "Array":
-        """An array of the same values that is no other name of this one."""
-        return Array(ew.copy(self))
-
-    __copy__ = copy
-
-    def transpose(self, *axes: Any) -> "Array":
-        """The axes in another order, reversed when none is given."""
-        order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes or None
-        return self._view(shaping.transpose(self, order))
-
-    def swapaxes(self, axis1: int, axis2: int) -> "Array":
-        """Exchange two axes."""
-        return self._view(shaping.swapaxes(self, axis1, axis2))
-
-    def squeeze(self, axis: Any = None) -> "Array":
-        """Drop axes of length one."""
-        return self._view(shaping.squeeze(self, axis))
-
-    def astype(self, dtype: Any) -> "Array":
-        """The elements converted to another type."""
-        return Array(ew.astype(self, dtype))
-
-    def round(self, decimals: int = 0) -> "Array":
-        """The elements rounded to a number of decimals, halves to even."""
-        return Array(ew.round_to(self, decimals))
-
-    def clip(self, min: Any = None, max: Any = None) -> "Array":
-        """The elements limited to the interval [min, max]."""
-        return Array(ew.clip(self, min, max))
-
-    def take(self, indices: Any, axis: int | None = None, mode: str = "raise") -> "Array":
-        """Elements along an axis (of the flattened array for None)."""
-        return Array(indexing.take(self, indices, axis, mode))
-
-    def repeat(self, repeats: Any, axis: int | None = None) -> "Array":
-        """Each element several times, along an axis (flattened for None)."""
-        return Array(shaping.repeat(self, repeats, axis))
-
-    def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> "Array":
-        """The diagonal over two axes, as the last axis."""
-        return Array(shaping.diagonal(self, offset, axis1, axis2))
-
-    def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> "Array":
-        """The sum of the diagonal over two axes."""
-        return Array(shaping.trace(self, offset, axis1, axis2))
-
-    def dot(self, other: Any) -> "Array":
-        """The matrix product; with a number, the product."""
-        return Array(linear_algebra.dot(self, other))
-
     def __repr__(self) -> str:
         return array_text(self.node)
 
@@ -514,25 +263,6 @@ class Array:
                 f"formatting it as {spec!r}", "print it by kg.print, or return it and format that"
             )
         return format(self.node.value.item() if spec else repr(self), spec)  # type: ignore[attr-defined]
-
-
-def _counted(*operands: Any) -> tuple[Any, ...]:
-    """Single truth values as whole numbers, as Python's operators take them: True + True is 2."""
-    for operand in operands:
-        node = getattr(operand, "node", operand)
-        single = isinstance(node, (bool, np.bool_)) or (
-            isinstance(node, Node) and node.dtype.kind == "b" and not node.shape
-        )
-        if not single:
-            return operands
-    return tuple(map(_count, operands))
-
-
-def _count(operand: Any) -> Node:
-    node = ew.as_variable(operand)
-    count = ew.astype(node, np.int64)
-    count.weak = node.weak
-    return count
 
 
 def _is_basic(key: Any) -> bool:
@@ -549,34 +279,3 @@ def _wrap(result: Any) -> Any:
         parts = map(_wrap, result)
         return type(result)(*parts) if hasattr(result, "_fields") else type(result)(parts)
     return result
-
-
-class _At:
-    __slots__ = ("_array",)
-
-    def __init__(self, array: Array) -> None:
-        self._array = array
-
-    def __getitem__(self, key: Any) -> "_AtIndex":
-        return _AtIndex(self._array, key)
-
-
-class _AtIndex:
-    """The elements at an index, about to be replaced in a copy."""
-
-    __slots__ = ("_array", "_key")
-
-    def __init__(self, array: Array, key: Any) -> None:
-        self._array, self._key = array, key
-
-    def set(self, value: Any) -> Array:
-        """The copy with these elements replaced."""
-        return Array(indexing.update(self._array, self._key, value, "set"))
-
-    def add(self, value: Any) -> Array:
-        """The copy with `value` added to these elements."""
-        return Array(indexing.update(self._array, self._key, value, "add"))
-
-    def multiply(self, value: Any) -> Array:
-        """The copy with these elements multiplied by `value`."""
-        return Array(indexing.update(self._array, self._key, value, "multiply"))

@@ -14,10 +14,11 @@ import weakref
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from ...graph.array import IN_PLACE, Array
+from ...graph.array import Array
 from ...graph.control.results import place_text
 from ...graph.errors import StagingError
 from ...graph.node import Apply, Node, next_serial
+from ...graph.operators import IN_PLACE
 from ..calling import CALLING
 
 __all__ = ["Overwritten", "Written", "overwrite", "write"]

@@ -21,10 +21,25 @@ from tests.optimizers.models import (
 
 import kinetograph as kg
 
+# Those that go step by step share one loop; one of them stands for it among the everyday tests.
+SHARED = set(kg.optimizers.__all__) - {"lbfgs", "bfgs", "newton", "nelder_mead", "adam"}
 
-@pytest.mark.parametrize("adjust", [True, False])
+
+def each(names, slow):
+    return [pytest.param(n, marks=pytest.mark.slow) if n in slow else n for n in names]
+
+
+@pytest.mark.parametrize("name", each(kg.optimizers.__all__, SHARED))
+def test_every_optimizer_finds_the_mode_of_the_free_state(name):
+    check_mode(name, True)
+
+
 @pytest.mark.parametrize("name", kg.optimizers.__all__)
-def test_every_optimizer_finds_the_mode_that_is_asked_for(name, adjust):
+def test_every_optimizer_finds_the_mode_of_the_values(name):
+    check_mode(name, False)
+
+
+def check_mode(name, adjust):
     mode = (len(WAITS) + adjust) / WAITS.sum()
     rate = found(waits(), name, adjust=adjust)
     assert rate.converged
@@ -63,7 +78,7 @@ def test_suitable_settings_are_known_for_all():
 
 
 @pytest.mark.filterwarnings("ignore::kinetograph.ConvergenceWarning")
-@pytest.mark.parametrize("name", SUITABLE)
+@pytest.mark.parametrize("name", each(SUITABLE, SHARED - {"barzilai_borwein"}))
 def test_a_quadratic_within_200_iterations(name):
     start = {"x": [4.0, 1.0]}
     x = found(quadratic(), SUITABLE[name], initial=start, max_iterations=200)
@@ -206,6 +221,13 @@ def test_flags_of_a_search_that_is_stopped():
             assert found(model, name, max_iterations=2).iterations == 2
 
 
+def test_small_steps_alone_are_no_convergence():
+    crawl = kg.optimizers.gradient_descent(1e-9)
+    with pytest.warns(kg.ConvergenceWarning, match="its gradient has norm"):
+        fit = found(quadratic(), crawl, max_iterations=5)
+    assert not fit.converged
+
+
 def test_a_tolerance_of_nothing_stops_at_rounding():
     for optimizer in ("lbfgs", "newton", kg.optimizers.gradient_descent(0.3)):
         assert found(quadratic(), optimizer, tolerance=0.0).converged
@@ -224,12 +246,13 @@ def test_single_precision():
         x = kg.normal(kg.data(np.float32([10.0, 2.0, 3.0])), 2.0, name="x")
         kg.observe(kg.data(np.float32([14.0, 0.0, 3.0])), kg.normal(x, 2.0))
     model = kg.model(x)
-    for name in ("lbfgs", "adam", "newton"):
-        fit = found(model, name, hessian=True)
+    for name in ("lbfgs", "adam"):
+        fit = found(model, name, hessian=name == "lbfgs")
         assert fit.converged
         assert fit["x"].dtype == np.float32
         np.testing.assert_allclose(fit["x"], [12.0, 1.0, 3.0], rtol=1e-4)
-        np.testing.assert_allclose(fit.hessian, np.eye(3) / 2, atol=1e-6)
+        if fit.hessian is not None:
+            np.testing.assert_allclose(fit.hessian, np.eye(3) / 2, atol=1e-6)
 
 
 @pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")

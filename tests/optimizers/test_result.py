@@ -40,7 +40,7 @@ def test_targets_have_values_errors_and_labels():
     assert set(fit.values) == {"mu", "tau", "z"}
     assert set(fit.targets) == {"mu", "tau", "theta"}
     dataset = fit.to_dataset()
-    np.testing.assert_array_equal(dataset["theta"].sel(school="Andover"), theta[2])
+    np.testing.assert_array_equal(dataset["theta"].sel(school="Andover"), fit["theta"][2])
     # By finite differences along the columns of the covariance of the free state.
     covariance, model = np.linalg.inv(fit.hessian), schools()
 

@@ -95,3 +95,11 @@ def test_unusual_names_survive_sampling_and_saving(tmp_path):
     assert table.names[:3] == ("Mu", "mu[True]", "mu[False]")
     assert "rows[Ö 1]" in table.names
     assert len(table) == 1 + 2 * len(names) + 2 + 4
+
+
+def test_a_misspelt_dimension_among_parameters_is_refused():
+    mu = kg.normal(0, 1, dims="school", shape=3, name="mu")
+    effort = kg.data([1.0, 2.0, 3.0], dims="scool", name="effort")
+    kg.observe(kg.data([1.0, 2.0, 3.0], dims="school", name="y"), kg.normal(mu + effort, 1.0))
+    with pytest.raises(kg.DimsError, match=r"mu \+ effort.*axis 0 is 'school' in one .*'scool' in"):
+        kg.model(mu)

@@ -75,7 +75,7 @@ class Model:
         self.target_names = tuple(names[node] for node in targets)
         self.names = tuple(names[v] for v in component.unknowns)
         self.free_size = self.density.free_size
-        self._dims = dims_of([*self.targets, *self.data, *component.unknowns])
+        self._dims = dims_of([*self.targets, *self.data, *component.nodes])
         self.coords = check_coords(collect_coords(self.data, check_coords(coords)))
         check_lengths(self)
         check_names(self)

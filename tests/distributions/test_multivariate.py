@@ -277,3 +277,13 @@ def test_models_of_correlation_matrices_are_pickled():
     model = kg.model(R)
     point = [0.1, 0.2, -0.3]
     assert pickle.loads(pickle.dumps(model)).log_prob(point) == model.log_prob(point)
+
+
+def test_a_density_is_a_number_for_each_vector_or_matrix():
+    for distribution in (
+        kg.dirichlet(np.ones(3), shape=5),
+        kg.multivariate_normal(np.zeros(3), np.eye(3), shape=5),
+        kg.lkj_correlation(1.0, 3, shape=5),
+    ):
+        x = kg.placeholder(distribution.shape)
+        assert kg.log_density(distribution, x).shape == (5,)

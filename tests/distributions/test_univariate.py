@@ -610,3 +610,13 @@ def test_many_logits_do_not_overflow():
     with x64():
         total = FAMILIES["bernoulli_logit"].log_density_total(np.ones(200_001), np.zeros(200_001))
     assert float(total) == pytest.approx(-200_001 * np.log(2.0), rel=1e-12)
+
+
+def test_slopes_where_the_outcome_is_certain():
+    outcomes = np.array([0.0, 1.0])
+
+    def density(prob):
+        return jnp.sum(FAMILIES["bernoulli"].log_density(outcomes, prob))
+
+    with x64():
+        np.testing.assert_array_equal(jax.grad(density)(outcomes), [-1.0, 1.0])

@@ -601,8 +601,10 @@ def test_slopes_scale_where_squares_are_out_of_range():
 )
 def test_without_parameters_it_is_the_standard_form(names, defaults):
     for name in names.split():
-        given = [p.default for p in inspect.signature(getattr(kg, name)).parameters.values()]
-        assert [value for value in given if isinstance(value, float)] == defaults, name
+        make = getattr(kg, name)
+        given = inspect.signature(make).parameters.values()
+        assert [p.default for p in given if isinstance(p.default, float)] == defaults, name
+        assert make(*[3 for p in given if p.default is p.empty]).dtype == np.float64
 
 
 def test_many_logits_do_not_overflow():

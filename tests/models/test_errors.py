@@ -261,12 +261,12 @@ def test_a_distribution_is_used_once():
         (
             lambda: kg.multivariate_normal([0, 0], [[1.0, 2.0], [2.0, 1.0]]),
             ValueError,
-            "is not positive definite",
+            "multivariate_normal: cov array is not positive definite",
         ),
         (
             lambda: kg.multivariate_normal([0, 0], [[1.0, 0.0], [0.0, 0.0]]),
             ValueError,
-            "is not positive definite",
+            "multivariate_normal: cov array is not positive definite",
         ),
         (
             lambda: kg.multivariate_normal([0, 0], chol=[[1.0, 2.0], [0.0, 1.0]]),

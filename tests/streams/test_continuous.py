@@ -91,8 +91,8 @@ def test_a_uniform_never_reaches_high():
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_an_empty_interval_gives_its_end(dtype):
-    assert (draw("uniform", 0.1, 0.1, dtype=dtype, shape=100) == dtype(0.1)).all()
-    x = draw("truncated_normal", 0.0, 1.0, 0.1, 0.1, dtype=dtype, shape=100)
+    assert (draw("uniform", 0.1, 0.1, dtype=dtype) == dtype(0.1)).all()
+    x = draw("truncated_normal", 0.0, 1.0, 0.1, 0.1, dtype=dtype)
     assert (x == dtype(0.1)).all()
 
 
@@ -101,7 +101,7 @@ def test_an_empty_interval_gives_its_end(dtype):
     ("lower", "upper"), [(5.0, inf), (-inf, -5.0), (300.0, inf), (-3.0001, -3.0), (7.0, 7.5)]
 )
 def test_truncated_normals_stay_in_their_bounds(lower, upper, dtype):
-    x = draw("truncated_normal", 0.0, 1.0, lower, upper, dtype=dtype, shape=10_000)
+    x = draw("truncated_normal", 0.0, 1.0, lower, upper, dtype=dtype)
     assert (x >= dtype(lower)).all()
     assert (x <= dtype(upper)).all()
     assert len(np.unique(x)) > 100
@@ -187,7 +187,7 @@ def test_dirichlet(dtype):
     ],
 )
 def test_impossible_parameters_give_nan(name, parameters):
-    shape = (3, 2) if name == "dirichlet" else 3
+    shape = (3, 2) if name == "dirichlet" else 100_000
     assert np.isnan(draw(name, *parameters, shape=shape)).all()
 
 

@@ -60,8 +60,8 @@ def test_stacks_of_means_and_covariances():
 
 
 def test_not_positive_definite_gives_nan():
-    bad = np.array([[1.0, 2.0], [2.0, 1.0]])
-    x = draw("multivariate_normal", np.zeros(2), bad, shape=(3, 2))
+    bad = np.array([[1.0, 2.0, 0.0], [2.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    x = draw("multivariate_normal", np.zeros(3), bad, shape=(100_000, 3))
     assert np.isnan(x[:, 1]).all()
 
 

@@ -184,8 +184,9 @@ def tests_of(mutant: Mutant, files: list[Path], tree: Tree, limit: float) -> dic
     tests = {n: t for file in files for n, t in tree.sound(file, mutant.path).items()}
     name = str(mutant.path)
     found = {n: t for n, t in tests.items() if t.lines.get(name, 0) & mutant.lines}
+    # What runs when the module is imported no test executes.
+    found = found or {n: t for n, t in tests.items() if name in t.lines}
     if not found and mutant.lines == -1:
-        # Of a module without functions no test executes anything.
         folder = "/".join(("tests", *mutant.path.relative_to(SOURCES).parts[:1]))
         found = {n: t for n, t in tests.items() if n.startswith(folder)}
     chosen: dict[str, Test] = {}

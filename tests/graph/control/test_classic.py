@@ -160,13 +160,13 @@ def test_the_results_of_a_scan_inside_of_a_branch():
     x, p = kg.placeholder((4,), name="x"), kg.placeholder(dtype=bool, name="p")
 
     def branch():
-        last, rows = kg.scan(lambda s, v: (s + v, s), 0.0, x)
+        last, rows = kg.scan(lambda s, v: (s + v, s), 0.0, x, name="sums")
         return last * 2, rows + 3
 
     results = kg.cond(p, branch, lambda: (x[0], x))
     made = wiring(contexts(results[0])[0].describe())
-    assert made["switch_t/result[0]"] == "scan_1/s/exit * 2"
-    assert made["switch_t/result[1]"] == "scan_1/ys/exit + 3"
+    assert made["switch_t/result[0]"] == "sums/s/exit * 2"
+    assert made["switch_t/result[1]"] == "sums/ys/exit + 3"
 
 
 def test_a_bound_and_a_batch_are_told():

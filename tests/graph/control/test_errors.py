@@ -42,12 +42,12 @@ single = kg.placeholder(dtype=np.float32, name="single")
         ),
         (
             TypeError,
-            "'?x'?: expected a bool scalar, got float64.*cast",
+            r"'?x'?: expected a bool scalar, got float64.*or use \.astype\(bool\) to cast",
             lambda: kg.cond(x, lambda: x, lambda: x),
         ),
         (
             TypeError,
-            r"v > 0: expected a bool scalar, got bool of shape \(2,\)",
+            r"v > 0: expected a bool scalar, got bool of shape \(2,\).*use \.any\(\) or \.all\(\)",
             lambda: kg.cond(v > 0, lambda: x, lambda: x),
         ),
         (

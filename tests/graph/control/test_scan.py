@@ -138,8 +138,9 @@ def test_dtypes_of_rows():
     assert large.tolist() == [False, False, True, True]
 
 
-def test_gradient_by_rows_that_are_vectors():
-    x = kg.placeholder((4, 2), name="x")
-    last, _ = kg.scan(lambda s, v: (s + v[0] * v[1], s), 0.0, x)
-    at = np.arange(1.0, 9.0).reshape(4, 2)
-    np.testing.assert_allclose(kg.compile([x], kg.gradients(last, x))(at), at[:, ::-1], rtol=1e-12)
+def test_gradient_by_one_of_two_kinds_of_rows_that_are_vectors():
+    x, w = kg.placeholder((4, 2), name="x"), kg.placeholder((4, 3), name="w")
+    last, _ = kg.scan(lambda s, row: (s + row[0].sum() * row[1].sum(), s), 0.0, (x, w))
+    f = kg.compile([x, w], kg.gradients(last, x))
+    found = f(np.ones((4, 2)), np.arange(12.0).reshape(4, 3))
+    np.testing.assert_allclose(found, [[3.0] * 2, [12.0] * 2, [21.0] * 2, [30.0] * 2], rtol=1e-12)

@@ -240,3 +240,11 @@ def test_variable_with_data_bounds():
     x = kg.variable(lower=kg.data([0.0, 5.0]))
     m = kg.model(x, factors=-x.sum())
     assert (m.transform(np.random.default_rng(0).normal(size=(9, 2)))["x"] > [0, 5]).all()
+
+
+def test_a_bound_that_is_unknown_beside_one_that_is_infinite():
+    u = kg.normal(0, 1, name="u")
+    x = kg.variable(lower=[0.0, -np.inf], upper=u + np.array([1.0, 0.0]), name="x")
+    gradient = kg.model(u, x, factors=x.sum()).gradient([0.0, 0.0, 0.0])
+    # Of x[0] = (1 + u) / 2 with the Jacobian (1 + u) / 4, and of x[1] = u - 1 with 1.
+    np.testing.assert_allclose(gradient, [0.5 + 1 + 1, 0.25, 0.0], atol=1e-12)

@@ -7,6 +7,7 @@ import pytest
 import xarray as xr
 
 import kinetograph as kg
+from kinetograph.models.dims import dims_of
 
 TWO = np.zeros(2)
 
@@ -103,3 +104,9 @@ def test_a_misspelt_dimension_among_parameters_is_refused():
     kg.observe(kg.data([1.0, 2.0, 3.0], dims="school", name="y"), kg.normal(mu + effort, 1.0))
     with pytest.raises(kg.DimsError, match=r"mu \+ effort.*axis 0 is 'school' in one .*'scool' in"):
         kg.model(mu)
+
+
+def test_names_of_axes_stay_with_the_last_axes():
+    x = kg.normal(0, 1, shape=(2, 3), dims=("row", "column"))
+    y = x + kg.placeholder((4, 2, 3))
+    assert dims_of([y.node])[y.node] == (None, "row", "column")

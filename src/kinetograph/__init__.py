@@ -6,7 +6,7 @@ import typing as _typing
 from .collector import paused as _paused
 
 with _paused():
-    from . import autograph, ode, optimizers, samplers, streams
+    from . import autograph, observables, ode, optimizers, samplers, streams
     from . import distributions as _distributions
     from .autograph.datasets import Dataset
     from .autograph.function import StagedFunction, function
@@ -62,7 +62,10 @@ with _paused():
     from .optimizers.step_size_bound import step_size_bound
     from .runs.advice import Advice, SamplingWarning, diagnose
     from .runs.mcmc import mcmc
+    from .runs.stepping import Chain, chain
     from .runs.summary import summary
+    from .samplers.hyper import hyper
+    from .samplers.sampler import Sampler
     from .streams.saved import SavedStreams
     from .streams.streams import RandomStreams
     from .version import __version__
@@ -86,6 +89,7 @@ __all__ = [
     "Array",
     "AutographWarning",
     "BoundsError",
+    "Chain",
     "CheckError",
     "ConversionError",
     "DataError",
@@ -111,10 +115,12 @@ __all__ = [
     "autograph",
     "function",
     "Range",
+    "Sampler",
     "SavedStreams",
     "State",
     "WhileContext",
     "case",
+    "chain",
     "check",
     "cholesky_variable",
     "compile",
@@ -126,12 +132,14 @@ __all__ = [
     "factor",
     "gradients",
     "hessian",
+    "hyper",
     "jvp",
     "laws",
     "lift",
     "load_graph",
     "log_density",
     "model",
+    "observables",
     "observe",
     "ode",
     "ordered_variable",

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from dataclasses import dataclass
 
 import jax.numpy as jnp
 import numpy as np
@@ -52,16 +51,22 @@ def test_any_difference_of_the_models_shows():
     assert len(set(texts)) == len(texts)
 
 
-def test_sampler_settings_and_batch_show():
+def test_what_shapes_the_samplers_program_shows():
     model = regression()
     nuts = kg.samplers.NUTS
     texts = [
         text(model),
-        text(model, nuts(target_acceptance=0.9)),
+        text(model, nuts(step_size=np.ones(model.free_size))),
+        text(model, nuts(tune="step_size")),
         text(model, nuts(max_depth=9)),
         text(model, batch=4),
     ]
-    assert len(set(texts)) == 4
+    assert len(set(texts)) == 5
+
+
+def test_values_of_hyper_parameters_do_not():
+    other = kg.samplers.NUTS(target_acceptance=0.9, step_size=0.1)
+    assert text(regression(), other) == text(regression())
 
 
 def test_targets_show():
@@ -77,7 +82,6 @@ def test_a_users_function_or_sampler_has_no_fingerprint():
     kg.observe(y, kg.normal(kg.lift(lambda x: jnp.sin(x))(a), 1))
     assert text(kg.model(a)) is None
 
-    @dataclass(frozen=True)
     class Mine(kg.samplers.NUTS):
         pass
 

@@ -2,6 +2,7 @@
 
 import io
 import threading
+from dataclasses import replace
 
 import jax
 import jax.numpy as jnp
@@ -10,6 +11,7 @@ import pytest
 from tests.runs.models import gaussian, run, same_draws, schools
 
 import kinetograph as kg
+from kinetograph.runs import engine
 from kinetograph.runs.chains import Chain, Lengths, run_batch
 from kinetograph.runs.engine import build
 from kinetograph.runs.program import ROWS, Program
@@ -71,9 +73,9 @@ def test_blocks_of_any_length_give_the_same_draws(plain, monkeypatch, gradients)
         def adjust(self, spent, seconds):
             blocks.append(seconds)
 
-    kept = schools().__dict__["_engines"]
-    for identity, (block, _) in kept.items():
-        monkeypatch.setitem(kept, identity, (block, Pace()))
+    kept = engine._KEPT[schools()]
+    for identity, compiled in kept.items():
+        monkeypatch.setitem(kept, identity, replace(compiled, pace=Pace()))
     assert same_draws(run(schools(), chains=4), plain, ALL)
     assert len(blocks) == 4 if gradients > 1000 else len(blocks) > 200
 
@@ -127,20 +129,22 @@ def test_a_batch_of_chains_makes_the_same_draws():
     """
     model, lengths = gaussian(), Lengths(20, 10, 1)
     program = Program(model, kg.samplers.NUTS(), model.targets)
-    engine = build(program, 3)
+    compiled = build(program, 3)
     running = [
         Chain(
-            program.initial(chain_key(5, i), None),
+            chain_key(5, i),
+            None,
+            None,
             np.empty((10, len(program.statistics))),
             [np.empty((10, *node.shape)) for node in program.targets],
         )
         for i in range(3)
     ]
-    assert run_batch(engine, running, lengths, lambda: None) is False
+    assert run_batch(compiled, running, lengths, lambda: None) is False
     threads = run(model, chains=3, warmup=20, draws=10)
     for i, chain in enumerate(running):
         np.testing.assert_allclose(chain.targets[0], threads["posterior"]["x"][i], rtol=1e-8)
-        steps = [s.name for s in program.sampler.statistics].index("n_steps")
+        steps = [s.name for s in program.statistics].index("n_steps")
         assert np.array_equal(chain.statistics[:, steps], threads["sample_stats"]["n_steps"][i])
 
 

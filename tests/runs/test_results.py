@@ -156,7 +156,7 @@ def test_runs_without_draws_or_warm_up(draws, warmup):
 def test_without_warm_up_the_samplers_own_step_size_is_used():
     sampler = kg.samplers.NUTS(step_size=0.25)
     tree = run(gaussian(), sampler=sampler, draws=20, warmup=0)
-    assert np.all(tree["sampler_state"]["adaptation_tuned_step_size"] == 0.25)
+    assert np.all(tree["sampler_state"]["hyper_step_size"] == 0.25)
 
 
 def test_more_warm_up_than_draws():

@@ -70,7 +70,7 @@ def test_points_with_no_density_are_tried_again():
     model = kg.model(x, factors=[0.0 * gate])
     tree = run(model, chains=40, draws=5, warmup=5)
     attempts = tree["sampler_state"]["attempts"].values
-    assert 5 < np.sum(attempts > attempts.min()) < 35
+    assert 5 < np.sum(attempts > 1) < 35
     assert np.all(tree["posterior"]["x"] > 0)
 
 

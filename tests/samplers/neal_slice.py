@@ -48,7 +48,7 @@ def sweep(
             moved[i] = value
             return log_density(moved)
 
-        y = g(x[i]) + math.log(next(uniforms))
+        y = g(x[i]) + math.log1p(-next(uniforms))
         u, v = next(uniforms), next(uniforms)
         left, right = stepping_out(g, x[i], y, w, m, u, v)
         x[i] = shrinkage(g, x[i], y, left, right, uniforms)

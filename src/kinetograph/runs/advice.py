@@ -125,7 +125,7 @@ def _convergence(posterior: Any, draws: dict[str, np.ndarray]) -> list[Advice]:
     bad = {n: r > RHAT_LIMIT for n, r in rhats.items()}
     count = sum(int(b.sum()) for b in bad.values())
     if count and chains > 1:
-        largest = max(float(np.nanmax(r)) for r in rhats.values() if np.isfinite(r).any())
+        largest = max(float(np.nanmax(r)) for r in rhats.values() if not np.isnan(r).all())
         found.append(
             Advice(
                 "rhat",

@@ -17,9 +17,9 @@ import numpy as np
 
 from ..graph.precision import x64
 from .engine import Engine
-from .program import GIVEN_UP, ChainState, Plan, Where
+from .program import ChainState, Plan, Program, Where
 
-__all__ = ["Chain", "Lengths", "run_batch", "run_threads", "threads_available"]
+__all__ = ["Chain", "Lengths", "beginnings", "run_batch", "run_threads", "threads_available"]
 
 
 @dataclass(frozen=True)
@@ -38,9 +38,11 @@ class Lengths:
 
 @dataclass
 class Chain:
-    """One chain: its state, its draws so far, and what progress shows."""
+    """One chain: where it begins, its state, its draws so far, and what progress shows."""
 
-    state: ChainState
+    key: np.ndarray
+    free: np.ndarray | None  # the starting point, if it is given
+    state: ChainState | None  # None until it has begun
     statistics: np.ndarray
     targets: list[np.ndarray]
     kept: int = 0
@@ -51,6 +53,12 @@ class Chain:
     seconds: float = 0.0
     failed: bool = False
     done: bool = False
+
+    def begin(self, found: Any) -> None:
+        """Take what the search for a starting point ended with."""
+        self.state = found.chain
+        self.gradients = int(found.chain.gradients)
+        self.failed = not bool(found.success)
 
     def take(self, state: ChainState, block: Any) -> None:
         """Copy the new draws out of a block, and note where the chain is."""
@@ -66,7 +74,6 @@ class Chain:
         self.gradients = where.gradients
         self.divergences = where.divergences
         self.step_size = float(block.step_size)
-        self.failed = not where.started and where.attempts >= GIVEN_UP
 
 
 @dataclass
@@ -92,21 +99,32 @@ def _plan(lengths: Lengths, gradients: int) -> Plan:
     )
 
 
+def beginnings(program: Program, chains: Sequence[Chain]) -> list[Any]:
+    """What the search for each chain's starting point takes."""
+    hyper = program.hyper()
+    blank = np.zeros(program.space.shape, program.dtype)
+    rows = []
+    for chain in chains:
+        given = chain.free is not None
+        free = np.asarray(chain.free, program.dtype) if given else blank
+        rows.append((chain.key, free, np.bool_(given), hyper))
+    return rows
+
+
 def _advance(engine: Engine, data: Any, chain: Chain, lengths: Lengths, control: Control) -> None:
     """Run one chain to its end, to a stop, or to a failed start."""
     pace = engine.pace
     with x64():
-        while not control.stop.is_set():
+        if chain.state is None:
+            (arguments,) = beginnings(engine.program, [chain])
+            chain.begin(engine.find(arguments, data))
+        while not (control.stop.is_set() or chain.failed):
             begun, before = time.perf_counter(), chain.gradients
-            run = engine.run
-            state, block = run(chain.state, data, _plan(lengths, pace.gradients))
-            if not engine.accept(run, block.reports):
-                continue
-            chain.take(state, block)
+            chain.take(*engine.advance(chain.state, data, _plan(lengths, pace.gradients)))
             elapsed = time.perf_counter() - begun
             chain.seconds += elapsed
             pace.adjust(chain.gradients - before, elapsed)
-            if chain.failed or chain.transition >= lengths.transitions:
+            if chain.transition >= lengths.transitions:
                 break
     chain.done = True
 
@@ -150,19 +168,21 @@ def run_batch(
     pace = engine.pace
     with x64():
         data = jax.device_put(engine.program.model.argument_values)
-        states = jax.tree.map(lambda *leaves: np.stack(leaves), *(c.state for c in chains))
         try:
-            while not all(c.done for c in chains):
+            arguments = _stacked(beginnings(engine.program, chains))
+            found = engine.find(arguments, data)
+            states = found.chain
+            host = jax.device_get(found)
+            for i, chain in enumerate(chains):
+                chain.begin(_member(host, i))
+                chain.done = chain.failed
+            while not all(chain.done for chain in chains):
                 begun = time.perf_counter()
                 before = min(chain.gradients for chain in chains)
-                run = engine.run
-                new, blocks = run(states, data, _plan(lengths, pace.gradients))
-                host_states, host_blocks = jax.device_get((new, blocks))
-                if not engine.accept(run, host_blocks.reports):
-                    continue
-                states = new
+                states, blocks = engine.advance(states, data, _plan(lengths, pace.gradients))
+                host = jax.device_get((states, blocks))
                 for i, chain in enumerate(chains):
-                    chain.take(*jax.tree.map(lambda a, i=i: a[i], (host_states, host_blocks)))
+                    chain.take(*_member(host, i))
                     chain.seconds += time.perf_counter() - begun
                     chain.done = chain.failed or chain.transition >= lengths.transitions
                 spent = min(chain.gradients for chain in chains) - before
@@ -171,3 +191,11 @@ def run_batch(
         except KeyboardInterrupt:
             return True
     return False
+
+
+def _stacked(rows: Sequence[Any]) -> Any:
+    return jax.tree.map(lambda *leaves: np.stack(leaves), *rows)
+
+
+def _member(tree: Any, index: int) -> Any:
+    return jax.tree.map(lambda a: a[index], tree)

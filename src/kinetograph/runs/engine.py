@@ -1,9 +1,12 @@
-"""From a program to an executable: trace, lower, compile or take from the cache."""
+"""From a program to executables: trace, lower, compile or take from the cache."""
 
 import threading
 import time
-from collections.abc import Sequence
+import weakref
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import jax
@@ -11,32 +14,67 @@ import numpy as np
 
 from ..collector import paused
 from ..graph.precision import x64
+from ..models.model import Model
 from .cache import compile_cached
 from .fingerprint import fingerprint
 from .pace import Pace
 from .program import Plan, Program
+from .search import search
 
 __all__ = ["Engine", "build"]
 
 
 @dataclass
-class Engine:
-    """An executable block and how long it took to get it."""
+class _Compiled:
+    """The executables of a program."""
 
-    program: Program
-    batch: int | None
-    run: Any
+    search: Any
+    block: Any
     trace_seconds: float
     compile_seconds: float
     from_cache: bool
     pace: Pace
+
+
+# What has been compiled for models: it goes when they go.
+_KEPT: "weakref.WeakKeyDictionary[Model, dict[Any, _Compiled]]" = weakref.WeakKeyDictionary()
+
+
+@dataclass
+class Engine:
+    """The executables of a program, and how long it took to get them."""
+
+    program: Program
+    batch: int | None
+    compiled: _Compiled
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def accept(self, run: Any, reports: Sequence[Any]) -> bool:
-        """Whether a block that `run` made can be used.
+    @property
+    def pace(self) -> Pace:
+        """How many gradients a block should take."""
+        return self.compiled.pace
+
+    def find(self, beginning: Any, data: Any) -> Any:
+        """Where a chain, or each of a batch, begins; `beginning` are arguments of the search."""
+        while True:
+            compiled = self.compiled
+            found = compiled.search(*beginning, data)
+            if self.accept(compiled, self.program.model.density.loops, found.reports):
+                return found
+
+    def advance(self, state: Any, data: Any, plan: Plan) -> Any:
+        """The state and the block after advancing a chain, or a batch."""
+        while True:
+            compiled = self.compiled
+            state_after, block = compiled.block(state, data, plan)
+            if self.accept(compiled, self.program.loops, block.reports):
+                return state_after, block
+
+    def accept(self, compiled: _Compiled, loops: Sequence[Any], reports: Sequence[Any]) -> bool:
+        """Whether what was computed can be used.
 
         If not, some loop made more trips than its backward pass had room for: there is a program
-        with more room now, to be run on what the block started from.
+        with more room now, to be run on what this one started from.
 
         Raises
         ------
@@ -46,47 +84,83 @@ class Engine:
         if not reports:
             return True
         with self._lock:
-            if not self.program.model.make_room(self.program.loops, reports):
+            if not self.program.model.make_room(loops, reports):
                 return True
-            if run is self.run:
-                self.run = build(self.program, self.batch).run
+            if compiled is self.compiled:
+                self.compiled = build(self.program, self.batch).compiled
             return False
 
 
 def build(program: Program, batch: int | None = None) -> Engine:
-    """Compile the block of one chain, or of a batch of chains.
+    """Compile the programs of one chain, or of a batch of chains.
 
-    A model keeps the executables made for it: a second run with the same sampler, whatever its
-    draws, chains and seed, compiles nothing.
+    What was compiled for a model is kept as long as it: a second run with a sampler of the same
+    structure, whatever its hyper-parameters, its draws, chains and seed, compiles nothing.
     """
-    kept = program.model.__dict__.setdefault("_engines", {})
-    sampler = program.sampler
-    # By its settings, which may be changed between runs, not by the object.
-    settings = repr(sorted(sampler.settings().items()))
+    kept = _KEPT.setdefault(program.model, {})
     room = program.model.room
-    identity = (type(sampler), settings, tuple(program.targets), batch, room.key())
+    recorded = (tuple(program.targets), program.observables)
+    identity = (program.sampler.structure(), recorded, batch, room.key())
     if identity in kept:
-        run, pace = kept[identity]
-        return Engine(program, batch, run, 0.0, 0.0, True, pace)
-    chain = program.initial(np.zeros(4, np.uint32))
-    plan = Plan(np.int32(0), np.int32(1), np.int32(0), np.int64(0))
-    block: Any = program.block
-    if batch is not None:
-        chain = jax.tree.map(lambda a: np.broadcast_to(a, (batch, *np.shape(a))), chain)
-        block = jax.vmap(program.flat_block, (0, None, None))
+        known = kept[identity]
+        again = _Compiled(known.search, known.block, 0.0, 0.0, True, known.pace)
+        return Engine(program, batch, again)
+    _ = program.kernel  # errors in the sampler's own code come before all else
+    with ThreadPoolExecutor(1) as pool:
+        beside = pool.submit(_compile, program, batch, "search", _search)
+        block, traced, seconds, cached = _compile(program, batch, "block", _block)
+        begin, *_ = beside.result()
+    compiled = _Compiled(begin, block, traced, seconds, cached, Pace())
+    kept[identity] = compiled
+    return Engine(program, batch, compiled)
+
+
+def _compile(
+    program: Program, batch: int | None, which: str, lowered: Callable[..., Any]
+) -> tuple[Any, float, float, bool]:
+    """An executable, how long tracing and compiling took, and whether it came from the cache."""
     traced = 0.0
 
     def lower() -> Any:
         nonlocal traced
         begun = time.perf_counter()
-        lowered = jax.jit(block).lower(chain, program.model.argument_values, plan)
+        made = lowered(program, batch)
         traced = time.perf_counter() - begun
-        return lowered
+        return made
 
     begun = time.perf_counter()
     with x64(), paused():
-        executable, from_cache = compile_cached(fingerprint(program, batch), lower)
-    seconds = time.perf_counter() - begun - traced
-    pace = Pace()
-    kept[identity] = executable, pace
-    return Engine(program, batch, executable, traced, seconds, from_cache, pace)
+        known = fingerprint(program, batch)
+        text = None if known is None else f"{which}\n{known}"
+        executable, from_cache = compile_cached(text, lower)
+    return executable, traced, time.perf_counter() - begun - traced, from_cache
+
+
+def _block(program: Program, batch: int | None) -> Any:
+    chain = _batched(program.shapes(), batch)
+    plan = Plan(np.int32(0), np.int32(1), np.int32(0), np.int64(0))
+    block: Any = program.block
+    if batch is not None:
+        block = jax.vmap(program.flat_block, (0, None, None))
+    return jax.jit(block).lower(chain, program.model.argument_values, plan)
+
+
+def _search(program: Program, batch: int | None) -> Any:
+    each = (np.zeros(4, np.uint32), np.zeros(program.space.shape, program.dtype), np.bool_(False))
+    arguments = _batched((*each, program.hyper()), batch)
+    find: Any = partial(search, program)
+    if batch is not None:
+        find = jax.vmap(find, (0, 0, 0, 0, None))
+    return jax.jit(find).lower(*arguments, program.model.argument_values)
+
+
+def _batched(tree: Any, batch: int | None) -> Any:
+    lead = () if batch is None else (batch,)
+    return jax.tree.map(
+        lambda a: (
+            jax.ShapeDtypeStruct((*lead, *np.shape(a)), np.asarray(a).dtype)
+            if not isinstance(a, jax.ShapeDtypeStruct)
+            else jax.ShapeDtypeStruct((*lead, *a.shape), a.dtype)
+        ),
+        tree,
+    )

@@ -18,6 +18,7 @@ from ..distributions.family import Distribution, Family, Variable
 from ..graph.control.subgraph import Control, Subgraph
 from ..graph.node import Apply, Bundle, Data, Inner, Node, ancestors
 from ..models.density import Term
+from ..samplers.sampler import Sampler
 from .program import Program
 
 __all__ = ["fingerprint"]
@@ -140,10 +141,18 @@ class _Writer:
         self.lines.append(text)
 
 
+def _structure(sampler: Sampler) -> str:
+    """What a sampler's program depends on; those of kinetograph have no settings but these."""
+    kind, *rest = sampler.structure()
+    return f"{kind.__qualname__} {_value(rest)}"
+
+
 def fingerprint(program: Program, batch: int | None) -> str | None:
     """The text a program can be looked up by, or None."""
     sampler, model = program.sampler, program.model
     if type(sampler).__module__.split(".")[0] != "kinetograph":
+        return None
+    if any(o.function.__module__ != "kinetograph.observables.named" for o in program.observables):
         return None
     writer = _Writer()
     try:
@@ -157,7 +166,7 @@ def fingerprint(program: Program, batch: int | None) -> str | None:
             writer.term(term)
         for group in (model.component.unknowns, program.targets, model.arguments):
             writer.lines.append(",".join(map(writer.reference, group)))
-        settings = f"{type(sampler).__qualname__} {_value(sampler.settings())}"
+        settings = f"{_structure(sampler)} {[o.name for o in program.observables]}"
     except _Unknown:
         return None
     room = [model.room.of(loop) for loop in program.loops]

@@ -9,15 +9,14 @@ import jax
 import numpy as np
 
 from ..collector import paused
-from ..graph.array import Array
-from ..graph.node import Node
 from ..models.model import Model
 from ..models.starts import initial_points
+from ..observables.observable import as_observables
 from ..samplers.nuts import NUTS
-from ..samplers.protocol import Sampler
+from ..samplers.sampler import Sampler
 from ..streams.draws import chain_key
-from ..streams.keys import fresh_seed
 from .advice import SamplingWarning, diagnose
+from .arguments import check_model, check_sampler, check_seed, check_whole
 from .chains import Chain, Lengths, run_batch, run_threads, threads_available
 from .engine import build
 from .program import Program
@@ -49,6 +48,7 @@ def mcmc(
     *,
     thin: int = 1,
     initial: Any = None,
+    observables: Any = (),
     progress: bool | Progress = True,
     threads: int | None = None,
 ) -> "DataTree":
@@ -81,6 +81,9 @@ def mcmc(
         dictionary a chain, or an array of free states. What is not given is drawn from
         uniform(-2, 2) on the free scale, as is everything by default, up to 100 times until log
         density and gradient are finite.
+    observables
+        What else to record of each draw: a list of `kg.observables` and of functions of a
+        `kg.observables.Step`.
     progress
         True: a live table in a terminal, plain lines elsewhere, on standard error. False: silence.
     threads
@@ -117,21 +120,23 @@ def mcmc(
     >>> tree["posterior"]["mu"].sizes["draw"]
     1000
     """
+    extra = as_observables(observables)
     lengths, sampler = _check(model, sampler, draws, warmup, chains, thin, threads)
-    used = _seed(seed)
+    used = check_seed(seed, "mcmc")
     shown = make_progress(progress)
     keys = [chain_key(used, index) for index in range(chains)]
     starts = initial_points(model, initial, keys)
     # What the results need is imported while the program is being compiled.
     importing = threading.Thread(target=_import_results, daemon=True)
     importing.start()
-    program = Program(model, sampler, model.targets)
+    program = Program(model, sampler, model.targets, extra)
     accelerator = jax.default_backend() != "cpu"
     shown.say("compiling ...")
     engine = build(program, chains if accelerator else None)
+    compiled = engine.compiled
     shown.say(
-        f"{model.free_size} free numbers; traced in {engine.trace_seconds:.2f} s, "
-        f"{'loaded' if engine.from_cache else 'compiled'} in {engine.compile_seconds:.2f} s"
+        f"{model.free_size} free numbers; traced in {compiled.trace_seconds:.2f} s, "
+        f"{'loaded' if compiled.from_cache else 'compiled'} in {compiled.compile_seconds:.2f} s"
     )
     running = [
         _new_chain(program, key, start, draws) for key, start in zip(keys, starts, strict=True)
@@ -158,8 +163,8 @@ def mcmc(
         "warmup": lengths.warmup,
         "thin": thin,
         "gradients": sum(chain.gradients for chain in running),
-        "trace_time": engine.trace_seconds,
-        "compile_time": engine.compile_seconds,
+        "trace_time": compiled.trace_seconds,
+        "compile_time": compiled.compile_seconds,
         "sampling_time": seconds,
         "interrupted": int(interrupted),
     }
@@ -179,40 +184,24 @@ def _import_results() -> None:
 def _check(
     model: Any, sampler: Any, draws: Any, warmup: Any, chains: Any, thin: Any, threads: Any
 ) -> tuple[Lengths, Sampler]:
-    if not isinstance(model, Model):
-        hint = "; make one with kg.model(...)" if isinstance(model, (Array, Node)) else ""
-        raise TypeError(f"mcmc: the first argument is a {type(model).__name__}, not a model{hint}")
-    sampler = NUTS() if sampler is None else sampler
-    if isinstance(sampler, type):
-        raise TypeError(f"mcmc: sampler is a class; write sampler={sampler.__name__}()")
-    if not isinstance(sampler, Sampler):
-        raise TypeError(f"mcmc: {sampler!r} is not a sampler, such as kg.samplers.NUTS()")
+    check_model(model, "mcmc")
+    sampler = check_sampler(NUTS() if sampler is None else sampler, "mcmc")
     warmup = DEFAULT_WARMUP if warmup is None else warmup
     least = {"draws": (draws, 0), "warmup": (warmup, 0), "chains": (chains, 1), "thin": (thin, 1)}
     if threads is not None:
         least["threads"] = (threads, 1)
-    for name, (value, minimum) in least.items():
-        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < minimum:
-            raise ValueError(
-                f"mcmc: {name} must be a whole number of at least {minimum}, got {value!r}"
-            )
+    check_whole("mcmc", least)
     lengths = Lengths(int(warmup), int(draws), int(thin))
     if lengths.transitions >= 2**31:
         raise ValueError(f"mcmc: {lengths.transitions} transitions a chain are too many (2**31)")
     return lengths, sampler
 
 
-def _seed(seed: Any) -> int:
-    if seed is None:
-        return fresh_seed()
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise ValueError(f"mcmc: seed must be a whole number that is not negative, got {seed!r}")
-    return int(seed)
-
-
 def _new_chain(program: Program, key: np.ndarray, start: Any, draws: int) -> Chain:
     return Chain(
-        program.initial(key, start),
-        np.empty((draws, len(program.statistics)), program.dtype),
+        key,
+        start,
+        None,
+        np.empty((draws, sum(s.size for s in program.statistics)), program.dtype),
         [np.empty((draws, *node.shape), node.dtype) for node in program.targets],
     )

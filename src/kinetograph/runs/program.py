@@ -2,16 +2,14 @@
 
 A block advances a chain until it has made the wished number of transitions or has spent its
 gradients. The chain's whole state goes in and comes out, so a chain does not depend on how it is
-cut into blocks. The model's gradient appears once in the program: finding a starting point,
-warm-up and sampling share one loop.
+cut into blocks. Where the chain begins is another, small program (`search`).
 
-    search      the position is not set: each turn evaluates a point drawn from uniform(-2, 2)
     warm-up     transitions 0 .. warmup - 1, after each of which the tuning is updated
     sampling    transitions warmup .. warmup + draws thin - 1, of which each thin-th is kept
 
-For one chain the transition is a loop of turns inside a loop of transitions. In a batch of chains
-there is one loop of turns only, in which each chain opens its next transition as soon as the last
-one is finished, so that no chain waits for another's.
+For one chain the kernel's step is called in a loop of transitions. In a batch of chains a kernel
+with turns runs as one loop of turns, in which each chain opens its next transition as soon as the
+last one is finished, so that no chain waits for another's.
 """
 
 from collections.abc import Sequence
@@ -24,34 +22,36 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from ..adaptation.schedule import Adaptation, Warmup
 from ..graph.control.subgraph import Looping, loops_in
 from ..graph.lower import Scope, Trips
 from ..graph.node import Node, ancestors
+from ..kernels.contract import Info, Kernel, Moment, Space, State, Statistic
+from ..kernels.noise import BEFORE, Noise
+from ..kernels.target import Position, Target, any_short
 from ..models.density import data_environment
 from ..models.model import Model
-from ..models.starts import START_ATTEMPTS
-from ..samplers.protocol import Info, Noise, Position, Sampler, Statistic
-from ..streams.draws import uniforms
-from ..warmup.schedule import Adaptation, Warmup
+from ..observables.graph import ObservableGraph
+from ..observables.observable import Observable
+from ..samplers.sampler import Sampler
 
-__all__ = ["ROWS", "Block", "ChainState", "Plan", "Program", "Where", "GIVEN_UP"]
+__all__ = ["ROWS", "Block", "ChainState", "Plan", "Program", "Where"]
 
 ROWS = 1000  # draws a block can hold at most,
 ELEMENTS = 2**20  # and numbers, so that its memory is bounded
-GIVEN_UP = START_ATTEMPTS + 1
 STEP_SIZE = Statistic("step_size", float, "the step size of the transition")
-_START = 0  # the purpose of the random numbers of starting points; samplers use others
 
 
 class ChainState(NamedTuple):
     """Everything a chain is: a pytree that can be saved and continued."""
 
     position: Position
+    slots: Any  # the sampler's own
+    hyper: Any  # values of its hyper-parameters, by name
     adaptation: Adaptation
     key: Any
-    transition: Any  # transitions made so far, warm-up included
     attempts: Any  # starting points tried
-    started: Any  # whether a starting point was found
+    transition: Any  # transitions made so far, warm-up included
     gradients: Any  # gradients evaluated so far
     divergences: Any  # since warm-up
 
@@ -82,8 +82,6 @@ class Where(NamedTuple):
     transition: Any
     gradients: Any
     divergences: Any
-    started: Any
-    attempts: Any
 
 
 class _Loop(NamedTuple):
@@ -92,7 +90,7 @@ class _Loop(NamedTuple):
     statistics: Any
     count: Any
     spent: Any
-    reports: tuple[Trips, ...]  # of the loops in the model's graph
+    trips: tuple[Trips, ...]  # of the loops in the log density
 
 
 @dataclass(frozen=True)
@@ -102,6 +100,7 @@ class Program:
     model: Model
     sampler: Sampler
     targets: Sequence[Node]
+    observables: tuple[Observable, ...] = ()
 
     @property
     def dtype(self) -> np.dtype:
@@ -109,16 +108,53 @@ class Program:
         unknowns = self.model.component.unknowns
         return np.result_type(*(v.dtype for v in unknowns))
 
-    @property
+    @cached_property
+    def space(self) -> Space:
+        """Where the sampler moves."""
+        density = self.model.density
+        names = dict(zip(density.unknowns, self.model.names, strict=True))
+        parts = {
+            names[v]: (place, density.bijectors[v].free_shape)
+            for v, place in density.slices.items()
+        }
+        return Space((self.model.free_size,), self.dtype, parts, len(density.loops))
+
+    @cached_property
+    def kernel(self) -> Kernel:
+        """The sampler's transition."""
+        return self.sampler.kernel(self.space)
+
+    @cached_property
+    def warmup(self) -> Warmup:
+        """What is tuned."""
+        return Warmup(tuple(self.sampler.tune))
+
+    @cached_property
+    def observed(self) -> ObservableGraph | None:
+        """The graph of the observables."""
+        records = self.kernel.statistics
+        known = {statistic.name for statistic in records}
+        wanted = [o for o in self.observables if o.name not in known]
+        if not wanted:
+            return None
+        shapes = self.shapes()
+        return ObservableGraph(wanted, self.space, shapes.slots, shapes.hyper, records)
+
+    @cached_property
     def statistics(self) -> tuple[Statistic, ...]:
-        """What is recorded of each draw: the sampler's statistics, and the run's."""
-        return (*self.sampler.statistics, STEP_SIZE)
+        """What is recorded of each draw: the sampler's statistics, the run's, and observables.
+
+        An observable of the name of a sampler's statistic is that statistic.
+        """
+        tuned = (STEP_SIZE,) if "step_size" in self.sampler.tune else ()
+        found = (*self.kernel.statistics, *tuned)
+        return found if self.observed is None else (*found, *self.observed.statistics)
 
     @cached_property
     def loops(self) -> tuple[Looping, ...]:
         """The loops in the graph of the log density and of the targets."""
         nodes = ancestors([*self.model.density.nodes, *self.targets])
-        return tuple(dict.fromkeys(loops_in(nodes)))
+        return tuple(dict.fromkeys((*self.model.density.loops, *loops_in(nodes))))
 
     @property
     def rows(self) -> int:
@@ -126,40 +162,46 @@ class Program:
         width = self.model.free_size + sum(node.size for node in self.targets)
         return int(np.clip(ELEMENTS // max(width, 1), 1, ROWS))
 
-    def initial(self, key: Any, free: Any = None) -> ChainState:
-        """The state before the first block; a given free state is tried first, and only."""
-        size = self.model.free_size
-        q = np.zeros(size, self.dtype) if free is None else np.asarray(free, self.dtype)
-        zeros = np.zeros(size, self.dtype)
-        position = Position(q, np.zeros((), self.dtype), zeros)
-        return ChainState(
-            position=position,
-            adaptation=Warmup.blank(size, self.dtype),
-            key=np.asarray(key, np.uint32),
-            transition=np.int32(0),
-            attempts=np.int32(0 if free is None else -1),
-            started=np.bool_(False),
-            gradients=np.int64(0),
-            divergences=np.int32(0),
-        )
+    def target(self, data: Sequence[Any]) -> Target:
+        """The log density with data."""
+        model = self.model
+        return Target(model.density, data_environment(model.arguments, data), model.room)
+
+    def hyper(self) -> dict[str, np.ndarray]:
+        """The hyper-parameters as they are set."""
+        return self.sampler.hypers(self.space)
+
+    def begin(
+        self, target: Target, key: Any, hyper: Any, position: Position, attempts: Any
+    ) -> ChainState:
+        """The state of a chain at its starting point, after so many attempts."""
+        moment = Moment(hyper, Noise(key, BEFORE), target)
+        slots = self.kernel.init(moment, position)
+        adaptation, hyper = self.warmup.start(position, hyper)
+        zero, spent = jnp.int32(0), attempts.astype(jnp.int64)
+        return ChainState(position, slots, hyper, adaptation, key, attempts, zero, spent, zero)
+
+    def shapes(self) -> ChainState:
+        """The shapes and types of a chain's state."""
+
+        def begun(data: Any, key: Any, hyper: Any, q: Any) -> ChainState:
+            position = Position(q, jnp.zeros((), self.dtype), q)
+            return self.begin(self.target(data), key, hyper, position, jnp.int32(0))
+
+        key = np.zeros(4, np.uint32)
+        q = np.zeros(self.space.shape, self.dtype)
+        shapes: ChainState = jax.eval_shape(begun, self.model.argument_values, key, self.hyper(), q)
+        return shapes
 
     def block(self, chain: ChainState, data: Sequence[Any], plan: Plan) -> tuple[ChainState, Block]:
-        """Advance one chain: a loop of turns inside a loop of transitions."""
+        """Advance one chain: a loop of transitions."""
         steps = _Steps(self, data, plan)
 
         def transition(loop: _Loop) -> _Loop:
-            opened = steps.open(loop.chain)
-
-            def unfinished(carry: tuple[Any, ...]) -> Any:
-                return ~carry[2] & ~_any_short(carry[3])
-
-            def turn(carry: tuple[Any, ...]) -> tuple[Any, ...]:
-                return steps.turn(loop.chain, carry[0], carry[3])
-
-            first = (*steps.turn_zero(opened), loop.reports)
-            state, point, _, reports = lax.while_loop(unfinished, turn, first)
-            loop = loop._replace(reports=reports)
-            return steps.close(loop, state, point)
+            chain = loop.chain
+            state = State(chain.position, chain.slots, loop.trips)
+            state, info = self.kernel.step(steps.moment(chain), state)
+            return steps.close(loop, state, info)
 
         return steps.result(lax.while_loop(steps.more, transition, steps.start(chain)))
 
@@ -167,6 +209,9 @@ class Program:
         self, chain: ChainState, data: Sequence[Any], plan: Plan
     ) -> tuple[ChainState, Block]:
         """The same, as one loop of turns: for a batch of chains under `vmap`."""
+        turns = self.kernel.turns
+        if turns is None:
+            return self.block(chain, data, plan)
         steps = _Steps(self, data, plan)
 
         def more(carry: tuple[_Loop, Any]) -> Any:
@@ -174,45 +219,42 @@ class Program:
 
         def turn(carry: tuple[_Loop, Any]) -> tuple[_Loop, Any]:
             loop, state = carry
-            state, point, finished, reports = steps.turn(loop.chain, state, loop.reports)
-            loop = loop._replace(reports=reports)
+            moment = steps.moment(loop.chain)
+            point, trips = moment.target.evaluate(turns.ask(moment, state), loop.trips)
+            state = turns.tell(moment, state, point)
+            loop = loop._replace(trips=trips)
 
             def close(_: None) -> tuple[_Loop, Any]:
-                closed = steps.close(loop, state, point)
-                return closed, steps.open(closed.chain)
+                position, info = turns.end(state)
+                closed = steps.close(loop, State(position, loop.chain.slots, trips), info)
+                return closed, opened(closed.chain)
 
-            return lax.cond(finished, close, lambda _: (loop, state), None)
+            return lax.cond(turns.finished(state), close, lambda _: (loop, state), None)
 
-        loop, _ = lax.while_loop(more, turn, (steps.start(chain), steps.open(chain)))
+        def opened(chain: ChainState) -> Any:
+            return turns.begin(steps.moment(chain), chain.position)
+
+        loop, _ = lax.while_loop(more, turn, (steps.start(chain), opened(chain)))
         return steps.result(loop)
-
-
-def _any_short(reports: tuple[Trips, ...]) -> Any:
-    """Whether a gradient may be wrong for want of room: the block is then of no use."""
-    short = np.bool_(False)
-    for trips in reports:
-        short = short | trips.short
-    return short
 
 
 class _Steps:
     """The pieces both loops are made of."""
 
     def __init__(self, program: Program, data: Sequence[Any], plan: Plan) -> None:
-        self.program, self.plan = program, plan
-        self.sampler, self.model = program.sampler, program.model
-        self.warmup = Warmup(program.sampler)
-        self.data = data_environment(self.model.arguments, data)
-        self.room = self.model.room
+        self.program, self.plan, self.model = program, plan, program.model
+        self.target = program.target(data)
 
-    def noise(self, chain: ChainState) -> Noise:
-        return Noise(chain.key, chain.transition)
+    def moment(self, chain: ChainState) -> Moment:
+        return Moment(chain.hyper, Noise(chain.key, chain.transition), self.target)
 
     def start(self, chain: ChainState) -> _Loop:
-        rows = jnp.zeros((self.program.rows, self.model.free_size), chain.position.q.dtype)
-        statistics = jnp.zeros((self.program.rows, len(self.program.statistics)), rows.dtype)
-        reports = Scope().reports(self.program.loops)
-        return _Loop(chain, rows, statistics, jnp.int32(0), jnp.int64(0), reports)
+        count = self.program.rows
+        rows = jnp.zeros((count, *self.program.space.shape), chain.position.q.dtype)
+        width = sum(s.size for s in self.program.statistics)
+        statistics = jnp.zeros((count, width), rows.dtype)
+        trips = self.target.no_trips()
+        return _Loop(chain, rows, statistics, jnp.int32(0), jnp.int64(0), trips)
 
     def more(self, loop: _Loop) -> Any:
         chain = loop.chain
@@ -220,141 +262,79 @@ class _Steps:
             (chain.transition < self.plan.until)
             & (loop.spent < self.plan.gradients)
             & (loop.count < self.program.rows)
-            & (chain.started | (chain.attempts < GIVEN_UP))
-            & ~_any_short(loop.reports)
+            & ~any_short(loop.trips)
         )
 
-    def open(self, chain: ChainState) -> Any:
-        """A new transition; while the chain has no position, its state is only carried along."""
-        arguments = chain.position, chain.adaptation.tuned, self.noise(chain)
-        if not getattr(self.sampler, "uses_density", False):
-            return self.sampler.begin(*arguments)
-        # From no position no move is made: nothing compares with NaN.
-        known = jnp.where(chain.started, chain.position.log_density, jnp.nan)
-        position = chain.position._replace(log_density=known)
-        begin: Any = self.sampler.begin
-        return begin(position, *arguments[1:], self.log_density)
-
-    def log_density(self, q: Any) -> Any:
-        """The log density alone; -inf where it is not a number."""
-        value = self.model.density.log_density(q, self.data, scope=Scope(room=self.room))
-        return jnp.where(jnp.isnan(value), -jnp.inf, value)
-
-    def turn_zero(self, state: Any) -> tuple[Any, Position, Any]:
-        """What the loop of turns starts from."""
-        size, dtype = self.model.free_size, self.program.dtype
-        blank = jnp.zeros(size, dtype)
-        return state, Position(blank, jnp.zeros((), dtype), blank), jnp.array(False)
-
-    def turn(
-        self, chain: ChainState, state: Any, reports: tuple[Trips, ...]
-    ) -> tuple[Any, Position, Any, tuple[Trips, ...]]:
-        """One gradient: at the point the sampler asks for, or at a possible starting point."""
-        tuned = chain.adaptation.tuned
-        q = jnp.where(chain.started, self.sampler.ask(state, tuned), chain.position.q)
-        density = self.model.density
-        value, gradient, found = density.value_and_gradient(q, self.data, self.room)
-        scope = Scope()
-        scope.receive(self.program.loops, reports)
-        scope.receive(density.loops, found)
-        point = Position(q, value, gradient)
-        state = self.sampler.tell(state, point, tuned, self.noise(chain))
-        finished = self.sampler.finished(state) | ~chain.started
-        return state, point, finished, scope.reports(self.program.loops)
-
-    def _starting_point(self, chain: ChainState) -> Any:
-        u = uniforms(chain.key, chain.attempts, _START, self.model.free_size)
-        return (4.0 * u - 2.0).astype(self.program.dtype)
-
-    def close(self, loop: _Loop, state: Any, point: Position) -> _Loop:
-        """After a transition, or after a starting point was tried.
+    def close(self, loop: _Loop, state: State, info: Info) -> _Loop:
+        """After a transition.
 
         What is large, the buffers of rows, is written whatever happened, and a row that is not
         kept is overwritten by the next one: a branch on it would copy it.
         """
-        chain, plan, started = loop.chain, self.plan, loop.chain.started
-        tuned = chain.adaptation.tuned
-        moved, info = self.sampler.end(state)
-        finite = jnp.isfinite(point.log_density) & jnp.all(jnp.isfinite(point.gradient))
-        # Attempt 0 only makes room for the first random point; -1 is a point the user gave,
-        # which is not replaced by another.
-        good = finite & (chain.attempts != 0)
-        tried = jnp.where((chain.attempts < 0) & ~good, GIVEN_UP, chain.attempts + 1)
+        chain, plan, position = loop.chain, self.plan, state.position
         done = chain.transition
         warming = done < plan.warmup
-        spent = jnp.where(started, info.gradients, 1)
-        position = jax.tree.map(lambda a, b: jnp.where(started, a, b), moved, point)
+        adaptation, hyper = self._adapt(chain, position, info, warming)
+        statistics = info.statistics
+        if "step_size" in self.program.sampler.tune:
+            step_size = jnp.mean(chain.hyper["step_size"]).astype(statistics.dtype)
+            statistics = jnp.concatenate([statistics, step_size[None]])
+        if self.program.observed is not None:
+            values = self.program.observed(position, state.slots, chain.hyper, info.statistics)
+            statistics = jnp.concatenate([statistics, values])
+        kept = ~warming & ((done + 1 - plan.warmup) % plan.thin == 0)
         chain = chain._replace(
             position=position,
-            adaptation=self._adapt(chain, point, moved, info, warming),
-            attempts=jnp.where(started, chain.attempts, tried),
-            started=started | good,
-            transition=done + started,
-            gradients=chain.gradients + spent,
-            divergences=chain.divergences + (started & info.diverging & ~warming),
+            slots=state.slots,
+            hyper=hyper,
+            adaptation=adaptation,
+            transition=done + 1,
+            gradients=chain.gradients + info.gradients,
+            divergences=chain.divergences + (info.diverging & ~warming),
         )
-        chain = self._with_candidate(chain, ~chain.started & (tried < GIVEN_UP))
-        step_size = jnp.asarray(tuned.step_size, info.statistics.dtype)
-        statistics = jnp.concatenate([info.statistics, step_size[None]])
-        kept = started & ~warming & ((done + 1 - plan.warmup) % plan.thin == 0)
         return _Loop(
             chain,
             lax.dynamic_update_index_in_dim(loop.free, position.q, loop.count, 0),
             lax.dynamic_update_index_in_dim(loop.statistics, statistics, loop.count, 0),
             loop.count + kept,
-            loop.spent + spent,
-            loop.reports,
+            loop.spent + info.gradients,
+            state.trips,
         )
-
-    def _with_candidate(self, chain: ChainState, wanted: Any) -> ChainState:
-        """Put the next starting point to try where the position will be."""
-        q = lax.cond(
-            wanted, lambda _: self._starting_point(chain), lambda _: chain.position.q, None
-        )
-        return chain._replace(position=chain.position._replace(q=q))
 
     def _adapt(
-        self, chain: ChainState, point: Position, moved: Position, info: Info, warming: Any
-    ) -> Adaptation:
-        """Begin warm-up at the starting point, update it while warming, then leave it alone."""
+        self, chain: ChainState, position: Position, info: Info, warming: Any
+    ) -> tuple[Adaptation, Any]:
+        """Update the tuning while warming, then leave it alone."""
+        warmup = self.program.warmup
+        if not warmup.tune:
+            return chain.adaptation, chain.hyper
 
-        def keep(_: None) -> Adaptation:
-            return chain.adaptation
+        def update(_: None) -> tuple[Adaptation, Any]:
+            state, done, length = chain.adaptation, chain.transition, self.plan.warmup
+            return warmup.update(state, chain.hyper, done, length, position, info)
 
-        def update(_: None) -> Adaptation:
-            return self.warmup.update(
-                chain.adaptation, chain.transition, self.plan.warmup, moved, info
-            )
+        def keep(_: None) -> tuple[Adaptation, Any]:
+            return chain.adaptation, chain.hyper
 
-        def begin(_: None) -> Adaptation:
-            return self.warmup.start(point)
-
-        which = jnp.where(chain.started, warming.astype(jnp.int32), 2)
-        return lax.switch(which, (keep, update, begin), None)
+        return lax.cond(warming, update, keep, None)
 
     def result(self, loop: _Loop) -> tuple[ChainState, Block]:
         targets, loops = tuple(self.program.targets), self.program.loops
+        density, data, room = self.target
 
         def record(q: Any, row: Any) -> Any:
             # Rows that hold no draw are computed, too, but no loop turns for them.
-            scope = Scope(room=self.room, active=row < loop.count if loops else None)
-            values = self.model.density.targets(q, targets, self.data, scope)
+            scope = Scope(room=room, active=row < loop.count if loops else None)
+            values = density.targets(q, targets, data, scope)
             return values, scope.reports(loops)
 
         values, found = jax.vmap(record)(loop.free, jnp.arange(self.program.rows))
         scope = Scope()
-        scope.receive(loops, loop.reports)
+        scope.receive(density.loops, loop.trips)
         scope.receive(loops, [[jnp.max(x, 0) for x in trips] for trips in found])
         chain = loop.chain
-        where = Where(
-            loop.count,
-            chain.transition,
-            chain.gradients,
-            chain.divergences,
-            chain.started,
-            chain.attempts,
-        )
+        where = Where(loop.count, chain.transition, chain.gradients, chain.divergences)
         progress = jnp.stack([jnp.asarray(number, jnp.int64) for number in where])
-        step_size = chain.adaptation.tuned.step_size
+        step_size = jnp.mean(jnp.asarray(chain.hyper.get("step_size", jnp.nan)))
         reports = scope.reports(loops)
         return chain, Block(progress, step_size, loop.statistics, values, reports)

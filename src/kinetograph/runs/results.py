@@ -15,23 +15,33 @@ import jax
 import numpy as np
 
 from ..graph.node import Node
+from ..kernels.contract import Statistic
 from ..models.groups import as_group, data_groups, stamp
-from ..samplers.protocol import Statistic
 from .chains import Chain
 from .program import Program
 
-__all__ = ["as_tree", "check_tree"]
+__all__ = ["as_tree", "check_tree", "split_statistics"]
+
+
+def split_statistics(statistics: Sequence[Statistic], rows: np.ndarray) -> dict[str, np.ndarray]:
+    """The statistics by name, of rows that hold the numbers of all."""
+    found, place = {}, 0
+    for s in statistics:
+        part = rows[..., place : place + s.size]
+        found[s.name] = part.reshape((*rows.shape[:-1], *s.shape)).astype(s.dtype)
+        place += s.size
+    return found
 
 
 def _statistics(statistics: Sequence[Statistic], rows: np.ndarray) -> Any:
     import xarray as xr
 
-    chains, draws = rows.shape[:2]
-    variables: dict[str, Any] = {
-        s.name: (("chain", "draw"), rows[..., i].astype(s.dtype), {"description": s.text})
-        for i, s in enumerate(statistics)
-    }
-    return xr.Dataset(variables, {"chain": np.arange(chains), "draw": np.arange(draws)})
+    lead = rows.shape[:2]
+    variables: dict[str, Any] = {}
+    for s, values in zip(statistics, split_statistics(statistics, rows).values(), strict=True):
+        dims = ("chain", "draw", *(f"{s.name}_dim_{i}" for i in range(len(s.shape))))
+        variables[s.name] = (dims, values, {"description": s.text} if s.text else {})
+    return xr.Dataset(variables, {"chain": np.arange(lead[0]), "draw": np.arange(lead[1])})
 
 
 def _state(chains: Sequence[Chain]) -> Any:
@@ -41,7 +51,7 @@ def _state(chains: Sequence[Chain]) -> Any:
     flat = [jax.tree_util.tree_flatten_with_path(chain.state)[0] for chain in chains]
     variables: dict[str, Any] = {}
     for leaves in zip(*flat, strict=True):
-        name = "_".join(str(key.name) for key in leaves[0][0])
+        name = "_".join(str(getattr(k, "name", None) or k.key) for k in leaves[0][0])
         stacked = np.stack([np.asarray(leaf) for _, leaf in leaves])
         dims = tuple(f"{name}_dim_{i}" for i in range(stacked.ndim - 1))
         variables[name] = (("chain", *dims), stacked)

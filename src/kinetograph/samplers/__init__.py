@@ -1,6 +1,41 @@
 """Samplers: one a file, with its equations and reference at the top."""
 
+from .baoab import BAOAB
+from .ghmc import GHMC
+from .gla1 import GLA1
+from .gla2 import GLA2
+from .hmc import HMC
+from .integrators import Integrator
+from .limit_method import LM
+from .mala import MALA
+from .mams import MAMS
+from .mclmc import MCLMC
 from .nuts import NUTS
+from .random_walk import RandomWalk
+from .sghmc import SGHMC
+from .sgld import SGLD
+from .sgnht import SGNHT
 from .slice import Slice
+from .splitting import Splitting
+from .ubu import UBU
 
-__all__ = ["NUTS", "Slice"]
+__all__ = [
+    "BAOAB",
+    "GHMC",
+    "GLA1",
+    "GLA2",
+    "HMC",
+    "Integrator",
+    "LM",
+    "MALA",
+    "MAMS",
+    "MCLMC",
+    "NUTS",
+    "RandomWalk",
+    "SGHMC",
+    "SGLD",
+    "SGNHT",
+    "Slice",
+    "Splitting",
+    "UBU",
+]

@@ -18,15 +18,17 @@ Source   M. Hoffman, A. Gelman, JMLR 15 (2014) 1593-1623; M. Betancourt, arXiv:1
          appendix A; the extra checks: Stan pull request 2800.
 """
 
-from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from ..kernels.contract import Info, Kernel, Moment, Space, State, Statistic
+from ..kernels.target import Position, any_short
 from ..streams.draws import one_uniform
-from .protocol import Info, Noise, Position, Statistic, Tuned
+from .hyper import hyper
+from .sampler import Sampler
 
 __all__ = ["NUTS"]
 
@@ -83,8 +85,7 @@ def _straight_joint(
     )
 
 
-@dataclass(frozen=True)
-class NUTS:
+class NUTS(Sampler):
     """The no-U-turn sampler, the default of `kg.mcmc`.
 
     Hamiltonian Monte Carlo that chooses its own number of steps: multinomial sampling from the
@@ -104,7 +105,7 @@ class NUTS:
 
     Raises
     ------
-    ValueError
+    TypeError, ValueError
         If a setting is out of its range.
 
     Examples
@@ -116,11 +117,19 @@ class NUTS:
     A conceptual introduction to Hamiltonian Monte Carlo, arXiv:1701.02434.
     """
 
-    target_acceptance: float = 0.8
-    max_depth: int = 10
-    divergence_threshold: float = 1000.0
-    step_size: float = 0.5
-    tunes_scale: bool = field(default=True, init=False, repr=False)
+    target_acceptance = hyper(0.8, above=0, below=1)
+    max_depth = hyper(10, lower=1, upper=20, static=True)
+    divergence_threshold = hyper(1000.0, positive=True)
+    step_size = hyper(0.5, positive=True)
+    tunes = ("step_size", "scale")
+
+    def kernel(self, space: Space) -> Kernel:
+        """Its transition on a space."""
+        return _NutsKernel(int(self.max_depth))
+
+
+class _NutsKernel:
+    """The transition, in turns of one leapfrog step each."""
 
     statistics = (
         Statistic("lp", float, "joint log density of the free state"),
@@ -132,35 +141,41 @@ class NUTS:
         Statistic("energy_error", float, "energy of the new position minus that of the start"),
     )
 
-    def __post_init__(self) -> None:
-        if not 0 < self.target_acceptance < 1:
-            raise ValueError(
-                f"NUTS: target_acceptance must be between 0 and 1, got {self.target_acceptance}"
-            )
-        if not (isinstance(self.max_depth, (int, np.integer)) and 1 <= self.max_depth <= 20):
-            raise ValueError(f"NUTS: max_depth must be from 1 to 20, got {self.max_depth}")
-        if not self.divergence_threshold > 0:
-            raise ValueError(
-                f"NUTS: divergence_threshold must be positive, got {self.divergence_threshold}"
-            )
-        if not (self.step_size > 0 and np.isfinite(self.step_size)):
-            raise ValueError(f"NUTS: step_size must be positive, got {self.step_size}")
+    def __init__(self, max_depth: int) -> None:
+        self.max_depth = max_depth
 
     @property
-    def initial_step_size(self) -> float:
-        """Where warm-up starts."""
-        return self.step_size
+    def turns(self) -> "_NutsKernel":
+        """Itself."""
+        return self
 
-    def settings(self) -> dict[str, Any]:
-        """The settings, for the record."""
-        return asdict(self)
+    def init(self, moment: Moment, position: Position) -> dict[str, Any]:
+        """No slots."""
+        return {}
 
-    def begin(self, position: Position, tuned: Tuned, noise: Noise) -> _Tree:
+    def step(self, moment: Moment, state: State) -> tuple[State, Info]:
+        """A transition."""
+
+        def unfinished(carry: tuple[_Tree, Any]) -> Any:
+            tree, trips = carry
+            return ~tree.finished & ~any_short(trips)
+
+        def turn(carry: tuple[_Tree, Any]) -> tuple[_Tree, Any]:
+            tree, trips = carry
+            point, trips = moment.target.evaluate(self.ask(moment, tree), trips)
+            return self.tell(moment, tree, point), trips
+
+        begun = self.begin(moment, state.position)
+        tree, trips = lax.while_loop(unfinished, turn, (begun, state.trips))
+        position, info = self.end(tree)
+        return State(position, state.slots, trips), info
+
+    def begin(self, moment: Moment, position: Position) -> _Tree:
         """A tree of one leaf with a fresh momentum."""
         q, log_density, gradient = position
-        p = noise.normals(_MOMENTUM, q.shape[0]).astype(q.dtype)
+        p = moment.noise.normals(_MOMENTUM, q.shape[0]).astype(q.dtype)
         energy = 0.5 * jnp.sum(p * p) - log_density
-        first_word, *_ = noise.words(_DIRECTION, 0)
+        first_word, *_ = moment.noise.words(_DIRECTION, 0)
         # Row 0 and the last row are never read: writes that are not due go there.
         rows = jnp.zeros((self.max_depth + 2, q.shape[0]), q.dtype)
         zero = jnp.zeros((), q.dtype)
@@ -192,24 +207,27 @@ class NUTS:
             finished=jnp.array(False),
         )
 
-    def _half_kicked(self, tree: _Tree, tuned: Tuned) -> Any:
-        return tree.p + (0.5 * tuned.step_size * tree.direction) * (tuned.scale * tree.gradient)
+    def _half_kicked(self, moment: Moment, tree: _Tree) -> Any:
+        step_size, scale = moment.hyper["step_size"], moment.hyper["scale"]
+        return tree.p + (0.5 * step_size * tree.direction) * (scale * tree.gradient)
 
-    def ask(self, tree: _Tree, tuned: Tuned) -> Any:
+    def ask(self, moment: Moment, tree: _Tree) -> Any:
         """The end of the leapfrog step from the moving end."""
-        kicked = self._half_kicked(tree, tuned)
-        return tree.q + (tuned.step_size * tree.direction) * (tuned.scale * kicked)
+        kicked = self._half_kicked(moment, tree)
+        step_size, scale = moment.hyper["step_size"], moment.hyper["scale"]
+        return tree.q + (step_size * tree.direction) * (scale * kicked)
 
-    def tell(self, tree: _Tree, point: Position, tuned: Tuned, noise: Noise) -> _Tree:
+    def tell(self, moment: Moment, tree: _Tree, point: Position) -> _Tree:
         """Add a leaf, and, where a subtree is complete, merge it into the tree."""
-        step = tuned.step_size * tree.direction
-        p = self._half_kicked(tree, tuned) + 0.5 * step * (tuned.scale * point.gradient)
+        step_size, scale = moment.hyper["step_size"], moment.hyper["scale"]
+        step = step_size * tree.direction
+        p = self._half_kicked(moment, tree) + 0.5 * step * (scale * point.gradient)
         energy = 0.5 * jnp.sum(p * p) - point.log_density
         gain = tree.energy - energy
         gain = jnp.where(jnp.isfinite(gain), gain, -jnp.inf)
-        diverging = -gain > self.divergence_threshold
+        diverging = -gain > moment.hyper["divergence_threshold"]
 
-        words = noise.words(_LEAF, tree.leaves)
+        words = moment.noise.words(_LEAF, tree.leaves)
         sub_log_weight = _log_sum(tree.sub_log_weight, gain)
         take = jnp.log(one_uniform(words[0], words[1])) < gain - sub_log_weight
         sub = _select(take, point, tree.sub)

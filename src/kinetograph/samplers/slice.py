@@ -11,82 +11,25 @@ Cost     about 5 log densities a coordinate and no gradient; one gradient a tran
 Source   R. Neal, Slice sampling, Annals of Statistics 31 (2003) 705-767, figures 3 and 5.
 """
 
-from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
 
-from ..autograph.lazily import convert_lazily
-from ..graph.functions import log, where
-from ..graph.mathematics import floor
+from ..graph.functions import where
+from ..graph.mathematics import floor, log1p
 from ..graph.ranges import range
-from ..streams.draws import one_uniform
-from .protocol import Info, Noise, Position, Statistic, Tuned
-from .staged import call_staged, operation
+from .hyper import hyper
+from .sampler import Point, Sampler
 
 __all__ = ["Slice"]
 
-_DRAW = 1  # the purpose of a transition's random numbers
 TINY = 2.0**-40  # of the width: an interval as short as this holds x alone
 
 
-class _Moved(NamedTuple):
-    position: Position
-    evaluations: Any
-    proposals: Any
-    finished: Any
-
-
-@convert_lazily
-def sweep(x: Any, log_p: Any, widths: Any, steps: int, log_density: Any, uniform: Any) -> Any:
-    """Each coordinate once: the new x, and how many densities and proposals it took.
-
-    `uniform(n)` is random number n of the transition. Intervals are measured in widths, from x.
-    """
-    draws: Any = 0
-    evaluations: Any = 0
-    proposals: Any = 0
-    order = np.arange(x.shape[0])
-    for i in range(x.shape[0]):
-        along = where(order == i, widths, 0.0)
-        level = log_p + log(uniform(draws))
-        left = -uniform(draws + 1)
-        right = left + 1
-        to_left = floor(steps * uniform(draws + 2)).astype(int)
-        to_right = steps - 1 - to_left
-        draws = draws + 3
-        evaluations = evaluations + steps + 1
-        while log_density(x + left * along) > level and to_left > 0:
-            left = left - 1
-            to_left = to_left - 1
-        while log_density(x + right * along) > level and to_right > 0:
-            right = right + 1
-            to_right = to_right - 1
-        evaluations = evaluations - to_left - to_right
-
-        offset, found = 0.0, log_p - np.inf
-        while found < level and right - left > TINY:
-            offset = left + (right - left) * uniform(draws)
-            found = log_density(x + offset * along)
-            draws = draws + 1
-            proposals = proposals + 1
-            if offset < 0:
-                left = offset
-            else:
-                right = offset
-        if found < level:  # an interval that closed around x
-            offset, found = 0.0, log_p
-        x = x + offset * along
-        log_p = found
-    return x, evaluations + proposals, proposals
-
-
-@dataclass(frozen=True)
-class Slice:
+class Slice(Sampler):
     """Slice sampling, one coordinate of the free state after the other.
 
-    Takes no step that has to be tuned and no gradient to move; the widths of the coordinates are
+    Takes no step that has to be tuned and no gradient to move; the scales of the coordinates are
     set by warm-up. Good for few unknowns and for densities with kinks; where unknowns are many or
     strongly correlated, NUTS is better.
 
@@ -100,7 +43,7 @@ class Slice:
 
     Raises
     ------
-    ValueError
+    TypeError, ValueError
         If a setting is out of its range.
 
     Examples
@@ -115,68 +58,47 @@ class Slice:
     Source: R. Neal, Slice sampling, Annals of Statistics 31 (2003) 705-767.
     """
 
-    width: float = 3.0
-    max_steps: int = 100
+    width = hyper(3.0, positive=True)
+    max_steps = hyper(100, lower=1)
+    tunes = ("scale",)
 
-    target_acceptance = None
-    tunes_scale = True
-    uses_density = True
-    statistics = (
-        Statistic("lp", float, "joint log density of the free state"),
-        Statistic("acceptance_rate", float, "share of the proposals that lay in the slice"),
-        Statistic("n_evaluations", int, "log densities evaluated to move"),
-    )
+    def step(self, at: Point) -> Point:
+        """Each coordinate once. Intervals are measured in widths, from x."""
+        x, log_p, size = at.q, -at.potential, at.q.shape[0]
+        evaluations: Any = 0
+        proposals: Any = 0
+        for i in range(size):
+            along = where(np.arange(size) == i, self.width, 0.0)
+            level = log_p + log1p(-self._uniform())
+            left = -self._uniform()
+            right = left + 1
+            to_left = floor(self.max_steps * self._uniform()).astype(int)
+            to_right = self.max_steps - 1 - to_left
+            evaluations = evaluations + self.max_steps + 1
+            while -self.potential(x + left * along) > level and to_left > 0:
+                left = left - 1
+                to_left = to_left - 1
+            while -self.potential(x + right * along) > level and to_right > 0:
+                right = right + 1
+                to_right = to_right - 1
+            evaluations = evaluations - to_left - to_right
 
-    def __post_init__(self) -> None:
-        if not (self.width > 0 and np.isfinite(self.width)):
-            raise ValueError(f"Slice: width must be positive, got {self.width}")
-        whole = isinstance(self.max_steps, (int, np.integer))
-        if isinstance(self.max_steps, bool) or not whole or self.max_steps < 1:
-            raise ValueError(
-                f"Slice: max_steps must be a whole number of at least 1, got {self.max_steps!r}"
-            )
+            offset, found = 0.0, log_p - np.inf
+            while found < level and right - left > TINY:
+                offset = left + (right - left) * self._uniform()
+                found = -self.potential(x + offset * along)
+                proposals = proposals + 1
+                if offset < 0:
+                    left = offset
+                else:
+                    right = offset
+            if found < level:  # an interval that closed around x
+                offset, found = 0.0, log_p
+            x = x + offset * along
+            log_p = found
+        self.record("acceptance_rate", size / proposals)
+        self.record("n_evaluations", evaluations + proposals)
+        return self.evaluate(x)
 
-    @property
-    def initial_step_size(self) -> float:
-        """The width; it stays as it is."""
-        return self.width
-
-    def settings(self) -> dict[str, Any]:
-        """The settings, for the record."""
-        return asdict(self)
-
-    def begin(self, position: Position, tuned: Tuned, noise: Noise, log_density: Any) -> _Moved:
-        """The whole move, whose end is the only point that is asked for."""
-        dtype = position.q.dtype
-
-        def uniform(lane: Any) -> Any:
-            high, low, *_ = noise.words(_DRAW, lane)
-            return one_uniform(high, low).astype(dtype)
-
-        def move(x: Any, log_p: Any, widths: Any) -> Any:
-            density = operation(log_density, "log_density", dtype)
-            draw = operation(uniform, "uniform", dtype)
-            return sweep(x, log_p, widths, int(self.max_steps), density, draw)
-
-        widths = tuned.step_size * tuned.scale
-        q, evaluations, proposals = call_staged(move, position.q, position.log_density, widths)
-        return _Moved(position._replace(q=q), evaluations, proposals, jnp.array(False))
-
-    def ask(self, state: _Moved, tuned: Tuned) -> Any:
-        """Where the move ended."""
-        return state.position.q
-
-    def tell(self, state: _Moved, point: Position, tuned: Tuned, noise: Noise) -> _Moved:
-        """The transition is over."""
-        return state._replace(position=point, finished=jnp.array(True))
-
-    def finished(self, state: _Moved) -> Any:
-        """Whether the gradient at the end is known."""
-        return state.finished
-
-    def end(self, state: _Moved) -> tuple[Position, Info]:
-        """The new position, and what the move took."""
-        point = state.position
-        share = point.q.shape[0] / jnp.maximum(state.proposals, 1)
-        row = [jnp.asarray(v, point.q.dtype) for v in (point.log_density, share, state.evaluations)]
-        return point, Info(share, 1, jnp.array(False), jnp.stack(row))
+    def _uniform(self) -> Any:
+        return self.noise.uniform(name="slice")

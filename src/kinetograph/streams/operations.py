@@ -22,7 +22,7 @@ from .source import event_source
 if TYPE_CHECKING:
     from .streams import Stream
 
-__all__ = ["Draw", "StreamCell", "advanced", "draw_node", "initial_state"]
+__all__ = ["Draw", "StreamCell", "advanced", "batch_row", "draw_node", "initial_state"]
 
 WORDS = 6
 _LONG = 2**14  # elements
@@ -143,10 +143,10 @@ def draw_node(
     """The node of a draw. `bits` is the shape of what is drawn of the source, often `shape`."""
     attributes = {"sampler": sampler, "shape": bits, "dtype": floating}
     operation = Operation(name, _draw)
-    return Draw(operation, (state, _lane(), *parameters), shape, dtype, attributes)
+    return Draw(operation, (state, batch_row(), *parameters), shape, dtype, attributes)
 
 
-def _lane() -> Node:
+def batch_row() -> Node:
     """The number of the row in the batches around, 0 outside of batches."""
     context = current_context()
     lane: Any = np.uint32(0)

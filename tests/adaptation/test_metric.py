@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 import kinetograph as kg
+from kinetograph.adaptation.metric import FisherMetric, scale_from_gradient
 from kinetograph.graph.precision import x64
-from kinetograph.warmup.metric import FisherMetric, scale_from_gradient
 
 
 def fed(draws, gradients, switches=()) -> FisherMetric:
@@ -86,7 +86,7 @@ def test_a_run_finds_the_scales_of_a_gaussian():
     sd = np.array([0.01, 1.0, 100.0])
     x = kg.normal(0, sd, shape=3)
     tree = kg.mcmc(kg.model(x), seed=1, draws=10, progress=False)
-    found = tree["sampler_state"]["adaptation_tuned_scale"].values
+    found = tree["sampler_state"]["hyper_scale"].values
     np.testing.assert_allclose(found, np.broadcast_to(sd, found.shape), rtol=1e-8)
 
 
@@ -98,13 +98,7 @@ def test_the_metric_pays():
     model = kg.model(x)
 
     costs = []
-    for sampler in (kg.samplers.NUTS(), _without_metric()):
+    for sampler in (kg.samplers.NUTS(), kg.samplers.NUTS(tune="step_size")):
         tree = kg.mcmc(model, sampler, draws=200, seed=2, progress=False)
         costs.append(float(tree["sample_stats"]["n_steps"].mean()))
     assert costs[1] > 10 * costs[0]
-
-
-def _without_metric() -> kg.samplers.NUTS:
-    sampler = kg.samplers.NUTS(max_depth=9)  # another value, so that it is compiled by itself
-    object.__setattr__(sampler, "tunes_scale", False)
-    return sampler

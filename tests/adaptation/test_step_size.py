@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 import kinetograph as kg
+from kinetograph.adaptation.step_size import DualAveraging
 from kinetograph.graph.precision import x64
-from kinetograph.warmup.step_size import DualAveraging
 
 
 def published(accepted, start: float, target: float):

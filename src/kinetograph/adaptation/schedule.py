@@ -1,0 +1,87 @@
+"""What warm-up does after each transition, and when.
+
+    0 ... early        metric from draws and gradients, windows of 10 draws
+    early ... late     the same with windows of 80 draws
+    late ... end       metric fixed, step size only
+
+The step size follows dual averaging throughout; sampling uses its average. Fractions and window
+lengths are nutpie's (A. Seyboldt and others, arXiv:2603.18845, section 4).
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+from jax import lax
+
+from ..kernels.contract import Info
+from ..kernels.target import Position
+from .metric import FisherMetric, scale_from_gradient
+from .step_size import DualAveraging
+
+__all__ = ["Adaptation", "Warmup"]
+
+EARLY, LATE = 0.3, 0.85
+EARLY_WINDOW, WINDOW = 10, 80
+
+
+class Adaptation(NamedTuple):
+    """The state of warm-up, with None for what is not tuned."""
+
+    step: DualAveraging | None
+    metric: FisherMetric | None
+
+
+Hypers = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Warmup:
+    """Warm-up of the hyper-parameters named in `tune`: "step_size" and "scale"."""
+
+    tune: tuple[str, ...]
+
+    def start(self, position: Position, hyper: Hypers) -> tuple[Adaptation, Hypers]:
+        """Before the first transition, with the starting point's gradient to go by."""
+        dtype = position.q.dtype
+        step = metric = None
+        if "scale" in self.tune:
+            metric = FisherMetric.start(position.q.shape[-1], dtype)
+            hyper = hyper | {"scale": scale_from_gradient(position.gradient).astype(dtype)}
+        if "step_size" in self.tune:
+            step = DualAveraging.start(jnp.asarray(hyper["step_size"], dtype))
+        return Adaptation(step, metric), hyper
+
+    def update(
+        self,
+        state: Adaptation,
+        hyper: Hypers,
+        done: Any,
+        length: Any,
+        position: Position,
+        info: Info,
+    ) -> tuple[Adaptation, Hypers]:
+        """After transition number `done` (from 0) of a warm-up of `length` transitions."""
+        step, metric = state
+        dtype = position.q.dtype
+        if step is not None:
+            acceptance = jnp.where(jnp.isfinite(info.acceptance), info.acceptance, 0.0)
+            step = step.update(acceptance, hyper["target_acceptance"])
+            last = done + 1 >= length
+            step_size = jnp.exp(jnp.where(last, step.log_average, step.log_step)).astype(dtype)
+            hyper = hyper | {"step_size": step_size}
+        if metric is not None:
+            late = (LATE * length).astype(jnp.int32)
+            before, kept = metric, hyper["scale"]
+
+            def adapt(_: None) -> tuple[FisherMetric, Any]:
+                window = jnp.where(done < EARLY * length, EARLY_WINDOW, WINDOW)
+                switch = (before.next.count + 1 >= window) & (late - done > window)
+                new = before.update(position.q, position.gradient, switch)
+                return new, new.scale(kept).astype(dtype)
+
+            metric, scale = lax.cond(
+                (done < late) & ~info.diverging, adapt, lambda _: (before, kept), None
+            )
+            hyper = hyper | {"scale": scale}
+        return Adaptation(step, metric), hyper

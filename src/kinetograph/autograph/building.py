@@ -1,0 +1,31 @@
+"""Making a graph apart from the one around it: a program of its own, of which nothing stays."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ..graph.control.rollback import mark, rollback
+from ..graph.control.state import new_program, top_level
+from ..graph.node import CURRENT
+from .function import _TRACING
+
+__all__ = ["building"]
+
+
+@contextmanager
+def building() -> Iterator[None]:
+    """Build nodes outside of all branches and loops, in a program of their own.
+
+    Staged functions that are called meanwhile become part of it. If it fails, all is taken back.
+    """
+    before, active, context = new_program(), _TRACING.active, CURRENT.context
+    top_level().traced = True
+    moment = mark()
+    _TRACING.active, CURRENT.context = True, None
+    try:
+        yield
+    except BaseException:
+        rollback(moment)
+        raise
+    finally:
+        _TRACING.active, CURRENT.context = active, context
+        new_program(before)

@@ -1,0 +1,1 @@
+"""Transitions: the one contract between samplers and runs, `init(at)` and `step(state)`."""

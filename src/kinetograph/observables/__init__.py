@@ -1,0 +1,38 @@
+"""Observables: quantities of a step, recorded by name at the end of the step.
+
+A row's potential, gradient, momenta and energies belong to the same point and time. What a sampler
+itself records under the name of an observable (`kinetic_energy` at another point of its step, say)
+is taken as it is.
+"""
+
+from .named import (
+    gradient_norm,
+    inertia,
+    kinetic_energy,
+    momentum_norm,
+    potential,
+    scaled_gradient,
+    scaled_momentum,
+    temperature_config,
+    temperature_kinetic,
+    total_energy,
+    virial,
+)
+from .observable import Observable, Step, observable
+
+__all__ = [
+    "Observable",
+    "Step",
+    "gradient_norm",
+    "inertia",
+    "kinetic_energy",
+    "momentum_norm",
+    "observable",
+    "potential",
+    "scaled_gradient",
+    "scaled_momentum",
+    "temperature_config",
+    "temperature_kinetic",
+    "total_energy",
+    "virial",
+]

@@ -1,0 +1,62 @@
+"""The observables with names, after those of molecular dynamics and of TATi.
+
+N is the number of free coordinates, p the momenta in coordinates in which the mass is 1.
+"""
+
+from typing import Any
+
+from ..graph.functions import sum as sum_of
+from ..graph.mathematics import sqrt
+from .observable import Step, observable
+
+__all__ = [
+    "gradient_norm",
+    "inertia",
+    "kinetic_energy",
+    "momentum_norm",
+    "potential",
+    "scaled_gradient",
+    "scaled_momentum",
+    "temperature_config",
+    "temperature_kinetic",
+    "total_energy",
+    "virial",
+]
+
+
+def _norm(x: Any) -> Any:
+    return sqrt(sum_of(x * x))
+
+
+def _kinetic(step: Step) -> Any:
+    if "kinetic_energy" in step.recorded:
+        return step.recorded["kinetic_energy"]
+    p = step.slot("p", "kinetic_energy")
+    return 0.5 * sum_of(p * p)
+
+
+def _made(name: str, text: str, function: Any) -> Any:
+    return observable(function, name)._replace(text=text)
+
+
+potential = _made("potential", "U(q)", lambda step: step.potential)
+kinetic_energy = _made("kinetic_energy", "p p / 2", _kinetic)
+total_energy = _made("total_energy", "U + p p / 2", lambda step: step.potential + _kinetic(step))
+virial = _made("virial", "q grad U / 2", lambda step: 0.5 * sum_of(step.q * step.gradient))
+temperature_kinetic = _made(
+    "temperature_kinetic", "p p / N", lambda step: 2 * _kinetic(step) / step.q.size
+)
+temperature_config = _made(
+    "temperature_config", "q grad U / N", lambda step: sum_of(step.q * step.gradient) / step.q.size
+)
+gradient_norm = _made("gradient_norm", "|grad U|", lambda step: _norm(step.gradient))
+scaled_gradient = _made(
+    "scaled_gradient", "h |grad U|", lambda step: step.hyper["step_size"] * _norm(step.gradient)
+)
+momentum_norm = _made("momentum_norm", "|p|", lambda step: _norm(step.slot("p", "momentum_norm")))
+scaled_momentum = _made(
+    "scaled_momentum",
+    "h |p|",
+    lambda step: step.hyper["step_size"] * _norm(step.slot("p", "scaled_momentum")),
+)
+inertia = _made("inertia", "p q", lambda step: sum_of(step.slot("p", "inertia") * step.q))

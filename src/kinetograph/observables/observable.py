@@ -1,0 +1,94 @@
+"""What an observable is: a name, and a function of a step's values."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from ..graph.array import Array
+from ..graph.errors import ModelError
+
+__all__ = ["Observable", "Step", "as_observables", "observable"]
+
+
+class Step(NamedTuple):
+    """The values at the end of a step, as arrays.
+
+    q, potential, gradient   the position on the free scale, U there, and its gradient
+    slots, hyper             the sampler's slots and hyper-parameters, by name
+    recorded                 what the sampler recorded in this step, by name
+    parts                    the pieces of q that belong to each unknown
+    """
+
+    q: Array
+    potential: Array
+    gradient: Array
+    slots: Mapping[str, Array]
+    hyper: Mapping[str, Array]
+    recorded: Mapping[str, Array]
+    parts: Mapping[str, Array]
+
+    def slot(self, name: str, what: str) -> Array:
+        """A slot, or an error that says who needs it."""
+        if name not in self.slots:
+            known = ", ".join(self.slots) or "none"
+            raise ModelError(
+                f"observable {what}: this sampler has no slot {name!r} (it has {known})"
+            )
+        return self.slots[name]
+
+
+class Observable(NamedTuple):
+    """A quantity of a step; made by `kg.observables.observable`."""
+
+    name: str
+    function: Callable[[Step], Any]
+    text: str
+
+    def __call__(self, step: Step) -> Any:
+        """Its value at a step: what the sampler recorded by this name, or what is computed."""
+        return step.recorded[self.name] if self.name in step.recorded else self.function(step)
+
+
+def observable(function: Callable[[Step], Any], name: str | None = None) -> Observable:
+    """A user's own observable: a function of the values of a step, in plain Python on arrays.
+
+    Parameters
+    ----------
+    function
+        Takes a `kg.observables.Step`, with `q`, `potential`, `gradient`, `slots`, `hyper`,
+        `recorded` and `parts`; gives a number or an array.
+    name
+        By default the function's.
+
+    Raises
+    ------
+    ValueError
+        If the name is no word.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> x = kg.normal(0.0, 1.0, shape=3, name="x")
+    >>> @kg.observables.observable
+    ... def radius(step):
+    ...     return kg.sqrt(kg.sum(step.q * step.q))
+    >>> tree = kg.mcmc(kg.model(x), observables=[radius], seed=1, progress=False)
+    >>> tree["sample_stats"]["radius"].dims
+    ('chain', 'draw')
+    """
+    if not callable(function):
+        raise TypeError(f"observable: a function is expected, got {function!r}")
+    title = str(name or getattr(function, "__name__", ""))
+    if not title.isidentifier():
+        raise ValueError(f"observable: give it a name by name=, a word; got {title!r}")
+    return Observable(title, function, (function.__doc__ or "").strip().split("\n")[0])
+
+
+def as_observables(given: Any) -> tuple[Observable, ...]:
+    """Observables from a list of them and of functions; refuses two of one name."""
+    items = [given] if isinstance(given, Observable) or callable(given) else list(given)
+    found = [item if isinstance(item, Observable) else observable(item) for item in items]
+    names = [item.name for item in found]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"observables: {name!r} is given twice")
+    return tuple(found)

@@ -1,0 +1,259 @@
+"""`kg.chain`: one chain, stepped by hand, by the same program as a run's."""
+
+from collections.abc import Callable, Iterator, MutableMapping
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from ..graph.errors import ShapeError
+from ..graph.precision import x64
+from ..models.model import Model
+from ..models.starts import initial_points
+from ..samplers.nuts import NUTS
+from ..samplers.sampler import Sampler
+from ..streams.draws import chain_key
+from .arguments import check_model, check_sampler, check_seed, check_whole
+from .chains import Chain as Running
+from .chains import beginnings
+from .engine import build
+from .program import Block, ChainState, Plan, Program, Where
+from .results import split_statistics
+from .start import explain_failure
+
+__all__ = ["Chain", "Rows", "chain"]
+
+
+class Rows(NamedTuple):
+    """What some steps gave: arrays with a row a step, by the names of targets and of statistics."""
+
+    posterior: dict[str, np.ndarray]
+    sample_stats: dict[str, np.ndarray]
+
+
+class _Values(MutableMapping[str, Any]):
+    """Named arrays of a chain's state, which may be set."""
+
+    def __init__(
+        self, what: str, get: Callable[[], dict[str, Any]], put: Callable[[dict[str, Any]], None]
+    ) -> None:
+        self._what, self._get, self._put = what, get, put
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return np.array(self._known(name))
+
+    def _known(self, name: str) -> np.ndarray:
+        held = self._get()
+        if name not in held:
+            raise KeyError(
+                f"the sampler has no {self._what} {name!r}; it has: {', '.join(held) or 'none'}"
+            )
+        return np.asarray(held[name])
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        old = self._known(name)
+        array = np.asarray(value)
+        if not np.can_cast(array.dtype, old.dtype, "same_kind"):
+            raise TypeError(f"{self._what} {name!r} is {old.dtype}, got {array.dtype}")
+        if array.shape not in (old.shape, ()):
+            raise ShapeError(f"{self._what} {name!r} has shape {old.shape}, got {array.shape}")
+        new = np.array(np.broadcast_to(array, old.shape).astype(old.dtype))
+        self._put({**self._get(), name: new})
+
+    def __delitem__(self, name: str) -> None:
+        raise TypeError(f"a {self._what} cannot be removed")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._get())
+
+    def __len__(self) -> int:
+        return len(self._get())
+
+    def __repr__(self) -> str:
+        return repr({name: np.asarray(value) for name, value in self._get().items()})
+
+
+class Chain:
+    """One chain of a sampler, made by `kg.chain`.
+
+    Attributes
+    ----------
+    state
+        All that the chain is, a tree of arrays: kept and set again, it goes on from there.
+    slots, hyper
+        The sampler's slots and hyper-parameters, by name; both may be set.
+    """
+
+    def __init__(self, program: Program, key: np.ndarray, start: Any, warmup: int) -> None:
+        self._program, self._engine = program, build(program)
+        self._warmup, self._key = warmup, key
+        with x64():
+            self._data = jax.device_put(program.model.argument_values)
+        self.state: ChainState = self._found(start)
+        self.slots = _Values("slot", lambda: self.state.slots, self._set_slots)
+        self.hyper = _Values("hyper-parameter", lambda: self.state.hyper, self._set_hyper)
+        if warmup:
+            self._run(warmup)
+
+    def _found(self, free: Any) -> ChainState:
+        program = self._program
+        running = Running(self._key, free, None, np.empty(0), [])
+        (beginning,) = beginnings(program, [running])
+        with x64():
+            running.begin(self._engine.find(beginning, self._data))
+        if running.failed:
+            raise explain_failure(program.model, [running], free is not None)
+        state: ChainState = jax.device_get(running.state)
+        return state
+
+    def _set_slots(self, slots: dict[str, Any]) -> None:
+        self.state = self.state._replace(slots=slots)
+
+    def _set_hyper(self, hyper: dict[str, Any]) -> None:
+        self._program.sampler.check_hypers(hyper)
+        self.state = self.state._replace(hyper=hyper)
+
+    @property
+    def q(self) -> np.ndarray:
+        """The position, on the free scale."""
+        return np.array(self.state.position.q)
+
+    @property
+    def log_density(self) -> float:
+        """The log density there."""
+        return float(self.state.position.log_density)
+
+    @property
+    def gradient(self) -> np.ndarray:
+        """The gradient of the log density there."""
+        return np.array(self.state.position.gradient)
+
+    @property
+    def values(self) -> dict[str, np.ndarray]:
+        """The values of the unknowns there."""
+        found: dict[str, np.ndarray] = self._program.model.transform(self.q)
+        return found
+
+    @property
+    def iteration(self) -> int:
+        """How many transitions have been made, those of warm-up included."""
+        return int(self.state.transition)
+
+    def move(self, to: Any) -> None:
+        """Put the chain elsewhere; slots and hyper-parameters stay as they are.
+
+        Parameters
+        ----------
+        to
+            Values of the unknowns by name, or a free state.
+
+        Raises
+        ------
+        StartError
+            If log density or gradient are not finite there.
+        """
+        (free,) = initial_points(self._program.model, to, [self._key], "chain.move")
+        self.state = self.state._replace(position=self._found(free).position)
+
+    def step(self, n: int = 1) -> Rows:
+        """Make n transitions; gives what they gave.
+
+        Returns
+        -------
+        Rows
+            `posterior`, the targets, and `sample_stats`, what the sampler recorded: dictionaries of
+            arrays with n rows.
+        """
+        check_whole("chain.step", {"n": (n, 0)})
+        blocks = self._run(int(n))
+        program = self._program
+        names, nodes = program.model.target_names, program.targets
+        posterior = {
+            name: np.concatenate(
+                [np.empty((0, *node.shape), node.dtype), *(b[0][i] for b in blocks)]
+            )
+            for i, (name, node) in enumerate(zip(names, nodes, strict=True))
+        }
+        width = sum(s.size for s in program.statistics)
+        rows = np.concatenate([np.empty((0, width), program.dtype), *(b[1] for b in blocks)])
+        return Rows(posterior, split_statistics(program.statistics, rows))
+
+    def _run(self, n: int) -> list[tuple[list[np.ndarray], np.ndarray]]:
+        found = []
+        until = self.iteration + n
+        while self.iteration < until:
+            plan = Plan(np.int32(self._warmup), np.int32(1), np.int32(until), np.int64(2**62))
+            with x64():
+                state, block = jax.device_get(self._engine.advance(self.state, self._data, plan))
+            self.state = state
+            found.append(_rows(block))
+        return found
+
+    def __repr__(self) -> str:
+        return f"<chain of {self._program.sampler!r} after {self.iteration} transitions>"
+
+
+def _rows(block: Block) -> tuple[list[np.ndarray], np.ndarray]:
+    count = int(Where(*block.progress).rows)
+    return [np.array(v[:count]) for v in block.targets], np.array(block.statistics[:count])
+
+
+def chain(
+    model: Model,
+    sampler: Sampler | None = None,
+    *,
+    seed: int | None = None,
+    index: int = 0,
+    initial: Any = None,
+    warmup: int = 0,
+) -> Chain:
+    """One chain of a sampler, to be stepped by hand.
+
+    Its draws are those of chain number `index` of `kg.mcmc(model, sampler, seed=seed)` with the
+    same `initial` and `warmup`, to the last bit, in steps of any number. Between steps all may be
+    looked at and changed, slots and hyper-parameters, without another compilation.
+
+    Parameters
+    ----------
+    model, sampler, seed, initial
+        As in `kg.mcmc`.
+    index
+        Which chain of a run it is.
+    warmup
+        Transitions that tune the sampler, made at once.
+
+    Returns
+    -------
+    Chain
+
+    Raises
+    ------
+    TypeError, ValueError, StartError
+        As `kg.mcmc`.
+
+    Examples
+    --------
+    Cooling down:
+
+    >>> import kinetograph as kg
+    >>> x = kg.normal(0.0, 1.0, name="x")
+    >>> class Langevin(kg.Sampler):
+    ...     step_size = kg.hyper(0.1, positive=True)
+    ...     inverse_temperature = kg.hyper(1.0, positive=True)
+    ...     def step(self, at):
+    ...         noise = kg.sqrt(2 * self.step_size / self.inverse_temperature)
+    ...         q = at.q - self.step_size * at.gradient + noise * self.noise("step", like=at.q)
+    ...         return self.evaluate(q)
+    >>> chain = kg.chain(kg.model(x), Langevin(), seed=1)
+    >>> hot = chain.step(1000).posterior["x"]
+    >>> chain.hyper["inverse_temperature"] = 100.0
+    >>> cold = chain.step(1000).posterior["x"][100:]
+    >>> bool(hot.std() > 5 * cold.std())
+    True
+    """
+    check_model(model, "chain")
+    sampler = check_sampler(NUTS() if sampler is None else sampler, "chain")
+    check_whole("chain", {"warmup": (warmup, 0), "index": (index, 0)})
+    key = chain_key(check_seed(seed, "chain"), int(index))
+    (start,) = initial_points(model, initial, [key], "chain")
+    return Chain(Program(model, sampler, model.targets), key, start, int(warmup))

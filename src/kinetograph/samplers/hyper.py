@@ -1,0 +1,165 @@
+"""`kg.hyper`: the hyper-parameters of a sampler, values of its compiled program."""
+
+import difflib
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..graph.array import Array
+
+__all__ = ["Hyper", "hyper"]
+
+
+class Hyper:
+    """A hyper-parameter of a `kg.Sampler`, declared by `kg.hyper` in the body of the class."""
+
+    def __init__(
+        self,
+        default: Any,
+        static: bool,
+        bounds: Mapping[str, tuple[float | None, Any]],
+        choices: tuple[Any, ...],
+    ) -> None:
+        self.default, self.static = default, static or bool(choices)
+        self.bounds, self.choices = bounds, choices
+        self.whole = isinstance(default, (int, np.integer)) and not isinstance(default, bool)
+        self.owner, self.name = "a sampler", "?"
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.owner, self.name = owner.__name__, name
+        if self.default is not None:
+            self.check(self.default, owner.__name__)
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        if instance is None:
+            return self
+        staged = instance._staged_hyper(self.name)
+        return instance._values[self.name] if staged is None else staged
+
+    def __set__(self, instance: Any, value: Any) -> None:
+        instance._values[self.name] = self.check(value, type(instance).__name__)
+
+    def check(self, value: Any, owner: str) -> Any:
+        """The value, a number or an array; refuses what it must not be.
+
+        Raises
+        ------
+        TypeError
+            If it is no number, array or function of the step's number.
+        ValueError
+            If it is out of its range.
+        """
+        what = f"{owner}: {self.name}"
+        if self.choices:
+            if value not in self.choices:
+                known = " or ".join(map(repr, self.choices))
+                raise ValueError(f"{what} must be {known}, got {value!r}")
+            return value
+        if self.static and not self.whole and not isinstance(self.default, float):
+            return value
+        if value is None and self.default is None:
+            return None
+        if callable(value) and not isinstance(value, Array) and not self.static:
+            return value
+        if isinstance(value, Array):
+            raise TypeError(
+                f"{what} must be a number or numbers, got an array of the graph; a value that "
+                "changes from step to step is a function of the step's number"
+            )
+        array = np.asarray(value)
+        allowed = "iu" if self.whole else "iuf"
+        if array.dtype.kind not in allowed:
+            kind = "whole number" if self.whole else "number"
+            raise TypeError(f"{what} must be a {kind}, got {value!r}")
+        if not np.all(np.isfinite(array)):
+            raise ValueError(f"{what} must be finite, got {value!r}")
+        for text, (bound, holds) in self.bounds.items():
+            if bound is not None and not np.all(holds(array, bound)):
+                raise ValueError(f"{what} must be {text.format(bound)}, got {value!r}")
+        if array.ndim == 0:
+            return array.item()
+        array = array.copy()
+        array.setflags(write=False)
+        return array
+
+
+def hyper(
+    default: Any,
+    *,
+    positive: bool = False,
+    lower: float | None = None,
+    upper: float | None = None,
+    above: float | None = None,
+    below: float | None = None,
+    static: bool = False,
+    choices: Iterable[Any] = (),
+) -> Any:
+    """A hyper-parameter of a sampler, declared in the body of a `kg.Sampler`.
+
+    In `init` and `step` it is an array of the graph, anywhere else what it was set to. Its value is
+    an argument of the compiled program: another one, of the same shape, compiles nothing.
+
+    It may be given as a number, as an array with a number for each free coordinate, or as a
+    function of the number of the step (an array, from 0 at the first transition), which is a
+    schedule and part of the program.
+
+    Parameters
+    ----------
+    default
+        The value where none is given. A whole number asks for whole numbers, None for an optional
+        value, which is None in `step`, too.
+    positive
+        Whether it must be above 0.
+    lower, upper
+        The least and the largest value allowed.
+    above, below
+        Bounds that are not allowed themselves.
+    static
+        Whether it shapes the program (a choice, a number of nested parts): then it stays what it is
+        in `step`, and another value compiles anew.
+    choices
+        What a static one may be.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> class Walk(kg.Sampler):
+    ...     width = kg.hyper(1.0, positive=True)
+    ...     def step(self, at):
+    ...         new = self.evaluate(at.q + self.width * self.noise("walk", like=at.q))
+    ...         if kg.log(self.noise.uniform(name="accept")) < at.potential - new.potential:
+    ...             at = new
+    ...         return at
+    >>> Walk(width=0.5).width
+    0.5
+    >>> Walk(width=-1.0)
+    Traceback (most recent call last):
+        ...
+    ValueError: Walk: width must be positive, got -1.0
+    """
+    bounds = {
+        "positive": (0 if positive else None, np.greater),
+        "at least {:g}": (lower, np.greater_equal),
+        "at most {:g}": (upper, np.less_equal),
+        "above {:g}": (above, np.greater),
+        "below {:g}": (below, np.less),
+    }
+    return Hyper(default, static, bounds, tuple(choices))
+
+
+def declared(owner: type) -> dict[str, Hyper]:
+    """The hyper-parameters of a class, its own before those of its bases."""
+    found: dict[str, Hyper] = {}
+    for kind in owner.__mro__:
+        for name, value in vars(kind).items():
+            if isinstance(value, Hyper) and name not in found:
+                found[name] = value
+    return found
+
+
+def unknown(owner: str, name: str, known: Any, call: Callable[[str], Exception]) -> Exception:
+    """The error for a setting that there is not."""
+    close = difflib.get_close_matches(name, known, 1)
+    hint = f"; did you mean {close[0]}?" if close else ""
+    return call(f"{owner} has no setting {name!r}{hint} It has: {', '.join(known) or 'none'}")

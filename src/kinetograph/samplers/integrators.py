@@ -1,0 +1,116 @@
+"""Integrators of Hamilton's equations: palindromic words of kicks and drifts.
+
+    b_1 a_1 b_2 a_2 ... b_1     kick by b h, drift by a h, one gradient a drift
+
+Symmetric and volume-preserving, so that a Metropolis test after any number of steps is exact.
+
+Source   S. Blanes, F. Casas, J. Sanz-Serna, Numerical integrators for the hybrid Monte Carlo
+         method, SIAM Journal on Scientific Computing 36 (2014) A1556-A1580; I. Omelyan, I. Mryglod,
+         R. Folk, Computer Physics Communications 151 (2003) 272-314.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..autograph.lazily import convert_lazily
+from ..graph.ranges import range
+from .sampler import Point, Sampler
+
+__all__ = ["BCSS2", "BCSS3", "Integrator", "LEAPFROG", "MINIMUM_NORM"]
+
+
+class Integrator:
+    """A palindromic word of kicks and drifts, by its coefficients.
+
+    Parameters
+    ----------
+    coefficients
+        b_1, a_1, b_2, ..., b_1: fractions of the step of kicks and drifts, one after the other.
+        Each kind adds up to 1.
+    name
+        How it is shown.
+
+    Raises
+    ------
+    ValueError
+        If they do not add up to 1, or do not read the same backwards.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> leapfrog = kg.samplers.Integrator([0.5, 1.0, 0.5])
+    >>> leapfrog.stages
+    1
+    """
+
+    def __init__(self, coefficients: Sequence[float], name: str = "") -> None:
+        given = np.asarray(coefficients, float)
+        if given.ndim != 1 or given.size < 3 or given.size % 2 == 0:
+            raise ValueError(
+                "Integrator: kicks and drifts alternate, with a kick at both ends, so there are "
+                f"3, 5, 7, ... coefficients; got {coefficients!r}"
+            )
+        if not np.allclose(given, given[::-1], rtol=0, atol=1e-12):
+            raise ValueError(f"Integrator: {coefficients!r} does not read the same backwards")
+        self.kicks, self.drifts = given[::2], given[1::2]
+        for what, part in (("kicks", self.kicks), ("drifts", self.drifts)):
+            if not abs(part.sum() - 1) < 1e-12:
+                raise ValueError(f"Integrator: the {what} add up to {part.sum():.15g}, not to 1")
+        self.name = name
+        self.stable_text = f"{name} {given.tolist()}"
+
+    @property
+    def stages(self) -> int:
+        """Gradients a step."""
+        return self.drifts.size
+
+    def step(self, sampler: Sampler, at: Point, p: Any, h: Any) -> tuple[Point, Any]:
+        """One step of length h, inside of a sampler's step."""
+        p = p - self.kicks[0] * h * at.gradient
+        if self.stages == 1:
+            at = sampler.evaluate(at.q + h * p)
+            return at, p - self.kicks[1] * h * at.gradient
+        return _stages(sampler, at, p, h, self.drifts, self.kicks[1:])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Integrator) and other.stable_text == self.stable_text
+
+    def __hash__(self) -> int:
+        return hash(self.stable_text)
+
+    def __repr__(self) -> str:
+        return self.name or f"Integrator({self.stable_text.strip()})"
+
+
+@convert_lazily
+def _stages(sampler: Any, at: Any, p: Any, h: Any, drifts: Any, kicks: Any) -> Any:
+    """A loop, so that the program holds the model once."""
+    for i in range(len(drifts)):
+        at = sampler.evaluate(at.q + drifts[i] * h * p)
+        p = p - kicks[i] * h * at.gradient
+    return at, p
+
+
+_MINIMUM = 0.1931833275037836
+_BCSS2 = 0.21178
+_B, _A = 0.11888010966548, 0.29619504261126
+
+LEAPFROG = Integrator([0.5, 1.0, 0.5], "leapfrog")
+MINIMUM_NORM = Integrator([_MINIMUM, 0.5, 1 - 2 * _MINIMUM, 0.5, _MINIMUM], "minimum_norm")
+BCSS2 = Integrator([_BCSS2, 0.5, 1 - 2 * _BCSS2, 0.5, _BCSS2], "bcss2")
+BCSS3 = Integrator([_B, _A, 0.5 - _B, 1 - 2 * _A, 0.5 - _B, _A, _B], "bcss3")
+NAMED = {i.name: i for i in (LEAPFROG, MINIMUM_NORM, BCSS2, BCSS3)}
+
+
+def integrator(value: Any, owner: str) -> Integrator:
+    """An integrator, by its name or itself."""
+    if isinstance(value, Integrator):
+        return value
+    if value not in NAMED:
+        raise ValueError(
+            f"{owner}: integrator must be {', '.join(map(repr, NAMED))} or an Integrator, "
+            f"got {value!r}"
+        )
+    return NAMED[value]

@@ -1,0 +1,58 @@
+"""LM: the limit of BAOAB for large friction, overdamped and of second order.
+
+    q <- q - h grad U(q) + sqrt(h / (2 beta)) (R_n + R_{n+1})
+
+Samples  a density that tends to exp(-beta U) with h -> 0; Gaussian ones exactly, for h k < 2.
+Order    2
+Cost     one gradient a step
+Source   B. Leimkuhler, C. Matthews, Rational construction of stochastic numerical methods for
+         molecular sampling, Applied Mathematics Research eXpress (2013) 34-56.
+"""
+
+from typing import Any
+
+from ..graph.mathematics import sqrt
+from .hyper import hyper
+from .sampler import Point, Sampler
+
+__all__ = ["LM"]
+
+
+class LM(Sampler):
+    """The BAOAB limit method: as cheap as SGLD, and of second order.
+
+        q <- q - h grad U(q) + sqrt(h / (2 beta)) (R_n + R_{n+1})
+
+    Each random vector is used twice: the slot `noise` keeps it for the next step.
+
+    Parameters
+    ----------
+    step_size
+        h.
+    inverse_temperature
+        beta.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> x = kg.normal(0.0, 1.0, name="x")
+    >>> chain = kg.chain(kg.model(x), kg.samplers.LM(step_size=0.5), seed=1)
+    >>> chain.step(100).posterior["x"].shape
+    (100,)
+
+    Source: B. Leimkuhler, C. Matthews, AMRX (2013) 34-56.
+    """
+
+    step_size = hyper(0.01, positive=True)
+    inverse_temperature = hyper(1.0, positive=True)
+
+    def init(self, at: Point) -> dict[str, Any]:
+        """The first random vector."""
+        return {"noise": self.noise("noise", like=at.q)}
+
+    def step(self, at: Point, noise: Any) -> Any:
+        """One step."""
+        h, beta = self.step_size, self.inverse_temperature
+        fresh = self.noise("noise", like=at.q)
+        q = at.q - h * at.gradient + sqrt(h / (2 * beta)) * (noise + fresh)
+        return self.evaluate(q), {"noise": fresh}

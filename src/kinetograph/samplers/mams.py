@@ -1,0 +1,83 @@
+"""MAMS: the Metropolis-adjusted microcanonical sampler.
+
+    u uniform on the sphere;  n steps of length h at constant speed (as MCLMC's, without its turns);
+    accepted with probability min(1, exp(-sum of the steps' energy errors))
+
+Samples  exp(-U), exactly
+Cost     n gradients, n near L / h
+Tuned    to an acceptance of 0.9
+Source   J. Robnik, R. Cohn-Gordon, U. Seljak, Metropolis adjusted microcanonical Hamiltonian Monte
+         Carlo, arXiv:2503.01707.
+"""
+
+from typing import Any
+
+from ..graph.mathematics import exp, floor, log1p, maximum, minimum, sqrt
+from .hyper import hyper
+from .mclmc import kicked
+from .sampler import Point, Sampler
+
+__all__ = ["MAMS"]
+
+
+class MAMS(Sampler):
+    """The Metropolis-adjusted microcanonical sampler; for two unknowns and more.
+
+    Parameters
+    ----------
+    step_size
+        h, where warm-up starts.
+    length
+        L of a trajectory, in scales of the coordinates; None: the root of their number.
+    target_acceptance
+        What warm-up aims the mean acceptance probability at.
+    path_jitter
+        A trajectory's length is drawn from L (1 - j) to L (1 + j).
+    most_steps
+        A trajectory has at most so many.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> x = kg.normal(1.0, 2.0, shape=3)
+    >>> tree = kg.mcmc(kg.model(x), kg.samplers.MAMS(), draws=2000, seed=1, progress=False)
+    >>> bool(abs(tree["posterior"]["x"].mean() - 1.0) < 0.2)
+    True
+
+    Source: J. Robnik, R. Cohn-Gordon, U. Seljak, arXiv:2503.01707.
+    """
+
+    step_size = hyper(0.5, positive=True)
+    length = hyper(None, positive=True)
+    target_acceptance = hyper(0.9, above=0, below=1)
+    path_jitter = hyper(0.5, lower=0, below=1)
+    most_steps = hyper(1000, lower=1)
+    tunes = ("step_size", "scale")
+
+    def step(self, at: Point) -> Any:
+        """A trajectory, accepted or not."""
+        size = at.q.shape[0]
+        if size < 2:
+            raise ValueError(f"{type(self).__name__}: it needs two unknown numbers or more")
+        h = self.step_size
+        length = sqrt(1.0 * size) if self.length is None else self.length
+        stretch = 1 + self.path_jitter * self.noise.uniform(-1.0, 1.0, name="path")
+        wanted = floor(minimum(length * stretch / h + 0.5, 1.0 * self.most_steps))
+        count = maximum(1, wanted.astype(int))
+        u = self.noise.sphere("direction", like=at.q)
+        start, kinetic, i = at, 0.0, 0
+        while i < count:
+            u, first = kicked(u, at.gradient, 0.5 * h)
+            at = self.evaluate(at.q + h * u)
+            u, second = kicked(u, at.gradient, 0.5 * h)
+            kinetic = kinetic + first + second
+            i = i + 1
+        error = kinetic + at.potential - start.potential
+        accepted = log1p(-self.noise.uniform(name="accept")) < -error
+        if not accepted:
+            at = start
+        self.record("acceptance_rate", minimum(1.0, exp(-error)))
+        self.record("accepted", accepted)
+        self.record("n_steps", count)
+        self.record("energy_error", error)
+        return at

@@ -1,0 +1,338 @@
+"""`kg.Sampler`: a sampler written as a step in plain Python on arrays."""
+
+import inspect
+import threading
+from collections.abc import Mapping
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from ..autograph.lazily import convert_lazily
+from ..graph.array import Array
+from ..graph.errors import ModelError, ShapeError
+from ..kernels.contract import Kernel, Space
+from .hyper import declared, hyper, unknown
+from .noise import NamedNoise
+
+__all__ = ["Point", "Sampler"]
+
+PACKAGE = __name__.split(".", maxsplit=1)[0]
+
+
+class Point(NamedTuple):
+    """Where a step is, with what has been evaluated there; made by `self.evaluate(q)`.
+
+    q           the position, in coordinates in which the mass is 1
+    potential   U(q), the negative log density of the target
+    gradient    of the potential
+    """
+
+    q: Any
+    potential: Any
+    gradient: Any
+    free: Any = None  # position and gradient in the model's own coordinates, where these differ
+
+
+class _Here(threading.local):
+    session: Any = None  # the graph of a sampler's method that this thread makes
+
+
+HERE = _Here()
+
+
+class Sampler:
+    """The base of samplers: hyper-parameters, `init` and `step` are all one writes.
+
+    A subclass declares hyper-parameters by `kg.hyper` and defines `step`, in plain Python on
+    arrays: `if`, `while` and `for` on values of the graph become part of it. One step is compiled
+    once, for the whole vector of free coordinates, and run inside of a compiled loop.
+
+        init(self, at)            the sampler's slots at the starting point, a dictionary of arrays
+                                  (none, if it is not defined)
+        step(self, at, **slots)   one transition: gives the new point, or, with slots, the point and
+                                  a dictionary of their new values
+
+    `at` has `at.q`, `at.potential` (the negative log density) and `at.gradient` (of the potential).
+    In both methods there are
+
+        self.evaluate(q)          the point at q: one gradient. A point that has been evaluated
+                                  keeps what was found; a step need not evaluate it again
+        self.potential(q)         the potential alone
+        self.noise(name, like=q)  standard normal numbers; `self.noise.uniform(name="u")` and the
+                                  like for all that `kg.RandomStreams` draws
+        self.record(name, value)  has a value recorded, as it is there and then
+        self.parts(q)             a dictionary of views of q, one for each unknown
+        self.iteration            the number of the step, from 0
+
+    and the hyper-parameters, as arrays. A sampler that records `"acceptance_rate"` and lists
+    `tunes = ("step_size",)` has its `step_size` tuned in warm-up towards its `target_acceptance`;
+    with `"scale"` in `tunes` the scales of the coordinates, too.
+
+    Parameters
+    ----------
+    scale
+        Standard deviations, one for each free coordinate or one for all: the step is then made in
+        coordinates q / scale, which is a mass of 1 / scale**2. None: none.
+    tune
+        What warm-up tunes, of what the class lists in `tunes`; `()` leaves all as it is.
+    **settings
+        The hyper-parameters.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If there is no such hyper-parameter, or its value is out of its range.
+
+    Examples
+    --------
+    Random-walk Metropolis:
+
+    >>> import kinetograph as kg
+    >>> class Walk(kg.Sampler):
+    ...     step_size = kg.hyper(1.0, positive=True)
+    ...     def step(self, at):
+    ...         new = self.evaluate(at.q + self.step_size * self.noise("walk", like=at.q))
+    ...         accepted = kg.log(self.noise.uniform(name="accept")) < at.potential - new.potential
+    ...         if accepted:
+    ...             at = new
+    ...         self.record("accepted", accepted)
+    ...         return at
+    >>> x = kg.normal(1.0, 2.0)
+    >>> tree = kg.mcmc(kg.model(x), Walk(step_size=4.0), seed=1, draws=5000, progress=False)
+    >>> bool(abs(tree["posterior"]["x"].mean() - 1.0) < 0.2)
+    True
+    """
+
+    tunes: ClassVar[tuple[str, ...]] = ()
+    scale = hyper(None, positive=True)
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if cls.__module__.split(".")[0] == PACKAGE and "step" in vars(cls):
+            # Only users' code is converted by itself; a subclass of theirs may call this one.
+            cls.step = convert_lazily(cls.step)  # type: ignore[method-assign]
+        if "__init__" not in vars(cls):
+            names = declared(cls)
+            kind = inspect.Parameter.KEYWORD_ONLY
+            own = inspect.Parameter.POSITIONAL_OR_KEYWORD
+            cls.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+                [
+                    inspect.Parameter(n, own, default=h.default)
+                    for n, h in names.items()
+                    if n != "scale"
+                ]
+                + [
+                    inspect.Parameter("scale", kind, default=None),
+                    inspect.Parameter("tune", kind, default=None),
+                ]
+            )
+
+    def __init__(self, *values: Any, tune: Any = None, **settings: Any) -> None:
+        names = declared(type(self))
+        title = type(self).__name__
+        ordered = [name for name in names if name != "scale"]
+        if len(values) > len(ordered):
+            raise TypeError(
+                f"{title} takes at most {len(ordered)} settings by position ({', '.join(ordered)}),"
+                f" got {len(values)}"
+            )
+        for name, value in zip(ordered, values, strict=False):
+            if name in settings:
+                raise TypeError(f"{title}: {name} is given twice")
+            settings[name] = value
+        for name in settings:
+            if name not in names:
+                raise unknown(title, name, [*names, "tune"], TypeError)
+        self.__dict__["_values"] = {}
+        for name, declaration in names.items():
+            value = settings.get(name, declaration.default)
+            self._values[name] = declaration.check(value, title)
+        self.tune = self.tunes if tune is None else _names(tune, self.tunes, title)
+
+    _values: dict[str, Any]
+
+    # What a subclass writes.
+    def init(self, at: Point) -> Mapping[str, Any]:
+        """The slots at the starting point: none."""
+        return {}
+
+    def step(self, *args: Any, **slots: Any) -> Any:
+        """One transition: `step(self, at, **slots)`."""
+        raise NotImplementedError(
+            f"{type(self).__name__} has no step; write `def step(self, at): ...`"
+        )
+
+    # What it uses.
+    @property
+    def noise(self) -> NamedNoise:
+        """Random arrays by name."""
+        noise: NamedNoise = self._staging("noise").noise
+        return noise
+
+    @property
+    def iteration(self) -> Array:
+        """The number of the transition, from 0; -1 in `init`."""
+        number: Array = self._staging("iteration").iteration
+        return number
+
+    def evaluate(self, q: Any) -> Point:
+        """The point at q, with its potential and gradient."""
+        point: Point = self._staging("evaluate").evaluate(q)
+        return point
+
+    def potential(self, q: Any) -> Array:
+        """The potential at q; inf where the density is zero or not a number."""
+        value: Array = self._staging("potential").potential(q)
+        return value
+
+    def record(self, name: str, value: Any) -> None:
+        """Have a value recorded under a name.
+
+        Of several records of a name in a step the last one counts; where none was made there is
+        NaN, or 0 among whole numbers and False among booleans.
+        """
+        self._staging("record").record(name, value)
+
+    def parts(self, q: Any) -> dict[str, Array]:
+        """The pieces of q that belong to each unknown, on its free scale."""
+        found: dict[str, Array] = self._staging("parts").parts(q)
+        return found
+
+    def _staging(self, what: str) -> Any:
+        session = self._session
+        if session is None:
+            raise ModelError(
+                f"{type(self).__name__}.{what} is of use only inside of `init` and `step`, while "
+                "kg.mcmc or kg.chain makes their graph"
+            )
+        return session
+
+    def _staged_hyper(self, name: str) -> Any:
+        session = self._session
+        return None if session is None else session.hyper.get(name)
+
+    @property
+    def _session(self) -> Any:
+        session = HERE.session
+        return session if session is not None and session.sampler is self else None
+
+    # What a run uses.
+    def settings(self) -> dict[str, Any]:
+        """The settings, for the record: numbers, lists and texts."""
+        found = {name: _plain(value) for name, value in self._values.items()}
+        if self.scale is None:
+            del found["scale"]
+        return found
+
+    def hypers(self, space: Space) -> dict[str, np.ndarray]:
+        """The values that are arguments of the program, by name.
+
+        Raises
+        ------
+        ShapeError
+            If one has another shape than a number or the coordinates of the space.
+        """
+        names, size = declared(type(self)), space.shape[-1]
+        found = {}
+        for name, value in self._values.items():
+            if name == "scale" and value is None and "scale" in self.tunes:
+                value = np.ones(size)
+            if value is None or callable(value) or names[name].static:
+                continue
+            array = np.asarray(value, np.int64 if names[name].whole else space.dtype)
+            if name == "scale" and "scale" in self.tunes:
+                array = np.full(size, array) if array.ndim == 0 else array
+            if array.shape not in ((), (size,)):
+                raise ShapeError(
+                    f"{type(self).__name__}: {name} has shape {array.shape}; one number, or one "
+                    f"for each of the {size} free coordinates, ({size},), is expected"
+                )
+            found[name] = array
+        return found
+
+    def check_hypers(self, values: Mapping[str, Any]) -> None:
+        """Refuse values of hyper-parameters that are out of their range."""
+        names, title = declared(type(self)), type(self).__name__
+        for name, value in values.items():
+            names[name].check(np.asarray(value), title)
+
+    def structure(self) -> tuple[Any, ...]:
+        """What the program depends on: two samplers for which it is equal share one."""
+        names = declared(type(self))
+        parts: list[Any] = [type(self), tuple(self.tune)]
+        for name, value in self._values.items():
+            if names[name].static or value is None or callable(value):
+                parts.append((name, value))
+            else:
+                parts.append((name, np.shape(value), np.asarray(value).dtype.kind))
+        own = {k: v for k, v in vars(self).items() if k not in ("_values", "tune")}
+        return (*parts, *((k, _identity(v)) for k, v in own.items()))
+
+    def kernel(self, space: Space) -> Kernel:
+        """Its transition on a space."""
+        from .staged import StagedKernel
+
+        return StagedKernel(self, space)
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        assert isinstance(other, Sampler)
+        return self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> tuple[Any, ...]:
+        return (*self.structure(), *(_identity(v) for v in self._values.values()))
+
+    def __repr__(self) -> str:
+        defaults = {name: d.default for name, d in declared(type(self)).items()}
+        shown = (
+            f"{name}={value!r}"
+            for name, value in self._values.items()
+            if _identity(value) != _identity(defaults[name])
+        )
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+
+def _names(tune: Any, allowed: tuple[str, ...], title: str) -> tuple[str, ...]:
+    names = (tune,) if isinstance(tune, str) else tuple(tune)
+    for name in names:
+        if name not in allowed:
+            raise ValueError(
+                f"{title}: tune may name {', '.join(allowed) or 'nothing'}, got {name!r}"
+            )
+    return names
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    return getattr(value, "__name__", None) or repr(value)
+
+
+def _identity(value: Any) -> Any:
+    """Something that is equal for equal values, and can be hashed."""
+    if isinstance(value, np.ndarray):
+        return (value.shape, value.dtype.str, value.tobytes())
+    try:
+        hash(value)
+    except TypeError:
+        return _Same(value)
+    return value
+
+
+class _Same:
+    """An object that is equal to itself alone; holding it keeps its identity from being reused."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.value is self.value
+
+    def __hash__(self) -> int:
+        return id(self.value)

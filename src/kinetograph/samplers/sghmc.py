@@ -1,0 +1,58 @@
+"""SGHMC: stochastic gradient HMC, by Euler's step. For comparison: it is biased.
+
+    p <- p - h grad U(q) - h gamma p + sqrt(2 gamma h / beta) R;  q <- q + h p
+
+Samples  a density that tends to exp(-beta (U + p^2 / 2)) with h -> 0, at first order, in momenta
+         too: BAOAB costs the same and does not
+Cost     one gradient a step
+Source   T. Chen, E. Fox, C. Guestrin, Stochastic gradient Hamiltonian Monte Carlo, ICML 2014.
+"""
+
+from typing import Any
+
+from ..graph.functions import sum as sum_of
+from ..graph.mathematics import sqrt
+from .hyper import hyper
+from .sampler import Point, Sampler
+
+__all__ = ["SGHMC"]
+
+
+class SGHMC(Sampler):
+    """Stochastic gradient HMC as published; `BAOAB` is more exact at the same cost.
+
+    Parameters
+    ----------
+    step_size
+        h.
+    friction
+        gamma.
+    inverse_temperature
+        beta.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> x = kg.normal(0.0, 1.0, name="x")
+    >>> chain = kg.chain(kg.model(x), kg.samplers.SGHMC(step_size=0.1), seed=1)
+    >>> chain.step(100).posterior["x"].shape
+    (100,)
+
+    Source: T. Chen, E. Fox, C. Guestrin, ICML 2014.
+    """
+
+    step_size = hyper(0.1, positive=True)
+    friction = hyper(1.0, lower=0)
+    inverse_temperature = hyper(1.0, positive=True)
+
+    def init(self, at: Point) -> dict[str, Any]:
+        """Momenta at the temperature."""
+        return {"p": self.noise("momentum", like=at.q) / sqrt(self.inverse_temperature)}
+
+    def step(self, at: Point, p: Any) -> Any:
+        """One step."""
+        h, gamma = self.step_size, self.friction
+        noise = sqrt(2 * gamma * h / self.inverse_temperature) * self.noise("noise", like=p)
+        p = p - h * at.gradient - h * gamma * p + noise
+        self.record("kinetic_energy", 0.5 * sum_of(p * p))
+        return self.evaluate(at.q + h * p), {"p": p}

@@ -1,0 +1,79 @@
+"""SGNHT: Langevin dynamics whose friction is a thermostat, for gradients with unknown noise.
+
+    dq = p dt;  dp = -grad U dt - xi p dt + sqrt(2 A / beta) dW;  d xi = (p p - N / beta) / mu dt
+
+by the splitting B/2 A/2 D/2 O D/2 A/2 B/2, where
+
+    D(t)   xi <- xi + t (p p - N / beta) / mu
+    O(t)   p <- exp(-xi t) p + sqrt(A / beta (1 - exp(-2 xi t)) / xi) R
+
+Samples  exp(-beta U) also where the gradient has noise of a constant variance: xi settles at the
+         friction that takes the heat away, A + beta h sigma^2 / 2
+Order    2
+Cost     one gradient a step
+Source   N. Ding and others, Bayesian sampling using stochastic gradient thermostats, NIPS 2014;
+         B. Leimkuhler, X. Shang, Adaptive thermostats for noisy gradient systems, SIAM Journal on
+         Scientific Computing 38 (2016) A712-A736.
+"""
+
+from typing import Any
+
+from ..graph.functions import sum as sum_of
+from ..graph.functions import where
+from ..graph.mathematics import exp, expm1, sqrt
+from .hyper import hyper
+from .sampler import Point, Sampler
+
+__all__ = ["SGNHT"]
+
+
+class SGNHT(Sampler):
+    """Langevin dynamics with a thermostat that takes away the heat of a noisy gradient.
+
+    Parameters
+    ----------
+    step_size
+        h.
+    friction
+        A, of the noise that is added.
+    thermal_mass
+        mu, the inertia of the thermostat; None: the number of free coordinates.
+    inverse_temperature
+        beta.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> x = kg.normal(0.0, 1.0, name="x")
+    >>> chain = kg.chain(kg.model(x), kg.samplers.SGNHT(step_size=0.1), seed=1)
+    >>> chain.step(100).sample_stats["thermostat"].shape
+    (100,)
+
+    Source: N. Ding and others, NIPS 2014; B. Leimkuhler, X. Shang (2016).
+    """
+
+    step_size = hyper(0.1, positive=True)
+    friction = hyper(1.0, positive=True)
+    thermal_mass = hyper(None, positive=True)
+    inverse_temperature = hyper(1.0, positive=True)
+
+    def init(self, at: Point) -> dict[str, Any]:
+        """Momenta at the temperature, and a thermostat at the friction."""
+        p = self.noise("momentum", like=at.q) / sqrt(self.inverse_temperature)
+        return {"p": p, "xi": 1.0 * self.friction}
+
+    def step(self, at: Point, p: Any, xi: Any) -> Any:
+        """One step."""
+        h, beta, size = self.step_size, self.inverse_temperature, at.q.size
+        mass = size if self.thermal_mass is None else self.thermal_mass
+        p = p - 0.5 * h * at.gradient
+        q = at.q + 0.5 * h * p
+        xi = xi + 0.5 * h * (sum_of(p * p) - size / beta) / mass
+        spread = where(xi == 0, 2 * h, -expm1(-2 * xi * h) / where(xi == 0, 1.0, xi))
+        p = exp(-xi * h) * p + sqrt(self.friction / beta * spread) * self.noise("O", like=p)
+        xi = xi + 0.5 * h * (sum_of(p * p) - size / beta) / mass
+        self.record("thermostat", xi)
+        at = self.evaluate(q + 0.5 * h * p)
+        p = p - 0.5 * h * at.gradient
+        self.record("kinetic_energy", 0.5 * sum_of(p * p))
+        return at, {"p": p, "xi": xi}

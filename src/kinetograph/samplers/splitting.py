@@ -1,0 +1,119 @@
+"""Langevin dynamics by any splitting: a word over A, B and O, read from left to right.
+
+    A   drift     q <- q + t p
+    B   kick      p <- p - t grad U(q)
+    O   friction  p <- exp(-gamma t) p + sqrt((1 - exp(-2 gamma t)) / beta) R
+
+Each letter's time is the step size, shared equally among its occurrences.
+
+Order    2 for a word that reads the same backwards, and for its cyclic shifts in cycles of steps;
+         else 1
+Stable   for h^2 k < 4, of the symmetric words
+Cost     as many gradients as there are positions at which one is needed: a kick at a position that
+         has been evaluated takes none. Words that end in A take one more, for the potential and
+         the gradient of the row.
+Records  the kinetic energy at the end of the step, and `kinetic_energy_O` after the last O
+Source   B. Leimkuhler, C. Matthews, Molecular Dynamics, Springer 2015, chapter 7.
+"""
+
+from collections import Counter
+from typing import Any
+
+from ..graph.functions import sum as sum_of
+from ..graph.mathematics import exp, sqrt
+from .hyper import hyper
+from .sampler import Point, Sampler
+
+__all__ = ["Splitting"]
+
+LETTERS = {"A": "drift", "B": "kick", "O": "friction and noise"}
+
+
+class Splitting(Sampler):
+    """Langevin dynamics by a splitting that is spelled out.
+
+    A drifts (q <- q + t p), B kicks (p <- p - t grad U(q)), O is friction and noise
+    (p <- exp(-gamma t) p + sqrt((1 - exp(-2 gamma t)) / beta) R). A letter's time is the step size,
+    shared equally among its occurrences: "BAOAB" is B/2 A/2 O A/2 B/2.
+
+    Parameters
+    ----------
+    word
+        Letters A, B and O, at least one A and one B.
+    step_size
+        h.
+    friction
+        gamma.
+    inverse_temperature
+        beta.
+
+    Raises
+    ------
+    ValueError
+        If the word has another letter, no A or no B; points at the place.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> kg.samplers.Splitting("OBABO", step_size=0.2)
+    Splitting(word='OBABO', step_size=0.2)
+    >>> kg.samplers.Splitting("BAXAB")
+    Traceback (most recent call last):
+        ...
+    ValueError: Splitting: 'BAXAB' has 'X' at place 3; letters are A (drift), B (kick) and O \
+(friction and noise)
+
+    Source: B. Leimkuhler, C. Matthews, Molecular Dynamics, Springer 2015, chapter 7.
+    """
+
+    word = hyper("BAOAB", static=True)
+    step_size = hyper(0.1, positive=True)
+    friction = hyper(1.0, lower=0)
+    inverse_temperature = hyper(1.0, positive=True)
+
+    def __init__(self, *values: Any, **settings: Any) -> None:
+        super().__init__(*values, **settings)
+        _check(self.word)
+
+    def init(self, at: Point) -> dict[str, Any]:
+        """Momenta at the temperature."""
+        return {"p": self.noise("momentum", like=at.q) / sqrt(self.inverse_temperature)}
+
+    def step(self, at: Point, p: Any) -> Any:
+        """One step: the letters, each with its share of the step size."""
+        beta, count = self.inverse_temperature, Counter(self.word)
+        q, evaluated = at.q, True
+        for letter in self.word:
+            t = self.step_size / count[letter]
+            if letter == "A":
+                q, evaluated = q + t * p, False
+            elif letter == "B":
+                if not evaluated:
+                    at, evaluated = self.evaluate(q), True
+                p = p - t * at.gradient
+            else:
+                a = exp(-self.friction * t)
+                p = a * p + sqrt((1 - a * a) / beta) * self.noise("O", like=p)
+                self.record("kinetic_energy_O", 0.5 * sum_of(p * p))
+        if not evaluated:
+            at = self.evaluate(q)
+        self.record("kinetic_energy", 0.5 * sum_of(p * p))
+        return at, {"p": p}
+
+
+def _check(word: Any) -> None:
+    if not isinstance(word, str):
+        raise TypeError(f"Splitting: word must be a text such as 'BAOAB', got {word!r}")
+    known = ", ".join(f"{letter} ({what})" for letter, what in LETTERS.items())
+    known = " and ".join(known.rsplit(", ", 1))
+    for place, letter in enumerate(word, start=1):
+        if letter not in LETTERS:
+            raise ValueError(
+                f"Splitting: {word!r} has {letter!r} at place {place}; letters are {known}"
+            )
+    for letter in "AB":
+        if letter not in word:
+            raise ValueError(
+                f"Splitting: {word!r} has no {letter}, so nothing ever "
+                f"{'moves' if letter == 'A' else 'feels the potential'}; letters are {known}"
+            )

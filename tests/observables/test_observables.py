@@ -1,0 +1,91 @@
+"""Observables: equal to what the recorded positions and momenta give."""
+
+import numpy as np
+import pytest
+
+import kinetograph as kg
+from kinetograph import observables as named
+
+pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
+H = 0.3
+
+
+class Leap(kg.samplers.GLA2):
+    """Also records its momenta."""
+
+    def step(self, at, p):
+        at, slots = super().step(at, p)
+        self.record("p", slots["p"])
+        return at, slots
+
+
+def model() -> kg.Model:
+    x = kg.normal(0.5, [1.0, 2.0, 0.5], shape=3, name="x")
+    return kg.model(x)
+
+
+MODEL = model()
+EVERY = [getattr(named, name) for name in named.__all__ if isinstance(getattr(named, name), tuple)]
+
+
+def run(sampler, **options):
+    return kg.mcmc(MODEL, sampler, draws=40, warmup=5, chains=2, seed=1, progress=False, **options)
+
+
+@pytest.fixture(scope="module")
+def tree():
+    return run(Leap(H), observables=EVERY)
+
+
+def test_each_is_its_formula(tree):
+    found, q = tree["sample_stats"], tree["posterior"]["x"].values
+    p, potential = found["p"].values, -MODEL.log_prob(q)
+    gradient = -MODEL.gradient(q)
+    kinetic = 0.5 * (p * p).sum(-1)
+    virial = 0.5 * (q * gradient).sum(-1)
+    expected = {
+        "potential": potential,
+        "kinetic_energy": kinetic,
+        "total_energy": potential + kinetic,
+        "virial": virial,
+        "temperature_kinetic": 2 * kinetic / 3,
+        "temperature_config": 2 * virial / 3,
+        "gradient_norm": np.linalg.norm(gradient, axis=-1),
+        "scaled_gradient": H * np.linalg.norm(gradient, axis=-1),
+        "momentum_norm": np.linalg.norm(p, axis=-1),
+        "scaled_momentum": H * np.linalg.norm(p, axis=-1),
+        "inertia": (p * q).sum(-1),
+    }
+    assert set(expected) == {o.name for o in EVERY}
+    for name, values in expected.items():
+        np.testing.assert_allclose(found[name].values, values, rtol=1e-9, atol=1e-12, err_msg=name)
+        assert found[name].attrs["description"] or name == "kinetic_energy"
+
+
+def test_they_do_not_change_the_draws(tree):
+    np.testing.assert_array_equal(run(Leap(H))["posterior"]["x"], tree["posterior"]["x"])
+
+
+def test_of_nuts_and_of_a_function_of_ones_own():
+    def largest(step):
+        """The largest part."""
+        return kg.maximum(kg.max(step.parts["x"]), -1.0)
+
+    tree = run(None, observables=[largest, named.potential])
+    x, found = tree["posterior"]["x"].values, tree["sample_stats"]
+    np.testing.assert_array_equal(found["largest"], np.maximum(x.max(-1), -1.0))
+    np.testing.assert_allclose(found["potential"], -found["lp"], rtol=1e-12)
+    assert found["largest"].attrs["description"] == "The largest part."
+
+
+def test_what_is_refused():
+    with pytest.raises(kg.ModelError, match="observable kinetic_energy: this sampler has no slot"):
+        run(None, observables=[named.kinetic_energy])
+    with pytest.raises(ValueError, match="'virial' is given twice"):
+        run(None, observables=[named.virial, named.virial])
+    with pytest.raises(ValueError, match="give it a name"):
+        run(None, observables=[lambda step: step.q])
+    with pytest.raises(TypeError, match="a function is expected"):
+        kg.observables.observable(3)
+    with pytest.raises(kg.ModelError, match="cannot draw or change a state"):
+        run(None, observables=[kg.observables.observable(lambda s: kg.random.normal(), "noise")])

@@ -1,0 +1,208 @@
+"""The samplers of the catalogue against exact stationary moments on U = k q^2 / 2.
+
+k = 2, beta = 1.3, gamma = 1.5, h = 0.4. The values solve the discrete Lyapunov equation of each
+scheme (the closed forms are in the samplers' own texts): beta k <q^2>, beta <p^2> and beta <q p>.
+"""
+
+import numpy as np
+import pytest
+from tests.laws.helpers import assert_mean, assert_moments
+
+import kinetograph as kg
+from kinetograph import samplers
+
+pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
+
+K, BETA, GAMMA, H = 2.0, 1.3, 1.5, 0.4
+LANGEVIN = {"step_size": H, "friction": GAMMA, "inverse_temperature": BETA}
+OVERDAMPED = {"step_size": H, "inverse_temperature": BETA}
+
+EXACT = {
+    "SGLD": (samplers.SGLD(**OVERDAMPED), 1.6667, None),
+    "LM": (samplers.LM(**OVERDAMPED), 1.0, None),
+    "GLA1": (samplers.GLA1(**LANGEVIN), 0.863622, 1.034700),
+    "GLA2": (samplers.GLA2(**LANGEVIN), 1.086957, 1.0),
+    "BAOAB": (samplers.BAOAB(**LANGEVIN), 1.0, 0.92),
+    "UBU": (samplers.UBU(**LANGEVIN), 0.947152, 1.027086),
+    "SGHMC": (samplers.SGHMC(**LANGEVIN), 1.129032, 1.612903),
+    **{
+        word: (samplers.Splitting(word, **LANGEVIN), q, p)
+        for word, q, p in (
+            ("ABO", 1.495868, 1.060103),
+            ("BABO", 1.086957, 1.0),
+            ("OBABO", 1.086957, 1.0),
+            ("BAOAB", 1.0, 0.92),
+            ("ABOBA", 1.0, 1.086957),
+            ("OABAO", 0.92, 1.0),
+            ("BOAOB", 1.131968, 1.007685),
+            ("AOBOA", 1.045339, 1.082872),
+        )
+    },
+}
+
+
+def oscillator(size=8) -> kg.Model:
+    q = kg.variable(name="q", shape=size)
+    return kg.model(q, factors=[-0.5 * K * kg.sum(q * q)])
+
+
+MODEL = oscillator()
+
+
+def sampled(sampler, **options):
+    settings = {"draws": 4000, "warmup": 100, "chains": 4, "seed": 1, "progress": False}
+    return kg.mcmc(MODEL, sampler, **(settings | options))
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_moments_at_a_finite_step(name):
+    sampler, square, kinetic = EXACT[name]
+    tree = sampled(sampler)
+    # The mean over the coordinates: 8 independent oscillators in each chain.
+    q = tree["posterior"]["q"].values
+    assert_mean((BETA * K * q * q).mean(-1), square, what=f"{name}: beta k <q^2>")
+    if kinetic is not None:
+        energy = tree["sample_stats"]["kinetic_energy"].values
+        assert_mean(2 * BETA * energy / 8, kinetic, what=f"{name}: beta <p^2>")
+
+
+def test_the_control_of_moments():
+    """Noise that is a tenth too small."""
+
+    class Cold(samplers.GLA2):
+        @property
+        def noise(self):
+            made = super().noise
+            return lambda name, like: 0.9 * made(name, like=like)
+
+    tree = sampled(Cold(**LANGEVIN))
+    q = tree["posterior"]["q"].values
+    with pytest.raises(AssertionError, match="is off by"):
+        assert_mean((BETA * K * q * q).mean(-1), EXACT["GLA2"][1])
+
+
+@pytest.mark.parametrize("name", ["SGLD", "LM", "GLA1", "GLA2", "BAOAB", "OBABO", "SGHMC"])
+def test_one_gradient_a_step(name):
+    state = sampled(EXACT[name][0], draws=50, warmup=0, chains=1)["sampler_state"]
+    assert int(state["gradients"][0] - state["attempts"][0]) == 50
+
+
+def test_a_word_is_the_class_of_its_name():
+    word = sampled(samplers.Splitting("BAOAB", **LANGEVIN), draws=50, chains=1)
+    named = sampled(samplers.BAOAB(**LANGEVIN), draws=50, chains=1)
+    np.testing.assert_allclose(
+        word["posterior"]["q"].values, named["posterior"]["q"].values, rtol=1e-9, atol=1e-12
+    )
+
+
+ADJUSTED = {
+    "HMC": samplers.HMC(n_steps=4, step_jitter=0.2),
+    "HMC, minimum_norm": samplers.HMC(n_steps=3, integrator="minimum_norm"),
+    "HMC, bcss3": samplers.HMC(n_steps=2, integrator="bcss3"),
+    "GHMC": samplers.GHMC(n_steps=2),
+    "MALA": samplers.MALA(),
+    "RandomWalk": samplers.RandomWalk(),
+    "RandomWalk, uniform": samplers.RandomWalk(proposal="uniform"),
+    "MAMS": samplers.MAMS(),
+}
+
+
+@pytest.mark.parametrize("name", ADJUSTED)
+def test_adjusted_samplers_are_exact(name):
+    """A correlated Gaussian and a skewed unknown."""
+    tree = kg.mcmc(SKEWED, ADJUSTED[name], draws=8000, warmup=800, chains=4, seed=2, progress=False)
+    assert_moments(tree["posterior"]["x"].values, [1.0, -2.0], [1.0, 2.0])
+    assert_mean(tree["posterior"]["rate"].values, 1.5)
+    rate = float(tree["sample_stats"]["acceptance_rate"].mean())
+    target = ADJUSTED[name].target_acceptance
+    assert rate == pytest.approx(target, abs=0.12)
+
+
+def skewed() -> kg.Model:
+    x = kg.multivariate_normal([1.0, -2.0], [[1.0, 0.6], [0.6, 4.0]])
+    rate = kg.gamma(3.0, 2.0)
+    return kg.model(x, rate)
+
+
+SKEWED = skewed()
+
+
+@pytest.mark.parametrize("beta", [0.25, 4.0])
+@pytest.mark.parametrize("kind", [samplers.HMC, samplers.MALA, samplers.RandomWalk, samplers.GHMC])
+@pytest.mark.slow
+def test_adjusted_samplers_at_a_temperature(kind, beta):
+    tree = sampled(kind(inverse_temperature=beta), draws=20_000, warmup=800)
+    q = tree["posterior"]["q"].values
+    assert_mean((beta * K * q * q).mean(-1), 1.0)
+
+
+def test_without_the_flip_ghmc_is_wrong():
+    """The control: momenta are kept on rejection, at a step size that is often rejected."""
+
+    class Unflipped(samplers.GHMC):
+        def step(self, at, p):
+            new, after = super().step(at, p)
+            moved = kg.sum(kg.abs(new.q - at.q)) > 0
+            return new, {"p": kg.where(moved, after["p"], -after["p"])}
+
+    settings = {"step_size": 1.3, "friction": 0.2, "tune": ()}
+    q = sampled(samplers.GHMC(**settings), draws=20_000)["posterior"]["q"].values
+    assert_mean((K * q * q).mean(-1), 1.0)
+    q = sampled(Unflipped(**settings), draws=20_000)["posterior"]["q"].values
+    with pytest.raises(AssertionError, match="is off by"):
+        assert_mean((K * q * q).mean(-1), 1.0)
+
+
+def test_microcanonical_steps():
+    """Directions stay unit vectors; moments of the oscillator at a small step."""
+    tree = sampled(samplers.MCLMC(step_size=0.3), draws=10_000)
+    u = tree["sampler_state"]["slots_u"].values
+    np.testing.assert_allclose(np.linalg.norm(u, axis=-1), 1.0, rtol=1e-12)
+    q = tree["posterior"]["q"].values
+    assert float((K * q * q).mean()) == pytest.approx(1.0, abs=0.03)
+    # The variance of the energy error of a step is of sixth order in the step.
+    small = sampled(samplers.MCLMC(step_size=0.15), draws=4000)
+    ratio = [float(t["sample_stats"]["energy_error"].var()) for t in (tree, small)]
+    assert np.log2(ratio[0] / ratio[1]) == pytest.approx(6.0, abs=0.5)
+
+
+def test_a_thermostat_takes_away_the_heat_of_a_noisy_gradient():
+    """One oscillator, sigma = 3, h = 0.1: <xi> = 1 + h sigma^2 / 2 = 1.45."""
+
+    class Noisy(samplers.SGNHT):
+        def evaluate(self, q):
+            at = super().evaluate(q)
+            return at._replace(gradient=at.gradient + 3.0 * self.noise("gradient", like=q))
+
+    q = kg.variable(name="q")
+    model = kg.model(q, factors=[-0.5 * q * q])
+    sampler = Noisy(step_size=0.1, thermal_mass=10.0)
+    tree = kg.mcmc(model, sampler, draws=50_000, warmup=2000, chains=4, seed=1, progress=False)
+    thermostat = tree["sample_stats"]["thermostat"].values
+    assert float(thermostat.mean()) == pytest.approx(1.45, abs=0.03)
+    assert float((tree["posterior"]["q"] ** 2).mean()) == pytest.approx(1.0, abs=0.03)
+
+
+@pytest.mark.parametrize(
+    ("made", "error", "text"),
+    [
+        (lambda: samplers.Splitting("BAXAB"), ValueError, "'X' at place 3; letters are A"),
+        (lambda: samplers.Splitting("BOB"), ValueError, "has no A, so nothing ever moves"),
+        (lambda: samplers.Splitting(3), TypeError, "word must be a text"),
+        (lambda: samplers.HMC(integrator="euler"), ValueError, "integrator must be 'leapfrog', "),
+        (lambda: samplers.Integrator([0.5, 1.0]), ValueError, "a kick at both ends"),
+        (lambda: samplers.Integrator([0.4, 1.0, 0.6]), ValueError, "the same backwards"),
+        (lambda: samplers.Integrator([0.4, 1.0, 0.4]), ValueError, "kicks add up to 0.8"),
+        (lambda: samplers.RandomWalk(proposal="cauchy"), ValueError, "'normal' or 'uniform'"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(made, error, text):
+    with pytest.raises(error, match=text):
+        made()
+
+
+def test_microcanonical_samplers_need_two_unknowns():
+    model = kg.model(kg.normal(0, 1))
+    for kind in (samplers.MCLMC, samplers.MAMS):
+        with pytest.raises(ValueError, match="two unknown numbers or more"):
+            kg.mcmc(model, kind(), progress=False)

@@ -1,0 +1,393 @@
+"""Samplers of a user's own: init, step and hyper-parameters are all one writes."""
+
+import jax
+import numpy as np
+import pytest
+from tests.laws.helpers import assert_moments
+from tests.runs.models import run, same_draws, schools
+
+import kinetograph as kg
+from kinetograph.runs.engine import _KEPT
+
+pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
+
+
+class Walk(kg.Sampler):
+    """Metropolis: q + h R is accepted with probability min(1, pi(q') / pi(q))."""
+
+    step_size = kg.hyper(1.0, positive=True)
+    target_acceptance = kg.hyper(0.3, above=0, below=1)
+    tunes = ("step_size", "scale")
+
+    def step(self, at):
+        new = self.evaluate(at.q + self.step_size * self.noise("walk", like=at.q))
+        gain = at.potential - new.potential
+        self.record("acceptance_rate", kg.minimum(1.0, kg.exp(gain)))
+        accepted = kg.log(self.noise.uniform(name="accept")) < gain
+        if accepted:
+            at = new
+        self.record("accepted", accepted)
+        return at
+
+
+class GLA2(kg.Sampler):
+    """Half kick, drift, half kick, friction and noise."""
+
+    step_size = kg.hyper(0.1, positive=True)
+    friction = kg.hyper(1.0, lower=0)
+    inverse_temperature = kg.hyper(1.0, positive=True)
+
+    def init(self, at):
+        return {"p": self.noise("momentum", like=at.q) / kg.sqrt(self.inverse_temperature)}
+
+    def step(self, at, p):
+        h, a = self.step_size, kg.exp(-self.friction * self.step_size)
+        p = p - 0.5 * h * at.gradient
+        at = self.evaluate(at.q + h * p)
+        p = p - 0.5 * h * at.gradient
+        p = a * p + kg.sqrt((1 - a * a) / self.inverse_temperature) * self.noise("O", like=p)
+        self.record("kinetic_energy", 0.5 * kg.sum(p * p))
+        return at, {"p": p}
+
+
+def correlated() -> kg.Model:
+    x = kg.multivariate_normal([1.0, -2.0], [[1.0, 0.6], [0.6, 4.0]])
+    return kg.model(x)
+
+
+def oscillator(size=2) -> kg.Model:
+    x = kg.normal(0.0, 1.0, shape=size, name="x")
+    return kg.model(x)
+
+
+# What it samples.
+
+
+def test_a_gaussian_is_sampled_right():
+    tree = run(correlated(), sampler=Walk(), draws=20_000, warmup=1000, chains=4)
+    assert_moments(tree["posterior"]["x"].values, [1.0, -2.0], [1.0, 2.0])
+    assert tree["sample_stats"]["accepted"].dtype == bool
+    share = float(tree["sample_stats"]["accepted"].mean())
+    assert share == pytest.approx(0.3, abs=0.1)  # the step size was tuned to it
+
+
+def test_a_fault_is_found():
+    """The control: proposals are always taken."""
+
+    class Always(Walk):
+        def step(self, at):
+            super().step(at)
+            return self.evaluate(at.q + self.step_size * self.noise("walk", like=at.q))
+
+    sampler = Always(step_size=0.5, tune=())
+    tree = run(correlated(), sampler=sampler, draws=5000, chains=4)
+    with pytest.raises(AssertionError):
+        assert_moments(tree["posterior"]["x"].values, [1.0, -2.0], [1.0, 2.0])
+
+
+def test_a_scheme_has_its_own_moments():
+    """GLA2 on the oscillator: <q^2> = 1 / (1 - h^2 / 4), <p^2> = 1 at every h."""
+    h = 0.8
+    tree = run(oscillator(), sampler=GLA2(h, friction=1.5), draws=20_000, warmup=50, chains=4)
+    assert_moments(tree["posterior"]["x"].values, 0.0, np.sqrt(1 / (1 - h * h / 4)))
+    assert tree["sample_stats"]["kinetic_energy"].mean() == pytest.approx(1.0, abs=0.03)
+
+
+@pytest.mark.parametrize("beta", [0.25, 4.0])
+def test_momenta_begin_at_the_temperature(beta):
+    x = kg.normal(0, 1, shape=2000)
+    sampler = GLA2(1e-6, 1e-6, inverse_temperature=beta)
+    tree = run(kg.model(x), sampler=sampler, draws=1, warmup=0, chains=2)
+    # <p^2 / 2> = N / 2 beta, with N = 2000 in each chain: 6 standard errors.
+    energies = tree["sample_stats"]["kinetic_energy"].values
+    np.testing.assert_allclose(energies * beta / 1000, 1.0, atol=6 * np.sqrt(2 / 2000))
+
+
+def test_a_mass_is_a_change_of_coordinates():
+    """With scale s the oscillator of stiffness 1 has the moments of stiffness s^2."""
+    h, s = 0.8, 0.5
+    tree = run(oscillator(), sampler=GLA2(h, scale=s), draws=20_000, warmup=50, chains=4)
+    assert_moments(tree["posterior"]["x"].values, 0.0, np.sqrt(1 / (1 - h * h * s * s / 4)))
+
+
+# Promises of runs.
+
+
+def test_draws_obey_the_promises_of_runs():
+    sampler = GLA2(0.05)
+    one = run(schools(), sampler=sampler, chains=4, threads=1)
+    assert same_draws(run(schools(), sampler=sampler, chains=4, threads=2), one)
+    alone = run(schools(), sampler=sampler, chains=1)
+    assert np.array_equal(alone["posterior"]["mu"], one["posterior"]["mu"][:1])
+    thin = run(schools(), sampler=sampler, chains=4, draws=20, thin=3)
+    assert np.array_equal(thin["posterior"]["mu"], one["posterior"]["mu"][:, 2::3])
+
+
+def test_settings_slots_and_gradients_are_in_the_results():
+    tree = run(correlated(), sampler=GLA2(step_size=0.4), draws=60, warmup=40)
+    assert tree.attrs["sampler"] == "GLA2"
+    assert '"step_size": 0.4' in tree.attrs["sampler_settings"]
+    state = tree["sampler_state"].dataset
+    assert state["slots_p"].shape == (tree["posterior"].sizes["chain"], 2)
+    np.testing.assert_array_equal(state["hyper_friction"], 1.0)
+    # One gradient a step, and one for each starting point that was tried.
+    np.testing.assert_array_equal(state["gradients"], 100 + state["attempts"])
+
+
+def test_another_value_compiles_nothing():
+    model = correlated()
+    run(model, sampler=GLA2(0.1))
+    kept = dict(_KEPT[model])
+    for h in (0.2, 0.3):
+        first = run(model, sampler=GLA2(h, friction=h))
+        assert first.attrs["compile_time"] == 0
+    assert _KEPT[model] == kept
+    assert not same_draws(run(model, sampler=GLA2(0.1)), first)
+
+
+def test_a_number_and_as_many_of_it_give_the_same_draws():
+    one = run(correlated(), sampler=GLA2(0.3))
+    several = run(correlated(), sampler=GLA2([0.3, 0.3]))
+    np.testing.assert_allclose(
+        one["posterior"]["x"].values, several["posterior"]["x"].values, rtol=1e-9
+    )
+
+
+def test_a_schedule_is_a_function_of_the_steps_number():
+    """A step size that is 0 from step 10 on."""
+    sampler = Walk(step_size=lambda t: 0.5 * (t < 10), tune=())
+    draws = run(oscillator(), sampler=sampler, warmup=0, draws=20, chains=2)["posterior"]["x"]
+    moved = np.diff(draws.values, axis=1).any(-1)
+    assert moved[:, :9].any(1).all()
+    assert not moved[:, 10:].any()
+
+
+def test_another_noise_or_record_changes_no_draw():
+    class More(Walk):
+        def step(self, at):
+            self.record("extra", kg.sum(self.noise("extra", shape=3)))
+            return super().step(at)
+
+    first = run(correlated(), sampler=Walk())
+    more = run(correlated(), sampler=More())
+    np.testing.assert_array_equal(first["posterior"]["x"], more["posterior"]["x"])
+    assert "extra" in more["sample_stats"]
+
+
+# Branches, loops and noise.
+
+
+def test_only_the_branch_that_is_taken_has_effects():
+    """u below 1/2 is added to one sum, else to another: 1/8 and 3/8 of the number of steps."""
+
+    class Split(kg.Sampler):
+        def init(self, at):
+            return {"low": 0.0, "high": 0.0, "total": 0.0}
+
+        def step(self, at, low, high, total):
+            u = self.noise.uniform(name="u")
+            if u < 0.5:
+                low = low + u
+            else:
+                high = high + u
+            return at, {"low": low, "high": high, "total": total + u}
+
+    n = 25_000
+    state = run(oscillator(1), sampler=Split(), draws=n, warmup=0, chains=4)["sampler_state"]
+    low, high = state["slots_low"].values, state["slots_high"].values
+    np.testing.assert_allclose(low + high, state["slots_total"], rtol=1e-9)
+    np.testing.assert_allclose(low / n, 1 / 8, atol=6 * 0.1614 / np.sqrt(n))
+    np.testing.assert_allclose(high / n, 3 / 8, atol=6 * 0.3886 / np.sqrt(n))
+
+
+def test_loops_of_any_length_and_noise_in_each_trip():
+    """The number of trips is drawn; each trip has a number of its own."""
+
+    class Sums(kg.Sampler):
+        most = kg.hyper(5)
+
+        def step(self, at):
+            count = self.noise.integers(1, self.most + 1, name="count")
+            total, squares, n = 0.0, 0.0, 0
+            while n < count:
+                x = self.noise("x")
+                total = total + x
+                squares = squares + x * x
+                n = n + 1
+            self.record("count", count)
+            self.record("total", total)
+            self.record("squares", squares)
+            return at
+
+    tree = run(oscillator(1), sampler=Sums(), draws=20_000, warmup=0, chains=2)
+    found = tree["sample_stats"]
+    assert set(np.unique(found["count"])) == {1, 2, 3, 4, 5}
+    # Var(total) = E(count) = 3 if the numbers of a step are independent (11 / 3 of fourth order).
+    assert float((found["total"] ** 2).mean()) == pytest.approx(3.0, abs=0.2)
+    assert float(found["squares"].mean()) == pytest.approx(3.0, abs=0.1)
+
+
+def test_gradients_in_loops_are_counted():
+    class Twice(kg.Sampler):
+        def step(self, at):
+            for _ in kg.range(3):
+                at = self.evaluate(at.q + 0.1 * self.noise("move", like=at.q))
+            return at
+
+    state = run(oscillator(), sampler=Twice(), draws=50, warmup=0, chains=1)["sampler_state"]
+    assert int(state["gradients"][0]) == 150 + int(state["attempts"][0])
+
+
+def test_a_density_with_a_loop_whose_room_grows():
+    x = kg.variable(name="x")
+    n, total = kg.while_loop(
+        lambda n, total: n < 100 + abs(x), lambda n, total: (n + 1, total - x**2 / 200), [0.0, 0.0]
+    )
+    model = kg.model(x, factors=[total * 100 / n])
+    tree = run(model, sampler=GLA2(0.3), draws=5000, warmup=50, chains=2)
+    assert_moments(tree["posterior"]["x"].values, 0.0, np.sqrt(1 / (1 - 0.09 / 4)))
+
+
+def test_views_of_the_position_by_name():
+    class Scaled(kg.Sampler):
+        def step(self, at):
+            parts = self.parts(at.q)
+            self.record("first", parts["a"])
+            self.record("second", parts["b"])
+            return self.evaluate(at.q + self.noise("move", like=at.q))
+
+    a = kg.normal(0, 1, name="a")
+    b = kg.normal(0, 1, shape=(2, 3), name="b")
+    tree = run(kg.model(a, b), sampler=Scaled(), draws=5, warmup=0, chains=1)
+    found = tree["sample_stats"]
+    # Recorded before the move: the row before's draws.
+    np.testing.assert_array_equal(found["first"][0, 1:], tree["posterior"]["a"][0, :-1])
+    np.testing.assert_array_equal(found["second"][0, 1:], tree["posterior"]["b"][0, :-1])
+
+
+def test_whole_numbers_and_truth_values_are_kept_as_slots():
+    class Counting(kg.Sampler):
+        def init(self, at):
+            return {"steps": 0, "odd": False, "matrix": np.eye(2)}
+
+        def step(self, at, steps, odd, matrix):
+            return at, {"steps": steps + 1, "odd": ~odd, "matrix": matrix @ matrix * 1.0}
+
+    state = run(oscillator(), sampler=Counting(), draws=11, warmup=0, chains=2)["sampler_state"]
+    assert state["slots_steps"].values.tolist() == [11, 11]
+    assert state["slots_odd"].values.tolist() == [True, True]
+    np.testing.assert_array_equal(state["slots_matrix"][0], np.eye(2))
+
+
+# Errors.
+
+
+def failing(body, error, text, init=None, sampler=None):
+    class Bad(kg.Sampler):
+        step = body
+
+    if init is not None:
+        Bad.init = init
+    with pytest.raises(error, match=text):
+        run(oscillator(), sampler=sampler or Bad())
+
+
+def test_what_a_step_gives_is_looked_at():
+    failing(lambda self, at: at.q, TypeError, r"Bad\.step must return the new point, .*got Array")
+    failing(
+        lambda self, at, p: at,
+        kg.ModelError,
+        "forgets the slot 'p'",
+        lambda self, at: {"p": at.q},
+    )
+    failing(lambda self, at: (at, {"r": at.q}), kg.ModelError, "returns 'r', which is no slot")
+    failing(
+        lambda self, at, p: (at, {"p": kg.sum(p)}),
+        kg.ShapeError,
+        r"slot 'p' has shape \(2,\) from init",
+        lambda self, at: {"p": at.q},
+    )
+    failing(
+        lambda self, at, n: (at, {"n": n + 0.5}),
+        TypeError,
+        "slot 'n' is int64 from init",
+        lambda self, at: {"n": 1},
+    )
+    failing(lambda self, at: self.evaluate(at.q[0]), kg.ShapeError, r"shape \(2,\).*test_sampler")
+
+
+def test_what_belongs_elsewhere_is_refused():
+    stream = kg.RandomStreams(1)
+    failing(lambda self, at: self.evaluate(at.q + stream.normal()), kg.ModelError, "use self.noise")
+    count = kg.state(0.0, name="count")
+    failing(
+        lambda self, at: self.evaluate(at.q + count.assign_add(1.0)), kg.ModelError, "as a slot"
+    )
+    failing(lambda self, at: self.record("a b", 1.0) or at, ValueError, "must be a word")
+    with pytest.raises(kg.ModelError, match=r"inside of `init` and `step`"):
+        GLA2().noise("O")
+    with pytest.raises(NotImplementedError, match="write `def step"):
+        run(oscillator(), sampler=kg.Sampler())
+
+
+def test_tuning_asks_for_an_acceptance_rate():
+    class Silent(Walk):
+        def record(self, name, value):
+            pass
+
+    with pytest.raises(kg.ModelError, match="must record 'acceptance_rate'"):
+        run(oscillator(), sampler=Silent())
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "text"),
+    [
+        (dict(step_size=0.0), ValueError, "GLA2: step_size must be positive, got 0.0"),
+        (dict(friction=-1), ValueError, "friction must be at least 0, got -1"),
+        (dict(step_size=np.nan), ValueError, "must be finite"),
+        (dict(step_size="a"), TypeError, "must be a number, got 'a'"),
+        (dict(stepsize=1.0), TypeError, "no setting 'stepsize'; did you mean step_size"),
+        (dict(tune="step_size"), ValueError, "tune may name nothing, got 'step_size'"),
+    ],
+)
+def test_settings_are_checked(settings, error, text):
+    with pytest.raises(error, match=text):
+        GLA2(**settings)
+
+
+def test_shapes_of_settings_are_checked_with_the_model():
+    with pytest.raises(kg.ShapeError, match=r"GLA2: step_size has shape \(3,\)"):
+        run(oscillator(), sampler=GLA2([0.1, 0.1, 0.1]))
+
+
+def test_samplers_are_values():
+    assert GLA2() == GLA2()
+    assert hash(GLA2()) == hash(GLA2())
+    assert GLA2(0.2) != GLA2() != Walk()
+    assert GLA2([0.1, 0.2]) == GLA2([0.1, 0.2])
+    assert repr(GLA2(0.2, inverse_temperature=2.0)) == (
+        "GLA2(step_size=0.2, inverse_temperature=2.0)"
+    )
+    sampler = GLA2()
+    sampler.step_size = 0.7
+    assert sampler == GLA2(0.7)
+    with pytest.raises(ValueError, match="step_size must be positive"):
+        sampler.step_size = -1
+
+
+# The program.
+
+
+def test_a_step_holds_one_copy_of_the_model():
+    """The lowered program takes an arctangent as often as the density does."""
+    from kinetograph.graph.precision import x64
+    from kinetograph.runs.program import Plan, Program
+
+    x = kg.variable(name="x", shape=2)
+    model = kg.model(x, factors=[-kg.sum(kg.arctan(x) * x)])
+    program = Program(model, GLA2(0.1), model.targets)
+    with x64():
+        chain = program.shapes()
+        plan = Plan(np.int32(0), np.int32(1), np.int32(0), np.int64(0))
+        text = jax.jit(program.block).lower(chain, model.argument_values, plan).as_text()
+    assert text.count("chlo.atan") == 1

@@ -56,7 +56,7 @@ class ObservableGraph:
                 },
                 parts,
             )
-            self._results = [as_node(convert(o)(step), o.name) for o in observables]
+            self._results = [as_node(convert(o.function)(step), o.name) for o in observables]
             if top_level().entered:
                 raise ModelError("observables: an observable cannot draw or change a state")
         self.statistics = tuple(

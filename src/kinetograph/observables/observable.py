@@ -43,10 +43,6 @@ class Observable(NamedTuple):
     function: Callable[[Step], Any]
     text: str
 
-    def __call__(self, step: Step) -> Any:
-        """Its value at a step: what the sampler recorded by this name, or what is computed."""
-        return step.recorded[self.name] if self.name in step.recorded else self.function(step)
-
 
 def observable(function: Callable[[Step], Any], name: str | None = None) -> Observable:
     """A user's own observable: a function of the values of a step, in plain Python on arrays.

@@ -66,6 +66,7 @@ with _paused():
     from .runs.summary import summary
     from .samplers.hyper import hyper
     from .samplers.sampler import Sampler
+    from .streams.default import random
     from .streams.saved import SavedStreams
     from .streams.streams import RandomStreams
     from .version import __version__
@@ -162,10 +163,6 @@ __all__ = [
 __all__ += _distributions.__all__
 __all__ += _functions.__all__
 __all__ += _mathematics.__all__
-
-
-# Draws of which nobody cares where they come from. Seeding it once resets all of a function.
-random = RandomStreams(metaseed=20211121)
 
 
 if not _typing.TYPE_CHECKING:  # to type checkers, there is no other name than those above

@@ -12,6 +12,7 @@ from ...graph.control.results import place_text
 from ...graph.control.structure import flatten
 from ...graph.errors import ShapeError
 from ...graph.inputs import data
+from ...streams.default import random
 from ...streams.streams import RandomStreams
 from ..iterables import Rows, register_iterable
 from .iterator import DatasetIterator
@@ -163,7 +164,7 @@ class Dataset:
         if streams is not None and seed is not None:
             raise ValueError(f"shuffle: give streams or seed, not both{place_text()}")
         if streams is None:
-            streams = _default_streams() if seed is None else RandomStreams(seed)
+            streams = random if seed is None else RandomStreams(seed)
         if not isinstance(streams, RandomStreams):
             raise TypeError(
                 f"shuffle: streams must be kg.RandomStreams, got {type(streams).__name__}"
@@ -336,12 +337,6 @@ def _rows(dataset: Dataset) -> Rows:
 
 
 register_iterable(Dataset, _rows)
-
-
-def _default_streams() -> RandomStreams:
-    import kinetograph
-
-    return kinetograph.random
 
 
 def _whole(doing: str, name: str, value: Any, least: int | None) -> int:

@@ -538,3 +538,20 @@ def test_refused_changes_name_the_variable():
         return items
 
     refused(kg.StagingError, f, (1,), "'items' is modified inside a staged `while`")
+
+
+def test_what_a_loop_without_a_trip_would_have_made_is_nan_in_a_density():
+    """Nothing can be raised there."""
+
+    @kg.autograph.convert
+    def after(x):
+        while x < 3:
+            y = x + 1
+            x = x + 2
+        return y
+
+    mu = kg.normal(0, 1)
+    kg.factor(after(mu))
+    model = kg.model(mu)
+    assert np.isnan(model.log_prob([5.0]))
+    np.testing.assert_allclose(model.log_prob([1.0]), 2 - 0.5 - 0.5 * np.log(2 * np.pi))

@@ -59,7 +59,7 @@ def test_each_is_its_formula(tree):
     assert set(expected) == {o.name for o in EVERY}
     for name, values in expected.items():
         np.testing.assert_allclose(found[name].values, values, rtol=1e-9, atol=1e-12, err_msg=name)
-        assert found[name].attrs["description"] or name == "kinetic_energy"
+        assert name == "kinetic_energy" or found[name].attrs["description"]
 
 
 def test_they_do_not_change_the_draws(tree):

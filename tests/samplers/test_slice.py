@@ -276,7 +276,7 @@ def test_a_start_where_there_is_no_density():
     ("settings", "message"),
     [
         ({"width": 0.0}, "width must be positive, got 0.0"),
-        ({"width": np.nan}, "width must be positive"),
+        ({"width": np.nan}, "width must be finite"),
         ({"max_steps": 0}, "max_steps must be at least 1, got 0"),
         ({"max_steps": 2.5}, "max_steps must be a whole number"),
         ({"max_steps": True}, "max_steps must be a whole number"),

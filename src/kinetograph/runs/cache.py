@@ -35,7 +35,7 @@ _SETTINGS = (
     "jax_numpy_dtype_promotion",
     "jax_numpy_rank_promotion",
 )
-_KEPT = 200  # entries; the oldest go first
+_KEPT = 400  # entries; the oldest go first
 
 
 def cache_folder() -> Path | None:

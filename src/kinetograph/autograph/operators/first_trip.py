@@ -9,8 +9,6 @@ have made is NaN.
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from ...graph.array import Array
 from ...graph.checks import run_time_check
 from .branching import if_stmt
@@ -49,7 +47,7 @@ def _without_trip(name: str, held: Any, after: Value) -> Any:
     """What a variable holds, and nothing for what the trip would make."""
     if isinstance(held, Undefined) and "." not in name:
         return held
-    return _with_nothing(held, after.pattern.fill(map(_nothing, after.leaves)))
+    return _with_nothing(held, after.pattern.fill(after.leaves))
 
 
 def _with_nothing(held: Any, after: Any) -> Any:
@@ -64,12 +62,3 @@ def _with_nothing(held: Any, after: Any) -> Any:
         if any(a is not b for a, b in zip(held, parts, strict=True)):
             return type(held)(*parts) if hasattr(held, "_fields") else type(held)(parts)
     return held
-
-
-def _nothing(zero: Any) -> Any:
-    """NaN in place of a zero, where its type has one."""
-    if isinstance(zero, (float, np.floating)):
-        return type(zero)(np.nan)
-    if isinstance(zero, np.ndarray) and zero.dtype.kind == "f":
-        return np.full_like(zero, np.nan)
-    return zero

@@ -149,14 +149,14 @@ def _is_defined(held: Any) -> Any:
 
 
 def blank(leaf: Any) -> Any:
-    """What stands where no value is, and is never read."""
+    """What stands where no value is: NaN where there is one, as checks do not stop a density."""
     if not is_number(leaf):
         return leaf
     kind = type_of(leaf)
     if isinstance(kind, type):
-        return kind(0)
+        return kind(np.nan if issubclass(kind, float) else 0)
     node = as_node(leaf)
-    return np.zeros(node.shape, node.dtype)
+    return np.full(node.shape, np.nan if node.dtype.kind == "f" else 0, node.dtype)
 
 
 def _check_structures(name: str, first: Value, second: Value) -> None:

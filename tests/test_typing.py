@@ -55,7 +55,7 @@ def test_mypy_on_examples_and_calls_of_every_public_function(tmp_path):
         else:
             lines.append(f"kg.{name}")
         assert not callable(public) or inspect.getdoc(public), name
-    for sampler in kg.samplers.__all__:
+    for sampler in sorted(set(kg.samplers.__all__) - {"Integrator"}):
         lines.append(f"kg.mcmc(v, sampler=kg.samplers.{sampler}())")
     for optimizer in kg.optimizers.__all__:
         lines.append(f"kg.opt(v, kg.optimizers.{optimizer}())")

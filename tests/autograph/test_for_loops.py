@@ -505,3 +505,28 @@ def test_loop_targets_are_called_by_their_names(kind):
         return s
 
     refused(TypeError, f, (3,), r"symbolic key 'k'", at=kind)
+
+
+@pytest.mark.parametrize("loop", ["for", "while"])
+def test_a_variable_that_is_bound_on_no_way_that_is_built(loop):
+    def f(n, wanted):
+        s = i = 0
+        if loop == "for":
+            for i in kg.range(n):
+                if wanted:
+                    v = i
+                if wanted:
+                    s = s + v
+                s = s + 1
+        else:
+            while i < n:
+                if wanted:
+                    v = i
+                if wanted:
+                    s = s + v
+                s = s + 1
+                i = i + 1
+        return s
+
+    staged = kg.function(f, static_argnames="wanted")
+    assert [int(staged(4, wanted)) for wanted in (False, True)] == [4, 10]

@@ -153,6 +153,14 @@ def test_structures():
     np.testing.assert_allclose(second, np.stack([np.sin(ts)] * 2, -1), atol=1e-9)
 
 
+def test_a_list_of_a_number_and_an_array_is_a_structure():
+    a = kg.placeholder(name="a")
+    y = kg.ode.solve(lambda t, y: [0.0 * y[0], 0.0 * y[1]], [1.5, a], [0.0, 1.0])
+    first, second = kg.compile([a], y)(2.5)
+    np.testing.assert_array_equal(first, [1.5, 1.5])
+    np.testing.assert_array_equal(second, [2.5, 2.5])
+
+
 @pytest.mark.parametrize("method", FIRST)
 def test_error_follows_the_tolerance(method):
     """A hundredth of the tolerance, about a hundredth of the error: local errors are controlled."""
@@ -279,6 +287,16 @@ def test_strategies_give_the_same_gradient(grad):
         y = kg.ode.solve(lambda t, y: -k * y**2, k, TIMES[:4], grad=strategy, max_steps=64)
         gradients.append(kg.gradients(kg.log(y).sum(), k))
     np.testing.assert_allclose(*kg.compile([k], gradients)(1.3), rtol=1e-10)
+
+
+def test_a_buffer_that_is_small_has_room_for_all_steps():
+    """What a step keeps for the backward pass is known before the loop is made."""
+    k = kg.placeholder(name="k")
+    for size, at_once in ((250, True), (260, False)):
+        y = kg.ode.solve(lambda t, y: -k * y, np.ones(size), [0.0, 1.0], max_steps=64)
+        (report,) = kg.explain(kg.compile([k], kg.gradients(y.sum(), k))).loops
+        assert (report.rows, report.bytes) == (64, 64 * (16 * size + 40))
+        assert (report.reason == "asked for") is at_once
 
 
 def test_derivatives_by_times():

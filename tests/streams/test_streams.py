@@ -375,8 +375,9 @@ def test_the_functional_core_is_the_same_stream():
     for _ in range(3):
         state, value = f(state)
         np.testing.assert_array_equal(value, whole())
-    with pytest.warns(kg.KinetographWarning, match="has been used for a draw already"):
+    with pytest.warns(kg.KinetographWarning, match="has been used for a draw already") as seen:
         kg.streams.draw("uniform", rng, 0.0, 1.0)
+    assert seen[0].filename == __file__
     with pytest.raises(kg.ModelError, match="has been used"):
         kg.streams.draw("uniform", rng, 0.0, 1.0, strict=True)
 

@@ -37,6 +37,8 @@ def test_iterators_and_keywords():
     assert list(STAGED[filter](lambda x: x > 1, [1, 2])) == [2]
     assert list(STAGED[filter](None, [0, 2])) == [2]
     assert list(STAGED[reversed]([1, 2])) == [2, 1]
+    assert list(STAGED[iter]([1, 2])) == [1, 2]
+    assert list(STAGED[iter](iter([1, 2]).__next__, 2)) == [1]
     assert STAGED[sorted]([1, 3], key=lambda x: -x) == [3, 1]
     assert STAGED[sorted]([1, 3], reverse=True) == [3, 1]
     assert STAGED[min]([], default=4) == 4

@@ -56,10 +56,7 @@ class PythonLoop:
         assert self.extra_test is not None
         self._refuse_shared()
         for number, element in enumerate(self.elements):
-            going_on = self.extra_test()
-            if not isinstance(going_on, Array) and not going_on:
-                return
-            body = partial(self.body, element)
+            going_on, body = self.extra_test(), partial(self.body, element)
             if_stmt(going_on, body, _stay, get_state, set_state, names, len(names), operands=True)
             self.count.step()
             if number > _GUARDED and not hasattr(self.iterated, "__len__"):

@@ -126,14 +126,11 @@ def _plain(
 
 
 def _read(rows: Any, at: Any) -> Any:
-    starts = (at, *(np.int32(0),) * (rows.ndim - 1))
-    row = lax.dynamic_slice(rows, starts, (1, *rows.shape[1:]), allow_negative_indices=False)
-    return row.reshape(rows.shape[1:])
+    return lax.dynamic_index_in_dim(rows, at, keepdims=False, allow_negative_indices=False)
 
 
 def _write(rows: Any, row: Any, at: Any) -> Any:
-    starts = (at, *(np.int32(0),) * (rows.ndim - 1))
-    return lax.dynamic_update_slice(rows, row[None], starts, allow_negative_indices=False)
+    return lax.dynamic_update_index_in_dim(rows, row, at, 0, allow_negative_indices=False)
 
 
 # Reverse mode.

@@ -61,7 +61,7 @@ class Pattern:
     @property
     def keys(self) -> tuple[Any, ...] | None:
         """Those of a dictionary; None of others."""
-        is_dict = self.kind not in (None, "leaf") and self.kind[0] is dict
+        is_dict = isinstance(self.kind, tuple) and self.kind[0] is dict
         return self.kind[1] if is_dict else None
 
     def has_keys(self) -> bool:
@@ -87,7 +87,7 @@ _LEAF = Pattern(None, "leaf")
 
 def _steps(kind: Any, count: int) -> list[str]:
     """How the parts of a container are reached."""
-    if kind is None or kind == "leaf":
+    if not isinstance(kind, tuple):  # None, or what has no parts
         return []
     owner, names = kind
     if names is None:

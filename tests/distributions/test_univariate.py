@@ -562,6 +562,15 @@ def test_kinds_of_parameters(kind):
         assert float(m.log_prob(y)) == pytest.approx(wanted, rel=1e-12)
 
 
+def test_whole_numbers_in_a_model_are_real_parameters_but_counts():
+    def dtypes(variable):
+        return [parent.dtype for parent in variable.node.distribution.parents]
+
+    assert dtypes(kg.normal(0, 2)) == [np.float64, np.float64]
+    assert dtypes(kg.gamma(2, 1)) == [np.float64, np.float64]
+    assert dtypes(kg.binomial(3, 1)) == [np.int64, np.float64]
+
+
 def test_shape_is_that_of_parameters_and_replicates():
     assert kg.normal(0, [1.0, 2.0]).shape == (2,)
     assert kg.normal(np.zeros((3, 1)), [1.0, 2.0]).shape == (3, 2)

@@ -124,6 +124,16 @@ def test_rosenbrocks_valley():
         assert fit.iterations < 150
 
 
+def test_a_simplex_that_has_converged_is_left():
+    options = {"optimizer": "nelder_mead", "initial": {"x": 0.0}}
+    model = kg.model(kg.normal(3, 1, name="x"))
+    fit = kg.opt(model, **options)
+    with pytest.warns(kg.ConvergenceWarning):
+        before = kg.opt(model, **options, max_iterations=fit.iterations - 1)
+    assert fit.converged
+    assert not before.converged
+
+
 @pytest.mark.parametrize("optimizer", ["lbfgs", "barzilai_borwein"])
 def test_the_best_of_many_starts_is_given(optimizer):
     model, starts = bimodal(), [{"x": -1.5}, {"x": 1.5}, {"x": -0.5}]

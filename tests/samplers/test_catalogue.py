@@ -127,6 +127,17 @@ def skewed() -> kg.Model:
 SKEWED = skewed()
 
 
+@pytest.mark.parametrize("integrator", ["leapfrog", "bcss3"])
+def test_hmc_keeps_single_precision(integrator):
+    with kg.precision("float32"):
+        x = kg.normal(0, 1, shape=2)
+        model = kg.model(x)
+    sampler = samplers.HMC(0.1, n_steps=3, integrator=integrator, tune=())
+    rows = kg.chain(model, sampler, seed=1).step(5)
+    assert rows.posterior["x"].dtype == np.float32
+    assert (np.abs(rows.sample_stats["energy_error"]) < 0.05).all()
+
+
 @pytest.mark.parametrize("beta", [0.25, 4.0])
 @pytest.mark.parametrize("kind", [samplers.HMC, samplers.MALA, samplers.RandomWalk, samplers.GHMC])
 @pytest.mark.slow

@@ -68,11 +68,12 @@ class Integrator:
 
     def step(self, sampler: Sampler, at: Point, p: Any, h: Any) -> tuple[Point, Any]:
         """One step of length h, inside of a sampler's step."""
-        p = p - self.kicks[0] * h * at.gradient
+        kicks, drifts = self.kicks.astype(p.dtype), self.drifts.astype(p.dtype)  # single stays so
+        p = p - kicks[0] * h * at.gradient
         if self.stages == 1:
             at = sampler.evaluate(at.q + h * p)
-            return at, p - self.kicks[1] * h * at.gradient
-        return _stages(sampler, at, p, h, self.drifts, self.kicks[1:])
+            return at, p - kicks[1] * h * at.gradient
+        return _stages(sampler, at, p, h, drifts, kicks[1:])
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Integrator) and other.stable_text == self.stable_text

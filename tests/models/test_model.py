@@ -295,3 +295,12 @@ def test_a_list_of_what_jax_traces_is_a_free_state():
     model = kg.model(s)
     gradient = jax.grad(lambda v: model.log_prob([v]))(0.5)
     np.testing.assert_allclose(gradient, model.gradient([0.5])[0], rtol=1e-6)
+
+
+def test_where_an_index_is_outside_the_gradient_is_nan_with_the_density():
+    x, s = kg.normal(0, 1, shape=3, name="x"), kg.normal(0, 1, name="s")
+    kg.observe(kg.data([1.0]), kg.normal(x[kg.floor(s).astype("int64")], 1.0))
+    model = kg.model(x, s)
+    np.testing.assert_allclose(model.gradient([0.1, 0.2, 0.3, 1.5]), [-0.1, 0.6, -0.3, -1.5])
+    assert np.isnan(model.log_prob([0.1, 0.2, 0.3, 7.5]))
+    assert np.isnan(model.gradient([0.1, 0.2, 0.3, 7.5])).all()

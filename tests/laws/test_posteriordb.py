@@ -16,6 +16,7 @@ from tests.laws import posteriors
 from tests.laws.helpers import assert_mean, assert_sd, ess, rhat
 
 import kinetograph as kg
+from kinetograph.kernels import noise as kernels
 
 Z = 5.0
 
@@ -166,12 +167,19 @@ def test_a_changed_prior_is_found():
 class Colder(kg.samplers.NUTS):
     """NUTS with momenta 10 % too small: it samples something a little too narrow."""
 
-    def begin(self, position, tuned, noise):
-        class Noise(type(noise)):
+    def kernel(self, space):
+        kernel = super().kernel(space)
+        begin = kernel.begin
+
+        class Noise(kernels.Noise):
             def normals(self, *args):
                 return 0.9 * super().normals(*args)
 
-        return super().begin(position, tuned, Noise(*noise))
+        def colder(moment, position):
+            return begin(moment._replace(noise=Noise(*moment.noise)), position)
+
+        kernel.begin = colder
+        return kernel
 
 
 def test_a_biased_sampler_is_found():

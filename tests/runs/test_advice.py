@@ -98,3 +98,11 @@ def test_a_quantity_that_never_moves_is_no_finding():
 def test_other_things_are_refused():
     with pytest.raises(TypeError, match=r"expected results of kg\.mcmc"):
         kg.diagnose(3)
+
+
+def test_a_chain_that_blew_up_is_told():
+    """The step is far beyond the limit of stability."""
+    x = kg.normal(0, 1, shape=2)
+    with pytest.warns(kg.SamplingWarning, match="have no finite log density, from draw"):
+        tree = run(kg.model(x), sampler=kg.samplers.SGLD(30.0), draws=1000, warmup=50, chains=2)
+    assert "not_finite" in {advice.kind for advice in kg.diagnose(tree)}

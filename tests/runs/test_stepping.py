@@ -64,7 +64,7 @@ def test_slots_and_hyper_parameters_can_be_set():
     chain.slots["p"] = -chain.slots["p"]
     chain.step(25)
     np.testing.assert_allclose(chain.q, start, rtol=1e-9, atol=1e-9)
-    chain.hyper["step_size"] = 1e-6
+    chain.hyper = {"step_size": 1e-6}
     before = chain.q
     chain.step()
     assert np.abs(chain.q - before).max() < 1e-4

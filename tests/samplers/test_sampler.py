@@ -324,6 +324,7 @@ def test_what_belongs_elsewhere_is_refused():
         lambda self, at: self.evaluate(at.q + count.assign_add(1.0)), kg.ModelError, "as a slot"
     )
     failing(lambda self, at: self.record("a b", 1.0) or at, ValueError, "must be a word")
+    failing(lambda self, at: self.record("lp", 1.0) or at, ValueError, "choose another name")
     with pytest.raises(kg.ModelError, match=r"inside of `init` and `step`"):
         GLA2().noise("O")
     with pytest.raises(NotImplementedError, match="write `def step"):

@@ -8,6 +8,7 @@ import math
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.custom_derivatives import SymbolicZero
 
 from . import integers
 from .derivative_rules import derivative, derivatives, partials
@@ -254,9 +255,24 @@ def arctan2(y, x):
     return jnp.arctan2(y, x)
 
 
-@partials(lambda x, y: 1 / y, lambda x, y: -divide(x, y) * (1 / y))
+@jax.custom_jvp
 def _quotient(x, y):
     return jnp.true_divide(x, y)
+
+
+def _quotient_rule(primals, tangents):
+    """(dx - (x / y) dy) / y: what comes back is divided before it meets x / y, often huge."""
+    (x, y), (by_x, by_y) = primals, tangents
+    out = _quotient(x, y)
+    total = jnp.zeros_like(out)
+    if not isinstance(by_x, SymbolicZero):
+        total = total + by_x
+    if not isinstance(by_y, SymbolicZero):
+        total = total - out * by_y
+    return out, _quotient(total, y)
+
+
+_quotient.defjvp(_quotient_rule, symbolic_zeros=True)
 
 
 def divide(x, y):

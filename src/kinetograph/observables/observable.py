@@ -85,6 +85,9 @@ def as_observables(given: Any) -> tuple[Observable, ...]:
     found = [item if isinstance(item, Observable) else observable(item) for item in items]
     names = [item.name for item in found]
     for name in names:
+        if name in ("lp", "step_size", "chain", "draw"):
+            raise ValueError(f"observables: {name!r} is what results call something else")
+    for name in names:
         if names.count(name) > 1:
             raise ValueError(f"observables: {name!r} is given twice")
     return tuple(found)

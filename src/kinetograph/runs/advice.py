@@ -27,7 +27,7 @@ class SamplingWarning(KinetographWarning):
 class Advice:
     """One finding: its kind, how many draws or quantities it concerns, and what to do."""
 
-    kind: str  # "divergences", "tree_depth", "rhat" or "ess"
+    kind: str  # "not_finite", "divergences", "tree_depth", "rhat" or "ess"
     count: int
     message: str
 
@@ -45,7 +45,9 @@ def _names(posterior: Any, bad: dict[str, np.ndarray], badness: dict[str, np.nda
 
 
 def diagnose(tree: Any) -> list[Advice]:
-    """Findings about a run: divergences, saturated trees, R-hat above 1.01, low effective size.
+    """Findings about a run: draws without a density, divergences, saturated trees, R-hat, ESS.
+
+    R-hat should be at most 1.01, the effective sample size at least 100 a chain.
 
     Parameters
     ----------
@@ -69,11 +71,28 @@ def diagnose(tree: Any) -> list[Advice]:
     from .results import check_tree
 
     posterior = check_tree(tree, "diagnose")
-    found = _divergences(tree) + _depth(tree)
+    found = _not_finite(tree) + _divergences(tree) + _depth(tree)
     draws = {str(n): v.values for n, v in posterior.data_vars.items() if v.size}
     if posterior.sizes["draw"] >= 4:
         found += _convergence(posterior, draws)
     return found
+
+
+def _not_finite(tree: Any) -> list[Advice]:
+    """Draws at which the log density is no finite number: a step that blew up, say."""
+    density = tree["sample_stats"].dataset.get("lp") if "sample_stats" in tree else None
+    if density is None or density.values.size == 0 or np.isfinite(density.values).all():
+        return []
+    bad = ~np.isfinite(density.values)
+    bad = bad.reshape((*bad.shape[:2], -1)).any(-1)
+    count, chain = int(bad.sum()), int(bad.any(1).argmax())
+    draw = int(bad[chain].argmax())
+    message = (
+        f"{count} of {bad.size} draws have no finite log density, from draw {draw} of chain "
+        f"{chain} on: a step that is too long for the target makes a chain grow without bound. "
+        "Take a smaller step_size; the draws of such a chain are of no use."
+    )
+    return [Advice("not_finite", count, message)]
 
 
 def _divergences(tree: Any) -> list[Advice]:

@@ -1,6 +1,6 @@
 """`kg.chain`: one chain, stepped by hand, by the same program as a run's."""
 
-from collections.abc import Callable, Iterator, MutableMapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from typing import Any, NamedTuple
 
 import jax
@@ -40,7 +40,9 @@ class _Values(MutableMapping[str, Any]):
         self._what, self._get, self._put = what, get, put
 
     def __getitem__(self, name: str) -> np.ndarray:
-        return np.array(self._known(name))
+        array = np.array(self._known(name))
+        array.setflags(write=False)  # a copy: what is written into it would be lost
+        return array
 
     def _known(self, name: str) -> np.ndarray:
         held = self._get()
@@ -80,8 +82,6 @@ class Chain:
     ----------
     state
         All that the chain is, a tree of arrays: kept and set again, it goes on from there.
-    slots, hyper
-        The sampler's slots and hyper-parameters, by name; both may be set.
     """
 
     def __init__(self, program: Program, key: np.ndarray, start: Any, warmup: int) -> None:
@@ -90,8 +90,6 @@ class Chain:
         with x64():
             self._data = jax.device_put(program.model.argument_values)
         self.state: ChainState = self._found(start)
-        self.slots = _Values("slot", lambda: self.state.slots, self._set_slots)
-        self.hyper = _Values("hyper-parameter", lambda: self.state.hyper, self._set_hyper)
         if warmup:
             self._run(warmup)
 
@@ -105,6 +103,24 @@ class Chain:
             raise explain_failure(program.model, [running], free is not None)
         state: ChainState = jax.device_get(running.state)
         return state
+
+    @property
+    def slots(self) -> MutableMapping[str, Any]:
+        """The sampler's slots, by name; each may be set, and so may several at once."""
+        return _Values("slot", lambda: self.state.slots, self._set_slots)
+
+    @slots.setter
+    def slots(self, values: Mapping[str, Any]) -> None:
+        self.slots.update(values)
+
+    @property
+    def hyper(self) -> MutableMapping[str, Any]:
+        """The values of the hyper-parameters, by name; each may be set, or several at once."""
+        return _Values("hyper-parameter", lambda: self.state.hyper, self._set_hyper)
+
+    @hyper.setter
+    def hyper(self, values: Mapping[str, Any]) -> None:
+        self.hyper.update(values)
 
     def _set_slots(self, slots: dict[str, Any]) -> None:
         self.state = self.state._replace(slots=slots)

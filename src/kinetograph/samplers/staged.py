@@ -33,6 +33,7 @@ from .sampler import HERE, Point, Sampler
 __all__ = ["StagedKernel"]
 
 ACCEPTANCE, DIVERGING = "acceptance_rate", "diverging"
+RESERVED = ("lp", "step_size", "chain", "draw")
 
 
 class _Evaluating(threading.local):
@@ -165,6 +166,10 @@ class Session:
         """Keep a value for the record."""
         if not isinstance(name, str) or not name.isidentifier():
             raise ValueError(f"record: the name must be a word, got {name!r} at {site_of(here())}")
+        if name in RESERVED:
+            raise ValueError(
+                f"record: {name!r} is what results call something else; choose another"
+            )
         node = as_node(value, "record")
         kind = node.dtype.kind
         dtype = self.space.dtype if kind == "f" else np.dtype(bool if kind == "b" else np.int64)

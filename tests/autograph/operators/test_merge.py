@@ -92,6 +92,8 @@ def test_undefined_in_both():
 
 
 def test_blanks():
-    assert [blank(v) for v in (3, 2.5, True, "text", None)] == [0, 0.0, False, "text", None]
+    assert [blank(v) for v in (3, True, "text", None)] == [0, False, "text", None]
+    assert np.isnan(blank(2.5))
+    assert np.isnan(blank(kg.placeholder((2,), name="y"))).all()
     made = blank(kg.placeholder((2, 3), dtype=int, name="x"))
     assert (made.shape, made.dtype, made.any()) == ((2, 3), "int64", np.False_)

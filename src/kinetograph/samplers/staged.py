@@ -167,9 +167,7 @@ class Session:
         if not isinstance(name, str) or not name.isidentifier():
             raise ValueError(f"record: the name must be a word, got {name!r} at {site_of(here())}")
         if name in RESERVED:
-            raise ValueError(
-                f"record: {name!r} is what results call something else; choose another"
-            )
+            raise ValueError(f"record: {name!r} is something else in results; choose another name")
         node = as_node(value, "record")
         kind = node.dtype.kind
         dtype = self.space.dtype if kind == "f" else np.dtype(bool if kind == "b" else np.int64)

@@ -69,7 +69,7 @@ class Derivative(Control):
             operands = (part.outputs[0], xs[place])
         return Call(self.operation.name, operands, ("",) * len(operands))
 
-    def compute(self, tensors: list[Any], scope: Scope, used: Places | None = None) -> list[Any]:
+    def compute(self, tensors: list[Any], scope: Scope) -> list[Any]:
         """The derivatives."""
         (part,) = self.subgraphs
         count, size = self.count, len(part.inputs)

@@ -5,7 +5,7 @@ evaluated on concrete values, with `Scope(eager=True)`, it is a reference interp
 by node and through branches and loops as Python does.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -190,7 +190,7 @@ def lower_node(
     if sides is not None:
         tensors = sides.operands(node, tensors)
     if isinstance(node, Control) and node.tracks:
-        return node.compute(tensors, scope, None if sides is None else sides.surely_used(node))
+        return node.compute(tensors, scope)
     tensors = list(map(read, tensors))
     if isinstance(node, (Control, Effect)):
         return node.compute(tensors, scope)
@@ -235,12 +235,10 @@ def evaluate(
     environment: Environment,
     define: Callable[[Node, Environment], Any] | None = None,
     scope: Scope | None = None,
-    late: Collection[Node] = (),
 ) -> Environment:
     """Add the tensors of `nodes`, and of all they need, to the environment.
 
     `define` gives the tensors of nodes that are neither operations nor data nor already present.
-    `late` are those of the nodes whose users tell whether they took part; these may be `Tracked`.
     """
     from .sides import Sides
 
@@ -252,11 +250,11 @@ def evaluate(
     if first:
         order = ancestors((*first, *order), stop=environment.__contains__)
     new = [n for n in order if n not in environment]
-    sides = Sides.among(new, nodes, environment, scope.modes, late)
+    sides = Sides.among(new, nodes, environment, scope.modes, scope.live)
     if sides is not None:
         sides.prepare(
             environment,
-            lambda needed, late: evaluate(needed, environment, define, scope, late),
+            lambda needed: evaluate(needed, environment, define, scope),
             lambda node, values: lower_node(node, values, replace(scope, watch=None)),
         )
     groups: Groups = {}
@@ -285,9 +283,7 @@ def evaluate(
         if scope.watch is not None:
             scope.watch.seen(node, environment)
     if sides is not None:
-        environment.update((node, sides.told(node, environment[node])) for node in late)
         for node in sides.masked():
-            if node not in late:
-                environment.pop(node, None)
-    environment.update((node, read(environment[node])) for node in nodes if node not in late)
+            environment.pop(node, None)
+    environment.update((node, read(environment[node])) for node in nodes)
     return environment

@@ -8,10 +8,6 @@ told the way a cotangent goes. Beside such a value goes a token, a number 0:
     outside   value, token = track(x), then root = sqrt(value): `hand(root, token)` goes in
     inside    read(...) where it is read; passed on unread, it stays as it is
 
-So it is with what a branch or loop computes and hands out, or on to its next trip, where it may
-stay unread: the result comes with a token, which goes to what it was computed from inside. Which
-results need one is found in `control.told`.
-
 The cotangent of the token counts the readings through which a cotangent came back, and `track`
 hands that of its value on where there was one, and 0 where there was none. All is the identity
 but for reverse derivatives.
@@ -22,7 +18,7 @@ that came back: what took part in one order takes part in those around it.
 
 import functools
 import operator
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import jax
@@ -31,19 +27,7 @@ import numpy as np
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
-__all__ = [
-    "TRACK",
-    "Tracked",
-    "apart",
-    "carried_on",
-    "hand",
-    "in_rows",
-    "joined",
-    "no_token",
-    "plain",
-    "read",
-    "track",
-]
+__all__ = ["TRACK", "Tracked", "carried_on", "hand", "no_token", "plain", "read", "track"]
 
 
 class Tracked(NamedTuple):
@@ -71,24 +55,6 @@ def carried_on(tensor: Any, tracked: bool) -> Any:
     if not tracked:
         return read(tensor)
     return tensor if isinstance(tensor, Tracked) else Tracked(tensor, no_token())
-
-
-def apart(tensors: Iterable[Any], token: Any) -> list[Any]:
-    """What all rows or trips are given, told by each of them for itself: the token is its own."""
-    return [
-        Tracked(t, token) if not isinstance(t, Tracked) and t.dtype.kind == "f" else t
-        for t in tensors
-    ]
-
-
-def joined(tensor: Any) -> Any:
-    """Rows, of which each has a token, as a value with one token."""
-    return Tracked(tensor.value, tensor.token.sum(0)) if isinstance(tensor, Tracked) else tensor
-
-
-def in_rows(tensors: Sequence[Any]) -> Any:
-    """Values, or values that are all tracked, as the rows of one."""
-    return joined(jax.tree.map(lambda *rows: jnp.stack(list(map(jnp.asarray, rows))), *tensors))
 
 
 def plain(tensor: Any) -> Any:

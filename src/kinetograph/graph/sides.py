@@ -1,7 +1,7 @@
 """What is computed for one side of a `where` has a derivative only where that side is taken.
 
-So has what is computed outside of branches and loops and read in them alone, and what is computed
-in them for results that nobody reads: the readers tell in the backward pass (see `participation`).
+So has what is computed outside of branches and loops and read in them alone: they tell in the
+backward pass what they read (see `participation`).
 
 `where(x > 0, sqrt(x), 0)` sends a cotangent of 0 into the root where x <= 0, and 0 times the
 infinite slope there is NaN. So what a side is computed from is seen by it through
@@ -15,7 +15,7 @@ edge between operations that are not active in the same places carries the choic
 above it can have made more of the cotangent 0 than 0.
 """
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -24,7 +24,7 @@ import numpy as np
 
 from .elementwise import CAST, ELEMENTWISE, STOP_GRADIENT, WHERE
 from .node import PART, Apply, Data, Node
-from .participation import Tracked, hand, plain, track
+from .participation import Tracked, hand, track
 
 if TYPE_CHECKING:
     from .control.liveness import Places
@@ -60,8 +60,8 @@ class Sides:
     modes
         The derivatives that are being taken; see `control.derivable`. In reverse ones branches and
         loops are asked what took part.
-    late
-        Those that are wanted by others who tell whether they took part.
+    live
+        Which results of branches and loops take part in them; None for all.
     """
 
     def __init__(
@@ -70,17 +70,17 @@ class Sides:
         wanted: Iterable[Node],
         tracked: Iterable[Node],
         modes: Sequence[str],
-        late: Collection[Node] = (),
+        live: "Mapping[Any, Places] | None",
     ) -> None:
         self.order = order
         self.inside = set(order)
         self.tracked = set(tracked)
         self.late = REVERSE in modes
         self.again = len(modes) > 1
-        self._used_results: dict[Node, set[int]] = {}  # of branches and loops, whatever is taken
+        self.live = live
         self._sure: dict[Node, Places] = {}
         self.cone = self._conditions()
-        self.paths = self._paths(set(wanted).difference(late), late)
+        self.paths = self._paths(set(wanted))
         self.edges = self._edges()
         self.tokens: dict[Node, dict[int, Any]] = {}  # of what a node is computed from
         self._taken: dict[tuple[Paths, tuple[int, ...]], Any] = {}
@@ -92,16 +92,16 @@ class Sides:
         wanted: Iterable[Node],
         environment: dict[Node, Any],
         modes: Sequence[str],
-        late: Collection[Node] = (),
+        live: "Mapping[Any, Places] | None",
     ) -> "Sides | None":
         """Those of the nodes; None if there are none to care for."""
         reverse = REVERSE in modes
-        if not (late or any(_is(n, WHERE) or (reverse and _tracks(n)) for n in order)):
+        if not any(_is(n, WHERE) or (reverse and _tracks(n)) for n in order):
             return None
         parents = {p for n in order for p in n.parents}
         tracked = [n for n in parents if isinstance(environment.get(n), Tracked)]
-        sides = Sides(order, wanted, tracked, modes, late)
-        return sides if sides.edges or reverse else None
+        sides = Sides(order, wanted, tracked, modes, live)
+        return sides if sides.edges else None
 
     def masked(self) -> list[Node]:
         """What is active in some places only: nobody else may use it."""
@@ -115,9 +115,9 @@ class Sides:
                 found.update(node.parents)
         return found & self.inside
 
-    def _paths(self, wanted: set[Node], late: Iterable[Node]) -> dict[Node, Paths]:
+    def _paths(self, wanted: set[Node]) -> dict[Node, Paths]:
         """Where each node that can be active in some places only is active."""
-        used: dict[Node, set[Path]] = {node: {((node, LATE),)} for node in late}
+        used: dict[Node, set[Path]] = {}
         paths: dict[Node, Paths] = {}
         self.used = used  # where the users of a node are
         for node in reversed(self.order):
@@ -125,8 +125,6 @@ class Sides:
                 continue  # no derivative goes through it
             own = ALWAYS if node in wanted else _united(used.get(node, ()))
             if not isinstance(node, Apply) or node.operation is PART:
-                if isinstance(node, Apply) and self.late and _tracks(node.parents[0]):
-                    self._note_result(node, own)
                 own = ALWAYS
             elif not node.operation.elementwise:
                 wheres = (w for path in own for w, side in path if side != LATE)
@@ -138,13 +136,6 @@ class Sides:
                     continue
                 used.setdefault(parent, set()).update(self._handed(own, node, i))
         return paths
-
-    def _note_result(self, part: Apply, paths: Paths) -> None:
-        """A result of a branch or loop is used on these paths."""
-        if paths == ALWAYS:
-            self._used_results.setdefault(part.parents[0], set()).add(part.attributes["place"])
-        else:
-            self.tracked.add(part)
 
     def _edges(self) -> dict[tuple[Node, int], Paths]:
         """The operands that are to be chosen, by the node and their place, and where."""
@@ -180,17 +171,14 @@ class Sides:
 
     def _surely_reads(self, node: Any) -> "Places":
         if node not in self._sure:
-            self._sure[node] = frozenset(node.surely_reads(self.surely_used(node)))
+            live = None if self.live is None else self.live.get(node, frozenset())
+            self._sure[node] = frozenset(node.surely_reads(live))
         return self._sure[node]
-
-    def surely_used(self, node: Any) -> "Places | None":
-        """The results of a branch or loop that are used whatever is taken; None: nobody asks."""
-        return frozenset(self._used_results.get(node, ())) if self.late else None
 
     def prepare(
         self,
         environment: dict[Node, Any],
-        evaluate: Callable[[Iterable[Node], Collection[Node]], Any],
+        evaluate: Callable[[Iterable[Node]], Any],
         lower: Callable[[Apply, dict[Node, Any]], Any],
     ) -> None:
         """Compute the conditions, for their values alone, before what depends on them.
@@ -203,9 +191,8 @@ class Sides:
         for node in reversed(self.order):
             if node in cone and _is_plain(node):
                 cone.update(node.parents)
-        needed = [n for n in self.order if n in cone and not _is_plain(n)]
-        evaluate(needed, [n for n in needed if n in self.tracked])
-        self._values = {n: plain(environment[n]) for n in cone if n in environment}
+        evaluate([n for n in self.order if n in cone and not _is_plain(n)])
+        self._values = {n: environment[n] for n in cone if n in environment}
         for node in self.order:
             if node in cone and node not in self._values:
                 assert isinstance(node, Apply)
@@ -214,7 +201,7 @@ class Sides:
     def operands(self, node: Node, tensors: list[Any]) -> list[Any]:
         """The tensors of a node's parents as the node may see them."""
         if _tracks(node):
-            return list(map(self.told, node.parents, tensors))
+            return list(map(self._with_tokens, node.parents, tensors))
         if self.paths.get(node, ALWAYS) == ALWAYS and not _is(node, WHERE):
             return tensors  # the usual case
         tokens = {k: token for p in node.parents for k, token in self.tokens.get(p, {}).items()}
@@ -228,8 +215,8 @@ class Sides:
             self.tokens[node] = tokens
         return chosen
 
-    def told(self, node: Node, tensor: Any) -> Any:
-        """What is given to branches, loops and others who tell whether it took part."""
+    def _with_tokens(self, node: Node, tensor: Any) -> Any:
+        """What a branch or loop is given, to tell whether it took part."""
         tokens = self.tokens.get(node)
         return hand(tensor, tokens.values(), self.again) if tokens else tensor
 
@@ -278,13 +265,15 @@ class Sides:
         return whole.reshape(whole.shape[ndim - len(shape) :])
 
 
-def surely_read(nodes: Sequence[Node], outputs: Iterable[Node]) -> set[Node]:
+def surely_read(
+    nodes: Sequence[Node], outputs: Iterable[Node], live: "Mapping[Any, Places]"
+) -> set[Node]:
     """Whose value is used whatever sides, branches and loops are taken among the nodes.
 
     To be passed on unchanged, as an output, is no use.
     """
     wanted = [node for node in outputs if isinstance(node, Apply)]
-    sides = Sides(nodes, wanted, (), (REVERSE,))
+    sides = Sides(nodes, wanted, (), (REVERSE,), live)
     return {node for node, paths in sides.used.items() if _united(paths) == ALWAYS}
 
 
@@ -330,12 +319,11 @@ def _united(paths: Iterable[Path]) -> Paths:
             path = tuple(outer)
             found.add(path)
     found = {p for p in found if not any(p[:n] in found for n in range(len(p)))}
-    several = {path for path in found if len(path) != 1 or path[0][1] != LATE}
-    if len(several) > MOST:
+    if len(found) > MOST:
         common: Path = ()
-        for steps in zip(*several, strict=False):
+        for steps in zip(*found, strict=False):
             if len(set(steps)) > 1:
                 break
             common = (*common, steps[0])
-        found = found - several | {common} if common else {common}
+        found = {common}
     return frozenset(found)

@@ -12,7 +12,7 @@ from ..elementwise import as_node
 from ..errors import ModelError, ShapeError
 from ..lower import Scope, Trips
 from ..node import Node, Operation
-from ..participation import Tracked, apart, carried_on, in_rows, joined, read
+from ..participation import read
 from .contexts import BatchContext
 from .forms import arriving
 from .liveness import Places
@@ -21,7 +21,6 @@ from .rollback import aside
 from .state import current_versions
 from .structure import flatten
 from .subgraph import Control, Subgraph
-from .told import uncertain
 from .variables import names_of_parameters
 
 if TYPE_CHECKING:
@@ -79,39 +78,32 @@ class Batch(Control):
         found = self.subgraphs[0].surely_read(places) if self.size_of_batch else frozenset()
         return found | frozenset(range(self.rows))
 
-    def compute(self, tensors: list[Any], scope: Scope, used: Places | None = None) -> list[Any]:
+    def compute(self, tensors: list[Any], scope: Scope) -> list[Any]:
         """The results of all rows."""
         (body,) = self.subgraphs
         rows, captures = list(map(read, tensors[: self.rows])), tensors[self.rows :]
-        late: Places = frozenset()
-        if used is not None:
-            given = [i for i, t in enumerate(tensors) if i >= self.rows and isinstance(t, Tracked)]
-            late = uncertain(body, frozenset(range(len(body.outputs))) - used, given)
         if scope.eager or self.size_of_batch == 0:
             each = [
-                body.compute((*(r[i] for r in rows), *captures), scope, None, late)
+                body.compute((*(r[i] for r in rows), *captures), scope)
                 for i in range(self.size_of_batch)
             ]
             return [
-                in_rows([carried_on(outputs[i], i in late) for outputs in each])
+                jnp.stack([jnp.asarray(read(outputs[i])) for outputs in each])
                 if each
                 else jnp.zeros((0, *node.shape), node.dtype)
                 for i, node in enumerate(body.outputs)
             ]
 
         loops = scope.reporting(body)
-        tokens = jnp.zeros(self.size_of_batch, np.float32)
 
-        def one(token: Any, *rows: Any) -> Any:
+        def one(*rows: Any) -> Any:
             inner = scope.inside()
-            outer = apart(captures, token) if used is not None and (late or body.asks) else captures
-            outputs = body.compute((*rows, *outer), inner, scope.live_places(self), late)
-            results = tuple(carried_on(t, i in late) for i, t in enumerate(outputs))
-            return results, inner.reports(loops)
+            outputs = body.compute((*rows, *captures), inner, scope.live_places(self))
+            return tuple(map(read, outputs)), inner.reports(loops)
 
-        results, reports = jax.vmap(one)(tokens, *map(jnp.asarray, rows))
+        results, reports = jax.vmap(one)(*map(jnp.asarray, rows))
         scope.receive(loops, [Trips(*(x.max(0) for x in trips)) for trips in reports])
-        return list(map(joined, results))
+        return list(results)
 
 
 BATCH = Operation("vmap", lambda *tensors: None)

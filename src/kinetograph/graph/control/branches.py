@@ -20,7 +20,7 @@ from ..errors import ShapeError, SymbolicError
 from ..lower import Scope
 from ..messages import describe
 from ..node import Apply, Data, Inner, Node, Operation
-from ..participation import Tracked, carried_on, read
+from ..participation import Tracked, read
 from ..shaping import reshape
 from .contexts import CondContext
 from .forms import arriving, of_type
@@ -29,7 +29,6 @@ from .results import Returned, check_function, collect, common_dtype, converted,
 from .results import wrap_parts as _wrap_parts
 from .rollback import aside
 from .subgraph import Control, Subgraph
-from .told import uncertain
 
 if TYPE_CHECKING:
     from ..representations import Forms
@@ -87,21 +86,19 @@ class Cond(Control):
             node = Cond(self.parents[0], list(captures), branches, contexts, places)
         return node.part(0, found[0].shape, found[0].dtype)
 
-    def compute(self, tensors: list[Any], scope: Scope, used: Places | None = None) -> list[Any]:
+    def compute(self, tensors: list[Any], scope: Scope) -> list[Any]:
         """The results of the branch that is taken."""
         index, *captures = read(tensors[0]), *tensors[1:]
         live = scope.live_places(self)
-        late = self._late(captures, used)
         if scope.eager:
             taken = int(np.clip(int(index), 0, len(self.subgraphs) - 1))
             inputs = [captures[place] for place in self.places[taken]]
-            results = self.subgraphs[taken].compute(inputs, scope, None, late)
-            return [carried_on(result, i in late) for i, result in enumerate(results)]
+            return list(map(read, self.subgraphs[taken].compute(inputs, scope)))
         loops = scope.reporting(*self.subgraphs)
         choice = jnp.clip(jnp.asarray(index, np.int64), 0, len(self.subgraphs) - 1).astype(np.int32)
 
         if any(isinstance(t, Tracked) for t in captures):
-            readers = self._readers(live if used is None else used)
+            readers = self._readers(live)
             captures = [
                 read(t, functools.reduce(operator.or_, (choice == n for n in readers[place])))
                 if isinstance(t, Tracked) and place in readers
@@ -117,9 +114,8 @@ class Cond(Control):
                 active = taken if scope.active is None else taken & scope.active
                 inner = scope.inside(active=active)
                 inputs = [captures[place] for place in places]
-                results = subgraph.compute(inputs, inner, live, late)
-                results = tuple(carried_on(r, i in late) for i, r in enumerate(results))
-                return results, inner.reports(loops)
+                results = subgraph.compute(inputs, inner, live)
+                return tuple(map(read, results)), inner.reports(loops)
 
             return compute
 
@@ -127,17 +123,6 @@ class Cond(Control):
         results, reports = lax.switch(choice, branches, choice, captures)
         scope.receive(loops, reports)
         return list(results)
-
-    def _late(self, captures: Sequence[Any], used: Places | None) -> Places:
-        """The results that must be told whether they took part."""
-        if used is None:
-            return frozenset()
-        places = frozenset(range(len(self.subgraphs[0].outputs))) - used
-        late: Places = frozenset()
-        for subgraph, own in zip(self.subgraphs, self.places, strict=True):
-            given = [i for i, place in enumerate(own) if isinstance(captures[place], Tracked)]
-            late |= uncertain(subgraph, places, given)
-        return late
 
     def _readers(self, live: Places | None) -> dict[int, set[int]]:
         """The branches that read a capture, of those that are read in any case where they are."""

@@ -25,7 +25,6 @@ from .forms import Growth
 from .liveness import Places
 from .rollback import aside
 from .subgraph import Looping, Subgraph
-from .told import passed_on, surely_used, told_in_trips
 
 if TYPE_CHECKING:
     from ..representations import Forms
@@ -126,17 +125,17 @@ class While(Looping):
         carried, captures = self.live_variables(places)
         return (*carried, *(self.carried + i for i in captures))
 
-    def compute(self, tensors: list[Any], scope: Scope, used: Places | None = None) -> list[Any]:
+    def compute(self, tensors: list[Any], scope: Scope) -> list[Any]:
         """The loop variables after the last trip, and what else the loop gives."""
         if REVERSE not in scope.modes or self.grad == "forward":
-            tensors, used = list(map(read, tensors)), None
+            tensors = list(map(read, tensors))
         elif self.grad == "none":
             tensors = list(map(plain, tensors))
         carried, rest = tensors[: self.carried], tensors[self.carried :]
         captures, bound = rest[: self._captures], list(map(plain, rest[self._captures :]))
         limit = bound[0] if bound else FOREVER if self.bound is None else self.bound
         if scope.eager:
-            return self._interpret(carried, captures, int(limit), scope, used)
+            return self._interpret(carried, captures, int(limit), scope)
         live = self.live_variables(scope.live_places(self))[0] if scope.modes else frozenset()
         if scope.modes and (self.grad == "none" or not live):
             carried, captures = (
@@ -144,8 +143,7 @@ class While(Looping):
                 for part in (carried, captures)
             )
             scope = replace(scope, modes=(), anchors=(), live=None, recorded=False)
-            used = None
-        return _Lowered(self, scope, live, used).results(carried, captures, limit)
+        return _Lowered(self, scope, live).results(carried, captures, limit)
 
     def form(self, place: int, kind: str, forms: "Forms") -> Node | None:
         """Another form of a loop variable after the last trip."""
@@ -175,21 +173,10 @@ class While(Looping):
         return node.part(growth.variables, growth.wanted.shape, growth.wanted.dtype)
 
     def _interpret(
-        self,
-        carried: list[Any],
-        captures: list[Any],
-        limit: int,
-        scope: Scope,
-        used: Places | None,
+        self, carried: list[Any], captures: list[Any], limit: int, scope: Scope
     ) -> list[Any]:
         """The loop as Python would run it."""
         predicate, body = self.subgraphs
-        late: Places = frozenset()
-        if used is not None and self.grad != "none":
-            inputs = enumerate([*carried, *captures])
-            given = [i for i, t in inputs if isinstance(t, Tracked)]
-            places = frozenset(range(self.carried))
-            late = told_in_trips(body, used, places, given, self.carried)
         if self.grad == "none":
             carried, captures = (list(map(lax.stop_gradient, part)) for part in (carried, captures))
 
@@ -203,7 +190,7 @@ class While(Looping):
         more, carried = judge(list(carried))
         while more and trips < limit:
             with scope.within(f"trip {trips} of {self.title}"):
-                carried = list(body.compute((*carried, *captures), scope, None, late))
+                carried = list(body.compute((*carried, *captures), scope))
                 more, carried = judge(carried)
             trips += 1
         truncated = more and trips >= limit
@@ -251,8 +238,8 @@ class _Lowered:
     carried with its token, and so is one that it can become.
     """
 
-    def __init__(self, node: While, scope: Scope, live: Places, used: Places | None) -> None:
-        self.node, self.scope, self.live, self.used = node, scope, live, used
+    def __init__(self, node: While, scope: Scope, live: Places) -> None:
+        self.node, self.scope, self.live = node, scope, live
         self.predicate, self.body = node.subgraphs
         self.live_judged = frozenset(1 + i for i, place in enumerate(node.judging) if place in live)
         self.inner = scope.reporting(self.predicate, self.body)
@@ -266,11 +253,7 @@ class _Lowered:
         self.captured = len(leaves)
         count = node.carried
         tracked = [i for i, t in enumerate([*carried, *captures]) if isinstance(t, Tracked)]
-        self.late: Places = frozenset()
-        if self.used is not None:
-            used = self.used & self.live
-            self.late = told_in_trips(self.body, used, self.live, tracked, count)
-        self.tracked = passed_on(self.body, {*tracked, *self.late}, count) & self.live
+        self.tracked = self.body.passed_on(tracked, count) & self.live
         self.width = count + len(self.tracked)
         values, verdict, reports = self._judged(scope, carried, outer, None)
         state = (*values, *verdict, *reports)
@@ -316,8 +299,7 @@ class _Lowered:
     ) -> tuple[list[Any], list[Any]]:
         """What goes in, with the answer whether it takes part, where that is known beforehand.
 
-        What every trip reads takes part if there is one. Of a body without infinite slopes so does
-        what the last trip reads for nothing: loops of smooth operations need no tokens then.
+        What every trip reads takes part if there is one.
         """
         inputs = [*carried, *captures]
         if self.carries_verdict or not any(isinstance(t, Tracked) for t in inputs):
@@ -327,11 +309,9 @@ class _Lowered:
         first = first & (jnp.asarray(limit) > 0)
         if self.scope.active is not None:
             first = first & self.scope.active
-        used = self.used or frozenset()
-        steep = bool(self.body.steep)
-        sure = surely_used(self.body, used, len(carried)) if steep else self.live
-        for i in self.body.surely_read(sure):
-            given = i < len(carried) and i in used
+        results = self.scope.live_places(self.node)
+        for i in self.body.surely_read(self.live):
+            given = i < len(carried) and (results is None or i in results)
             inputs[i] = read(inputs[i], np.bool_(True) if given else first)
         return inputs[: len(carried)], inputs[len(carried) :]
 
@@ -373,7 +353,7 @@ class _Lowered:
     ) -> tuple[tuple[Any, ...], tuple[()]]:
         scope = self.scope.inside(modes=modes, anchors=outer[self.captured :], active=alive)
         inputs = self._inputs(self._values(state), outer)
-        carried = self.body.compute(inputs, scope, self.live, self.late)
+        carried = self.body.compute(inputs, scope, self.live)
         flat = state[self.width + self.carries_verdict :]
         reports = [flat[i : i + 3] for i in range(0, len(flat), 3)]
         scope.receive(self.inner, reports)

@@ -14,7 +14,7 @@ from ..errors import ShapeError
 from ..lower import Scope
 from ..messages import describe
 from ..node import CURRENT, Inner, Node, Operation
-from ..participation import Tracked, apart, carried_on, in_rows, joined, plain, read
+from ..participation import Tracked, carried_on, plain, read
 from .contexts import ScanContext
 from .forms import Growth
 from .liveness import Places
@@ -22,7 +22,6 @@ from .results import Returned, check_function, collect, place_text, wrap_parts
 from .rollback import aside
 from .structure import Pattern, flatten
 from .subgraph import Control, Subgraph
-from .told import passed_on, read_in_trips, told_in_trips
 from .variables import Variables, grown, match_result, names_of_parameters, read_variables
 
 if TYPE_CHECKING:
@@ -88,34 +87,25 @@ class Scan(Control):
 
     def surely_reads(self, places: Places | None) -> Iterable[int]:
         """What each trip reads, if there is one."""
-        (body,) = self.subgraphs
-        used = frozenset(range(len(body.outputs))) if places is None else places
-        return read_in_trips(body, used, self.carried, self.length)
+        return self.subgraphs[0].surely_read(self.live_outputs(places)) if self.length else ()
 
-    def compute(self, tensors: list[Any], scope: Scope, used: Places | None = None) -> list[Any]:
+    def compute(self, tensors: list[Any], scope: Scope) -> list[Any]:
         """The carry after the last row, and the stacked results."""
         (body,) = self.subgraphs
         live = self.live_outputs(scope.live_places(self)) if scope.modes else frozenset()
-        tracked = frozenset(i for i, t in enumerate(tensors) if isinstance(t, Tracked))
+        tracked = {i for i, t in enumerate(tensors) if isinstance(t, Tracked)}
         if tracked and self.length:
-            surely = frozenset(self.surely_reads(used))
+            surely = body.surely_read(live)
             tensors = [read(t) if i in surely else t for i, t in enumerate(tensors)]
             tracked -= surely
-        tracked -= frozenset(range(self.carried, self.carried + self.rows))
-        late: Places = (
-            frozenset() if used is None else told_in_trips(body, used, live, tracked, self.carried)
-        )
-        tracked = late | (passed_on(body, tracked | late, self.carried) & live)
+        tracked = body.passed_on(tracked, self.carried) & live
         carry = tensors[: self.carried]
         rows = [jnp.asarray(read(t)) for t in tensors[self.carried : self.carried + self.rows]]
         captures = tensors[self.carried + self.rows :]
         if scope.eager:
-            return self._interpret(carry, rows, captures, scope, late, tracked)
+            return self._interpret(carry, rows, captures, scope)
 
         loops = scope.reporting(body)
-        # JAX takes out of the loop what is the same in all trips, in derivatives of derivatives.
-        again = used is not None and len(scope.modes) > 1 and bool(late or body.asks)
-        tokens = np.zeros((self.length,), np.float32) if again else None
 
         def settled(outputs: Sequence[Any]) -> list[Any]:
             if not scope.modes:
@@ -127,20 +117,19 @@ class Scan(Control):
                 for i, x in enumerate(outputs)
             ]
 
-        def turn(state: Any, given: Any) -> Any:
-            (carry, reports), (row, token) = state, given
-            outer = apart(captures, token) if again else captures
+        def turn(state: Any, row: Any) -> Any:
+            carry, reports = state
             inner = scope.inside()
             inner.receive(loops, reports)
-            outputs = settled(body.compute((*carry, *row, *outer), inner, live, late))
+            outputs = settled(body.compute((*carry, *row, *captures), inner, live))
             return (tuple(outputs[: self.carried]), inner.reports(loops)), outputs[self.carried :]
 
         start = (tuple(settled(carry)), scope.inside().reports(loops))
         (new, reports), results = lax.scan(
-            turn, start, (tuple(rows), tokens), length=self.length, reverse=self.reverse
+            turn, start, tuple(rows), length=self.length, reverse=self.reverse
         )
         scope.receive(loops, reports)
-        return [*new, *map(joined, results)]
+        return [*new, *results]
 
     def form(self, place: int, kind: str, forms: "Forms") -> Node | None:
         """Another form of the last carry, or of stacked results."""
@@ -167,31 +156,23 @@ class Scan(Control):
         return node.part(node.carried, (self.length, *wanted.shape), wanted.dtype)
 
     def _interpret(
-        self,
-        carry: list[Any],
-        rows: list[Any],
-        captures: list[Any],
-        scope: Scope,
-        late: Places,
-        tracked: Places,
+        self, carry: list[Any], rows: list[Any], captures: list[Any], scope: Scope
     ) -> list[Any]:
         (body,) = self.subgraphs
         order = range(self.length)
         results: list[list[Any]] = []
         for i in reversed(order) if self.reverse else order:
             with scope.within(f"row {i} of {self.title}"):
-                inputs = (*carry, *(r[i] for r in rows), *captures)
-                outputs = body.compute(inputs, scope, None, late)
-            told = [carried_on(t, i in tracked) for i, t in enumerate(outputs)]
-            carry = told[: self.carried]
-            results.append(told[self.carried :])
+                outputs = body.compute((*carry, *(r[i] for r in rows), *captures), scope)
+            carry = list(outputs[: self.carried])
+            results.append(list(map(read, outputs[self.carried :])))
         if self.reverse:
             results.reverse()
         stacked = []
         for place, node in enumerate(body.outputs[self.carried :]):
-            column = [result[place] for result in results]
+            column = [jnp.asarray(result[place]) for result in results]
             empty = jnp.zeros((0, *node.shape), node.dtype)
-            stacked.append(in_rows(column) if column else empty)
+            stacked.append(jnp.stack(column) if column else empty)
         return [*carry, *stacked]
 
 

@@ -11,7 +11,6 @@ from jax import lax
 from ..faults import has_faults
 from ..node import Bundle, Call, Inner, Node, Operation, ancestors
 from ..participation import Tracked
-from ..smooth import is_smooth
 from .contexts import ControlFlowContext
 from .liveness import Live, Places, live
 
@@ -19,8 +18,6 @@ if TYPE_CHECKING:
     from ..lower import Scope
 
 __all__ = ["Control", "Looping", "Subgraph", "everything", "loops_in", "origin"]
-
-_FOUND = ("has_faults", "asks", "steep")  # on demand
 
 
 class Subgraph:
@@ -42,7 +39,7 @@ class Subgraph:
         self._surely: dict[Places | None, Places] = {}
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = {name: value for name, value in self.__dict__.items() if name not in _FOUND}
+        kept = {name: value for name, value in self.__dict__.items() if name != "has_faults"}
         return {**kept, "_live": {}, "_surely": {}}
 
     @cached_property
@@ -64,24 +61,19 @@ class Subgraph:
         return frozenset(i for i, node in enumerate(self.inputs) if node in found)
 
     def compute(
-        self,
-        tensors: Iterable[Any],
-        scope: "Scope",
-        places: Places | None = None,
-        late: Places = frozenset(),
+        self, tensors: Iterable[Any], scope: "Scope", places: Places | None = None
     ) -> tuple[Any, ...]:
         """The tensors of the outputs, given those of the inputs.
 
         `places` are the outputs that take part in derivatives; None for all. What is tracked and
-        only passed on stays tracked, and so do the outputs at the places `late`.
+        only passed on stays tracked.
         """
         from ..lower import evaluate
 
         given = dict(zip(self.inputs, tensors, strict=True))
         environment = dict(given)
         scope = replace(scope, live=self.live(places).results if scope.modes else None)
-        told = [node for i, node in enumerate(self.outputs) if i in late]
-        evaluate(self.outputs, environment, scope=scope, late=told)
+        evaluate(self.outputs, environment, scope=scope)
         tensors = (
             tracked if isinstance(tracked := given.get(node), Tracked) else environment[node]
             for node in self.outputs
@@ -99,35 +91,23 @@ class Subgraph:
         from ..sides import surely_read
 
         if places not in self._surely:
-            live = self.live(places).nodes
+            live, results = self.live(places)
             outputs = [node for node in self.outputs if node in live]
-            found = surely_read([node for node in self.nodes if node in live], outputs)
+            found = surely_read([node for node in self.nodes if node in live], outputs, results)
             self._surely[places] = frozenset(
                 i for i, node in enumerate(self.inputs) if node in found
             )
         return self._surely[places]
 
-    @cached_property
-    def asks(self) -> bool:
-        """Whether there are branches or loops inside, which tell what they read."""
-        return any(isinstance(node, Control) and node.tracks for node in self.nodes)
-
-    @cached_property
-    def steep(self) -> set[Node]:
-        """What is computed from the inputs by an operation whose slope may be infinite."""
-        reached = {node for node in self.inputs if node.dtype.kind == "f"}
-        found: set[Node] = set()
-        for node in self.nodes:
-            if node.dtype.kind not in "fV" or reached.isdisjoint(node.parents):
-                continue
-            reached.add(node)
-            if isinstance(node, Control):
-                smooth = not any(part.steep for part in node.subgraphs)
-            else:
-                smooth = is_smooth(node)
-            if not smooth:
-                found.add(node)
-        return found
+    def passed_on(self, tracked: Iterable[int], carried: int) -> set[int]:
+        """Of the first inputs, which a loop carries, those that can be a tracked one, unread."""
+        found = set(tracked)
+        places = {node: i for i, node in enumerate(self.inputs)}
+        while True:
+            more = {i for i in range(carried) if places.get(self.outputs[i]) in found}
+            if found >= more:
+                return {i for i in found if i < carried}
+            found |= more
 
 
 class Control(Bundle):
@@ -180,11 +160,8 @@ class Control(Bundle):
         """What is written after the node to get one of its results; nothing for the only one."""
         return f"[{place}]" if len(self.subgraphs[-1].outputs) > 1 else ""
 
-    def compute(self, tensors: list[Any], scope: "Scope", used: Places | None = None) -> list[Any]:
-        """The tensors of the results, given those of the parents.
-
-        Results at other places than `used` may be `Tracked`; None for no others.
-        """
+    def compute(self, tensors: list[Any], scope: "Scope") -> list[Any]:
+        """The tensors of the results, given those of the parents."""
         raise NotImplementedError
 
     def live_parents(self, places: Places) -> Iterable[int]:

@@ -420,3 +420,24 @@ def test_inspection():
     y = f(x)
     assert "while" in str(kg.draw_graph(y))
     assert "4 trips" in str(kg.debug(y, {x: 9.0}))
+
+
+@pytest.mark.parametrize("trips", [0, 1, 2])
+def test_what_a_nested_loop_hands_back_unread_by_its_trips(trips):
+    """Where the inner loop makes no trip, x is what it was before both."""
+
+    @kg.autograph.convert
+    def program(a, x, y, zero):
+        x = (0.5 * x if a < 0 else y + 0.5) * 0.5
+        k = zero
+        while k < 2:
+            k = k + 1
+            for _ in kg.range(a):
+                x, y = y, 0.5 * x
+        return x
+
+    a, zero = (kg.placeholder(dtype=int, name=name) for name in ("a", "zero"))
+    x, y = kg.placeholder(name="x"), kg.placeholder(name="y")
+    f = kg.compile([a, x, y, zero], kg.gradients(program(a, x, y, zero), [x, y]))
+    expected = {0: (0.0, 0.5), 1: (0.0, 0.25), 2: (0.0, 0.125)}[trips]
+    np.testing.assert_allclose(f(trips, 0.3, 0.7, 0), expected, rtol=1e-12)

@@ -316,6 +316,54 @@ def test_what_a_step_gives_is_looked_at():
     failing(lambda self, at: self.evaluate(at.q[0]), kg.ShapeError, r"shape \(2,\).*test_sampler")
 
 
+def written_into(self, at):
+    q = at.q
+    q += 1.0
+    return at
+
+
+def written_into_an_item(self, at):
+    at.q[0] = 1.0
+    return at
+
+
+def written_into_in_a_loop(self, at):
+    q = at.q
+    for i in kg.range(2):
+        q[i] = 0.0
+    return at
+
+
+def replaced(self, at):
+    return at._replace(q=at.q + 1.0)
+
+
+def assigned(self, at):
+    at.q = at.q + 1.0
+    return at
+
+
+@pytest.mark.parametrize(
+    "step", [written_into, written_into_an_item, written_into_in_a_loop, replaced, assigned]
+)
+def test_a_point_stays_as_it_was_evaluated(step):
+    error = AttributeError if step in (replaced, assigned) else kg.StagingError
+    failing(step, error, rf"(?s)test_sampler\.py:\d+ {step.__name__}.*self\.evaluate\(q\)")
+
+
+def test_a_copy_of_a_position_may_be_changed():
+    class Shift(kg.Sampler):
+        def step(self, at):
+            q = at.q.copy()
+            q += 1.0
+            q[0] = 5.0
+            return self.evaluate(q)
+
+    rows = kg.chain(oscillator(), Shift(), seed=1, initial={"x": [0.0, 1.0]}).step(2)
+    assert rows.posterior["x"].tolist() == [[5.0, 2.0], [5.0, 3.0]]
+    assert rows.sample_stats["lp"] == pytest.approx(-np.log(2 * np.pi) - np.array([14.5, 17.0]))
+
+
 def test_what_belongs_elsewhere_is_refused():
     stream = kg.RandomStreams(1)
     failing(lambda self, at: self.evaluate(at.q + stream.normal()), kg.ModelError, "use self.noise")

@@ -45,6 +45,7 @@ class Array(Operators, Methods):
     __slots__ = ("__weakref__", "_base", "_parts", "node")
     __array_priority__ = 1000
     __pandas_priority__ = 5000  # above Series and DataFrame, which would ask for values
+    fixed = ""  # why its items cannot be assigned, and what to do instead; nothing if they can
 
     _base: "tuple[weakref.ref[Array], ...]"
     _parts: "list[weakref.ref[Array]]"

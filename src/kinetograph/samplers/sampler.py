@@ -3,7 +3,7 @@
 import inspect
 import threading
 from collections.abc import Mapping
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -13,24 +13,11 @@ from ..graph.errors import ModelError, ShapeError
 from ..kernels.contract import Kernel, Space
 from .hyper import declared, hyper, unknown
 from .noise import NamedNoise
+from .points import Point
 
 __all__ = ["Point", "Sampler"]
 
 PACKAGE = __name__.split(".", maxsplit=1)[0]
-
-
-class Point(NamedTuple):
-    """Where a step is, with what has been evaluated there; made by `self.evaluate(q)`.
-
-    q           the position, in coordinates in which the mass is 1
-    potential   U(q), the negative log density of the target
-    gradient    of the potential
-    """
-
-    q: Any
-    potential: Any
-    gradient: Any
-    free: Any = None  # position and gradient in the model's own coordinates, where these differ
 
 
 class _Here(threading.local):

@@ -29,7 +29,7 @@ from .values import (
     refilled,
     same,
 )
-from .writing import overwrite, was_written
+from .writing import overwrite, refuse_fixed, was_written
 
 __all__ = ["LoopState", "no_attribute"]
 
@@ -133,6 +133,7 @@ class LoopState:
         leaves: list[Any] = []
         for number, array in enumerate(self.inner):
             if (place := was_written(array)) is not None:
+                refuse_fixed(self._numbers()[number], place)
                 self._refuse_second_name(number, place)
                 self.written[number] = place
         arrays = iter(zip(before, growing, strict=True))

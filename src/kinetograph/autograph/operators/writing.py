@@ -17,11 +17,12 @@ from typing import Any, NamedTuple
 from ...graph.array import Array
 from ...graph.control.results import place_text
 from ...graph.errors import StagingError
+from ...graph.messages import describe
 from ...graph.node import Apply, Node, next_serial
 from ...graph.operators import IN_PLACE
 from ..calling import CALLING
 
-__all__ = ["Overwritten", "Written", "overwrite", "write"]
+__all__ = ["Overwritten", "Written", "overwrite", "refuse_fixed", "write"]
 
 _NODE: Any = Array.__dict__["node"]
 
@@ -134,15 +135,31 @@ def _change(handle: Array, kind: type[Array], content: Any, place: str) -> None:
     _put(handle, kind, content)
 
 
+def refuse_fixed(array: Any, place: str) -> None:
+    """Refuse to write into an array that says that it must stay as it is.
+
+    Raises
+    ------
+    StagingError
+        It names the line.
+    """
+    if isinstance(array, Array) and array.fixed:
+        raise StagingError(
+            f"items of {describe(array.node)} are assigned{place}, which cannot be changed: "
+            f"{array.fixed}"
+        )
+
+
 def write(array: Array, after: Array) -> Array:
     """Let a handle stand for an array whose items have changed; gives the handle.
 
     Raises
     ------
     StagingError
-        If it is a view of another array that is still there.
+        If it is fixed, or a view of another array that is still there.
     """
     place = place_text()
+    refuse_fixed(array, place)
     if array._of() is not None:
         raise StagingError(
             f"items of an array are assigned{place} that is a view of another array, a row or a "

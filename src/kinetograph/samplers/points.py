@@ -1,0 +1,78 @@
+"""The points that a step is given and makes: a position, and what has been evaluated there."""
+
+from typing import Any, Never
+
+from ..graph.array import Array
+
+__all__ = ["Point"]
+
+
+class _Part(Array):
+    """An array of a point: as it was evaluated."""
+
+    __slots__ = ()
+    fixed = (
+        "it belongs to a point, whose potential and gradient were evaluated at its position; take "
+        "a copy, as in q = at.q.copy(), and write self.evaluate(q) for the point there"
+    )
+
+
+def _part(value: Any) -> Any:
+    return _Part(value.node) if isinstance(value, Array) else value
+
+
+class Point(tuple[Any, ...]):
+    """Where a step is, with what has been evaluated there; made by `self.evaluate(q)`.
+
+    q           the position, in coordinates in which the mass is 1
+    potential   U(q), the negative log density of the target
+    gradient    of the potential
+
+    None of it can be changed: another position is another point.
+    """
+
+    __slots__ = ()
+    _fields = ("q", "potential", "gradient", "free")
+
+    def __new__(cls, q: Any, potential: Any, gradient: Any, free: Any = None) -> "Point":
+        """From arrays that belong together; called by `evaluate`, branches and loops.
+
+        `free` are position and gradient in the model's own coordinates, where these differ.
+        """
+        free = None if free is None else tuple(map(_part, free))
+        return super().__new__(cls, (_part(q), _part(potential), _part(gradient), free))
+
+    @property
+    def q(self) -> Any:
+        """The position."""
+        return self[0]
+
+    @property
+    def potential(self) -> Any:
+        """U(q)."""
+        return self[1]
+
+    @property
+    def gradient(self) -> Any:
+        """The gradient of U at q."""
+        return self[2]
+
+    @property
+    def free(self) -> tuple[Any, Any]:
+        """Position and gradient in the model's coordinates."""
+        return self[3] or (self.q, self.gradient)
+
+    def __setattr__(self, name: str, value: Any) -> Never:
+        raise AttributeError(
+            f"a point cannot be changed, but {name} is assigned; write at = self.evaluate(q) for "
+            "the point at another position"
+        )
+
+    def _replace(self, **changed: Any) -> Never:
+        raise AttributeError(
+            f"a point cannot be changed, but {', '.join(changed)} is replaced; write "
+            "self.evaluate(q) for the point at another position"
+        )
+
+    def __repr__(self) -> str:
+        return f"Point(q={self.q!r}, potential={self.potential!r}, gradient={self.gradient!r})"

@@ -1,0 +1,257 @@
+"""The graph of `init` or `step`: what `self` does while it is made, and its evaluation.
+
+What `evaluate`, `noise` and `record` do beside giving values (counting gradients, advancing
+streams, keeping records, handing on what the model's loops told) goes through hidden states, which
+branches and loops thread in program order.
+"""
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from ..autograph.building import building
+from ..autograph.convert import convert
+from ..graph.array import Array
+from ..graph.control.state import Cell, Versions, current_versions, top_level
+from ..graph.elementwise import as_node, astype, elementwise
+from ..graph.errors import ModelError, ShapeError
+from ..graph.inputs import placeholder
+from ..graph.lower import Environment, Scope, evaluate
+from ..graph.messages import describe
+from ..graph.node import Apply, Bundle, Node, Operation
+from ..graph.source import here, site_of
+from ..kernels.contract import Space
+from ..kernels.target import Target
+from .hyper import declared
+from .noise import NamedNoise
+from .points import Point
+from .sampler import HERE, Sampler
+
+__all__ = ["Session", "StepGraph", "build"]
+
+RESERVED = ("lp", "step_size", "chain", "draw")
+
+
+class _Evaluating(threading.local):
+    target: Target | None = None  # of the step whose graph this thread evaluates
+
+
+_EVALUATING = _Evaluating()
+
+
+# The operations on the target, which are told it when the graph is evaluated. ---------------------
+
+
+def _target() -> Target:
+    target = _EVALUATING.target
+    if target is None:
+        raise ModelError("a sampler's step can be evaluated only inside of a run")
+    return target
+
+
+def _evaluate(q: Any) -> list[Any]:
+    target = _target()
+    position, found = target.evaluate(q, target.no_trips())
+    told = [jnp.stack([jnp.asarray(x, np.int32) for x in trips]) for trips in found]
+    value, gradient = position.log_density, position.gradient
+    potential = jnp.where(jnp.isnan(value), jnp.inf, -value)
+    return [potential, -gradient, *([jnp.stack(told)] if told else [])]
+
+
+def _potential(q: Any) -> Any:
+    return -_target().log_density(q)
+
+
+EVALUATE = Operation("evaluate", _evaluate)
+POTENTIAL = Operation("potential", _potential)
+
+
+class _Cell(Cell):
+    """A hidden state that begins every transition with the same value."""
+
+    __slots__ = ()
+
+
+class Session:
+    """The making of the graph of `init` or `step`."""
+
+    def __init__(self, sampler: Sampler, space: Space) -> None:
+        self.sampler, self.space = sampler, space
+        self.hyper: dict[str, Any] = {}
+        self.inputs: dict[str, Node] = {}
+        self.records: dict[str, _Cell] = {}
+        self.gradients = _Cell(np.zeros((), np.int32), "gradients", hidden=True)
+        self.trips = _Cell(np.zeros((space.loops, 3), np.int32), "trips", hidden=True)
+        key = self.input("key", (4,), np.dtype(np.uint32))
+        event = self.input("event", (), np.dtype(np.uint32))
+        self.noise = NamedNoise(key.node, event.node, space.dtype)
+        self.iteration = Array(astype(event.node, np.dtype(np.int32)))
+        self._hypers()
+        q = self.input("q", space.shape, space.dtype)
+        lead = space.shape[:-1]
+        log_density = self.input("log_density", lead, space.dtype)
+        gradient = self.input("gradient", space.shape, space.dtype)
+        self.start = self._point(q, -log_density, -gradient)
+
+    def input(self, name: str, shape: tuple[int, ...], dtype: np.dtype) -> Array:
+        array = placeholder(shape, dtype, name=name)
+        self.inputs[name] = array.node
+        return array
+
+    def _hypers(self) -> None:
+        known = self.sampler.hypers(self.space)
+        for name, value in self.sampler._values.items():
+            if name in known:
+                given = known[name]
+                self.hyper[name] = self.input(f"hyper {name}", given.shape, given.dtype)
+            elif callable(value) and not declared(type(self.sampler))[name].static:
+                self.hyper[name] = convert(value)(self.iteration)
+
+    @property
+    def _scale(self) -> Any:
+        return self.hyper.get("scale")
+
+    def _point(self, q: Any, potential: Any, gradient: Any) -> Point:
+        """A point, from position and gradient in the model's coordinates."""
+        scale = self._scale
+        if scale is None:
+            return Point(q, potential, gradient)
+        return Point(q / scale, potential, gradient * scale, (q, gradient))
+
+    # What a step does.
+    def _position(self, q: Any, what: str) -> Any:
+        node = as_node(q, what)
+        if node.shape != self.space.shape:
+            raise ShapeError(
+                f"{what}: the position has shape {self.space.shape}, {describe(node)} has shape "
+                f"{node.shape}, at {site_of(here())}"
+            )
+        return Array(node if node.dtype == self.space.dtype else astype(node, self.space.dtype))
+
+    def evaluate(self, q: Any) -> Point:
+        """The point at q."""
+        scaled, scale = self._position(q, "evaluate"), self._scale
+        free = scaled if scale is None else scaled * scale
+        shape, dtype = self.space.shape, self.space.dtype
+        bundle = Bundle(EVALUATE, (free.node,))
+        potential = Array(bundle.part(0, shape[:-1], dtype))
+        gradient = Array(bundle.part(1, shape, dtype))
+        walkers = int(np.prod(shape[:-1], dtype=int))
+        self._add(self.gradients, np.int32(walkers))
+        if self.space.loops:
+            told = bundle.part(2, self.trips.initial.shape, np.dtype(np.int32))
+            versions = current_versions()
+            versions.assign(
+                self.trips, elementwise("maximum", Array(versions.current(self.trips)), Array(told))
+            )
+        if scale is None:
+            return Point(scaled, potential, gradient)
+        return Point(scaled, potential, gradient * scale, (free, gradient))
+
+    def potential(self, q: Any) -> Array:
+        """The potential alone."""
+        scaled, scale = self._position(q, "potential"), self._scale
+        free = scaled if scale is None else scaled * scale
+        return Array(Apply(POTENTIAL, (free.node,), self.space.shape[:-1], self.space.dtype))
+
+    def _add(self, cell: Cell, amount: Any) -> None:
+        versions = current_versions()
+        versions.assign(cell, elementwise("add", Array(versions.current(cell)), amount))
+
+    def record(self, name: str, value: Any) -> None:
+        """Keep a value for the record."""
+        if not isinstance(name, str) or not name.isidentifier():
+            raise ValueError(f"record: the name must be a word, got {name!r} at {site_of(here())}")
+        if name in RESERVED:
+            raise ValueError(f"record: {name!r} is something else in results; choose another name")
+        node = as_node(value, "record")
+        kind = node.dtype.kind
+        dtype = self.space.dtype if kind == "f" else np.dtype(bool if kind == "b" else np.int64)
+        cell = self.records.get(name)
+        if cell is None:
+            empty = np.full(node.shape, np.nan if kind == "f" else 0, dtype)
+            cell = self.records[name] = _Cell(empty, name, hidden=True)
+        if node.shape != cell.initial.shape or dtype != cell.initial.dtype:
+            raise ShapeError(
+                f"record {name!r}: it was recorded as {cell.initial.dtype} of shape "
+                f"{cell.initial.shape} before, and is {dtype} of shape {node.shape} at "
+                f"{site_of(here())}"
+            )
+        current_versions().assign(cell, astype(node, dtype))
+
+    def parts(self, q: Any) -> dict[str, Array]:
+        """Views of q by the names of the unknowns."""
+        array = self._position(q, "parts")
+        lead = self.space.shape[:-1]
+        return {
+            name: array[..., place].reshape((*lead, *shape))
+            for name, (place, shape) in self.space.parts.items()
+        }
+
+
+@contextmanager
+def _staging(session: Session) -> Iterator[None]:
+    before, HERE.session = HERE.session, session
+    try:
+        yield
+    finally:
+        HERE.session = before
+
+
+class StepGraph:
+    """The graph of a method: inputs by name, results, and the states it goes through."""
+
+    def __init__(self, session: Session, results: list[Node], versions: Versions) -> None:
+        self.inputs = session.inputs
+        self.results = results
+        self.session = session
+        own = {session.gradients, session.trips, *session.records.values()}
+        for cell in versions.entered:
+            if cell not in own and not _of_noise(cell):
+                raise _foreign(session.sampler, cell)
+        self.entered = {cell: node for cell, node in versions.entered.items() if cell in own}
+        self.latest = {cell: versions.latest[cell] for cell in self.entered}
+
+    def run(self, target: Target, values: Mapping[str, Any]) -> tuple[list[Any], dict[Cell, Any]]:
+        """The tensors of the results, and of the states at the end."""
+        environment: Environment = {node: values[name] for name, node in self.inputs.items()}
+        for cell, node in self.entered.items():
+            environment[node] = jnp.asarray(cell.initial)
+        before, _EVALUATING.target = _EVALUATING.target, target
+        try:
+            scope = Scope()
+            evaluate([*self.results, *self.latest.values()], environment, scope=scope)
+        finally:
+            _EVALUATING.target = before
+        found = [environment[node] for node in self.results]
+        for told in scope.trips.values():
+            # A derivative taken in the step through a loop that had too little room is wrong.
+            found = [jnp.where(told.short, jnp.nan, x) if x.dtype.kind == "f" else x for x in found]
+        return found, {cell: environment[node] for cell, node in self.latest.items()}
+
+
+def _of_noise(cell: Cell) -> bool:
+    return hasattr(cell, "begin")
+
+
+def _foreign(sampler: Sampler, cell: Cell) -> ModelError:
+    title = type(sampler).__name__
+    if cell.hidden:
+        return ModelError(
+            f"{title}: a draw of kg.RandomStreams in a step would be the same in all chains; use "
+            "self.noise, whose methods are the same"
+        )
+    return ModelError(
+        f"{title}: the state {cell.title} is not a chain's own; keep it as a slot: give it from "
+        "init, take it in step and return it"
+    )
+
+
+def build(session: Session, body: Callable[[], list[Node]]) -> StepGraph:
+    with building(), _staging(session):
+        results = body()
+        return StepGraph(session, results, top_level())

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..autograph.convert import convert
+from ..graph.array import Array
 from ..graph.elementwise import as_node, astype
 from ..graph.errors import ModelError, ShapeError
 from ..graph.lower import Trips
@@ -181,6 +182,6 @@ class StagedKernel:
 
 
 def _said(found: Any) -> str:
-    if isinstance(found, tuple):
-        return f"a tuple of {', '.join(type(x).__name__ for x in found) or 'nothing'}"
-    return type(found).__name__
+    if isinstance(found, tuple) and not isinstance(found, Point):
+        return f"a tuple of {', '.join(map(_said, found)) or 'nothing'}"
+    return "an array" if isinstance(found, Array) else type(found).__name__

@@ -293,7 +293,9 @@ def failing(body, error, text, init=None, sampler=None):
 
 
 def test_what_a_step_gives_is_looked_at():
-    failing(lambda self, at: at.q, TypeError, r"Bad\.step must return the new point, .*got an array")
+    failing(
+        lambda self, at: at.q, TypeError, r"Bad\.step must return the new point, .*got an array"
+    )
     failing(
         lambda self, at, p: at,
         kg.ModelError,

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import kinetograph as kg
-from kinetograph.runs.fingerprint import fingerprint
+from kinetograph.observables.observable import as_observables
+from kinetograph.runs.fingerprint import fingerprint, identity
 from kinetograph.runs.program import Program
 
 
@@ -74,6 +75,71 @@ def test_targets_show():
     y = kg.data(0.5)
     kg.observe(y, kg.normal(a + b, 1))
     assert len({text(kg.model(a)), text(kg.model(a, b)), text(kg.model(b, a))}) == 3
+
+
+class Helped(kg.Sampler):
+    step_size = kg.hyper(0.1, positive=True)
+    table = kg.hyper((1.0, 2.0), static=True)
+
+    def step(self, at):
+        q = at.q - self.step_size * helped(at.gradient) * self.table[0]
+        if at.potential > kg.minimum(FACTOR, 9.0):
+            q = at.q
+        return self.evaluate(q)
+
+
+def helped(x):
+    return x
+
+
+FACTOR = 1.0
+OBSERVED = 2.0
+
+
+def observed(step):
+    return step.potential * OBSERVED
+
+
+def with_observable(model):
+    return Program(model, Helped(), model.targets, as_observables([observed]))
+
+
+def test_what_a_users_step_does_shows(monkeypatch):
+    model = regression(n=3)
+    names = {"helped": lambda x: 2 * x, "FACTOR": 3.0, "OBSERVED": 1.0}
+    first = with_observable(model)
+    assert fingerprint(first, None) == fingerprint(with_observable(model), None) is not None
+    assert identity(first) == identity(with_observable(model))
+    for name, value in names.items():
+        with monkeypatch.context() as patch:
+            patch.setitem(globals(), name, value)
+            other = with_observable(model)
+            assert fingerprint(other, None) != fingerprint(first, None)
+            assert identity(other) != identity(first)
+    one, half, table = (
+        identity(Program(model, Helped(size, table=table), model.targets))
+        for size, table in ((1, [1.0]), (0.5, [1.0]), (0.5, [3.0]))
+    )
+    assert one == half != table
+
+
+def test_a_users_jax_function_in_a_step_stands_for_itself():
+    model, function = regression(n=3), kg.lift(lambda x: jnp.sin(x))
+
+    class Lifted(kg.Sampler):
+        turn = staticmethod(function)
+
+        def step(self, at):
+            return self.evaluate(self.turn(at.q))
+
+    def program():
+        return Program(model, Lifted(), model.targets)
+
+    assert fingerprint(program(), None) is None
+    before = identity(program())
+    assert before == identity(program())
+    Lifted.turn = staticmethod(kg.lift(lambda x: jnp.cos(x)))
+    assert before != identity(program())
 
 
 def test_a_users_function_or_sampler_has_no_fingerprint():

@@ -145,6 +145,25 @@ def test_another_value_compiles_nothing():
     assert not same_draws(run(model, sampler=GLA2(0.1)), first)
 
 
+FACTOR = 2.0
+
+
+def test_a_changed_helper_is_seen_by_the_next_run(monkeypatch):
+    class Grow(kg.Sampler):
+        def step(self, at):
+            return self.evaluate(FACTOR * at.q)
+
+    model = oscillator()
+
+    def end():
+        return kg.chain(model, Grow(), seed=1, initial={"x": [1.0, 1.0]}).step(1).posterior["x"]
+
+    assert end().tolist() == [[2.0, 2.0]]
+    monkeypatch.setitem(globals(), "FACTOR", 3.0)
+    assert end().tolist() == [[3.0, 3.0]]
+    assert len(_KEPT[model]) == 2
+
+
 def test_a_number_and_as_many_of_it_give_the_same_draws():
     one = run(correlated(), sampler=GLA2(0.3))
     several = run(correlated(), sampler=GLA2([0.3, 0.3]))

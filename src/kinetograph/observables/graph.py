@@ -34,7 +34,7 @@ class ObservableGraph:
         hyper: Mapping[str, Any],
         records: Sequence[Statistic],
     ) -> None:
-        self._inputs: dict[tuple[str, str], Node] = {}
+        self.inputs: dict[tuple[str, str], Node] = {}
         named = slots if isinstance(slots, dict) else {}
         with building():
             q = self._input("", "q", space.shape, space.dtype)
@@ -56,18 +56,18 @@ class ObservableGraph:
                 },
                 parts,
             )
-            self._results = [as_node(convert(o.function)(step), o.name) for o in observables]
+            self.results = [as_node(convert(o.function)(step), o.name) for o in observables]
             if top_level().entered:
                 raise ModelError("observables: an observable cannot draw or change a state")
         self.statistics = tuple(
             Statistic(o.name, node.dtype.type, o.text, node.shape)
-            for o, node in zip(observables, self._results, strict=True)
+            for o, node in zip(observables, self.results, strict=True)
         )
         self._records = tuple(records)
 
     def _input(self, kind: str, name: str, shape: tuple[int, ...], dtype: Any) -> Array:
         array = placeholder(shape, np.dtype(dtype), name=name)
-        self._inputs[kind, name] = array.node
+        self.inputs[kind, name] = array.node
         return array
 
     def __call__(
@@ -83,7 +83,7 @@ class ObservableGraph:
             part = statistics[place : place + record.size].reshape(record.shape)
             values["record", record.name] = part.astype(record.dtype)
             place += record.size
-        environment: Environment = {node: values[key] for key, node in self._inputs.items()}
-        evaluate(self._results, environment)
+        environment: Environment = {node: values[key] for key, node in self.inputs.items()}
+        evaluate(self.results, environment)
         dtype = statistics.dtype
-        return jnp.concatenate([jnp.ravel(environment[n]).astype(dtype) for n in self._results])
+        return jnp.concatenate([jnp.ravel(environment[n]).astype(dtype) for n in self.results])

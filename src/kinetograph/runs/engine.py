@@ -16,7 +16,7 @@ from ..collector import paused
 from ..graph.precision import x64
 from ..models.model import Model
 from .cache import compile_cached
-from .fingerprint import fingerprint
+from .fingerprint import fingerprint, identity
 from .pace import Pace
 from .program import Plan, Program
 from .search import search
@@ -36,8 +36,9 @@ class _Compiled:
     pace: Pace
 
 
-# What has been compiled for models: it goes when they go.
+# What has been compiled for models: it goes when they go, and the oldest of too many programs.
 _KEPT: "weakref.WeakKeyDictionary[Model, dict[Any, _Compiled]]" = weakref.WeakKeyDictionary()
+_MOST = 100
 
 
 @dataclass
@@ -94,24 +95,24 @@ class Engine:
 def build(program: Program, batch: int | None = None) -> Engine:
     """Compile the programs of one chain, or of a batch of chains.
 
-    What was compiled for a model is kept as long as it: a second run with a sampler of the same
-    structure, whatever its hyper-parameters, its draws, chains and seed, compiles nothing.
+    What was compiled for a model is kept as long as it: a second run with a sampler whose step has
+    the same graph, whatever its hyper-parameters, its draws, chains and seed, compiles nothing.
     """
     kept = _KEPT.setdefault(program.model, {})
     room = program.model.room
-    recorded = (tuple(program.targets), program.observables)
-    identity = (program.sampler.structure(), recorded, batch, room.key())
-    if identity in kept:
-        known = kept[identity]
+    key = (identity(program), tuple(program.targets), batch, room.key())
+    if key in kept:
+        known = kept[key]
         again = _Compiled(known.search, known.block, 0.0, 0.0, True, known.pace)
         return Engine(program, batch, again)
-    _ = program.kernel  # errors in the sampler's own code come before all else
     with ThreadPoolExecutor(1) as pool:
         beside = pool.submit(_compile, program, batch, "search", _search)
         block, traced, seconds, cached = _compile(program, batch, "block", _block)
         begin, *_ = beside.result()
     compiled = _Compiled(begin, block, traced, seconds, cached, Pace())
-    kept[identity] = compiled
+    kept[key] = compiled
+    if len(kept) > _MOST:
+        del kept[next(iter(kept))]
     return Engine(program, batch, compiled)
 
 

@@ -1,27 +1,36 @@
 """What a compiled program depends on, as a text, so that it can be looked up without tracing.
 
 Tracing and lowering a model takes longer than sampling a small one. The text lists the whole graph
-of the model (operations, attributes, shapes, types, literal values, supports), the sampler and its
-settings, and the sources of kinetograph itself. Values of data are arguments of the program and no
-part of it. Where something cannot be told by looking at it, a user's own function or sampler, there
-is no fingerprint, and the program is looked up by its lowered text instead.
+of the model (operations, attributes, shapes, types, literal values, supports), the graphs of the
+sampler's step and of the observables, and the sources of kinetograph itself. Values of the model's
+data are arguments of the program and no part of it. Where something cannot be told by looking at
+it, a user's own JAX function, there is no fingerprint, and the program is looked up by its lowered
+text instead.
+
+Within a process the programs of a model are told apart by the same text, in which such things stand
+for themselves.
 """
 
 import functools
 import hashlib
+from collections.abc import Hashable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..distributions.family import Distribution, Family, Variable
+from ..graph.control.state import Cell
 from ..graph.control.subgraph import Control, Subgraph
+from ..graph.lift import Lifted
 from ..graph.node import Apply, Bundle, Data, Inner, Node, ancestors
 from ..models.density import Term
-from ..samplers.sampler import Sampler
+from ..samplers.sampler import identity_of
+from ..samplers.session import StepGraph
+from ..samplers.staged import StagedKernel
 from .program import Program
 
-__all__ = ["fingerprint"]
+__all__ = ["fingerprint", "identity"]
 
 
 class _Unknown(Exception):
@@ -39,37 +48,17 @@ def _package_digest() -> str:
     return digest.hexdigest()
 
 
-def _function(function: Any) -> str:
-    """A function of kinetograph or JAX; others may do anything."""
+def _name(function: Any) -> str | None:
+    """A function of kinetograph or JAX by its name; others may do anything."""
     module = getattr(function, "__module__", None) or ""
     if module.split(".")[0] not in ("kinetograph", "jax", "jaxlib"):
-        raise _Unknown
-    if getattr(function, "__closure__", None):
-        raise _Unknown
+        return None
     name = getattr(function, "__qualname__", None) or getattr(function, "__name__", None)
     if name is None:
-        raise _Unknown
+        return None
     # The sources are part of the fingerprint, so that a place in them says which function it is.
     code = getattr(function, "__code__", None)
     return f"{module}.{name}:{code.co_firstlineno if code is not None else ''}"
-
-
-def _value(value: Any) -> str:
-    """An attribute: only kinds whose text says all."""
-    if value is None or isinstance(value, (bool, int, float, str, np.dtype, np.generic)):
-        return repr(value)
-    if value is Ellipsis or isinstance(value, slice):
-        return repr(value)
-    if isinstance(value, np.ndarray):
-        return _array(value)
-    if isinstance(value, (tuple, list)):
-        return f"{type(value).__name__}({','.join(map(_value, value))})"
-    if isinstance(value, dict):
-        return "{" + ",".join(f"{k}:{_value(v)}" for k, v in sorted(value.items())) + "}"
-    text = getattr(value, "stable_text", None)
-    if isinstance(text, str):
-        return text
-    raise _Unknown
 
 
 def _array(array: np.ndarray) -> str:
@@ -78,9 +67,54 @@ def _array(array: np.ndarray) -> str:
 
 
 class _Writer:
-    def __init__(self) -> None:
+    """Writes graphs, line by line.
+
+    What cannot be told by looking at it is an error, or, where `opaque`, one of the `objects`.
+    """
+
+    def __init__(self, opaque: bool = False) -> None:
         self.lines: list[str] = []
         self.numbers: dict[Node, int] = {}
+        self.opaque, self.objects = opaque, list[Any]()
+        self.baked = False  # whether all data are part of the program
+
+    def unknown(self, value: Any) -> str:
+        if not self.opaque:
+            raise _Unknown
+        self.objects.append(value)
+        return f"object {len(self.objects)}"
+
+    def function(self, function: Any) -> str:
+        if isinstance(function, Lifted):
+            return f"lifted {function.single} {self.function(function.function)}"
+        if isinstance(function, functools.partial):
+            given = f"{self.value(function.args)} {self.value(function.keywords)}"
+            return f"partial {self.function(function.func)} {given}"
+        name = _name(function)
+        if name is None:
+            return self.unknown(function)
+        held = [cell.cell_contents for cell in getattr(function, "__closure__", None) or ()]
+        held += getattr(function, "__defaults__", None) or ()
+        if any(value is function for value in held):
+            return self.unknown(function)
+        return f"{name}{self.value(held) if held else ''}"
+
+    def value(self, value: Any) -> str:
+        """An attribute: only kinds whose text says all."""
+        if value is None or isinstance(value, (bool, int, float, str, np.dtype, np.generic)):
+            return repr(value)
+        if value is Ellipsis or isinstance(value, slice):
+            return repr(value)
+        if isinstance(value, np.ndarray) and value.dtype.kind != "O":
+            return _array(value)
+        if isinstance(value, (tuple, list)):
+            return f"{type(value).__name__}({','.join(map(self.value, value))})"
+        if isinstance(value, Mapping):
+            return "{" + ",".join(f"{k}:{self.value(v)}" for k, v in sorted(value.items())) + "}"
+        text = getattr(value, "stable_text", None)
+        if isinstance(text, str):
+            return text
+        return self.function(value) if callable(value) else self.unknown(value)
 
     def reference(self, node: Node) -> str:
         return f"%{self.numbers[node]}"
@@ -95,17 +129,18 @@ class _Writer:
             text = node.role
         elif isinstance(node, (Apply, Bundle)):
             operation = node.operation
-            attributes = _value(node.attributes or {})
-            text = f"{operation.name} {_function(operation.lower)} {attributes}"
+            attributes = self.value(node.attributes or {})
+            text = f"{operation.name} {self.function(operation.lower)} {attributes}"
         elif isinstance(node, Data):
             # Data made inside of a branch or loop are part of the program.
-            text = _array(node.value) if node.literal or node.context is not None else ""
+            written = self.baked or node.literal or node.context is not None
+            text = _array(node.value) if written else ""
         elif isinstance(node, Distribution):
             text = self.family(node.family)
         elif isinstance(node, Variable):
             text = self.support(node.support)
         else:
-            raise _Unknown
+            text = self.unknown(node)
         self.numbers[node] = len(self.numbers)
         self.lines.append(f"{head} {text}")
 
@@ -119,11 +154,11 @@ class _Writer:
 
     def family(self, family: Family) -> str:
         functions = (family.terms, family.small_terms, family.total)
-        return f"{family.name} {[_function(f) for f in functions if f is not None]}"
+        return f"{family.name} {[self.function(f) for f in functions if f is not None]}"
 
     def support(self, support: Any) -> str:
         fields = {
-            name: self.reference(v) if isinstance(v, Node) else _value(v)
+            name: self.reference(v) if isinstance(v, Node) else self.value(v)
             for name, v in vars(support).items()
         }
         return f"{type(support).__qualname__} {fields}"
@@ -140,20 +175,60 @@ class _Writer:
             text += f" compressed {refs} {sd} {form.count} {form.log_scale!r}"
         self.lines.append(text)
 
+    # What stands beside the model's graph: all values in it are part of the program.
+    def graph(
+        self,
+        inputs: Mapping[Any, Node],
+        results: Iterable[Node],
+        states: Iterable[tuple[Cell, Node, Node]] = (),
+    ) -> None:
+        """A graph from named inputs and states to results."""
+        for name, node in inputs.items():
+            self.entry(f"input {name}", node)
+        ends = list(results)
+        for cell, before, after in states:
+            self.entry(f"state {cell.name} {_array(cell.initial)}", before)
+            ends.append(after)
+        self.baked = True
+        for node in sorted(ancestors(ends), key=lambda node: node.serial):
+            if node not in self.numbers:
+                self.node(node)
+        self.baked = False
+        self.lines.append(f"ends {','.join(map(self.reference, ends))}")
 
-def _structure(sampler: Sampler) -> str:
-    """What a sampler's program depends on; those of kinetograph have no settings but these."""
-    kind, *rest = sampler.structure()
-    return f"{kind.__qualname__} {_value(rest)}"
+    def entry(self, what: str, node: Node) -> None:
+        self.numbers.setdefault(node, len(self.numbers))
+        self.lines.append(f"{what} {self.reference(node)} {node.shape} {node.dtype}")
+
+    def step(self, graph: StepGraph) -> None:
+        states = [(cell, node, graph.latest[cell]) for cell, node in graph.entered.items()]
+        self.graph(graph.inputs, graph.results, states)
+        self.lines.append(f"records {', '.join(graph.session.records)}")
+
+    def around(self, program: Program) -> None:
+        """The sampler and the observables."""
+        sampler, kernel, observed = program.sampler, program.kernel, program.observed
+        if isinstance(kernel, StagedKernel):
+            self.lines.append(f"sampler {', '.join(sampler.tune)}")
+            for graph in kernel.graphs:
+                self.step(graph)
+        else:
+            kind, *rest = sampler.structure()
+            self.lines.append(f"sampler {self.function(kind)} {self.value(rest)}")
+        if observed is not None:
+            self.graph(observed.inputs, observed.results)
+
+
+def identity(program: Program) -> Hashable:
+    """What tells the programs of a model apart: graphs of the sampler and of observables."""
+    writer = _Writer(opaque=True)
+    writer.around(program)
+    return "\n".join(writer.lines), tuple(map(identity_of, writer.objects))
 
 
 def fingerprint(program: Program, batch: int | None) -> str | None:
     """The text a program can be looked up by, or None."""
-    sampler, model = program.sampler, program.model
-    if type(sampler).__module__.split(".")[0] != "kinetograph":
-        return None
-    if any(o.function.__module__ != "kinetograph.observables.named" for o in program.observables):
-        return None
+    model = program.model
     writer = _Writer()
     try:
         roots = [*model.component.nodes, *program.targets, *model.arguments]
@@ -166,9 +241,9 @@ def fingerprint(program: Program, batch: int | None) -> str | None:
             writer.term(term)
         for group in (model.component.unknowns, program.targets, model.arguments):
             writer.lines.append(",".join(map(writer.reference, group)))
-        settings = f"{_structure(sampler)} {[o.name for o in program.observables]}"
+        writer.around(program)
     except _Unknown:
         return None
     room = [model.room.of(loop) for loop in program.loops]
-    head = [_package_digest(), settings, str(program.dtype), str(batch), str(room)]
+    head = [_package_digest(), str(program.dtype), str(batch), str(room)]
     return "\n".join([*head, *writer.lines])

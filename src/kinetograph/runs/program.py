@@ -26,6 +26,7 @@ from ..adaptation.schedule import Adaptation, Warmup
 from ..graph.control.subgraph import Looping, loops_in
 from ..graph.lower import Scope, Trips
 from ..graph.node import Node, ancestors
+from ..graph.precision import x64
 from ..kernels.contract import Info, Kernel, Moment, Space, State, Statistic
 from ..kernels.noise import BEFORE, Noise
 from ..kernels.target import Position, Target, any_short
@@ -190,7 +191,9 @@ class Program:
 
         key = np.zeros(4, np.uint32)
         q = np.zeros(self.space.shape, self.dtype)
-        shapes: ChainState = jax.eval_shape(begun, self.model.argument_values, key, self.hyper(), q)
+        data = self.model.argument_values
+        with x64():
+            shapes: ChainState = jax.eval_shape(begun, data, key, self.hyper(), q)
         return shapes
 
     def block(self, chain: ChainState, data: Sequence[Any], plan: Plan) -> tuple[ChainState, Block]:

@@ -244,16 +244,16 @@ class Sampler:
             names[name].check(np.asarray(value), title)
 
     def structure(self) -> tuple[Any, ...]:
-        """What the program depends on: two samplers for which it is equal share one."""
+        """What it is, but for the values that are arguments of a program."""
         names = declared(type(self))
         parts: list[Any] = [type(self), tuple(self.tune)]
         for name, value in self._values.items():
             if names[name].static or value is None or callable(value):
-                parts.append((name, value))
+                parts.append((name, identity_of(value)))
             else:
-                parts.append((name, np.shape(value), np.asarray(value).dtype.kind))
+                parts.append((name, np.shape(value)))
         own = {k: v for k, v in vars(self).items() if k not in ("_values", "tune")}
-        return (*parts, *((k, _identity(v)) for k, v in own.items()))
+        return (*parts, *((k, identity_of(v)) for k, v in own.items()))
 
     def kernel(self, space: Space) -> Kernel:
         """Its transition on a space."""
@@ -271,14 +271,14 @@ class Sampler:
         return hash(self._key())
 
     def _key(self) -> tuple[Any, ...]:
-        return (*self.structure(), *(_identity(v) for v in self._values.values()))
+        return (*self.structure(), *(identity_of(v) for v in self._values.values()))
 
     def __repr__(self) -> str:
         defaults = {name: d.default for name, d in declared(type(self)).items()}
         shown = (
             f"{name}={value!r}"
             for name, value in self._values.items()
-            if _identity(value) != _identity(defaults[name])
+            if identity_of(value) != identity_of(defaults[name])
         )
         return f"{type(self).__name__}({', '.join(shown)})"
 
@@ -301,7 +301,7 @@ def _plain(value: Any) -> Any:
     return getattr(value, "__name__", None) or repr(value)
 
 
-def _identity(value: Any) -> Any:
+def identity_of(value: Any) -> Any:
     """Something that is equal for equal values, and can be hashed."""
     if isinstance(value, np.ndarray):
         return (value.shape, value.dtype.str, value.tobytes())

@@ -52,6 +52,11 @@ class StagedKernel:
                 "write self.record('acceptance_rate', ...), or give tune=()"
             )
 
+    @property
+    def graphs(self) -> tuple[StepGraph, StepGraph]:
+        """Those of `init` and of `step`."""
+        return self._init, self._step
+
     def _stage_init(self) -> StepGraph:
         session = Session(self.sampler, self.space)
 

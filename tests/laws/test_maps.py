@@ -63,6 +63,16 @@ def test_reversibility_and_volume(map, reversible, keeps_volume):
     assert laws.volume(map, Q, P).passed() is keeps_volume
 
 
+def test_volume_is_measured_at_the_given_position():
+    """The volume element of this map is 1 + 0.03 q**2, whatever p is."""
+    assert not laws.volume(euler_cubic, [1.0, 0.5], [0.0, 0.0]).passed()
+    assert laws.volume(euler_cubic, [0.0, 0.0], [1.0, 0.5]).passed()
+
+
+def euler_cubic(q, p):
+    return q + 0.1 * p, p - 0.1 * q**3
+
+
 def test_a_step_on_kinetographs_arrays():
     def step(q, p):
         p = p - 0.05 * q**3

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+import xarray as xr
 from tests.runs.models import centred_schools, gaussian, run, schools
 
 import kinetograph as kg
@@ -41,6 +42,27 @@ def test_saturated_trees():
         tree = run(schools(), sampler=sampler, draws=200)
     depth = tree["sample_stats"]["tree_depth"].values
     assert findings(tree)["tree_depth"].count == np.sum(depth == 2) > 0
+
+
+def test_acceptance_rates_that_are_no_probabilities(bad_rates):
+    found = findings(bad_rates)["acceptance"]
+    assert found.count == 2
+    assert "2 of 4 draws have an acceptance_rate that is no probability (3)" in found.message
+    bad_rates["sample_stats"] = bad_rates["sample_stats"].to_dataset().drop_vars("step_size")
+    assert "acceptance" not in findings(bad_rates)  # nothing was tuned by them
+
+
+@pytest.fixture
+def bad_rates():
+    stats = {
+        "acceptance_rate": np.array([[0.5, 3.0, np.nan, np.nan]]),
+        "diverging": np.array([[False, False, False, True]]),
+        "step_size": np.ones((1, 4)),
+    }
+    tree = quietly(gaussian(), draws=4, warmup=0, chains=1)
+    for name, values in stats.items():
+        tree[f"sample_stats/{name}"] = xr.DataArray(values, dims=("chain", "draw"))
+    return tree
 
 
 def bimodal() -> kg.Model:

@@ -385,6 +385,33 @@ def test_a_copy_of_a_position_may_be_changed():
     assert rows.sample_stats["lp"] == pytest.approx(-np.log(2 * np.pi) - np.array([14.5, 17.0]))
 
 
+def slot(self, at):
+    return {"p": at.q}
+
+
+def test_the_arguments_of_a_step_are_the_slots():
+    where = r"Bad\.step \(test_sampler\.py:\d+\) "
+    failing(
+        lambda self, at, r: at,
+        kg.ModelError,
+        where + "takes r, which is no slot: init gives p",
+        slot,
+    )
+    failing(
+        lambda self, at: at,
+        kg.ModelError,
+        where + r"does not take the slot p.*\(self, at, p\)",
+        slot,
+    )
+    failing(lambda self: 1, kg.ModelError, where + "must take the point")
+    failing(
+        lambda self, at: at,
+        kg.ModelError,
+        "Bad.init .*the point alone, and takes q",
+        lambda self, at, q: {},
+    )
+
+
 def test_what_belongs_elsewhere_is_refused():
     stream = kg.RandomStreams(1)
     failing(lambda self, at: self.evaluate(at.q + stream.normal()), kg.ModelError, "use self.noise")
@@ -407,6 +434,61 @@ def test_tuning_asks_for_an_acceptance_rate():
 
     with pytest.raises(kg.ModelError, match="must record 'acceptance_rate'"):
         run(oscillator(), sampler=Silent())
+
+    class Twice(Walk):
+        def step(self, at):
+            self.record("acceptance_rate", 2.0)
+            return at
+
+    with pytest.raises(ValueError, match=r"from 0 to 1, got 2\.0 at test_sampler\.py"):
+        run(oscillator(), sampler=Twice())
+    failing(
+        lambda self, at: self.record("acceptance_rate", at.q) or at,
+        kg.ShapeError,
+        r"one number a step, got q of shape \(2,\) at test_sampler",
+    )
+
+
+@pytest.mark.parametrize(
+    ("names", "error", "text"),
+    [
+        (dict(tunes="step_size"), TypeError, r"tuple of names, as in \('step_size',\)"),
+        (dict(tunes=["step"]), ValueError, "may name step_size, scale, got 'step'"),
+        (dict(tunes=["step_size"]), TypeError, "no step_size; write, say, step_size ="),
+        (
+            dict(tunes=["step_size"], step_size=kg.hyper(0.1)),
+            TypeError,
+            "no target_acceptance; write, say, target_acceptance =",
+        ),
+        (dict(noise=kg.hyper(1.0)), TypeError, "'noise' cannot be a hyper-parameter"),
+        (dict(scale=2.0), TypeError, r"scale = 2.0 hides .*; write scale = kg.hyper\(2.0\)"),
+    ],
+)
+def test_a_class_is_looked_at_when_it_is_made(names, error, text):
+    with pytest.raises(error, match=f"Mine: .*{text}"):
+        type("Mine", (kg.Sampler,), {"step": lambda self, at: at, **names})
+
+
+def test_a_schedule_is_not_tuned():
+    with pytest.raises(kg.ModelError, match=r"step_size is a function.*as a number"):
+        run(oscillator(), sampler=Walk(step_size=lambda i: 1 / (1 + i)))
+    with pytest.raises(TypeError, match="NUTS: step_size must be a number, got a function"):
+        run(oscillator(), sampler=kg.samplers.NUTS(step_size=lambda i: 0.1, tune=()))
+
+
+def test_an_init_of_ones_own():
+    class Own(kg.Sampler):
+        step_size = kg.hyper(0.5)
+
+        def __init__(self, times):
+            self.times = times
+
+        def step(self, at):
+            return self.evaluate(self.times * self.step_size * at.q)
+
+    chain = kg.chain(oscillator(), Own(4.0), seed=1, initial={"x": [1.0, 3.0]})
+    assert chain.step(1).posterior["x"].tolist() == [[2.0, 6.0]]
+    assert Own(1.0) == Own(1.0) != Own(2.0)
 
 
 @pytest.mark.parametrize(
@@ -435,6 +517,7 @@ def test_samplers_are_values():
     assert hash(GLA2()) == hash(GLA2())
     assert GLA2(0.2) != GLA2() != Walk()
     assert GLA2([0.1, 0.2]) == GLA2([0.1, 0.2])
+    assert repr(Walk(tune=("scale",))) == "Walk(tune=('scale',))"
     assert repr(GLA2(0.2, inverse_temperature=2.0)) == (
         "GLA2(step_size=0.2, inverse_temperature=2.0)"
     )

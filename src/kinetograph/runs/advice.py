@@ -27,7 +27,7 @@ class SamplingWarning(KinetographWarning):
 class Advice:
     """One finding: its kind, how many draws or quantities it concerns, and what to do."""
 
-    kind: str  # "not_finite", "divergences", "tree_depth", "rhat" or "ess"
+    kind: str  # "not_finite", "acceptance", "divergences", "tree_depth", "rhat" or "ess"
     count: int
     message: str
 
@@ -45,7 +45,7 @@ def _names(posterior: Any, bad: dict[str, np.ndarray], badness: dict[str, np.nda
 
 
 def diagnose(tree: Any) -> list[Advice]:
-    """Findings about a run: draws without a density, divergences, saturated trees, R-hat, ESS.
+    """Findings about a run: no density, bad acceptance rates, divergences, trees, R-hat, ESS.
 
     R-hat should be at most 1.01, the effective sample size at least 100 a chain.
 
@@ -71,7 +71,7 @@ def diagnose(tree: Any) -> list[Advice]:
     from .results import check_tree
 
     posterior = check_tree(tree, "diagnose")
-    found = _not_finite(tree) + _divergences(tree) + _depth(tree)
+    found = _not_finite(tree) + _acceptance(tree) + _divergences(tree) + _depth(tree)
     draws = {str(n): v.values for n, v in posterior.data_vars.items() if v.size}
     if posterior.sizes["draw"] >= 4:
         found += _convergence(posterior, draws)
@@ -93,6 +93,27 @@ def _not_finite(tree: Any) -> list[Advice]:
         "Take a smaller step_size; the draws of such a chain are of no use."
     )
     return [Advice("not_finite", count, message)]
+
+
+def _acceptance(tree: Any) -> list[Advice]:
+    """Records of an acceptance probability that are none: tuning went by them."""
+    recorded = tree["sample_stats"].dataset
+    if "acceptance_rate" not in recorded or "step_size" not in recorded:
+        return []
+    values = recorded["acceptance_rate"].values
+    bad = ~((values >= 0) & (values <= 1 + 1e-6))
+    if "diverging" in recorded:
+        bad &= ~(np.isnan(values) & recorded["diverging"].values)  # counts as 0
+    if not bad.any():
+        return []
+    worst = values[bad][0]
+    message = (
+        f"{int(bad.sum())} of {bad.size} draws have an acceptance_rate that is no probability "
+        f"({worst:.3g}), by which the step size was tuned: the step should record one in every "
+        "way through it, such as kg.minimum(1.0, kg.exp(-error)), and 0 where that is not a "
+        "number."
+    )
+    return [Advice("acceptance", int(bad.sum()), message)]
 
 
 def _divergences(tree: Any) -> list[Advice]:

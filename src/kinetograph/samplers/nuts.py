@@ -124,7 +124,18 @@ class NUTS(Sampler):
     tunes = ("step_size", "scale")
 
     def kernel(self, space: Space) -> Kernel:
-        """Its transition on a space."""
+        """Its transition on a space.
+
+        Raises
+        ------
+        TypeError
+            If a setting is a function of the step's number.
+        """
+        for name, value in self._values.items():
+            if callable(value):
+                raise TypeError(
+                    f"NUTS: {name} must be a number, got a function: it has no schedules"
+                )
         return _NutsKernel(int(self.max_depth))
 
 

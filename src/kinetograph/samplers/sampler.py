@@ -1,9 +1,8 @@
 """`kg.Sampler`: a sampler written as a step in plain Python on arrays."""
 
-import inspect
 import threading
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from ..autograph.lazily import convert_lazily
 from ..graph.array import Array
 from ..graph.errors import ModelError, ShapeError
 from ..kernels.contract import Kernel, Space
+from .declarations import check_class, check_names, signature_of
 from .hyper import declared, hyper, unknown
 from .noise import NamedNoise
 from .points import Point
@@ -98,21 +98,16 @@ class Sampler:
         if cls.__module__.split(".")[0] == PACKAGE and "step" in vars(cls):
             # Only users' code is converted by itself; a subclass of theirs may call this one.
             cls.step = convert_lazily(cls.step)  # type: ignore[method-assign]
+        check_class(cls, Sampler)
         if "__init__" not in vars(cls):
-            names = declared(cls)
-            kind = inspect.Parameter.KEYWORD_ONLY
-            own = inspect.Parameter.POSITIONAL_OR_KEYWORD
-            cls.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-                [
-                    inspect.Parameter(n, own, default=h.default)
-                    for n, h in names.items()
-                    if n != "scale"
-                ]
-                + [
-                    inspect.Parameter("scale", kind, default=None),
-                    inspect.Parameter("tune", kind, default=None),
-                ]
-            )
+            cls.__signature__ = signature_of(cls)  # type: ignore[attr-defined]
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        """With the defaults, for an `__init__` that does not set the hyper-parameters."""
+        made = super().__new__(cls)
+        values = {name: h.check(h.default, cls.__name__) for name, h in declared(cls).items()}
+        made.__dict__.update(_values=values, _tune=cls.tunes)
+        return made
 
     def __init__(self, *values: Any, tune: Any = None, **settings: Any) -> None:
         names = declared(type(self))
@@ -130,13 +125,23 @@ class Sampler:
         for name in settings:
             if name not in names:
                 raise unknown(title, name, [*names, "tune"], TypeError)
-        self.__dict__["_values"] = {}
-        for name, declaration in names.items():
-            value = settings.get(name, declaration.default)
-            self._values[name] = declaration.check(value, title)
-        self.tune = self.tunes if tune is None else _names(tune, self.tunes, title)
+        for name, value in settings.items():
+            setattr(self, name, value)
+        if tune is not None:
+            self.tune = tune
 
     _values: dict[str, Any]
+    _tune: tuple[str, ...]
+
+    @property
+    def tune(self) -> tuple[str, ...]:
+        """What warm-up tunes."""
+        return self._tune
+
+    @tune.setter
+    def tune(self, value: Any) -> None:
+        names = (value,) if isinstance(value, str) else value
+        self._tune = check_names(names, self.tunes, f"{type(self).__name__}: tune")
 
     # What a subclass writes.
     def init(self, at: Point) -> Mapping[str, Any]:
@@ -220,6 +225,7 @@ class Sampler:
             If one has another shape than a number or the coordinates of the space.
         """
         names, size = declared(type(self)), space.shape[-1]
+        self._check_tuned()
         found = {}
         for name, value in self._values.items():
             if name == "scale" and value is None and "scale" in self.tunes:
@@ -237,6 +243,15 @@ class Sampler:
             found[name] = array
         return found
 
+    def _check_tuned(self) -> None:
+        """Refuse to tune what is given as a schedule, or towards one."""
+        for name in (*self.tune, *(("target_acceptance",) if "step_size" in self.tune else ())):
+            if callable(self._values[name]):
+                raise ModelError(
+                    f"{type(self).__name__}: {name} is a function of the step's number, and "
+                    f"warm-up tunes {' and '.join(self.tune)}; give {name} as a number, or tune=()"
+                )
+
     def check_hypers(self, values: Mapping[str, Any]) -> None:
         """Refuse values of hyper-parameters that are out of their range."""
         names, title = declared(type(self)), type(self).__name__
@@ -252,7 +267,7 @@ class Sampler:
                 parts.append((name, identity_of(value)))
             else:
                 parts.append((name, np.shape(value)))
-        own = {k: v for k, v in vars(self).items() if k not in ("_values", "tune")}
+        own = {k: v for k, v in vars(self).items() if k not in ("_values", "_tune")}
         return (*parts, *((k, identity_of(v)) for k, v in own.items()))
 
     def kernel(self, space: Space) -> Kernel:
@@ -275,22 +290,14 @@ class Sampler:
 
     def __repr__(self) -> str:
         defaults = {name: d.default for name, d in declared(type(self)).items()}
-        shown = (
+        shown = [
             f"{name}={value!r}"
             for name, value in self._values.items()
             if identity_of(value) != identity_of(defaults[name])
-        )
+        ]
+        if self.tune != self.tunes:
+            shown.append(f"tune={self.tune!r}")
         return f"{type(self).__name__}({', '.join(shown)})"
-
-
-def _names(tune: Any, allowed: tuple[str, ...], title: str) -> tuple[str, ...]:
-    names = (tune,) if isinstance(tune, str) else tuple(tune)
-    for name in names:
-        if name not in allowed:
-            raise ValueError(
-                f"{title}: tune may name {', '.join(allowed) or 'nothing'}, got {name!r}"
-            )
-    return names
 
 
 def _plain(value: Any) -> Any:

@@ -22,7 +22,7 @@ from ..graph.errors import ModelError, ShapeError
 from ..graph.inputs import placeholder
 from ..graph.lower import Environment, Scope, evaluate
 from ..graph.messages import describe
-from ..graph.node import Apply, Bundle, Node, Operation
+from ..graph.node import Apply, Bundle, Data, Node, Operation
 from ..graph.source import here, site_of
 from ..kernels.contract import Space
 from ..kernels.target import Target
@@ -33,6 +33,7 @@ from .sampler import HERE, Sampler
 
 __all__ = ["Session", "StepGraph", "build"]
 
+ACCEPTANCE = "acceptance_rate"
 RESERVED = ("lp", "step_size", "chain", "draw")
 
 
@@ -168,7 +169,9 @@ class Session:
             raise ValueError(f"record: the name must be a word, got {name!r} at {site_of(here())}")
         if name in RESERVED:
             raise ValueError(f"record: {name!r} is something else in results; choose another name")
-        node = as_node(value, "record")
+        node = as_node(value, f"record {name!r}")
+        if name == ACCEPTANCE:
+            self._check_acceptance(node)
         kind = node.dtype.kind
         dtype = self.space.dtype if kind == "f" else np.dtype(bool if kind == "b" else np.int64)
         cell = self.records.get(name)
@@ -182,6 +185,20 @@ class Session:
                 f"{site_of(here())}"
             )
         current_versions().assign(cell, astype(node, dtype))
+
+    def _check_acceptance(self, node: Node) -> None:
+        """Refuse what cannot be a probability, one for the step (or each walker)."""
+        lead = self.space.shape[:-1]
+        if node.shape not in ((), lead):
+            raise ShapeError(
+                f"record {ACCEPTANCE!r}: it is one number a step, got {describe(node)} of shape "
+                f"{node.shape} at {site_of(here())}; write kg.mean(...) of it"
+            )
+        if isinstance(node, Data) and not np.all((node.value >= 0) & (node.value <= 1)):
+            raise ValueError(
+                f"record {ACCEPTANCE!r}: it is a probability, from 0 to 1, got {node.value} at "
+                f"{site_of(here())}"
+            )
 
     def parts(self, q: Any) -> dict[str, Array]:
         """Views of q by the names of the unknowns."""

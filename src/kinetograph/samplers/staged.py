@@ -18,13 +18,14 @@ from ..graph.messages import describe, site_text
 from ..graph.node import Node
 from ..kernels.contract import Info, Moment, Space, State, Statistic
 from ..kernels.target import Position
+from .arguments import check_arguments
 from .points import Point
 from .sampler import Sampler
-from .session import Session, StepGraph, build
+from .session import ACCEPTANCE, Session, StepGraph, build
 
 __all__ = ["StagedKernel"]
 
-ACCEPTANCE, DIVERGING = "acceptance_rate", "diverging"
+DIVERGING = "diverging"
 
 
 class StagedKernel:
@@ -61,6 +62,7 @@ class StagedKernel:
         session = Session(self.sampler, self.space)
 
         def body() -> list[Node]:
+            check_arguments(self.sampler, "init")
             slots = convert(self.sampler.init)(session.start)
             nodes = self._checked_slots(slots, "init")
             self._slots = {name: (n.shape, n.dtype) for name, n in nodes.items()}
@@ -99,6 +101,7 @@ class StagedKernel:
 
         def body() -> list[Node]:
             step = convert(self.sampler.step)
+            check_arguments(self.sampler, "step", slots)
             found = step(session.start, **slots)
             point, after = self._checked_step(found)
             q, gradient = point.free

@@ -1,4 +1,8 @@
-"""The graph of observables: made once for a space and a sampler, evaluated after each step."""
+"""The graph of observables: made once for a space and a sampler, evaluated for a block of draws.
+
+What they need of a step beside the draw and its record (momenta, the gradient) is kept with the
+draw. So an observable costs a step no more than this copy, and all draws are computed at once.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,13 +18,15 @@ from ..graph.control.state import top_level
 from ..graph.elementwise import as_node
 from ..graph.errors import ModelError
 from ..graph.inputs import placeholder
-from ..graph.lower import Environment, evaluate
-from ..graph.node import Node
+from ..graph.lower import Environment, Scope, evaluate
+from ..graph.node import Node, ancestors
 from ..kernels.contract import Space, Statistic
 from ..kernels.target import Position
 from .observable import Observable, Step
 
 __all__ = ["ObservableGraph"]
+
+GRADIENT = ("", "gradient")
 
 
 class ObservableGraph:
@@ -64,26 +70,46 @@ class ObservableGraph:
             for o, node in zip(observables, self.results, strict=True)
         )
         self._records = tuple(records)
+        read = set(ancestors(self.results))
+        self._kept = tuple(
+            key
+            for key, node in self.inputs.items()
+            if node in read and (key[0] == "slot" or key == GRADIENT)
+        )
 
     def _input(self, kind: str, name: str, shape: tuple[int, ...], dtype: Any) -> Array:
         array = placeholder(shape, np.dtype(dtype), name=name)
         self.inputs[kind, name] = array.node
         return array
 
-    def __call__(
-        self, position: Position, slots: Any, hyper: Mapping[str, Any], statistics: Any
+    def keep(self, position: Position, slots: Any) -> tuple[jax.Array, ...]:
+        """What the observables need of a step beside its draw and its record."""
+        return tuple(
+            position.gradient if key == GRADIENT else jnp.asarray(slots[key[1]])
+            for key in self._kept
+        )
+
+    def values(
+        self,
+        q: Any,
+        statistics: Any,
+        kept: Sequence[Any],
+        hyper: Mapping[str, Any],
+        active: Any,
     ) -> jax.Array:
-        """Their values, one after the other."""
-        values = {("", name): value for name, value in position._asdict().items()}
+        """Their values for a draw, one after the other; loops turn only where it is `active`."""
+        values = dict(zip(self._kept, kept, strict=True))
         values |= {("hyper", name): value for name, value in hyper.items()}
-        if isinstance(slots, dict):
-            values |= {("slot", name): value for name, value in slots.items()}
+        values["", "q"] = q
         place = 0
         for record in self._records:
             part = statistics[place : place + record.size].reshape(record.shape)
             values["record", record.name] = part.astype(record.dtype)
             place += record.size
-        environment: Environment = {node: values[key] for key, node in self.inputs.items()}
-        evaluate(self.results, environment)
+        values["", "log_density"] = values["record", "lp"]
+        environment: Environment = {
+            node: values[key] for key, node in self.inputs.items() if key in values
+        }
+        evaluate(self.results, environment, scope=Scope(active=active))
         dtype = statistics.dtype
         return jnp.concatenate([jnp.ravel(environment[n]).astype(dtype) for n in self.results])

@@ -89,6 +89,7 @@ class _Loop(NamedTuple):
     chain: ChainState
     free: Any
     statistics: Any
+    kept: tuple[Any, ...]  # of each draw, for the observables
     count: Any
     spent: Any
     trips: tuple[Trips, ...]  # of the loops in the log density
@@ -152,6 +153,17 @@ class Program:
         return found if self.observed is None else (*found, *self.observed.statistics)
 
     @cached_property
+    def kept(self) -> tuple[Any, ...]:
+        """Shapes and types of what is kept of each draw for the observables."""
+        observed = self.observed
+        if observed is None:
+            return ()
+        shapes = self.shapes()
+        with x64():
+            found: tuple[Any, ...] = jax.eval_shape(observed.keep, shapes.position, shapes.slots)
+        return found
+
+    @cached_property
     def loops(self) -> tuple[Looping, ...]:
         """The loops in the graph of the log density and of the targets."""
         nodes = ancestors([*self.model.density.nodes, *self.targets])
@@ -160,7 +172,7 @@ class Program:
     @property
     def rows(self) -> int:
         """How many draws a block can hold."""
-        width = self.model.free_size + sum(node.size for node in self.targets)
+        width = self.model.free_size + sum(x.size for x in (*self.targets, *self.kept))
         return int(np.clip(ELEMENTS // max(width, 1), 1, ROWS))
 
     def target(self, data: Sequence[Any]) -> Target:
@@ -254,10 +266,13 @@ class _Steps:
     def start(self, chain: ChainState) -> _Loop:
         count = self.program.rows
         rows = jnp.zeros((count, *self.program.space.shape), chain.position.q.dtype)
-        width = sum(s.size for s in self.program.statistics)
+        observed = self.program.observed
+        later = sum(s.size for s in observed.statistics) if observed else 0
+        width = sum(s.size for s in self.program.statistics) - later
         statistics = jnp.zeros((count, width), rows.dtype)
+        kept = tuple(jnp.zeros((count, *x.shape), x.dtype) for x in self.program.kept)
         trips = self.target.no_trips()
-        return _Loop(chain, rows, statistics, jnp.int32(0), jnp.int64(0), trips)
+        return _Loop(chain, rows, statistics, kept, jnp.int32(0), jnp.int64(0), trips)
 
     def more(self, loop: _Loop) -> Any:
         chain = loop.chain
@@ -282,9 +297,8 @@ class _Steps:
         if "step_size" in self.program.sampler.tune:
             step_size = jnp.mean(chain.hyper["step_size"]).astype(statistics.dtype)
             statistics = jnp.concatenate([statistics, step_size[None]])
-        if self.program.observed is not None:
-            values = self.program.observed(position, state.slots, chain.hyper, info.statistics)
-            statistics = jnp.concatenate([statistics, values])
+        observed = self.program.observed
+        for_observables = observed.keep(position, state.slots) if observed else ()
         kept = ~warming & ((done + 1 - plan.warmup) % plan.thin == 0)
         chain = chain._replace(
             position=position,
@@ -299,6 +313,10 @@ class _Steps:
             chain,
             lax.dynamic_update_index_in_dim(loop.free, position.q, loop.count, 0),
             lax.dynamic_update_index_in_dim(loop.statistics, statistics, loop.count, 0),
+            tuple(
+                lax.dynamic_update_index_in_dim(rows, row, loop.count, 0)
+                for rows, row in zip(loop.kept, for_observables, strict=True)
+            ),
             loop.count + kept,
             loop.spent + info.gradients,
             state.trips,
@@ -331,7 +349,8 @@ class _Steps:
             values = density.targets(q, targets, data, scope)
             return values, scope.reports(loops)
 
-        values, found = jax.vmap(record)(loop.free, jnp.arange(self.program.rows))
+        numbers = jnp.arange(self.program.rows)
+        values, found = jax.vmap(record)(loop.free, numbers)
         scope = Scope()
         scope.receive(density.loops, loop.trips)
         scope.receive(loops, [[jnp.max(x, 0) for x in trips] for trips in found])
@@ -340,4 +359,18 @@ class _Steps:
         progress = jnp.stack([jnp.asarray(number, jnp.int64) for number in where])
         step_size = jnp.mean(jnp.asarray(chain.hyper.get("step_size", jnp.nan)))
         reports = scope.reports(loops)
-        return chain, Block(progress, step_size, loop.statistics, values, reports)
+        statistics = self._observed(loop, numbers)
+        return chain, Block(progress, step_size, statistics, values, reports)
+
+    def _observed(self, loop: _Loop, numbers: Any) -> Any:
+        """The statistics of the draws, with the observables; hyper-parameters are those of all."""
+        observed = self.program.observed
+        if observed is None:
+            return loop.statistics
+
+        def of(q: Any, statistics: Any, kept: Any, number: Any) -> Any:
+            hyper, active = loop.chain.hyper, number < loop.count
+            return observed.values(q, statistics, kept, hyper, active)
+
+        values = jax.vmap(of)(loop.free, loop.statistics, loop.kept, numbers)
+        return jnp.concatenate([loop.statistics, values], 1)

@@ -1,5 +1,8 @@
 """Samplers of a user's own: init, step and hyper-parameters are all one writes."""
 
+import random
+from functools import partial
+
 import jax
 import numpy as np
 import pytest
@@ -173,8 +176,8 @@ def test_a_number_and_as_many_of_it_give_the_same_draws():
 
 
 def test_a_schedule_is_a_function_of_the_steps_number():
-    """A step size that is 0 from step 10 on."""
-    sampler = Walk(step_size=lambda t: 0.5 * (t < 10), tune=())
+    """A step size that moves nothing from step 10 on."""
+    sampler = Walk(step_size=lambda t: kg.where(t < 10, 0.5, 1e-200), tune=())
     draws = run(oscillator(), sampler=sampler, warmup=0, draws=20, chains=2)["posterior"]["x"]
     moved = np.diff(draws.values, axis=1).any(-1)
     assert moved[:, :9].any(1).all()
@@ -334,6 +337,8 @@ def test_what_a_step_gives_is_looked_at():
         "slot 'n' is int64 from init",
         lambda self, at: {"n": 1},
     )
+    old = lambda self, at: {"old": at}
+    failing(lambda self, at, old: at, TypeError, "slot 'old' is a Point, and a slot is", old)
     failing(lambda self, at: self.evaluate(at.q[0]), kg.ShapeError, r"shape \(2,\).*test_sampler")
 
 
@@ -410,6 +415,103 @@ def test_the_arguments_of_a_step_are_the_slots():
         "Bad.init .*the point alone, and takes q",
         lambda self, at, q: {},
     )
+
+
+def kept_in_init(self, at):
+    self.p = self.noise("momentum", like=at.q)
+    return {}
+
+
+def test_a_step_uses_what_has_a_value_there():
+    refused = partial(failing, error=kg.ModelError)
+    unknown, given = kg.normal(0, 1, name="mu"), kg.placeholder(name="given")
+    uses = r"Bad\.step \(test_sampler\.py:\d+\) uses "
+    for array, text in (
+        (lambda self: unknown, r"mu \(written at test_sampler\.py:\d+\).*self\.noise.*self\.parts"),
+        (lambda self: kg.normal(0, 1), "normal .*, an unknown of a model"),
+        (lambda self: given, "given .*, a placeholder.*kg.hyper"),
+    ):
+        refused(lambda self, at, a=array: self.evaluate(at.q + a(self)), text=uses + text)
+    slot = r"noise.*test_sampler.*an array of another method.* is a slot"
+    refused(lambda self, at: self.evaluate(at.q + self.p), text=uses + slot, init=kept_in_init)
+
+
+def test_a_step_neither_prints_nor_stops():
+    def prints(self, at):
+        for _ in kg.range(3):
+            kg.print(at.q)
+        return at
+
+    def demands(self, at):
+        assert at.potential > 0, "too low"
+        return at
+
+    failing(prints, kg.ModelError, r"prints \(written at test_sampler.*self\.record")
+    failing(demands, kg.ModelError, r"something holds \(written at test_sampler.*\(too low\)")
+
+
+GENERATOR = np.random.default_rng(1)
+
+
+@pytest.mark.parametrize("draw", [random.random, np.random.normal, GENERATOR.normal])
+def test_random_numbers_of_python_are_refused(draw):
+    failing(lambda self, at: self.evaluate(at.q + draw()), kg.ModelError, "use self.noise")
+    init = lambda self, at: {"p": at.q * draw()}
+    failing(lambda self, at, p: (at, {"p": p}), kg.ModelError, "use self.noise", init)
+
+
+def test_state_of_python_in_a_step_is_told():
+    class Counting(kg.Sampler):
+        def __init__(self):
+            self.count = 0
+
+        def step(self, at):
+            self.count += 1
+            return self.evaluate(at.q / self.count)
+
+    with pytest.warns(kg.AutographWarning, match=r"changes self\.count: .* is a slot"):
+        kg.chain(oscillator(), Counting(), seed=1)
+
+
+@pytest.mark.parametrize(
+    ("schedule", "error", "text"),
+    [
+        (lambda i: [0.1, 0.2], TypeError, "must give a number or an array, got list"),
+        (lambda i: None, TypeError, "got NoneType"),
+        (lambda i, j: i, TypeError, "must take that number and nothing else"),
+        (lambda i: np.ones(3), kg.ShapeError, r"has shape \(3,\); one number, or one for each"),
+        (lambda i: i < 3, TypeError, r"must give numbers, got .* of bool"),
+        (lambda i: 7.0 - i, ValueError, "must be positive, got 0.0 in step 7 of its schedule"),
+        (lambda i: 1 / i, ValueError, "must be finite, got inf in step 0 of its schedule"),
+    ],
+)
+def test_schedules_are_checked(schedule, error, text):
+    with pytest.raises(error, match=rf"GLA2: step_size.*{text}"):
+        run(oscillator(), sampler=GLA2(schedule), draws=4, warmup=4)
+
+
+def test_a_schedule_need_only_fit_the_run():
+    chain = kg.chain(oscillator(), GLA2(lambda i: 2.5 - i), seed=1)  # init has that of step 0
+    chain.step(3)
+    with pytest.raises(ValueError, match="in step 3 of its schedule"):
+        chain.step()
+
+
+def test_records_of_several_kinds():
+    def mixed(self, at, first=1.0, second=1):
+        if at.potential > 0:
+            self.record("a", first)
+        else:
+            self.record("a", second)
+        return at
+
+    class Mixed(kg.Sampler):
+        step = mixed
+
+    recorded = kg.chain(oscillator(), Mixed(), seed=1).step(1).sample_stats["a"]
+    assert recorded.dtype == float
+    truth = lambda self, at: mixed(self, at, first=True)
+    failing(truth, TypeError, r"is bool before, and int64 at test_sampler")
 
 
 def test_what_belongs_elsewhere_is_refused():

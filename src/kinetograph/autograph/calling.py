@@ -1,6 +1,8 @@
 """What holds for the converted code that a thread is running."""
 
 import threading
+from collections.abc import Callable
+from typing import Any
 
 __all__ = ["CALLING"]
 
@@ -10,6 +12,7 @@ class _Calling(threading.local):
     strict = False  # whether it is an error if something cannot be converted
     fast = True  # whether callees that nothing symbolic can reach run as they are
     paused = 0  # depth of `with do_not_convert()`
+    watch: Callable[[Any], None] | None = None  # is told of each function that is called
 
 
 CALLING = _Calling()

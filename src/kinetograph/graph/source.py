@@ -4,6 +4,8 @@
 and names are looked up when a message needs them.
 """
 
+import contextlib
+import functools
 import os
 import sys
 from types import CodeType, FrameType
@@ -21,6 +23,8 @@ __all__ = [
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
+_BETWEEN = {functools.__file__, contextlib.__file__}  # by which kinetograph calls itself
+
 Place = tuple[CodeType, int]  # a code object and the offset of the instruction being executed
 
 
@@ -37,9 +41,13 @@ class Site(NamedTuple):
 def user_frame() -> FrameType | None:
     """The innermost frame that is not kinetograph's own."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
+    while frame is not None and _is_own(frame.f_code.co_filename):
         frame = frame.f_back
     return frame
+
+
+def _is_own(filename: str) -> bool:
+    return filename.startswith(PACKAGE) or filename in _BETWEEN
 
 
 def here() -> Place | None:
@@ -47,7 +55,7 @@ def here() -> Place | None:
     frame: FrameType | None = sys._getframe(2)  # the caller is kinetograph's
     while frame is not None:
         code = frame.f_code
-        if not code.co_filename.startswith(PACKAGE):
+        if not _is_own(code.co_filename):
             return code, frame.f_lasti
         frame = frame.f_back
     return None

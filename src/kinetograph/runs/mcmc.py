@@ -130,6 +130,7 @@ def mcmc(
     importing = threading.Thread(target=_import_results, daemon=True)
     importing.start()
     program = Program(model, sampler, model.targets, extra)
+    program.check_schedules(0, lengths.transitions)
     accelerator = jax.default_backend() != "cpu"
     shown.say("compiling ...")
     engine = build(program, chains if accelerator else None)

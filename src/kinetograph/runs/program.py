@@ -35,6 +35,8 @@ from ..models.model import Model
 from ..observables.graph import ObservableGraph
 from ..observables.observable import Observable
 from ..samplers.sampler import Sampler
+from ..samplers.staged import StagedKernel
+from .schedules import Schedules
 
 __all__ = ["ROWS", "Block", "ChainState", "Plan", "Program", "Where"]
 
@@ -125,6 +127,17 @@ class Program:
     def kernel(self) -> Kernel:
         """The sampler's transition."""
         return self.sampler.kernel(self.space)
+
+    @cached_property
+    def schedules(self) -> Schedules | None:
+        """The hyper-parameters that are functions of the step's number."""
+        kernel = self.kernel
+        return Schedules(self.sampler, kernel.session) if isinstance(kernel, StagedKernel) else None
+
+    def check_schedules(self, first: int, until: int) -> None:
+        """Refuse schedules that leave their range in these transitions."""
+        if self.schedules is not None:
+            self.schedules.check(first, until)
 
     @cached_property
     def warmup(self) -> Warmup:

@@ -197,6 +197,7 @@ class Chain:
     def _run(self, n: int) -> list[tuple[list[np.ndarray], np.ndarray]]:
         found = []
         until = self.iteration + n
+        self._program.check_schedules(self.iteration, until)
         while self.iteration < until:
             plan = Plan(np.int32(self._warmup), np.int32(1), np.int32(until), np.int64(2**62))
             with x64():

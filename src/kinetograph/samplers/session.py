@@ -14,22 +14,24 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..autograph.building import building
-from ..autograph.convert import convert
 from ..graph.array import Array
 from ..graph.control.state import Cell, Versions, current_versions, top_level
 from ..graph.elementwise import as_node, astype, elementwise
 from ..graph.errors import ModelError, ShapeError
-from ..graph.inputs import placeholder
 from ..graph.lower import Environment, Scope, evaluate
 from ..graph.messages import describe
-from ..graph.node import Apply, Bundle, Data, Node, Operation
+from ..graph.node import Apply, Bundle, Data, Node, Operation, next_serial
 from ..graph.source import here, site_of
 from ..kernels.contract import Space
 from ..kernels.target import Target
+from .arguments import written_at
+from .elsewhere import Given, refuse_cells, refuse_effects, refuse_elsewhere
+from .frozen import watched
 from .hyper import declared
 from .noise import NamedNoise
 from .points import Point
 from .sampler import HERE, Sampler
+from .schedules import scheduled
 
 __all__ = ["Session", "StepGraph", "build"]
 
@@ -80,9 +82,13 @@ class _Cell(Cell):
 class Session:
     """The making of the graph of `init` or `step`."""
 
-    def __init__(self, sampler: Sampler, space: Space) -> None:
+    def __init__(self, sampler: Sampler, space: Space, method: str) -> None:
         self.sampler, self.space = sampler, space
+        site = written_at(getattr(sampler, method))
+        self.where = f"{type(sampler).__name__}.{method}{site}"
+        self.begun = next_serial()
         self.hyper: dict[str, Any] = {}
+        self.schedules: dict[str, Node] = {}
         self.inputs: dict[str, Node] = {}
         self.records: dict[str, _Cell] = {}
         self.gradients = _Cell(np.zeros((), np.int32), "gradients", hidden=True)
@@ -91,7 +97,7 @@ class Session:
         event = self.input("event", (), np.dtype(np.uint32))
         self.noise = NamedNoise(key.node, event.node, space.dtype)
         self.iteration = Array(astype(event.node, np.dtype(np.int32)))
-        self._hypers()
+        self._hypers(self.iteration if method == "step" else Array(as_node(np.int32(0))))
         q = self.input("q", space.shape, space.dtype)
         lead = space.shape[:-1]
         log_density = self.input("log_density", lead, space.dtype)
@@ -99,18 +105,20 @@ class Session:
         self.start = self._point(q, -log_density, -gradient)
 
     def input(self, name: str, shape: tuple[int, ...], dtype: np.dtype) -> Array:
-        array = placeholder(shape, dtype, name=name)
-        self.inputs[name] = array.node
-        return array
+        self.inputs[name] = Given((), shape, dtype, name)
+        return Array(self.inputs[name])
 
-    def _hypers(self) -> None:
+    def _hypers(self, iteration: Array) -> None:
         known = self.sampler.hypers(self.space)
+        names = declared(type(self.sampler))
+        size, dtype = self.space.shape[-1], self.space.dtype
         for name, value in self.sampler._values.items():
             if name in known:
                 given = known[name]
                 self.hyper[name] = self.input(f"hyper {name}", given.shape, given.dtype)
-            elif callable(value) and not declared(type(self.sampler))[name].static:
-                self.hyper[name] = convert(value)(self.iteration)
+            elif callable(value) and not names[name].static:
+                found = scheduled(value, iteration, size, dtype, names[name])
+                self.hyper[name], self.schedules[name] = found, found.node
 
     @property
     def _scale(self) -> Any:
@@ -178,13 +186,18 @@ class Session:
         if cell is None:
             empty = np.full(node.shape, np.nan if kind == "f" else 0, dtype)
             cell = self.records[name] = _Cell(empty, name, hidden=True)
-        if node.shape != cell.initial.shape or dtype != cell.initial.dtype:
+        known = cell.initial.dtype
+        if node.shape != cell.initial.shape:
             raise ShapeError(
-                f"record {name!r}: it was recorded as {cell.initial.dtype} of shape "
-                f"{cell.initial.shape} before, and is {dtype} of shape {node.shape} at "
+                f"record {name!r}: it has shape {cell.initial.shape} before, and {node.shape} at "
                 f"{site_of(here())}"
             )
-        current_versions().assign(cell, astype(node, dtype))
+        if dtype.kind + known.kind not in ("bb", "ii", "ff", "if"):
+            raise TypeError(
+                f"record {name!r}: it is {known} before, and {dtype} at {site_of(here())}; let all "
+                "be of one kind"
+            )
+        current_versions().assign(cell, astype(node, known))
 
     def _check_acceptance(self, node: Node) -> None:
         """Refuse what cannot be a probability, one for the step (or each walker)."""
@@ -227,11 +240,15 @@ class StepGraph:
         self.results = results
         self.session = session
         own = {session.gradients, session.trips, *session.records.values()}
-        for cell in versions.entered:
-            if cell not in own and not _of_noise(cell):
-                raise _foreign(session.sampler, cell)
+        refuse_cells(
+            session.where, (c for c in versions.entered if c not in own and not _of_noise(c))
+        )
         self.entered = {cell: node for cell, node in versions.entered.items() if cell in own}
         self.latest = {cell: versions.latest[cell] for cell in self.entered}
+        ends = [*results, *self.latest.values()]
+        given = {*self.inputs.values(), *self.entered.values()}
+        refuse_elsewhere(session.where, ends, given, session.begun)
+        refuse_effects(session.where, [*ends, *versions.effects.values()])
 
     def run(self, target: Target, values: Mapping[str, Any]) -> tuple[list[Any], dict[Cell, Any]]:
         """The tensors of the results, and of the states at the end."""
@@ -255,20 +272,12 @@ def _of_noise(cell: Cell) -> bool:
     return hasattr(cell, "begin")
 
 
-def _foreign(sampler: Sampler, cell: Cell) -> ModelError:
-    title = type(sampler).__name__
-    if cell.hidden:
-        return ModelError(
-            f"{title}: a draw of kg.RandomStreams in a step would be the same in all chains; use "
-            "self.noise, whose methods are the same"
-        )
-    return ModelError(
-        f"{title}: the state {cell.title} is not a chain's own; keep it as a slot: give it from "
-        "init, take it in step and return it"
-    )
-
-
-def build(session: Session, body: Callable[[], list[Node]]) -> StepGraph:
-    with building(), _staging(session):
-        results = body()
+def build(
+    sampler: Sampler, space: Space, method: str, body: Callable[[Session], list[Node]]
+) -> StepGraph:
+    """The graph of `init` or `step`: `body` gives the nodes of its results."""
+    with building():
+        session = Session(sampler, space, method)
+        with _staging(session), watched(sampler, session.where):
+            results = body(session)
         return StepGraph(session, results, top_level())

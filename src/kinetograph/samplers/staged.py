@@ -11,6 +11,7 @@ import numpy as np
 
 from ..autograph.convert import convert
 from ..graph.array import Array
+from ..graph.control.structure import flatten
 from ..graph.elementwise import as_node, astype
 from ..graph.errors import ModelError, ShapeError
 from ..graph.lower import Trips
@@ -58,20 +59,23 @@ class StagedKernel:
         """Those of `init` and of `step`."""
         return self._init, self._step
 
-    def _stage_init(self) -> StepGraph:
-        session = Session(self.sampler, self.space)
+    @property
+    def session(self) -> Session:
+        """In which the graph of `step` was made."""
+        return self._step.session
 
-        def body() -> list[Node]:
+    def _stage_init(self) -> StepGraph:
+        def body(session: Session) -> list[Node]:
             check_arguments(self.sampler, "init")
             slots = convert(self.sampler.init)(session.start)
             nodes = self._checked_slots(slots, "init")
             self._slots = {name: (n.shape, n.dtype) for name, n in nodes.items()}
             return list(nodes.values())
 
-        graph = build(session, body)
-        if session.records:
+        graph = build(self.sampler, self.space, "init", body)
+        if graph.session.records:
             raise ModelError(
-                f"{self.title}.init records {', '.join(session.records)}; only step can"
+                f"{self.title}.init records {', '.join(graph.session.records)}; only step can"
             )
         return graph
 
@@ -87,19 +91,23 @@ class StagedKernel:
         for name, value in slots.items():
             if not isinstance(name, str) or not name.isidentifier() or name == "at":
                 raise TypeError(f"{self.title}.{method}: {name!r} cannot be the name of a slot")
+            if _holds_arrays(value):
+                raise TypeError(
+                    f"{self.title}.{method}: slot {name!r} is a {type(value).__name__}, and a slot "
+                    "is one array; give each of its arrays a name of its own (of a point: q, from "
+                    "which self.evaluate(q) makes it again)"
+                )
             node = as_node(value, f"{self.title}.{method}, slot {name}")
             kind = self.space.dtype if node.dtype.kind == "f" else node.dtype
             nodes[name] = node if node.dtype == kind else astype(node, kind)
         return nodes
 
     def _stage_step(self) -> StepGraph:
-        session = Session(self.sampler, self.space)
-        slots = {
-            name: session.input(f"slot {name}", shape, dtype)
-            for name, (shape, dtype) in self._slots.items()
-        }
-
-        def body() -> list[Node]:
+        def body(session: Session) -> list[Node]:
+            slots = {
+                name: session.input(f"slot {name}", shape, dtype)
+                for name, (shape, dtype) in self._slots.items()
+            }
             step = convert(self.sampler.step)
             check_arguments(self.sampler, "step", slots)
             found = step(session.start, **slots)
@@ -108,7 +116,7 @@ class StagedKernel:
             results = [q, -point.potential, -gradient]
             return [as_node(x) for x in results] + after
 
-        return build(session, body)
+        return build(self.sampler, self.space, "step", body)
 
     def _checked_step(self, found: Any) -> tuple[Point, list[Node]]:
         where = f"{self.title}.step"
@@ -193,3 +201,7 @@ def _said(found: Any) -> str:
     if isinstance(found, tuple) and not isinstance(found, Point):
         return f"a tuple of {', '.join(map(_said, found)) or 'nothing'}"
     return "an array" if isinstance(found, Array) else type(found).__name__
+
+
+def _holds_arrays(value: Any) -> bool:
+    return not isinstance(value, Array) and any(isinstance(x, Array) for x in flatten(value)[0])

@@ -8,6 +8,7 @@ from ...graph.array import Array
 from ...graph.control.results import place_text
 from ...graph.errors import SymbolicTruthError
 from ...graph.messages import describe
+from ..calling import CALLING
 from .builtins import STAGED
 
 __all__ = ["chosen", "converted", "elements"]
@@ -17,6 +18,8 @@ _HASHABLE = (type, BuiltinFunctionType)
 
 def converted(function: Any) -> Any:
     """What is to be called in place of `function`."""
+    if CALLING.watch is not None:
+        CALLING.watch(function)
     kind = type(function)
     if kind is FunctionType:
         from ..convert import converted_callee

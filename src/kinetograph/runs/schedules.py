@@ -1,0 +1,56 @@
+"""Schedules of a run, looked at before it: hyper-parameters that are functions of the step."""
+
+from typing import Any
+
+import jax
+import numpy as np
+
+from ..graph.lower import Environment, evaluate
+from ..graph.precision import x64
+from ..samplers.arguments import written_at
+from ..samplers.hyper import declared
+from ..samplers.sampler import Sampler
+from ..samplers.session import Session
+
+__all__ = ["Schedules"]
+
+FEW = 100  # steps that are looked at, evenly and by powers
+
+
+class Schedules:
+    """The schedules of a sampler's step."""
+
+    def __init__(self, sampler: Sampler, session: Session) -> None:
+        self.sampler = sampler
+        self.nodes, self.event = session.schedules, session.inputs["event"]
+        self._values = jax.jit(jax.vmap(self._at))
+
+    def _at(self, event: Any) -> list[Any]:
+        environment: Environment = {self.event: event}
+        evaluate(self.nodes.values(), environment)
+        return [environment[node] for node in self.nodes.values()]
+
+    def check(self, first: int, until: int) -> None:
+        """Look at the values of steps first, ..., until - 1: at all of few, else at some.
+
+        Raises
+        ------
+        ValueError
+            If one is out of its range; it names the step.
+        """
+        if not self.nodes or first >= until:
+            return
+        even = np.linspace(first, until - 1, FEW)
+        powers = np.minimum(first + np.geomspace(1, until - first, FEW) - 1, until - 1)
+        steps = np.unique(np.rint(np.concatenate([even, powers])).astype(np.uint32))
+        # Always as many, so that it is compiled once.
+        with x64():
+            found = self._values(np.pad(steps, (0, 2 * FEW - steps.size), mode="edge"))
+        known, title = declared(type(self.sampler)), type(self.sampler).__name__
+        for name, values in zip(self.nodes, found, strict=True):
+            for step, value in zip(steps, np.asarray(values), strict=False):
+                try:
+                    known[name].check(value if np.ndim(value) else value.item(), title)
+                except ValueError as error:
+                    site = written_at(self.sampler._values[name])
+                    raise ValueError(f"{error} in step {step} of its schedule{site}") from None

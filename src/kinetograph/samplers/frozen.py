@@ -1,0 +1,78 @@
+"""What Python does once, while the graph of a method is made, and not in each step."""
+
+import contextlib
+import functools
+import random
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from ..autograph.calling import CALLING
+from ..graph.array import Array
+from ..graph.control.results import place_text
+from ..graph.control.structure import flatten
+from ..graph.errors import AutographWarning, ModelError
+from ..graph.source import PACKAGE
+
+__all__ = ["watched"]
+
+_GENERATORS = (random.Random, np.random.RandomState, np.random.Generator)
+_INSTEAD = (
+    "it would be drawn once, while the graph is made, and be the same in all steps and chains; "
+    'use self.noise, as in self.noise("name", like=at.q) or self.noise.uniform(name="u"). What '
+    "is meant to be drawn once belongs in __init__"
+)
+
+
+@contextmanager
+def watched(sampler: Any, where: str) -> Iterator[None]:
+    """Refuse random numbers of Python in the meantime, and tell of attributes that change.
+
+    Raises
+    ------
+    ModelError
+        It names the line.
+    """
+
+    def look(function: Any) -> None:
+        if isinstance(getattr(function, "__self__", None), _GENERATORS):
+            name = getattr(function, "__name__", "a random number")
+            raise ModelError(f"{where} calls {name} of Python's{place_text()}: {_INSTEAD}")
+
+    before, CALLING.watch = CALLING.watch, look
+    held, state = _plain_attributes(sampler), _random_state()
+    try:
+        yield
+    finally:
+        CALLING.watch = before
+    if _random_state() != state:
+        raise ModelError(f"{where} draws a random number of Python's: {_INSTEAD}")
+    for name, value in _plain_attributes(sampler).items():
+        if name in held and held[name] != value:
+            warnings.warn(
+                f"{where} changes self.{name}: Python does so once, while the graph is made, and "
+                "not in each step. What changes from step to step is a slot: return it from "
+                "init, take it in step by its name and return it with the point",
+                AutographWarning,
+                skip_file_prefixes=(PACKAGE, contextlib.__file__, functools.__file__),
+            )
+
+
+def _random_state() -> Any:
+    kind, words, *rest = np.random.get_state()  # noqa: NPY002
+    return random.getstate(), kind, np.asarray(words).tobytes(), rest
+
+
+def _plain_attributes(sampler: Any) -> dict[str, Any]:
+    """The attributes that hold no arrays of the graph, in a form that can be compared."""
+    found = {}
+    for name, value in vars(sampler).items():
+        leaves = flatten(value)[0]
+        if not name.startswith("_") and not any(isinstance(leaf, Array) for leaf in leaves):
+            found[name] = [
+                leaf.tobytes() if isinstance(leaf, np.ndarray) else leaf for leaf in leaves
+            ]
+    return found

@@ -1,0 +1,54 @@
+"""Hyper-parameters that are functions of the number of the step."""
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..autograph.convert import convert
+from ..graph.array import Array
+from ..graph.elementwise import as_node, astype
+from ..graph.errors import ShapeError
+from ..graph.messages import describe
+from .arguments import written_at
+from .hyper import Hyper
+
+__all__ = ["scheduled"]
+
+
+def scheduled(
+    schedule: Callable[[Array], Any], iteration: Array, size: int, dtype: np.dtype, declared: Hyper
+) -> Array:
+    """The value of a hyper-parameter at a step; `size` is that of the free state.
+
+    Raises
+    ------
+    TypeError, ShapeError
+        If it is no number, or numbers of another shape than the free state's.
+    """
+    what = f"{declared.owner}: {declared.name}, as a function of the step's number"
+    what += written_at(schedule)
+    try:
+        inspect.signature(schedule).bind(iteration)
+    except TypeError as error:
+        raise TypeError(f"{what}, must take that number and nothing else: {error}") from None
+    except ValueError:  # nothing that Python can tell the arguments of
+        pass
+    found = convert(schedule)(iteration)
+    if isinstance(found, (list, tuple, dict)) or found is None:
+        raise TypeError(
+            f"{what}, must give a number or an array, got {type(found).__name__}; kg.stack makes "
+            "an array of numbers"
+        )
+    node = as_node(found, what)
+    if node.dtype.kind not in ("iu" if declared.whole else "iuf"):
+        kind = "whole numbers" if declared.whole else "numbers"
+        raise TypeError(f"{what}, must give {kind}, got {describe(node)} of {node.dtype}")
+    if node.shape not in ((), (size,)):
+        raise ShapeError(
+            f"{what}, has shape {node.shape}; one number, or one for each of the {size} free "
+            f"coordinates, ({size},), is expected"
+        )
+    wanted = np.dtype(np.int64) if declared.whole else dtype
+    return Array(node if node.dtype == wanted else astype(node, wanted))

@@ -68,6 +68,30 @@ def used_beside_the_branch(x):
     return kg.cond(x[0] > 0, lambda: shifted * kg.log(x), lambda: x) + 2 * shifted
 
 
+def doubled_root(v, *, root=None):
+    # v + 2 sqrt(v), by a loop
+    more = (lambda: kg.sqrt(v)) if root is None else (lambda: root)
+    return kg.while_loop(lambda i, s: i < 2, lambda i, s: (i + 1, s + more()), [0, v])[1]
+
+
+def side_of_a_branch(v):
+    return kg.where(v > 0, kg.cond(v >= 0, lambda: kg.sqrt(v), lambda: v), 2 * v)
+
+
+def side_of_a_loop_that_reads(v):
+    return kg.where(v > 0, doubled_root(v, root=kg.sqrt(v)), 2 * v)
+
+
+def side_of_a_loop_in_a_branch(v):
+    inner = lambda: kg.where(v > 0, doubled_root(v), 2 * v)  # noqa: E731
+    return kg.cond(v > -0.5, inner, lambda: 3 * v)
+
+
+def two_results(v):
+    up, down = kg.cond(v >= 0, lambda: (kg.sqrt(v + 1), v), lambda: (v, kg.exp(v)))
+    return kg.where(v > 0, up * kg.log(v), down)
+
+
 # function of X, its gradient there, by hand
 CASES = {
     "root": (lambda x: kg.where(x > 0, kg.sqrt(x), 0.0), [0, 0, 0.25]),
@@ -98,6 +122,20 @@ CASES = {
     "predicate and branch": (kg.vmap(predicate_and_branch), [0, 0, -0.5 * 4**-1.5]),
     "summed outside": (summed_outside, [1, 1, 1]),
     "used beside the branch": (used_beside_the_branch, 1 + 1 / np.sqrt(X + 2)),
+    "side of a branch": (kg.vmap(side_of_a_branch), [2, 2, 0.25]),
+    "side of a loop": (kg.vmap(lambda v: kg.where(v > 0, doubled_root(v), 2 * v)), [2, 2, 1.5]),
+    "side of a loop that reads": (kg.vmap(side_of_a_loop_that_reads), [2, 2, 1.5]),
+    "side of a loop in a branch": (kg.vmap(side_of_a_loop_in_a_branch), [3, 2, 1.5]),
+    "side of two results": (
+        kg.vmap(two_results),
+        [np.exp(-1), 1, np.log(4) / 20**0.5 + 5**0.5 / 4],
+    ),
+    "side of a scan": (
+        lambda x: kg.where(
+            x[1] > 0, kg.scan(lambda c, v: (c + kg.log(v), c), 0.0, x)[0], kg.sum(x)
+        ),
+        [1, 1, 1],
+    ),
     "batch": (kg.vmap(lambda v: kg.where(v > 0, kg.sqrt(v), 0.0)), [0, 0, 0.25]),
     "scan": (
         lambda x: kg.scan(lambda c, v: (c, kg.where(v > 0, kg.sqrt(v), 0.0)), 0.0, x)[1],

@@ -124,12 +124,8 @@ class Sides:
             if node.dtype.kind not in "fV":
                 continue  # no derivative goes through it
             own = ALWAYS if node in wanted else _united(used.get(node, ()))
-            if not isinstance(node, Apply) or node.operation is PART:
-                own = ALWAYS
-            elif not node.operation.elementwise:
-                wheres = (w for path in own for w, side in path if side != LATE)
-                single = all(w.parents[0].size == 1 for w in wheres)
-                own = own if single and node not in self.cone else ALWAYS
+            if not _is_plain(node):
+                own = own if self._is_whole(node, own) else ALWAYS
             paths[node] = own
             for i, parent in enumerate(node.parents):
                 if parent.dtype.kind not in "fV":
@@ -137,13 +133,29 @@ class Sides:
                 used.setdefault(parent, set()).update(self._handed(own, node, i))
         return paths
 
+    def _is_whole(self, node: Node, paths: Paths) -> bool:
+        """Whether all of a node, which is no operation on single elements, is on these paths."""
+        choices = [choice for path in paths for choice in path]
+        if node in self.cone or any(w.parents[0].size != 1 for w, side in choices if side != LATE):
+            return False
+        if isinstance(node, Apply) and node.operation is not PART:
+            return True
+        # What tells late what it read has to be told early whether it is read.
+        origin = node.parents[0] if isinstance(node, Apply) else node
+        return _tracks(origin) and not any(side == LATE for _, side in choices)
+
     def _edges(self) -> dict[tuple[Node, int], Paths]:
         """The operands that are to be chosen, by the node and their place, and where."""
         edges: dict[tuple[Node, int], Paths] = {}
         spoilt: set[Node] = set()  # where not active, the cotangent may be NaN
         for node in reversed(self.order):
             own = self.paths.get(node)
-            if not own or not isinstance(node, Apply):
+            if not own:
+                continue
+            if not isinstance(node, Apply):
+                if own != ALWAYS:
+                    moving = (i for i, p in enumerate(node.parents) if _moves(p))
+                    edges |= {(node, i): own for i in moving}
                 continue
             clean = own == ALWAYS or (node not in spoilt and _is_clean(node))
             for i, parent in enumerate(node.parents):
@@ -151,9 +163,10 @@ class Sides:
                 if parent in self.tracked and handed != ALWAYS:
                     edges[node, i] = handed
                     continue
-                if clean or parent.dtype.kind != "f" or isinstance(parent, Data):
+                if clean or not _moves(parent):
                     continue
-                if self.paths.get(parent) == handed and parent.shape == node.shape:
+                same = self.paths.get(parent) == handed and parent.shape == node.shape
+                if same and not _is(parent, PART):
                     spoilt.add(parent)
                 else:
                     edges[node, i] = handed
@@ -201,7 +214,8 @@ class Sides:
     def operands(self, node: Node, tensors: list[Any]) -> list[Any]:
         """The tensors of a node's parents as the node may see them."""
         if _tracks(node):
-            return list(map(self._with_tokens, node.parents, tensors))
+            chosen = [self._given(node, i, tensor) for i, tensor in enumerate(tensors)]
+            return list(map(self._with_tokens, node.parents, chosen))
         if self.paths.get(node, ALWAYS) == ALWAYS and not _is(node, WHERE):
             return tensors  # the usual case
         tokens = {k: token for p in node.parents for k, token in self.tokens.get(p, {}).items()}
@@ -215,6 +229,17 @@ class Sides:
             self.tokens[node] = tokens
         return chosen
 
+    def _given(self, node: Node, place: int, tensor: Any) -> Any:
+        """What a branch or loop is given: it takes part where that is on its path, at most."""
+        paths = self.edges.get((node, place))
+        if not paths:
+            return tensor
+        taken = self._mask(paths, ())
+        if isinstance(tensor, Tracked):
+            return track(tensor, np.bool_(False), taken)
+        tensor = jnp.asarray(tensor)
+        return jnp.where(taken, tensor, jax.lax.stop_gradient(tensor))
+
     def _with_tokens(self, node: Node, tensor: Any) -> Any:
         """What a branch or loop is given, to tell whether it took part."""
         tokens = self.tokens.get(node)
@@ -222,8 +247,7 @@ class Sides:
 
     def _chosen(self, node: Node, tensor: Any, paths: Paths) -> tuple[Any, Any]:
         """An operand, and the token of what is known late."""
-        assert isinstance(node, Apply)
-        shape = node.shape if node.operation.elementwise else ()
+        shape = node.shape if _is_plain(node) else ()
         late = frozenset(p for p in paths if any(side == LATE for _, side in p))
         now = self._mask(paths - late, shape)
         if late or isinstance(tensor, Tracked):
@@ -280,6 +304,11 @@ def surely_read(
 def _tracks(node: Node) -> bool:
     """Whether it is a branch or loop that tells what it read."""
     return getattr(node, "tracks", False)
+
+
+def _moves(node: Node) -> bool:
+    """Whether a derivative may go through it."""
+    return node.dtype.kind == "f" and not isinstance(node, Data)
 
 
 def _is_plain(node: Node) -> bool:

@@ -83,7 +83,7 @@ def side_of_a_loop_that_reads(v):
 
 
 def side_of_a_loop_in_a_branch(v):
-    inner = lambda: kg.where(v > 0, doubled_root(v), 2 * v)  # noqa: E731
+    inner = lambda: kg.where(v > 0, doubled_root(v), 2 * v)
     return kg.cond(v > -0.5, inner, lambda: 3 * v)
 
 

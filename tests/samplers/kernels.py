@@ -1,7 +1,6 @@
 """One transition of a sampler from given points, by its kernel, without warm-up."""
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -13,6 +12,7 @@ from kinetograph.graph.precision import x64
 from kinetograph.kernels.contract import Moment, Space, State
 from kinetograph.kernels.noise import Noise
 from kinetograph.kernels.target import Position
+from kinetograph.runs.results import split_statistics
 from kinetograph.streams.draws import chain_key
 
 __all__ = ["transitions"]
@@ -30,14 +30,14 @@ class Function(NamedTuple):
         return ()
 
     def evaluate(self, q: Any, trips: Any) -> Any:
-        return Position(q, *jax.value_and_grad(self.function)(q)), trips
+        f = jax.value_and_grad(self.function)
+        return Position(q, *(f if q.ndim == 1 else jax.vmap(f))(q)), trips
 
     def log_density(self, q: Any) -> Any:
-        value = self.function(q)
+        value = (self.function if q.ndim == 1 else jax.vmap(self.function))(q)
         return jnp.where(jnp.isnan(value), -jnp.inf, value)
 
 
-@partial(jax.jit, static_argnums=(0, 1))
 def _run(kernel: Any, log_density: Callable, q: Any, events: Any, key: Any, hyper: Any):
     target = Function(log_density)
 
@@ -52,6 +52,13 @@ def _run(kernel: Any, log_density: Callable, q: Any, events: Any, key: Any, hype
     return lax.map(one, (q, events))
 
 
+_RUN = jax.jit(_run, static_argnums=(0, 1))
+# Half the time to compile, for programs that do little.
+_RUN_SMALL = jax.jit(
+    _run, static_argnums=(0, 1), compiler_options={"xla_backend_optimization_level": 0}
+)
+
+
 def transitions(
     sampler: Any,
     log_density: Callable[[Any], Any],
@@ -60,11 +67,13 @@ def transitions(
     seed: int = 1,
     repeat: int | None = None,
     dtype: Any = float,
+    small: bool = False,
     **hyper: Any,
 ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """The new positions and the statistics; each row makes one transition.
+    """The new positions and the statistics; each row, a point or an ensemble, makes a transition.
 
-    With `repeat`, q is a single point from which so many transitions start. `hyper` are values of
+    With `repeat`, q is a single point from which so many transitions start. `small` programs are
+    compiled with little effort. `hyper` are values of
     hyper-parameters in the place of the sampler's.
     """
     q = np.asarray(q, dtype)
@@ -76,7 +85,7 @@ def transitions(
     with x64():
         kernel = sampler.kernel(space)
         events = jnp.arange(len(q), dtype=jnp.uint32)
-        position, info = _run(kernel, log_density, q, events, chain_key(seed, 0), values)
+        run = _RUN_SMALL if small else _RUN
+        position, info = run(kernel, log_density, q, events, chain_key(seed, 0), values)
         rows = np.asarray(info.statistics)
-    named = {s.name: rows[:, i].astype(s.dtype) for i, s in enumerate(kernel.statistics)}
-    return np.asarray(position.q), named
+    return np.asarray(position.q), split_statistics(kernel.statistics, rows)

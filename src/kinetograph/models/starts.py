@@ -13,7 +13,7 @@ from ..streams.draws import uniforms
 from .model import Model
 from .values import check_values
 
-__all__ = ["START_ATTEMPTS", "blame", "initial_points", "random_point"]
+__all__ = ["START_ATTEMPTS", "blame", "ensemble_points", "initial_points", "random_point"]
 
 START_ATTEMPTS = 100
 
@@ -54,6 +54,52 @@ def initial_points(
     return [_free(model, point, key, doing, one) for point, key in zip(points, keys, strict=True)]
 
 
+def ensemble_points(
+    model: Model, initial: Any, keys: Sequence[np.ndarray], walkers: int, doing: str
+) -> list[Any]:
+    """For each key the free states of an ensemble's walkers, or None: as `initial_points`.
+
+    Each walker has a start of its own: values by name and free states have a leading axis of
+    walkers, a list has a dictionary for each.
+    """
+    count = len(keys)
+    if initial is None:
+        return [None] * count
+    initial = _values(initial)
+    if isinstance(initial, Mapping):
+        points: Any = _of_walkers(initial, walkers, doing)
+    elif isinstance(initial, np.ndarray) or _is_numbers(initial):
+        states, one = np.asarray(initial, float), (walkers, model.free_size)
+        if states.shape not in (one, (count, *one)):
+            raise ShapeError(
+                f"{doing}: initial free states of {walkers} walkers need shape {one} or "
+                f"{(count, *one)}, got {states.shape}"
+            )
+        return list(np.broadcast_to(states, (count, *one)))
+    elif isinstance(initial, str) or not isinstance(initial, Sequence):
+        raise TypeError(_KINDS.format(doing, "walker", type(initial).__name__))
+    else:
+        points = [_values(point) for point in initial]
+        if len(points) != walkers:
+            raise ModelError(f"{doing}: initial has {len(points)} points for {walkers} walkers")
+    return [
+        np.stack([_free(model, p, key, doing, "walker", i) for i, p in enumerate(points)])
+        for key in keys
+    ]
+
+
+def _of_walkers(values: Mapping[str, Any], walkers: int, doing: str) -> list[dict[str, Any]]:
+    """A dictionary for each walker, of values with a leading axis of walkers."""
+    arrays = {name: np.asarray(value) for name, value in values.items()}
+    for name, array in arrays.items():
+        if array.shape[:1] != (walkers,):
+            raise ShapeError(
+                f"{doing}: each of {walkers} walkers has a start of its own, so that initial "
+                f"values of {name} need a leading axis of {walkers}; got shape {array.shape}"
+            )
+    return [{name: array[i] for name, array in arrays.items()} for i in range(walkers)]
+
+
 def _values(point: Any) -> Any:
     """The values by name that a point holds, as what `kg.opt` finds does; else the point."""
     values = getattr(point, "values", None)
@@ -67,13 +113,15 @@ def _is_numbers(initial: Any) -> bool:
         return False
 
 
-def _free(model: Model, point: Any, key: np.ndarray, doing: str, one: str) -> np.ndarray:
+def _free(
+    model: Model, point: Any, key: np.ndarray, doing: str, one: str, attempt: int = 0
+) -> np.ndarray:
     """The free state of given values; what is not given is drawn from uniform(-2, 2) on it."""
     if not isinstance(point, Mapping):
         raise TypeError(_KINDS.format(doing, one, type(point).__name__))
     if len(point) < len(model.names):
         check_values(model, point, complete=False)
-        values = model.transform(random_point(model, key, 0)) | dict(point)
+        values = model.transform(random_point(model, key, attempt)) | dict(point)
     else:
         values = dict(point)
     return model.untransform(values)

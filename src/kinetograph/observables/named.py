@@ -24,15 +24,20 @@ __all__ = [
 ]
 
 
-def _norm(x: Any) -> Any:
-    return sqrt(sum_of(x * x))
+def _total(x: Any, step: Step) -> Any:
+    """The sum over all axes but that of an ensemble's walkers."""
+    return sum_of(x, axis=tuple(range(step.potential.ndim, x.ndim)))
+
+
+def _norm(x: Any, step: Step) -> Any:
+    return sqrt(_total(x * x, step))
 
 
 def _kinetic(step: Step) -> Any:
     if "kinetic_energy" in step.recorded:
         return step.recorded["kinetic_energy"]
     p = step.slot("p", "kinetic_energy")
-    return 0.5 * sum_of(p * p)
+    return 0.5 * _total(p * p, step)
 
 
 def _made(name: str, text: str, function: Any) -> Any:
@@ -42,21 +47,27 @@ def _made(name: str, text: str, function: Any) -> Any:
 potential = _made("potential", "U(q)", lambda step: step.potential)
 kinetic_energy = _made("kinetic_energy", "p p / 2", _kinetic)
 total_energy = _made("total_energy", "U + p p / 2", lambda step: step.potential + _kinetic(step))
-virial = _made("virial", "q grad U / 2", lambda step: 0.5 * sum_of(step.q * step.gradient))
+virial = _made("virial", "q grad U / 2", lambda step: 0.5 * _total(step.q * step.gradient, step))
 temperature_kinetic = _made(
-    "temperature_kinetic", "p p / N", lambda step: 2 * _kinetic(step) / step.q.size
+    "temperature_kinetic", "p p / N", lambda step: 2 * _kinetic(step) / step.q.shape[-1]
 )
 temperature_config = _made(
-    "temperature_config", "q grad U / N", lambda step: sum_of(step.q * step.gradient) / step.q.size
+    "temperature_config",
+    "q grad U / N",
+    lambda step: _total(step.q * step.gradient, step) / step.q.shape[-1],
 )
-gradient_norm = _made("gradient_norm", "|grad U|", lambda step: _norm(step.gradient))
+gradient_norm = _made("gradient_norm", "|grad U|", lambda step: _norm(step.gradient, step))
 scaled_gradient = _made(
-    "scaled_gradient", "h |grad U|", lambda step: step.hyper["step_size"] * _norm(step.gradient)
+    "scaled_gradient",
+    "h |grad U|",
+    lambda step: step.hyper["step_size"] * _norm(step.gradient, step),
 )
-momentum_norm = _made("momentum_norm", "|p|", lambda step: _norm(step.slot("p", "momentum_norm")))
+momentum_norm = _made(
+    "momentum_norm", "|p|", lambda step: _norm(step.slot("p", "momentum_norm"), step)
+)
 scaled_momentum = _made(
     "scaled_momentum",
     "h |p|",
-    lambda step: step.hyper["step_size"] * _norm(step.slot("p", "scaled_momentum")),
+    lambda step: step.hyper["step_size"] * _norm(step.slot("p", "scaled_momentum"), step),
 )
-inertia = _made("inertia", "p q", lambda step: sum_of(step.slot("p", "inertia") * step.q))
+inertia = _made("inertia", "p q", lambda step: _total(step.slot("p", "inertia") * step.q, step))

@@ -47,7 +47,8 @@ def _names(posterior: Any, bad: dict[str, np.ndarray], badness: dict[str, np.nda
 def diagnose(tree: Any) -> list[Advice]:
     """Findings about a run: no density, bad acceptance rates, divergences, trees, R-hat, ESS.
 
-    R-hat should be at most 1.01, the effective sample size at least 100 a chain.
+    R-hat should be at most 1.01, the effective sample size at least 100 a chain. The walkers of an
+    ensemble are one chain here.
 
     Parameters
     ----------
@@ -68,13 +69,13 @@ def diagnose(tree: Any) -> list[Advice]:
     >>> kg.diagnose(kg.mcmc(kg.model(x), seed=1, progress=False))
     []
     """
-    from .results import check_tree
+    from .results import check_tree, walkers_of
 
     posterior = check_tree(tree, "diagnose")
     found = _not_finite(tree) + _acceptance(tree) + _divergences(tree) + _depth(tree)
     draws = {str(n): v.values for n, v in posterior.data_vars.items() if v.size}
     if posterior.sizes["draw"] >= 4:
-        found += _convergence(posterior, draws)
+        found += _convergence(posterior, draws, walkers_of(tree))
     return found
 
 
@@ -157,9 +158,12 @@ def _quantities(count: int) -> str:
     return f"{count} quantit{'y' if count == 1 else 'ies'}"
 
 
-def _convergence(posterior: Any, draws: dict[str, np.ndarray]) -> list[Advice]:
-    chains = posterior.sizes["chain"]
+def _convergence(posterior: Any, draws: dict[str, np.ndarray], walkers: int) -> list[Advice]:
+    chains = posterior.sizes["chain"] // walkers
     rhats, sizes = diagnostics.rhat_and_ess_bulk(draws)
+    if walkers > 1:
+        together = {name: diagnostics.together(d, walkers) for name, d in draws.items()}
+        rhats, _ = diagnostics.rhat_and_ess_bulk(together)
     found = []
     # An element that never moves on purpose (the diagonal of a correlation matrix) has no R-hat.
     bad = {n: r > RHAT_LIMIT for n, r in rhats.items()}

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..streams.quantile import quantile
 
-__all__ = ["ess_bulk", "ess_mean", "ess_tail", "mcse_mean", "rhat", "rhat_and_ess_bulk"]
+__all__ = ["ess_bulk", "ess_mean", "ess_tail", "mcse_mean", "rhat", "rhat_and_ess_bulk", "together"]
 
 Draws = np.ndarray
 
@@ -116,6 +116,17 @@ def _by_parts(kernel: Callable[[np.ndarray], np.ndarray], draws: Draws) -> np.nd
     step = max(1, _PART // max(1, x.shape[1] * x.shape[2]))
     parts = [kernel(x[i : i + step]) for i in range(0, max(len(x), 1), step)]
     return np.concatenate(parts, axis=-1)
+
+
+def together(draws: Draws, walkers: int) -> Draws:
+    """Ensembles as chains: the walkers' draws, one draw of all after the other.
+
+    R-hat of these is the nested R-hat of C. Margossian and others, Bayesian Analysis (2024): it
+    asks whether independent ensembles agree, not whether each walker has been everywhere.
+    """
+    chains, length, *shape = draws.shape
+    split = draws.reshape(chains // walkers, walkers, length, *shape)
+    return np.moveaxis(split, 1, 2).reshape(chains // walkers, length * walkers, *shape)
 
 
 def ess_mean(draws: Draws) -> np.ndarray:

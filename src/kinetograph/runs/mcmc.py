@@ -10,7 +10,6 @@ import numpy as np
 
 from ..collector import paused
 from ..models.model import Model
-from ..models.starts import initial_points
 from ..observables.observable import as_observables
 from ..samplers.nuts import NUTS
 from ..samplers.sampler import Sampler
@@ -22,7 +21,7 @@ from .engine import build
 from .program import Program
 from .progress import Progress, make_progress
 from .results import as_tree
-from .start import explain_failure
+from .start import explain_failure, starting_points
 
 if TYPE_CHECKING:
     import xarray
@@ -125,7 +124,7 @@ def mcmc(
     used = check_seed(seed, "mcmc")
     shown = make_progress(progress)
     keys = [chain_key(used, index) for index in range(chains)]
-    starts = initial_points(model, initial, keys)
+    starts = starting_points(model, sampler, initial, keys, "mcmc")
     # What the results need is imported while the program is being compiled.
     importing = threading.Thread(target=_import_results, daemon=True)
     importing.start()
@@ -163,6 +162,7 @@ def mcmc(
         "draws": draws,
         "warmup": lengths.warmup,
         "thin": thin,
+        **({} if sampler.walkers is None else {"walkers": int(sampler.walkers)}),
         "gradients": sum(chain.gradients for chain in running),
         "trace_time": compiled.trace_seconds,
         "compile_time": compiled.compile_seconds,
@@ -204,5 +204,5 @@ def _new_chain(program: Program, key: np.ndarray, start: Any, draws: int) -> Cha
         start,
         None,
         np.empty((draws, sum(s.size for s in program.statistics)), program.dtype),
-        [np.empty((draws, *node.shape), node.dtype) for node in program.targets],
+        [np.empty((draws, *program.walkers, *n.shape), n.dtype) for n in program.targets],
     )

@@ -12,6 +12,7 @@ with turns runs as one loop of turns, in which each chain opens its next transit
 last one is finished, so that no chain waits for another's.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -121,7 +122,13 @@ class Program:
             names[v]: (place, density.bijectors[v].free_shape)
             for v, place in density.slices.items()
         }
-        return Space((self.model.free_size,), self.dtype, parts, len(density.loops))
+        return Space((*self.walkers, self.model.free_size), self.dtype, parts, len(density.loops))
+
+    @property
+    def walkers(self) -> tuple[int, ...]:
+        """The shape of a chain's walkers: none, or as many as the sampler has."""
+        count = self.sampler.walkers
+        return () if count is None else (int(count),)
 
     @cached_property
     def kernel(self) -> Kernel:
@@ -185,7 +192,8 @@ class Program:
     @property
     def rows(self) -> int:
         """How many draws a block can hold."""
-        width = self.model.free_size + sum(x.size for x in (*self.targets, *self.kept))
+        width = self.model.free_size + sum(node.size for node in self.targets)
+        width = width * math.prod(self.walkers) + sum(x.size for x in self.kept)
         return int(np.clip(ELEMENTS // max(width, 1), 1, ROWS))
 
     def target(self, data: Sequence[Any]) -> Target:
@@ -204,14 +212,14 @@ class Program:
         moment = Moment(hyper, Noise(key, BEFORE), target)
         slots = self.kernel.init(moment, position)
         adaptation, hyper = self.warmup.start(position, hyper)
-        zero, spent = jnp.int32(0), attempts.astype(jnp.int64)
+        zero, spent = jnp.int32(0), attempts.astype(jnp.int64) * math.prod(self.walkers)
         return ChainState(position, slots, hyper, adaptation, key, attempts, zero, spent, zero)
 
     def shapes(self) -> ChainState:
         """The shapes and types of a chain's state."""
 
         def begun(data: Any, key: Any, hyper: Any, q: Any) -> ChainState:
-            position = Position(q, jnp.zeros((), self.dtype), q)
+            position = Position(q, jnp.zeros(self.walkers, self.dtype), q)
             return self.begin(self.target(data), key, hyper, position, jnp.int32(0))
 
         key = np.zeros(4, np.uint32)
@@ -362,11 +370,13 @@ class _Steps:
             values = density.targets(q, targets, data, scope)
             return values, scope.reports(loops)
 
-        numbers = jnp.arange(self.program.rows)
-        values, found = jax.vmap(record)(loop.free, numbers)
+        numbers, walkers = jnp.arange(self.program.rows), self.program.walkers
+        each = jax.vmap(record, (0, None)) if walkers else record
+        values, found = jax.vmap(each)(loop.free, numbers)
+        axes = tuple(range(1 + len(walkers)))
         scope = Scope()
         scope.receive(density.loops, loop.trips)
-        scope.receive(loops, [[jnp.max(x, 0) for x in trips] for trips in found])
+        scope.receive(loops, [[jnp.max(x, axes) for x in trips] for trips in found])
         chain = loop.chain
         where = Where(loop.count, chain.transition, chain.gradients, chain.divergences)
         progress = jnp.stack([jnp.asarray(number, jnp.int64) for number in where])

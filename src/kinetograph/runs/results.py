@@ -5,9 +5,13 @@ sample_stats    what the sampler recorded, by ArviZ's names
 observed_data   the observed data
 constant_data   all other data
 sampler_state   everything needed to go on: position, tuning, counters, keys
+
+Of samplers that move ensembles each walker is a chain, number ensemble * walkers + walker, and
+`tree.attrs["walkers"]` is their number; their state has a row for each ensemble.
 """
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -20,7 +24,7 @@ from ..models.groups import as_group, data_groups, stamp
 from .chains import Chain
 from .program import Program
 
-__all__ = ["as_tree", "check_tree", "split_statistics"]
+__all__ = ["as_tree", "check_tree", "split_statistics", "walkers_of"]
 
 
 def split_statistics(statistics: Sequence[Statistic], rows: np.ndarray) -> dict[str, np.ndarray]:
@@ -33,19 +37,39 @@ def split_statistics(statistics: Sequence[Statistic], rows: np.ndarray) -> dict[
     return found
 
 
-def _statistics(statistics: Sequence[Statistic], rows: np.ndarray) -> Any:
+def _by_walker(values: np.ndarray, walkers: tuple[int, ...]) -> np.ndarray:
+    """A chain for each walker, ensemble by ensemble, of values (ensemble, draw, walker, ...).
+
+    What is of the ensemble and not of its walkers is that of each of them.
+    """
+    if not walkers:
+        return values
+    if values.shape[2:3] != walkers:
+        return np.repeat(values, walkers[0], axis=0)
+    moved = np.moveaxis(values, 2, 1)
+    return moved.reshape((-1, *moved.shape[2:]))
+
+
+def walkers_of(tree: Any) -> int:
+    """How many chains of results are walkers of one ensemble."""
+    count = int(getattr(tree, "attrs", {}).get("walkers", 1))
+    return count if tree["posterior"].sizes["chain"] % count == 0 else 1
+
+
+def _statistics(statistics: Sequence[Statistic], rows: np.ndarray, walkers: tuple[int, ...]) -> Any:
     import xarray as xr
 
-    lead = rows.shape[:2]
     variables: dict[str, Any] = {}
-    for s, values in zip(statistics, split_statistics(statistics, rows).values(), strict=True):
-        dims = ("chain", "draw", *(f"{s.name}_dim_{i}" for i in range(len(s.shape))))
+    for s, held in zip(statistics, split_statistics(statistics, rows).values(), strict=True):
+        values = _by_walker(held, walkers)
+        dims = ("chain", "draw", *(f"{s.name}_dim_{i}" for i in range(values.ndim - 2)))
         variables[s.name] = (dims, values, {"description": s.text} if s.text else {})
-    return xr.Dataset(variables, {"chain": np.arange(lead[0]), "draw": np.arange(lead[1])})
+    chains, draws = rows.shape[0] * math.prod(walkers), rows.shape[1]
+    return xr.Dataset(variables, {"chain": np.arange(chains), "draw": np.arange(draws)})
 
 
-def _state(chains: Sequence[Chain]) -> Any:
-    """The chains' states, one variable a leaf, named by its path."""
+def _state(chains: Sequence[Chain], each: str) -> Any:
+    """The states of chains or ensembles, one variable a leaf, named by its path."""
     import xarray as xr
 
     flat = [jax.tree_util.tree_flatten_with_path(chain.state)[0] for chain in chains]
@@ -54,8 +78,8 @@ def _state(chains: Sequence[Chain]) -> Any:
         name = "_".join(str(getattr(k, "name", None) or k.key) for k in leaves[0][0])
         stacked = np.stack([np.asarray(leaf) for _, leaf in leaves])
         dims = tuple(f"{name}_dim_{i}" for i in range(stacked.ndim - 1))
-        variables[name] = (("chain", *dims), stacked)
-    return xr.Dataset(variables, {"chain": np.arange(len(chains))})
+        variables[name] = ((each, *dims), stacked)
+    return xr.Dataset(variables, {each: np.arange(len(chains))})
 
 
 def as_tree(
@@ -67,17 +91,17 @@ def as_tree(
     """The DataTree of a run; chains that were stopped are cut to the shortest."""
     import xarray as xr
 
-    model, sampler = program.model, program.sampler
+    model, sampler, walkers = program.model, program.sampler, program.walkers
     draws = min(chain.kept for chain in chains)
     posterior = {
-        name: (node, np.stack([chain.targets[i][:draws] for chain in chains]))
+        name: (node, _by_walker(np.stack([c.targets[i][:draws] for c in chains]), walkers))
         for i, (name, node) in enumerate(targets)
     }
     statistics = np.stack([chain.statistics[:draws] for chain in chains])
     groups = {
         "posterior": as_group(model, posterior, ("chain", "draw")),
-        "sample_stats": _statistics(program.statistics, statistics),
-        "sampler_state": _state(chains),
+        "sample_stats": _statistics(program.statistics, statistics, walkers),
+        "sampler_state": _state(chains, "ensemble" if walkers else "chain"),
         **data_groups(model),
     }
     shared = stamp()

@@ -8,7 +8,6 @@ import numpy as np
 from ..graph.lower import Environment, evaluate
 from ..graph.precision import x64
 from ..samplers.arguments import written_at
-from ..samplers.hyper import declared
 from ..samplers.sampler import Sampler
 from ..samplers.session import Session
 
@@ -46,7 +45,7 @@ class Schedules:
         # Always as many, so that it is compiled once.
         with x64():
             found = self._values(np.pad(steps, (0, 2 * FEW - steps.size), mode="edge"))
-        known, title = declared(type(self.sampler)), type(self.sampler).__name__
+        known, title = self.sampler.declared(), type(self.sampler).__name__
         for name, values in zip(self.nodes, found, strict=True):
             for step, value in zip(steps, np.asarray(values), strict=False):
                 try:

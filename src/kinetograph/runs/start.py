@@ -1,15 +1,31 @@
-"""What to say when chains find no start."""
+"""Where chains start, and what to say when they find no start."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from ..graph.errors import StartError
 from ..models.model import Model
-from ..models.starts import START_ATTEMPTS, blame
+from ..models.starts import START_ATTEMPTS, blame, ensemble_points, initial_points
+from ..samplers.sampler import Sampler
 from .chains import Chain
 
-__all__ = ["explain_failure"]
+__all__ = ["explain_failure", "starting_points"]
+
+
+def starting_points(
+    model: Model, sampler: Sampler, initial: Any, keys: Sequence[np.ndarray], doing: str
+) -> list[Any]:
+    """For each chain's key where it starts, or None where a point should be searched for."""
+    if sampler.walkers is None:
+        points = initial_points(model, initial, keys, doing)
+    else:
+        points = ensemble_points(model, initial, keys, int(sampler.walkers), doing)
+    for q in points:
+        if q is not None:
+            sampler.check_start(q)
+    return points
 
 
 def explain_failure(model: Model, chains: Sequence[Chain], given: bool) -> StartError:
@@ -23,5 +39,9 @@ def explain_failure(model: Model, chains: Sequence[Chain], given: bool) -> Start
         if given
         else f"no finite log density and gradient in {START_ATTEMPTS} random starting points"
     )
-    at = np.asarray(state.position.q)
+    found, at = state.position, np.asarray(state.position.q)
+    if at.ndim == 2:  # the first walker that has none
+        slopes = np.isfinite(found.gradient).all(-1)
+        worst = int((np.isfinite(found.log_density) & slopes).argmin())
+        which, at = f"{which}, walker {worst}", at[worst]
     return StartError("\n".join([f"{which}: {how}.", *blame(model, at)]))

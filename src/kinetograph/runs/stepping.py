@@ -9,7 +9,6 @@ import numpy as np
 from ..graph.errors import ShapeError
 from ..graph.precision import x64
 from ..models.model import Model
-from ..models.starts import initial_points
 from ..samplers.nuts import NUTS
 from ..samplers.sampler import Sampler
 from ..streams.draws import chain_key
@@ -19,7 +18,7 @@ from .chains import beginnings
 from .engine import build
 from .program import Block, ChainState, Plan, Program, Where
 from .results import split_statistics
-from .start import explain_failure
+from .start import explain_failure, starting_points
 
 __all__ = ["Chain", "Rows", "chain"]
 
@@ -135,9 +134,10 @@ class Chain:
         return np.array(self.state.position.q)
 
     @property
-    def log_density(self) -> float:
-        """The log density there."""
-        return float(self.state.position.log_density)
+    def log_density(self) -> Any:
+        """The log density there: a number, or one for each walker of an ensemble."""
+        value = np.array(self.state.position.log_density)
+        return value if value.ndim else float(value)
 
     @property
     def gradient(self) -> np.ndarray:
@@ -168,7 +168,9 @@ class Chain:
         StartError
             If log density or gradient are not finite there.
         """
-        (free,) = initial_points(self._program.model, to, [self._key], "chain.move")
+        program = self._program
+        keys = [self._key]
+        (free,) = starting_points(program.model, program.sampler, to, keys, "chain.move")
         self.state = self.state._replace(position=self._found(free).position)
 
     def step(self, n: int = 1) -> Rows:
@@ -186,7 +188,8 @@ class Chain:
         names, nodes = program.model.target_names, program.targets
         posterior = {
             name: np.concatenate(
-                [np.empty((0, *node.shape), node.dtype), *(b[0][i] for b in blocks)]
+                [np.empty((0, *program.walkers, *node.shape), node.dtype)]
+                + [b[0][i] for b in blocks]
             )
             for i, (name, node) in enumerate(zip(names, nodes, strict=True))
         }
@@ -272,5 +275,5 @@ def chain(
     sampler = check_sampler(NUTS() if sampler is None else sampler, "chain")
     check_whole("chain", {"warmup": (warmup, 0), "index": (index, 0)})
     key = chain_key(check_seed(seed, "chain"), int(index))
-    (start,) = initial_points(model, initial, [key], "chain")
+    (start,) = starting_points(model, sampler, initial, [key], "chain")
     return Chain(Program(model, sampler, model.targets), key, start, int(warmup))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from . import diagnostics
-from .results import check_tree
+from .results import check_tree, walkers_of
 
 __all__ = ["Summary", "row_names", "summary"]
 
@@ -94,7 +94,8 @@ def summary(tree: Any, *names: str | Sequence[str], probability: float = 0.9) ->
 
     Columns: mean, sd, the quantiles that bound the central `probability` (named q5 and q95 for
     0.9), median, Monte Carlo standard error of the mean, effective sample sizes for the bulk and
-    the tails, and rank-normalised split R-hat (Vehtari and others, 2021).
+    the tails, and rank-normalised split R-hat (Vehtari and others, 2021), in which the walkers of
+    an ensemble are one chain.
 
     Parameters
     ----------
@@ -129,7 +130,7 @@ def summary(tree: Any, *names: str | Sequence[str], probability: float = 0.9) ->
         raise ValueError(f"summary: probability must be between 0 and 1, got {probability}")
     if not posterior.sizes.get("draw", 0):
         raise ValueError("summary: the results hold no draws")
-    chosen = _chosen(posterior, names)
+    chosen, walkers = _chosen(posterior, names), walkers_of(tree)
     outer = ((1 - probability) / 2, (1 + probability) / 2)
     labels = [f"q{100 * p:.3g}" for p in outer]
     order = ("mean", "sd", labels[0], "median", labels[1], *COLUMNS[5:])
@@ -151,7 +152,8 @@ def summary(tree: Any, *names: str | Sequence[str], probability: float = 0.9) ->
         parts["median"].append(median)
         parts[labels[1]].append(high)
         for column, f in _DIAGNOSTICS.items():
-            parts[column].append(f(flat) if length >= 4 else np.full(flat.shape[2], np.nan))
+            held = diagnostics.together(flat, walkers) if column == "r_hat" else flat
+            parts[column].append(f(held) if length >= 4 else np.full(flat.shape[2], np.nan))
     return Summary(tuple(rows), {column: np.concatenate(p) for column, p in parts.items()})
 
 

@@ -1,6 +1,7 @@
 """Samplers: one a file, with its equations and reference at the top."""
 
 from .baoab import BAOAB
+from .differential_evolution import DifferentialEvolution
 from .ghmc import GHMC
 from .gla1 import GLA1
 from .gla2 import GLA2
@@ -17,10 +18,13 @@ from .sgld import SGLD
 from .sgnht import SGNHT
 from .slice import Slice
 from .splitting import Splitting
+from .stretch import Stretch
 from .ubu import UBU
+from .walk import Walk
 
 __all__ = [
     "BAOAB",
+    "DifferentialEvolution",
     "GHMC",
     "GLA1",
     "GLA2",
@@ -37,5 +41,7 @@ __all__ = [
     "SGNHT",
     "Slice",
     "Splitting",
+    "Stretch",
     "UBU",
+    "Walk",
 ]

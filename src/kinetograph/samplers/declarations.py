@@ -21,7 +21,7 @@ def check_class(cls: type, base: type) -> None:
         They name the class and what is wrong.
     """
     own = vars(cls)
-    taken = {*dir(base), "_values", "_tune"} - {SHARED}
+    taken = {*dir(base), "_values", "_tune"} - {SHARED, "walkers"}
     inherited = {n for kind in cls.__mro__[1:] for n, v in vars(kind).items() if _is_hyper(v)}
     for name, value in own.items():
         if _is_hyper(value) and name in taken:
@@ -38,6 +38,7 @@ def check_class(cls: type, base: type) -> None:
         cls.tunes = check_names(own["tunes"], TUNABLE, f"{cls.__name__}: tunes")  # type: ignore[attr-defined]
     if cls.step is not base.step:  # type: ignore[attr-defined]
         _check_tuned(cls)
+    _check_walkers(cls)
 
 
 def _is_hyper(value: Any) -> bool:
@@ -59,6 +60,23 @@ def _check_tuned(cls: Any) -> None:
                 f"{cls.__name__}: {name} is static and cannot take part in tuning; leave out "
                 "static=True"
             )
+
+
+def _check_walkers(cls: Any) -> None:
+    """Refuse walkers that are no part of the program, and what an ensemble cannot have tuned."""
+    held = inspect.getattr_static(cls, "walkers")
+    if held is None:
+        return
+    if not (_is_hyper(held) and held.static and held.whole):
+        raise TypeError(
+            f"{cls.__name__}: the number of walkers shapes the program; declare it as "
+            "walkers = kg.hyper(40, lower=2, static=True)"
+        )
+    if SHARED in cls.tunes:
+        raise TypeError(
+            f"{cls.__name__}: the scales of an ensemble's coordinates cannot be tuned; leave "
+            f"{SHARED!r} out of tunes"
+        )
 
 
 def check_names(given: Any, known: Iterable[str], what: str) -> tuple[str, ...]:

@@ -1,8 +1,10 @@
 """The points that a step is given and makes: a position, and what has been evaluated there."""
 
+from collections.abc import Callable
 from typing import Any, Never
 
 from ..graph.array import Array
+from ..graph.functions import concatenate, where
 
 __all__ = ["Point"]
 
@@ -28,7 +30,8 @@ class Point(tuple[Any, ...]):
     potential   U(q), the negative log density of the target
     gradient    of the potential
 
-    None of it can be changed: another position is another point.
+    None of it can be changed: another position is another point. Of an ensemble each has a leading
+    axis of walkers; `split`, `join` and `where` are for these.
     """
 
     __slots__ = ()
@@ -61,6 +64,29 @@ class Point(tuple[Any, ...]):
     def free(self) -> tuple[Any, Any]:
         """Position and gradient in the model's coordinates."""
         return self[3] or (self.q, self.gradient)
+
+    def split(self, count: int) -> tuple["Point", "Point"]:
+        """The first `count` walkers, and the rest."""
+        return self._each(lambda x: x[:count]), self._each(lambda x: x[count:])
+
+    def join(self, others: "Point") -> "Point":
+        """These walkers, and the others after them."""
+        return self._each(lambda x, y: concatenate([x, y]), others)
+
+    def where(self, condition: Any, others: "Point") -> "Point":
+        """This point of each walker for which the condition holds, else that of the others."""
+
+        def chosen(x: Any, y: Any) -> Any:
+            wide = condition.reshape((*condition.shape, *(1 for _ in x.shape[1:])))
+            return where(wide, x, y)
+
+        return self._each(chosen, others)
+
+    def _each(self, f: Callable[..., Any], *others: "Point") -> "Point":
+        """The point made of each of its arrays by a function."""
+        q, potential, gradient = map(f, self[:3], *(o[:3] for o in others))
+        free = None if self[3] is None else tuple(map(f, self[3], *(o[3] for o in others)))
+        return Point(q, potential, gradient, free)
 
     def __setattr__(self, name: str, value: Any) -> Never:
         raise AttributeError(

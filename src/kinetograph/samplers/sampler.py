@@ -11,7 +11,7 @@ from ..graph.array import Array
 from ..graph.errors import ModelError, ShapeError
 from ..kernels.contract import Kernel, Space
 from .declarations import check_class, check_names, signature_of
-from .hyper import declared, hyper, unknown
+from .hyper import Hyper, declared, hyper, unknown
 from .noise import NamedNoise
 from .points import Point
 
@@ -55,6 +55,12 @@ class Sampler:
     `tunes = ("step_size",)` has its `step_size` tuned in warm-up towards its `target_acceptance`;
     with `"scale"` in `tunes` the scales of the coordinates, too.
 
+    A class with `walkers = kg.hyper(40, lower=2, static=True)` moves an ensemble: `at.q` has shape
+    (walkers, N), `at.potential` (walkers,), and a chain of a run is an ensemble of its own, each
+    walker of which is a chain of the results. `self.evaluate` takes any number of walkers, so that
+    one group may move after the other: `at.split(n)` gives the first n walkers and the rest,
+    `first.join(rest)` all of them, `new.where(condition, old)` chooses walker by walker.
+
     Parameters
     ----------
     scale
@@ -91,6 +97,7 @@ class Sampler:
     """
 
     tunes: ClassVar[tuple[str, ...]] = ()
+    walkers: Any = None
     scale = hyper(None, positive=True)
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -209,6 +216,10 @@ class Sampler:
         return session if session is not None and session.sampler is self else None
 
     # What a run uses.
+    def declared(self) -> dict[str, Hyper]:
+        """Its hyper-parameters, by name."""
+        return declared(type(self))
+
     def settings(self) -> dict[str, Any]:
         """The settings, for the record: numbers, lists and texts."""
         found = {name: _plain(value) for name, value in self._values.items()}
@@ -224,7 +235,7 @@ class Sampler:
         ShapeError
             If one has another shape than a number or the coordinates of the space.
         """
-        names, size = declared(type(self)), space.shape[-1]
+        names, size = self.declared(), space.shape[-1]
         self._check_tuned()
         found = {}
         for name, value in self._values.items():
@@ -252,15 +263,18 @@ class Sampler:
                     f"warm-up tunes {' and '.join(self.tune)}; give {name} as a number, or tune=()"
                 )
 
+    def check_start(self, q: np.ndarray) -> None:
+        """Refuse a starting point that the user gave and from which it cannot go on."""
+
     def check_hypers(self, values: Mapping[str, Any]) -> None:
         """Refuse values of hyper-parameters that are out of their range."""
-        names, title = declared(type(self)), type(self).__name__
+        names, title = self.declared(), type(self).__name__
         for name, value in values.items():
             names[name].check(np.asarray(value), title)
 
     def structure(self) -> tuple[Any, ...]:
         """What it is, but for the values that are arguments of a program."""
-        names = declared(type(self))
+        names = self.declared()
         parts: list[Any] = [type(self), tuple(self.tune)]
         for name, value in self._values.items():
             if names[name].static or value is None or callable(value):
@@ -268,7 +282,7 @@ class Sampler:
             else:
                 parts.append((name, np.shape(value)))
         own = {k: v for k, v in vars(self).items() if k not in ("_values", "_tune")}
-        return (*parts, *((k, identity_of(v)) for k, v in own.items()))
+        return (*parts, *((k, _structure(v)) for k, v in own.items()))
 
     def kernel(self, space: Space) -> Kernel:
         """Its transition on a space."""
@@ -289,7 +303,7 @@ class Sampler:
         return (*self.structure(), *(identity_of(v) for v in self._values.values()))
 
     def __repr__(self) -> str:
-        defaults = {name: d.default for name, d in declared(type(self)).items()}
+        defaults = {name: d.default for name, d in self.declared().items()}
         shown = [
             f"{name}={value!r}"
             for name, value in self._values.items()
@@ -298,6 +312,10 @@ class Sampler:
         if self.tune != self.tunes:
             shown.append(f"tune={self.tune!r}")
         return f"{type(self).__name__}({', '.join(shown)})"
+
+
+def _structure(value: Any) -> Any:
+    return value.structure() if isinstance(value, Sampler) else identity_of(value)
 
 
 def _plain(value: Any) -> Any:

@@ -27,7 +27,6 @@ from ..kernels.target import Target
 from .arguments import written_at
 from .elsewhere import Given, refuse_cells, refuse_effects, refuse_elsewhere
 from .frozen import watched
-from .hyper import declared
 from .noise import NamedNoise
 from .points import Point
 from .sampler import HERE, Sampler
@@ -110,7 +109,7 @@ class Session:
 
     def _hypers(self, iteration: Array) -> None:
         known = self.sampler.hypers(self.space)
-        names = declared(type(self.sampler))
+        names = self.sampler.declared()
         size, dtype = self.space.shape[-1], self.space.dtype
         for name, value in self.sampler._values.items():
             if name in known:
@@ -133,11 +132,16 @@ class Session:
 
     # What a step does.
     def _position(self, q: Any, what: str) -> Any:
-        node = as_node(q, what)
-        if node.shape != self.space.shape:
+        node, shape = as_node(q, what), self.space.shape
+        some = len(shape) == 2 and len(node.shape) in (1, 2) and node.shape[-1] == shape[-1]
+        if node.shape != shape and not (some and node.shape[0] > 0):
+            wanted = (
+                f"the position has shape {shape}"
+                if len(shape) == 1
+                else f"walkers have positions of shape (any number, {shape[-1]})"
+            )
             raise ShapeError(
-                f"{what}: the position has shape {self.space.shape}, {describe(node)} has shape "
-                f"{node.shape}, at {site_of(here())}"
+                f"{what}: {wanted}, {describe(node)} has shape {node.shape}, at {site_of(here())}"
             )
         return Array(node if node.dtype == self.space.dtype else astype(node, self.space.dtype))
 
@@ -145,7 +149,7 @@ class Session:
         """The point at q."""
         scaled, scale = self._position(q, "evaluate"), self._scale
         free = scaled if scale is None else scaled * scale
-        shape, dtype = self.space.shape, self.space.dtype
+        shape, dtype = scaled.shape, self.space.dtype
         bundle = Bundle(EVALUATE, (free.node,))
         potential = Array(bundle.part(0, shape[:-1], dtype))
         gradient = Array(bundle.part(1, shape, dtype))
@@ -165,7 +169,7 @@ class Session:
         """The potential alone."""
         scaled, scale = self._position(q, "potential"), self._scale
         free = scaled if scale is None else scaled * scale
-        return Array(Apply(POTENTIAL, (free.node,), self.space.shape[:-1], self.space.dtype))
+        return Array(Apply(POTENTIAL, (free.node,), free.shape[:-1], self.space.dtype))
 
     def _add(self, cell: Cell, amount: Any) -> None:
         versions = current_versions()
@@ -216,7 +220,7 @@ class Session:
     def parts(self, q: Any) -> dict[str, Array]:
         """Views of q by the names of the unknowns."""
         array = self._position(q, "parts")
-        lead = self.space.shape[:-1]
+        lead = array.shape[:-1]
         return {
             name: array[..., place].reshape((*lead, *shape))
             for name, (place, shape) in self.space.parts.items()

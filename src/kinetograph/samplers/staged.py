@@ -130,6 +130,11 @@ class StagedKernel:
                 f"self.evaluate; got {_said(found)}"
             )
         point, slots = found
+        if np.shape(point.q) != self.space.shape:
+            raise ShapeError(
+                f"{where}: the new point is of positions of shape {np.shape(point.q)}; all "
+                f"{self.space.shape[0]} walkers are expected, {self.space.shape}"
+            )
         nodes = self._checked_slots(slots, "step")
         for name in self._slots:
             if name not in nodes:

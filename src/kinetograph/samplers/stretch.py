@@ -1,0 +1,66 @@
+"""Stretch: an ensemble's walkers move along the lines between them.
+
+    q' = q_j + z (q_k - q_j),  z = ((a - 1) u + 1)^2 / a,  u uniform on (0, 1)
+    accepted with probability min(1, z^(N - 1) exp(-beta (U(q') - U(q_k))))
+
+for each k of one half of the walkers, with j of the other; then the halves change parts.
+
+Samples  exp(-beta U), exactly; the same in all coordinates that are affine maps of each other
+Cost     one gradient a walker and step, for observables; none to move
+Source   J. Goodman, J. Weare, Ensemble samplers with affine invariance, Communications in Applied
+         Mathematics and Computational Science 5 (2010) 65-80; D. Foreman-Mackey and others, emcee,
+         Publications of the Astronomical Society of the Pacific 125 (2013) 306-312 (the halves).
+"""
+
+from typing import Any
+
+from ..graph.functions import log
+from .ensemble import Ensemble
+from .hyper import hyper
+
+__all__ = ["Stretch"]
+
+
+class Stretch(Ensemble):
+    """The affine-invariant ensemble sampler: walkers move along the lines between them.
+
+        q' = q_j + z (q_k - q_j),  z = ((a - 1) u + 1)^2 / a,  u uniform on (0, 1)
+        accepted with probability min(1, z^(N - 1) exp(-beta (U(q') - U(q_k))))
+
+    Takes no gradient and nothing that has to be tuned, whatever the scales and the correlations.
+    Good for few unknowns; where they are many, NUTS is better by far.
+
+    Parameters
+    ----------
+    walkers
+        An even number, at least twice that of the free numbers. Each is a chain of the results.
+    inverse_temperature
+        beta.
+    stretch
+        a: walkers come closer to or go further from one another by at most this factor.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> x = kg.normal(1.0, 2.0)
+    >>> stretch = kg.samplers.Stretch(walkers=10)
+    >>> tree = kg.mcmc(kg.model(x), stretch, seed=1, progress=False)
+    >>> tree["posterior"].sizes["chain"]
+    40
+    >>> bool(abs(tree["posterior"]["x"].mean() - 1.0) < 0.2)
+    True
+
+    Source: J. Goodman, J. Weare, Communications in Applied Mathematics and Computational Science 5
+    (2010).
+    """
+
+    walkers = hyper(40, lower=4, static=True)
+    stretch = hyper(2.0, above=1)
+
+    def propose(self, q: Any, others: Any) -> tuple[Any, Any]:
+        """Along the line to a walker of the other half."""
+        half, size = q.shape
+        a, u = self.stretch, self.noise.uniform(shape=half, name="stretch")
+        z = ((a - 1) * u + 1) ** 2 / a
+        partner = others[self.pick(half, "partner")]
+        return partner + z[:, None] * (q - partner), (size - 1) * log(z)

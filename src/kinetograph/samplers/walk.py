@@ -1,0 +1,85 @@
+"""Walk: an ensemble's walkers move by noise of the covariance of others.
+
+    q' = q_k + h / sqrt(|S| - 1) sum_{j of S} R_j (q_j - mean_S)
+    accepted with probability min(1, exp(-beta (U(q') - U(q_k))))
+
+for each k of one half of the walkers, with S a random subset of the other; then the halves change
+parts. Given S the step is normal, with h^2 times the covariance of the walkers in S.
+
+Samples  exp(-beta U), exactly; the same in all coordinates that are affine maps of each other
+Cost     one gradient a walker and step, for observables; none to move
+Tuned    to an acceptance of 0.3
+Source   J. Goodman, J. Weare, Ensemble samplers with affine invariance, Communications in Applied
+         Mathematics and Computational Science 5 (2010) 65-80, section 2.
+"""
+
+from typing import Any
+
+from ..graph.functions import sort
+from ..graph.functions import sum as sum_of
+from ..graph.mathematics import sqrt
+from .ensemble import Ensemble
+from .hyper import hyper
+
+__all__ = ["Walk"]
+
+
+class Walk(Ensemble):
+    """Metropolis moves of an ensemble with the covariance of some of its walkers.
+
+        q' = q_k + h / sqrt(|S| - 1) sum_{j of S} R_j (q_j - mean_S)
+        accepted with probability min(1, exp(-beta (U(q') - U(q_k))))
+
+    Parameters
+    ----------
+    step_size
+        h, where warm-up starts.
+    target_acceptance
+        What warm-up aims the acceptance at.
+    walkers
+        An even number, at least twice that of the free numbers. Each is a chain of the results.
+    inverse_temperature
+        beta.
+    subset
+        How many walkers of the other half S has, drawn anew for each move; None: all.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> x = kg.normal(1.0, 2.0)
+    >>> tree = kg.mcmc(kg.model(x), kg.samplers.Walk(walkers=10), seed=1, progress=False)
+    >>> bool(abs(tree["posterior"]["x"].mean() - 1.0) < 0.2)
+    True
+
+    Source: J. Goodman, J. Weare, Communications in Applied Mathematics and Computational Science 5
+    (2010).
+    """
+
+    walkers = hyper(40, lower=4, static=True)
+    step_size = hyper(1.0, positive=True)
+    target_acceptance = hyper(0.3, above=0, below=1)
+    subset = hyper(None, static=True)
+    tunes = ("step_size",)
+
+    def __init__(self, *values: Any, **settings: Any) -> None:
+        super().__init__(*values, **settings)
+        s, half = self.subset, self.walkers // 2
+        if s is not None and not (type(s) is int and 2 <= s <= half):
+            raise ValueError(
+                f"{type(self).__name__}: subset must be a whole number from 2 to half the walkers, "
+                f"{half}; got {s!r}"
+            )
+
+    def propose(self, q: Any, others: Any) -> tuple[Any, Any]:
+        """By normal noise of the covariance of a subset of the other half."""
+        half, s = q.shape[0], self.subset or q.shape[0]
+        centred = others - sum_of(others, axis=0) / half
+        weights = self.noise("walk", shape=(half, half))
+        if s < half:
+            u = self.noise.uniform(shape=(half, half), name="subset")
+            chosen = u <= sort(u, axis=1)[:, s - 1 : s]
+            # The sum of R_j (q_j - mean_S) with the mean's share taken from the weights.
+            weights = chosen * (weights - sum_of(chosen * weights, axis=1, keepdims=True) / s)
+        else:
+            weights = weights - sum_of(weights, axis=1, keepdims=True) / s
+        return q + self.step_size / sqrt(s - 1.0) * (weights @ centred), 0.0

@@ -14,6 +14,9 @@ VENV := .venvs/$(or $(MINOR),$(error PY=$(PY) does not run))
 export PYTHON := $(PY)
 endif
 
+# The tests are compiled once, and so is the library for the processes that tests start.
+unexport PYTHONDONTWRITEBYTECODE
+
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 # Each process gets a half of the files, so that few fixtures of modules are made in both.

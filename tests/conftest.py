@@ -1,5 +1,6 @@
 """Tests use a cache of compiled programs of their own; all processes of a session share it."""
 
+import gc
 import os
 
 import pytest
@@ -20,3 +21,9 @@ def _session_cache(tmp_path_factory):
         del os.environ["KINETOGRAPH_CACHE"]
     else:
         os.environ["KINETOGRAPH_CACHE"] = before
+
+
+def pytest_collection_finish():
+    """What is there before the first test stays: collections need not look at it again."""
+    gc.collect()
+    gc.freeze()

@@ -166,7 +166,7 @@ def test_error_follows_the_tolerance(method):
     """A hundredth of the tolerance, about a hundredth of the error: local errors are controlled."""
     p = kg.placeholder((6,), name="p")
     expected = tight(predators(HARES), (0, 20), HARES[4:], TIMES)
-    tolerances = 10.0 ** -np.arange(4, 11, 2)
+    tolerances = 10.0 ** -np.arange(4, 11, 3)
     errors, trips = [], []
     for rtol in tolerances:
         y = kg.ode.solve(predators(p), p[4:], TIMES[[0, 20]], method=method, rtol=rtol, atol=rtol)
@@ -241,6 +241,7 @@ def test_derivatives_of_an_exponential():
     values = kg.compile([k, y0], outputs)(0.6, 2.0)
     e = np.exp(-0.9)
     np.testing.assert_allclose(values, [-3 * e, e, -3 * e, 4.5 * e], rtol=1e-7)
+    assert values[0] == pytest.approx(values[2], rel=1e-11)  # forward and reverse agree
 
 
 @pytest.mark.parametrize("method", FIRST)
@@ -258,6 +259,7 @@ def test_gradients_are_within_the_tolerance(method, rtol):
     np.testing.assert_allclose(gradient, expected, rtol=300 * rtol + 1e-7)
 
 
+@pytest.mark.slow
 def test_forward_and_reverse_agree():
     p, d = kg.placeholder((6,), name="p"), np.arange(1.0, 7.0)
     y = kg.ode.solve(predators(p), p[4:], TIMES)
@@ -331,10 +333,13 @@ def test_in_a_batch():
 
     ks = kg.placeholder((3,), name="ks")
     y = kg.vmap(one)(ks)
-    values, gradients = kg.compile([ks], [y, kg.gradients(y.sum(), ks)])(k)
-    x = kg.placeholder(name="x")
-    alone = kg.compile([x], [one(x), kg.gradients(one(x), x)])
-    np.testing.assert_allclose([values, gradients], np.transpose([alone(v) for v in k]), rtol=1e-12)
+    f = kg.compile([ks], [y, kg.gradients(y.sum(), ks)])
+    found, trips = np.array(f(k)), f.most_trips
+    # Lanes that are all the same go in step, as one alone does.
+    alone = [f(np.full(3, v)) for v in k]
+    np.testing.assert_allclose(found, np.transpose([np.array(a)[:, 0] for a in alone]), rtol=1e-12)
+    np.testing.assert_allclose(found, [np.exp(-k), -np.exp(-k)], rtol=1e-4, atol=1e-7)
+    assert trips == f.most_trips  # those of the lane that goes on longest
 
 
 # Limits.

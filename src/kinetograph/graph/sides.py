@@ -8,8 +8,8 @@ infinite slope there is NaN. So what a side is computed from is seen by it throu
 `where(taken, x, stop_gradient(x))`: the value is the same, the derivative 0, chosen and not
 multiplied. XLA makes x of it again where no derivative is taken.
 
-A side reaches up through operations on single elements, and through all operations that are no
-branch or loop where the condition is a single value. What is used elsewhere, too, is computed once
+A side reaches up through operations on single elements and, where the condition is a single value,
+through all operations, branches and loops. What is used elsewhere, too, is computed once
 and has the derivative of its other uses. Each operation is *active* where one of its users is; an
 edge between operations that are not active in the same places carries the choice, unless nothing
 above it can have made more of the cotangent 0 than 0.

@@ -4,6 +4,7 @@
 
 Samples  a density that tends to exp(-beta (U + p^2 / 2)) with h -> 0, at first order, in momenta
          too: BAOAB costs the same and does not
+Order    1
 Cost     one gradient a step
 Source   T. Chen, E. Fox, C. Guestrin, Stochastic gradient Hamiltonian Monte Carlo, ICML 2014.
 """

@@ -6,6 +6,7 @@
 
 Each letter's time is the step size, shared equally among its occurrences.
 
+Samples  a density that tends to exp(-beta (U + p^2 / 2)) with h -> 0
 Order    2 for a word that reads the same backwards, and for its cyclic shifts in cycles of steps;
          else 1
 Stable   for h^2 k < 4, of the symmetric words

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.docs.pages import ROOT
 
 import kinetograph as kg
-from tests.docs.pages import ROOT
 
 PAGE = (ROOT / "docs" / "choosing-a-sampler.md").read_text(encoding="utf-8")
 ROWS = {

@@ -3,6 +3,7 @@
 import sys
 import traceback
 
+import jax.numpy as jnp
 import pytest
 from tests.autograph.sources import function, module
 
@@ -172,6 +173,16 @@ def test_traceback_has_the_users_frames_alone():
     assert users == [("outer", 13), ("outer", 14), ("inner", 10), ("unconverted", 6)]
     assert all(f.name == "entry" for f in own)
     assert not any(f.name.startswith(("if_body", "else_body", "ag__")) for f in frames)
+
+
+def test_functions_of_jax():
+    made = kg.autograph.convert(jnp_exp)
+    with pytest.raises(TypeError, match=r"is not a valid JAX type[\s\S]*kg\.exp\(x\).*kg\.lift"):
+        made(kg.placeholder(name="x"))
+
+
+def jnp_exp(x):
+    return jnp.exp(x)
 
 
 def test_recursion_without_a_python_base_case():

@@ -1,5 +1,7 @@
 """Observables: equal to what the recorded positions and momenta give."""
 
+import random
+
 import numpy as np
 import pytest
 
@@ -89,3 +91,14 @@ def test_what_is_refused():
         kg.observables.observable(3)
     with pytest.raises(kg.ModelError, match="cannot draw or change a state"):
         run(None, observables=[kg.observables.observable(lambda s: kg.random.normal(), "noise")])
+    with pytest.raises(TypeError, match=r"'virial' is a text; give .*kg\.observables\.virial"):
+        run(None, observables="virial")
+    with pytest.raises(ValueError, match="'tree_depth' is what NUTS records itself"):
+        run(None, observables=[kg.observables.observable(lambda s: s.q, "tree_depth")])
+    unknown = kg.normal(0, 1)
+    with pytest.raises(kg.ModelError, match=r"observable u .*test_observables.* an unknown"):
+        run(None, observables=[kg.observables.observable(lambda s: s.q * unknown, "u")])
+    with pytest.raises(kg.ModelError, match="calls random of Python's"):
+        run(None, observables=[kg.observables.observable(lambda s: s.q * random.random(), "u")])
+    with pytest.raises(TypeError, match="gives NoneType, not a number"):
+        run(None, observables=[kg.observables.observable(lambda s: None, "u")])

@@ -41,6 +41,14 @@ def test_a_state_that_is_set_again_goes_on_from_there():
     first = chain.step(10).posterior["mu"]
     chain.state = kept
     np.testing.assert_array_equal(chain.step(10).posterior["mu"], first)
+    for bad, error, text in (
+        (3, TypeError, "no state of this chain, but int"),
+        (kept._replace(slots={}), TypeError, "no state of this chain"),
+        (kept._replace(key=kept.key[:2]), kg.ShapeError, r"key has shape \(4,\), got \(2,\)"),
+        (kept._replace(transition=1.0), TypeError, "transition is int32, got float64"),
+    ):
+        with pytest.raises(error, match=rf"chain\.state.*{text}"):
+            chain.state = bad
 
 
 def test_what_it_shows_is_the_models():

@@ -287,6 +287,37 @@ def test_views_of_the_position_by_name():
     np.testing.assert_array_equal(found["second"][0, 1:], tree["posterior"]["b"][0, :-1])
 
 
+class Gibbs(kg.Sampler):
+    """m given x, x given m, of m ~ N(0, 1) and x ~ N(m, 1)."""
+
+    def step(self, at):
+        parts = self.parts(at.q)
+        parts["m"] = 0.5 * parts["x"][0] + kg.sqrt(0.5) * self.noise("m")
+        parts["x"][0] = parts["m"] + self.noise("x")
+        self.record("join", kg.max(abs(self.join(parts) - self.evaluate(parts).q)))
+        return self.evaluate(parts)
+
+
+def test_a_block_at_a_time():
+    m = kg.normal(0, 1, name="m")
+    x = kg.normal(m, 1, shape=1, name="x")
+    tree = run(kg.model(m, x), sampler=Gibbs(), draws=5000, warmup=10, chains=2)
+    assert_moments(tree["posterior"]["m"].values, 0.0, 1.0)
+    assert_moments(tree["posterior"]["x"].values, 0.0, np.sqrt(2.0))
+    assert not tree["sample_stats"]["join"].any()
+
+
+def test_parts_of_a_position_are_all_of_it():
+    def partly(self, at):
+        return self.evaluate({"y": at.q})
+
+    def wide(self, at):
+        return self.evaluate({"x": 1.0})
+
+    failing(partly, kg.ModelError, r"dictionary of x, got y at test_sampler.*self\.parts\(at\.q\)")
+    failing(wide, kg.ShapeError, r"x has shape \(2,\) on its free scale, 1 has shape \(\)")
+
+
 def test_whole_numbers_and_truth_values_are_kept_as_slots():
     class Counting(kg.Sampler):
         def init(self, at):

@@ -7,6 +7,7 @@ are taken out of the traceback.
 
 import linecache
 import os
+import re
 from collections import Counter
 from types import FrameType, TracebackType
 from typing import Any
@@ -19,6 +20,13 @@ from .transform import is_converted
 __all__ = ["explain_in_user_code"]
 
 _HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+
+
+_JAX_REFUSES = re.compile(r"kinetograph\S*'> is not a valid JAX type")
+_OF_JAX = (
+    "A function of JAX is called on an array of the graph: write kg's or NumPy's function of the "
+    "name, as in kg.exp(x) or np.exp(x), or make an operation of the other: kg.lift(jnp.exp)(x)."
+)
 
 
 class _Text(str):
@@ -130,6 +138,8 @@ def _told(error: Exception, frames: list[tuple[FrameType, int]], place: str) -> 
             lines.append(f"        {source}")
     original: Any = error.args[0] if error.args else ""
     lines += ["", f"    {type(error).__name__}: {original}"]
+    if isinstance(error, TypeError) and _JAX_REFUSES.search(str(original)):
+        lines += ["", f"    {_OF_JAX}"]
     if place:
         lines += ["", f"    It left {place}, of which all ways are built, whichever is taken."]
     return "\n".join(lines)

@@ -17,11 +17,13 @@ from ..graph.array import Array
 from ..graph.control.state import top_level
 from ..graph.elementwise import as_node
 from ..graph.errors import ModelError
-from ..graph.inputs import placeholder
 from ..graph.lower import Environment, Scope, evaluate
-from ..graph.node import Node, ancestors
+from ..graph.node import Node, ancestors, next_serial
 from ..kernels.contract import Space, Statistic
 from ..kernels.target import Position
+from ..samplers.arguments import written_at
+from ..samplers.elsewhere import Given, refuse_effects, refuse_elsewhere
+from ..samplers.frozen import watched
 from .observable import Observable, Step
 
 __all__ = ["ObservableGraph"]
@@ -42,6 +44,7 @@ class ObservableGraph:
     ) -> None:
         self.inputs: dict[tuple[str, str], Node] = {}
         named = slots if isinstance(slots, dict) else {}
+        begun = next_serial()
         with building():
             q = self._input("", "q", space.shape, space.dtype)
             potential = -self._input("", "log_density", space.shape[:-1], space.dtype)
@@ -62,9 +65,14 @@ class ObservableGraph:
                 },
                 parts,
             )
-            self.results = [as_node(convert(o.function)(step), o.name) for o in observables]
+            self.results = [self._result(o, step) for o in observables]
             if top_level().entered:
                 raise ModelError("observables: an observable cannot draw or change a state")
+            given = set(self.inputs.values())
+            for o, node in zip(observables, self.results, strict=True):
+                where = f"observable {o.name}{written_at(o.function)}"
+                refuse_elsewhere(where, [node], given, begun)
+            refuse_effects("an observable", [*self.results, *top_level().effects.values()])
         self.statistics = tuple(
             Statistic(o.name, node.dtype.type, o.text, node.shape)
             for o, node in zip(observables, self.results, strict=True)
@@ -77,10 +85,18 @@ class ObservableGraph:
             if node in read and (key[0] == "slot" or key == GRADIENT)
         )
 
+    @staticmethod
+    def _result(observable: Observable, step: Step) -> Node:
+        where = f"observable {observable.name}{written_at(observable.function)}"
+        with watched(None, where):
+            found = convert(observable.function)(step)
+        if found is None or isinstance(found, Mapping):
+            raise TypeError(f"{where} gives {type(found).__name__}, not a number or an array")
+        return as_node(found, where)
+
     def _input(self, kind: str, name: str, shape: tuple[int, ...], dtype: Any) -> Array:
-        array = placeholder(shape, np.dtype(dtype), name=name)
-        self.inputs[kind, name] = array.node
-        return array
+        node = self.inputs[kind, name] = Given((), shape, np.dtype(dtype), name)
+        return Array(node)
 
     def keep(self, position: Position, slots: Any) -> tuple[jax.Array, ...]:
         """What the observables need of a step beside its draw and its record."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..graph.functions import sum as sum_of
 from ..graph.mathematics import sqrt
-from .observable import Step, observable
+from .observable import Observable, Step, observable
 
 __all__ = [
     "gradient_norm",
@@ -71,3 +71,8 @@ scaled_momentum = _made(
     lambda step: step.hyper["step_size"] * _norm(step.slot("p", "scaled_momentum"), step),
 )
 inertia = _made("inertia", "p q", lambda step: _total(step.slot("p", "inertia") * step.q, step))
+
+
+def is_named(given: Observable) -> bool:
+    """Whether it is one of these, and not of a user."""
+    return given.function.__module__ == __name__

@@ -81,7 +81,15 @@ def observable(function: Callable[[Step], Any], name: str | None = None) -> Obse
 
 def as_observables(given: Any) -> tuple[Observable, ...]:
     """Observables from a list of them and of functions; refuses two of one name."""
-    items = [given] if isinstance(given, Observable) or callable(given) else list(given)
+    single = isinstance(given, (Observable, str)) or callable(given)
+    items = [given] if single else list(given)
+    for item in items:
+        if isinstance(item, str):
+            raise TypeError(
+                f"observables: {item!r} is a text; give the observable, kg.observables.{item}"
+                if item.isidentifier()
+                else f"observables: {item!r} is a text, not an observable or function"
+            )
     found = [item if isinstance(item, Observable) else observable(item) for item in items]
     names = [item.name for item in found]
     for name in names:

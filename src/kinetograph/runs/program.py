@@ -34,6 +34,7 @@ from ..kernels.target import Position, Target, any_short
 from ..models.density import data_environment
 from ..models.model import Model
 from ..observables.graph import ObservableGraph
+from ..observables.named import is_named
 from ..observables.observable import Observable
 from ..samplers.sampler import Sampler
 from ..samplers.staged import StagedKernel
@@ -157,6 +158,11 @@ class Program:
         records = self.kernel.statistics
         known = {statistic.name for statistic in records}
         wanted = [o for o in self.observables if o.name not in known]
+        for taken in (o for o in self.observables if o.name in known and not is_named(o)):
+            raise ValueError(
+                f"observables: {taken.name!r} is what {type(self.sampler).__name__} records itself"
+                "; give the observable another name: kg.observables.observable(function, name)"
+            )
         if not wanted:
             return None
         shapes = self.shapes()
@@ -166,7 +172,7 @@ class Program:
     def statistics(self) -> tuple[Statistic, ...]:
         """What is recorded of each draw: the sampler's statistics, the run's, and observables.
 
-        An observable of the name of a sampler's statistic is that statistic.
+        An observable with a name, such as `kinetic_energy`, is the sampler's statistic of it.
         """
         tuned = (STEP_SIZE,) if "step_size" in self.sampler.tune else ()
         found = (*self.kernel.statistics, *tuned)

@@ -88,7 +88,7 @@ class Chain:
         self._warmup, self._key = warmup, key
         with x64():
             self._data = jax.device_put(program.model.argument_values)
-        self.state: ChainState = self._found(start)
+        self._state: ChainState = self._found(start)
         if warmup:
             self._run(warmup)
 
@@ -102,6 +102,16 @@ class Chain:
             raise explain_failure(program.model, [running], free is not None)
         state: ChainState = jax.device_get(running.state)
         return state
+
+    @property
+    def state(self) -> ChainState:
+        """All that the chain is."""
+        return self._state
+
+    @state.setter
+    def state(self, value: Any) -> None:
+        _check_state(value, self._state)
+        self._state = value
 
     @property
     def slots(self) -> MutableMapping[str, Any]:
@@ -205,12 +215,38 @@ class Chain:
             plan = Plan(np.int32(self._warmup), np.int32(1), np.int32(until), np.int64(2**62))
             with x64():
                 state, block = jax.device_get(self._engine.advance(self.state, self._data, plan))
-            self.state = state
+            self._state = state
             found.append(_rows(block))
         return found
 
     def __repr__(self) -> str:
         return f"<chain of {self._program.sampler!r} after {self.iteration} transitions>"
+
+
+def _check_state(value: Any, before: ChainState) -> None:
+    """Refuse what is no state of such a chain.
+
+    Raises
+    ------
+    TypeError
+        If it is none, or a value in it has another type.
+    ShapeError
+        If a value has another shape.
+    """
+    own, structure = jax.tree_util.tree_flatten_with_path(before)
+    given: Any = jax.tree.structure(value)
+    if given != structure:
+        raise TypeError(
+            f"chain.state: no state of this chain, but {type(value).__name__}; give what "
+            "chain.state was, with other values by chain.slots, chain.hyper and chain.move"
+        )
+    for (path, old), new in zip(own, jax.tree.leaves(value), strict=True):
+        name = jax.tree_util.keystr(path)
+        if np.shape(new) != np.shape(old):
+            raise ShapeError(f"chain.state{name} has shape {np.shape(old)}, got {np.shape(new)}")
+        if np.asarray(new).dtype != np.asarray(old).dtype:
+            kinds = np.asarray(old).dtype, np.asarray(new).dtype
+            raise TypeError(f"chain.state{name} is {kinds[0]}, got {kinds[1]}")
 
 
 def _rows(block: Block) -> tuple[list[np.ndarray], np.ndarray]:

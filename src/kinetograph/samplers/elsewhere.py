@@ -51,7 +51,8 @@ def refuse_elsewhere(
     if isinstance(first, Variable):
         raise ModelError(
             f"{what}, an unknown of a model, which has no value there: random numbers are "
-            "self.noise(...), and the unknowns at a point are self.parts(at.q)"
+            "self.noise(...), the unknowns at a point are self.parts(at.q), and those of an "
+            "observable's step are step.parts"
         )
     if isinstance(first, Given):
         raise ModelError(

@@ -28,8 +28,8 @@ _INSTEAD = (
 
 
 @contextmanager
-def watched(sampler: Any, where: str) -> Iterator[None]:
-    """Refuse random numbers of Python in the meantime, and tell of attributes that change.
+def watched(holder: Any, where: str) -> Iterator[None]:
+    """Refuse random numbers of Python in the meantime; tell what attributes of `holder` change.
 
     Raises
     ------
@@ -43,14 +43,14 @@ def watched(sampler: Any, where: str) -> Iterator[None]:
             raise ModelError(f"{where} calls {name} of Python's{place_text()}: {_INSTEAD}")
 
     before, CALLING.watch = CALLING.watch, look
-    held, state = _plain_attributes(sampler), _random_state()
+    held, state = _plain_attributes(holder), _random_state()
     try:
         yield
     finally:
         CALLING.watch = before
     if _random_state() != state:
         raise ModelError(f"{where} draws a random number of Python's: {_INSTEAD}")
-    for name, value in _plain_attributes(sampler).items():
+    for name, value in _plain_attributes(holder).items():
         if name in held and held[name] != value:
             warnings.warn(
                 f"{where} changes self.{name}: Python does so once, while the graph is made, and "
@@ -66,10 +66,10 @@ def _random_state() -> Any:
     return random.getstate(), kind, np.asarray(words).tobytes(), rest
 
 
-def _plain_attributes(sampler: Any) -> dict[str, Any]:
+def _plain_attributes(holder: Any) -> dict[str, Any]:
     """The attributes that hold no arrays of the graph, in a form that can be compared."""
     found = {}
-    for name, value in vars(sampler).items():
+    for name, value in getattr(holder, "__dict__", {}).items():
         leaves = flatten(value)[0]
         if not name.startswith("_") and not any(isinstance(leaf, Array) for leaf in leaves):
             found[name] = [

@@ -6,6 +6,7 @@ record or another chain changes no number. In a loop every trip draws anew.
 """
 
 import hashlib
+from collections.abc import Mapping
 from typing import Any
 
 import jax.numpy as jnp
@@ -13,13 +14,12 @@ import numpy as np
 
 from ..graph.array import Array
 from ..graph.control.state import Cell, Versions
-from ..graph.elementwise import as_node
 from ..graph.errors import ShapeError
 from ..graph.functions import sum as sum_of
 from ..graph.mathematics import sqrt
 from ..graph.node import CURRENT, Apply, Node, Operation
 from ..streams.cipher import threefry4x32
-from ..streams.methods import Draws, static_shape
+from ..streams.methods import Draws, sized
 from ..streams.operations import WORDS, advance_stream, batch_row
 from ..streams.source import normal, once, unit
 
@@ -113,15 +113,24 @@ class NamedNoise(Draws):
         shape
             The shape itself.
         """
-        if like is not None and shape is not None:
-            raise TypeError(f"noise {name!r}: give like= or shape=, not both")
-        wanted = as_node(like).shape if like is not None else static_shape(shape, "noise") or ()
-        return self._numbers(name, normal, wanted)
+        return self._numbers(name, normal, sized(shape, like, f"noise {name!r}") or ())
 
     def _numbers(self, name: str, made: Any, shape: tuple[int, ...]) -> Array:
         state = advance_stream(self._cell(name))  # type: ignore[arg-type]
         attributes = {"made": made, "shape": shape, "dtype": self._dtype}
         return Array(Apply(NUMBERS, (state, batch_row()), shape, self._dtype, attributes))
+
+    def _draw(
+        self,
+        which: str,
+        parameters: Mapping[str, Any],
+        shape: Any = None,
+        name: str | None = None,
+        dtype: Any = None,
+        like: Any = None,
+    ) -> Array:
+        dtype = self._dtype if dtype is None else dtype  # that of the position
+        return super()._draw(which, parameters, shape, name or which, dtype, like)
 
     def uniform(
         self,
@@ -130,13 +139,14 @@ class NamedNoise(Draws):
         shape: Any = None,
         *,
         name: str | None = None,
+        like: Any = None,
         dtype: Any = None,
     ) -> Array:
         """Numbers in [low, high), all equally likely."""
         known = isinstance(low, (int, float)) and isinstance(high, (int, float)) and low < high
         if not known or dtype is not None:
-            return super().uniform(low, high, shape, name=name, dtype=dtype)
-        numbers = self._numbers(name or "uniform", unit, static_shape(shape, "uniform") or ())
+            return super().uniform(low, high, shape, name=name, like=like, dtype=dtype)
+        numbers = self._numbers(name or "uniform", unit, sized(shape, like, "uniform") or ())
         return numbers if (low, high) == (0, 1) else low + (high - low) * numbers
 
     def sphere(self, name: str, like: Any = None, shape: Any = None) -> Array:

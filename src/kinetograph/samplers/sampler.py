@@ -48,7 +48,8 @@ class Sampler:
         self.noise(name, like=q)  standard normal numbers; `self.noise.uniform(name="u")` and the
                                   like for all that `kg.RandomStreams` draws
         self.record(name, value)  has a value recorded, as it is there and then
-        self.parts(q)             a dictionary of views of q, one for each unknown
+        self.parts(q)             a dictionary of the pieces of q, one for each unknown, which
+                                  may be changed; self.evaluate(parts) is the point they make
         self.iteration            the number of the step, from 0
 
     and the hyper-parameters, as arrays. A sampler that records `"acceptance_rate"` and lists
@@ -175,7 +176,7 @@ class Sampler:
         return number
 
     def evaluate(self, q: Any) -> Point:
-        """The point at q, with its potential and gradient."""
+        """The point at q, or at the position of parts, with its potential and gradient."""
         point: Point = self._staging("evaluate").evaluate(q)
         return point
 
@@ -193,9 +194,18 @@ class Sampler:
         self._staging("record").record(name, value)
 
     def parts(self, q: Any) -> dict[str, Array]:
-        """The pieces of q that belong to each unknown, on its free scale."""
+        """The pieces of q that belong to each unknown, on its free scale, in a dictionary.
+
+        They are copies: q stays as it is. `evaluate`, `potential` and `join` take such a dictionary
+        in the place of a position.
+        """
         found: dict[str, Array] = self._staging("parts").parts(q)
         return found
+
+    def join(self, parts: Mapping[str, Any]) -> Array:
+        """The position that is made of the pieces of all unknowns."""
+        position: Array = self._staging("join").join(parts)
+        return position
 
     def _staging(self, what: str) -> Any:
         session = self._session

@@ -18,6 +18,7 @@ from ..graph.array import Array
 from ..graph.control.state import Cell, Versions, current_versions, top_level
 from ..graph.elementwise import as_node, astype, elementwise
 from ..graph.errors import ModelError, ShapeError
+from ..graph.functions import concatenate
 from ..graph.lower import Environment, Scope, evaluate
 from ..graph.messages import describe
 from ..graph.node import Apply, Bundle, Data, Node, Operation, next_serial
@@ -132,6 +133,7 @@ class Session:
 
     # What a step does.
     def _position(self, q: Any, what: str) -> Any:
+        q = self.join(q) if isinstance(q, Mapping) else q
         node, shape = as_node(q, what), self.space.shape
         some = len(shape) == 2 and len(node.shape) in (1, 2) and node.shape[-1] == shape[-1]
         if node.shape != shape and not (some and node.shape[0] > 0):
@@ -218,13 +220,39 @@ class Session:
             )
 
     def parts(self, q: Any) -> dict[str, Array]:
-        """Views of q by the names of the unknowns."""
+        """The pieces of q by the names of the unknowns."""
         array = self._position(q, "parts")
         lead = array.shape[:-1]
         return {
-            name: array[..., place].reshape((*lead, *shape))
+            name: array[..., place].reshape((*lead, *shape)).copy()
             for name, (place, shape) in self.space.parts.items()
         }
+
+    def join(self, parts: Any) -> Array:
+        """The position that is made of such pieces."""
+        known: Any = self.space.parts
+        lead: tuple[int, ...] | None = None
+        site = f" at {site_of(here())}"
+        if not isinstance(parts, Mapping) or set(parts) != set(known):
+            got = ", ".join(map(str, parts)) if isinstance(parts, Mapping) else type(parts).__name__
+            raise ModelError(
+                f"join: the parts of a position are a dictionary of {', '.join(known)}, got "
+                f"{got or 'nothing'}{site}; begin with parts = self.parts(at.q)"
+            )
+        rows = []
+        for name, (place, shape) in sorted(known.items(), key=lambda item: item[1][0].start):
+            node = as_node(parts[name], f"join: {name}")
+            if lead is None:  # of one position, or of any number of walkers
+                more = len(self.space.shape) == 2 and len(node.shape) > len(shape)
+                lead = node.shape[:1] if more else ()
+            if node.shape != (*lead, *shape):
+                raise ShapeError(
+                    f"join: {name} has shape {(*lead, *shape)} on its free scale, "
+                    f"{describe(node)} has shape {node.shape}{site}"
+                )
+            node = node if node.dtype == self.space.dtype else astype(node, self.space.dtype)
+            rows.append(Array(node).reshape((*lead, place.stop - place.start)))
+        return concatenate(rows, axis=-1)
 
 
 @contextmanager

@@ -20,17 +20,18 @@ from .samplers import SAMPLERS, Kind, Sampler
 if TYPE_CHECKING:
     from .streams import Stream
 
-__all__ = ["Draws", "checked_parameters", "float_type", "static_shape"]
+__all__ = ["Draws", "checked_parameters", "float_type", "sized", "static_shape"]
 
 
 class Draws:
     """The methods; see `kg.RandomStreams`.
 
     All take `shape`, to which parameters broadcast and which is their common shape if not given,
-    and `name`: a draw with a name keeps its stream when other draws are added, removed or moved.
-    Parameters may be arrays; where they are known they are checked at once (ValueError), where not,
-    impossible ones give NaN, among whole numbers -1 (`integers`: the least there is), a boolean
-    false. Real numbers are of the working precision unless `dtype` says so.
+    or `like`, an array of this shape, and `name`: a draw with a name keeps its stream when other
+    draws are added, removed or moved. Parameters may be arrays; where they are known they are
+    checked at once (ValueError), where not, impossible ones give NaN, among whole numbers -1
+    (`integers`: the least there is), a boolean false. Real numbers are of the working precision
+    unless `dtype` says so.
     """
 
     def _stream(self, name: str | None) -> "Stream":
@@ -46,11 +47,13 @@ class Draws:
         shape: Any = None,
         name: str | None = None,
         dtype: Any = None,
+        like: Any = None,
     ) -> Array:
         sampler = SAMPLERS[which]
         floating = float_type(dtype, which)
         nodes = checked_parameters(which, sampler, parameters, floating)
-        full, bits = sampler.shapes(which, [n.shape for n in nodes], static_shape(shape, which))
+        size = sized(shape, like, which)
+        full, bits = sampler.shapes(which, [n.shape for n in nodes], size)
         stream = self._stream(name)
         state = advance_stream(stream.cell)
         node = draw_node(
@@ -69,10 +72,11 @@ class Draws:
         shape: Any = None,
         *,
         name: str | None = None,
+        like: Any = None,
         dtype: Any = None,
     ) -> Array:
         """Numbers in [low, high), all equally likely."""
-        return self._draw("uniform", {"low": low, "high": high}, shape, name, dtype)
+        return self._draw("uniform", {"low": low, "high": high}, shape, name, dtype, like)
 
     def normal(
         self,
@@ -81,10 +85,11 @@ class Draws:
         shape: Any = None,
         *,
         name: str | None = None,
+        like: Any = None,
         dtype: Any = None,
     ) -> Array:
         """Normal numbers with mean `loc` and standard deviation `scale`."""
-        return self._draw("normal", {"loc": loc, "scale": scale}, shape, name, dtype)
+        return self._draw("normal", {"loc": loc, "scale": scale}, shape, name, dtype, like)
 
     def truncated_normal(
         self,
@@ -95,11 +100,12 @@ class Draws:
         shape: Any = None,
         *,
         name: str | None = None,
+        like: Any = None,
         dtype: Any = None,
     ) -> Array:
         """Normal numbers, given that they lie between `lower` and `upper`."""
         parameters = {"loc": loc, "scale": scale, "lower": lower, "upper": upper}
-        return self._draw("truncated_normal", parameters, shape, name, dtype)
+        return self._draw("truncated_normal", parameters, shape, name, dtype, like)
 
     def lognormal(
         self,
@@ -108,16 +114,23 @@ class Draws:
         shape: Any = None,
         *,
         name: str | None = None,
+        like: Any = None,
         dtype: Any = None,
     ) -> Array:
         """exp(z) of normal numbers z with mean `loc` and standard deviation `scale`."""
-        return self._draw("lognormal", {"loc": loc, "scale": scale}, shape, name, dtype)
+        return self._draw("lognormal", {"loc": loc, "scale": scale}, shape, name, dtype, like)
 
     def half_normal(
-        self, scale: Any = 1.0, shape: Any = None, *, name: str | None = None, dtype: Any = None
+        self,
+        scale: Any = 1.0,
+        shape: Any = None,
+        *,
+        name: str | None = None,
+        like: Any = None,
+        dtype: Any = None,
     ) -> Array:
         """|z| of normal numbers z with mean 0 and standard deviation `scale`."""
-        return self._draw("half_normal", {"scale": scale}, shape, name, dtype)
+        return self._draw("half_normal", {"scale": scale}, shape, name, dtype, like)
 
     def cauchy(
         self,
@@ -126,10 +139,11 @@ class Draws:
         shape: Any = None,
         *,
         name: str | None = None,
+        like: Any = None,
         dtype: Any = None,
     ) -> Array:
         """Cauchy numbers with median `loc`."""
-        return self._draw("cauchy", {"loc": loc, "scale": scale}, shape, name, dtype)
+        return self._draw("cauchy", {"loc": loc, "scale": scale}, shape, name, dtype, like)
 
     def laplace(
         self,
@@ -138,10 +152,11 @@ class Draws:
         shape: Any = None,
         *,
         name: str | None = None,
+        like: Any = None,
         dtype: Any = None,
     ) -> Array:
         """Laplace numbers, with density exp(-|x - loc| / scale) / (2 scale)."""
-        return self._draw("laplace", {"loc": loc, "scale": scale}, shape, name, dtype)
+        return self._draw("laplace", {"loc": loc, "scale": scale}, shape, name, dtype, like)
 
     def logistic(
         self,
@@ -150,16 +165,23 @@ class Draws:
         shape: Any = None,
         *,
         name: str | None = None,
+        like: Any = None,
         dtype: Any = None,
     ) -> Array:
         """Logistic numbers with mean `loc`."""
-        return self._draw("logistic", {"loc": loc, "scale": scale}, shape, name, dtype)
+        return self._draw("logistic", {"loc": loc, "scale": scale}, shape, name, dtype, like)
 
     def exponential(
-        self, rate: Any = 1.0, shape: Any = None, *, name: str | None = None, dtype: Any = None
+        self,
+        rate: Any = 1.0,
+        shape: Any = None,
+        *,
+        name: str | None = None,
+        like: Any = None,
+        dtype: Any = None,
     ) -> Array:
         """Exponential numbers, with mean 1 / rate."""
-        return self._draw("exponential", {"rate": rate}, shape, name, dtype)
+        return self._draw("exponential", {"rate": rate}, shape, name, dtype, like)
 
     def gamma(
         self,
@@ -168,17 +190,25 @@ class Draws:
         shape: Any = None,
         *,
         name: str | None = None,
+        like: Any = None,
         dtype: Any = None,
     ) -> Array:
         """Gamma numbers, with mean concentration / rate."""
         parameters = {"concentration": concentration, "rate": rate}
-        return self._draw("gamma", parameters, shape, name, dtype)
+        return self._draw("gamma", parameters, shape, name, dtype, like)
 
     def beta(
-        self, a: Any, b: Any, shape: Any = None, *, name: str | None = None, dtype: Any = None
+        self,
+        a: Any,
+        b: Any,
+        shape: Any = None,
+        *,
+        name: str | None = None,
+        like: Any = None,
+        dtype: Any = None,
     ) -> Array:
         """Beta numbers, with mean a / (a + b)."""
-        return self._draw("beta", {"a": a, "b": b}, shape, name, dtype)
+        return self._draw("beta", {"a": a, "b": b}, shape, name, dtype, like)
 
     def student(
         self,
@@ -188,10 +218,13 @@ class Draws:
         shape: Any = None,
         *,
         name: str | None = None,
+        like: Any = None,
         dtype: Any = None,
     ) -> Array:
         """loc + scale t of Student's t with `df` degrees of freedom."""
-        return self._draw("student", {"df": df, "loc": loc, "scale": scale}, shape, name, dtype)
+        return self._draw(
+            "student", {"df": df, "loc": loc, "scale": scale}, shape, name, dtype, like
+        )
 
     # Vectors: the last axis belongs to one draw.
     def dirichlet(
@@ -200,10 +233,11 @@ class Draws:
         shape: Any = None,
         *,
         name: str | None = None,
+        like: Any = None,
         dtype: Any = None,
     ) -> Array:
         """Vectors that add up to one; `shape` is that of the result, its last axis the vector."""
-        return self._draw("dirichlet", {"concentration": concentration}, shape, name, dtype)
+        return self._draw("dirichlet", {"concentration": concentration}, shape, name, dtype, like)
 
     def multivariate_normal(
         self,
@@ -212,34 +246,43 @@ class Draws:
         shape: Any = None,
         *,
         name: str | None = None,
+        like: Any = None,
         dtype: Any = None,
     ) -> Array:
         """Normal vectors; `shape` is that of the result, its last axis the vector."""
         parameters = {"mean": mean, "covariance": covariance}
-        return self._draw("multivariate_normal", parameters, shape, name, dtype)
+        return self._draw("multivariate_normal", parameters, shape, name, dtype, like)
 
     # Whole numbers and choices.
-    def bernoulli(self, p: Any = 0.5, shape: Any = None, *, name: str | None = None) -> Array:
+    def bernoulli(
+        self, p: Any = 0.5, shape: Any = None, *, name: str | None = None, like: Any = None
+    ) -> Array:
         """Booleans that are true with probability p."""
-        return self._draw("bernoulli", {"p": p}, shape, name)
+        return self._draw("bernoulli", {"p": p}, shape, name, like=like)
 
-    def integers(self, low: Any, high: Any, shape: Any = None, *, name: str | None = None) -> Array:
+    def integers(
+        self, low: Any, high: Any, shape: Any = None, *, name: str | None = None, like: Any = None
+    ) -> Array:
         """Whole numbers low, ..., high - 1, all equally likely."""
-        return self._draw("integers", {"low": low, "high": high}, shape, name)
+        return self._draw("integers", {"low": low, "high": high}, shape, name, like=like)
 
-    def poisson(self, rate: Any, shape: Any = None, *, name: str | None = None) -> Array:
+    def poisson(
+        self, rate: Any, shape: Any = None, *, name: str | None = None, like: Any = None
+    ) -> Array:
         """Poisson numbers, with mean `rate`."""
-        return self._draw("poisson", {"rate": rate}, shape, name)
+        return self._draw("poisson", {"rate": rate}, shape, name, like=like)
 
-    def binomial(self, n: Any, p: Any, shape: Any = None, *, name: str | None = None) -> Array:
+    def binomial(
+        self, n: Any, p: Any, shape: Any = None, *, name: str | None = None, like: Any = None
+    ) -> Array:
         """How many of n trials of probability p succeed."""
-        return self._draw("binomial", {"n": n, "p": p}, shape, name)
+        return self._draw("binomial", {"n": n, "p": p}, shape, name, like=like)
 
     def categorical(
-        self, probabilities: Any, shape: Any = None, *, name: str | None = None
+        self, probabilities: Any, shape: Any = None, *, name: str | None = None, like: Any = None
     ) -> Array:
         """Classes 0, 1, ... with the probabilities in the last axis."""
-        return self._draw("categorical", {"probabilities": probabilities}, shape, name)
+        return self._draw("categorical", {"probabilities": probabilities}, shape, name, like=like)
 
     def permutation(self, x: Any, *, name: str | None = None) -> Array:
         """The numbers 0 .. x - 1, or the rows of an array, in random order."""
@@ -255,6 +298,7 @@ class Draws:
         replace: bool = True,
         p: Any = None,
         name: str | None = None,
+        like: Any = None,
     ) -> Array:
         """Of the numbers 0 .. x - 1 or the rows of an array: equally likely, or by probability p.
 
@@ -264,7 +308,7 @@ class Draws:
         numbers -1.
         """
         rows, array = population(x, "choice")
-        sizes = static_shape(shape, "choice") or ()
+        sizes = sized(shape, like, "choice") or ()
         count = math.prod(sizes)
         check_count(count, rows, replace)
         weights = None if p is None else check_weights(p, rows, count, replace)
@@ -331,6 +375,15 @@ def float_type(dtype: Any, which: str) -> np.dtype:
     if floating not in (np.float64, np.float32):
         raise TypeError(f"{which}: dtype must be float64 or float32, got {dtype!r}{place_text()}")
     return floating
+
+
+def sized(shape: Any, like: Any, which: str) -> tuple[int, ...] | None:
+    """The shape that is asked for, by itself or by an array that has it."""
+    if like is None:
+        return static_shape(shape, which)
+    if shape is not None and shape != ():
+        raise TypeError(f"{which}: give like= or shape=, not both{place_text()}")
+    return as_node(like, f"{which}: like").shape
 
 
 def static_shape(shape: Any, which: str) -> tuple[int, ...] | None:

@@ -1,0 +1,58 @@
+"""Random arrays of a step by name."""
+
+import inspect
+
+import numpy as np
+import pytest
+
+import kinetograph as kg
+from kinetograph.graph.inputs import placeholder
+from kinetograph.samplers.noise import NamedNoise
+
+PARAMETERS = {
+    "gamma": dict(concentration=2.0),
+    "beta": dict(a=1.0, b=2.0),
+    "student": dict(df=3.0),
+    "dirichlet": dict(concentration=np.ones(3)),
+    "multivariate_normal": dict(mean=np.zeros(3), covariance=np.eye(3)),
+    "integers": dict(low=0, high=5),
+    "poisson": dict(rate=2.0),
+    "binomial": dict(n=5, p=0.5),
+    "categorical": dict(probabilities=[0.5, 0.5]),
+    "choice": dict(x=4),
+}
+KINDS = [
+    name
+    for name, method in inspect.getmembers(NamedNoise, inspect.isfunction)
+    if not name.startswith("_") and "like" in inspect.signature(method).parameters
+]
+
+
+def made(dtype=np.float64):
+    words = [placeholder(shape, np.uint32).node for shape in ((4,), ())]
+    return NamedNoise(*words, np.dtype(dtype))
+
+
+def test_what_takes_like():
+    every = {name for name in vars(kg.RandomStreams.__mro__[1]) if not name.startswith("_")}
+    assert {*KINDS} == (every | {"sphere"}) - {"permutation"}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_shape_is_that_of_an_array(kind):
+    like, noise = np.zeros((2, 3)), made(np.float32)
+    given = {"name": "a"} if kind == "sphere" else PARAMETERS.get(kind, {})
+    found = getattr(noise, kind)(**given, like=like)
+    assert found.shape == (2, 3)
+    assert found.dtype in (np.float32, np.int64, bool)  # that of the position, where real
+    if kind != "sphere":
+        assert getattr(kg.RandomStreams(1), kind)(**given, like=like).shape == (2, 3)
+    with pytest.raises(TypeError, match="give like= or shape=, not both"):
+        getattr(noise, kind)(**given, like=like, shape=3)
+
+
+def test_standard_noise_has_the_type_of_the_position():
+    noise = made(np.float32)
+    assert noise("a", like=np.zeros(3)).shape == (3,)
+    assert {noise("a").dtype, noise.normal().dtype, noise.uniform().dtype} == {np.dtype("f4")}
+    assert noise.normal(dtype="float64").dtype == float

@@ -6,10 +6,11 @@ and names are looked up when a message needs them.
 
 import contextlib
 import functools
+import inspect
 import os
 import sys
 from types import CodeType, FrameType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 __all__ = [
     "PACKAGE",
@@ -19,6 +20,7 @@ __all__ = [
     "site_of",
     "user_frame",
     "variable_name",
+    "written_at",
 ]
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
@@ -70,6 +72,14 @@ def site_of(place: "Place | Site | None") -> Site | None:
         if start <= offset < end and line is not None:
             return Site(code.co_filename, line)
     return Site(code.co_filename, code.co_firstlineno)
+
+
+def written_at(function: Any) -> str:
+    """` (file:line)` of a function or method, or nothing where it is not known."""
+    code = getattr(inspect.unwrap(getattr(function, "__func__", function)), "__code__", None)
+    if not isinstance(code, CodeType):
+        return ""
+    return f" ({Site(code.co_filename, code.co_firstlineno)})"
 
 
 def variable_name(obj: object, frame: FrameType | None = None) -> str | None:

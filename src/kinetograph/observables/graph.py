@@ -19,11 +19,11 @@ from ..graph.elementwise import as_node
 from ..graph.errors import ModelError
 from ..graph.lower import Environment, Scope, evaluate
 from ..graph.node import Node, ancestors, next_serial
+from ..graph.source import written_at
 from ..kernels.contract import Space, Statistic
+from ..kernels.elsewhere import Given, refuse_effects, refuse_elsewhere
+from ..kernels.frozen import watched
 from ..kernels.target import Position
-from ..samplers.arguments import written_at
-from ..samplers.elsewhere import Given, refuse_effects, refuse_elsewhere
-from ..samplers.frozen import watched
 from .observable import Observable, Step
 
 __all__ = ["ObservableGraph"]

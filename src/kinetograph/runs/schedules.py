@@ -7,7 +7,7 @@ import numpy as np
 
 from ..graph.lower import Environment, evaluate
 from ..graph.precision import x64
-from ..samplers.arguments import written_at
+from ..graph.source import written_at
 from ..samplers.sampler import Sampler
 from ..samplers.session import Session
 

@@ -2,21 +2,12 @@
 
 import inspect
 from collections.abc import Iterable
-from types import CodeType
 from typing import Any
 
 from ..graph.errors import ModelError
-from ..graph.source import Site
+from ..graph.source import written_at
 
-__all__ = ["check_arguments", "written_at"]
-
-
-def written_at(method: Any) -> str:
-    """` (file:line)` of a method, or nothing where it is not known."""
-    code = getattr(inspect.unwrap(getattr(method, "__func__", method)), "__code__", None)
-    if not isinstance(code, CodeType):
-        return ""
-    return f" ({Site(code.co_filename, code.co_firstlineno)})"
+__all__ = ["check_arguments"]
 
 
 def check_arguments(sampler: Any, name: str, slots: Iterable[str] = ()) -> None:

@@ -11,7 +11,7 @@ from ..graph.array import Array
 from ..graph.elementwise import as_node, astype
 from ..graph.errors import ShapeError
 from ..graph.messages import describe
-from .arguments import written_at
+from ..graph.source import written_at
 from .hyper import Hyper
 
 __all__ = ["scheduled"]

@@ -22,12 +22,11 @@ from ..graph.functions import concatenate
 from ..graph.lower import Environment, Scope, evaluate
 from ..graph.messages import describe
 from ..graph.node import Apply, Bundle, Data, Node, Operation, next_serial
-from ..graph.source import here, site_of
+from ..graph.source import here, site_of, written_at
 from ..kernels.contract import Space
+from ..kernels.elsewhere import Given, refuse_cells, refuse_effects, refuse_elsewhere
+from ..kernels.frozen import watched
 from ..kernels.target import Target
-from .arguments import written_at
-from .elsewhere import Given, refuse_cells, refuse_effects, refuse_elsewhere
-from .frozen import watched
 from .noise import NamedNoise
 from .points import Point
 from .sampler import HERE, Sampler

@@ -10,12 +10,12 @@ from jax import lax
 
 from kinetograph.graph.precision import x64
 from kinetograph.kernels.contract import Moment, Space, State
-from kinetograph.kernels.noise import Noise
+from kinetograph.kernels.noise import BEFORE, Noise
 from kinetograph.kernels.target import Position
 from kinetograph.runs.results import split_statistics
 from kinetograph.streams.draws import chain_key
 
-__all__ = ["transitions"]
+__all__ = ["series", "transitions"]
 
 
 class Function(NamedTuple):
@@ -57,6 +57,42 @@ _RUN = jax.jit(_run, static_argnums=(0, 1))
 _RUN_SMALL = jax.jit(
     _run, static_argnums=(0, 1), compiler_options={"xla_backend_optimization_level": 0}
 )
+
+
+def _follow(kernel: Any, log_density: Callable, q: Any, events: Any, key: Any, hyper: Any):
+    target = Function(log_density)
+
+    def one(start: Any) -> Any:
+        def step(state: Any, event: Any) -> Any:
+            moment = Moment(hyper, Noise(start[1], event), target)
+            state, _ = kernel.step(moment, state)
+            return state, state.position.q
+
+        moment = Moment(hyper, Noise(start[1], BEFORE), target)
+        position, _ = target.evaluate(start[0], ())
+        state = State(position, kernel.init(moment, position), ())
+        return lax.scan(step, state, events)[1]
+
+    return lax.map(one, (q, key))
+
+
+_FOLLOW = jax.jit(
+    _follow, static_argnums=(0, 1), compiler_options={"xla_backend_optimization_level": 0}
+)
+
+
+def series(
+    sampler: Any, log_density: Callable[[Any], Any], q: Any, length: int, *, seed: int = 1
+) -> np.ndarray:
+    """The positions of chains of transitions from points or ensembles q, (chain, draw, ...)."""
+    q = np.asarray(q, float)
+    space = Space(q.shape[1:], q.dtype, {}, 0)
+    with x64():
+        events = jnp.arange(length, dtype=jnp.uint32)
+        keys = jnp.stack([chain_key(seed, i) for i in range(len(q))])
+        values = sampler.hypers(space)
+        found = _FOLLOW(sampler.kernel(space), log_density, q, events, keys, values)
+    return np.asarray(found)
 
 
 def transitions(

@@ -61,7 +61,7 @@ def after_a_transition(name):
     return transitions(MOVES[name], log_density, START, small=True)
 
 
-@pytest.mark.parametrize("name", thinned(list(MOVES), 3))
+@pytest.mark.parametrize("name", thinned(MOVES, 4))
 def test_a_transition_keeps_the_target(name):
     """Ensembles drawn from the target are ensembles of the target after it."""
     assert error_of_moments(START) < 5.5
@@ -95,13 +95,13 @@ class AllAtOnce(samplers.Walk):
         return new.where(kg.log(u) < at.potential - new.potential, at)
 
 
-@pytest.mark.parametrize("faulty", [WithoutTheFactor, AllAtOnce])
+@pytest.mark.parametrize("faulty", thinned([WithoutTheFactor, AllAtOnce], 2))
 def test_controls(faulty):
     q, _ = transitions(faulty(walkers=WALKERS), log_density, START, small=True)
     assert error_of_moments(q) > 7
 
 
-@pytest.mark.parametrize("name", thinned(list(MOVES), 2))
+@pytest.mark.parametrize("name", thinned(MOVES, 4))
 def test_affine_maps_of_the_target_map_the_draws(name):
     """The scales differ by 1e6; the rest is rounding."""
     shift = np.array([3.0, -1.0, 2.0])

@@ -2,6 +2,7 @@
 
 from .baoab import BAOAB
 from .differential_evolution import DifferentialEvolution
+from .eqn import EQN
 from .ghmc import GHMC
 from .gla1 import GLA1
 from .gla2 import GLA2
@@ -25,6 +26,7 @@ from .walk import Walk
 __all__ = [
     "BAOAB",
     "DifferentialEvolution",
+    "EQN",
     "GHMC",
     "GLA1",
     "GLA2",

@@ -292,7 +292,7 @@ class Sampler:
             else:
                 parts.append((name, np.shape(value)))
         own = {k: v for k, v in vars(self).items() if k not in ("_values", "_tune")}
-        return (*parts, *((k, _structure(v)) for k, v in own.items()))
+        return (*parts, *((k, identity_of(v)) for k, v in own.items()))
 
     def kernel(self, space: Space) -> Kernel:
         """Its transition on a space."""
@@ -322,10 +322,6 @@ class Sampler:
         if self.tune != self.tunes:
             shown.append(f"tune={self.tune!r}")
         return f"{type(self).__name__}({', '.join(shown)})"
-
-
-def _structure(value: Any) -> Any:
-    return value.structure() if isinstance(value, Sampler) else identity_of(value)
 
 
 def _plain(value: Any) -> Any:

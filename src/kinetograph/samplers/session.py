@@ -101,7 +101,7 @@ class Session:
         lead = space.shape[:-1]
         log_density = self.input("log_density", lead, space.dtype)
         gradient = self.input("gradient", space.shape, space.dtype)
-        self.start = self._point(q, -log_density, -gradient)
+        self.start = self.point(q, -log_density, -gradient)
 
     def input(self, name: str, shape: tuple[int, ...], dtype: np.dtype) -> Array:
         self.inputs[name] = Given((), shape, dtype, name)
@@ -123,7 +123,7 @@ class Session:
     def _scale(self) -> Any:
         return self.hyper.get("scale")
 
-    def _point(self, q: Any, potential: Any, gradient: Any) -> Point:
+    def point(self, q: Any, potential: Any, gradient: Any) -> Point:
         """A point, from position and gradient in the model's coordinates."""
         scale = self._scale
         if scale is None:

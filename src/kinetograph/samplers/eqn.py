@@ -1,0 +1,253 @@
+"""EQN: ensemble quasi-Newton preconditioning of Langevin dynamics, group by group.
+
+For each group of the walkers in turn, from the places of all the others, which stand still,
+
+    C = covariance of the others,  B B^T = I + eta C,  B lower triangular
+
+and then m steps of a Langevin scheme for the group, with this B
+
+    drift       q <- q + t B p
+    kick        p <- p - t B^T grad U(q)
+    friction    and noise of p as they are
+    overdamped  q <- q - h B B^T grad U(q) + sqrt(2 h / beta) B R
+
+That is the plain scheme in y = B^-1 q. As B does not depend on the group's own places, no term with
+its derivative is missing.
+
+Samples  what the scheme samples in y. For a Gaussian of precision K its error depends on h and the
+         eigenvalues of B^T K B; with C = K^-1 these are k + eta
+Stable   for h^2 max(B^T K B) < 4, of the symmetric schemes, at every C on the way: those of few
+         walkers differ much. A scheme that is too warm heats itself by way of C: with eta large
+         GLA2 and OBABO need h^2 eta < 1, SGLD h eta < 1/2, BAOAB and LM have exact positions
+Cost     m gradients a walker and step, and a Cholesky factor a group
+Records  the kinetic energy of each walker at the end of the step; how many groups had no
+         preconditioner, because their factor was not finite
+Source   C. Matthews, J. Weare, B. Leimkuhler, Ensemble preconditioning for Markov chain Monte Carlo
+         simulation, Statistics and Computing 28 (2018) 277-290.
+"""
+
+import copy
+from collections import ChainMap
+from collections.abc import Mapping, MutableMapping
+from typing import Any
+
+import numpy as np
+
+from ..autograph.convert import convert
+from ..graph.elementwise import as_node
+from ..graph.functions import all as all_of
+from ..graph.functions import cholesky, concatenate, where
+from ..graph.functions import sum as sum_of
+from ..graph.mathematics import sqrt
+from ..graph.ranges import range
+from .baoab import BAOAB
+from .gla1 import GLA1
+from .gla2 import GLA2
+from .hyper import Hyper, hyper
+from .limit_method import LM
+from .points import Point
+from .sampler import HERE, Sampler
+from .sghmc import SGHMC
+from .sgld import SGLD
+from .splitting import Splitting
+from .ubu import UBU
+
+__all__ = ["EQN"]
+
+SCHEMES = (SGLD, LM, GLA1, GLA2, BAOAB, UBU, SGHMC, Splitting)
+
+
+class EQN(Sampler):
+    """An ensemble of walkers that precondition each other's Langevin dynamics.
+
+        C = covariance of the walkers of all other groups,  B B^T = I + eta C
+        m steps of the scheme in y = B^-1 q for a group, then for the next one
+
+    Where the scales of the target differ, a scheme alone takes steps as small as the narrowest one
+    asks for and crosses the widest slowly. With eta well above the largest precision all directions
+    are alike, whatever their scales and correlations.
+
+    Parameters
+    ----------
+    sampler
+        The scheme: `SGLD`, `LM`, `GLA1`, `GLA2`, `BAOAB`, `UBU`, `SGHMC` or `Splitting`, with its
+        settings. Its step size is one in y, where precisions are about eta: h^2 eta = 1/4 is a
+        good beginning, of overdamped schemes h eta = 1/10.
+    walkers
+        How many walkers, in groups of equal size. Each is a chain of the results. The others should
+        be some ten times as many as there are free numbers for C to be a good guess; fewer cost
+        speed alone.
+    groups
+        How many groups take turns.
+    eta
+        With 0 the walkers are independent.
+    steps
+        m, a turn.
+    covariance
+        "full"; "blocks", of each unknown by itself; or "diagonal". Of what is left out C has zeros.
+
+    Raises
+    ------
+    TypeError
+        If the sampler is not one of these.
+    ValueError
+        If the walkers cannot be shared out among the groups.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> import numpy as np
+    >>> x = kg.normal(0.0, np.array([1.0, 1000.0]), name="x")
+    >>> sampler = kg.samplers.EQN(kg.samplers.BAOAB(step_size=0.15), walkers=20, eta=10.0)
+    >>> start = np.random.default_rng(1).normal(size=(20, 2)) * [1.0, 1000.0]
+    >>> chain = kg.chain(kg.model(x), sampler, seed=1, initial=start)
+    >>> spread = chain.step(500).posterior["x"].std((0, 1))
+    >>> bool(np.all(np.abs(spread / [1.0, 1000.0] - 1) < 0.3))
+    True
+
+    Source: C. Matthews, J. Weare, B. Leimkuhler, Statistics and Computing 28 (2018).
+    """
+
+    walkers = hyper(40, lower=4, static=True)
+    groups = hyper(2, lower=2, static=True)
+    eta = hyper(1.0, lower=0)
+    steps = hyper(10, lower=1)
+    covariance = hyper("full", choices=("full", "blocks", "diagonal"))
+
+    def __init__(self, sampler: Sampler | None = None, *values: Any, **settings: Any) -> None:
+        scheme = BAOAB() if sampler is None else sampler
+        if not isinstance(scheme, SCHEMES):
+            known = ", ".join(kind.__name__ for kind in SCHEMES)
+            raise TypeError(f"EQN: the sampler must be one of {known}; got {sampler!r}")
+        if "scale" in settings:
+            raise TypeError(f"EQN: give scale to the sampler, {type(scheme).__name__}(scale=...)")
+        self.sampler = scheme
+        super().__init__(*values, **settings)
+        del self.__dict__["_values"]["scale"]  # it is the scheme's
+        size, rest = divmod(self.walkers, self.groups)
+        if rest or size * (self.groups - 1) < 2:
+            raise ValueError(
+                f"EQN: walkers must be a multiple of groups, with two or more outside of each; got "
+                f"{self.walkers} walkers in {self.groups} groups"
+            )
+
+    # Its hyper-parameters are its own and the scheme's.
+    @property
+    def _values(self) -> MutableMapping[str, Any]:  # type: ignore[override]
+        own = self.__dict__["_values"]
+        return ChainMap(own, self.sampler._values) if "sampler" in vars(self) else own
+
+    def declared(self) -> dict[str, Hyper]:
+        """Its own hyper-parameters, and those of the scheme."""
+        return super().declared() | self.sampler.declared()
+
+    def settings(self) -> dict[str, Any]:
+        """The settings, for the record."""
+        return {"sampler": type(self.sampler).__name__, **super().settings()}
+
+    def __repr__(self) -> str:
+        own, declared = self.__dict__["_values"], super().declared()
+        shown = [f"{n}={own[n]!r}" for n in own if own[n] != declared[n].default]
+        return f"EQN({', '.join([repr(self.sampler), *shown])})"
+
+    def init(self, at: Point) -> dict[str, Any]:
+        """The slots of the scheme."""
+        inside = copy.copy(self._staging("init"))
+        inside.sampler = self.sampler
+        slots = _within(inside, self.sampler.init, at)
+        for name, value in slots.items():
+            shape = as_node(value, name).shape
+            if shape[:1] != (self.walkers,):
+                raise TypeError(
+                    f"EQN: slot {name!r} of {type(self.sampler).__name__} has shape {shape}; it "
+                    f"needs a leading axis of the {self.walkers} walkers"
+                )
+        return dict(slots)
+
+    def step(self, at: Point, **slots: Any) -> Any:
+        """Each group once."""
+        size = self.walkers // self.groups
+        plain: Any = 0
+        for _ in range(self.groups):  # after the last turn all are in their places again
+            group, others = at.split(size)
+            factor, usable = self._factor(others.q)
+            plain = plain + where(usable, 0, 1)
+            inside = _Inside(self, group, factor)
+            point, mine = inside.start, {name: slots[name][:size] for name in slots}
+            for _ in range(self.steps):
+                point, mine = inside.step(point, mine)
+            at = others.join(inside.left(point))
+            slots = {name: concatenate([slots[name][size:], mine[name]]) for name in slots}
+        self.record("unpreconditioned", plain)
+        if "p" in slots:
+            self.record("kinetic_energy", 0.5 * sum_of(slots["p"] ** 2, axis=1))
+        return at, slots
+
+    def _factor(self, q: Any) -> tuple[Any, Any]:
+        """B, or its diagonal, and whether there is one: else it is the identity."""
+        count, size = q.shape
+        centred = q - sum_of(q, axis=0) / count
+        if self.covariance == "diagonal":
+            factor = sqrt(1 + self.eta * sum_of(centred * centred, axis=0) / (count - 1))
+            one: Any = np.ones(size, q.dtype)
+        else:
+            c = centred.T @ centred / (count - 1)
+            if self.covariance == "blocks":
+                c = c * self._blocks(size).astype(q.dtype)
+            one = np.eye(size, dtype=q.dtype)
+            factor = cholesky(one + self.eta * c)
+        usable = all_of(abs(factor) < np.inf)
+        return where(usable, factor, one), usable
+
+    def _blocks(self, size: int) -> np.ndarray:
+        """Where two coordinates are of one unknown."""
+        label = np.zeros(size, int)
+        for i, (place, _) in enumerate(self._staging("step").space.parts.values()):
+            label[place] = i
+        return label[:, None] == label
+
+
+class _Inside:
+    """A group in coordinates y, in which q = q_0 + B y and y begins at 0."""
+
+    def __init__(self, sampler: EQN, group: Point, factor: Any) -> None:
+        self.sampler, self.origin, self.factor = sampler, group.q, factor
+        self.outside = outside = sampler._staging("step")
+        self.start = self.point(group, 0 * group.q)
+        self.session = copy.copy(outside)
+        self.session.sampler = sampler.sampler
+        self.session.evaluate = lambda y: self.point(outside.evaluate(self.place(y)), y)
+        self.session.potential = lambda y: outside.potential(self.place(y))
+        self.session.parts = lambda y: outside.parts(self.place(y))
+        self.session.record = lambda name, value: None  # of one group, in the midst of a step
+
+    def place(self, y: Any) -> Any:
+        """The positions of the group."""
+        factor = self.factor
+        return self.origin + (y * factor if factor.ndim == 1 else y @ factor.T)
+
+    def point(self, at: Point, y: Any) -> Point:
+        """The point in y."""
+        factor = self.factor
+        slope = at.gradient * factor if factor.ndim == 1 else at.gradient @ factor
+        return Point(y, at.potential, slope, at.free)
+
+    def left(self, point: Point) -> Point:
+        """The point in q."""
+        q, gradient = point.free
+        made: Point = self.outside.point(q, point.potential, gradient)
+        return made
+
+    def step(self, point: Point, slots: Mapping[str, Any]) -> Any:
+        """One step of the scheme."""
+        found = _within(self.session, self.sampler.sampler.step, point, **slots)
+        return (found, {}) if isinstance(found, Point) else found
+
+
+def _within(session: Any, method: Any, *arguments: Any, **slots: Any) -> Any:
+    """What a method of the scheme gives, with the session as its own."""
+    before, HERE.session = HERE.session, session
+    try:
+        return convert(method)(*arguments, **slots)
+    finally:
+        HERE.session = before

@@ -9,14 +9,15 @@ import kinetograph as kg
 
 __all__ = ["centred_schools", "gaussian", "run", "same_draws", "schools", "weights"]
 
-EFFECTS = [28.0, 8.0, -3.0, 7.0, -1.0, 1.0, 18.0, 12.0]
-ERRORS = [15.0, 10.0, 16.0, 11.0, 9.0, 11.0, 10.0, 18.0]
+# As in the documentation and the example, whose compiled programs the tests share.
+EFFECTS = [28, 8, -3, 7, -1, 1, 18, 12]
+ERRORS = [15, 10, 16, 11, 9, 11, 10, 18]
 NAMES = ["Choate", "Deerfield", "Andover", "Exeter", "Hotchkiss", "Lawrenceville", "Paul's", "Mt."]
 
 
 def _schools(centred: bool) -> kg.Model:
-    errors = kg.data(ERRORS, dims="school")
     effects = kg.data(EFFECTS, dims="school")
+    errors = kg.data(ERRORS, dims="school")
     mu = kg.normal(0, 5)
     tau = kg.half_cauchy(5)
     if centred:

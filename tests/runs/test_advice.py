@@ -39,7 +39,7 @@ def test_centred_eight_schools_diverge():
 def test_saturated_trees():
     sampler = kg.samplers.NUTS(max_depth=2)
     with pytest.warns(kg.SamplingWarning, match=r"reached the largest tree depth, 2.*max_depth=4"):
-        tree = run(schools(), sampler=sampler, draws=200)
+        tree = run(gaussian(), sampler=sampler, draws=200)
     depth = tree["sample_stats"]["tree_depth"].values
     assert findings(tree)["tree_depth"].count == np.sum(depth == 2) > 0
 

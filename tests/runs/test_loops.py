@@ -26,9 +26,10 @@ def test_draws_are_those_of_a_run_that_had_the_room(grown):
     (loop,) = model.density.loops
     assert model.room.of(loop) > 64  # it did grow
     roomy = stopping()
-    roomy.room = roomy.room.grown({roomy.density.loops[0]: 4000})
+    enough = model.room.of(loop)
+    roomy.room = roomy.room.grown({roomy.density.loops[0]: enough})
     np.testing.assert_array_equal(draws(roomy), values)
-    assert roomy.room.of(roomy.density.loops[0]) == 4096
+    assert roomy.room.of(roomy.density.loops[0]) == enough
 
 
 @pytest.mark.timeout(120)
@@ -41,7 +42,8 @@ def test_a_gradient_among_the_targets_gets_its_room_too(tmp_path, monkeypatch):
     (level,) = kg.while_loop(lambda y: y < 10, lambda y: y * (1.005 + 0.001 * a), [start])
     slope = kg.gradients(level, a)
     model = kg.model(a, slope, level)
-    tree = kg.mcmc(model, draws=50, warmup=50, chains=1, seed=1, progress=False)["posterior"]
+    settings = {"draws": 200, "warmup": 50, "chains": 1, "seed": 1, "progress": False}
+    tree = kg.mcmc(model, kg.samplers.RandomWalk(), **settings)["posterior"]
     rates = 1.005 + 0.001 * tree["a"].values
     trips = np.ceil(np.log(10) / np.log(rates))
     expected = trips * tree["level"].values / rates * 0.001

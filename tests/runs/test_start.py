@@ -16,13 +16,16 @@ pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
 
 def first_draws(model, **options):
     """Draws with a step so short that the chain stays where it starts."""
-    sampler = kg.samplers.NUTS(step_size=1e-12, max_depth=1)
-    return run(model, sampler=sampler, draws=1, warmup=0, **options)["posterior"].dataset
+    return short(model, **options)["posterior"].dataset
+
+
+def short(model, **options):
+    sampler = kg.samplers.NUTS(step_size=1e-15)
+    return run(model, sampler=sampler, draws=1, warmup=0, **options)
 
 
 def test_random_points_are_uniform_on_minus_2_to_2():
-    x = kg.normal(0, 1, shape=10)
-    points = first_draws(kg.model(x), chains=40)["x"].values[:, 0]
+    points = short(schools(), chains=40)["sampler_state"]["position_q"].values
     assert len(np.unique(points)) == 400
     assert stats.kstest(points.ravel(), stats.uniform(-2, 4).cdf).pvalue > 1e-4
 
@@ -110,7 +113,7 @@ def test_a_given_point_is_not_replaced_by_another():
 def test_a_gradient_that_is_not_finite_is_told_apart():
     @kg.lift
     def kink(v):
-        return jnp.where(v > -1e9, 0.0, 0.0) + jnp.sqrt(jnp.square(v - v))
+        return jnp.sqrt(0.0 * v)
 
     x = kg.normal(0, 1)
     with pytest.raises(kg.StartError, match="its gradient is not"):

@@ -17,6 +17,9 @@ from kinetograph.streams.draws import chain_key
 
 __all__ = ["series", "transitions"]
 
+ROWS = 40_000  # transitions at most: with room for so many, one program serves any number
+_KERNELS: dict[Any, Any] = {}
+
 
 class Function(NamedTuple):
     """A log density written in JAX, as the target of a kernel."""
@@ -38,18 +41,24 @@ class Function(NamedTuple):
         return jnp.where(jnp.isnan(value), -jnp.inf, value)
 
 
-def _run(kernel: Any, log_density: Callable, q: Any, events: Any, key: Any, hyper: Any):
+def _run(kernel: Any, log_density: Callable, q: Any, count: Any, key: Any, hyper: Any):
     target = Function(log_density)
 
-    def one(start: Any) -> Any:
-        q, event = start
+    def one(event: Any) -> Any:
         moment = Moment(hyper, Noise(key, event), target)
-        position, _ = target.evaluate(q, ())
+        position, _ = target.evaluate(q[event], ())
         state, info = kernel.step(moment, State(position, kernel.init(moment, position), ()))
-        return state.position, info
+        return state.position.q, info.statistics
 
+    def fill(event: Any, found: Any) -> Any:
+        return jax.tree.map(lambda rows, row: rows.at[event].set(row), found, one(event))
+
+    blank = jax.tree.map(
+        lambda like: jnp.zeros((len(q), *like.shape), like.dtype),
+        jax.eval_shape(one, jnp.uint32(0)),
+    )
     # One after the other: in a batch every branch would run for every row.
-    return lax.map(one, (q, events))
+    return lax.fori_loop(np.uint32(0), count, fill, blank)
 
 
 _RUN = jax.jit(_run, static_argnums=(0, 1))
@@ -119,9 +128,14 @@ def transitions(
     values = sampler.hypers(space)
     values |= {k: np.broadcast_to(np.asarray(v, dtype), values[k].shape) for k, v in hyper.items()}
     with x64():
-        kernel = sampler.kernel(space)
-        events = jnp.arange(len(q), dtype=jnp.uint32)
+        # Of equal samplers one kernel, whose compiled programs are found by it.
+        known = (sampler.structure(), space.shape, space.dtype)
+        if known not in _KERNELS:
+            _KERNELS[known] = sampler.kernel(space)
+        kernel = _KERNELS[known]
+        starts = np.zeros((ROWS, *q.shape[1:]), dtype)
+        starts[: len(q)] = q
         run = _RUN_SMALL if small else _RUN
-        position, info = run(kernel, log_density, q, events, chain_key(seed, 0), values)
-        rows = np.asarray(info.statistics)
-    return np.asarray(position.q), split_statistics(kernel.statistics, rows)
+        found = run(kernel, log_density, starts, np.uint32(len(q)), chain_key(seed, 0), values)
+        after, rows = (np.asarray(part)[: len(q)] for part in found)
+    return after, split_statistics(kernel.statistics, rows)

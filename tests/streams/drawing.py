@@ -1,12 +1,14 @@
 """Draws for tests: from fixed keys, through the registry, compiled by JAX."""
 
 from functools import partial
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from kinetograph.graph.precision import x64
+from kinetograph.runs.cache import compile_cached
 from kinetograph.streams.keys import MEMBER, make_key
 from kinetograph.streams.samplers import SAMPLERS
 from kinetograph.streams.source import Source, event_source
@@ -14,6 +16,9 @@ from kinetograph.streams.source import Source, event_source
 # A right sampler fails a test at this level once in 10,000 runs of all of about 100 such tests;
 # the keys are fixed, so that it either does for ever or never.
 LEVEL = 1e-6
+
+SIZE = 100_000
+ROWS = 2000  # of vectors: a few would be unrolled, and take longest to compile
 
 
 def as_shape(shape):
@@ -30,35 +35,58 @@ def cast(values, dtype):
     return [jnp.asarray(v, dtype if np.asarray(v).dtype.kind == "f" else None) for v in values]
 
 
-# One program for all parameters, keys and events: most of the time goes into compiling.
-@partial(jax.jit, static_argnums=(0, 1, 2))
+# Compiling takes most of the time. The programs are in the session's cache of compiled programs,
+# for all processes; all parameters, keys and events share one, and a test that has no reason for
+# another shape takes the default.
+_PROGRAMS: dict[Any, Any] = {}
+
+
+def _run(function, settings, *values):
+    key = (function, settings, *((v.shape, v.dtype) for v in values))
+    if key not in _PROGRAMS:
+        program = jax.jit(partial(function, *settings))
+        _PROGRAMS[key], _ = compile_cached(None, lambda: program.lower(*values))
+    return jax.tree.map(np.asarray, _PROGRAMS[key](*values))
+
+
 def _draw(name, shape, dtype, key, event, lane, *values):
     source = event_source(tuple(key), tuple(event), lane, shape, np.dtype(dtype))
     return SAMPLERS[name].function(source, *values)
 
 
 def draw(
-    name, *parameters, shape=100_000, dtype=np.float64, seed=7, member=0, event=(0, 0), lane=0
+    name, *parameters, shape=SIZE, dtype=np.float64, seed=7, member=0, event=(0, 0), lane=0
 ) -> np.ndarray:
+    if shape == SIZE:  # one number and as many of it are one program
+        kinds = SAMPLERS[name].parameters.values()
+        parameters = [p if k.event else np.broadcast_to(p, SIZE) for p, k in zip(parameters, kinds)]
     with x64():
         key = jnp.asarray(make_key(seed, MEMBER, member), np.uint32)
-        place = key, jnp.asarray(event, np.uint32), np.uint32(lane)
-        return np.asarray(_draw(name, as_shape(shape), dtype, *place, *cast(parameters, dtype)))
+        place = key, jnp.asarray(event, np.uint32), jnp.uint32(lane)
+        settings = name, as_shape(shape), np.dtype(dtype)
+        return _run(_draw, settings, *place, *cast(parameters, dtype))
 
 
-@partial(jax.jit, static_argnums=(0, 1, 2, 3))
-def _derivatives(name, argument, shape, dtype, *values):
-    def program(value):
-        moved = [value if k == argument else v for k, v in enumerate(values)]
-        return SAMPLERS[name].function(make_source(shape, dtype), *moved)
+def _derivatives(name, arguments, shape, dtype, *values):
+    def program(*moved):
+        inputs = list(values)
+        for k, v in zip(arguments, moved, strict=True):
+            inputs[k] = v
+        return SAMPLERS[name].function(make_source(shape, dtype), *inputs)
 
-    at = values[argument]
-    value, forward = jax.jvp(program, (at,), (jnp.ones_like(at),))
-    return value, forward, jax.grad(lambda x: jnp.sum(program(x)))(at)
+    at = [values[k] for k in arguments]
+    forward = [
+        jax.jvp(lambda v, k=k: program(*at[:k], v, *at[k + 1 :]), (a,), (jnp.ones_like(a),))[1]
+        for k, a in enumerate(at)
+    ]
+    back = jax.grad(lambda *v: jnp.sum(program(*v)), tuple(range(len(at))))(*at)
+    return program(*at), forward, back
 
 
-def derivatives(name, parameters, argument, shape, dtype=np.float64):
-    """The draw, its derivatives by a parameter (all moved alike), and backward those of its sum."""
+def derivatives(name, parameters, arguments, shape, dtype=np.float64):
+    """The draw; its derivatives by each of some parameters, all of whose elements move alike; and
+    backward those of its sum.
+    """
     with x64():
-        found = _derivatives(name, argument, as_shape(shape), dtype, *cast(parameters, dtype))
-        return tuple(map(np.asarray, found))
+        settings = name, tuple(arguments), as_shape(shape), np.dtype(dtype)
+        return _run(_derivatives, settings, *cast(parameters, dtype))

@@ -1,5 +1,6 @@
 """Uniforms and normals: their law, and that a number depends on its place alone."""
 
+import jax
 import numpy as np
 import pytest
 from scipy import special, stats
@@ -15,21 +16,23 @@ DOUBLE, SINGLE = np.dtype(np.float64), np.dtype(np.float32)
 EDGES = [0, 1, 0x7FF, 0x800, 0xFFF, 0x1000, 0x7FFFFFFF, 0x80000000, 0xDEADBEEF, 0xFFFFFFFF]
 
 
-def uniforms(*args) -> np.ndarray:
+def compiled(function, *arguments):
+    """What a function gives, as one compiled program."""
     with x64():
-        return np.asarray(draws.uniforms(*args))
+        return jax.tree.map(np.asarray, jax.jit(function)(*arguments))
+
+
+def uniforms(*args) -> np.ndarray:
+    return compiled(lambda: draws.uniforms(*args))
 
 
 def normals(*args) -> np.ndarray:
-    with x64():
-        return np.asarray(draws.normals(*args))
+    return compiled(lambda: draws.normals(*args))
 
 
 def test_a_uniform_is_its_upper_bits():
     high, low = (np.array(w, np.uint32).ravel() for w in np.meshgrid(EDGES, EDGES))
-    with x64():
-        double = np.asarray(unit((high, low), DOUBLE))
-        single = np.asarray(unit((high, low), SINGLE))
+    double, single = compiled(lambda *words: [unit(words, t) for t in (DOUBLE, SINGLE)], high, low)
     for h, l, d, s in zip(high.tolist(), low.tolist(), double, single):
         assert d == ((h << 32 | l) >> 11) / 2**53
         assert s == (h >> 8) / 2**24
@@ -40,36 +43,36 @@ def test_a_uniform_is_its_upper_bits():
 def test_words_come_from_key_event_lane_place_and_attempt():
     key = [int(k) for k in KEY]
     low, high, lane = 0xFFFFFFFF, 1, 9
-    with x64():
-        source = event_source(tuple(KEY), (low, high), np.uint32(lane), (2, 3), DOUBLE)
-        words = np.stack([np.asarray(w) for w in source.words(5)], -1).reshape(6, 4)
+    words = compiled(
+        lambda: event_source(tuple(KEY), (low, high), np.uint32(lane), (2, 3), DOUBLE).words(5)
+    )
+    words = np.stack(words, -1).reshape(6, 4)
     sub = plain_threefry(key, [0x64726177, lane, high, low])
     for place in range(6):
         assert words[place].tolist() == plain_threefry(sub, [0x62697473, 5, 0, place])
 
 
 def test_attempts_may_be_arrays():
-    with x64():
-        source = Source(tuple(KEY), (3,), DOUBLE)
-        each = [np.asarray(source.uniform(a)) for a in range(3)]
-        mixed = np.asarray(source.uniform(np.arange(3)))
+    source = Source(tuple(KEY), (3,), DOUBLE)
+    *each, mixed = compiled(lambda: [source.uniform(a) for a in (0, 1, 2, np.arange(3))])
     assert mixed.tolist() == [each[i][i] for i in range(3)]
 
 
 def test_two_numbers_of_an_element_are_unlike():
-    with x64():
-        source = Source(tuple(KEY), (100_000,), DOUBLE)
-        pairs = [source.uniforms(), source.normal_and_uniform()]
-        values = [np.asarray(v) for pair in pairs for v in pair]
+    source = Source(tuple(KEY), (100_000,), DOUBLE)
+    values = compiled(lambda: [*source.uniforms(), *source.normal_and_uniform()])
     assert np.array_equal(values[1], values[3])
     for x, y in (values[:2], values[2:]):
         assert abs(np.corrcoef(x, y)[0, 1]) < 5 / np.sqrt(len(x))
 
 
-@pytest.mark.parametrize("size", [0, 1, 2, 7, 100])
-@pytest.mark.parametrize("draw", [uniforms, normals])
-def test_element_i_depends_on_i_only(draw, size):
-    assert np.array_equal(draw(KEY, 9, 2, size), draw(KEY, 9, 2, 101)[:size])
+@pytest.mark.parametrize("draw", [draws.uniforms, draws.normals])
+def test_element_i_depends_on_i_only(draw):
+    sizes = [0, 1, 2, 7, 100]
+    *some, most = compiled(lambda: [draw(KEY, 9, 2, size) for size in (*sizes, 101)])
+    for size, numbers in zip(sizes, some, strict=True):
+        # Vectors and what is left over are compiled differently: not to the last place.
+        np.testing.assert_allclose(numbers, most[:size], rtol=1e-14)
 
 
 def test_other_events_purposes_and_keys_give_other_numbers():
@@ -80,7 +83,7 @@ def test_other_events_purposes_and_keys_give_other_numbers():
         (draws.chain_key(7, 1), 0, 0),
         (draws.chain_key(8, 0), 0, 0),
     ]
-    rows = np.stack([uniforms(*place, 1000) for place in places])
+    rows = np.stack(compiled(lambda: [draws.uniforms(*place, 1000) for place in places]))
     assert len(np.unique(rows)) == rows.size
     correlations = np.corrcoef(rows)[np.triu_indices(len(rows), 1)]
     assert np.abs(correlations).max() < 5 / np.sqrt(1000)
@@ -88,11 +91,14 @@ def test_other_events_purposes_and_keys_give_other_numbers():
 
 def test_events_beyond_32_bits_go_on():
     """The carry into the high word: no event around 2**32 and 2**33 repeats another."""
-    rows = []
-    for event in [0, 1, 2**32 - 1, 2**32, 2**32 + 1, 2**33 - 1, 2**33, 2**33 + 1, 2**64 - 1]:
-        with x64():
-            words = np.uint32(event & 0xFFFFFFFF), np.uint32(event >> 32)
-            rows.append(np.asarray(event_source(tuple(KEY), words, 0, (1000,), DOUBLE).uniform()))
+    events = [0, 1, 2**32 - 1, 2**32, 2**32 + 1, 2**33 - 1, 2**33, 2**33 + 1, 2**64 - 1]
+
+    @jax.jit
+    def uniform(low, high):
+        return event_source(tuple(KEY), (low, high), 0, (1000,), DOUBLE).uniform()
+
+    with x64():
+        rows = [np.asarray(uniform(np.uint32(e & 0xFFFFFFFF), np.uint32(e >> 32))) for e in events]
     assert len(np.unique(np.stack(rows))) == len(rows) * 1000
 
 
@@ -114,9 +120,8 @@ def test_law_of_normals():
 
 def test_law_over_events():
     """One number an event: what a sampler's decisions are made of."""
-    with x64():
-        events = np.arange(100_000, dtype=np.uint32)
-        x = np.asarray(draws.source(KEY, events, 3, 100_000).uniform())
+    events = np.arange(100_000, dtype=np.uint32)
+    x = compiled(lambda events: draws.source(KEY, events, 3, 100_000).uniform(), events)
     assert stats.kstest(x, "uniform").pvalue > 1e-4
     assert abs(np.corrcoef(x[1:], x[:-1])[0, 1]) < 5 / np.sqrt(len(x))
 
@@ -131,9 +136,8 @@ def test_tails_of_normals():
     """The extreme words, in both tails: a tail probability of 64 bits (32), not of 53 (24)."""
     first = np.array([0, 0xFFFFFFFF, 0x7FFFFFFF, 0x80000000, 0, 0xFFFFFFFF], np.uint32)
     second = np.array([0, 0xFFFFFFFF, 0xFFFFFFFF, 0, 0x10000, 0xFFFEFFFF], np.uint32)
-    with x64():
-        double = np.asarray(normal((first, second), DOUBLE))
-        single = np.asarray(normal((first, second), SINGLE))
+    words = first, second
+    double, single = compiled(lambda *w: [normal(w, t) for t in (DOUBLE, SINGLE)], *words)
     assert np.array_equal(double[::2], -double[1::2])
     assert np.array_equal(single[::2], -single[1::2])
     np.testing.assert_allclose(double[0], special.ndtri(2.0**-64), rtol=1e-12)
@@ -154,15 +158,9 @@ def test_quantile_equals_the_normal_quantile():
     middle = np.linspace(0.001, 0.999, 100_001)
     tails = np.logspace(-300, -3, 5000)
     near_one = 1 - np.logspace(-15, -3, 1000)
-    for p in (middle, tails, near_one):
-        expected = special.ndtri(p)
-        for got in (quantile(p, np), _jax_quantile(p)):
-            np.testing.assert_allclose(got, expected, rtol=2e-14, atol=1e-15)
-
-
-def _jax_quantile(p: np.ndarray) -> np.ndarray:
-    with x64():
-        return np.asarray(quantile(p))
+    p = np.concatenate([middle, tails, near_one])
+    for got in (quantile(p, np), compiled(quantile, p)):
+        np.testing.assert_allclose(got, special.ndtri(p), rtol=2e-14, atol=1e-15)
 
 
 def test_quantile_is_odd_and_monotone():

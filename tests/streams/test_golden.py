@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.streams import make_golden
-from tests.streams.drawing import draw
+from tests.streams.drawing import ROWS, SIZE, draw
 
 from kinetograph.graph.precision import x64
 from kinetograph.streams.keys import STREAM_VERSION, make_key
@@ -57,15 +57,22 @@ def test_words_without_64_bits():
     "entry", GOLDEN["draws"], ids=lambda e: f"{e['distribution']}-{e['dtype']}-{e['event'][1]}"
 )
 def test_draws(entry):
+    # A number depends on its place alone: these are the first of many, whose program other tests
+    # run too.
+    event = SAMPLERS[entry["distribution"]].event
+    if entry["distribution"].endswith("permutation"):
+        shape = entry["shape"]
+    else:
+        shape = (ROWS, *entry["shape"][-event:]) if event else SIZE
     x = draw(
         entry["distribution"],
         *map(np.asarray, entry["parameters"]),
-        shape=entry["shape"],
+        shape=shape,
         dtype=np.dtype(entry["dtype"]),
         seed=872364,
         member=1,
         event=tuple(entry["event"]),
-    ).ravel()
+    ).ravel()[: len(entry["values"])]
     if x.dtype.kind == "f":
         assert x.dtype == entry["dtype"]
         expected = np.array([float.fromhex(v) for v in entry["values"]], x.dtype)

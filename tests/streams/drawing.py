@@ -18,7 +18,7 @@ from kinetograph.streams.source import Source, event_source
 LEVEL = 1e-6
 
 SIZE = 100_000
-ROWS = 2000  # of vectors: a few would be unrolled, and take longest to compile
+ROWS = 50_000  # of vectors: a few would be unrolled, and take longest to compile
 
 
 def as_shape(shape):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import special, stats
 from tests.selection import thinned
-from tests.streams.drawing import LEVEL, SIZE, derivatives, draw
+from tests.streams.drawing import LEVEL, ROWS, SIZE, derivatives, draw
 
 from kinetograph.streams.samplers import SAMPLERS
 
@@ -150,7 +150,7 @@ def test_beta_of_tiny_parameters(dtype):
 @pytest.mark.parametrize("dtype", thinned(DTYPES, 2))
 def test_dirichlet(dtype):
     a = np.array([0.2, 1.0, 3.0])
-    x = draw("dirichlet", a, shape=(50_000, 3), dtype=dtype).astype(float)
+    x = draw("dirichlet", a, shape=(ROWS, 3), dtype=dtype).astype(float)
     np.testing.assert_allclose(x.sum(-1), 1, atol=1e-6)
     for i in range(3):
         law = stats.beta(a[i], a.sum() - a[i])
@@ -158,7 +158,7 @@ def test_dirichlet(dtype):
         # In single precision small ones are rounded, and cells are cruder than a KS test.
         cells = np.histogram(u, 50, (0, 1))[0]
         assert stats.chisquare(cells).pvalue > LEVEL
-    tiny = draw("dirichlet", np.full(3, 1e-3), shape=(50_000, 3), dtype=dtype)
+    tiny = draw("dirichlet", np.full(3, 1e-3), shape=(ROWS, 3), dtype=dtype)
     np.testing.assert_allclose(tiny.sum(-1), 1, atol=1e-6)
     assert stats.chisquare(np.bincount(tiny.argmax(-1), minlength=3)).pvalue > LEVEL
 
@@ -188,7 +188,7 @@ def test_dirichlet(dtype):
     ],
 )
 def test_impossible_parameters_give_nan(name, parameters):
-    shape = (50_000, 3) if name == "dirichlet" else SIZE
+    shape = (ROWS, 3) if name == "dirichlet" else SIZE
     assert np.isnan(draw(name, *parameters, shape=shape)).all()
 
 

@@ -118,8 +118,8 @@ def transitions(
     """The new positions and the statistics; each row, a point or an ensemble, makes a transition.
 
     With `repeat`, q is a single point from which so many transitions start. `small` programs are
-    compiled with little effort. `hyper` are values of
-    hyper-parameters in the place of the sampler's.
+    compiled with little effort. `hyper` are values of hyper-parameters in the place of the
+    sampler's.
     """
     q = np.asarray(q, dtype)
     if repeat is not None:

@@ -177,7 +177,7 @@ def test_without_the_flip_ghmc_is_wrong():
     def squares(kind):
         # In units of the standard deviation: h = 1.3 sqrt(2), gamma = 0.1 sqrt(2).
         sampler = kind(step_size=2.6 * np.sqrt(2), friction=0.05 * np.sqrt(2))
-        tree = sampled(sampler, kg.model(kg.normal(1.0, 2.0, name="x")), warmup=0, draws=40_000)
+        tree = sampled(sampler, kg.model(kg.normal(1.0, 2.0, name="x")), warmup=0, draws=80_000)
         return ((tree["posterior"]["x"].values - 1) / 2) ** 2
 
     assert_mean(squares(samplers.GHMC), 1.0)

@@ -155,5 +155,14 @@ def test_draws_that_cannot_be_judged():
         laws.independence_test(np.arange(10.0))
     with pytest.raises(ValueError, match=r"each draw has the shape \(2,\)"):
         laws.ks_test(np.random.default_rng(1).normal(size=(4, 100, 2)), np.zeros(50))
+    for expected, text in (
+        (stats.norm.pdf, r"pdf is no distribution function: .* is less than at a smaller number"),
+        (stats.norm.logcdf, r"logcdf is no distribution function: .* is not from 0 to 1"),
+        (lambda x: 0.5, r"gives float64 of shape \(\), not a number for each"),
+        (lambda x: None, "gives object of shape"),
+        (np.array([1.0, np.nan]), "not all finite"),
+    ):
+        with pytest.raises(ValueError, match=rf"kg\.laws\.ks_test: .*{text}"):
+            laws.ks_test(np.random.default_rng(1).normal(size=100), expected)
     with pytest.raises(ValueError, match="not within"):
         laws.autoregression(1.0, 1, 10, seed=1)

@@ -139,8 +139,10 @@ def test_what_cannot_be_observed():
         kg.observe([1.0, np.nan], kg.normal(mu, 1))
     with refused(TypeError, "observe: mu is an unknown, not data; only known values can be"):
         kg.observe(mu, kg.normal(0, 1))
-    with refused(TypeError, "observe: y * 2 is not data"):
-        kg.observe(y * 2, kg.normal(0, 1))
+    with refused(TypeError, "observe: mu * y is not data"):
+        kg.observe(mu * y, kg.normal(0, 1))
+    with refused(kg.DataError, "data 'log(y - 2)'"):
+        kg.observe(kg.log(y - 2), kg.normal(mu, 1))
     with refused(
         TypeError, "the second argument, mu + 1, is not a distribution; write kg.observe(y,"
     ):

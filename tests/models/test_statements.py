@@ -355,3 +355,19 @@ def test_what_is_replaced_is_freed_at_once():
         assert len(list(names["mu"].node.children)) <= 2
     finally:
         gc.enable()
+
+
+def test_what_is_computed_from_data_is_observed():
+    """An autoregression: each value given the one before."""
+    y = kg.data([1.0, 2.0, 4.0, 3.0], name="y", dims="time")
+    phi = kg.normal(0, 1, name="phi")
+    observed = kg.observe(y[1:], kg.normal(phi * y[:-1], 1.0))
+    kg.observe(kg.log(y), kg.normal(phi, 1.0), name="logs")
+    model = kg.model(phi)
+    values = np.array([1.0, 2.0, 4.0, 3.0])
+    expected = stats.norm.logpdf(values[1:], 0.5 * values[:-1]).sum()
+    expected += stats.norm.logpdf(np.log(values), 0.5).sum() + stats.norm.logpdf(0.5)
+    assert float(model.log_prob([0.5])) == pytest.approx(expected)
+    assert np.asarray(observed).tolist() == [2.0, 4.0, 3.0]
+    with pytest.raises(TypeError, match="is not data"):
+        kg.observe(kg.random.normal(shape=3), kg.normal(phi, 1.0))

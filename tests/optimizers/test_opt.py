@@ -265,6 +265,26 @@ def test_single_precision():
             np.testing.assert_allclose(fit.hessian, np.eye(3) / 2, atol=1e-6)
 
 
+@pytest.mark.parametrize("name", ["lbfgs", "bfgs", "newton"])
+def test_values_in_single_precision_end_a_search(name):
+    """The objective is known to 4e-6, so the mean, whose curvature is 13, to about 1e-3."""
+    y = 100 + 0.3 * np.arange(10.0)
+    with kg.precision("float32"):
+        mu = kg.normal(0, 10, name="mu")
+        kg.observe(y, kg.normal(mu, 0.87))
+    fit = found(kg.model(mu), name)
+    assert fit.converged, fit.message
+    weight = 10 / 0.87**2
+    np.testing.assert_allclose(fit["mu"], weight * y.mean() / (weight + 0.01), atol=0.02)
+
+
+@pytest.mark.parametrize("name", ["lbfgs", "bfgs", "newton", "nelder_mead"])
+def test_a_start_without_a_slope(name):
+    x = kg.variable(name="x", shape=2)
+    fit = found(kg.model(x, factors=[0.0 * kg.sum(x)]), name)
+    assert fit.converged
+
+
 @pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
 def test_a_run_starts_from_what_is_found():
     fit = found(waits())

@@ -153,6 +153,12 @@ def ks_test(
         Every how many draws one is kept. If not given: three autocorrelation times of the draws and
         of their squares, after which what is left of correlation does not count.
 
+    Raises
+    ------
+    ValueError
+        If `expected` is no distribution function: not from 0 to 1, or falling; or if expected draws
+        have another shape, or are not finite.
+
     Examples
     --------
     >>> from kinetograph import laws
@@ -176,16 +182,41 @@ def ks_test(
                 f"kg.laws.ks_test: each draw has the shape {shape}, and each of the expected "
                 f"distribution {others.shape[1:]}"
             )
+        if not np.isfinite(others).all() or not others.size:
+            raise ValueError("kg.laws.ks_test: the expected draws are not all finite, or none")
         others = others.reshape(len(others), -1)
     ps, distances = {}, {}
     for i, index in enumerate(np.ndindex(shape)):
         name = "".join(f"[{j}]" for j in index) or "draws"
         if callable(expected):
+            _check_cdf(expected, np.sort(columns[:, i]))
             found = stats.kstest(columns[:, i], expected)
         else:
             found = stats.ks_2samp(columns[:, i], others[:, i])
         ps[name], distances[name] = float(found.pvalue), float(found.statistic)
     return PTest(ps, distances, len(columns), "KSTest")
+
+
+def _check_cdf(function: Callable[[np.ndarray], Any], points: np.ndarray) -> None:
+    """Refuse what is no distribution function at points in order."""
+    values = np.asarray(function(points))
+    title = getattr(function, "__name__", repr(function))
+    what = f"kg.laws.ks_test: {title} is no distribution function"
+    if values.shape != points.shape or values.dtype.kind not in "biuf":
+        raise ValueError(
+            f"{what}: of an array of shape {points.shape} it gives {values.dtype} of shape "
+            f"{values.shape}, not a number for each element"
+        )
+    for bad, why in (
+        (~((values >= 0) & (values <= 1)), "is not from 0 to 1"),
+        (np.diff(values, prepend=-np.inf) < -1e-9, "is less than at a smaller number"),
+    ):
+        if bad.any():
+            place = int(bad.argmax())
+            raise ValueError(
+                f"{what}: at {points[place]:.6g} it is {values[place]:.6g}, which {why}; give "
+                "P(X <= x), such as scipy.stats.norm.cdf"
+            )
 
 
 def _spacing(x: np.ndarray) -> int:

@@ -9,8 +9,10 @@ from ..distributions.support import WholeNumbers
 from ..graph.array import Array
 from ..graph.errors import DataError, ModelError, ShapeError
 from ..graph.inputs import data as make_data
+from ..graph.lower import Environment, Scope, evaluate
 from ..graph.messages import describe
-from ..graph.node import Data, Node
+from ..graph.node import Apply, Bundle, Data, Node, ancestors
+from ..graph.precision import x64
 from ..graph.source import user_frame
 from .statements import add_statement
 
@@ -27,7 +29,8 @@ def observe(data: Any, distribution: Array, name: str | None = None) -> Array:
     Parameters
     ----------
     data
-        An array made by `kg.data`, or anything of which `kg.data` makes one.
+        An array made by `kg.data`, what is computed from such arrays alone, as `y[1:]`, or
+        anything of which `kg.data` makes one.
     distribution
         The distribution, as an unknown that is used for nothing else: `kg.normal(mu, sd)`.
     name
@@ -93,6 +96,9 @@ def _as_data(value: Any, name: str | None) -> Array:
         return make_data(value, name)
     if isinstance(value.node, Data) and not value.node.literal:
         return value
+    known = _computed(value.node)
+    if known is not None:
+        return make_data(known, name or describe(value.node), value.node.dims)
     what, unknown = describe(value.node), value.node
     if isinstance(unknown, Variable):
         kind = "an unknown" if unknown.observed_by is None else "a distribution"
@@ -104,6 +110,16 @@ def _as_data(value: Any, name: str | None) -> Array:
         f"observe: {what} is not data; only known values can be observed. To add the density of "
         f"what is computed write kg.factor(kg.log_density(distribution, {what}))"
     )
+
+
+def _computed(node: Node) -> np.ndarray | None:
+    """The value of what is computed from data alone, such as a part of them; None of others."""
+    if not all(isinstance(n, (Data, Apply, Bundle)) for n in ancestors([node])):
+        return None
+    found: Environment = {}
+    with x64():
+        evaluate([node], found, scope=Scope(eager=True))
+    return np.asarray(found[node])
 
 
 def _name_of(value: Any) -> str | None:

@@ -15,9 +15,13 @@ from typing import Any
 import numpy as np
 
 from .objective import Objective
-from .optimizer import Limits, Optimizer, Reached, within
+from .optimizer import ROUNDING, Limits, Optimizer, Reached, within
 
 __all__ = ["ByScipy", "bfgs", "lbfgs", "nelder_mead", "newton"]
+
+
+# What comes out of SciPy's minimisers where they fail: it has an unbound variable, too.
+_SCIPY = (np.linalg.LinAlgError, ArithmeticError, UnboundLocalError)
 
 
 @dataclass(frozen=True, repr=False)
@@ -114,12 +118,16 @@ class _Walk:
         """Where the minimisation ends, and why there."""
         problem = ""
         try:
-            problem = self._simplices() if self._is_simplex else self._minimize(self._options())
+            if not self._done():  # SciPy's Newton fails at a point without a slope
+                problem = self._simplices() if self._is_simplex else self._minimize(self._options())
         except _NotFinite:
             problem = "the Hessian is not finite"
+        except _SCIPY as error:
+            problem = f"SciPy's {self.optimizer.method} failed ({error})"
         if self.iterations < self.limits.iterations and not self._done():
             self.change = 0.0  # SciPy found nothing lower
         stopped = self.iterations >= self.limits.iterations or self._done()
+        resolved = not stopped and self._resolved()
         return Reached(
             self.free,
             self.value,
@@ -127,8 +135,24 @@ class _Walk:
             self.change,
             self.iterations,
             self.objective.evaluations - self.before,
-            "" if stopped else problem,
+            "" if stopped or resolved else problem,
+            resolved,
         )
+
+    def _resolved(self) -> bool:
+        """Whether a step down the gradient gains no more than rounding does to the objective.
+
+        The gain is |g|^2 / (2 c), with c the curvature along g, from a second gradient.
+        """
+        value, gradient = self._evaluate(self.free)
+        epsilon, norm = self.objective.epsilon, self.norm
+        if not (np.isfinite(norm) and norm > 0 and self.iterations):
+            return False
+        size = float(np.linalg.norm(self.free))
+        step = epsilon ** (1 / 3) * (1 + size) / norm
+        _, other = self.objective.value_and_gradient(self.free - step * gradient)
+        curvature = float(gradient @ (gradient - other)) / (step * norm**2)
+        return curvature > 0 and norm**2 / (2 * curvature) <= ROUNDING * epsilon * abs(value)
 
     @property
     def _is_simplex(self) -> bool:

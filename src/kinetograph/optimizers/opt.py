@@ -144,7 +144,9 @@ def find(
     values = np.array([place.value for place in reached])
     best = reached[int(np.argmin(values))]
     limit = (limits.tolerance, limits.gradient)
-    converged = within(best.value, best.change, best.gradient_norm, limit, objective.epsilon)
+    converged = best.resolved or within(
+        best.value, best.change, best.gradient_norm, limit, objective.epsilon
+    )
     free = np.asarray(best.free)
     unknowns, targets = objective.values(free)
     second, errors = None, None

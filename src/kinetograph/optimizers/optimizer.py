@@ -6,7 +6,8 @@ to start from, and go from them until the test of convergence holds, the same fo
     |f_k - f_(k-1)| <= tolerance   and   |gradient of f at x_k| <= 10 tolerance
 
 with f the objective (a negative log density) and the Euclidean norm on the free scale. What
-rounding alone can do to f, some epsilons of its size, is allowed for in both.
+rounding alone can do to f, some epsilons of its size, is allowed for in both. A search that
+compares values can come no further than where such a change of f is all that is left to gain.
 """
 
 from dataclasses import dataclass
@@ -52,6 +53,7 @@ class Reached(NamedTuple):
     iterations: int
     evaluations: int
     problem: str = ""  # why it came no further, where that is not the limit of iterations
+    resolved: bool = False  # whether what can still be gained is less than what rounding does
 
 
 class Search(Protocol):

@@ -3,16 +3,18 @@
 import hashlib
 import importlib.util
 import itertools
+import json
 from pathlib import Path
 
 import numpy as np
 import pytest
+from jax import numpy as jnp
 from scipy import stats
 from tests.laws import posteriors
 from tests.laws.helpers import assert_mean, assert_moments, assert_sd
 from tests.runs.models import run, same_draws, schools
 from tests.samplers import neal_slice
-from tests.samplers.kernels import transitions
+from tests.samplers.kernels import series, transitions
 from tests.selection import thinned
 
 import kinetograph as kg
@@ -21,6 +23,7 @@ from kinetograph.runs import engine as engines
 from kinetograph.runs.chains import Chain, Lengths, run_batch
 from kinetograph.runs.fingerprint import fingerprint
 from kinetograph.runs.program import Program
+from kinetograph.samplers import doubling
 from kinetograph.samplers import slice as own
 from kinetograph.streams.cipher import threefry4x32
 from kinetograph.streams.draws import chain_key
@@ -80,6 +83,65 @@ def test_each_move_is_neals(widths, max_steps):
         for event, point in enumerate(points)
     ]
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("max_doublings", thinned([10, 2], 2))
+def test_each_doubled_move_is_neals(max_doublings):
+    """At widths from a hundredth to a hundred scales."""
+    widths = (0.01, 1.0, 100.0)
+    points = np.random.default_rng(0).normal(size=(12, 3))
+    made = kg.samplers.Slice(width=1.0, doubling=True, max_doublings=max_doublings)
+    found, statistics = transitions(made, two_modes, points, seed=SEED, scale=widths, small=True)
+    expected = [
+        neal_slice.doubling_sweep(two_modes, point, widths, max_doublings, uniforms(event))
+        for event, point in enumerate(points)
+    ]
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+    assert (statistics["n_evaluations"] >= 9).all()
+
+
+def two_modes(q):
+    """In each coordinate a narrow mode at -2 and a broad one at 2, of equal weight."""
+    xp = np if isinstance(q, np.ndarray) else jnp
+    return xp.logaddexp(-50 * (q + 2) ** 2 + np.log(10), -0.5 * (q - 2) ** 2).sum()
+
+
+def test_doubling_keeps_the_target_at_all_widths(monkeypatch):
+    """Points of the target are points of the target after a move; without the test they are not.
+
+    There are 9 moments, in standard errors: a limit of 5.5 is passed by chance with probability
+    below 4e-7.
+    """
+    rng = np.random.default_rng(1)
+    narrow = rng.random((20_000, 3)) < 0.5
+    noise = rng.normal(size=narrow.shape)
+    start = np.where(narrow, -2 + 0.1 * noise, 2 + noise)
+    made = kg.samplers.Slice(width=1.0, doubling=True, max_doublings=6)
+
+    truth = np.repeat([0, 4 + (0.01 + 1) / 2, stats.norm.cdf(2) / 2], 3)
+
+    def moments(widths):
+        q, _ = transitions(made, two_modes, start, seed=SEED, scale=widths, small=True)
+        return np.concatenate([q, q**2, q > 0], 1) - truth
+
+    def errors(values):
+        return np.abs(values.mean(0)) / (values.std(0) / np.sqrt(len(values)))
+
+    assert errors(moments((0.01, 1.0, 100.0))).max() < 5.5
+    monkeypatch.setattr(doubling, "_reachable", lambda *_: (True, 0))
+    share = moments((0.6, 0.7, 0.8))[:, 6:].sum(1)  # in the broad mode, of all coordinates
+    assert errors(share) > 7
+
+
+@pytest.mark.slow
+def test_long_doubled_chains_at_all_widths():
+    """Where intervals have doubled often enough, the width does not even change the speed much."""
+    made = kg.samplers.Slice(doubling=True, max_doublings=12, scale=[0.01, 1.0, 100.0], width=1.0)
+    q = series(made, two_modes, np.ones((4, 3)), 8000)
+    assert_moments(q, 0.0, np.sqrt(4 + (0.01 + 1) / 2))
+    for i in range(3):
+        share = (q[:, :, i] > 0).astype(float)
+        assert_mean(share, stats.norm.cdf(2) / 2, what="share above 0")
 
 
 def test_the_control_of_moves(tmp_path):
@@ -217,7 +279,13 @@ def test_what_is_recorded():
     # Each of ten coordinates takes two for the ends and one for a proposal at least.
     assert int(found["n_evaluations"].min()) >= 30
     assert float(found["acceptance_rate"].max()) <= 1
-    assert tree.attrs["sampler_settings"] == '{"width": 2.0, "max_steps": 100}'
+    settings = json.loads(tree.attrs["sampler_settings"])
+    assert settings == {
+        "width": 2.0,
+        "max_steps": 100,
+        "doubling": False,
+        "max_doublings": 5,
+    }
     scale = tree["sampler_state"]["hyper_scale"].values
     assert len(np.unique(scale)) == scale.size  # warm-up has set it
 
@@ -277,6 +345,8 @@ def test_a_start_where_there_is_no_density():
     [
         ({"width": 0.0}, "width must be positive, got 0.0"),
         ({"width": np.nan}, "width must be finite"),
+        ({"max_doublings": 0}, "max_doublings must be at least 1, got 0"),
+        ({"doubling": "yes"}, "doubling must be False or True, got 'yes'"),
         ({"max_steps": 0}, "max_steps must be at least 1, got 0"),
         ({"max_steps": 2.5}, "max_steps must be a whole number"),
         ({"max_steps": True}, "max_steps must be a whole number"),

@@ -6,9 +6,11 @@
     shrinkage  x' uniform on the interval; if it is outside the slice it becomes the new end on its
                side of x, and another is drawn
 
+or, with `doubling=True`, by intervals that double: see `doubling.py`.
+
 Samples  pi, exactly.
 Cost     about 5 log densities a coordinate and no gradient; one gradient a transition, for warm-up.
-Source   R. Neal, Slice sampling, Annals of Statistics 31 (2003) 705-767, figures 3 and 5.
+Source   R. Neal, Slice sampling, Annals of Statistics 31 (2003) 705-767, figures 3 to 6.
 """
 
 from typing import Any
@@ -18,12 +20,11 @@ import numpy as np
 from ..graph.functions import where
 from ..graph.mathematics import floor, log1p
 from ..graph.ranges import range
+from .doubling import TINY, sweep
 from .hyper import hyper
 from .sampler import Point, Sampler
 
 __all__ = ["Slice"]
-
-TINY = 2.0**-40  # of the width: an interval as short as this holds x alone
 
 
 class Slice(Sampler):
@@ -40,6 +41,12 @@ class Slice(Sampler):
         is normal).
     max_steps
         An interval grows to at most so many widths.
+    doubling
+        Whether an interval doubles, to a random side, where it does not reach out of the slice. It
+        then finds its length in few evaluations where `width` is far too small; each proposal is
+        tested for whether it would have led to the same interval, which takes more.
+    max_doublings
+        At most so many times: an interval grows to at most 2**max_doublings widths.
 
     Raises
     ------
@@ -60,10 +67,17 @@ class Slice(Sampler):
 
     width = hyper(3.0, positive=True)
     max_steps = hyper(100, lower=1)
+    doubling = hyper(False, choices=(False, True))
+    max_doublings = hyper(5, lower=1)
     tunes = ("scale",)
 
     def step(self, at: Point) -> Point:
         """Each coordinate once. Intervals are measured in widths, from x."""
+        if self.doubling:
+            q, taken, tried = sweep(self, at)
+            self.record("acceptance_rate", at.q.shape[0] / tried)
+            self.record("n_evaluations", taken + tried)
+            return self.evaluate(q)
         x, log_p, size = at.q, -at.potential, at.q.shape[0]
         evaluations: Any = 0
         proposals: Any = 0

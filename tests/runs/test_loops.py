@@ -11,6 +11,7 @@ pytestmark = pytest.mark.medium
 
 def draws(model, **options):
     settings = {"draws": 300, "warmup": 200, "chains": 2, "seed": 4, "progress": False}
+    settings["sampler"] = kg.samplers.GLA2(0.1)
     return kg.mcmc(model, **(settings | options))["posterior"]["a"].values
 
 

@@ -204,7 +204,8 @@ def test_a_thermostat_takes_away_the_heat_of_a_noisy_gradient():
     class Noisy(samplers.SGNHT):
         def evaluate(self, q):
             at = super().evaluate(q)
-            return at._replace(gradient=at.gradient + 3.0 * self.noise("gradient", like=q))
+            noise = 3.0 * self.noise("gradient", like=q)
+            return type(at)(at.q, at.potential, at.gradient + noise, at[3])
 
     q = kg.variable(name="q")
     model = kg.model(q, factors=[-0.5 * q * q])

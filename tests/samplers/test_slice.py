@@ -178,7 +178,7 @@ def law(name):
     if name == "normal":
         return kg.model(x=kg.normal(1, 2)), stats.norm(1, 2)
     if name == "skewed":
-        return kg.model(x=kg.gamma(1.5, 0.5)), stats.gamma(1.5, scale=2)
+        return kg.model(x=kg.gamma(3.0, 2.0)), stats.gamma(3.0, scale=0.5)
     if name == "bounded":
         return kg.model(x=kg.beta(0.8, 2.5)), stats.beta(0.8, 2.5)
     return kg.model(x=kg.laplace(0, 1)), stats.laplace(0, 1)

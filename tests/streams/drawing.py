@@ -75,12 +75,11 @@ def _derivatives(name, arguments, shape, dtype, *values):
         return SAMPLERS[name].function(make_source(shape, dtype), *inputs)
 
     at = [values[k] for k in arguments]
-    forward = [
-        jax.jvp(lambda v, k=k: program(*at[:k], v, *at[k + 1 :]), (a,), (jnp.ones_like(a),))[1]
-        for k, a in enumerate(at)
-    ]
-    back = jax.grad(lambda *v: jnp.sum(program(*v)), tuple(range(len(at))))(*at)
-    return program(*at), forward, back
+    # Linearised once: draws by rejection would be made, and compiled, for each derivative anew.
+    value, push = jax.linearize(program, *at)
+    forward = [push(*(jnp.full_like(a, i == k) for k, a in enumerate(at))) for i in range(len(at))]
+    back = jax.linear_transpose(push, *at)(jnp.ones_like(value))
+    return value, forward, back
 
 
 def derivatives(name, parameters, arguments, shape, dtype=np.float64):

@@ -63,10 +63,10 @@ def diagnose(tree: Any) -> list[Advice]:
     Examples
     --------
     >>> import kinetograph as kg
-    >>> x = kg.normal(0, 1)
-    >>> y = kg.data(0.5)
-    >>> likelihood = kg.observe(y, kg.normal(x, 1))
-    >>> kg.diagnose(kg.mcmc(kg.model(x), seed=1, progress=False))
+    >>> mu = kg.normal(0, 1)
+    >>> y = kg.data([0.5, 1.5])
+    >>> likelihood = kg.observe(y, kg.normal(mu, 1))
+    >>> kg.diagnose(kg.mcmc(kg.model(mu), seed=1, progress=False))
     []
     """
     from .results import check_tree, walkers_of

@@ -112,8 +112,8 @@ def mcmc(
     Examples
     --------
     >>> import kinetograph as kg
-    >>> mu = kg.normal(0, 10)
-    >>> y = kg.data([1.2, 0.7, 1.9])
+    >>> mu = kg.normal(0, 1)
+    >>> y = kg.data([0.5, 1.5])
     >>> likelihood = kg.observe(y, kg.normal(mu, 1))
     >>> tree = kg.mcmc(kg.model(mu), seed=1, progress=False)
     >>> tree["posterior"]["mu"].sizes["draw"]

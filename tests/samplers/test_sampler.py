@@ -6,6 +6,7 @@ from functools import partial
 import jax
 import numpy as np
 import pytest
+from scipy import stats
 from tests.laws.helpers import assert_moments
 from tests.runs.models import run, same_draws, schools
 
@@ -484,11 +485,25 @@ def test_a_step_neither_prints_nor_stops():
 GENERATOR = np.random.default_rng(1)
 
 
-@pytest.mark.parametrize("draw", [random.random, np.random.normal, GENERATOR.normal])
-def test_random_numbers_of_python_are_refused(draw):
-    failing(lambda self, at: self.evaluate(at.q + draw()), kg.ModelError, "use self.noise")
-    init = lambda self, at: {"p": at.q * draw()}
-    failing(lambda self, at, p: (at, {"p": p}), kg.ModelError, "use self.noise", init)
+@pytest.mark.parametrize(
+    "step",
+    [
+        lambda self, at: self.evaluate(at.q + np.random.normal()),
+        lambda self, at: self.evaluate(at.q + random.gauss(0.0, 1.0)),
+        lambda self, at: self.evaluate(at.q + random.random()),
+        lambda self, at: self.evaluate(at.q + GENERATOR.normal()),
+        lambda self, at: self.evaluate(at.q + stats.norm.rvs()),
+    ],
+)
+def test_random_numbers_of_python_are_refused(step):
+    failing(step, kg.ModelError, r"of Python's \(test_sampler\.py:\d+\): .*use self\.noise")
+
+
+def test_random_numbers_of_python_in_init_are_refused():
+    def init(self, at):
+        return {"p": at.q * np.random.normal()}
+
+    failing(lambda self, at, p: (at, {"p": p}), kg.ModelError, r"Bad\.init .*use self.noise", init)
 
 
 def test_state_of_python_in_a_step_is_told():

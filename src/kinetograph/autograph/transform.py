@@ -12,7 +12,7 @@ import functools
 import inspect
 import sys
 import weakref
-from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
+from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, NamedTuple
 
 from . import directives, operators
@@ -180,6 +180,8 @@ class _Known:
                 return False
             if value.__module__ == "builtins":
                 return True
+        if isinstance(value, MethodType):
+            return False  # it may draw random numbers: looked at when it is called
         module = getattr(value, "__module__", None)
         return isinstance(node, ast.Attribute) and callable(value) and is_library(module)
 

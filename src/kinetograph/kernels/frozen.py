@@ -38,18 +38,16 @@ def watched(holder: Any, where: str) -> Iterator[None]:
     """
 
     def look(function: Any) -> None:
-        if isinstance(getattr(function, "__self__", None), _GENERATORS):
-            name = getattr(function, "__name__", "a random number")
+        name = getattr(function, "__name__", "")
+        if isinstance(getattr(function, "__self__", None), _GENERATORS) or name == "rvs":
             raise ModelError(f"{where} calls {name} of Python's{place_text()}: {_INSTEAD}")
 
     before, CALLING.watch = CALLING.watch, look
-    held, state = _plain_attributes(holder), _random_state()
+    held = _plain_attributes(holder)
     try:
         yield
     finally:
         CALLING.watch = before
-    if _random_state() != state:
-        raise ModelError(f"{where} draws a random number of Python's: {_INSTEAD}")
     for name, value in _plain_attributes(holder).items():
         if name in held and held[name] != value:
             warnings.warn(
@@ -59,11 +57,6 @@ def watched(holder: Any, where: str) -> Iterator[None]:
                 AutographWarning,
                 skip_file_prefixes=(PACKAGE, contextlib.__file__, functools.__file__),
             )
-
-
-def _random_state() -> Any:
-    kind, words, *rest = np.random.get_state()  # noqa: NPY002
-    return random.getstate(), kind, np.asarray(words).tobytes(), rest
 
 
 def _plain_attributes(holder: Any) -> dict[str, Any]:

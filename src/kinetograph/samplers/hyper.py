@@ -101,8 +101,8 @@ def hyper(
     an argument of the compiled program: another one, of the same shape, compiles nothing.
 
     It may be given as a number, as an array with a number for each free coordinate, or as a
-    function of the number of the step (an array, from 0 at the first transition), which is a
-    schedule and part of the program.
+    function of the number of the step (an array, from 0 at the first transition, those of warm-up
+    included), which is a schedule and part of the program; its values are looked at before a run.
 
     Parameters
     ----------

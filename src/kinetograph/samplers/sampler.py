@@ -45,8 +45,8 @@ class Sampler:
         self.evaluate(q)          the point at q: one gradient. A point that has been evaluated
                                   keeps what was found; a step need not evaluate it again
         self.potential(q)         the potential alone
-        self.noise(name, like=q)  standard normal numbers; `self.noise.uniform(name="u")` and the
-                                  like for all that `kg.RandomStreams` draws
+        self.noise(name, like=q)  standard normal numbers; `self.noise.uniform(like=q, name="u")`
+                                  and so on for all that `kg.RandomStreams` draws
         self.record(name, value)  has a value recorded, as it is there and then
         self.parts(q)             a dictionary of the pieces of q, one for each unknown, which
                                   may be changed; self.evaluate(parts) is the point they make

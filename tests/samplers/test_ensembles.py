@@ -274,6 +274,10 @@ def test_too_few_walkers(kind):
         kind(walkers=2)
     with pytest.raises(ValueError, match=f"too few for 3 free numbers.*{title}\\(walkers=6\\)"):
         kg.chain(PAIR, kind(walkers=4), seed=1)
+    later = kind(walkers=8)
+    later.walkers = 9
+    with pytest.raises(ValueError, match="must be an even number"):
+        kg.chain(PAIR, later, seed=1)
 
 
 def test_settings_are_checked():

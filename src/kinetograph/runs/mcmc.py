@@ -69,7 +69,8 @@ def mcmc(
     warmup
         Transitions of each chain that tune step size and metric and are not kept (default 500).
     chains
-        The number of chains.
+        The number of chains; with a sampler that moves ensembles, that of ensembles, and each of
+        the walkers is a chain of the results.
     seed
         A whole number, not negative. None takes one from the system's entropy; the results
         record it as `tree.attrs["seed"]`.
@@ -79,7 +80,8 @@ def mcmc(
         Where chains start: a dictionary of values of unknowns (for all chains), a list of one
         dictionary a chain, or an array of free states. What is not given is drawn from
         uniform(-2, 2) on the free scale, as is everything by default, up to 100 times until log
-        density and gradient are finite.
+        density and gradient are finite. The walkers of an ensemble have starts of their own: values
+        and free states have a leading axis of walkers, a list has a dictionary a walker.
     observables
         What else to record of each draw: a list of `kg.observables` and of functions of a
         `kg.observables.Step`.

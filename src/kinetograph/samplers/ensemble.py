@@ -14,8 +14,10 @@ import numpy as np
 from ..graph.functions import concatenate
 from ..graph.mathematics import exp, floor, log1p, minimum
 from ..graph.ranges import range
+from ..kernels.contract import Kernel, Space
 from .hyper import hyper
-from .sampler import Point, Sampler
+from .points import Point
+from .sampler import Sampler
 
 __all__ = ["Ensemble"]
 
@@ -30,6 +32,9 @@ class Ensemble(Sampler):
 
     def __init__(self, *values: Any, **settings: Any) -> None:
         super().__init__(*values, **settings)
+        self._check_halves()
+
+    def _check_halves(self) -> None:
         if self.walkers % 2:
             raise ValueError(
                 f"{type(self).__name__}: walkers must be an even number, of which one half moves "
@@ -45,15 +50,16 @@ class Ensemble(Sampler):
         u = self.noise.uniform(shape=self.walkers // 2, name=name)
         return minimum(floor(count * u).astype(int), count - 1)
 
-    def init(self, at: Point) -> dict[str, Any]:
-        """No slots."""
-        title, least = type(self).__name__, 2 * at.q.shape[1]
-        if self.walkers < least:
+    def kernel(self, space: Space) -> Kernel:
+        """Its transition on a space; refuses one that is too large for the walkers."""
+        self._check_halves()
+        title, size = type(self).__name__, space.shape[-1]
+        if self.walkers < 2 * size:
             raise ValueError(
-                f"{title}: {self.walkers} walkers are too few for {at.q.shape[1]} free numbers; "
-                f"it takes at least twice as many: {title}(walkers={least})"
+                f"{title}: {self.walkers} walkers are too few for {size} free numbers; it takes at "
+                f"least twice as many: {title}(walkers={2 * size})"
             )
-        return {}
+        return super().kernel(space)
 
     def check_start(self, q: np.ndarray) -> None:
         """Walkers must not begin in a plane: their moves would never leave it."""

@@ -40,6 +40,7 @@ from ..graph.functions import cholesky, concatenate, where
 from ..graph.functions import sum as sum_of
 from ..graph.mathematics import sqrt
 from ..graph.ranges import range
+from ..kernels.contract import Kernel, Space
 from .baoab import BAOAB
 from .gla1 import GLA1
 from .gla2 import GLA2
@@ -124,6 +125,14 @@ class EQN(Sampler):
         self.sampler = scheme
         super().__init__(*values, **settings)
         del self.__dict__["_values"]["scale"]  # it is the scheme's
+        self._check_groups()
+
+    def kernel(self, space: Space) -> Kernel:
+        """Its transition on a space."""
+        self._check_groups()
+        return super().kernel(space)
+
+    def _check_groups(self) -> None:
         size, rest = divmod(self.walkers, self.groups)
         if rest or size * (self.groups - 1) < 2:
             raise ValueError(

@@ -46,6 +46,7 @@ def programs(depth):
         st.tuples(st.just("unread"), st.integers(0, 3), inner),
         st.tuples(st.just("edge"), st.sampled_from(["where", "cond"]), st.booleans()),
         st.tuples(st.just("pick"), st.integers(0, 4)),
+        st.tuples(st.just("side"), COEFFICIENTS, st.booleans(), inner, inner),
         st.tuples(st.just("given"), st.booleans(), READERS, READERS),
     )
 
@@ -87,6 +88,8 @@ def run(program, ops, a, b):
         return edge(ops, *parts, a, b)
     if kind == "pick":
         return pick(ops, *parts, a, b)
+    if kind == "side":
+        return side(ops, *parts, a, b)
     if kind == "given":
         return given_inside(ops, *parts, a, b)
     assert kind == "rows"
@@ -97,6 +100,15 @@ def run(program, ops, a, b):
         return c + 0.5 * d
 
     return ops.total(row, [a, b + 1, a - b], [b, a, 2 * a]) * 0.4, b
+
+
+def side(ops, level, apart, yes, no, a, b):
+    """Of two programs the results of one are taken; of the first the second result is, too."""
+    log = ops.log(ops.where(a > level, a - level, 0 * a))
+    (c, d), (e, f) = run(yes, ops, a, b), run(no, ops, a, b)
+    if not apart:
+        return ops.where(a > level, c + 0.1 * log, e), ops.where(a > level, d, f)
+    return ops.where(a > level, c * log, e), 0.3 * d + ops.where(a > level, b, f)
 
 
 def root(ops, most, a, b):

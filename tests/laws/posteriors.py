@@ -53,13 +53,13 @@ def regression(columns: list[Any], y: np.ndarray, prior: Any = None, sigma: Any 
 
 
 def eight_schools(d: dict[str, Any]) -> kg.Model:
+    y, sigma = kg.data(d["y"]), kg.data(d["sigma"])
     mu = kg.normal(0, 5)
     tau = kg.half_cauchy(5)
     z = kg.normal(0, 1, shape=d["J"])
     theta = mu + tau * z
-    y = kg.data(d["y"])
-    kg.observe(y, kg.normal(theta, kg.data(d["sigma"])))
-    return kg.model(theta, mu, tau)
+    kg.observe(y, kg.normal(theta, sigma))
+    return kg.model(mu, tau, theta)
 
 
 def momhsiq(d: dict[str, Any]) -> kg.Model:

@@ -191,7 +191,7 @@ def assert_law(draws, truth):
         assert_mean((draws < truth.ppf(p)).astype(float), p, what=f"share below quantile {p}")
 
 
-@pytest.mark.parametrize("name", thinned(["skewed", "normal", "bounded", "with a kink"], 2))
+@pytest.mark.parametrize("name", thinned(["skewed", "normal", "bounded", "with a kink"], 4))
 def test_known_laws(name):
     model, truth = law(name)
     tree = run(model, sampler=kg.samplers.Slice(), draws=10_000, warmup=200, chains=2)

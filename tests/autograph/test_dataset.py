@@ -41,7 +41,7 @@ Y = np.arange(6) * 10
     ],
     ids=["array", "tuple", "dict", "named tuple", "dataclass", "nested", "list", "kg.data"],
 )
-@pytest.mark.parametrize("batched", [False, True])
+@pytest.mark.parametrize("batched", thinned([False, True], 2))
 def test_elements_have_the_structure_of_the_arrays(arrays, read, batched):
     dataset = kg.Dataset(arrays).batch(2) if batched else kg.Dataset(arrays)
     if batched:

@@ -243,6 +243,7 @@ def test_descent_is_that_of_numpy():
     np.testing.assert_allclose(w, expected, rtol=1e-11)
 
 
+@pytest.mark.slow
 def test_langevin_dynamics_of_mini_batches():
     """SGLD of a normal mean: for small steps the posterior N(mean(y), 1 / n)."""
     y = np.random.default_rng(5).normal(2.0, 1.0, 100)

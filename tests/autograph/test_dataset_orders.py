@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 from tests.autograph.dataset_reading import collector, compiled, plain
-from tests.selection import thinned
 
 import kinetograph as kg
 
@@ -35,7 +34,13 @@ SHUFFLED = {
 
 
 @pytest.mark.medium
-@pytest.mark.parametrize("name", thinned(SHUFFLED, 4))
+@pytest.mark.parametrize(
+    "name",
+    [
+        n if n in ("batches across", "twice") else pytest.param(n, marks=pytest.mark.slow)
+        for n in SHUFFLED
+    ],
+)
 def test_orders_are_those_of_plain_python(name):
     make, length, shape = SHUFFLED[name]
     one, other = make(kg.Dataset.range(6)), make(kg.Dataset.range(6))

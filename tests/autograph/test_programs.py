@@ -33,14 +33,14 @@ def check(source, runner, exact):
 
 @pytest.mark.medium
 @given(programs())
-@examples(40)
+@examples(25)
 def test_converted_programs(source):
     check(source, run_converted, exact=True)
 
 
 @pytest.mark.medium
 @given(programs())
-@examples(8)
+@examples(5)
 def test_staged_programs(source):
     check(source, run_staged, exact=False)
 
@@ -77,7 +77,7 @@ def staged_slopes(program, calls):
 
 @pytest.mark.medium
 @given(programs(size=8))
-@examples(5)
+@examples(3)
 def test_derivatives_of_staged_programs(source):
     with compiled(source) as program:
         for call, found in zip(CALLS, staged_slopes(program, CALLS), strict=True):

@@ -425,7 +425,8 @@ def test_models_with_checks_have_a_fingerprint():
 
 def test_models_with_checks_are_sampled():
     model, _ = checked_model()
-    result = kg.mcmc(model, draws=500, warmup=500, chains=2, seed=1, progress=False)
+    settings = {"draws": 2000, "warmup": 500, "chains": 2, "progress": False}
+    result = kg.mcmc(model, sampler=kg.samplers.MALA(), seed=1, **settings)
     # mu is normal with precision 1 + 2 / 64 and mean (0.5 + 1) / 8 over that; draws below 0 pass.
     draws = result.posterior["mu"].values
     np.testing.assert_allclose(draws.mean(), 1.5 / 8 / (1 + 2 / 64), atol=0.4)

@@ -267,8 +267,9 @@ def test_models_with_prints_are_sampled_in_silence(lines):
     y = kg.data([0.5, 1.0])
     kg.observe(y, kg.normal(mean, 1))
     model = kg.model(mu=mu)
+    settings = {"draws": 600, "warmup": 150, "chains": 2, "progress": False}
     for run in (
-        lambda: kg.mcmc(model, draws=150, warmup=150, chains=2, seed=1, progress=False),
+        lambda: kg.mcmc(model, sampler=kg.samplers.MALA(), seed=1, **settings),
         lambda: model.gradient([0.5]),
         lambda: model.log_prob([0.5]),
     ):

@@ -337,7 +337,7 @@ def test_rebuilding_leaves_no_nodes():
     build()
     gc.collect()
     before = sum(isinstance(o, Node) for o in gc.get_objects())
-    references = [build() for _ in range(300)]
+    references = [build() for _ in range(50)]
     gc.collect()
     assert all(m() is None and not any(r() for r in nodes) for m, nodes in references)
     assert sum(isinstance(o, Node) for o in gc.get_objects()) <= before

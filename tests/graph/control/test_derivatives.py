@@ -70,7 +70,7 @@ def test_the_oracle_has_the_reference_values(name):
         np.testing.assert_allclose(mine, theirs, rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", thinned(PROGRAMS, 2))
+@pytest.mark.parametrize("name", thinned(PROGRAMS, 3))
 def test_loops_have_exact_derivatives_without_a_bound(name):
     program, at = PROGRAMS[name]
     check(program, at)
@@ -185,7 +185,7 @@ def test_derivatives_inside_a_loop_and_of_it():
     np.testing.assert_allclose(second, dd, rtol=1e-10)
 
 
-@pytest.mark.parametrize("place", ["cond", "while", "scan", "vmap"])
+@pytest.mark.parametrize("place", thinned(["while", "cond", "vmap", "scan"], 2))
 def test_derivatives_taken_inside(place):
     x, w = kg.placeholder(), kg.placeholder()
 

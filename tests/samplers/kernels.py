@@ -18,7 +18,7 @@ from kinetograph.streams.draws import chain_key
 __all__ = ["series", "transitions"]
 
 ROWS = 40_000  # transitions at most: with room for so many, one program serves any number
-_KERNELS: dict[Any, Any] = {}
+KERNELS: dict[Any, Any] = {}  # those that were made; of equal samplers one
 
 
 class Function(NamedTuple):
@@ -128,11 +128,11 @@ def transitions(
     values = sampler.hypers(space)
     values |= {k: np.broadcast_to(np.asarray(v, dtype), values[k].shape) for k, v in hyper.items()}
     with x64():
-        # Of equal samplers one kernel, whose compiled programs are found by it.
+        # The compiled programs are found by the kernel.
         known = (sampler.structure(), space.shape, space.dtype)
-        if known not in _KERNELS:
-            _KERNELS[known] = sampler.kernel(space)
-        kernel = _KERNELS[known]
+        if known not in KERNELS:
+            KERNELS[known] = sampler.kernel(space)
+        kernel = KERNELS[known]
         starts = np.zeros((ROWS, *q.shape[1:]), dtype)
         starts[: len(q)] = q
         run = _RUN_SMALL if small else _RUN

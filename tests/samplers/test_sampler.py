@@ -409,6 +409,20 @@ def test_a_point_stays_as_it_was_evaluated(step):
     failing(step, error, rf"(?s)test_sampler\.py:\d+ {step.__name__}.*self\.evaluate\(q\)")
 
 
+@pytest.mark.parametrize(
+    "step",
+    [
+        lambda self, at: self.evaluate(at),
+        lambda self, at: self.evaluate(at + 1.0),
+        lambda self, at: 2.0 * at,
+        lambda self, at: at * 0.5,
+        lambda self, at: kg.where(at.potential > 0, at, self.evaluate(2 * at.q)),
+    ],
+)
+def test_a_point_is_no_array(step):
+    failing(step, TypeError, r"a point is no array \(test_sampler\.py:\d+\): .* at\.q")
+
+
 def test_a_copy_of_a_position_may_be_changed():
     class Shift(kg.Sampler):
         def step(self, at):

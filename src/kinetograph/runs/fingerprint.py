@@ -25,7 +25,7 @@ from ..graph.control.subgraph import Control, Subgraph
 from ..graph.lift import Lifted
 from ..graph.node import Apply, Bundle, Data, Inner, Node, ancestors
 from ..models.density import Term
-from ..samplers.sampler import identity_of
+from ..samplers.identity import identity_of
 from ..samplers.session import StepGraph
 from ..samplers.staged import StagedKernel
 from .program import Program

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any, Never
 
 from ..graph.array import Array
+from ..graph.control.results import place_text
 from ..graph.functions import concatenate, where
 
 __all__ = ["Point"]
@@ -99,6 +100,14 @@ class Point(tuple[Any, ...]):
             f"a point cannot be changed, but {', '.join(changed)} is replaced; write "
             "self.evaluate(q) for the point at another position"
         )
+
+    def _no_array(self, *args: Any, **kwargs: Any) -> Never:
+        raise TypeError(
+            f"a point is no array{place_text()}: its position is at.q; to choose among points "
+            "write `if`, and self.evaluate(q) for the point at another position"
+        )
+
+    __array__ = __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _no_array
 
     def __repr__(self) -> str:
         return f"Point(q={self.q!r}, potential={self.potential!r}, gradient={self.gradient!r})"

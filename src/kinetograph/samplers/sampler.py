@@ -12,6 +12,7 @@ from ..graph.errors import ModelError, ShapeError
 from ..kernels.contract import Kernel, Space
 from .declarations import check_class, check_names, signature_of
 from .hyper import Hyper, declared, hyper, unknown
+from .identity import identity_of
 from .noise import NamedNoise
 from .points import Point
 
@@ -330,27 +331,3 @@ def _plain(value: Any) -> Any:
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     return getattr(value, "__name__", None) or repr(value)
-
-
-def identity_of(value: Any) -> Any:
-    """Something that is equal for equal values, and can be hashed."""
-    if isinstance(value, np.ndarray):
-        return (value.shape, value.dtype.str, value.tobytes())
-    try:
-        hash(value)
-    except TypeError:
-        return _Same(value)
-    return value
-
-
-class _Same:
-    """An object that is equal to itself alone; holding it keeps its identity from being reused."""
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and other.value is self.value
-
-    def __hash__(self) -> int:
-        return id(self.value)

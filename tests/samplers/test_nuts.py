@@ -60,7 +60,7 @@ def test_new_positions_lie_on_the_leapfrog_trajectory():
     """From the recorded energies one knows |p|, and so all 15 points that a tree can reach."""
     q0, h, depth = 0.7, 0.05, 3
     sampler = NUTS(max_depth=depth)
-    q, info = transitions(sampler, harmonic, [q0], step_size=h, repeat=2000)
+    q, info = transitions(sampler, harmonic, [q0], step_size=h, repeat=2000, small=True)
     full = np.flatnonzero(info["n_steps"] == 7)  # the others started slowly, near a turning point
     assert len(full) > 1500
     places = []
@@ -225,7 +225,8 @@ def test_the_comparison_can_fail():
     target, _, _, q0, h = TARGETS["banana"]
     _, info = transitions(NUTS(), target, q0, step_size=1.05 * h, repeat=30_000)
     assert histogram_test(info["n_steps"], steps) < 1e-4
-    ours, _ = transitions(NUTS(max_depth=2), target, q0, step_size=h, repeat=30_000)
+    shallow = NUTS(max_depth=2)
+    ours, _ = transitions(shallow, target, q0, step_size=h, repeat=30_000, small=True)
     assert stats.ks_2samp(ours[:, 0], q[:, 0]).pvalue < 1e-4
 
 
@@ -260,7 +261,7 @@ def test_the_metric_keeps_the_target_too():
 def test_a_metric_is_a_change_of_coordinates():
     """Scale s on a target that is s times as wide is scale 1 on the target."""
     wide = lambda q: harmonic(q / 100.0)
-    q, info = transitions(NUTS(), wide, [50.0], step_size=0.4, scale=100.0, repeat=1000)
+    q, info = transitions(NUTS(), wide, [50.0], step_size=0.4, scale=100.0, repeat=1000, small=True)
     same, info_1 = transitions(NUTS(), harmonic, [0.5], step_size=0.4, repeat=1000)
     np.testing.assert_allclose(q, 100.0 * same, rtol=1e-9)
     assert np.array_equal(info["n_steps"], info_1["n_steps"])
@@ -278,7 +279,7 @@ def test_a_point_without_a_density_is_never_accepted():
 
     centres = np.array([[0.0], [100.0], [200.0]])
     starts = centres + np.random.default_rng(6).uniform(-1, 1, (3, 13_000))
-    found, info = transitions(NUTS(), boxes, starts.reshape(-1, 1), step_size=0.2)
+    found, info = transitions(NUTS(), boxes, starts.reshape(-1, 1), step_size=0.2, small=True)
     assert np.isfinite(info["lp"]).all()
     assert np.isfinite(info["energy"]).all()
     diverging = info["diverging"].reshape(starts.shape)
@@ -301,7 +302,7 @@ def test_a_gradient_that_is_not_finite_is_never_accepted():
         (q,), (dq,) = primals, tangents
         return target(q), jnp.where(q[0] > 1.0, jnp.nan, -q[0]) * dq[0]
 
-    q, info = transitions(NUTS(), target, [0.5], step_size=0.3, repeat=5000)
+    q, info = transitions(NUTS(), target, [0.5], step_size=0.3, repeat=5000, small=True)
     assert np.all(q <= 1)
     assert info["diverging"].any()
     assert np.isfinite(info["acceptance_rate"]).all()
@@ -317,7 +318,7 @@ def test_divergence_threshold():
 
     start = np.repeat([[0.5], [1000.5]], 500, 0)
     sampler = NUTS(divergence_threshold=51.0, max_depth=6)
-    _, info = transitions(sampler, walls, start, step_size=0.3)
+    _, info = transitions(sampler, walls, start, step_size=0.3, small=True)
     low, high = np.split(info["diverging"], 2)
     assert not low.any()
     assert high.any()
@@ -333,7 +334,9 @@ def test_divergence_threshold_is_1000_by_default():
 
 
 def test_single_precision_is_kept():
-    q, _ = transitions(NUTS(), harmonic, [0.3, 0.2], step_size=0.5, repeat=10, dtype=np.float32)
+    q, _ = transitions(
+        NUTS(), harmonic, [0.3, 0.2], step_size=0.5, repeat=10, dtype=np.float32, small=True
+    )
     assert q.dtype == np.float32
     double, _ = transitions(NUTS(), harmonic, [0.3, 0.2], step_size=0.5, repeat=10)
     assert double.dtype == np.float64

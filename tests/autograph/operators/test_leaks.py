@@ -101,6 +101,19 @@ def test_numpy_arrays_are_read_only_while_held():
     assert array.flags.writeable
 
 
+def test_views_and_the_arrays_they_look_at_are_writable_again():
+    def both(one, other):
+        around = Surroundings(sys._getframe())
+        with around.held():
+            assert not any(a.flags.writeable for a in (one, other))
+        assert one.flags.writeable
+        assert other.flags.writeable
+
+    whole = np.arange(4.0)
+    both(whole[1:], whole)
+    both(whole, whole[1:])
+
+
 def test_what_is_not_followed():
     big = list(range(100_000))
     around = Surroundings(sys._getframe())

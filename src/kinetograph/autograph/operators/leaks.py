@@ -120,7 +120,9 @@ class Surroundings:
                 f"{place_text()} in a way that cannot be followed{_REMEDY}"
             ) from error
         finally:
-            for array, _ in self.arrays.values():
+            # A view can be made writable only after the array that owns its memory.
+            held = [array for array, _ in self.arrays.values()]
+            for array in sorted(held, key=lambda a: not a.flags.owndata):
                 array.flags.writeable = True
 
     def check(self, statement: str) -> None:

@@ -34,6 +34,14 @@ def same(found, expected, rtol=1e-10):
     )
 
 
+def all_same(x, cases):
+    """Like `same(apply(f, x), expected)` for each (f, expected), by one program."""
+    a = unknown(x)
+    found = kg.compile([a], [f(a) for f, _ in cases])(x)
+    for i, (got, (_, expected)) in enumerate(zip(found, cases, strict=True)):
+        np.testing.assert_allclose(got, expected, 1e-10, 1e-12, err_msg=f"case {i}", strict=True)
+
+
 @CHEAP
 @given(
     st.sampled_from([(4,), (2, 3), (3, 1, 2)]),
@@ -60,12 +68,23 @@ def test_reductions(shape, dtype, data):
 def test_along_one_axis(name):
     f = getattr(np, name)
     for shape in [(4,), (2, 3), (3, 1, 2)]:
-        x = draws(shape)
+        x, cases = draws(shape), []
         for axis in (None, 0, -1):
-            same(apply(lambda a, axis=axis: f(a, axis=axis), x), f(x, axis=axis))
-            same(apply(lambda a, axis=axis: getattr(a, name)(axis), x), f(x, axis=axis))
-    same(apply(lambda a: kg.cummax(a, 1), x := draws((2, 3))), np.maximum.accumulate(x, 1))
-    same(apply(lambda a: kg.cummin(a), x), np.minimum.accumulate(x.ravel()))
+            expected = f(x, axis=axis)
+            cases.append((lambda a, axis=axis: f(a, axis=axis), expected))
+            cases.append((lambda a, axis=axis: getattr(a, name)(axis), expected))
+        all_same(x, cases)
+
+
+def test_running_extremes():
+    x = draws((2, 3))
+    all_same(
+        x,
+        [
+            (lambda a: kg.cummax(a, 1), np.maximum.accumulate(x, 1)),
+            (lambda a: kg.cummin(a), np.minimum.accumulate(x.ravel())),
+        ],
+    )
 
 
 def test_of_nothing():
@@ -78,18 +97,20 @@ def test_of_nothing():
 
 
 def test_moments_extremes_and_ddof():
-    x = draws((3, 4))
+    x, cases = draws((3, 4)), []
     for ddof in (0, 1, 2):
-        same(apply(lambda a, d=ddof: np.var(a, axis=0, ddof=d), x), np.var(x, axis=0, ddof=ddof))
-        same(apply(lambda a, d=ddof: np.std(a, ddof=d), x), np.std(x, ddof=ddof))
+        cases.append((lambda a, d=ddof: np.var(a, axis=0, ddof=d), np.var(x, axis=0, ddof=ddof)))
+        cases.append((lambda a, d=ddof: np.std(a, ddof=d), np.std(x, ddof=ddof)))
     for axis in (None, 0, (0, 1)):
-        same(
-            apply(lambda a, axis=axis: kg.logsumexp(a * 500, axis), x), sp.logsumexp(x * 500, axis)
-        )
-    same(apply(lambda a: np.ptp(a, axis=1), x), np.ptp(x, axis=1))
-    same(apply(lambda a: kg.softmax(a, 0), x), sp.softmax(x, 0))
-    same(apply(lambda a: kg.log_softmax(a), x), sp.log_softmax(x, -1))
-    same(apply(kg.imultilogit, x), sp.softmax(np.c_[x, np.zeros(3)], -1))
+        expected = sp.logsumexp(x * 500, axis)
+        cases.append((lambda a, axis=axis: kg.logsumexp(a * 500, axis), expected))
+    cases += [
+        (lambda a: np.ptp(a, axis=1), np.ptp(x, axis=1)),
+        (lambda a: kg.softmax(a, 0), sp.softmax(x, 0)),
+        (lambda a: kg.log_softmax(a), sp.log_softmax(x, -1)),
+        (kg.imultilogit, sp.softmax(np.c_[x, np.zeros(3)], -1)),
+    ]
+    all_same(x, cases)
 
 
 # Of an axis, and what is written in other functions: each function itself is in test_functions.py.

@@ -290,6 +290,7 @@ def test_a_walker_without_a_start_is_named():
     states[2, 1] = np.inf
     with pytest.raises(kg.StartError, match="walker 2"):
         kg.chain(PAIR, Neighbours(), seed=1, initial=states)
+    samplers.Stretch(walkers=6).check_start(states)  # leaves it to the run
 
 
 @pytest.mark.parametrize("kind", [samplers.Stretch, samplers.DifferentialEvolution, samplers.Walk])

@@ -63,6 +63,8 @@ class Ensemble(Sampler):
 
     def check_start(self, q: np.ndarray) -> None:
         """Walkers must not begin in a plane: their moves would never leave it."""
+        if not np.isfinite(q).all():  # there is no density there, as the run will say
+            return
         spread = q - q.mean(0)
         size = np.abs(spread).max(0)
         lengths = np.linalg.svd(spread / np.where(size > 0, size, 1.0), compute_uv=False)

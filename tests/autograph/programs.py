@@ -124,7 +124,9 @@ class Writer:
         )()
 
     def assign_flag(self, level: int, where: "Where") -> None:
-        self.put(level, f"p = {self.choose('True', 'False', self.condition())}")
+        # A condition may be a number, and what is a boolean on one way alone is none in a graph.
+        condition = f"not ({self.condition()})"
+        self.put(level, f"p = {self.choose('True', 'False', condition)}")
 
     def assign_item(self, level: int, where: "Where") -> None:
         place = f"v[{self.choose('0', '2', self.atom() + ' % 4')}]"

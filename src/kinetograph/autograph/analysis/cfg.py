@@ -132,7 +132,13 @@ class FlowGraph:
             (node.body, node.orelse), getattr(node, "left", ("", "")), strict=True
         ):
             done = self._block(branch, test)
-            self._link(done, last if left != "return" else self._leave)
+            if left == "return" and done is not None:
+                # Guards on the way ask for the flags.
+                asked = self._point(Activity(reads=set(getattr(node, "flags", ()))))
+                self._link(done, asked)
+                self._link(asked, self._leave)
+            else:
+                self._link(done, last)
         return last
 
     def _loop(

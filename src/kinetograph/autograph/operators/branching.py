@@ -16,7 +16,6 @@ from .merge import Merge
 from .staging import building
 from .undefined import Undefined
 from .values import (
-    UNDEFINED,
     Containers,
     Value,
     caller,
@@ -63,16 +62,18 @@ def if_stmt(
     needed: int,
     shared: int = 0,
     operands: bool = False,
-    left: tuple[str, str] = ("", ""),
-    plain: tuple[str, ...] = (),
+    left: Sequence[str] = ("", ""),
+    flags: Sequence[tuple[str, str]] = (),
+    plain: Sequence[str] = (),
 ) -> None:
     """An `if`: both branches are built if the condition is symbolic, else one runs.
 
     `names` are the variables that the branches modify: first those that are read later, `needed` in
     number, then those that functions share, and may read, then those read in the branches alone.
     Of operands of a condition, that one binds a variable and the other does not is no error.
-    `left` says which branches never come to their end, but leave by `return` or another `jump`:
-    what a `return` leaves in `plain` variables is not read any more.
+    `left` says which branches never come to their end, but leave by `return` or another `jump`, and
+    `flags` which variables say so of a branch at whose end they are True: what a `return` leaves in
+    `plain` variables is not read any more.
     """
     if not isinstance(condition, Array):
         report("if", condition)
@@ -106,6 +107,7 @@ def if_stmt(
         contexts.append(context)
         undo()
         around.check("`if`")
+    left = [way or _left(flags, names, found) for way, found in zip(left, values, strict=True)]
     merge = Merge(contexts, operands, left)
     for place, (n, *pair) in enumerate(zip(names, *values, strict=True)):
         if n in plain:
@@ -135,10 +137,16 @@ def _others(values: Sequence[Sequence[Value]], place: int, before: Any) -> list[
     return [v[place].held for v in values if v[place].held is not before]
 
 
+def _left(flags: Sequence[tuple[str, str]], names: Sequence[str], values: Sequence[Value]) -> str:
+    """How a branch has been left whose variables have these values, by its flags."""
+    ways = {way for flag, way in flags if values[names.index(flag)].held is True}
+    return max(ways, default="")  # a `return` before another jump
+
+
 def _unread(value: Value, name: str, before: Any) -> Value:
     """What counts as the value of a variable that nobody reads: none, unless others may hold it."""
     kept = isinstance(value.held, (list, dict)) and value.held is before
-    return value if kept else Value(Undefined(name), [], [], UNDEFINED)
+    return value if kept else read_value(Undefined(name), name)
 
 
 def if_exp(condition: Any, body: Callable[[], Any], orelse: Callable[[], Any]) -> Any:

@@ -28,7 +28,7 @@ class Merge:
         self,
         contexts: Sequence[CondContext],
         lenient: bool = False,
-        left: tuple[str, str] = ("", ""),
+        left: Sequence[str] = ("", ""),
     ) -> None:
         self.contexts = contexts
         self.lenient = lenient  # whether a variable may be bound in one branch only

@@ -146,9 +146,12 @@ class _Lowering:
         if getattr(node, "operands", False):
             call.keywords.append(ast.keyword("operands", text(True)))
         left = getattr(node, "left", ("", ""))
+        flags = tuple(f for f in getattr(node, "flags", {}).items() if f[0] in state.symbols)
         plain = tuple(filter(self.is_plain, state.symbols[: state.needed]))
-        if any(left) and plain:
-            call.keywords += [ast.keyword("left", text(left)), ast.keyword("plain", text(plain))]
+        users = set(state.symbols) - self.namer.generated
+        if users and (any(left) or flags):
+            told = {"left": left, "flags": flags, "plain": plain}
+            call.keywords += [ast.keyword(word, text(value)) for word, value in told.items()]
         return [located(s, header(node)) for s in (get, put, body, orelse, ast.Expr(call))]
 
     def is_plain(self, symbol: str) -> bool:

@@ -8,11 +8,14 @@
                                                 i += 1
 
 What follows an `if` that always jumps moves under its other branch; what follows a statement that
-may have jumped is guarded by the flags it may have set. Flags that nobody reads are left out. The
-value of an early `return` waits in a variable for the one `return` at the end.
+may have jumped is guarded by the flag it may have set, which is known to be set where the guard
+holds it back. A loop whose body jumps in several ways has one flag for all of them. Flags that
+nobody reads are left out. The value of an early `return` waits in a variable for the one `return`
+at the end.
 
-Conditionals are told which of their branches never come to their end: what these leave in the
-variables is not read by what follows, after a `return`, or need not be there, after another jump.
+Conditionals are told which of their branches never come to their end, and which flags say so while
+the graph is built: what these leave in the variables is not read by what follows, after a `return`,
+or need not be there, after another jump.
 """
 
 import ast
@@ -29,10 +32,11 @@ FALL, BREAK, CONTINUE, RETURN = "fall", "break", "continue", "return"
 
 @dataclass
 class _Loop:
-    """The flags of a loop."""
+    """The flags of a loop, empty where there is no such jump."""
 
     broken: str
-    skipped: str
+    skipped: str  # set by every jump, if there are several kinds
+    jumped: str  # the one that every jump in the body sets
 
 
 @dataclass
@@ -152,19 +156,34 @@ class _Lowering:
                     statement.body = [*statement.body, *rest]
                     rest = []
             if isinstance(statement, ast.If):
-                left = self.left(_exits(statement.body)), self.left(_exits(statement.orelse))
-                statement.left = left  # type: ignore[attr-defined]
+                self.tell(statement, _exits(statement.body), _exits(statement.orelse), loop)
             done += self.statement(statement, loop)
             if FALL not in ways:
                 return done
             if rest and ways - {FALL}:
-                left = self.left(_exits(rest)), self.left(ways - {FALL})
-                guard = ast.If(self.unjumped(ways, loop), self.block(rest, loop), [])
-                guard.left = left  # type: ignore[attr-defined]
-                return [*done, located(guard, rest[0])]
+                return [*done, self.guard(ways - {FALL}, rest, loop)]
             if not rest:
                 return done
         return done
+
+    def guard(self, ways: set[str], rest: Sequence[ast.stmt], loop: _Loop | None) -> ast.stmt:
+        """What is reached only if none of these jumps has been made."""
+        flag = self.jumped(loop)
+        found = _exits(rest)
+        known: list[ast.stmt] = [assign_name(flag, text(True))] if found - {FALL} else []
+        guard = ast.If(self.unset([flag]), self.block(rest, loop), known)
+        self.tell(guard, found, ways, loop)
+        return located(guard, rest[0])
+
+    def tell(self, node: ast.If, body: set[str], orelse: set[str], loop: _Loop | None) -> None:
+        """Note how the branches of a conditional are left, and the flags that say it."""
+        node.left = self.left(body), self.left(orelse)  # type: ignore[attr-defined]
+        node.flags = {self.jumped(loop): "jump"}  # type: ignore[attr-defined]
+        node.flags[self.function.returned] = self.left({RETURN})  # type: ignore[attr-defined]
+
+    def jumped(self, loop: _Loop | None) -> str:
+        """The flag of all jumps out of a block."""
+        return loop.jumped if loop is not None else self.function.returned
 
     def left(self, ways: set[str]) -> str:
         """How a branch is left that does not come to its end; empty if it does."""
@@ -179,20 +198,14 @@ class _Lowering:
                 return [node]  # the only one, at the end
             made.append(assign_name(self.function.value, node.value or text(None)))
             made.append(assign_name(self.function.returned, text(True)))
-        elif loop is not None:
-            flag = loop.broken if isinstance(node, ast.Break) else loop.skipped
-            made.append(assign_name(flag, text(True)))
+        elif loop is not None and isinstance(node, ast.Break):
+            made.append(assign_name(loop.broken, text(True)))
+        if loop is not None and loop.skipped:
+            made.append(assign_name(loop.skipped, text(True)))
         return [located(s, node) for s in made]
 
-    def unjumped(self, ways: set[str], loop: _Loop | None) -> ast.expr:
-        """The test that none of these jumps has been made."""
-        flags = []
-        if RETURN in ways:
-            flags.append(self.function.returned)
-        if loop is not None:
-            flags += [
-                f for way, f in ((BREAK, loop.broken), (CONTINUE, loop.skipped)) if way in ways
-            ]
+    def unset(self, flags: Sequence[str]) -> ast.expr:
+        """The test that none of these flags is set."""
         self.function.needed.update(flags)
         tests = [negation(name(flag)) for flag in flags]
         return tests[0] if len(tests) == 1 else ast.BoolOp(ast.And(), tests)
@@ -216,11 +229,12 @@ class _Lowering:
     def trial(self, node: ast.Try | ast.TryStar, loop: _Loop | None) -> list[ast.stmt]:
         ways = _exits(node.body) - {FALL}
         self.finals += bool(node.finalbody)
-        orelse = self.block(node.orelse, loop)
-        if orelse and ways:  # it runs only if the body came to its end
-            orelse = [located(ast.If(self.unjumped(ways, loop), orelse, []), node.orelse[0])]
+        # The `else` runs only if the body came to its end.
+        guarded = bool(node.orelse and ways)
+        node.orelse = (
+            [self.guard(ways, node.orelse, loop)] if guarded else self.block(node.orelse, loop)
+        )
         node.body = self.block(node.body, loop)
-        node.orelse = orelse
         for handler in node.handlers:
             handler.body = self.block(handler.body, loop)
         self.finals -= bool(node.finalbody)
@@ -229,21 +243,22 @@ class _Lowering:
 
     def loop(self, node: ast.While | ast.For, outer: _Loop | None) -> list[ast.stmt]:
         jumps = _exits(node.body) - {FALL}
-        flags = _Loop("", "")
-        if BREAK in jumps:
-            flags.broken = self.namer.fresh("break_")
-        if CONTINUE in jumps:
-            flags.skipped = self.namer.fresh("continue_")
+        endless = FALL not in _ways(node)
+        broken = self.namer.fresh("break_") if BREAK in jumps else ""
+        several = CONTINUE in jumps or len(jumps) > 1
+        skipped = self.namer.fresh("continue_") if several else ""
+        flags = _Loop(broken, skipped, skipped or broken or self.function.returned)
         body = self.block(node.body, flags)
-        if flags.skipped in self.function.needed:
-            body.insert(0, located(assign_name(flags.skipped, text(False)), node.body[0]))
+        if skipped in self.function.needed:
+            body.insert(0, located(assign_name(skipped, text(False)), node.body[0]))
         node.body = body
         made: list[ast.stmt] = []
-        ends = jumps - {CONTINUE}
-        if BREAK in jumps:
-            made.append(located(assign_name(flags.broken, text(False)), node))
+        if broken:
+            made.append(located(assign_name(broken, text(False)), node))
+        ends = [self.function.returned] if RETURN in jumps else []
+        ends += [broken] if broken else []
         if ends:
-            going_on = self.unjumped(ends, flags)
+            going_on = self.unset(ends)
             if isinstance(node, ast.For):
                 node.extra_test = located(going_on, node)  # type: ignore[attr-defined]
             else:
@@ -253,15 +268,25 @@ class _Lowering:
                 both = tests[0] if len(tests) == 1 else ast.BoolOp(ast.And(), tests)
                 node.test = located(both, node.test)
         made.append(node)
+        if RETURN in jumps and endless:
+            made.append(located(assign_name(self.function.returned, text(True)), node))
+        if RETURN in jumps and outer is not None and outer.skipped:
+            skip = assign_name(outer.skipped, name(self.function.returned))
+            made.append(located(skip, node))
         if node.orelse:
-            orelse = self.block(node.orelse, outer)
-            if ends:
-                guard = ast.If(self.unjumped(ends, flags), orelse, [])
-                made.append(located(guard, node.orelse[0]))
-            else:
-                made += orelse
+            made += self.loop_else(node.orelse, jumps, ends, outer)
             node.orelse = []
         return made
+
+    def loop_else(
+        self, body: list[ast.stmt], jumps: set[str], ends: Sequence[str], outer: _Loop | None
+    ) -> list[ast.stmt]:
+        """What runs only if a loop came to its end; past it, a `break` is no jump any more."""
+        if BREAK in jumps:
+            guard = ast.If(self.unset(ends), self.block(body, outer), [])
+            self.tell(guard, _exits(body), {FALL}, outer)
+            return [located(guard, body[0])]
+        return [self.guard({RETURN}, body, outer)] if ends else self.block(body, outer)
 
 
 def _without_unread(
@@ -272,10 +297,11 @@ def _without_unread(
 
     class Sweeper(ast.NodeTransformer):
         def visit_Assign(self, node: ast.Assign) -> ast.stmt | None:
-            target = node.targets[0]
+            target, value = node.targets[0], node.value
             flag = isinstance(target, ast.Name) and target.id in generated
-            constant = isinstance(node.value, ast.Constant) and isinstance(node.value.value, bool)
-            if flag and constant and target.id not in kept:  # type: ignore[attr-defined]
+            constant = isinstance(value, ast.Constant) and isinstance(value.value, bool)
+            other = isinstance(value, ast.Name) and value.id == function.returned
+            if flag and (constant or other) and target.id not in kept:  # type: ignore[attr-defined]
                 return None
             return node
 

@@ -243,7 +243,7 @@ class _Lowering:
 
     def loop(self, node: ast.While | ast.For, outer: _Loop | None) -> list[ast.stmt]:
         jumps = _exits(node.body) - {FALL}
-        endless = FALL not in _ways(node)
+        endless = isinstance(node, ast.While) and _is_true(node.test) and BREAK not in jumps
         broken = self.namer.fresh("break_") if BREAK in jumps else ""
         several = CONTINUE in jumps or len(jumps) > 1
         skipped = self.namer.fresh("continue_") if several else ""

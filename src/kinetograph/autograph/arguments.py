@@ -23,6 +23,7 @@ from ..graph.errors import DataError, SymbolicError
 from ..graph.node import Node, Placeholder
 from ..graph.packing import NUMBERS, fits
 from ..graph.precision import FLOAT32, float_dtype
+from .same import Same
 
 __all__ = ["Arguments", "Parameters", "static_hint"]
 
@@ -294,19 +295,6 @@ def _is_array_like(value: Any) -> bool:
     return hasattr(type(value), "__array__")
 
 
-class _Same:
-    """Equal only to itself."""
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and other.value is self.value
-
-    def __hash__(self) -> int:
-        return id(self.value)
-
-
 def _identity(value: Any) -> tuple[Any, ...]:
     """Something hashable that is equal for static values that are the same to a function.
 
@@ -320,7 +308,7 @@ def _identity(value: Any) -> tuple[Any, ...]:
     try:
         hash(value)
     except TypeError:
-        value = _Same(value)
+        value = Same(value)
     return (kind, value)
 
 
@@ -334,6 +322,6 @@ def _in_words(token: Iterable[Any]) -> str:
         return f"shape {first} {rest[0]}"
     if issubclass(first, tuple):
         return f"{first.__name__} of {len(rest)}"
-    value = rest[0].value if isinstance(rest[0], _Same) else rest[0]
+    value = rest[0].value if isinstance(rest[0], Same) else rest[0]
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."

@@ -4,6 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from ..autograph.same import Same
+
 __all__ = ["identity_of"]
 
 
@@ -14,18 +16,5 @@ def identity_of(value: Any) -> Any:
     try:
         hash(value)
     except TypeError:
-        return _Same(value)
+        return Same(value)
     return value
-
-
-class _Same:
-    """An object that is equal to itself alone; holding it keeps its identity from being reused."""
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and other.value is self.value
-
-    def __hash__(self) -> int:
-        return id(self.value)

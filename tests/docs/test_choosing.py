@@ -49,7 +49,7 @@ def test_gradients_of_a_step(name):
 
 def test_the_picture_of_errors_has_the_orders():
     """Lines as in the picture: slopes 1 and 2, and nothing where a scheme is exact."""
-    drawing = runpy.run_path(str(ROOT / "examples" / "step_errors.py"))
+    drawing = runpy.run_path(str(ROOT / "examples" / "plot_step_errors.py"))
     logs = np.log(drawing["STEPS"][:6])
 
     def slope(scheme, what):

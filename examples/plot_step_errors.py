@@ -1,6 +1,6 @@
 """Draw the step-size errors of Langevin schemes on the oscillator, exactly, on logarithmic scales.
 
-    python examples/step_errors.py OUT.svg
+    python examples/plot_step_errors.py OUT.svg
 
 A line's slope is the scheme's order for that average; what is exact has no line.
 """
@@ -85,5 +85,5 @@ def main(target: str) -> None:
 
 if __name__ == "__main__":
     if len(sys.argv) != 2:
-        sys.exit("usage: python examples/step_errors.py OUT.svg")
+        sys.exit("usage: python examples/plot_step_errors.py OUT.svg")
     main(sys.argv[1])

@@ -102,3 +102,37 @@ def test_what_is_refused():
         run(None, observables=[kg.observables.observable(lambda s: s.q * random.random(), "u")])
     with pytest.raises(TypeError, match="gives NoneType, not a number"):
         run(None, observables=[kg.observables.observable(lambda s: None, "u")])
+
+
+def test_of_a_schedule_each_draw_has_the_value_of_its_own_step():
+    def falls(t):
+        return 0.2 * (10.0 + t) ** -0.6
+
+    @kg.observables.observable
+    def beta(step):
+        return step.hyper["inverse_temperature"]
+
+    sampler = kg.samplers.SGLD(falls, inverse_temperature=lambda t: 1.0 + t)
+    # More draws than a block holds, of which every third is kept, and a warm-up.
+    tree = kg.mcmc(
+        MODEL, sampler, draws=1100, warmup=7, thin=3, chains=2, seed=1, progress=False,
+        observables=[named.scaled_gradient, named.gradient_norm, beta],
+    )  # fmt: skip
+    found, step = tree["sample_stats"], 7 + 3 * np.arange(1100) + 2
+    np.testing.assert_array_equal(found["beta"], np.broadcast_to(1.0 + step, (2, 1100)))
+    expected = falls(step) * found["gradient_norm"].values
+    np.testing.assert_allclose(found["scaled_gradient"], expected, rtol=1e-12)
+
+
+def test_what_a_step_has_not_is_said():
+    def of(what, name):
+        return kg.observables.observable(lambda step: getattr(step, what)[name], "mine")
+
+    for observable, said in {
+        named.scaled_gradient: "scaled_gradient: this sampler has no hyper-parameter 'step_size'",
+        of("slots", "p"): r"mine: this sampler has no slot 'p' \(it has none\)",
+        of("recorded", "z"): r"mine: this sampler has no record 'z' \(it has lp, accept",
+        of("parts", "y"): r"mine: this model has no unknown 'y' \(it has x\)",
+    }.items():
+        with pytest.raises(kg.ModelError, match=said):
+            run(kg.samplers.Stretch(walkers=8), observables=[observable])

@@ -24,15 +24,19 @@ from ..kernels.contract import Space, Statistic
 from ..kernels.elsewhere import Given, refuse_effects, refuse_elsewhere
 from ..kernels.frozen import watched
 from ..kernels.target import Position
-from .observable import Observable, Step
+from .observable import Named, Observable, Step
 
 __all__ = ["ObservableGraph"]
 
 GRADIENT = ("", "gradient")
+EVENT = ("", "event")
 
 
 class ObservableGraph:
-    """Observables of steps in a space, with slots, hyper-parameters and records as these are."""
+    """Observables of steps in a space, with slots, hyper-parameters and records as these are.
+
+    `schedules` are hyper-parameters that are computed from the number of the step, `event`.
+    """
 
     def __init__(
         self,
@@ -41,6 +45,8 @@ class ObservableGraph:
         slots: Any,
         hyper: Mapping[str, Any],
         records: Sequence[Statistic],
+        schedules: Mapping[str, Node] | None = None,
+        event: Node | None = None,
     ) -> None:
         self.inputs: dict[tuple[str, str], Node] = {}
         named = slots if isinstance(slots, dict) else {}
@@ -58,13 +64,16 @@ class ObservableGraph:
                 potential,
                 gradient,
                 {n: self._input("slot", n, np.shape(v), v.dtype) for n, v in named.items()},
-                {n: self._input("hyper", n, np.shape(v), v.dtype) for n, v in hyper.items()},
+                {n: self._input("hyper", n, np.shape(v), v.dtype) for n, v in hyper.items()}
+                | {n: Array(node) for n, node in (schedules or {}).items()},
                 {
                     s.name: self._input("record", s.name, s.shape, np.dtype(s.dtype))
                     for s in records
                 },
                 parts,
             )
+            if event is not None:
+                self.inputs[EVENT] = event
             self.results = [self._result(o, step) for o in observables]
             if top_level().entered:
                 raise ModelError("observables: an observable cannot draw or change a state")
@@ -88,6 +97,13 @@ class ObservableGraph:
     @staticmethod
     def _result(observable: Observable, step: Step) -> Node:
         where = f"observable {observable.name}{written_at(observable.function)}"
+        who = f"observable {observable.name}"
+        step = step._replace(
+            slots=Named(step.slots, who, "slot"),
+            hyper=Named(step.hyper, who, "hyper-parameter"),
+            recorded=Named(step.recorded, who, "record"),
+            parts=Named(step.parts, who, "unknown"),
+        )
         with watched(None, where):
             found = convert(observable.function)(step)
         if found is None or isinstance(found, Mapping):
@@ -111,12 +127,13 @@ class ObservableGraph:
         statistics: Any,
         kept: Sequence[Any],
         hyper: Mapping[str, Any],
+        event: Any,
         active: Any,
     ) -> jax.Array:
         """Their values for a draw, one after the other; loops turn only where it is `active`."""
         values = dict(zip(self._kept, kept, strict=True))
         values |= {("hyper", name): value for name, value in hyper.items()}
-        values["", "q"] = q
+        values["", "q"], values[EVENT] = q, event
         place = 0
         for record in self._records:
             part = statistics[place : place + record.size].reshape(record.shape)

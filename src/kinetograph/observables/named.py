@@ -36,7 +36,7 @@ def _norm(x: Any, step: Step) -> Any:
 def _kinetic(step: Step) -> Any:
     if "kinetic_energy" in step.recorded:
         return step.recorded["kinetic_energy"]
-    p = step.slot("p", "kinetic_energy")
+    p = step.slots["p"]
     return 0.5 * _total(p * p, step)
 
 
@@ -62,15 +62,13 @@ scaled_gradient = _made(
     "h |grad U|",
     lambda step: step.hyper["step_size"] * _norm(step.gradient, step),
 )
-momentum_norm = _made(
-    "momentum_norm", "|p|", lambda step: _norm(step.slot("p", "momentum_norm"), step)
-)
+momentum_norm = _made("momentum_norm", "|p|", lambda step: _norm(step.slots["p"], step))
 scaled_momentum = _made(
     "scaled_momentum",
     "h |p|",
-    lambda step: step.hyper["step_size"] * _norm(step.slot("p", "scaled_momentum"), step),
+    lambda step: step.hyper["step_size"] * _norm(step.slots["p"], step),
 )
-inertia = _made("inertia", "p q", lambda step: _total(step.slot("p", "inertia") * step.q, step))
+inertia = _made("inertia", "p q", lambda step: _total(step.slots["p"] * step.q, step))
 
 
 def is_named(given: Observable) -> bool:

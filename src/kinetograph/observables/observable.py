@@ -1,7 +1,7 @@
 """What an observable is: a name, and a function of a step's values."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Never
 
 from ..graph.array import Array
 from ..graph.errors import ModelError
@@ -13,7 +13,8 @@ class Step(NamedTuple):
     """The values at the end of a step, as arrays.
 
     q, potential, gradient   the position on the free scale, U there, and its gradient
-    slots, hyper             the sampler's slots and hyper-parameters, by name
+    slots                    the sampler's slots, by name
+    hyper                    its hyper-parameters, by name; of a schedule, the value at this step
     recorded                 what the sampler recorded in this step, by name
     parts                    the pieces of q that belong to each unknown
     """
@@ -26,14 +27,18 @@ class Step(NamedTuple):
     recorded: Mapping[str, Array]
     parts: Mapping[str, Array]
 
-    def slot(self, name: str, what: str) -> Array:
-        """A slot, or an error that says who needs it."""
-        if name not in self.slots:
-            known = ", ".join(self.slots) or "none"
-            raise ModelError(
-                f"observable {what}: this sampler has no slot {name!r} (it has {known})"
-            )
-        return self.slots[name]
+
+class Named(dict[str, Array]):
+    """Arrays by name; asked for one that there is not, it says who asks and what there is."""
+
+    def __init__(self, values: Mapping[str, Array], who: str, kind: str) -> None:
+        super().__init__(values)
+        self._who, self._kind = who, kind
+
+    def __missing__(self, name: str) -> Never:
+        owner = "model" if self._kind == "unknown" else "sampler"
+        known = ", ".join(self) or "none"
+        raise ModelError(f"{self._who}: this {owner} has no {self._kind} {name!r} (it has {known})")
 
 
 class Observable(NamedTuple):

@@ -165,8 +165,9 @@ class Program:
             )
         if not wanted:
             return None
-        shapes = self.shapes()
-        return ObservableGraph(wanted, self.space, shapes.slots, shapes.hyper, records)
+        shapes, schedules = self.shapes(), self.schedules
+        scheduled = (schedules.nodes, schedules.event) if schedules else ()
+        return ObservableGraph(wanted, self.space, shapes.slots, shapes.hyper, records, *scheduled)
 
     @cached_property
     def statistics(self) -> tuple[Statistic, ...]:
@@ -393,13 +394,16 @@ class _Steps:
 
     def _observed(self, loop: _Loop, numbers: Any) -> Any:
         """The statistics of the draws, with the observables; hyper-parameters are those of all."""
-        observed = self.program.observed
+        observed, plan, count = self.program.observed, self.plan, loop.count
         if observed is None:
             return loop.statistics
+        sampled = loop.chain.transition - plan.warmup
+        last = plan.warmup + sampled // plan.thin * plan.thin - 1  # the transition of the last row
 
         def of(q: Any, statistics: Any, kept: Any, number: Any) -> Any:
-            hyper, active = loop.chain.hyper, number < loop.count
-            return observed.values(q, statistics, kept, hyper, active)
+            event = (last - (count - 1 - number) * plan.thin).astype(np.uint32)
+            hyper, active = loop.chain.hyper, number < count
+            return observed.values(q, statistics, kept, hyper, event, active)
 
         values = jax.vmap(of)(loop.free, loop.statistics, loop.kept, numbers)
         return jnp.concatenate([loop.statistics, values], 1)

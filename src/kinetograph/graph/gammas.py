@@ -26,7 +26,6 @@ __all__ = [
     "gamma",
     "gammaln",
     "log_comb",
-    "log_gamma_ratio",
     "polygamma",
     "stirlerr",
     "trigamma",
@@ -50,7 +49,9 @@ def gamma(x):
 @derivative(lambda x: polygamma(1, x))
 def digamma(x):
     """The derivative of gammaln."""
-    return jax.lax.digamma(x)
+    # XLA's gammaln and digamma have 8 quotients in common. Shared, each would be a kernel of its
+    # own, which takes longer to compile and to run than computing them twice.
+    return jax.lax.digamma(jax.lax.optimization_barrier(x))
 
 
 def trigamma(x):
@@ -106,6 +107,12 @@ def _stirling(x):
     return jnp.polyval(jnp.asarray(_STIRLING[::-1], x.dtype), 1 / (x * x)) / x
 
 
+def _stirling_slope(x):
+    square = 1 / (x * x)
+    slopes = [-(2 * i + 1) * c for i, c in enumerate(_STIRLING)]
+    return jnp.polyval(jnp.asarray(slopes[::-1], x.dtype), square) * square
+
+
 def stirlerr(x):
     """gammaln(x + 1) - (x + 1/2) log x + x - log(2 pi) / 2 for x > 0: 1 / 12 x for large x."""
     small = x < 10
@@ -142,15 +149,17 @@ def bd0(x, m):
     return jnp.where(near, close, jnp.where(x == 0, m, apart))
 
 
-def log_gamma_ratio(x, a):
-    """gammaln(x + a) - gammaln(x) for x > 0 and x + a > 0, without cancellation for large x."""
-    large = jnp.minimum(x, x + a) >= 10
-    plain = gammaln(jnp.where(large, 1.0, x + a)) - gammaln(jnp.where(large, 1.0, x))
-    y, b = jnp.where(large, x, 10.0), jnp.where(large, a, 0.0)
-    powers = b * (jnp.log(y) - 1) + (y + b - 0.5) * jnp.log1p(b / y)
-    return jnp.where(large, powers + _stirling(y + b) - _stirling(y), plain)
+def _digamma_step(x, d):
+    """digamma(x + d) - digamma(x), without cancellation for large x."""
+    large = jnp.minimum(x, x + d) >= 10
+    plain = digamma(jnp.where(large, 1.0, x + d)) - digamma(jnp.where(large, 1.0, x))
+    y, e = jnp.where(large, x, 10.0), jnp.where(large, d, 0.0)
+    total = y + e
+    far = jnp.log1p(e / y) + 0.5 * (e / y) / total + _stirling_slope(total) - _stirling_slope(y)
+    return jnp.where(large, far, plain)
 
 
+@partials(lambda a, b: -_digamma_step(a, b), lambda a, b: -_digamma_step(b, a))
 def betaln(a, b):
     """The logarithm of the beta function, without the cancellation of three gammaln."""
     small, large = jnp.minimum(a, b), jnp.maximum(a, b)
@@ -172,6 +181,18 @@ def comb(n, k):
     Where n is a negative whole number and k a whole number, the polynomial in n:
     (-1)^k comb(k - n - 1, k).
     """
+    logarithm, factor = _comb_parts(n, k)
+    return (jnp.exp(logarithm) * factor).astype(jnp.result_type(n, k))
+
+
+def log_comb(n, k):
+    """The logarithm of comb(n, k); NaN where that is negative."""
+    logarithm, factor = _comb_parts(n, k)
+    return (logarithm + jnp.log(factor)).astype(jnp.result_type(n, k))
+
+
+def _comb_parts(n, k):
+    """l and f of comb(n, k) = exp(l) f."""
     from .special import sinpi
 
     a, b, total = k + 1, n - k + 1, n + 1
@@ -183,7 +204,7 @@ def comb(n, k):
     first = jnp.where(none | two, high, jnp.where(one, total, 1 - high))
     second = jnp.where(none, low, jnp.where(two, 1 - total, 1 - low))
     below = none | two
-    beta = jnp.exp(jnp.where(below, -1.0, 1.0) * betaln(first, second))
+    logarithm = jnp.where(below, -1.0, 1.0) * betaln(first, second)
     divisor = jnp.where(none, total, jnp.where(two, 1 - low, np.pi))
 
     def sine(condition, x):
@@ -193,16 +214,4 @@ def comb(n, k):
     parity = jnp.where(high == jnp.round(high), 1 - 2 * jnp.abs(jnp.round(high - 1) % 2), jnp.nan)
     sines = sine(~none & ~whole, low) * sine(~none & ~one & ~two, high)
     sines = jnp.where(whole, parity, sines / sine(~none & ~one & ~whole, total))
-    return (beta * sines / divisor).astype(jnp.result_type(n, k))
-
-
-def log_comb(n, k):
-    """The logarithm of comb(n, k); NaN where that is negative."""
-    left, taken = n - k + 1, k + 1
-    plain = jnp.minimum(left, taken) > 0
-    # gammaln(a) + gammaln(b) - gammaln(a + b), without the cancellation for large n
-    beta = betaln(jnp.where(plain, left, 1.0), jnp.where(plain, taken, 1.0))
-    direct = -beta - jnp.log(jnp.where(plain, n + 1, 1.0))
-    return jnp.where(
-        plain, direct, jnp.log(comb(jnp.where(plain, 0.0, n), jnp.where(plain, 0.0, k)))
-    )
+    return logarithm, sines / divisor

@@ -52,6 +52,7 @@ with _paused():
     from .graph.printing import print
     from .graph.ranges import Range, range
     from .graph.saving.file import load_graph, save_graph
+    from .kernels.moments import Moments
     from .models.factor import factor, log_density
     from .models.model import Model, model
     from .models.observe import observe
@@ -103,6 +104,7 @@ __all__ = [
     "KinetographWarning",
     "Model",
     "ModelError",
+    "Moments",
     "ShapeError",
     "StagingError",
     "StartError",

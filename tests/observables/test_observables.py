@@ -28,6 +28,7 @@ def model() -> kg.Model:
 
 MODEL = model()
 EVERY = [getattr(named, name) for name in named.__all__ if isinstance(getattr(named, name), tuple)]
+EVERY.remove(named.rejection)  # of samplers that accept or reject
 
 
 def run(sampler, **options):
@@ -62,6 +63,14 @@ def test_each_is_its_formula(tree):
     for name, values in expected.items():
         np.testing.assert_allclose(found[name].values, values, rtol=1e-9, atol=1e-12, err_msg=name)
         assert name == "kinetic_energy" or found[name].attrs["description"]
+
+
+def test_rejection_is_what_was_not_accepted():
+    found = run(kg.samplers.HMC(step_size=1.0, tune=()), observables=named.rejection)[
+        "sample_stats"
+    ]
+    np.testing.assert_array_equal(found["rejection"], 1.0 - found["accepted"])
+    assert 0 < found["rejection"].mean() < 1
 
 
 def test_they_do_not_change_the_draws(tree):

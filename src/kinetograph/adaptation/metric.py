@@ -4,61 +4,50 @@ The Fisher divergence between the posterior and a normal with diagonal covarianc
 
     variance_i = sqrt(Var(q_i) / Var(d log pi / d q_i)),
 
-exact for a Gaussian from any two draws. Both variances are running (Welford) over two overlapping
+exact for a Gaussian from any two draws. Both variances are running ones over two overlapping
 windows: the older one is in use, the younger takes its place when it has enough draws.
 
 Source: A. Seyboldt, E. Carlson, B. Carpenter, Preconditioning Hamiltonian Monte Carlo by minimising
 the Fisher divergence, arXiv:2603.18845.
 """
 
+from functools import partial
 from typing import Any, NamedTuple
 
+import jax
 import jax.numpy as jnp
+import numpy as np
 
-__all__ = ["FisherMetric", "Window", "scale_from_gradient"]
+from ..kernels.moments import Moments
+
+__all__ = ["FisherMetric", "scale_from_gradient"]
 
 # Scales stay in this range whatever the draws: a coordinate that has not moved tells nothing.
 SMALLEST, LARGEST = 1e-10, 1e10
 
 
-class Window(NamedTuple):
-    """Running moments of draws and gradients."""
-
-    count: Any
-    mean: Any  # rows: draws, gradients
-    squares: Any
-
-    def add(self, sample: Any) -> "Window":
-        count = self.count + 1.0
-        delta = sample - self.mean
-        mean = self.mean + delta / count
-        return Window(count, mean, self.squares + delta * (sample - mean))
-
-
-def _empty(size: int, dtype: Any) -> Window:
-    zeros = jnp.zeros((2, size), dtype)
-    return Window(jnp.zeros((), dtype), zeros, zeros)
-
-
 class FisherMetric(NamedTuple):
     """Two windows: the one in use, and the one that will replace it."""
 
-    current: Window
-    next: Window
+    current: Moments  # rows: draws, gradients
+    next: Moments
 
     @classmethod
     def start(cls, size: int, dtype: Any) -> "FisherMetric":
         """No draws yet."""
-        return cls(_empty(size, dtype), _empty(size, dtype))
+        none = Moments.start(np.empty((2, size), dtype))
+        return cls(none, none)
 
     def update(self, q: Any, gradient: Any, switch: Any) -> "FisherMetric":
         """Add a draw with its gradient; `switch`: change to the younger window afterwards."""
         sample = jnp.stack([q, gradient])
         current, following = self.current.add(sample), self.next.add(sample)
-        blank = _empty(q.shape[0], q.dtype)
-        chosen = Window(*(jnp.where(switch, b, a) for a, b in zip(current, following, strict=True)))
-        fresh = Window(*(jnp.where(switch, b, a) for a, b in zip(following, blank, strict=True)))
-        return FisherMetric(chosen, fresh)
+        blank = jax.tree.map(jnp.zeros_like, following)
+
+        def chosen(switched: Moments, otherwise: Moments) -> Moments:
+            return jax.tree.map(partial(jnp.where, switch), switched, otherwise)
+
+        return FisherMetric(chosen(following, current), chosen(blank, following))
 
     def scale(self, fallback: Any) -> Any:
         """sqrt(variance) of each coordinate; `fallback` where there is nothing to go by."""

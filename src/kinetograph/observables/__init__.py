@@ -5,12 +5,14 @@ itself records under the name of an observable (`kinetic_energy` at another poin
 is taken as it is.
 """
 
+from .average import covariance
 from .named import (
     gradient_norm,
     inertia,
     kinetic_energy,
     momentum_norm,
     potential,
+    rejection,
     scaled_gradient,
     scaled_momentum,
     temperature_config,
@@ -23,12 +25,14 @@ from .observable import Observable, Step, observable
 __all__ = [
     "Observable",
     "Step",
+    "covariance",
     "gradient_norm",
     "inertia",
     "kinetic_energy",
     "momentum_norm",
     "observable",
     "potential",
+    "rejection",
     "scaled_gradient",
     "scaled_momentum",
     "temperature_config",

@@ -15,6 +15,7 @@ from ..autograph.building import building
 from ..autograph.convert import convert
 from ..graph.array import Array
 from ..graph.control.state import top_level
+from ..graph.control.structure import flatten
 from ..graph.elementwise import as_node
 from ..graph.errors import ModelError
 from ..graph.lower import Environment, Scope, evaluate
@@ -49,7 +50,7 @@ class ObservableGraph:
         event: Node | None = None,
     ) -> None:
         self.inputs: dict[tuple[str, str], Node] = {}
-        named = slots if isinstance(slots, dict) else {}
+        arrays, paths, pattern = flatten(slots if isinstance(slots, dict) else {})
         begun = next_serial()
         with building():
             q = self._input("", "q", space.shape, space.dtype)
@@ -63,7 +64,10 @@ class ObservableGraph:
                 q,
                 potential,
                 gradient,
-                {n: self._input("slot", n, np.shape(v), v.dtype) for n, v in named.items()},
+                pattern.fill(
+                    self._input("slot", path, np.shape(x), x.dtype)
+                    for path, x in zip(paths, arrays, strict=True)
+                ),
                 {n: self._input("hyper", n, np.shape(v), v.dtype) for n, v in hyper.items()}
                 | {n: Array(node) for n, node in (schedules or {}).items()},
                 {
@@ -116,8 +120,10 @@ class ObservableGraph:
 
     def keep(self, position: Position, slots: Any) -> tuple[jax.Array, ...]:
         """What the observables need of a step beside its draw and its record."""
+        arrays, paths, _ = flatten(slots)
+        by_path = dict(zip(paths, arrays, strict=True))
         return tuple(
-            position.gradient if key == GRADIENT else jnp.asarray(slots[key[1]])
+            position.gradient if key == GRADIENT else jnp.asarray(by_path[key[1]])
             for key in self._kept
         )
 

@@ -15,6 +15,7 @@ __all__ = [
     "kinetic_energy",
     "momentum_norm",
     "potential",
+    "rejection",
     "scaled_gradient",
     "scaled_momentum",
     "temperature_config",
@@ -69,6 +70,9 @@ scaled_momentum = _made(
     lambda step: step.hyper["step_size"] * _norm(step.slots["p"], step),
 )
 inertia = _made("inertia", "p q", lambda step: _total(step.slots["p"] * step.q, step))
+rejection = _made(
+    "rejection", "1 - accepted", lambda step: 1.0 - step.recorded["accepted"].astype(step.q.dtype)
+)
 
 
 def is_named(given: Observable) -> bool:

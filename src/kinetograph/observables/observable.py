@@ -1,12 +1,12 @@
 """What an observable is: a name, and a function of a step's values."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Never
 
 from ..graph.array import Array
 from ..graph.errors import ModelError
 
-__all__ = ["Observable", "Step", "as_observables", "observable"]
+__all__ = ["Observable", "Step", "as_observables", "check_observables", "observable"]
 
 
 class Step(NamedTuple):
@@ -84,23 +84,28 @@ def observable(function: Callable[[Step], Any], name: str | None = None) -> Obse
     return Observable(title, function, (function.__doc__ or "").strip().split("\n")[0])
 
 
-def as_observables(given: Any) -> tuple[Observable, ...]:
+def as_observables(given: Any, what: str = "observables") -> tuple[Observable, ...]:
     """Observables from a list of them and of functions; refuses two of one name."""
     single = isinstance(given, (Observable, str)) or callable(given)
     items = [given] if single else list(given)
     for item in items:
         if isinstance(item, str):
             raise TypeError(
-                f"observables: {item!r} is a text; give the observable, kg.observables.{item}"
+                f"{what}: {item!r} is a text; give the observable, kg.observables.{item}"
                 if item.isidentifier()
-                else f"observables: {item!r} is a text, not an observable or function"
+                else f"{what}: {item!r} is a text, not an observable or function"
             )
     found = [item if isinstance(item, Observable) else observable(item) for item in items]
-    names = [item.name for item in found]
+    check_observables(found, what)
+    return tuple(found)
+
+
+def check_observables(given: Sequence[Observable], what: str) -> None:
+    """Refuse observables of one name, and names that results use otherwise."""
+    names = [item.name for item in given]
     for name in names:
         if name in ("lp", "step_size", "chain", "draw"):
-            raise ValueError(f"observables: {name!r} is what results call something else")
+            raise ValueError(f"{what}: {name!r} is what results call something else")
     for name in names:
         if names.count(name) > 1:
-            raise ValueError(f"observables: {name!r} is given twice")
-    return tuple(found)
+            raise ValueError(f"{what}: {name!r} is given twice")

@@ -13,7 +13,7 @@ from ..graph.errors import KinetographWarning
 from . import diagnostics
 from .summary import row_names
 
-__all__ = ["Advice", "SamplingWarning", "diagnose"]
+__all__ = ["Advice", "SamplingWarning", "diagnose", "diagnose_averages"]
 
 RHAT_LIMIT = 1.01  # Vehtari and others (2021), section 4.1
 ESS_PER_CHAIN = 100  # the same, section 4.2: below it the diagnostics themselves are unreliable
@@ -121,17 +121,35 @@ def _divergences(tree: Any) -> list[Advice]:
     diverging = tree["sample_stats"].dataset.get("diverging")
     if diverging is None or not diverging.values.any():
         return []
-    count = int(diverging.values.sum())
-    by_chain = diverging.values.sum(1)
-    worst = int(by_chain.argmax())
+    return [_diverged(diverging.values.sum(1), diverging.size)]
+
+
+def _diverged(by_chain: np.ndarray, size: int) -> Advice:
+    count, worst = int(by_chain.sum()), int(by_chain.argmax())
     message = (
-        f"{count} of {diverging.size} draws ({100 * count / diverging.size:.2g} %) ended in a "
+        f"{count} of {size} draws ({100 * count / size:.2g} %) ended in a "
         f"divergence, {int(by_chain[worst])} of them in chain {worst}: the step was too long for "
         "the curvature there, and that region may be missing from the draws. Reparametrise (a "
         "hierarchy often wants theta = mu + tau * z), use tighter priors, or smaller steps: "
         "sampler=kg.samplers.NUTS(target_acceptance=0.95)."
     )
-    return [Advice("divergences", count, message)]
+    return Advice("divergences", count, message)
+
+
+def diagnose_averages(tree: Any, draws: int) -> list[Advice]:
+    """Findings about a run of so many draws a chain that kept none: divergences, averages."""
+    by_chain = tree["sampler_state"]["divergences"].values
+    found = [_diverged(by_chain, by_chain.size * draws)] if by_chain.any() else []
+    for name, mean in tree["averages/mean"].data_vars.items():
+        bad = ~np.isfinite(mean.values).reshape((mean.shape[0], -1)).all(1)
+        if bad.any():
+            message = (
+                f"the average of {name} is no finite number in {int(bad.sum())} of {bad.size} "
+                "chains: a step that is too long for the target makes a chain grow without bound. "
+                "Take a smaller step_size."
+            )
+            return [*found, Advice("not_finite", int(bad.sum()), message)]
+    return found
 
 
 def _depth(tree: Any) -> list[Advice]:

@@ -45,7 +45,8 @@ class Chain:
     state: ChainState | None  # None until it has begun
     statistics: np.ndarray
     targets: list[np.ndarray]
-    kept: int = 0
+    keep: bool = True  # whether the draws are copied out
+    kept: int = 0  # draws made
     transition: int = 0
     gradients: int = 0
     divergences: int = 0
@@ -64,7 +65,7 @@ class Chain:
         """Copy the new draws out of a block, and note where the chain is."""
         where = Where(*np.asarray(block.progress).tolist())
         end = self.kept + where.rows
-        if where.rows:
+        if where.rows and self.keep:
             self.statistics[self.kept : end] = np.asarray(block.statistics)[: where.rows]
             for rows, values in zip(self.targets, block.targets, strict=True):
                 rows[self.kept : end] = np.asarray(values)[: where.rows]

@@ -206,7 +206,7 @@ class _Writer:
         self.lines.append(f"records {', '.join(graph.session.records)}")
 
     def around(self, program: Program) -> None:
-        """The sampler and the observables."""
+        """The sampler, the observables and the averages."""
         sampler, kernel, observed = program.sampler, program.kernel, program.observed
         if isinstance(kernel, StagedKernel):
             self.lines.append(f"sampler {', '.join(sampler.tune)}")
@@ -217,6 +217,7 @@ class _Writer:
             self.lines.append(f"sampler {self.function(kind)} {self.value(rest)}")
         if observed is not None:
             self.graph(observed.inputs, observed.results)
+        self.lines.append(f"records {len(program.statistics)} averages {program.running.text()}")
 
 
 def identity(program: Program) -> Hashable:

@@ -10,12 +10,14 @@ import numpy as np
 
 from ..collector import paused
 from ..models.model import Model
+from ..observables.average import as_averages
 from ..observables.observable import as_observables
 from ..samplers.nuts import NUTS
 from ..samplers.sampler import Sampler
 from ..streams.draws import chain_key
-from .advice import SamplingWarning, diagnose
+from .advice import SamplingWarning, diagnose, diagnose_averages
 from .arguments import check_model, check_sampler, check_seed, check_whole
+from .averages import averaged_targets
 from .chains import Chain, Lengths, run_batch, run_threads, threads_available
 from .engine import build
 from .program import Program
@@ -48,6 +50,8 @@ def mcmc(
     thin: int = 1,
     initial: Any = None,
     observables: Any = (),
+    averages: Any = (),
+    keep: bool = True,
     progress: bool | Progress = True,
     threads: int | None = None,
 ) -> "DataTree":
@@ -85,6 +89,13 @@ def mcmc(
     observables
         What else to record of each draw: a list of `kg.observables` and of functions of a
         `kg.observables.Step`.
+    averages
+        Of what to compute running averages: a list of targets of the model, `kg.observables`
+        and functions of a `kg.observables.Step`; `kg.observables.covariance(x)` of one of them
+        asks for the covariance, too. They are those of the draws that are kept, or would be,
+        of each chain, computed as they are made, in memory that does not grow with the draws.
+    keep
+        False: no draws are kept, nor what is recorded of them; the results are `averages`.
     progress
         True: a live table in a terminal, plain lines elsewhere, on standard error. False: silence.
     threads
@@ -94,7 +105,10 @@ def mcmc(
     -------
     xarray.DataTree
         In the ArviZ schema: posterior, sample_stats, observed_data, constant_data and
-        sampler_state. Ctrl-C while sampling returns what has been drawn so far, with
+        sampler_state; and, where asked for, averages: `tree["averages/mean"]`,
+        `tree["averages/variance"]` (both as `numpy.var(ddof=1)` has it) and
+        `tree["averages/covariance"]` have the quantities by name, `tree["averages/count"]` is the
+        number of draws they are of. Ctrl-C while sampling returns what has been drawn so far, with
         `tree.attrs["interrupted"]` set.
 
     Raises
@@ -103,6 +117,8 @@ def mcmc(
         If `model` is no model or `sampler` no sampler.
     ValueError
         If a number is out of its range.
+    ModelError
+        If what is averaged or recorded cannot be computed from a step.
     StartError
         If no starting point has a finite log density and gradient; names the terms that do not.
 
@@ -120,8 +136,19 @@ def mcmc(
     >>> tree = kg.mcmc(kg.model(mu), seed=1, progress=False)
     >>> tree["posterior"]["mu"].sizes["draw"]
     1000
+
+    A million draws of which nothing is kept but what they are on average:
+
+    >>> tree = kg.mcmc(
+    ...     kg.model(mu), kg.samplers.BAOAB(0.5), draws=250_000, seed=1, progress=False,
+    ...     averages=[mu, kg.observables.kinetic_energy], keep=False,
+    ... )
+    >>> bool(abs(tree["averages/mean/mu"].mean() - 2 / 3) < 0.01)
+    True
+    >>> tree["averages/count"].values.tolist()
+    [250000, 250000, 250000, 250000]
     """
-    extra = as_observables(observables)
+    extra, wanted = as_observables(observables), as_averages(averages)
     lengths, sampler = _check(model, sampler, draws, warmup, chains, thin, threads)
     used = check_seed(seed, "mcmc")
     shown = make_progress(progress)
@@ -130,7 +157,12 @@ def mcmc(
     # What the results need is imported while the program is being compiled.
     importing = threading.Thread(target=_import_results, daemon=True)
     importing.start()
-    program = Program(model, sampler, model.targets, extra)
+    targets = averaged_targets(model, wanted)
+    if keep:
+        targets = model.targets
+    elif not wanted:
+        raise ValueError("mcmc: keep=False keeps no draws; say by averages= what is to remain")
+    program = Program(model, sampler, targets, extra, wanted)
     program.check_schedules(0, lengths.transitions)
     accelerator = jax.default_backend() != "cpu"
     shown.say("compiling ...")
@@ -141,7 +173,8 @@ def mcmc(
         f"{'loaded' if compiled.from_cache else 'compiled'} in {compiled.compile_seconds:.2f} s"
     )
     running = [
-        _new_chain(program, key, start, draws) for key, start in zip(keys, starts, strict=True)
+        _new_chain(program, key, start, draws if keep else 0, keep)
+        for key, start in zip(keys, starts, strict=True)
     ]
     begun = time.perf_counter()
     shown.start(running, lengths)
@@ -171,10 +204,11 @@ def mcmc(
         "sampling_time": seconds,
         "interrupted": int(interrupted),
     }
-    targets = list(zip(model.target_names, model.targets, strict=True))
-    tree = as_tree(program, targets, running, attributes)
+    named = list(zip(model.target_names, model.targets, strict=True))
+    tree = as_tree(program, named, running, attributes)
     if draws > 0:
-        for finding in diagnose(tree):
+        made = min(chain.transition for chain in running) - lengths.warmup
+        for finding in diagnose(tree) if keep else diagnose_averages(tree, made):
             warnings.warn(finding.message, SamplingWarning, stacklevel=2)
     return tree
 
@@ -200,11 +234,12 @@ def _check(
     return lengths, sampler
 
 
-def _new_chain(program: Program, key: np.ndarray, start: Any, draws: int) -> Chain:
+def _new_chain(program: Program, key: np.ndarray, start: Any, rows: int, keep: bool) -> Chain:
     return Chain(
         key,
         start,
         None,
-        np.empty((draws, sum(s.size for s in program.statistics)), program.dtype),
-        [np.empty((draws, *program.walkers, *n.shape), n.dtype) for n in program.targets],
+        np.empty((rows, sum(s.size for s in program.statistics)), program.dtype),
+        [np.empty((rows, *program.walkers, *n.shape), n.dtype) for n in program.model.targets],
+        keep,
     )

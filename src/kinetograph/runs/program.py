@@ -29,15 +29,18 @@ from ..graph.lower import Scope, Trips
 from ..graph.node import Node, ancestors
 from ..graph.precision import x64
 from ..kernels.contract import Info, Kernel, Moment, Space, State, Statistic
+from ..kernels.moments import Moments
 from ..kernels.noise import BEFORE, Noise
 from ..kernels.target import Position, Target, any_short
 from ..models.density import data_environment
 from ..models.model import Model
+from ..observables.average import Average
 from ..observables.graph import ObservableGraph
 from ..observables.named import is_named
-from ..observables.observable import Observable
+from ..observables.observable import Observable, check_observables
 from ..samplers.sampler import Sampler
 from ..samplers.staged import StagedKernel
+from .averages import Averages
 from .schedules import Schedules
 
 __all__ = ["ROWS", "Block", "ChainState", "Plan", "Program", "Where"]
@@ -59,6 +62,7 @@ class ChainState(NamedTuple):
     transition: Any  # transitions made so far, warm-up included
     gradients: Any  # gradients evaluated so far
     divergences: Any  # since warm-up
+    averages: dict[str, Moments]  # of the draws kept since warm-up
 
 
 class Plan(NamedTuple):
@@ -107,6 +111,7 @@ class Program:
     sampler: Sampler
     targets: Sequence[Node]
     observables: tuple[Observable, ...] = ()
+    averages: tuple[Average, ...] = ()
 
     @property
     def dtype(self) -> np.dtype:
@@ -154,24 +159,27 @@ class Program:
 
     @cached_property
     def observed(self) -> ObservableGraph | None:
-        """The graph of the observables."""
+        """The graph of the observables: of those that are recorded, then of others averaged."""
         records = self.kernel.statistics
         known = {statistic.name for statistic in records}
-        wanted = [o for o in self.observables if o.name not in known]
-        for taken in (o for o in self.observables if o.name in known and not is_named(o)):
+        averaged = [a.quantity for a in self.averages if isinstance(a.quantity, Observable)]
+        every = list(dict.fromkeys([*self.observables, *averaged]))
+        check_observables(every, "averages")
+        wanted = [o for o in every if o.name not in known]
+        for taken in (o for o in every if o.name in known and not is_named(o)):
             raise ValueError(
                 f"observables: {taken.name!r} is what {type(self.sampler).__name__} records itself"
                 "; give the observable another name: kg.observables.observable(function, name)"
             )
         if not wanted:
             return None
-        shapes, schedules = self.shapes(), self.schedules
+        shapes, schedules = self.unaveraged_shapes, self.schedules
         scheduled = (schedules.nodes, schedules.event) if schedules else ()
         return ObservableGraph(wanted, self.space, shapes.slots, shapes.hyper, records, *scheduled)
 
     @cached_property
-    def statistics(self) -> tuple[Statistic, ...]:
-        """What is recorded of each draw: the sampler's statistics, the run's, and observables.
+    def computed(self) -> tuple[Statistic, ...]:
+        """What is known of each draw: the sampler's statistics, the run's, and observables.
 
         An observable with a name, such as `kinetic_energy`, is the sampler's statistic of it.
         """
@@ -180,12 +188,26 @@ class Program:
         return found if self.observed is None else (*found, *self.observed.statistics)
 
     @cached_property
+    def statistics(self) -> tuple[Statistic, ...]:
+        """What is recorded of it: all but the observables that are only averaged."""
+        recorded = {o.name for o in self.observables}
+        observed = self.observed.statistics if self.observed else ()
+        unrecorded = sum(s.name not in recorded for s in observed)
+        return self.computed[: len(self.computed) - unrecorded]
+
+    @cached_property
+    def running(self) -> Averages:
+        """The running averages."""
+        computed = self.computed if self.averages else ()
+        return Averages(self.model, self.averages, self.targets, computed, self.walkers)
+
+    @cached_property
     def kept(self) -> tuple[Any, ...]:
         """Shapes and types of what is kept of each draw for the observables."""
         observed = self.observed
         if observed is None:
             return ()
-        shapes = self.shapes()
+        shapes = self.unaveraged_shapes
         with x64():
             found: tuple[Any, ...] = jax.eval_shape(observed.keep, shapes.position, shapes.slots)
         return found
@@ -216,18 +238,32 @@ class Program:
         self, target: Target, key: Any, hyper: Any, position: Position, attempts: Any
     ) -> ChainState:
         """The state of a chain at its starting point, after so many attempts."""
+        chain = self.unaveraged(target, key, hyper, position, attempts)
+        return chain._replace(averages=self.running.start())
+
+    def unaveraged(
+        self, target: Target, key: Any, hyper: Any, position: Position, attempts: Any
+    ) -> ChainState:
+        """The same without averages."""
         moment = Moment(hyper, Noise(key, BEFORE), target)
         slots = self.kernel.init(moment, position)
         adaptation, hyper = self.warmup.start(position, hyper)
         zero, spent = jnp.int32(0), attempts.astype(jnp.int64) * math.prod(self.walkers)
-        return ChainState(position, slots, hyper, adaptation, key, attempts, zero, spent, zero)
+        return ChainState(position, slots, hyper, adaptation, key, attempts, zero, spent, zero, {})
 
     def shapes(self) -> ChainState:
         """The shapes and types of a chain's state."""
+        with x64():
+            averages = jax.eval_shape(self.running.start)
+        return self.unaveraged_shapes._replace(averages=averages)
+
+    @cached_property
+    def unaveraged_shapes(self) -> ChainState:
+        """The same without averages: what observables, and so the averages of them, go by."""
 
         def begun(data: Any, key: Any, hyper: Any, q: Any) -> ChainState:
             position = Position(q, jnp.zeros(self.walkers, self.dtype), q)
-            return self.begin(self.target(data), key, hyper, position, jnp.int32(0))
+            return self.unaveraged(self.target(data), key, hyper, position, jnp.int32(0))
 
         key = np.zeros(4, np.uint32)
         q = np.zeros(self.space.shape, self.dtype)
@@ -296,7 +332,7 @@ class _Steps:
         rows = jnp.zeros((count, *self.program.space.shape), chain.position.q.dtype)
         observed = self.program.observed
         later = sum(s.size for s in observed.statistics) if observed else 0
-        width = sum(s.size for s in self.program.statistics) - later
+        width = sum(s.size for s in self.program.computed) - later
         statistics = jnp.zeros((count, width), rows.dtype)
         kept = tuple(jnp.zeros((count, *x.shape), x.dtype) for x in self.program.kept)
         trips = self.target.no_trips()
@@ -390,6 +426,13 @@ class _Steps:
         step_size = jnp.mean(jnp.asarray(chain.hyper.get("step_size", jnp.nan)))
         reports = scope.reports(loops)
         statistics = self._observed(loop, numbers)
+        if self.program.averages:
+            running = self.program.running
+            averages = running.add(chain.averages, loop.count, values, statistics)
+            chain = chain._replace(averages=averages)
+        recorded = sum(s.size for s in self.program.statistics)
+        if statistics.shape[1] > recorded:
+            statistics = statistics[:, :recorded]
         return chain, Block(progress, step_size, statistics, values, reports)
 
     def _observed(self, loop: _Loop, numbers: Any) -> Any:

@@ -4,6 +4,8 @@ posterior       the targets, (chain, draw, *dims), on their constrained scale
 sample_stats    what the sampler recorded, by ArviZ's names
 observed_data   the observed data
 constant_data   all other data
+averages        running averages: how many draws, and in groups of their own, by the names of what
+                is averaged, mean, variance and covariance
 sampler_state   everything needed to go on: position, tuning, counters, keys
 
 Of samplers that move ensembles each walker is a chain, number ensemble * walkers + walker, and
@@ -20,6 +22,7 @@ import numpy as np
 
 from ..graph.node import Node
 from ..kernels.contract import Statistic
+from ..kernels.moments import Moments
 from ..models.groups import as_group, data_groups, stamp
 from .chains import Chain
 from .program import Program
@@ -47,7 +50,7 @@ def _by_walker(values: np.ndarray, walkers: tuple[int, ...]) -> np.ndarray:
     if values.shape[2:3] != walkers:
         return np.repeat(values, walkers[0], axis=0)
     moved = np.moveaxis(values, 2, 1)
-    return moved.reshape((-1, *moved.shape[2:]))
+    return moved.reshape((math.prod(moved.shape[:2]), *moved.shape[2:]))
 
 
 def walkers_of(tree: Any) -> int:
@@ -66,6 +69,50 @@ def _statistics(statistics: Sequence[Statistic], rows: np.ndarray, walkers: tupl
         variables[s.name] = (dims, values, {"description": s.text} if s.text else {})
     chains, draws = rows.shape[0] * math.prod(walkers), rows.shape[1]
     return xr.Dataset(variables, {"chain": np.arange(chains), "draw": np.arange(draws)})
+
+
+def _averages(program: Program, chains: Sequence[Chain]) -> Any:
+    """The running averages of each chain: their count, and a group for each moment."""
+    import xarray as xr
+
+    model, walkers = program.model, program.walkers
+    held = [jax.device_get(chain.state.averages) for chain in chains if chain.state is not None]
+    groups: dict[str, Any] = {"mean": {}, "variance": {}, "covariance": {}}
+    coords: dict[str, Any] = {}
+    counts: Any = 0
+    for name, source in program.running.sources.items():
+        found = Moments(*(np.stack(x) for x in zip(*(h[name][:3] for h in held), strict=True)))
+        counts = np.repeat(found.count, math.prod(walkers)).astype(np.int64)
+        node, ndim = source.node, len(source.own)
+        dims = [f"{name}_dim_{i}" for i in range(ndim)] if node is None else model.axes(node)
+        for dim, size in zip(dims, source.own, strict=True):
+            if node is not None:
+                coords[dim] = model.coords.get(dim, np.arange(size))
+        # Its own axes are those of each draw: as if all were of one draw.
+        lead = found.count.reshape((-1, *(1 for _ in source.shape)))
+        each = found._replace(count=lead)
+        with np.errstate(all="ignore"):
+            mean = np.where(lead > 0, found.mean, np.nan)
+            moments = {"mean": mean, "variance": each.variance}
+            if source.average.covariance:
+                moments["covariance"] = found._replace(count=lead[..., None]).covariance
+        for kind, values in moments.items():
+            other = [f"{dims[-1]}_other"] if kind == "covariance" else []
+            if other and dims[-1] in coords:
+                coords[other[0]] = coords[dims[-1]]
+            by_chain = _by_walker(values[:, None], walkers)[:, 0]
+            groups[kind][name] = (("chain", *dims, *other), by_chain)
+    chain = {"chain": np.arange(len(counts))}
+    parts = {
+        kind: xr.Dataset(
+            variables,
+            chain | {d: c for d, c in coords.items() if any(d in v[0] for v in variables.values())},
+        )
+        for kind, variables in groups.items()
+        if variables
+    }
+    children = {kind: xr.DataTree(part) for kind, part in parts.items()}
+    return xr.DataTree(xr.Dataset({"count": ("chain", counts)}, chain), children)
 
 
 def _state(chains: Sequence[Chain], each: str) -> Any:
@@ -92,7 +139,7 @@ def as_tree(
     import xarray as xr
 
     model, sampler, walkers = program.model, program.sampler, program.walkers
-    draws = min(chain.kept for chain in chains)
+    draws = min(len(chain.statistics[: chain.kept]) for chain in chains)
     posterior = {
         name: (node, _by_walker(np.stack([c.targets[i][:draws] for c in chains]), walkers))
         for i, (name, node) in enumerate(targets)
@@ -107,7 +154,11 @@ def as_tree(
     shared = stamp()
     for dataset in groups.values():
         dataset.attrs.update(shared)
-    tree = xr.DataTree(children={name: xr.DataTree(part) for name, part in groups.items()})
+    children = {name: xr.DataTree(part) for name, part in groups.items()}
+    if program.averages:
+        children["averages"] = _averages(program, chains)
+        children["averages"].attrs.update(shared)
+    tree = xr.DataTree(children=children)
     tree.attrs.update(
         shared
         | {

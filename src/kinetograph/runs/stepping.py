@@ -6,13 +6,18 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
+from ..graph.control.structure import LEAF, flatten
 from ..graph.errors import ShapeError
 from ..graph.precision import x64
+from ..kernels.moments import Moments
 from ..models.model import Model
+from ..observables.average import as_averages
+from ..observables.observable import as_observables
 from ..samplers.nuts import NUTS
 from ..samplers.sampler import Sampler
 from ..streams.draws import chain_key
 from .arguments import check_model, check_sampler, check_seed, check_whole
+from .averages import averaged_targets
 from .chains import Chain as Running
 from .chains import beginnings
 from .engine import build
@@ -31,35 +36,46 @@ class Rows(NamedTuple):
 
 
 class _Values(MutableMapping[str, Any]):
-    """Named arrays of a chain's state, which may be set."""
+    """Named arrays of a chain's state, or named tuples of arrays, which may be set."""
 
     def __init__(
         self, what: str, get: Callable[[], dict[str, Any]], put: Callable[[dict[str, Any]], None]
     ) -> None:
         self._what, self._get, self._put = what, get, put
 
-    def __getitem__(self, name: str) -> np.ndarray:
-        array = np.array(self._known(name))
-        array.setflags(write=False)  # a copy: what is written into it would be lost
-        return array
+    def __getitem__(self, name: str) -> Any:
+        def copied(value: Any) -> np.ndarray:
+            array = np.array(value)
+            array.setflags(write=False)  # what is written into it would be lost
+            return array
 
-    def _known(self, name: str) -> np.ndarray:
+        return jax.tree.map(copied, self._known(name))
+
+    def _known(self, name: str) -> Any:
         held = self._get()
         if name not in held:
             raise KeyError(
                 f"the sampler has no {self._what} {name!r}; it has: {', '.join(held) or 'none'}"
             )
-        return np.asarray(held[name])
+        return held[name]
 
     def __setitem__(self, name: str, value: Any) -> None:
-        old = self._known(name)
-        array = np.asarray(value)
+        known, paths, pattern = flatten(self._known(name), name)
+        values = [value]
+        if pattern != LEAF:
+            values, _, given = flatten(value)
+            if given != pattern:
+                raise TypeError(f"{self._what} {name!r} is {pattern}, got {given}")
+        new = map(self._fitted, paths, known, values)
+        self._put({**self._get(), name: pattern.fill(new)})
+
+    def _fitted(self, name: str, old: Any, value: Any) -> np.ndarray:
+        old, array = np.asarray(old), np.asarray(value)
         if not np.can_cast(array.dtype, old.dtype, "same_kind"):
             raise TypeError(f"{self._what} {name!r} is {old.dtype}, got {array.dtype}")
         if array.shape not in (old.shape, ()):
             raise ShapeError(f"{self._what} {name!r} has shape {old.shape}, got {array.shape}")
-        new = np.array(np.broadcast_to(array, old.shape).astype(old.dtype))
-        self._put({**self._get(), name: new})
+        return np.array(np.broadcast_to(array, old.shape).astype(old.dtype))
 
     def __delitem__(self, name: str) -> None:
         raise TypeError(f"a {self._what} cannot be removed")
@@ -71,7 +87,7 @@ class _Values(MutableMapping[str, Any]):
         return len(self._get())
 
     def __repr__(self) -> str:
-        return repr({name: np.asarray(value) for name, value in self._get().items()})
+        return repr({name: self[name] for name in self})
 
 
 class Chain:
@@ -165,6 +181,16 @@ class Chain:
         """How many transitions have been made, those of warm-up included."""
         return int(self.state.transition)
 
+    @property
+    def averages(self) -> dict[str, Moments]:
+        """The running averages, by name; each has `count`, `mean` and `variance`."""
+        return {name: Moments(*moments) for name, moments in self.state.averages.items()}
+
+    def reset_averages(self) -> None:
+        """Begin the averages anew with the next step."""
+        with x64():
+            self.state = self.state._replace(averages=self._program.running.start())
+
     def move(self, to: Any) -> None:
         """Put the chain elsewhere; slots and hyper-parameters stay as they are.
 
@@ -183,17 +209,24 @@ class Chain:
         (free,) = starting_points(program.model, program.sampler, to, keys, "chain.move")
         self.state = self.state._replace(position=self._found(free).position)
 
-    def step(self, n: int = 1) -> Rows:
+    def step(self, n: int = 1, *, keep: bool = True) -> Rows:
         """Make n transitions; gives what they gave.
+
+        Parameters
+        ----------
+        n
+            How many.
+        keep
+            False: no rows are kept, and any number of transitions takes the same memory.
 
         Returns
         -------
         Rows
             `posterior`, the targets, and `sample_stats`, what the sampler recorded: dictionaries of
-            arrays with n rows.
+            arrays with n rows, or none.
         """
         check_whole("chain.step", {"n": (n, 0)})
-        blocks = self._run(int(n))
+        blocks = self._run(int(n), keep)
         program = self._program
         names, nodes = program.model.target_names, program.targets
         posterior = {
@@ -207,7 +240,7 @@ class Chain:
         rows = np.concatenate([np.empty((0, width), program.dtype), *(b[1] for b in blocks)])
         return Rows(posterior, split_statistics(program.statistics, rows))
 
-    def _run(self, n: int) -> list[tuple[list[np.ndarray], np.ndarray]]:
+    def _run(self, n: int, keep: bool = False) -> list[tuple[list[np.ndarray], np.ndarray]]:
         found = []
         until = self.iteration + n
         self._program.check_schedules(self.iteration, until)
@@ -216,7 +249,8 @@ class Chain:
             with x64():
                 state, block = jax.device_get(self._engine.advance(self.state, self._data, plan))
             self._state = state
-            found.append(_rows(block))
+            if keep:
+                found.append(_rows(block))
         return found
 
     def __repr__(self) -> str:
@@ -262,6 +296,8 @@ def chain(
     index: int = 0,
     initial: Any = None,
     warmup: int = 0,
+    observables: Any = (),
+    averages: Any = (),
 ) -> Chain:
     """One chain of a sampler, to be stepped by hand.
 
@@ -271,8 +307,8 @@ def chain(
 
     Parameters
     ----------
-    model, sampler, seed, initial
-        As in `kg.mcmc`.
+    model, sampler, seed, initial, observables, averages
+        As in `kg.mcmc`. The averages are `chain.averages`.
     index
         Which chain of a run it is.
     warmup
@@ -306,10 +342,22 @@ def chain(
     >>> cold = chain.step(1000).posterior["x"][100:]
     >>> bool(hot.std() > 5 * cold.std())
     True
+
+    Averages, after a burn-in:
+
+    >>> chain = kg.chain(kg.model(x), Langevin(), seed=1, averages=[x, kg.observables.virial])
+    >>> rows = chain.step(1000)
+    >>> chain.reset_averages()
+    >>> rows = chain.step(50_000, keep=False)
+    >>> bool(abs(chain.averages["virial"].mean - 0.5 / (1 - 0.1 / 2)) < 0.1)
+    True
     """
     check_model(model, "chain")
     sampler = check_sampler(NUTS() if sampler is None else sampler, "chain")
     check_whole("chain", {"warmup": (warmup, 0), "index": (index, 0)})
     key = chain_key(check_seed(seed, "chain"), int(index))
     (start,) = starting_points(model, sampler, initial, [key], "chain")
-    return Chain(Program(model, sampler, model.targets), key, start, int(warmup))
+    wanted = as_averages(averages)
+    averaged_targets(model, wanted)
+    program = Program(model, sampler, model.targets, as_observables(observables), wanted)
+    return Chain(program, key, start, int(warmup))

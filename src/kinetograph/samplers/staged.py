@@ -11,7 +11,7 @@ import numpy as np
 
 from ..autograph.convert import convert
 from ..graph.array import Array
-from ..graph.control.structure import flatten
+from ..graph.control.structure import LEAF, Pattern, flatten
 from ..graph.elementwise import as_node, astype
 from ..graph.errors import ModelError, ShapeError
 from ..graph.lower import Trips
@@ -37,7 +37,8 @@ class StagedKernel:
     def __init__(self, sampler: Sampler, space: Space) -> None:
         self.sampler, self.space = sampler, space
         self.title = type(sampler).__name__
-        self._slots: dict[str, tuple[tuple[int, ...], np.dtype]] = {}
+        self._slots: dict[str, tuple[tuple[int, ...], np.dtype]] = {}  # each array of a slot
+        self._patterns: dict[str, Pattern] = {}  # what a slot is made of
         self._init = self._stage_init()
         self._step = self._stage_step()
         records = self._step.session.records
@@ -68,7 +69,7 @@ class StagedKernel:
         def body(session: Session) -> list[Node]:
             check_arguments(self.sampler, "init")
             slots = convert(self.sampler.init)(session.start)
-            nodes = self._checked_slots(slots, "init")
+            self._patterns, nodes = self._checked_slots(slots, "init")
             self._slots = {name: (n.shape, n.dtype) for name, n in nodes.items()}
             return list(nodes.values())
 
@@ -79,7 +80,8 @@ class StagedKernel:
             )
         return graph
 
-    def _checked_slots(self, slots: Any, method: str) -> dict[str, Node]:
+    def _checked_slots(self, slots: Any, method: str) -> tuple[dict[str, Pattern], dict[str, Node]]:
+        """What each slot is made of, and the arrays of all."""
         if slots is None:
             slots = {}
         if not isinstance(slots, Mapping):
@@ -87,27 +89,40 @@ class StagedKernel:
                 f"{self.title}.{method}: slots are a dictionary of arrays, got "
                 f"{type(slots).__name__}"
             )
-        nodes = {}
+        patterns, nodes = {}, {}
         for name, value in slots.items():
             if not isinstance(name, str) or not name.isidentifier() or name == "at":
                 raise TypeError(f"{self.title}.{method}: {name!r} cannot be the name of a slot")
-            if _holds_arrays(value):
+            arrays, paths = [value], [name]
+            if _is_named_tuple(value):
+                arrays, paths, patterns[name] = flatten(value, name)
+            elif _holds_arrays(value):
                 raise TypeError(
                     f"{self.title}.{method}: slot {name!r} is a {type(value).__name__}, and a slot "
-                    "is one array; give each of its arrays a name of its own (of a point: q, from "
-                    "which self.evaluate(q) makes it again)"
+                    "is one array, or a named tuple of arrays; give each of its arrays a name of "
+                    "its own (of a point: q, from which self.evaluate(q) makes it again)"
                 )
-            node = as_node(value, f"{self.title}.{method}, slot {name}")
-            kind = self.space.dtype if node.dtype.kind == "f" else node.dtype
-            nodes[name] = node if node.dtype == kind else astype(node, kind)
-        return nodes
+            else:
+                patterns[name] = LEAF
+            for path, array in zip(paths, arrays, strict=True):
+                node = as_node(array, f"{self.title}.{method}, slot {path}")
+                kind = self.space.dtype if node.dtype.kind == "f" else node.dtype
+                nodes[path] = node if node.dtype == kind else astype(node, kind)
+        return patterns, nodes
+
+    def _filled(self, arrays: Mapping[str, Any]) -> dict[str, Any]:
+        """The slots, of the arrays of all."""
+        rest = iter(arrays.values())
+        return {name: pattern.take(rest) for name, pattern in self._patterns.items()}
 
     def _stage_step(self) -> StepGraph:
         def body(session: Session) -> list[Node]:
-            slots = {
-                name: session.input(f"slot {name}", shape, dtype)
-                for name, (shape, dtype) in self._slots.items()
-            }
+            slots = self._filled(
+                {
+                    name: session.input(f"slot {name}", shape, dtype)
+                    for name, (shape, dtype) in self._slots.items()
+                }
+            )
             step = convert(self.sampler.step)
             check_arguments(self.sampler, "step", slots)
             found = step(session.start, **slots)
@@ -120,7 +135,7 @@ class StagedKernel:
 
     def _checked_step(self, found: Any) -> tuple[Point, list[Node]]:
         where = f"{self.title}.step"
-        names = ", ".join(self._slots)
+        names = ", ".join(self._patterns)
         if isinstance(found, Point):
             found = (found, {})
         if not (isinstance(found, tuple) and len(found) == 2 and isinstance(found[0], Point)):
@@ -135,15 +150,20 @@ class StagedKernel:
                 f"{where}: the new point is of positions of shape {np.shape(point.q)}; all "
                 f"{self.space.shape[0]} walkers are expected, {self.space.shape}"
             )
-        nodes = self._checked_slots(slots, "step")
-        for name in self._slots:
-            if name not in nodes:
+        patterns, nodes = self._checked_slots(slots, "step")
+        for name in self._patterns:
+            if name not in patterns:
                 raise ModelError(f"{where} forgets the slot {name!r}; return it with the point")
-        for name, node in nodes.items():
-            if name not in self._slots:
+        for name, pattern in patterns.items():
+            if name not in self._patterns:
                 raise ModelError(
                     f"{where} returns {name!r}, which is no slot: init gives {names or 'none'}"
                 )
+            if pattern != self._patterns[name]:
+                raise TypeError(
+                    f"{where}: slot {name!r} is {self._patterns[name]} from init, got {pattern}"
+                )
+        for name, node in nodes.items():
             shape, dtype = self._slots[name]
             if node.shape != shape:
                 raise ShapeError(
@@ -172,16 +192,18 @@ class StagedKernel:
         values = self._values(moment, position)
         given = {name: values[name] for name in self._init.inputs}
         found, _ = self._init.run(moment.target, given)
-        return dict(zip(self._slots, found, strict=True))
+        return self._filled(dict(zip(self._slots, found, strict=True)))
 
     def step(self, moment: Moment, state: State) -> tuple[State, Info]:
         """A transition."""
         values = self._values(moment, state.position)
-        values |= {f"slot {name}": value for name, value in state.slots.items()}
+        for name, slot in state.slots.items():
+            arrays, paths, _ = flatten(slot, name)
+            values |= {f"slot {path}": array for path, array in zip(paths, arrays, strict=True)}
         given = {name: values[name] for name in self._step.inputs}
         found, states = self._step.run(moment.target, given)
         position = Position(*found[:3])
-        slots = dict(zip(self._slots, found[3:], strict=True))
+        slots = self._filled(dict(zip(self._slots, found[3:], strict=True)))
         session = self._step.session
         trips = state.trips
         if session.trips in states:
@@ -206,6 +228,10 @@ def _said(found: Any) -> str:
     if isinstance(found, tuple) and not isinstance(found, Point):
         return f"a tuple of {', '.join(map(_said, found)) or 'nothing'}"
     return "an array" if isinstance(found, Array) else type(found).__name__
+
+
+def _is_named_tuple(value: Any) -> bool:
+    return isinstance(value, tuple) and hasattr(value, "_fields") and not isinstance(value, Point)
 
 
 def _holds_arrays(value: Any) -> bool:

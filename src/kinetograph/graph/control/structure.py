@@ -8,7 +8,7 @@ import dataclasses
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-__all__ = ["Pattern", "flatten"]
+__all__ = ["LEAF", "Pattern", "flatten"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -21,12 +21,13 @@ class Pattern:
 
     def fill(self, leaves: Iterable[Any]) -> Any:
         """The structure with these leaves."""
-        return self._fill(iter(leaves))
+        return self.take(iter(leaves))
 
-    def _fill(self, leaves: Iterator[Any]) -> Any:
+    def take(self, leaves: Iterator[Any]) -> Any:
+        """The structure with the next leaves."""
         if self.make is None:
             return next(leaves)
-        return self.make([part._fill(leaves) for part in self.parts])
+        return self.make([part.take(leaves) for part in self.parts])
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Pattern) and self.kind == other.kind and self.parts == other.parts
@@ -82,7 +83,7 @@ class Pattern:
         return f"{kind.__name__} of {', '.join(map(str, names)) or 'nothing'}"
 
 
-_LEAF = Pattern(None, "leaf")
+LEAF = Pattern(None, "leaf")
 
 
 def _steps(kind: Any, count: int) -> list[str]:
@@ -110,7 +111,7 @@ def flatten(
         if opened is None:
             leaves.append(value)
             paths.append(path)
-            return _LEAF
+            return LEAF
         kind, parts, make = opened
         steps = _steps(kind, len(parts))
         inner = tuple(visit(p, path + step) for p, step in zip(parts, steps, strict=True))

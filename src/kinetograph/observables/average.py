@@ -1,0 +1,54 @@
+"""What a running average is of: an observable, or a target of the model."""
+
+from typing import Any, NamedTuple
+
+from ..graph.array import Array
+from .observable import Observable, as_observables
+
+__all__ = ["Average", "as_averages", "covariance"]
+
+
+class Average(NamedTuple):
+    """A running mean and variance that is wanted, and whether with the covariance."""
+
+    quantity: Observable | Array
+    covariance: bool = False
+
+
+def covariance(quantity: Any) -> Average:
+    """The running covariance of a quantity, for `averages=` of `kg.mcmc` and `kg.chain`.
+
+    That of its elements along the last axis, beside their mean and variance.
+
+    Parameters
+    ----------
+    quantity
+        A target of the model, an observable, or a function of a `kg.observables.Step`, whose value
+        is no single number.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> x = kg.normal(0.0, [1.0, 2.0], shape=2, name="x")
+    >>> wanted = [kg.observables.covariance(x)]
+    >>> tree = kg.mcmc(kg.model(x), seed=1, averages=wanted, keep=False, progress=False)
+    >>> tree["averages/covariance/x"].shape
+    (4, 2, 2)
+    """
+    return Average(_quantity(quantity), True)
+
+
+def _quantity(given: Any) -> Any:
+    if isinstance(given, Array):
+        return given
+    if isinstance(given, Average):
+        return given.quantity
+    (found,) = as_observables([given], "averages")
+    return found
+
+
+def as_averages(given: Any) -> tuple[Average, ...]:
+    """Averages of a list of observables, functions and arrays."""
+    single = isinstance(given, (Average, Observable, Array, str)) or callable(given)
+    items = [given] if single else list(given)
+    return tuple(x if isinstance(x, Average) else Average(_quantity(x)) for x in items)

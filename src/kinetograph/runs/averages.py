@@ -1,0 +1,130 @@
+"""The running averages of a chain: moments of what its draws give, in constant memory.
+
+They are taken draw by draw from the rows of a block, after it, and go from block to block as part
+of the chain's state: so they do not depend on how it is cut into blocks.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from ..graph.array import Array
+from ..graph.errors import ModelError, ShapeError
+from ..graph.messages import describe, site_text
+from ..graph.node import Node
+from ..kernels.contract import Statistic
+from ..kernels.moments import Moments
+from ..models.model import Model
+from ..observables.average import Average
+
+__all__ = ["Averages", "averaged_targets"]
+
+
+def averaged_targets(model: Model, averages: Sequence[Average]) -> tuple[Node, ...]:
+    """The targets among what is averaged.
+
+    Raises
+    ------
+    ModelError
+        If an array is no target of the model.
+    """
+    nodes = [a.quantity.node for a in averages if isinstance(a.quantity, Array)]
+    for node in nodes:
+        if node not in model.targets:
+            raise ModelError(
+                f"averages: {describe(node)}{site_text(node)} is no target of the model, which "
+                f"are {', '.join(model.target_names)}; name it there, as in "
+                "kg.model(..., name=array)"
+            )
+    return tuple(n for n in model.targets if n in nodes)
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where the values of a quantity are: a target, or columns of the statistics."""
+
+    average: Average
+    node: Node | None
+    column: int
+    shape: tuple[int, ...]  # with that of the walkers
+    own: tuple[int, ...]  # without
+
+
+class Averages:
+    """The averages of a program, by name."""
+
+    def __init__(
+        self,
+        model: Model,
+        averages: Sequence[Average],
+        targets: Sequence[Node],
+        statistics: Sequence[Statistic],
+        walkers: tuple[int, ...],
+    ) -> None:
+        self.targets = tuple(targets)
+        self.sources: dict[str, Source] = {}
+        ends = np.cumsum([0, *(s.size for s in statistics)])
+        columns = {s.name: (s, int(end)) for s, end in zip(statistics, ends, strict=False)}
+        for average in averages:
+            quantity = average.quantity
+            if isinstance(quantity, Array):
+                name, node = model.name(quantity.node), quantity.node
+                source = Source(average, node, 0, (*walkers, *node.shape), node.shape)
+            else:
+                name = quantity.name
+                statistic, column = columns[name]
+                shape = statistic.shape
+                own = shape[1:] if walkers and shape[:1] == walkers else shape
+                source = Source(average, None, column, shape, own)
+            if name in self.sources:
+                raise ValueError(f"averages: {name!r} is given twice")
+            if average.covariance and not source.own:
+                raise ShapeError(
+                    f"averages: {name} is one number, whose covariance is its variance; give it "
+                    "without kg.observables.covariance"
+                )
+            self.sources[name] = source
+
+    def start(self) -> dict[str, Moments]:
+        """Of no draws."""
+        return {
+            name: Moments.start(np.empty(s.shape), covariance=s.average.covariance)
+            for name, s in self.sources.items()
+        }
+
+    def add(
+        self, averages: Mapping[str, Moments], count: Any, targets: Sequence[Any], statistics: Any
+    ) -> dict[str, Moments]:
+        """With the first `count` of the rows."""
+
+        def value(source: Source, row: Any) -> Any:
+            if source.node is not None:
+                return targets[self.targets.index(source.node)][row]
+            size = int(np.prod(source.shape, dtype=int))
+            return statistics[row, source.column : source.column + size].reshape(source.shape)
+
+        def with_row(row: Any, found: dict[str, Moments]) -> dict[str, Moments]:
+            return {
+                name: found[name].add(jnp.asarray(value(source, row), float))
+                for name, source in self.sources.items()
+            }
+
+        added: dict[str, Moments] = lax.fori_loop(0, count, with_row, dict(averages))
+        return added
+
+    def text(self) -> str:
+        """What they are, for telling programs apart."""
+
+        def place(source: Source) -> str:
+            if source.node is not None:
+                return f"target {self.targets.index(source.node)}"
+            return f"column {source.column}"
+
+        return "; ".join(
+            f"{name} {s.average.covariance} {s.shape} {place(s)}"
+            for name, s in self.sources.items()
+        )

@@ -54,6 +54,8 @@ with _paused():
     from .graph.saving.file import load_graph, save_graph
     from .kernels.moments import Moments
     from .models.factor import factor, log_density
+    from .models.jax_model import jax_model
+    from .models.minibatch import minibatch
     from .models.model import Model, model
     from .models.observe import observe
     from .models.variables import cholesky_variable, ordered_variable, simplex_variable, variable
@@ -141,6 +143,8 @@ __all__ = [
     "lift",
     "load_graph",
     "log_density",
+    "jax_model",
+    "minibatch",
     "model",
     "observables",
     "observe",

@@ -104,6 +104,10 @@ class Kernel(Protocol):
     def turns(self) -> Turns | None:
         """The transition in turns, where its length differs."""
 
+    @property
+    def moves_by_values(self) -> bool:
+        """Whether new positions depend on values of the potential, not on its gradient alone."""
+
     def init(self, moment: Moment, position: Position) -> Any:
         """The slots at a starting point."""
 

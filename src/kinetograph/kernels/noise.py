@@ -8,14 +8,17 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
 from ..streams.cipher import Words, threefry4x32
+from ..streams.discrete import integers
 from ..streams.draws import normals, uniforms
-from ..streams.source import once
+from ..streams.source import Source, event_source, once
 
 __all__ = ["BEFORE", "Noise"]
 
 _WORDS = np.uint32(0x776F7264)  # "word": apart from all that is drawn through a sub-key
+_ROWS = 0x726F7773  # "rows": the purpose of the rows of a batch
 BEFORE = np.uint32(0xFFFFFFFF)  # the event before the first transition
 
 
@@ -40,3 +43,38 @@ class Noise(NamedTuple):
         counter = (_WORDS, jnp.uint32(purpose), jnp.asarray(lane, jnp.uint32), event)
         a, b, c, d = threefry4x32(key, counter)
         return *once(a, b), *once(c, d)
+
+    def rows(self, count: int, size: int, replace: bool) -> Any:
+        """The numbers of `size` rows of `count`: each drawn alone, or a set of different ones."""
+        if replace:
+            return integers(self._bits(0, size), 0, count)
+        if size == count:
+            return jnp.arange(count)
+        if 2 * size <= count:
+            return self._distinct(count, size)
+        kept = jnp.ones(count, bool).at[self._distinct(count, count - size)].set(False)
+        return jnp.nonzero(kept, size=size)[0]
+
+    def _distinct(self, count: int, size: int) -> Any:
+        """A set of rows, in order, each as likely as any other: what is there already is redrawn.
+
+        The cost does not grow with the count.
+        """
+
+        def more(carry: tuple[Any, Any, Any]) -> Any:
+            return jnp.any(carry[1])
+
+        def draw(carry: tuple[Any, Any, Any]) -> tuple[Any, Any, Any]:
+            rows, wanting, attempt = carry
+            fresh = integers(self._bits(attempt, size), 0, count)
+            rows = jnp.sort(jnp.where(wanting, fresh, rows))
+            repeated = jnp.concatenate([jnp.zeros(1, bool), rows[1:] == rows[:-1]])
+            return rows, repeated, attempt + np.uint32(1)
+
+        blank = jnp.zeros(size, np.int64)
+        return lax.while_loop(more, draw, (blank, jnp.ones(size, bool), jnp.uint32(0)))[0]
+
+    def _bits(self, attempt: Any, size: int) -> Source:
+        key = (self.key[0], self.key[1], self.key[2], self.key[3])
+        event = (self.event, jnp.asarray(attempt, jnp.uint32))
+        return event_source(key, event, np.uint32(_ROWS), (size,), np.dtype(np.float64))

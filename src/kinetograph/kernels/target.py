@@ -6,8 +6,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..graph.errors import ModelError
 from ..graph.lower import Environment, Room, Scope, Trips
+from ..models.batch import Batch
 from ..models.density import Density
+from .noise import Noise
 
 __all__ = ["Position", "Target", "any_short"]
 
@@ -24,12 +27,22 @@ class Target(NamedTuple):
     """The log density of a model with data, on its free state.
 
     Points may have a leading axis of walkers. `trips` are what the model's loops have told so far,
-    to be handed on through a kernel's own loops; without loops they are empty.
+    to be handed on through a kernel's own loops; without loops they are empty. `rows` are those of
+    the data that are seen, with a `batch`; None: all.
     """
 
     density: Density
     data: Environment
     room: Room
+    batch: Batch | None = None
+    rows: Any = None
+
+    def of_transition(self, noise: Noise) -> "Target":
+        """What a transition sees of it: the same, or some of the rows."""
+        batch = self.batch
+        if batch is None:
+            return self
+        return self._replace(rows=noise.rows(batch.count, batch.size, batch.replace))
 
     def no_trips(self) -> tuple[Trips, ...]:
         """What is told before the first evaluation."""
@@ -39,12 +52,38 @@ class Target(NamedTuple):
         """Value and gradient at a point."""
 
         def one(q: Any) -> Any:
-            return self.density.value_and_gradient(q, self.data, self.room)
+            if self.rows is None:
+                return self.density.value_and_gradient(q, self.data, self.room)
+            assert self.batch is not None
+            found = self.batch.value_and_gradient(q, self.data, self.room, self.rows)
+            return *found, ()
 
         value, gradient, found = one(q) if jnp.ndim(q) == 1 else jax.vmap(one)(q)
         if jnp.ndim(q) > 1:
             found = [Trips(*(jnp.max(x, 0) for x in told)) for told in found]
         return Position(q, value, gradient), self.join(trips, found)
+
+    def evaluate_with_covariance(
+        self, q: Any, trips: tuple[Trips, ...], *, full: bool
+    ) -> tuple[Position, Any, tuple[Trips, ...]]:
+        """The same, with an estimate of the covariance of the gradient; 0 where all are seen."""
+        if self.rows is None:
+            position, trips = self.evaluate(q, trips)
+            shape = (*q.shape, q.shape[-1]) if full else q.shape
+            return position, jnp.zeros(shape, q.dtype), trips
+        batch = self.batch
+        assert batch is not None
+        if batch.size < 2:
+            raise ModelError(
+                "the covariance of a gradient cannot be told from one row; give kg.minibatch a "
+                "size of at least 2"
+            )
+
+        def one(q: Any) -> Any:
+            return batch.with_covariance(q, self.data, self.room, self.rows, full=full)
+
+        value, gradient, covariance = one(q) if jnp.ndim(q) == 1 else jax.vmap(one)(q)
+        return Position(q, value, gradient), covariance, trips
 
     def join(self, trips: tuple[Trips, ...], found: Any) -> tuple[Trips, ...]:
         """What was told before and what is told now, together."""
@@ -54,7 +93,12 @@ class Target(NamedTuple):
         """The log density alone; -inf where it is not a number."""
 
         def one(q: Any) -> Any:
-            value = self.density.log_density(q, self.data, scope=Scope(room=self.room))
+            scope = Scope(room=self.room)
+            if self.rows is None:
+                value = self.density.log_density(q, self.data, scope=scope)
+            else:
+                assert self.batch is not None
+                value = self.batch.log_density(q, self.data, self.rows, scope=scope)
             return jnp.where(jnp.isnan(value), -jnp.inf, value)
 
         return one(q) if jnp.ndim(q) == 1 else jax.vmap(one)(q)

@@ -18,6 +18,7 @@ from ..graph.node import Data, Node
 from ..graph.precision import x64
 from ..graph.saving.document import decode, encode
 from ..graph.serialise import graph_from_bytes, graph_to_bytes
+from .batch import Batch
 from .checks import check_component, check_lengths, check_names, check_nodes, check_target
 from .density import Density, Term, data_environment
 from .dims import collect_coords, dims_of
@@ -44,6 +45,8 @@ class Model:
         The names of all unknowns, in the order of the free state.
     free_size
         The length of the free state.
+    batch
+        What samplers see of it, where `kg.minibatch` made it; else None.
     """
 
     def __init__(
@@ -53,6 +56,7 @@ class Model:
         component: Component,
         coords: Mapping[str, Any],
         names: dict[Node, str] | None = None,
+        batch: tuple[Any, ...] | None = None,
     ) -> None:
         self._made_of = targets, tuple(factors), check_coords(coords)
         self.targets = tuple(targets)
@@ -79,6 +83,7 @@ class Model:
         self.coords = check_coords(collect_coords(self.data, check_coords(coords)))
         check_lengths(self)
         check_names(self)
+        self.batch = None if batch is None else Batch(self.density, *batch)
 
     @property
     def known_as(self) -> dict[int, str]:
@@ -305,11 +310,18 @@ class Model:
 
         return draw_model(self, collapse)
 
+    def seen_by(self, *batch: Any) -> "Model":
+        """This model, of which samplers see batches of rows: what a `Batch` is made of."""
+        targets, factors, coords = self._made_of
+        return Model(targets, factors, self.component, coords, self._node_names, batch)
+
     # Copies, and what is loaded elsewhere, have the names of this model and nodes of their own.
     def _content(self) -> Any:
         targets, factors, coords = self._made_of
         names = list(self._node_names.items())
-        return list(targets.items()), factors, vars(self.component), names, list(coords.items())
+        batch = None if self.batch is None else self.batch.settings
+        parts = vars(self.component), names, list(coords.items()), batch
+        return list(targets.items()), factors, *parts
 
     def __reduce__(self) -> Any:
         return _loaded, (graph_to_bytes(self._content(), "pickling a model"),)
@@ -323,9 +335,11 @@ class Model:
             for v in self.component.unknowns
         )
         observed = ", ".join(f"{self.name(n)} {n.shape}" for n in self.observed) or "nothing"
+        batch = self.batch
+        seen = "" if batch is None else f"; seen by {batch.size} of {batch.count} rows"
         return (
             f"<model of {len(self.names)} unknowns, {self.free_size} free numbers: {unknowns}; "
-            f"observed: {observed}; targets: {', '.join(self.target_names)}>"
+            f"observed: {observed}; targets: {', '.join(self.target_names)}{seen}>"
         )
 
 
@@ -334,8 +348,9 @@ def _loaded(data: bytes) -> Model:
 
 
 def _made(content: Any) -> Model:
-    targets, factors, component, names, coords = content
-    return Model(dict(targets), factors, Component(**component), dict(coords), dict(names))
+    targets, factors, component, names, coords, batch = content
+    made = dict(targets), factors, Component(**component), dict(coords), dict(names), batch
+    return Model(*made)
 
 
 def model(

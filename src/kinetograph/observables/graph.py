@@ -91,6 +91,7 @@ class ObservableGraph:
             for o, node in zip(observables, self.results, strict=True)
         )
         self._records = tuple(records)
+        self._density = next(s.name for s in records if s.name in ("lp", "batch_lp"))
         read = set(ancestors(self.results))
         self._kept = tuple(
             key
@@ -145,7 +146,7 @@ class ObservableGraph:
             part = statistics[place : place + record.size].reshape(record.shape)
             values["record", record.name] = part.astype(record.dtype)
             place += record.size
-        values["", "log_density"] = values["record", "lp"]
+        values["", "log_density"] = values["record", self._density]
         environment: Environment = {
             node: values[key] for key, node in self.inputs.items() if key in values
         }

@@ -3,10 +3,12 @@
 N is the number of free coordinates, p the momenta in coordinates in which the mass is 1.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from ..graph.functions import sum as sum_of
 from ..graph.mathematics import sqrt
+from .average import Average
 from .observable import Observable, Step, observable
 
 __all__ = [
@@ -73,6 +75,31 @@ inertia = _made("inertia", "p q", lambda step: _total(step.slots["p"] * step.q, 
 rejection = _made(
     "rejection", "1 - accepted", lambda step: 1.0 - step.recorded["accepted"].astype(step.q.dtype)
 )
+
+
+OF_POTENTIAL = (
+    potential,
+    total_energy,
+    virial,
+    temperature_config,
+    gradient_norm,
+    scaled_gradient,
+)
+
+
+def of_batch(given: Sequence[Any]) -> tuple[Any, ...]:
+    """Observables, or averages of some, where a step knows the potential by a batch of rows alone.
+
+    Those of the potential and its gradient are called `batch_potential` and so on.
+    """
+
+    def named(item: Any) -> Any:
+        if isinstance(item, Average):
+            return item._replace(quantity=named(item.quantity))
+        taken = isinstance(item, Observable) and item in OF_POTENTIAL
+        return item._replace(name=f"batch_{item.name}") if taken else item
+
+    return tuple(map(named, given))
 
 
 def is_named(given: Observable) -> bool:

@@ -104,7 +104,7 @@ def check_observables(given: Sequence[Observable], what: str) -> None:
     """Refuse observables of one name, and names that results use otherwise."""
     names = [item.name for item in given]
     for name in names:
-        if name in ("lp", "step_size", "chain", "draw"):
+        if name in ("lp", "batch_lp", "step_size", "chain", "draw"):
             raise ValueError(f"{what}: {name!r} is what results call something else")
     for name in names:
         if names.count(name) > 1:

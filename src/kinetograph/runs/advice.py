@@ -4,6 +4,7 @@ Each is a typed record, so that programs can match on its kind; `kg.mcmc` issues
 warnings of the class `SamplingWarning`.
 """
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +14,7 @@ from ..graph.errors import KinetographWarning
 from . import diagnostics
 from .summary import row_names
 
-__all__ = ["Advice", "SamplingWarning", "diagnose", "diagnose_averages"]
+__all__ = ["Advice", "SamplingWarning", "diagnose", "diagnose_averages", "warn_of_noise"]
 
 RHAT_LIMIT = 1.01  # Vehtari and others (2021), section 4.1
 ESS_PER_CHAIN = 100  # the same, section 4.2: below it the diagnostics themselves are unreliable
@@ -30,6 +31,18 @@ class Advice:
     kind: str  # "not_finite", "acceptance", "divergences", "tree_depth", "rhat" or "ess"
     count: int
     message: str
+
+
+def warn_of_noise(program: Any, doing: str, stacklevel: int) -> None:
+    """Refuse a sampler that compares values of an estimated potential, or warn where it may."""
+    if program.check_noise(doing):
+        name = type(program.sampler).__name__
+        warnings.warn(
+            f"{doing}: {name} compares values of a potential that a batch of rows only estimates: "
+            "what it samples is not the posterior, by an unknown amount",
+            SamplingWarning,
+            stacklevel=stacklevel + 1,
+        )
 
 
 def _names(posterior: Any, bad: dict[str, np.ndarray], badness: dict[str, np.ndarray]) -> str:
@@ -81,7 +94,8 @@ def diagnose(tree: Any) -> list[Advice]:
 
 def _not_finite(tree: Any) -> list[Advice]:
     """Draws at which the log density is no finite number: a step that blew up, say."""
-    density = tree["sample_stats"].dataset.get("lp") if "sample_stats" in tree else None
+    recorded = tree["sample_stats"].dataset if "sample_stats" in tree else {}
+    density = recorded.get("lp", recorded.get("batch_lp"))
     if density is None or density.values.size == 0 or np.isfinite(density.values).all():
         return []
     bad = ~np.isfinite(density.values)

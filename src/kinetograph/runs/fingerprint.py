@@ -242,6 +242,9 @@ def fingerprint(program: Program, batch: int | None) -> str | None:
             writer.term(term)
         for group in (model.component.unknowns, program.targets, model.arguments):
             writer.lines.append(",".join(map(writer.reference, group)))
+        if model.batch is not None:
+            rows, *others = model.batch.settings
+            writer.lines.append(f"batch {[writer.reference(node) for node in rows]} {others}")
         writer.around(program)
     except _Unknown:
         return None

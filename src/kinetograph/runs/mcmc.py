@@ -15,7 +15,7 @@ from ..observables.observable import as_observables
 from ..samplers.nuts import NUTS
 from ..samplers.sampler import Sampler
 from ..streams.draws import chain_key
-from .advice import SamplingWarning, diagnose, diagnose_averages
+from .advice import SamplingWarning, diagnose, diagnose_averages, warn_of_noise
 from .arguments import check_model, check_sampler, check_seed, check_whole
 from .averages import averaged_targets
 from .chains import Chain, Lengths, run_batch, run_threads, threads_available
@@ -164,6 +164,7 @@ def mcmc(
         raise ValueError("mcmc: keep=False keeps no draws; say by averages= what is to remain")
     program = Program(model, sampler, targets, extra, wanted)
     program.check_schedules(0, lengths.transitions)
+    warn_of_noise(program, "mcmc", stacklevel=2)
     accelerator = jax.default_backend() != "cpu"
     shown.say("compiling ...")
     engine = build(program, chains if accelerator else None)
@@ -198,6 +199,7 @@ def mcmc(
         "warmup": lengths.warmup,
         "thin": thin,
         **({} if sampler.walkers is None else {"walkers": int(sampler.walkers)}),
+        **({} if model.batch is None else {"batch_size": model.batch.size}),
         "gradients": sum(chain.gradients for chain in running),
         "trace_time": compiled.trace_seconds,
         "compile_time": compiled.compile_seconds,

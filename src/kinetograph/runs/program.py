@@ -25,6 +25,7 @@ from jax import lax
 
 from ..adaptation.schedule import Adaptation, Warmup
 from ..graph.control.subgraph import Looping, loops_in
+from ..graph.errors import ModelError
 from ..graph.lower import Scope, Trips
 from ..graph.node import Node, ancestors
 from ..graph.precision import x64
@@ -36,7 +37,7 @@ from ..models.density import data_environment
 from ..models.model import Model
 from ..observables.average import Average
 from ..observables.graph import ObservableGraph
-from ..observables.named import is_named
+from ..observables.named import is_named, of_batch
 from ..observables.observable import Observable, check_observables
 from ..samplers.sampler import Sampler
 from ..samplers.staged import StagedKernel
@@ -47,6 +48,7 @@ __all__ = ["ROWS", "Block", "ChainState", "Plan", "Program", "Where"]
 
 ROWS = 1000  # draws a block can hold at most,
 ELEMENTS = 2**20  # and numbers, so that its memory is bounded
+BATCH_LP = Statistic("batch_lp", float, "estimate of the log density from the batch of the step")
 STEP_SIZE = Statistic("step_size", float, "the step size of the transition")
 
 
@@ -113,6 +115,12 @@ class Program:
     observables: tuple[Observable, ...] = ()
     averages: tuple[Average, ...] = ()
 
+    def __post_init__(self) -> None:
+        if self.model.batch is not None:  # what a batch tells of the potential is called so
+            observables, averages = of_batch(self.observables), of_batch(self.averages)
+            object.__setattr__(self, "observables", observables)
+            object.__setattr__(self, "averages", averages)
+
     @property
     def dtype(self) -> np.dtype:
         """The type of the free state."""
@@ -147,6 +155,27 @@ class Program:
         kernel = self.kernel
         return Schedules(self.sampler, kernel.session) if isinstance(kernel, StagedKernel) else None
 
+    def check_noise(self, doing: str) -> bool:
+        """Whether the sampler compares values of a potential that has noise.
+
+        Raises
+        ------
+        ModelError
+            If it does, and nobody said that it may.
+        """
+        batch = self.model.batch
+        if batch is None or not self.kernel.moves_by_values:
+            return False
+        if not batch.allow_noisy:
+            raise ModelError(
+                f"{doing}: {type(self.sampler).__name__} compares values of the potential, as a "
+                f"Metropolis test does, but by {batch.size} of {batch.count} rows they are only "
+                "estimated, and what it samples would not be the posterior. Take a sampler that "
+                "uses the gradient alone (SGLD, BAOAB, SGNHT, CCAdL), or the model without "
+                "kg.minibatch; kg.minibatch(..., allow_noisy=True) lets it run all the same"
+            )
+        return True
+
     def check_schedules(self, first: int, until: int) -> None:
         """Refuse schedules that leave their range in these transitions."""
         if self.schedules is not None:
@@ -158,9 +187,17 @@ class Program:
         return Warmup(tuple(self.sampler.tune))
 
     @cached_property
+    def records(self) -> tuple[Statistic, ...]:
+        """The sampler's statistics; the log density that a batch tells has a name of its own."""
+        found = self.kernel.statistics
+        if self.model.batch is None:
+            return found
+        return tuple(BATCH_LP._replace(shape=s.shape) if s.name == "lp" else s for s in found)
+
+    @cached_property
     def observed(self) -> ObservableGraph | None:
         """The graph of the observables: of those that are recorded, then of others averaged."""
-        records = self.kernel.statistics
+        records = self.records
         known = {statistic.name for statistic in records}
         averaged = [a.quantity for a in self.averages if isinstance(a.quantity, Observable)]
         every = list(dict.fromkeys([*self.observables, *averaged]))
@@ -184,7 +221,7 @@ class Program:
         An observable with a name, such as `kinetic_energy`, is the sampler's statistic of it.
         """
         tuned = (STEP_SIZE,) if "step_size" in self.sampler.tune else ()
-        found = (*self.kernel.statistics, *tuned)
+        found = (*self.records, *tuned)
         return found if self.observed is None else (*found, *self.observed.statistics)
 
     @cached_property
@@ -228,7 +265,8 @@ class Program:
     def target(self, data: Sequence[Any]) -> Target:
         """The log density with data."""
         model = self.model
-        return Target(model.density, data_environment(model.arguments, data), model.room)
+        environment = data_environment(model.arguments, data)
+        return Target(model.density, environment, model.room, model.batch)
 
     def hyper(self) -> dict[str, np.ndarray]:
         """The hyper-parameters as they are set."""
@@ -325,7 +363,8 @@ class _Steps:
         self.target = program.target(data)
 
     def moment(self, chain: ChainState) -> Moment:
-        return Moment(chain.hyper, Noise(chain.key, chain.transition), self.target)
+        noise = Noise(chain.key, chain.transition)
+        return Moment(chain.hyper, noise, self.target.of_transition(noise))
 
     def start(self, chain: ChainState) -> _Loop:
         count = self.program.rows
@@ -405,7 +444,7 @@ class _Steps:
 
     def result(self, loop: _Loop) -> tuple[ChainState, Block]:
         targets, loops = tuple(self.program.targets), self.program.loops
-        density, data, room = self.target
+        density, data, room, *_ = self.target
 
         def record(q: Any, row: Any) -> Any:
             # Rows that hold no draw are computed, too, but no loop turns for them.

@@ -16,6 +16,7 @@ from ..observables.observable import as_observables
 from ..samplers.nuts import NUTS
 from ..samplers.sampler import Sampler
 from ..streams.draws import chain_key
+from .advice import warn_of_noise
 from .arguments import check_model, check_sampler, check_seed, check_whole
 from .averages import averaged_targets
 from .chains import Chain as Running
@@ -360,4 +361,5 @@ def chain(
     wanted = as_averages(averages)
     averaged_targets(model, wanted)
     program = Program(model, sampler, model.targets, as_observables(observables), wanted)
+    warn_of_noise(program, "chain", stacklevel=2)
     return Chain(program, key, start, int(warmup))

@@ -1,6 +1,7 @@
 """Samplers: one a file, with its equations and reference at the top."""
 
 from .baoab import BAOAB
+from .ccadl import CCAdL
 from .differential_evolution import DifferentialEvolution
 from .eqn import EQN
 from .ghmc import GHMC
@@ -25,6 +26,7 @@ from .walk import Walk
 
 __all__ = [
     "BAOAB",
+    "CCAdL",
     "DifferentialEvolution",
     "EQN",
     "GHMC",

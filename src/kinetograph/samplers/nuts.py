@@ -152,6 +152,8 @@ class _NutsKernel:
         Statistic("energy_error", float, "energy of the new position minus that of the start"),
     )
 
+    moves_by_values = True  # the weights of the leaves
+
     def __init__(self, max_depth: int) -> None:
         self.max_depth = max_depth
 

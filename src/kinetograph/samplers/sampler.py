@@ -45,6 +45,7 @@ class Sampler:
 
         self.evaluate(q)          the point at q: one gradient. A point that has been evaluated
                                   keeps what was found; a step need not evaluate it again
+        self.evaluate_with_covariance(q)   the same and, of mini-batches, the gradient's covariance
         self.potential(q)         the potential alone
         self.noise(name, like=q)  standard normal numbers; `self.noise.uniform(like=q, name="u")`
                                   and so on for all that `kg.RandomStreams` draws
@@ -180,6 +181,21 @@ class Sampler:
         """The point at q, or at the position of parts, with its potential and gradient."""
         point: Point = self._staging("evaluate").evaluate(q)
         return point
+
+    def evaluate_with_covariance(self, q: Any, *, full: bool = False) -> tuple[Point, Array]:
+        """The point at q, and the covariance of its gradient over batches, estimated without bias.
+
+        With a model of `kg.minibatch` that has n rows, B of them in a batch,
+
+            n^2 / B (1 - B / n) sum_i (s_i - mean) (s_i - mean)' / (B - 1)
+
+        of the gradients s_i of the batch's rows, without 1 - B / n where rows are drawn with
+        replacement; with any other model, whose gradient is exact, 0. The diagonal, of the shape of
+        q, or the full matrix. It counts as one gradient, as `evaluate` does.
+        """
+        found: tuple[Point, Array]
+        found = self._staging("evaluate_with_covariance").evaluate_with_covariance(q, bool(full))
+        return found
 
     def potential(self, q: Any) -> Array:
         """The potential at q; inf where the density is zero or not a number."""

@@ -26,16 +26,16 @@ from ..graph.source import here, site_of, written_at
 from ..kernels.contract import Space
 from ..kernels.elsewhere import Given, refuse_cells, refuse_effects, refuse_elsewhere
 from ..kernels.frozen import watched
-from ..kernels.target import Target
+from ..kernels.target import Position, Target
 from .noise import NamedNoise
 from .points import Point
 from .sampler import HERE, Sampler
 from .schedules import scheduled
 
-__all__ = ["Session", "StepGraph", "build"]
+__all__ = ["POTENTIAL", "Session", "StepGraph", "build", "evaluates"]
 
 ACCEPTANCE = "acceptance_rate"
-RESERVED = ("lp", "step_size", "chain", "draw")
+RESERVED = ("lp", "batch_lp", "step_size", "chain", "draw")
 
 
 class _Evaluating(threading.local):
@@ -55,13 +55,22 @@ def _target() -> Target:
     return target
 
 
-def _evaluate(q: Any) -> list[Any]:
-    target = _target()
-    position, found = target.evaluate(q, target.no_trips())
+def _results(position: Position, found: Any) -> list[Any]:
     told = [jnp.stack([jnp.asarray(x, np.int32) for x in trips]) for trips in found]
     value, gradient = position.log_density, position.gradient
     potential = jnp.where(jnp.isnan(value), jnp.inf, -value)
     return [potential, -gradient, *([jnp.stack(told)] if told else [])]
+
+
+def _evaluate(q: Any) -> list[Any]:
+    target = _target()
+    return _results(*target.evaluate(q, target.no_trips()))
+
+
+def _evaluate_with_covariance(q: Any, *, full: bool) -> list[Any]:
+    target = _target()
+    position, covariance, found = target.evaluate_with_covariance(q, target.no_trips(), full=full)
+    return [*_results(position, found), covariance]
 
 
 def _potential(q: Any) -> Any:
@@ -69,7 +78,13 @@ def _potential(q: Any) -> Any:
 
 
 EVALUATE = Operation("evaluate", _evaluate)
+WITH_COVARIANCE = Operation("evaluate_with_covariance", _evaluate_with_covariance)
 POTENTIAL = Operation("potential", _potential)
+
+
+def evaluates(node: Node) -> bool:
+    """Whether a node makes a point: its results are a potential, a gradient and more."""
+    return isinstance(node, Bundle) and node.operation in (EVALUATE, WITH_COVARIANCE)
 
 
 class _Cell(Cell):
@@ -148,10 +163,30 @@ class Session:
 
     def evaluate(self, q: Any) -> Point:
         """The point at q."""
-        scaled, scale = self._position(q, "evaluate"), self._scale
-        free = scaled if scale is None else scaled * scale
-        shape, dtype = scaled.shape, self.space.dtype
-        bundle = Bundle(EVALUATE, (free.node,))
+        scaled, free = self._coordinates(q, "evaluate")
+        return self._evaluated(scaled, free, Bundle(EVALUATE, (free.node,)))
+
+    def evaluate_with_covariance(self, q: Any, full: bool) -> tuple[Point, Array]:
+        """The point at q, and the covariance of the gradient."""
+        scaled, free = self._coordinates(q, "evaluate_with_covariance")
+        bundle = Bundle(WITH_COVARIANCE, (free.node,), {"full": full})
+        shape, scale = scaled.shape, self._scale
+        place = 3 if self.space.loops else 2
+        sizes = (*shape, shape[-1]) if full else shape
+        covariance = Array(bundle.part(place, sizes, self.space.dtype))
+        if scale is not None:
+            both = scale.reshape((-1, 1)) if full and scale.ndim else scale
+            covariance = covariance * scale * both
+        return self._evaluated(scaled, free, bundle), covariance
+
+    def _coordinates(self, q: Any, what: str) -> tuple[Array, Array]:
+        """A position in the coordinates of the step, and in the model's own."""
+        scaled, scale = self._position(q, what), self._scale
+        return scaled, scaled if scale is None else scaled * scale
+
+    def _evaluated(self, scaled: Array, free: Array, bundle: Bundle) -> Point:
+        """The point there, of an operation that evaluates it."""
+        shape, dtype, scale = scaled.shape, self.space.dtype, self._scale
         potential = Array(bundle.part(0, shape[:-1], dtype))
         gradient = Array(bundle.part(1, shape, dtype))
         walkers = int(np.prod(shape[:-1], dtype=int))
@@ -168,8 +203,7 @@ class Session:
 
     def potential(self, q: Any) -> Array:
         """The potential alone."""
-        scaled, scale = self._position(q, "potential"), self._scale
-        free = scaled if scale is None else scaled * scale
+        _, free = self._coordinates(q, "potential")
         return Array(Apply(POTENTIAL, (free.node,), free.shape[:-1], self.space.dtype))
 
     def _add(self, cell: Cell, amount: Any) -> None:

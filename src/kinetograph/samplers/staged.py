@@ -4,6 +4,7 @@ The graphs of `init` and `step` are made once for a space.
 """
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 import jax.numpy as jnp
@@ -19,6 +20,7 @@ from ..graph.messages import describe, site_text
 from ..graph.node import Node
 from ..kernels.contract import Info, Moment, Space, State, Statistic
 from ..kernels.target import Position
+from .adjusted import moves_by_values
 from .arguments import check_arguments
 from .points import Point
 from .sampler import Sampler
@@ -64,6 +66,11 @@ class StagedKernel:
     def session(self) -> Session:
         """In which the graph of `step` was made."""
         return self._step.session
+
+    @cached_property
+    def moves_by_values(self) -> bool:
+        """Whether new positions depend on values of the potential, not on its gradient alone."""
+        return moves_by_values(self._step, list(self._slots))
 
     def _stage_init(self) -> StepGraph:
         def body(session: Session) -> list[Node]:

@@ -1,0 +1,122 @@
+"""The log density of a model as a batch of the rows of its data tells it.
+
+With n rows of data, of which the batch has B, and terms that each belong to a row,
+
+    log p~(u) = log p(u) of all else + n / B * sum over the batch of log p(row i | u)
+
+has the mean log p(u), the full log density, over batches that are drawn with equal chances. So has
+its gradient, whose covariance over batches is, with the gradients s_i of the rows,
+
+    S = n^2 / B * (1 - B / n) * V,    V = sum_i (s_i - mean) (s_i - mean)' / (n - 1),
+
+without the factor 1 - B / n where rows are drawn with replacement (and then with n for n - 1). V
+over the rows of the batch, with B - 1, estimates it without bias.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from ..distributions.family import Variable
+from ..graph.lower import Environment, Room
+from ..graph.node import Data, ancestors
+from .density import Density, Term
+
+__all__ = ["Batch", "RowsTerm"]
+
+
+class RowsTerm(Term):
+    """A term of the log density with an element for each row, of whatever rows there are."""
+
+    def __init__(self, term: Term, scale: float) -> None:
+        self.node, self.forms, self.small = term.node, term.forms, term.small
+        self.compressed = None  # into which all rows have entered
+        self.scale = scale
+
+    def value(self, environment: Environment) -> Any:
+        """The sum over the rows, times the scale."""
+        return self.scale * jnp.sum(self.elements(environment))
+
+
+class Batch:
+    """How many rows of which data a transition sees, and what it then computes.
+
+    Attributes
+    ----------
+    rows
+        The data that are given by rows.
+    count, size
+        How many rows there are, and how many a batch has.
+    terms
+        The terms of the log density that belong to rows.
+    """
+
+    def __init__(
+        self,
+        density: Density,
+        rows: Sequence[Data],
+        size: int,
+        replace: bool,
+        allow_noisy: bool,
+    ) -> None:
+        self.rows = tuple(rows)
+        self.count, self.size = self.rows[0].shape[0], size
+        self.replace, self.allow_noisy = replace, allow_noisy
+        of_rows = set(self.rows)
+        self.terms = tuple(t for t in density.terms if of_rows & set(ancestors(t.plain_needs())))
+        rest = [term for term in density.terms if term not in self.terms]
+        scaled = [RowsTerm(term, self.count / size) for term in self.terms]
+        unknowns = density.unknowns
+        self._estimate = Density(unknowns, [*rest, *scaled])
+        self._rest = Density(unknowns, rest)
+        self._each = Density(unknowns, [RowsTerm(term, 1.0) for term in self.terms])
+
+    @property
+    def settings(self) -> tuple[Any, ...]:
+        """What it is made of, beside the density."""
+        return self.rows, self.size, self.replace, self.allow_noisy
+
+    @property
+    def of_unknowns(self) -> tuple[Term, ...]:
+        """Terms that belong to rows, and yet are the prior of an unknown."""
+        return tuple(term for term in self.terms if isinstance(term.target, Variable))
+
+    def taken(self, data: Environment, rows: Any) -> Environment:
+        """The data of which only these rows are left."""
+        held = {node: data.get(node, node.value) for node in self.rows}
+        return {**data, **{node: jnp.asarray(held[node])[rows] for node in self.rows}}
+
+    def log_density(self, free: Any, data: Environment, rows: Any, **options: Any) -> Any:
+        """The estimate of the log density by these rows."""
+        return self._estimate.log_density(free, self.taken(data, rows), **options)
+
+    def value_and_gradient(
+        self, free: Any, data: Environment, room: Room, rows: Any
+    ) -> tuple[Any, Any]:
+        """The estimate and its gradient."""
+        data = self.taken(data, rows)
+        value, gradient, _ = self._estimate.value_and_gradient(free, data, room)
+        return value, gradient
+
+    def with_covariance(
+        self, free: Any, data: Environment, room: Room, rows: Any, *, full: bool
+    ) -> tuple[Any, Any, Any]:
+        """The estimate, its gradient, and the estimate of the covariance of the latter.
+
+        The diagonal, (N,), or the full matrix, (N, N).
+        """
+
+        def one(row: Any) -> tuple[Any, Any]:
+            alone = self.taken(data, row[None])
+            return self._each.value_and_gradient(free, alone, room, adjusted=False)[:2]
+
+        value, gradient, _ = self._rest.value_and_gradient(free, data, room)
+        values, slopes = jax.vmap(one)(rows)
+        size, scale = self.size, self.count / self.size
+        apart = slopes - jnp.mean(slopes, 0)
+        factor = scale * (self.count if self.replace else self.count - size) / (size - 1)
+        spread = apart.T @ apart if full else jnp.sum(apart * apart, 0)
+        value, gradient = value + scale * jnp.sum(values), gradient + scale * jnp.sum(slopes, 0)
+        return value, gradient, factor * spread

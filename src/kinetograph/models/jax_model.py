@@ -1,0 +1,135 @@
+"""`kg.jax_model`: a model of plain JAX functions, without a graph to be written."""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..graph.array import Array
+from ..graph.errors import ModelError
+from ..graph.inputs import data
+from ..graph.lift import lift
+from ..graph.source import written_at
+from .model import Model, model
+from .variables import variable
+
+__all__ = ["jax_model"]
+
+
+def jax_model(
+    log_density: Callable[[Any], Any],
+    like: Any,
+    *,
+    log_likelihood: Callable[..., Any] | None = None,
+    rows: Any = (),
+) -> Model:
+    """A model whose log density is a JAX function of parameters that take any real value.
+
+        log p(x) = log_density(x) + sum_i log_likelihood(x, row i)
+
+    For a network, a simulator, or a potential that exists: `log_density` is minus the potential.
+    The model is one like any other, for `kg.mcmc`, `kg.chain`, `kg.opt` and `kg.minibatch`.
+
+    Parameters
+    ----------
+    log_density
+        Takes the parameters; gives one number. With a likelihood by rows it is the log prior.
+    like
+        What the parameters look like: an array, or any structure of arrays that JAX knows as a
+        pytree. Only shapes and names are looked at: a dictionary's keys are the names of the
+        unknowns, inner ones joined by underscores, and an array alone is called `q`.
+    log_likelihood
+        Takes the parameters and one row of each array in `rows`; gives one number.
+    rows
+        The data: an array, or several, of as many rows.
+
+    Returns
+    -------
+    Model
+        Its unknowns are in the order of `jax.tree.leaves(like)`: a chain is started from parameters
+        by `initial=dict(zip(model.names, jax.tree.leaves(parameters)))`.
+
+    Raises
+    ------
+    TypeError
+        If a function cannot be called, or parameters are no real numbers.
+    ModelError
+        If there are no parameters, or a function does not give one number.
+    ShapeError
+        If a function does not accept the parameters, or the data have different numbers of rows.
+
+    Examples
+    --------
+    >>> import jax.numpy as jnp, kinetograph as kg
+    >>> def log_density(x):
+    ...     return -((x["a"] - 1.0) ** 2) - jnp.sum((x["b"] - x["a"]) ** 2)
+    >>> model = kg.jax_model(log_density, {"a": 0.0, "b": jnp.zeros(2)})
+    >>> model.names, model.free_size
+    (('a', 'b'), 3)
+    >>> tree = kg.mcmc(model, seed=1, progress=False)
+    >>> bool(abs(tree["posterior"]["b"].mean() - 1.0) < 0.2)
+    True
+    """
+    for role, function in (("log_density", log_density), ("log_likelihood", log_likelihood)):
+        if function is not None and not callable(function):
+            raise TypeError(f"jax_model: {role} must be a JAX function, got {function!r:.60}")
+    leaves, structure = jax.tree_util.tree_flatten_with_path(like)
+    if not leaves:
+        raise ModelError("jax_model: `like` holds no arrays, so that there is nothing to sample")
+    unknowns = [_unknown(path, leaf) for path, leaf in leaves]
+    parameters = jax.tree.unflatten(structure, unknowns)
+    factors = [_term("log_density", log_density, lambda function: function, (parameters,), ())]
+    arrays = [rows] if hasattr(rows, "shape") else list(rows)
+    if bool(arrays) != (log_likelihood is not None):
+        raise ModelError(
+            "jax_model: a log_likelihood and the rows it is a function of are given together"
+        )
+    if log_likelihood is not None:
+        known = [x if isinstance(x, Array) else data(x, f"rows_{i}") for i, x in enumerate(arrays)]
+        lengths = {x.shape[:1] for x in known}
+        if len(lengths) != 1 or () in lengths:
+            shapes = ", ".join(str(x.shape) for x in known)
+            raise ModelError(f"jax_model: rows: arrays of as many rows are expected, got {shapes}")
+
+        def by_row(function: Callable[..., Any]) -> Callable[..., Any]:
+            return jax.vmap(function, (None, *(0 for _ in known)))
+
+        factors.append(
+            _term("log_likelihood", log_likelihood, by_row, (parameters, *known), *lengths)
+        )
+    return model(*unknowns, factors=factors)
+
+
+def _unknown(path: Any, leaf: Any) -> Array:
+    name = jax.tree_util.keystr(path, simple=True, separator="_") or "q"
+    kind = np.dtype(getattr(leaf, "dtype", None) or np.asarray(leaf).dtype)
+    if kind.kind not in "iuf":
+        raise TypeError(f"jax_model: {name} must be real numbers, got {kind}")
+    return variable(shape=np.shape(leaf), name=name)
+
+
+def _term(
+    role: str,
+    function: Callable[..., Any],
+    over: Callable[[Any], Any],
+    arguments: tuple[Any, ...],
+    shape: tuple[int, ...],
+) -> Array:
+    """The function as a term, one number each: `over` maps it over the rows."""
+    name = getattr(function, "__name__", role)
+
+    def number(*given: Any) -> Any:
+        value = jnp.asarray(function(*given))
+        return value if jnp.issubdtype(value.dtype, jnp.floating) else value.astype(float)
+
+    number.__name__ = name
+    found = lift(over(number))(*arguments)
+    if not isinstance(found, Array) or found.shape != shape:
+        got = found.shape[len(shape) :] if isinstance(found, Array) else type(found).__name__
+        raise ModelError(
+            f"jax_model: {role}, {name}{written_at(function)}, must give one number, got an array "
+            f"of shape {got}"
+        )
+    return found

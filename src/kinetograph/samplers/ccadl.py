@@ -1,0 +1,111 @@
+"""CCAdL: the covariance-controlled adaptive Langevin thermostat, for noise that varies.
+
+    dq = p dt;  dp = -grad U~ dt - h beta / 2 S(q) p dt - xi p dt + sqrt(2 A / beta) dW
+    d xi = (p p - N / beta) / mu dt
+
+where the gradient of U~ has noise of covariance S(q), by the splitting
+C/2 B/2 A/2 D/2 O D/2 A/2 B/2 C/2 with
+
+    C(t)   p <- exp(-t h beta / 2 S) p
+    D(t)   xi <- xi + t (p p - N / beta) / mu
+    O(t)   p <- exp(-xi t) p + sqrt(A / beta (1 - exp(-2 xi t)) / xi) R
+
+and S estimated from the gradients of the rows of each mini-batch,
+S_t = (1 - kappa_t) S_t-1 + kappa_t S^, kappa_t = 1 / t or constant.
+
+Samples  a density that tends to exp(-beta U) with h -> 0, whatever the noise of the gradient, as
+         far as S is known
+Order    2 with the exact gradient, 1 in the noise
+Cost     one gradient a step, row by row
+Source   X. Shang, Z. Zhu, B. Leimkuhler, A. J. Storkey, Covariance-controlled adaptive Langevin
+         thermostat for large-scale Bayesian sampling, NIPS 2015.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ..graph.functions import sum as sum_of
+from ..graph.functions import where
+from ..graph.mathematics import exp, expm1, sqrt
+from .hyper import hyper
+from .sampler import Point, Sampler
+
+__all__ = ["CCAdL"]
+
+
+class CCAdL(Sampler):
+    """Langevin dynamics with a thermostat, and friction against the noise that is known.
+
+    The noise of a mini-batch's gradient heats: friction of h beta / 2 times its covariance takes
+    that away where it arises, and the thermostat what is left.
+
+    Parameters
+    ----------
+    step_size
+        h.
+    friction
+        A, of the noise that is added.
+    thermal_mass
+        mu, the inertia of the thermostat; None: the number of free coordinates.
+    forgetting
+        kappa, the weight of the newest estimate of the covariance, from 0 to 1; None: 1 / t at step
+        t, the mean of all so far. Where the noise depends on where the chain is, it must forget.
+    covariance
+        "diagonal", or "full": a matrix, with an eigenvalue decomposition a step.
+    inverse_temperature
+        beta.
+
+    Examples
+    --------
+    >>> import numpy as np, kinetograph as kg
+    >>> y = kg.data(np.random.default_rng(1).normal(size=1000), "y")
+    >>> mu = kg.normal(0.0, 10.0, name="mu")
+    >>> likelihood = kg.observe(y, kg.student(5, mu, 1.0))
+    >>> noisy = kg.minibatch(kg.model(mu), 20)
+    >>> chain = kg.chain(noisy, kg.samplers.CCAdL(step_size=0.005), seed=1)
+    >>> chain.step(100).sample_stats["thermostat"].shape
+    (100,)
+
+    Source: X. Shang and others, NIPS 2015.
+    """
+
+    step_size = hyper(0.01, positive=True)
+    friction = hyper(1.0, positive=True)
+    thermal_mass = hyper(None, positive=True)
+    forgetting = hyper(None, above=0, upper=1)
+    covariance = hyper("diagonal", choices=("diagonal", "full"))
+    inverse_temperature = hyper(1.0, positive=True)
+
+    def init(self, at: Point) -> dict[str, Any]:
+        """Momenta at the temperature, a thermostat at the friction, and no noise known."""
+        p = self.noise("momentum", like=at.q) / sqrt(self.inverse_temperature)
+        shape = at.q.shape * (2 if self.covariance == "full" else 1)
+        return {"p": p, "xi": 1.0 * self.friction, "noise": np.zeros(shape)}
+
+    def controlled(self, p: Any, noise: Any) -> Any:
+        """The momenta after the friction against the noise of half a step."""
+        rate = 0.25 * self.step_size**2 * self.inverse_temperature
+        if self.covariance == "diagonal":
+            return exp(-rate * noise) * p
+        size, axes = np.linalg.eigh(noise)
+        return axes @ (exp(-rate * size) * (axes.T @ p))
+
+    def step(self, at: Point, p: Any, xi: Any, noise: Any) -> Any:
+        """One step."""
+        h, beta, size = self.step_size, self.inverse_temperature, at.q.size
+        mass = size if self.thermal_mass is None else self.thermal_mass
+        p = self.controlled(p, noise) - 0.5 * h * at.gradient
+        q = at.q + 0.5 * h * p
+        xi = xi + 0.5 * h * (sum_of(p * p) - size / beta) / mass
+        spread = where(xi == 0, 2 * h, -expm1(-2 * xi * h) / where(xi == 0, 1.0, xi))
+        p = exp(-xi * h) * p + sqrt(self.friction / beta * spread) * self.noise("O", like=p)
+        xi = xi + 0.5 * h * (sum_of(p * p) - size / beta) / mass
+        self.record("thermostat", xi)
+        full = self.covariance == "full"
+        at, newest = self.evaluate_with_covariance(q + 0.5 * h * p, full=full)
+        weight = 1.0 / (1.0 + self.iteration) if self.forgetting is None else self.forgetting
+        noise = noise + weight * (newest - noise)
+        p = self.controlled(p - 0.5 * h * at.gradient, noise)
+        self.record("kinetic_energy", 0.5 * sum_of(p * p))
+        return at, {"p": p, "xi": xi, "noise": noise}

@@ -1,0 +1,186 @@
+"""Batches of rows: over all batches there are, mean and covariance are those of all rows."""
+
+import copy
+import itertools
+import pickle
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import kinetograph as kg
+from kinetograph.graph.precision import x64
+from kinetograph.models.density import data_environment
+
+ROWS = 6
+RANDOM = np.random.default_rng(3)
+X, Y = RANDOM.normal(size=(ROWS, 2)), RANDOM.normal(size=ROWS)
+COUNTS, GROUP = RANDOM.poisson(3.0, size=ROWS), np.array([0, 1, 1, 0, 1, 0])
+
+
+def regression() -> kg.Model:
+    """With all that may stand beside rows: groups, literal arrays, other factors, other data."""
+    named = {"x": X, "y": Y, "c": COUNTS, "g": GROUP}
+    x, y, counts, group = (kg.data(value, name) for name, value in named.items())
+    w = kg.normal(0.0, 1.0, shape=2, name="w")
+    level = kg.normal(kg.data([0.5, 1.5], "centre"), 2.0, name="level")
+    sd = kg.half_normal(1.0, name="sd")
+    kg.observe(y, kg.normal(x @ w + 0.3 * Y, sd))
+    kg.observe(counts, kg.poisson(kg.exp(level[group])))
+    kg.factor(-0.1 * (y - w[0]) ** 2)
+    kg.factor(-0.1 * kg.sum(w) ** 2)
+    return kg.model(w, level, sd)
+
+
+def over_batches(size: int, replace: bool = False):
+    """Values, gradients and covariances for all batches, and value and gradient of all rows.
+
+    The covariances are full matrices, with replacement their diagonals.
+    """
+    model = kg.minibatch(regression(), size, replace=replace)
+    free = np.array([0.3, -0.2, 0.4, 1.1, -0.5])
+    many = itertools.product if replace else itertools.combinations
+    options = {"repeat": size} if replace else {"r": size}
+    batches = np.array(list(many(range(ROWS), **options)))
+    with x64():
+        data = data_environment(model.arguments, model.argument_values)
+
+        def one(rows):
+            plain = model.batch.value_and_gradient(free, data, model.room, rows)
+            more = model.batch.with_covariance(free, data, model.room, rows, full=not replace)
+            return *plain, *more
+
+        found = [np.asarray(v) for v in jax.jit(lambda rows: jax.lax.map(one, rows))(batches)]
+    return found, (model.log_prob(free), model.gradient(free))
+
+
+@pytest.mark.parametrize("replace", [False, True])
+def test_over_all_batches(replace):
+    """As in NumPy: mean and covariance of the gradient over each batch that may be drawn."""
+    (value, gradient, again, twice, spread), exact = over_batches(3, replace)
+    np.testing.assert_allclose(value.mean(), exact[0], rtol=1e-10)
+    np.testing.assert_allclose(gradient.mean(0), exact[1], rtol=1e-10)
+    np.testing.assert_allclose(again, value, rtol=1e-10)
+    np.testing.assert_allclose(twice, gradient, rtol=1e-10)
+    covariance = np.cov(gradient.T, ddof=0)
+    expected = np.diag(covariance) if replace else covariance
+    np.testing.assert_allclose(spread.mean(0), expected, rtol=1e-8, atol=1e-10)
+
+
+def test_everything_else_sees_all_rows():
+    model = regression()
+    noisy = kg.minibatch(model, 2)
+    free = np.linspace(-1, 1, 5)
+    np.testing.assert_array_equal(noisy.log_prob(free), model.log_prob(free))
+    assert noisy.names == model.names
+    assert noisy.data == model.data
+    assert {model.name(n) for n in noisy.batch.rows if not n.literal} == {"x", "y", "c", "g"}
+    assert len(noisy.batch.terms) == 3
+    assert "seen by 2 of 6 rows" in repr(noisy)
+    assert "seen by" not in repr(model)
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))])
+def test_copies_keep_the_batch(copied):
+    batch = copied(kg.minibatch(regression(), 4, replace=True, allow_noisy=True)).batch
+    assert (batch.count, batch.size, batch.replace, batch.allow_noisy) == (6, 4, True, True)
+
+
+def line(mean, y=Y):
+    w = kg.normal(0.0, 1.0, name="w")
+    kg.observe(kg.data(y, "y"), kg.normal(mean(w), 1.0))
+    return kg.model(w)
+
+
+@pytest.mark.parametrize(
+    ("model", "rows", "expected"),
+    [
+        # What a row adds depends on other rows.
+        (lambda: line(lambda w: w * (kg.data(X[:, 0]) - kg.mean(kg.data(Y)))), None, "mixes rows"),
+        (lambda: line(lambda w: w * kg.cumsum(kg.data(Y))), None, "mixes rows: row"),
+        # A shape that is written down.
+        (
+            lambda: line(lambda w: w * kg.sum(kg.data(X).reshape(12).reshape(6, 2), axis=1)),
+            None,
+            r"reshape.*cannot be computed where only 2 of 6 rows are there",
+        ),
+        # An array that has rows, and is not among them.
+        (lambda: line(lambda w: w * kg.data(X[:, 0], "x")), ["y"], "cannot be computed"),
+        # A term that is summed up.
+        (lambda: kg.jax_model(lambda q: -0.5 * q**2, 0.0), None, "no term of the log density"),
+    ],
+)
+def test_what_cannot_be_taken_by_rows(model, rows, expected):
+    with pytest.raises(kg.ModelError, match=expected):
+        kg.minibatch(model(), 2, rows=rows)
+
+
+def test_a_sum_is_no_row():
+    w, y = kg.normal(0.0, 1.0, name="w"), kg.data(Y, "y")
+    kg.factor(-kg.sum((y - w) ** 2))
+    with pytest.raises(kg.ModelError, match="must have an element for each row"):
+        kg.minibatch(kg.model(w), 2, rows=[y])
+
+
+def test_unknowns_take_part_in_every_step():
+    y = kg.data(Y, "y")
+    z = kg.normal(0.0, 1.0, shape=ROWS, name="z")
+    kg.observe(y, kg.normal(z, 1.0))
+    with pytest.raises(kg.ModelError, match="cannot be computed where only 2 of 6 rows"):
+        kg.minibatch(kg.model(z), 2)
+    u = kg.normal(y, 1.0, name="u")
+    with pytest.raises(kg.ModelError, match=r"the prior of u.* takes part in every step"):
+        kg.minibatch(kg.model(u), 2, rows=["y"])
+
+
+def test_loops_are_refused():
+    y, w = kg.data(Y, "y"), kg.normal(0.0, 1.0, name="w")
+    _, total = kg.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, x + w), (0, 0.0 * w))
+    kg.observe(y, kg.normal(total, 1.0))
+    with pytest.raises(kg.ModelError, match="has a while loop"):
+        kg.minibatch(kg.model(w), 2)
+
+
+def test_which_rows_there_are():
+    w = kg.normal(0.0, 1.0, name="w")
+    y, other, one = kg.data(Y, "y"), kg.data(Y[:3], "other"), kg.data(1.0, "one")
+    kg.observe(y, kg.normal(w * one, 1.0))
+    kg.observe(other, kg.normal(w, 1.0))
+    model = kg.model(w)
+    with pytest.raises(kg.ModelError, match="there are data of 3, 6 rows; say by rows="):
+        kg.minibatch(model, 2)
+    assert kg.minibatch(model, 2, rows=other).batch.count == 3
+    assert kg.minibatch(model, 2, rows="y").batch.count == 6
+    for rows, expected in (
+        (["z"], "'z' is no data array of the model; it has: .*y"),
+        ([w], "w is no data array"),
+        ([one], "one is one number"),
+        ([y, other], r"one number of rows are expected, got y \(6,\), other \(3,\)"),
+        ([], "got nothing"),
+    ):
+        with pytest.raises(kg.ModelError, match=expected):
+            kg.minibatch(model, 2, rows=rows)
+
+
+@pytest.mark.parametrize("size", [0, 7, 2.0, True, None])
+def test_size(size):
+    with pytest.raises(ValueError, match="size must be a whole number from 1 to 6"):
+        kg.minibatch(regression(), size)
+    with pytest.raises(TypeError, match="a model is expected"):
+        kg.minibatch(regression().log_prob, 2)
+
+
+def test_jax_functions_by_rows():
+    def log_prior(p):
+        return -0.5 * jnp.sum(p["w"] ** 2)
+
+    def log_likelihood(p, x, y):
+        return -((y - x @ p["w"] - p["b"]) ** 2)
+
+    like = {"w": np.zeros(2), "b": 0.0}
+    model = kg.jax_model(log_prior, like, log_likelihood=log_likelihood, rows=(X, Y))
+    assert kg.minibatch(model, 2).batch.count == ROWS
+    at = {"w": np.array([0.5, -1.0]), "b": 0.25}
+    expected = -0.5 * 1.25 - np.sum((Y - X @ at["w"] - 0.25) ** 2)
+    np.testing.assert_allclose(model.log_prob(at), expected, rtol=1e-12)

@@ -58,6 +58,7 @@ with _paused():
     from .models.minibatch import minibatch
     from .models.model import Model, model
     from .models.observe import observe
+    from .models.restraints import tether, wall
     from .models.variables import cholesky_variable, ordered_variable, simplex_variable, variable
     from .optimizers.laplace import laplace_approximation
     from .optimizers.opt import opt
@@ -162,8 +163,10 @@ __all__ = [
     "state",
     "streams",
     "switch",
+    "tether",
     "variable",
     "vmap",
+    "wall",
     "while_loop",
 ]
 __all__ += _distributions.__all__

@@ -38,20 +38,26 @@ class Source:
     def words(self, attempt: Any = 0) -> Words:
         """Four words for every element; `attempt` may be an array."""
         a, b, c, d = self._block(attempt)
-        return *once(a, b), *once(c, d)
+        first, second, third, fourth = (w.reshape(self.shape) for w in (*once(a, b), *once(c, d)))
+        return first, second, third, fourth
 
     def _first(self, attempt: Any) -> tuple[Any, Any]:
         """The first two of the words; in single precision, which takes one, the second is zero."""
         a, b, *_ = self._block(attempt)
         if self.dtype == np.float32:
-            return lax.optimization_barrier(a), np.uint32(0)
-        return once(a, b)
+            return lax.optimization_barrier(a).reshape(self.shape), np.uint32(0)
+        first, second = once(a, b)
+        return first.reshape(self.shape), second.reshape(self.shape)
 
     def _block(self, attempt: Any) -> Words:
-        size = int(np.prod(self.shape, dtype=np.int64))
-        place = jnp.arange(size, dtype=np.uint32).reshape(self.shape)
-        zero = np.uint32(0)
-        return threefry4x32(self.key, (_BITS, jnp.asarray(attempt, np.uint32), zero, place))
+        """The words as vectors: of some shapes, (3, 2) or (5, 2), LLVM compiles the cipher 10 times
+        as long as of the vector of as many elements.
+        """
+        place = jnp.arange(int(np.prod(self.shape, dtype=np.int64)), dtype=np.uint32)
+        attempt = jnp.asarray(attempt, np.uint32)
+        if attempt.ndim:
+            attempt = jnp.broadcast_to(attempt, self.shape).reshape(-1)
+        return threefry4x32(self.key, (_BITS, attempt, np.uint32(0), place))
 
     def uniform(self, attempt: Any = 0) -> Any:
         """Numbers in [0, 1)."""

@@ -121,15 +121,18 @@ def _term(
     name = getattr(function, "__name__", role)
 
     def number(*given: Any) -> Any:
-        value = jnp.asarray(function(*given))
+        value = function(*given)
+        if not jax.tree_util.all_leaves([value]):
+            return value  # a structure, refused below
+        value = jnp.asarray(value)
         return value if jnp.issubdtype(value.dtype, jnp.floating) else value.astype(float)
 
     number.__name__ = name
     found = lift(over(number))(*arguments)
     if not isinstance(found, Array) or found.shape != shape:
-        got = found.shape[len(shape) :] if isinstance(found, Array) else type(found).__name__
+        one = isinstance(found, Array)
+        got = f"an array of shape {found.shape[len(shape) :]}" if one else type(found).__name__
         raise ModelError(
-            f"jax_model: {role}, {name}{written_at(function)}, must give one number, got an array "
-            f"of shape {got}"
+            f"jax_model: {role}, {name}{written_at(function)}, must give one number, got {got}"
         )
     return found

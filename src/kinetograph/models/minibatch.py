@@ -105,7 +105,7 @@ def minibatch(
             f"minibatch: size must be a whole number from 1 to {count}, the number of rows, got "
             f"{size!r}"
         )
-    found = model.seen_by(tuple(by_rows), int(size), bool(replace), bool(allow_noisy))
+    found = model._seen_by(tuple(by_rows), int(size), bool(replace), bool(allow_noisy))
     assert found.batch is not None
     _check(found, found.batch)
     return found

@@ -310,7 +310,7 @@ class Model:
 
         return draw_model(self, collapse)
 
-    def seen_by(self, *batch: Any) -> "Model":
+    def _seen_by(self, *batch: Any) -> "Model":
         """This model, of which samplers see batches of rows: what a `Batch` is made of."""
         targets, factors, coords = self._made_of
         return Model(targets, factors, self.component, coords, self._node_names, batch)

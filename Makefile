@@ -19,7 +19,8 @@ unexport PYTHONDONTWRITEBYTECODE
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
-# Each process gets a half of the files, so that few fixtures of modules are made in both.
+# Each process begins with a half of the tests in their order, so that few fixtures of modules are
+# made in both; one that is done takes over tests of the other.
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
 # An environment whose Python has been removed is no use: make it anew.

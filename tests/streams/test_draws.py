@@ -1,5 +1,7 @@
 """Uniforms and normals: their law, and that a number depends on its place alone."""
 
+import time
+
 import jax
 import numpy as np
 import pytest
@@ -173,3 +175,15 @@ def test_quantile_is_odd_and_monotone():
         around = seam * (1 + np.arange(-2000, 2000) * 2.0**-50)
         steps = np.diff(quantile(around, np))
         assert steps.min() > -4e-16 * abs(quantile(seam, np))
+
+
+def test_no_shape_takes_long_to_compile():
+    def seconds(shape):
+        before = time.process_time()
+        with x64():
+            made = jax.jit(lambda key: event_source(tuple(key), (0, 0), 0, shape, DOUBLE).uniform())
+            made.lower(KEY).compile()
+        return time.process_time() - before
+
+    once = seconds((6,))
+    assert seconds((3, 2)) < 4 * once

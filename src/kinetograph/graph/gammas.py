@@ -152,7 +152,7 @@ def bd0(x, m):
 def _digamma_step(x, d):
     """digamma(x + d) - digamma(x), without cancellation for large x."""
     large = jnp.minimum(x, x + d) >= 10
-    plain = digamma(jnp.where(large, 1.0, x + d)) - digamma(jnp.where(large, 1.0, x))
+    plain = digamma(x + d) - digamma(x)
     y, e = jnp.where(large, x, 10.0), jnp.where(large, d, 0.0)
     total = y + e
     far = jnp.log1p(e / y) + 0.5 * (e / y) / total + _stirling_slope(total) - _stirling_slope(y)
@@ -204,6 +204,8 @@ def _comb_parts(n, k):
     first = jnp.where(none | two, high, jnp.where(one, total, 1 - high))
     second = jnp.where(none, low, jnp.where(two, 1 - total, 1 - low))
     below = none | two
+    # What selects them is computed once, not in each of the kernels that use them.
+    first, second = jax.lax.optimization_barrier((first, second))
     logarithm = jnp.where(below, -1.0, 1.0) * betaln(first, second)
     divisor = jnp.where(none, total, jnp.where(two, 1 - low, np.pi))
 

@@ -44,6 +44,18 @@ def test_rest_of_stirlings_formula():
     compare(gammas.stirlerr, rest, points, atol=1e-15)
 
 
+def test_derivatives_of_betaln_by_one_argument():
+    """The first and second ones: digammas and trigammas that nearly cancel."""
+    a, b = np.array([(1e-8, 1e-8), (3, 4), (50, 40), (1e12, 1e3), (1e100, 1e-3), (9.99, 10.01)]).T
+    first = jax.grad(gammas.betaln)
+    with x64():
+        found = jax.jit(jax.vmap(lambda a, b: (first(a, b), jax.grad(first)(a, b))))(a, b)
+    with mp.workdps(250):
+        pairs = [(mp.mpf(x), mp.mpf(x) + mp.mpf(y)) for x, y in zip(a, b)]
+        right = [[float(mp.psi(n, x) - mp.psi(n, total)) for x, total in pairs] for n in (0, 1)]
+    np.testing.assert_allclose(found, right, rtol=1e-12)
+
+
 def test_binomial_coefficient_of_whole_numbers():
     whole = [(-2, 3), (-2, 0), (-2, 2), (-1, 4), (5, -1), (5, 9)]
     with x64():

@@ -172,8 +172,8 @@ def test_each_walker_is_a_chain():
     apart = stats["apart"].values.reshape(3, 6, 20)
     assert np.array_equal(apart, np.broadcast_to(apart[:, :1], apart.shape))
     assert state["position_q"].shape == (3, 6, 3)
-    # Six gradients a step, and six an attempt to start.
-    spent = 6 * (25 + state["attempts"].values)
+    # Six gradients an attempt to start; a step has no use for one.
+    spent = 6 * state["attempts"].values
     np.testing.assert_array_equal(state["gradients"], spent)
     # Starts differ, lp belongs to the place, and the walkers' numbers are counted up.
     first = tree["posterior"]["x"].values[:, 0]

@@ -55,7 +55,7 @@ class Info(NamedTuple):
     """What a transition tells: for warm-up, for counting, and for the record."""
 
     acceptance: Any  # the statistic that warm-up drives to the sampler's target
-    gradients: Any  # how many gradients it took
+    gradients: Any  # at how many points it took value and gradient
     diverging: Any
     statistics: Any  # a vector: the values of `Kernel.statistics`, one after the other
 
@@ -107,6 +107,10 @@ class Kernel(Protocol):
     @property
     def moves_by_values(self) -> bool:
         """Whether new positions depend on values of the potential, not on its gradient alone."""
+
+    @property
+    def takes_gradient(self) -> bool:
+        """Whether a step uses gradients; if not, it need not know that of the point it ends at."""
 
     def init(self, moment: Moment, position: Position) -> Any:
         """The slots at a starting point."""

@@ -99,6 +99,11 @@ class ObservableGraph:
             if node in read and (key[0] == "slot" or key == GRADIENT)
         )
 
+    @property
+    def takes_gradient(self) -> bool:
+        """Whether any of them is computed from the gradient."""
+        return GRADIENT in self._kept
+
     @staticmethod
     def _result(observable: Observable, step: Step) -> Node:
         where = f"observable {observable.name}{written_at(observable.function)}"

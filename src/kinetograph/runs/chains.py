@@ -49,6 +49,7 @@ class Chain:
     kept: int = 0  # draws made
     transition: int = 0
     gradients: int = 0
+    spent: int = 0  # points evaluated in the last block
     divergences: int = 0
     step_size: float = float("nan")
     seconds: float = 0.0
@@ -73,6 +74,7 @@ class Chain:
         self.state = state
         self.transition = where.transition
         self.gradients = where.gradients
+        self.spent = where.spent
         self.divergences = where.divergences
         self.step_size = float(block.step_size)
 
@@ -120,11 +122,11 @@ def _advance(engine: Engine, data: Any, chain: Chain, lengths: Lengths, control:
             (arguments,) = beginnings(engine.program, [chain])
             chain.begin(engine.find(arguments, data))
         while not (control.stop.is_set() or chain.failed):
-            begun, before = time.perf_counter(), chain.gradients
+            begun = time.perf_counter()
             chain.take(*engine.advance(chain.state, data, _plan(lengths, pace.gradients)))
             elapsed = time.perf_counter() - begun
             chain.seconds += elapsed
-            pace.adjust(chain.gradients - before, elapsed)
+            pace.adjust(chain.spent, elapsed)
             if chain.transition >= lengths.transitions:
                 break
     chain.done = True
@@ -179,14 +181,13 @@ def run_batch(
                 chain.done = chain.failed
             while not all(chain.done for chain in chains):
                 begun = time.perf_counter()
-                before = min(chain.gradients for chain in chains)
                 states, blocks = engine.advance(states, data, _plan(lengths, pace.gradients))
                 host = jax.device_get((states, blocks))
                 for i, chain in enumerate(chains):
                     chain.take(*_member(host, i))
                     chain.seconds += time.perf_counter() - begun
                     chain.done = chain.failed or chain.transition >= lengths.transitions
-                spent = min(chain.gradients for chain in chains) - before
+                spent = max(chain.spent for chain in chains)
                 pace.adjust(spent, time.perf_counter() - begun)
                 watch()
         except KeyboardInterrupt:

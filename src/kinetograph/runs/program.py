@@ -73,7 +73,7 @@ class Plan(NamedTuple):
     warmup: Any
     thin: Any
     until: Any  # stop before this transition
-    gradients: Any  # or after this many gradients
+    gradients: Any  # or after evaluations at this many points
 
 
 class Block(NamedTuple):
@@ -93,6 +93,7 @@ class Where(NamedTuple):
     transition: Any
     gradients: Any
     divergences: Any
+    spent: Any  # points evaluated in this block
 
 
 class _Loop(NamedTuple):
@@ -237,6 +238,15 @@ class Program:
         """The running averages."""
         computed = self.computed if self.averages else ()
         return Averages(self.model, self.averages, self.targets, computed, self.walkers)
+
+    @cached_property
+    def takes_gradient(self) -> bool:
+        """Whether a transition needs the gradient where it ends: for the next one, for the metric,
+        for an observable. If not, it is not computed there, but at the end of a block alone.
+        """
+        observed = self.observed is not None and self.observed.takes_gradient
+        tuned, batch = "scale" in self.sampler.tune, self.model.batch is not None
+        return self.kernel.takes_gradient or observed or tuned or batch
 
     @cached_property
     def kept(self) -> tuple[Any, ...]:
@@ -393,6 +403,9 @@ class _Steps:
         kept is overwritten by the next one: a branch on it would copy it.
         """
         chain, plan, position = loop.chain, self.plan, state.position
+        gradients = info.gradients
+        if not self.program.takes_gradient:  # nothing asks for it, and so it is not computed
+            position, gradients = position._replace(gradient=chain.position.gradient), 0
         done = chain.transition
         warming = done < plan.warmup
         adaptation, hyper = self._adapt(chain, position, info, warming)
@@ -409,7 +422,7 @@ class _Steps:
             hyper=hyper,
             adaptation=adaptation,
             transition=done + 1,
-            gradients=chain.gradients + info.gradients,
+            gradients=chain.gradients + gradients,
             divergences=chain.divergences + (info.diverging & ~warming),
         )
         return _Loop(
@@ -445,6 +458,10 @@ class _Steps:
     def result(self, loop: _Loop) -> tuple[ChainState, Block]:
         targets, loops = tuple(self.program.targets), self.program.loops
         density, data, room, *_ = self.target
+        if not self.program.takes_gradient:
+            position, trips = self.target.evaluate(loop.chain.position.q, loop.trips)
+            known = loop.chain.position._replace(gradient=position.gradient)
+            loop = loop._replace(chain=loop.chain._replace(position=known), trips=trips)
 
         def record(q: Any, row: Any) -> Any:
             # Rows that hold no draw are computed, too, but no loop turns for them.
@@ -460,7 +477,7 @@ class _Steps:
         scope.receive(density.loops, loop.trips)
         scope.receive(loops, [[jnp.max(x, axes) for x in trips] for trips in found])
         chain = loop.chain
-        where = Where(loop.count, chain.transition, chain.gradients, chain.divergences)
+        where = Where(loop.count, chain.transition, chain.gradients, chain.divergences, loop.spent)
         progress = jnp.stack([jnp.asarray(number, jnp.int64) for number in where])
         step_size = jnp.mean(jnp.asarray(chain.hyper.get("step_size", jnp.nan)))
         reports = scope.reports(loops)

@@ -8,7 +8,7 @@ gamma = 1 a walker jumps from mode to mode, where a and b are of two.
 
 Samples  exp(-beta U), exactly; with eps = 0 the same in all coordinates that are affine maps of
          each other
-Cost     one gradient a walker and step, for observables; none to move
+Cost     no gradient, but for observables that are computed from it
 Source   C. ter Braak, A Markov chain Monte Carlo version of the genetic algorithm Differential
          Evolution, Statistics and Computing 16 (2006) 239-249; halves as in D. Foreman-Mackey and
          others, Publications of the Astronomical Society of the Pacific 125 (2013) 306-312.

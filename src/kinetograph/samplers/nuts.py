@@ -153,6 +153,7 @@ class _NutsKernel:
     )
 
     moves_by_values = True  # the weights of the leaves
+    takes_gradient = True
 
     def __init__(self, max_depth: int) -> None:
         self.max_depth = max_depth

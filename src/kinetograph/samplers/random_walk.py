@@ -3,7 +3,7 @@
     q' = q + h R,  R normal or uniform;  accepted with probability min(1, exp(-beta (U(q') - U(q))))
 
 Samples  exp(-beta U), exactly
-Cost     one gradient a step, for warm-up's metric; none to move
+Cost     one gradient a step, for warm-up's metric; none with tune="step_size" or tune=()
 Tuned    to an acceptance of 0.44 for one unknown, of 0.234 for many
 Source   N. Metropolis and others, Journal of Chemical Physics 21 (1953) 1087-1092; G. Roberts,
          A. Gelman, W. Gilks, Annals of Applied Probability 7 (1997) 110-120.

@@ -44,7 +44,8 @@ class Sampler:
     In both methods there are
 
         self.evaluate(q)          the point at q: one gradient. A point that has been evaluated
-                                  keeps what was found; a step need not evaluate it again
+                                  keeps what was found; a step need not evaluate it again. Where
+                                  nothing is computed from gradients, none is taken
         self.evaluate_with_covariance(q)   the same and, of mini-batches, the gradient's covariance
         self.potential(q)         the potential alone
         self.noise(name, like=q)  standard normal numbers; `self.noise.uniform(like=q, name="u")`

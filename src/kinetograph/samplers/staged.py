@@ -20,7 +20,7 @@ from ..graph.messages import describe, site_text
 from ..graph.node import Node
 from ..kernels.contract import Info, Moment, Space, State, Statistic
 from ..kernels.target import Position
-from .adjusted import moves_by_values
+from .adjusted import moves_by_values, takes_gradient
 from .arguments import check_arguments
 from .points import Point
 from .sampler import Sampler
@@ -71,6 +71,11 @@ class StagedKernel:
     def moves_by_values(self) -> bool:
         """Whether new positions depend on values of the potential, not on its gradient alone."""
         return moves_by_values(self._step, list(self._slots))
+
+    @cached_property
+    def takes_gradient(self) -> bool:
+        """Whether a step uses gradients; if not, it need not know that of the point it ends at."""
+        return takes_gradient(self._step)
 
     def _stage_init(self) -> StepGraph:
         def body(session: Session) -> list[Node]:

@@ -6,7 +6,7 @@
 for each k of one half of the walkers, with j of the other; then the halves change parts.
 
 Samples  exp(-beta U), exactly; the same in all coordinates that are affine maps of each other
-Cost     one gradient a walker and step, for observables; none to move
+Cost     no gradient, but for observables that are computed from it
 Source   J. Goodman, J. Weare, Ensemble samplers with affine invariance, Communications in Applied
          Mathematics and Computational Science 5 (2010) 65-80; D. Foreman-Mackey and others, emcee,
          Publications of the Astronomical Society of the Pacific 125 (2013) 306-312 (the halves).

@@ -7,7 +7,7 @@ for each k of one half of the walkers, with S a random subset of the other; then
 parts. Given S the step is normal, with h^2 times the covariance of the walkers in S.
 
 Samples  exp(-beta U), exactly; the same in all coordinates that are affine maps of each other
-Cost     one gradient a walker and step, for observables; none to move
+Cost     no gradient, but for observables that are computed from it
 Tuned    to an acceptance of 0.3
 Source   J. Goodman, J. Weare, Ensemble samplers with affine invariance, Communications in Applied
          Mathematics and Computational Science 5 (2010) 65-80, section 2.

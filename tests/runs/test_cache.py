@@ -286,3 +286,15 @@ def test_nothing_is_kept_of_what_comes_out_of_jaxs_own_cache(folder, tmp_path):
     assert first == second
     assert list((tmp_path / "jax").iterdir())
     assert programs(folder) == []
+
+
+def test_programs_of_one_text_and_other_structures_are_told_apart(folder):
+    """An empty part of a result leaves no trace in what is lowered, but it is returned."""
+    plain = jax.jit(lambda x: {"a": x + 1.0})
+    more = jax.jit(lambda x: {"a": x + 1.0, "b": {}})
+    x = np.float32(1.0)
+    assert plain.lower(x).as_text() == more.lower(x).as_text()
+    for function, expected in ((plain, {"a"}), (more, {"a", "b"})):
+        for _ in range(2):
+            executable, _ = compile_cached(None, lambda f=function: f.lower(x))
+            assert set(executable(x)) == expected

@@ -248,6 +248,22 @@ def test_constant_noise():
         assert_mean((xi - xi.mean()) ** 2, 0.1, truth_error=0.004, what="variance of xi")
 
 
+def test_noise_heats_what_has_no_thermostat():
+    """SGLD on U = q^2 / 2: <q^2> = (1 + h sigma^2 / 2) / (1 - h / 2), exactly."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", kg.SamplingWarning)
+        tree = kg.mcmc(
+            oscillator(3.0, 0.0),
+            samplers.SGLD(step_size=0.4),
+            draws=10_000,
+            chains=2,
+            warmup=50,
+            seed=1,
+            progress=False,
+        )
+    assert_mean(tree["posterior"]["q"].values ** 2, (1 + 0.2 * 9) / (1 - 0.2))
+
+
 def test_noise_that_grows_with_the_distance():
     """sd 4 |q|: with the noise known <q^4> = 3; one friction for all places leaves about 6."""
     model = oscillator(0.0, 4.0)

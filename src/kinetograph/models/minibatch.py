@@ -249,6 +249,6 @@ def _not_of_rows(batch: Batch, node: Node) -> ModelError:
     return ModelError(
         f"minibatch: {describe(node)}{site_text(node)} cannot be computed where only {batch.size} "
         f"of {batch.count} rows are there ({shapes} with all of them). Write it for any number of "
-        "rows, x.reshape(-1, 3) rather than x.reshape(1000, 3); all arrays that have a value for "
-        "each row must be among the rows, and unknowns cannot be"
+        "rows, x.reshape(-1, 3) rather than x.reshape(1000, 3), and say by rows= which data are "
+        "given by rows: all that have a value for each row, and no others; unknowns cannot be"
     )

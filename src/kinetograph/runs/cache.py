@@ -115,7 +115,8 @@ def compile_cached(text: str | None, lower: Callable[[], Any]) -> tuple[Any, boo
     lowered = None
     if text is None:
         lowered = lower()
-        text = lowered.as_text()
+        # What is kept has the structures of arguments and results, empty parts included.
+        text = "\n".join([lowered.as_text(), str(lowered.in_tree), str(lowered.out_tree)])
     path = folder / f"{_digest(text)}.xla"
     executable = _load(path)
     if executable is not None:

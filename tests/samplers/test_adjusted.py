@@ -24,7 +24,7 @@ class Walk(kg.Sampler):
         new = self.evaluate(at.q + self.noise("walk", like=at.q))
         for _ in kg.range(2):
             new = self.evaluate(new.q + 0.1 * self.noise("more", like=at.q))
-        steep = kg.sum(at.gradient * new.gradient)
+        steep = kg.sum(new.gradient * new.gradient)
         if self.use == "record":
             self.record("steep", steep)
         if self.use == "slot":

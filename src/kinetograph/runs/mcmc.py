@@ -108,9 +108,9 @@ def mcmc(
         sampler_state; and, where asked for, averages: `tree["averages/mean"]`,
         `tree["averages/variance"]` (both as `numpy.var(ddof=1)` has it) and
         `tree["averages/covariance"]` have the quantities by name, `tree["averages/count"]` is the
-        number of draws of each chain they are of. Ctrl-C while sampling returns what has been drawn so far, with
-        `tree.attrs["interrupted"]` set: draws of all chains up to the last that each has made, and
-        averages of all that each has.
+        number of draws of each chain they are of. Ctrl-C while sampling returns what has been drawn
+        so far, with `tree.attrs["interrupted"]` set: as many draws of each chain as all have, and
+        the averages of all that each has.
 
     Raises
     ------

@@ -248,7 +248,7 @@ def compiled(source: str) -> Iterator[Callable[..., Any]]:
     """The function of a program, in a file that exists only where Python looks for lines."""
     name = f"<program {next(_numbers)}>"
     linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
-    names: dict[str, Any] = {"kg": kg, "contextlib": contextlib}
+    names: dict[str, Any] = {"kg": kg, "np": np, "contextlib": contextlib}
     exec(compile(source, name, "exec"), names)
     try:
         yield names["program"]

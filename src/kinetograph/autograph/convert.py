@@ -12,6 +12,7 @@ from ..graph.array import Array
 from ..graph.errors import AutographWarning, ConversionError, SymbolicTruthError
 from ..graph.source import PACKAGE, Site
 from .calling import CALLING
+from .operators.second_names import forget_names
 from .operators.staging import Left
 from .plain import plain_check
 from .skipped import GENERATORS, is_library
@@ -142,6 +143,7 @@ def _entry(function: FunctionType, strict: bool, fast: bool) -> Callable[..., An
             raised = explain_in_user_code(error, staging)
         finally:
             CALLING.depth, CALLING.strict = 0, before
+            forget_names()
         raise raised
 
     setattr(entry, _DONE, True)

@@ -52,8 +52,21 @@ def test_structures_keep_what_is_no_number():
 
 def test_lists_stay_the_same_object():
     start = [1, 2]
-    n, found = trips(start, lambda v: [v[1], v[0]])
+
+    def swap(v):
+        v[0], v[1] = v[1], v[0]
+        return v
+
+    n, found = trips(start, swap)
     assert found is start
+    assert [int(r) for r in kg.compile([n], found)(3)] == [2, 1]
+
+
+def test_other_lists_are_other_objects():
+    start = [1, 2]
+    n, found = trips(start, lambda v: [v[1], v[0]])
+    assert found is not start
+    assert start == [1, 2]
     assert [int(r) for r in kg.compile([n], found)(3)] == [2, 1]
 
 

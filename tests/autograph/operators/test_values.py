@@ -15,7 +15,6 @@ from kinetograph.autograph.operators.values import (
     is_number,
     own_copy,
     read_value,
-    refilled,
     same,
 )
 
@@ -78,16 +77,6 @@ def test_contents_of_containers():
     kept.restore()
     assert values == {"l": [[1], 2], "d": {"k": [1]}, "t": ([1],)}
     assert values["l"][0] is inner is values["d"]["k"]
-
-
-def test_new_contents_in_the_old_container():
-    held = [1, {"k": [2]}]
-    inner = held[1]
-    assert refilled(held, [3, {"k": [4, 5]}, 6]) is held
-    assert held == [3, {"k": [4, 5]}, 6]
-    assert held[1] is inner
-    assert refilled(held, (1,)) == (1,)
-    assert refilled(1, 2) == 2
 
 
 def test_dataclasses_are_copied():

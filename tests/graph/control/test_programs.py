@@ -306,6 +306,7 @@ def test_500_random_programs(program, at):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 @settings(max_examples=80, **QUIET)
 @given(programs(3), POINTS)
 def test_many_random_programs(program, at):

@@ -22,6 +22,8 @@ from .items import (
 )
 from .lists import typed_list
 from .logic import and_, assert_stmt, chain, in_, matches, not_, or_
+from .reach import cleanup
+from .second_names import refuse_second_name
 from .staging import caught
 from .undefined import Undefined, UndefinedReturnValue, ld, ldu, retval
 from .while_stmt import while_stmt
@@ -37,6 +39,7 @@ __all__ = [
     "caught",
     "chain",
     "chosen",
+    "cleanup",
     "converted",
     "elements",
     "for_stmt",
@@ -51,6 +54,7 @@ __all__ = [
     "matches",
     "not_",
     "or_",
+    "refuse_second_name",
     "retval",
     "set_attribute",
     "slice",

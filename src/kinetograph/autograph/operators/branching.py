@@ -13,6 +13,7 @@ from ...graph.shaping import reshape
 from ..verbosity import report
 from .leaks import Surroundings
 from .merge import Merge
+from .owned import Owned, owned, refuse_left, settled
 from .staging import building
 from .undefined import Undefined
 from .values import (
@@ -22,9 +23,8 @@ from .values import (
     frozen,
     own_copy,
     read_value,
-    refilled,
 )
-from .writing import may_be, snapshot
+from .writing import snapshot
 
 __all__ = ["if_exp", "if_stmt", "predicate"]
 
@@ -89,6 +89,8 @@ def if_stmt(
     around = Surroundings(caller(), names)
     start = tuple(map(frozen, entry))
     contexts, values, writings = [], [], []
+    left_there: list[list[Owned | None]] = []
+    changed_there: dict[int, Any] = {}
     name = None
 
     def undo() -> None:
@@ -101,7 +103,10 @@ def if_stmt(
         set_state(tuple(map(own_copy, start)))
         with building("`if`", undo) as written, around.held(), context:
             function()
-            found = [read_value(v, n) for v, n in zip(get_state(), names, strict=True)]
+            state = get_state()
+            left_there.append(list(map(owned, state)))
+            changed_there |= held.changed()
+            found = [read_value(v, n) for v, n in zip(state, names, strict=True)]
             values.append([v._replace(leaves=list(map(snapshot, v.leaves))) for v in found])
         writings.append(written)
         contexts.append(context)
@@ -122,19 +127,14 @@ def if_stmt(
         else:
             merge.skip()
     after = list(entry)
+    changed = {number for written in writings for number in written.handles}
     for place, result in enumerate(merge.finish(pred)[: needed + shared]):
-        if all(v[place].held is entry[place] for v in values):
-            after[place] = refilled(entry[place], result)
-        elif result is not start[place]:
-            after[place] = may_be(result, _others(values, place, entry[place]))
+        if result is not start[place]:
+            after[place] = settled(result, [way[place] for way in left_there], changed)
     set_state(tuple(after))
+    refuse_left(changed_there, after)
     for written in writings:
         written.close()
-
-
-def _others(values: Sequence[Sequence[Value]], place: int, before: Any) -> list[Any]:
-    """What a variable has come to hold on some way."""
-    return [v[place].held for v in values if v[place].held is not before]
 
 
 def _left(flags: Sequence[tuple[str, str]], names: Sequence[str], values: Sequence[Value]) -> str:
@@ -157,19 +157,23 @@ def if_exp(condition: Any, body: Callable[[], Any], orelse: Callable[[], Any]) -
     pred = predicate(condition, "conditional expression")
     around = Surroundings(caller())
     contexts, values, writings = [], [], []
+    left_there = []
     name = None
     for number, function in ((1, body), (0, orelse)):
         context = CondContext(pred, number, name)
         name = context.name
         with building("conditional expression") as written, around.held(), context:
-            found = read_value(function(), "")
+            held = function()
+            left_there.append(owned(held))
+            found = read_value(held, "")
             values.append(found._replace(leaves=list(map(snapshot, found.leaves))))
         writings.append(written)
         contexts.append(context)
         around.check("conditional expression")
     merge = Merge(contexts)
     merge.variable("", *values)
-    result = may_be(merge.finish(pred)[0], (v.held for v in values))
+    changed = {number for written in writings for number in written.handles}
+    result = settled(merge.finish(pred)[0], left_there, changed)
     for written in writings:
         written.close()
     return result

@@ -10,10 +10,15 @@ from ...graph.errors import SymbolicTruthError
 from ...graph.messages import describe
 from ..calling import CALLING
 from .builtins import STAGED
+from .second_names import refuse_second_name
 
 __all__ = ["chosen", "converted", "elements"]
 
 _HASHABLE = (type, BuiltinFunctionType)
+_CHANGING = {  # methods of lists, dictionaries and NumPy arrays that change them
+    *("append", "clear", "extend", "fill", "insert", "itemset", "partition", "pop", "popitem"),
+    *("put", "remove", "resize", "reverse", "setdefault", "sort", "update"),
+}
 
 
 def converted(function: Any) -> Any:
@@ -28,6 +33,8 @@ def converted(function: Any) -> Any:
     if kind is MethodType:
         inner = converted(function.__func__)
         return function if inner is function.__func__ else MethodType(inner, function.__self__)
+    if kind is BuiltinFunctionType and function.__name__ in _CHANGING:
+        refuse_second_name(function.__self__)
     if isinstance(function, _HASHABLE):
         return STAGED.get(function, function)
     if kind is partial:

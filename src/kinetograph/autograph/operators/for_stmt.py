@@ -1,6 +1,7 @@
 """`for` statements."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -85,23 +86,28 @@ def _stage(
 ) -> None:
     """The loop of the graph, which has `begun` if its first trip was made before."""
     around = Surroundings(caller(), access[2])
+    check = partial(around.check, "`for`")
     state = LoopState(*access)
     target = body.__code__.co_varnames[0].rstrip("_0123456789")  # type: ignore[attr-defined]
     whole = isinstance(rows.length, int) and extra_test is None and not options
     at_least_once = isinstance(rows.length, int) and "maximum_iterations" not in options
     with building("`for`", state.restore), around.held():
         state.find_types(lambda context: body(_some_element(rows, context)))
+    check()
     if not begun and (state.new_keys or (state.new_attributes and not at_least_once)):
         rest = _after_first(rows, body, state, chosen)
         _stage(rest, extra_test, body, access, options, after_trips(chosen, 1), True)
         return
     with building("`for`", state.restore) as written, around.held():
         if whole:
-            numbers = _scan(rows, body, state, target)
+            numbers = state.built(lambda: _scan(rows, body, state, target), check)
         else:
             counter = target if rows.xs is None else f"the number of {target}"
-            numbers = _repeat(rows, extra_test, body, state, chosen, options.get("name"), counter)
-    around.check("`for`")
+            name = options.get("name")
+            numbers = state.built(
+                lambda: _repeat(rows, extra_test, body, state, chosen, name, counter), check
+            )
+    check()
     written.refuse_outer("`for`")
     if rows.done is not None:
         rows.done(rows.length if whole else numbers[0])

@@ -20,6 +20,7 @@ from ...graph.errors import StagingError, SymbolicError
 from ...graph.functions import stack, where
 from ...graph.messages import describe
 from .aliases import original_of, refuse_aliases
+from .second_names import refuse_second_name
 from .undefined import Undefined
 from .writing import write
 
@@ -110,6 +111,7 @@ def assign_item(value: Any, owner: Any, *path: Any) -> Any:
             f"an item of an array in a tuple is assigned{place_text()}: the array gets a new "
             "value, which a tuple cannot take; use a list, or a variable for the array"
         )
+    refuse_second_name(owner)
     owner[index] = value
     return owner
 

@@ -180,7 +180,7 @@ def _check_structures(name: str, first: Value, second: Value) -> None:
             raise ValueError(f"{name!r} is None at the end of the {branch} branch{place_text()}.")
     several = main.startswith("dict") and otherwise.startswith("dict")
     keys = "; give it all its keys before, or in both branches" if several else ""
-    title = "the return value" if is_return or name.startswith("retval_") else repr(name)
+    title = "the return value" if is_return else _title(name)
     raise TypeError(
         f"{title} must have the same nested structure in the main and else branches"
         f"{place_text()}: {f'at {path} ' if path else ''}it is {main} in the main branch and "

@@ -6,6 +6,7 @@ so what they hold is noted at the entry of a statement, and put back before each
 """
 
 import dataclasses
+import operator
 from collections.abc import Iterable
 from types import FrameType
 from typing import Any, NamedTuple
@@ -31,7 +32,6 @@ __all__ = [
     "is_number",
     "own_copy",
     "read_value",
-    "refilled",
     "same",
 ]
 
@@ -106,6 +106,14 @@ class Containers:
         for part in value.values() if isinstance(value, dict) else value:
             self._note(part)
 
+    def changed(self) -> dict[int, Any]:
+        """Those that hold something else by now, by number."""
+        return {
+            number: held
+            for number, (held, content) in self.contents.items()
+            if not _alike(held, content)
+        }
+
     def restore(self) -> None:
         """Put the contents back."""
         for held, content in self.contents.values():
@@ -116,20 +124,14 @@ class Containers:
                 held.update(content)
 
 
-def refilled(held: Any, value: Any) -> Any:
-    """A list or dictionary with new contents, else the new value itself."""
-    if type(held) is not type(value):
-        return value
-    if isinstance(held, list):
-        old = [*held, *[None] * max(len(value) - len(held), 0)]
-        held[:] = [refilled(a, b) for a, b in zip(old, value, strict=False)]
-        return held
+def _alike(held: Any, content: Any) -> bool:
+    """Whether two lists or dictionaries hold the same objects."""
     if isinstance(held, dict):
-        new = {k: refilled(held.get(k), v) for k, v in value.items()}
-        held.clear()
-        held.update(new)
-        return held
-    return value
+        same = list(held) == list(content)
+        held, content = list(held.values()), list(content.values())
+    else:
+        same = len(held) == len(content)
+    return same and all(map(operator.is_, held, content))
 
 
 def caller() -> FrameType:

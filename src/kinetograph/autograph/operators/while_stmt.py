@@ -61,6 +61,7 @@ def while_stmt(
     rollback(moment)
     with building("`while`", state.restore), around.held():
         state.find_types(lambda context: body())
+    around.check("`while`")
     if state.new_keys or state.new_attributes:
         _stage_after_first(test(), test, body, state, chosen, name)
     else:
@@ -123,7 +124,10 @@ def _stage(
         return state.leave(numbers, growing)
 
     with building("`while`", state.restore) as written, around.held():
-        numbers = repeat(going_on, advance, state, options, name)
+        numbers = state.built(
+            lambda: repeat(going_on, advance, state, options, name),
+            lambda: around.check("`while`"),
+        )
     around.check("`while`")
     written.refuse_outer("`while`")
     state.finish(numbers)
@@ -173,6 +177,7 @@ def _stage_judging(
 
     with building("`while`", state.restore), around.held():
         state.find_types(iterate)
+    around.check("`while`")
     if not begun and (state.new_keys or state.new_attributes):
         _stage_after_first(first, test, body, state, options, name)
         return
@@ -184,7 +189,11 @@ def _stage_judging(
         return [verdict, *state.leave(numbers[1:], growing[1:])]
 
     with building("`while`", state.restore) as written, around.held():
-        numbers = repeat(lambda numbers: numbers[0], advance, state, options, name, [("go", go)])
+        begin = [("go", go)]
+        numbers = state.built(
+            lambda: repeat(lambda numbers: numbers[0], advance, state, options, name, begin),
+            lambda: around.check("`while`"),
+        )
     around.check("`while`")
     written.refuse_outer("`while`")
     state.finish(numbers[1:])

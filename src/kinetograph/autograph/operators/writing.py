@@ -21,6 +21,7 @@ from ...graph.messages import describe
 from ...graph.node import Apply, Node, next_serial
 from ...graph.operators import IN_PLACE
 from ..calling import CALLING
+from .second_names import refuse_second_name
 
 __all__ = ["Overwritten", "Written", "overwrite", "refuse_fixed", "write"]
 
@@ -166,6 +167,7 @@ def write(array: Array, after: Array) -> Array:
             "slice, or perhaps that array itself: NumPy would change that one, too. Assign to the "
             "array itself, as in x[1:][0] = v or x[i, 0] = v, or work on a copy: .copy()"
         )
+    refuse_second_name(array)
     before, node = array.node, after.node
     _change(array, Array, node, place)
     for part in array._living_parts():

@@ -29,6 +29,7 @@ from .build import (
 )
 from .carried import Carried, State
 from .items import lower_items
+from .jumps import RETURN_VALUE
 
 __all__ = ["lower_control_flow"]
 
@@ -93,9 +94,12 @@ class _Lowering:
             case ast.Delete():
                 return self.delete(node)
             case ast.AugAssign(target=ast.Name(id=target)):
+                made: list[ast.stmt] = []
                 if getattr(node.target, "unsure", False):
-                    value = ag_call("ld", name(target))
-                    return [located(assign_name(target, value), node), node]
+                    made.append(assign_name(target, ag_call("ld", name(target))))
+                if isinstance(node.value, _DISPLAYS):
+                    made.append(ast.Expr(ag_call("refuse_second_name", name(target))))
+                return [*(located(s, node) for s in made), node]
         return [node]
 
     def delete(self, node: ast.Delete) -> list[ast.stmt]:
@@ -105,6 +109,8 @@ class _Lowering:
                 made.append(ast.Expr(ag_call("ld", name(target.id))))
                 made.append(assign_name(target.id, ag_call("Undefined", text(target.id))))
             else:
+                if isinstance(target, ast.Subscript) and _is_plain(target.value):
+                    made.append(ast.Expr(ag_call("refuse_second_name", target.value)))
                 made.append(ast.Delete([target]))
         return [located(s, node) for s in made]
 
@@ -112,6 +118,9 @@ class _Lowering:
         node.body = self.block(node.body)
         node.orelse = self.block(node.orelse)
         node.finalbody = self.block(node.finalbody)
+        if node.finalbody and _returns(node):
+            body = ast.With([ast.withitem(ag_call("cleanup"))], node.finalbody)
+            node.finalbody = [located(body, node.finalbody[0])]
         for handler in node.handlers:
             handler.body = self.block(handler.body)
             if isinstance(node, ast.Try) and _catches_all(handler):
@@ -263,6 +272,23 @@ def _declared_first(body: list[ast.stmt]) -> list[ast.stmt]:
     Collector().visit(module)
     first = head_of(module.body)
     return [*module.body[:first], *found, *module.body[first:]]
+
+
+_DISPLAYS = (ast.List, ast.Tuple, ast.ListComp, ast.Dict, ast.DictComp)
+
+
+def _is_plain(node: ast.expr) -> bool:
+    """Whether an expression is a variable or an attribute of one, and so can be read twice."""
+    return isinstance(node, ast.Name) or (
+        isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+    )
+
+
+def _returns(node: ast.Try | ast.TryStar) -> bool:
+    """Whether what a function returns may be known as a block of `finally` begins."""
+    parts = [*node.body, *node.orelse, *node.handlers]
+    names = (n for part in parts for n in ast.walk(part) if isinstance(n, ast.Name))
+    return any(n.id.startswith(RETURN_VALUE) for n in names)
 
 
 def _catches_all(handler: ast.ExceptHandler) -> bool:

@@ -8,7 +8,7 @@ import dataclasses
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-__all__ = ["LEAF", "Pattern", "flatten"]
+__all__ = ["LEAF", "Pattern", "flatten", "opened"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -107,12 +107,12 @@ def flatten(
     paths: list[str] = []
 
     def visit(value: Any, path: str) -> Pattern:
-        opened = None if is_leaf is not None and is_leaf(value) else _open(value)
-        if opened is None:
+        found = None if is_leaf is not None and is_leaf(value) else opened(value)
+        if found is None:
             leaves.append(value)
             paths.append(path)
             return LEAF
-        kind, parts, make = opened
+        kind, parts, make = found
         steps = _steps(kind, len(parts))
         inner = tuple(visit(p, path + step) for p, step in zip(parts, steps, strict=True))
         return Pattern(make, kind, inner)
@@ -121,7 +121,7 @@ def flatten(
     return leaves, paths, pattern
 
 
-def _open(value: Any) -> tuple[Any, list[Any], Callable[[list[Any]], Any]] | None:
+def opened(value: Any) -> tuple[Any, list[Any], Callable[[list[Any]], Any]] | None:
     """Type and keys, parts, and how to make another of it; None for a leaf."""
     owner = type(value)
     if value is None:

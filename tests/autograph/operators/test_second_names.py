@@ -1,0 +1,290 @@
+"""Lists, dictionaries and arrays that may be one under two names."""
+
+import numpy as np
+import pytest
+
+import kinetograph as kg
+from kinetograph.graph.errors import StagingError
+
+POINTS = (3.0, 1.0)
+
+
+def list_kept(x):
+    held = [x]
+    if x > 2:
+        kept = held
+    else:
+        kept = [x]
+    held[0] = 10 * x
+    return kept[0]
+
+
+def list_kept_by_an_expression(x):
+    held = [x]
+    kept = held if x > 2 else [x]
+    held.append(x)
+    return kg.stack(kept).sum()
+
+
+def other_name_is_written(x):
+    held = [x]
+    kept = held if x > 2 else [x]
+    kept[0] = 10 * x
+    return held[0]
+
+
+def in_another_list(x):
+    held = [x]
+    box = [held, 1.0] if x > 2 else [[x], 2.0]
+    held[0] = 10 * x
+    return box[0][0]
+
+
+def dictionary(x):
+    held = {"a": x}
+    kept = held if x > 2 else {"a": 2 * x}
+    held.update(a=10 * x)
+    return kept["a"]
+
+
+def array(x):
+    held = x * np.ones(2)
+    kept = held if x > 2 else 2 * held
+    held[0] = 100.0
+    return kept[0]
+
+
+def array_of_a_list(x):
+    held = x * np.ones(2)
+    kept = [held] if x > 2 else [2 * held]
+    held[0] = 100.0
+    return kept[0][0]
+
+
+def numpy_array(x):
+    held = np.ones(2)
+    kept = held if x > 2 else 2 * held
+    held[0] = 100.0
+    return kept[0]
+
+
+def in_a_loop(x):
+    held, kept = [x], [x]
+    while x > 0:
+        x = x - 1
+        kept = held
+    held[0] = 50.0 + x
+    return kept[0]
+
+
+def two_names_in_a_later_trip(x):
+    held, kept, i = [x], [x], 0.0 * x
+    while i < 3:
+        if i == 1:
+            kept = held
+        held[0] = held[0] + 1
+        i = i + 1
+    return kept[0]
+
+
+def array_of_two_names_in_a_later_trip(x):
+    held = x * np.ones(2)
+    kept, i = 2 * held, 0.0 * x
+    while i < 3:
+        if i == 1:
+            kept = held
+        held[0] = held[0] + 1
+        i = i + 1
+    return kept[0]
+
+
+def both_new(x):
+    if x > 2:
+        kept = other = [x]
+    else:
+        kept, other = [x], [2 * x]
+    kept[0] = 10.0 + x
+    return other[0]
+
+
+def by_a_function(x):
+    def pick(one, other):
+        if x > 2:
+            return one
+        return other
+
+    one, other = [x], [2 * x]
+    kept = pick(one, other)
+    kept[0] = 5.0 + x
+    return one[0] + other[0]
+
+
+def returned_and_written_by_finally(x):
+    held = [x]
+    try:
+        if x > 2:
+            return held
+    finally:
+        held[0] = 10 * x
+    return held
+
+
+def deleted(x):
+    held = [x, x]
+    kept = held if x > 2 else [x, 2 * x]
+    del held[0]
+    return kg.stack(kept).sum()
+
+
+def extended(x):
+    held = [x, x]
+    kept = held if x > 2 else [x, 2 * x]
+    held += [1.0]
+    return kg.stack(kept).sum()
+
+
+def left_after_a_change(x):
+    held, box = [x], {}
+    box["k"] = held
+    if x > 2:
+        held = [2 * x]
+    else:
+        held.append(x)
+        held = [3 * x]
+    return held[0] + kg.stack(box["k"]).sum()
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        *(list_kept, list_kept_by_an_expression, other_name_is_written, in_another_list),
+        *(dictionary, array, array_of_a_list, numpy_array, in_a_loop, two_names_in_a_later_trip),
+        *(array_of_two_names_in_a_later_trip, both_new, by_a_function, deleted, extended),
+        *(returned_and_written_by_finally, left_after_a_change),
+    ],
+    ids=lambda f: f.__name__,
+)
+def test_a_change_of_what_may_have_another_name_is_refused(function):
+    x = kg.placeholder(name="x")
+    with pytest.raises(StagingError, match=r"test_second_names\.py:\d+.*(list|dict|copy)\("):
+        kg.autograph.convert(function)(x)
+
+
+def list_of_a_list_is_replaced(x):
+    held = [x]
+    box = [held, 1.0]
+    if x > 2:
+        box[0] = [x + 1]
+    return [held[0], box[0][0]]
+
+
+def list_of_a_dictionary_is_replaced(x):
+    box = {"a": [x]}
+    inner = box["a"]
+    if x > 2:
+        box["a"] = [x + 5]
+    return [inner[0], box["a"][0]]
+
+
+def list_is_replaced_in_a_loop(x):
+    kept = [x]
+    old, n = kept, x
+    while n > 0:
+        n = n - 1
+        kept = [kept[0] + 1]
+    return [old[0], kept[0]]
+
+
+def best_so_far(x):
+    best = now = [x, 2 * x]
+    n = 0.0 * x
+    while n < 5:
+        n = n + 1
+        now = [now[0] + 1, (now[1] - 3) ** 2 / (n + 1)]
+        if now[1] < best[1]:
+            best = now
+    return [*best, *now]
+
+
+def first_name_is_no_more(x):
+    held = [x]
+    if x > 2:
+        held = [x + 1]
+    held[0] = 2 * held[0]
+    held.append(x)
+    return held
+
+
+def swapped_in_each_trip(x):
+    one, other, n = [x], [2 * x], x
+    while n > 0:
+        one, other = other, one
+        one[0] = one[0] + 1
+        n = n - 1
+    return one + other
+
+
+def two_names_of_one_list(x):
+    held = [x]
+    kept, n = held, x
+    while n > 0:
+        n = n - 1
+        held[0] = held[0] + 1
+    return [kept[0], held[0]]
+
+
+def returned_before_a_change(x):
+    held = [x]
+    for i in range(3):
+        if x > i + 1:
+            return held
+        held[0] = held[0] + 1
+    return held
+
+
+def array_returned_before_a_change(x):
+    held = x * np.ones(2)
+    n = 0.0 * x
+    while n < 5:
+        if x > n + 1:
+            return [held[0], held[1]]
+        held[0] = held[0] + 1
+        n = n + 1
+    return [held[0], held[1]]
+
+
+def taken_by_all_ways(x):
+    held = [x]
+    if x > 2:
+        kept = held
+    else:
+        x, kept = x + 1, held
+    kept[0] = 3 * x
+    return [held[0]]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        *(list_of_a_list_is_replaced, list_of_a_dictionary_is_replaced, list_is_replaced_in_a_loop),
+        *(best_so_far, first_name_is_no_more, swapped_in_each_trip, two_names_of_one_list),
+        *(returned_before_a_change, array_returned_before_a_change, taken_by_all_ways),
+    ],
+    ids=lambda f: f.__name__,
+)
+def test_other_objects_are_as_in_python(function):
+    x = kg.placeholder(name="x")
+    f = kg.compile([x], kg.stack(kg.autograph.convert(function)(x)))
+    for point in POINTS:
+        np.testing.assert_allclose(f(point), function(point), rtol=1e-12)
+
+
+def test_a_message():
+    with pytest.raises(StagingError) as caught:
+        kg.autograph.convert(list_kept)(kg.placeholder(name="x"))
+    line = list_kept.__code__.co_firstlineno + 6
+    assert (
+        f"a list is changed (test_second_names.py:{line}) that may be the same one as 'kept' holds:"
+        " after one way through a staged branch or loop it is, after another it is not, so that "
+        "Python would change both or one. Let one of them be a copy, by list(...)"
+    ) in str(caught.value)

@@ -17,9 +17,10 @@ from ...graph.control.variables import Variables, grown_type
 from ...graph.errors import ShapeError, StagingError
 from ...graph.node import Node
 from .merge import blank, no_return_value
-from .owned import Owned, changed_in, has_changed, owned, places, refilled, second_name, settled
-from .reach import is_read, reachable
-from .second_names import is_one, linked, same_as, stands_for
+from .owned import settled
+from .reach import is_read
+from .second_names import linked, stands_for
+from .trip import Anew, Trip
 from .undefined import LoopUndefined, Maybe, Undefined, UndefinedError, UndefinedReturnValue
 from .values import (
     UNDEFINED,
@@ -49,10 +50,6 @@ class _Variable(NamedTuple):
     defined: Any = True
 
 
-class Anew(BaseException):
-    """The loop has to be built once more."""
-
-
 class LoopState:
     """The variables that a loop modifies."""
 
@@ -67,10 +64,7 @@ class LoopState:
         self.inner: list[Array] = []
         self.written: dict[int, str] = {}  # the loop variables into which it writes, and where
         self.surely: set[str] = set()  # variables that each iteration binds
-        self.start: list[Owned | None] = list(map(owned, self.entry))
-        self.begun: list[Owned | None] = []  # as the iteration begins
-        self.end: list[Owned | None] = []
-        self.parted: set[tuple[int, ...]] = set()  # places that get other lists or dictionaries
+        self.trip = Trip(names, self.entry)
         self.found: list[Value] = []  # what the variables hold after the iteration that is not kept
         self.new_keys: list[str] = []  # of dictionaries, that it makes
         self.new_attributes: list[str] = []
@@ -139,25 +133,26 @@ class LoopState:
         for array, before in zip(self.inner, self._numbers(), strict=True):
             stands_for(array, before)
         self._put(iter(self.inner))
-        self.begun = list(map(owned, self.get_state()))
+        self.trip.begin(self.get_state())
 
     def leave(self, before: Sequence[Array], growing: Sequence[bool]) -> list[Any]:
         """The loop variables after an iteration, checked."""
         leaves: list[Any] = []
-        self.end = list(map(owned, self.get_state()))
-        self._part()
+        self.trip.end(self.get_state())
         for number, array in enumerate(self.inner):
             if (place := was_written(array)) is not None:
                 refuse_fixed(self._numbers()[number], place)
                 self._refuse_second_name(number, place)
                 self.written[number] = place
-        pairs = self._refuse_new_names()
-        self.end = [self._as_before(end) for end in self.end]
+        written = [array for array in self.inner if was_written(array) is not None]
+        lasting = [i for i, v in enumerate(self.variables) if v.place is None and is_read(v.name)]
+        exchanged = self.trip.exchanged(lasting, written)
+        self.trip.name_as_before(self.inner, self._numbers())
         arrays = iter(zip(before, growing, strict=True))
         for variable, held in zip(self.variables, self.get_state(), strict=True):
             leaves += self._after(variable, held, arrays)
         self.restore()
-        self._refuse_exchange(pairs)
+        self.trip.refuse_exchange(exchanged)
         return leaves
 
     def finish(self, arrays: Sequence[Array], at_least_once: bool = False) -> None:
@@ -173,7 +168,7 @@ class LoopState:
             after.append(value)
         before = self._numbers()
         written = {id(before[number]) for number in self.written}
-        ways = zip(after, self.start, self.end or self.start, strict=True)
+        ways = zip(after, self.trip.start, self.trip.ended or self.trip.start, strict=True)
         self.set_state(tuple(settled(value, pair, written) for value, *pair in ways))
         for number, place in self.written.items():
             overwrite(before[number], place)
@@ -196,29 +191,6 @@ class LoopState:
                     "one of them be a copy: .copy()"
                 )
 
-    def _part(self) -> None:
-        """Build the loop anew if an iteration leaves other lists or dictionaries in some places.
-
-        These have their own ones as an iteration begins.
-        """
-        parted = set()
-        begun = [pair for i, b in enumerate(self.begun) for pair in places(b, self.end[i], (i,))]
-        for place, held, end in begun:
-            if held.held is end or not isinstance(held.held, (list, dict)):
-                continue
-            others = [i for (i, *_), other, _ in begun if other.held is held.held]
-            if len(others) > 1 and has_changed(held):
-                one, other = (self.names[i] for i in others[:2])
-                raise StagingError(
-                    f"{one!r} and {other!r} hold one and the same object, which a trip of this loop"
-                    f"{place_text()} changes in place, but not at its end: the first trip would "
-                    "change both. Let one of them be a copy, by list(...) or dict(...)"
-                )
-            parted.add(place)
-        if not parted <= self.parted:
-            self.parted |= parted
-            raise Anew
-
     def built(
         self, build: Callable[[], Sequence[Array]], check: Callable[[], None]
     ) -> Sequence[Array]:
@@ -231,63 +203,6 @@ class LoopState:
                 rollback(moment)
                 self.restore()
                 check()
-
-    def _as_before(self, end: Owned | None) -> Owned | None:
-        """What an iteration leaves, with the arrays that it keeps as they were before the loop."""
-        if end is None:
-            return None
-        number = next((i for i, a in enumerate(self.inner) if is_one(a, end.held)), None)
-        held = end.held if number is None else self._numbers()[number]
-        parts = (self._as_before(part) for part in end.parts)
-        return Owned(held, tuple(part for part in parts if part is not None))
-
-    def _refuse_new_names(self) -> list[tuple[str, Owned, Any]]:
-        """Refuse to change what gets a second name in an iteration: the next would change both.
-
-        Gives what is changed and then left for another object.
-        """
-        lasting = (i for i, v in enumerate(self.variables) if v.place is None and is_read(v.name))
-        pairs = [
-            (self.names[i], *pair)
-            for i in lasting
-            for _, *pair in places(self.begun[i], self.end[i], (i,))
-        ]
-        written = [a for a in self.inner if was_written(a) is not None]
-        changed = changed_in(pairs, written)
-        found = second_name(pairs, changed)
-        if found is not None:
-            one, other = found
-            raise StagingError(
-                f"{one!r} becomes another name of what {other!r} holds in a trip of this loop"
-                f"{place_text()}, which changes it in place: from the next trip on Python would "
-                "change both. Let one of them be a copy, by list(...), dict(...) or .copy()"
-            )
-        return [
-            pair
-            for pair in pairs
-            if id(pair[1].held) in changed and not is_one(pair[1].held, pair[2])
-        ]
-
-    def _refuse_exchange(self, pairs: Sequence[tuple[str, Owned, Any]]) -> None:
-        """Refuse to change an object and to take another one for it that has a name outside.
-
-        The first trip would change the one, and the next trip the other.
-        """
-        if not pairs:
-            return
-        objects = {
-            number: name
-            for name, begun, end in pairs
-            for number in same_as(begun.held) | same_as(end)
-        }
-        for number, variable in reachable(without=self.names):
-            if number in objects:
-                raise StagingError(
-                    f"{objects[number]!r} is changed in place in a trip of this loop{place_text()},"
-                    f" and stands for another object at its end, while {variable!r} holds one of "
-                    "the two: each trip would change another object. Let it be a copy, by "
-                    "list(...), dict(...) or .copy()"
-                )
 
     def _numbers(self) -> list[Any]:
         found: list[Any] = []
@@ -327,12 +242,7 @@ class LoopState:
 
     def _put(self, arrays: Any, probing: bool = False) -> None:
         values = [self._filled(variable, arrays, probing) for variable in self.variables]
-        pairs = zip(values, self.start, strict=True)
-        self.set_state(
-            tuple(
-                refilled(value, start, self.parted, (i,)) for i, (value, start) in enumerate(pairs)
-            )
-        )
+        self.set_state(self.trip.refilled(values))
 
     def restore(self) -> None:
         """Put back what the user's variables held before the loop."""

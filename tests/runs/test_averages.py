@@ -116,16 +116,19 @@ def test_of_walkers():
     check(tree["averages"], {"mu": tree["posterior"]["mu"], **tree["sample_stats"].data_vars})
 
 
-def test_of_a_batch_of_chains():
-    whole = Program(MODEL, kg.samplers.SGLD(0.02), MODEL.targets, (), as_averages([MU, potential]))
-    lengths = Lengths(10, 40, 2)
+def test_of_a_batch_of_chains(tree):
+    """The program for accelerators, on the CPU: its draws are those of chains by themselves."""
+    whole = Program(MODEL, kg.samplers.GLA2(0.1), MODEL.targets, (), as_averages([MU, potential]))
+    lengths = Lengths(20, 40, 2)
     size = sum(s.size for s in whole.statistics)
     running = [
         Chain(chain_key(1, i), None, None, np.empty((40, size)), [np.empty((40, 3)), np.empty(40)])
         for i in range(3)
     ]
     assert not run_batch(build(whole, 3), running, lengths, lambda: None)
-    for chain in running:
+    for i, chain in enumerate(running):
+        alone = tree["posterior"]["mu"][i, :40]
+        np.testing.assert_allclose(chain.targets[0], alone, rtol=1e-9, atol=1e-9)
         np.testing.assert_allclose(chain.state.averages["mu"].mean, chain.targets[0].mean(0))
         lp = chain.statistics[:, 0]
         np.testing.assert_allclose(chain.state.averages["potential"].mean, -lp.mean())

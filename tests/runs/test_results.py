@@ -12,6 +12,8 @@ import kinetograph as kg
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
 
+QUICK = kg.samplers.RandomWalk()  # to compile
+
 
 @pytest.fixture(scope="module")
 def tree():
@@ -40,7 +42,7 @@ def test_posterior_has_the_targets_with_their_dims_and_labels(tree):
 
 def test_posterior_is_on_the_constrained_scale(tree):
     assert np.all(tree["posterior"]["tau"] > 0)
-    share = run(weights())["posterior"]["share"].values
+    share = run(weights(), sampler=QUICK)["posterior"]["share"].values
     np.testing.assert_allclose(share.sum(-1), 1)
     assert np.all(share > 0)
 
@@ -93,7 +95,7 @@ def test_attributes(tree):
 
 def test_unnamed_dims_are_called_after_their_array():
     v = kg.normal(0, 1, shape=(2, 3))
-    posterior = run(kg.model(v))["posterior"].dataset
+    posterior = run(kg.model(v), sampler=QUICK)["posterior"].dataset
     assert posterior["v"].dims == ("chain", "draw", "v_dim_0", "v_dim_1")
     assert posterior["v_dim_1"].values.tolist() == [0, 1, 2]
 

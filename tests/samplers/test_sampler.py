@@ -254,7 +254,8 @@ def test_gradients_in_loops_are_counted():
     class Twice(kg.Sampler):
         def step(self, at):
             for _ in kg.range(3):
-                at = self.evaluate(at.q + 0.1 * self.noise("move", like=at.q))
+                move = self.noise("move", like=at.q) - at.gradient
+                at = self.evaluate(at.q + 0.1 * move)
             return at
 
     state = run(oscillator(), sampler=Twice(), draws=50, warmup=0, chains=1)["sampler_state"]

@@ -83,8 +83,8 @@ def bimodal() -> kg.Model:
 
 def test_chains_in_two_modes():
     initial = [{"x": -10.0}, {"x": -10.0}, {"x": 10.0}, {"x": 10.0}]
+    sampler = kg.samplers.RandomWalk()
     with pytest.warns(kg.SamplingWarning, match="R-hat is above 1.01 for 1 quantity"):
-        sampler = kg.samplers.RandomWalk()
         tree = run(bimodal(), sampler=sampler, draws=2000, chains=4, initial=initial)
     found = findings(tree)
     assert found["rhat"].count == 1

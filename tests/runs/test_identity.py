@@ -127,7 +127,8 @@ def test_targets_do_not_change_the_draws():
 def test_a_batch_of_chains_makes_the_same_draws():
     """The program for accelerators, on the CPU: equal up to the rounding of reordered sums.
 
-    Of a sampler without branches the test of averages of a batch says so every day. Rounding grows along a chain, so the run is short; the numbers of steps are equal.
+    Of a sampler without branches the test of averages of a batch says so every day. Rounding grows
+    along a chain, so the run is short; the numbers of steps are equal.
     """
     model, lengths = gaussian(), Lengths(20, 10, 1)
     program = Program(model, kg.samplers.NUTS(), model.targets)

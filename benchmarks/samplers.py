@@ -1,12 +1,14 @@
 #!/usr/bin/env python
 """What a step of a sampler costs: see README.md.
 
-    python benchmarks/samplers.py [--repeats 7] [--steps 100000]
+    python benchmarks/samplers.py [--repeats 7] [--steps 100000] [--batch 4096]
 
 One chain of the eight schools (ten free numbers), microseconds a step on one core: the samplers of
 the catalogue, the same with three observables, BAOAB written by hand in JAX with the same noise,
 and BlackJAX's samplers where there are some, each in a compiled loop. Compile times, and whether
-another step size compiles anything. All cases alternate in one process.
+another step size compiles anything. A batch of chains makes a hundredth of the steps, beside
+BlackJAX's samplers under `jax.vmap`: nanoseconds a step of one chain, of the clock, as both may use
+all cores. All cases alternate in one process.
 """
 
 import argparse
@@ -63,6 +65,50 @@ def ours(model: kg.Model, sampler: Any, steps: int, observables: Any = ()) -> tu
             return jax.block_until_ready(engine.advance(state, data, plan)[0].position.q)
 
     return call, seconds
+
+
+def our_batch(model: kg.Model, sampler: Any, steps: int, batch: int) -> Callable[[], Any]:
+    """A call that makes so many steps of a batch of chains in one block."""
+    program = Program(model, sampler, model.targets)
+    engine = build(program, batch)
+    with x64():
+        data = jax.device_put(model.argument_values)
+        each = [
+            (chain_key(1, i), np.zeros(model.free_size), np.bool_(True), program.hyper())
+            for i in range(batch)
+        ]
+        beginning = jax.tree.map(lambda *leaves: np.stack(leaves), *each)
+        state = engine.find(beginning, data).chain
+    plan = Plan(np.int32(0), np.int32(steps), np.int32(steps), np.int64(2**62))
+
+    def call() -> Any:
+        with x64():
+            return jax.block_until_ready(engine.advance(state, data, plan)[0].position.q)
+
+    return call
+
+
+def their_batch(
+    model: kg.Model, steps: int, batch: int, make: Callable[[Any], Any]
+) -> Callable[[], Any]:
+    """A sampler of BlackJAX in a compiled loop, mapped over chains, keeping each draw."""
+    algorithm = make(lambda q: -model.potential()(q))
+
+    def loop(q: Any, key: Any) -> Any:
+        def body(carry: Any, key: Any) -> Any:
+            state = algorithm.step(key, carry)[0]
+            return state, (state.position, state.logdensity)
+
+        return lax.scan(body, algorithm.init(q, key), jax.random.split(key, steps))
+
+    program = jax.jit(jax.vmap(loop))
+
+    def call() -> Any:
+        with jax.enable_x64(True):
+            keys = jax.random.split(jax.random.key(1), batch)
+            return jax.block_until_ready(program(jnp.zeros((batch, model.free_size)), keys))
+
+    return call
 
 
 def by_hand(model: kg.Model, steps: int) -> Callable[[], Any]:
@@ -122,7 +168,7 @@ def theirs(model: kg.Model, steps: int, make: Callable[[Any], Any]) -> Callable[
     return call
 
 
-def peers(steps: int, model: kg.Model) -> dict[str, Callable[[], Any]]:
+def peers(model: kg.Model) -> dict[str, Callable[[Any], Any]]:
     """BlackJAX's samplers that have a counterpart, at the same step size."""
     mass = jnp.ones(model.free_size)
 
@@ -133,25 +179,32 @@ def peers(steps: int, model: kg.Model) -> dict[str, Callable[[], Any]]:
 
         return made
 
+    walk = blackjax.additive_step_random_walk.normal_random_walk
     return {
-        "BlackJAX hmc (5 steps)": theirs(
-            model,
-            steps,
-            plain(lambda f: blackjax.hmc(f, H, mass, num_integration_steps=5)),
-        ),
-        "BlackJAX mala": theirs(model, steps, plain(lambda f: blackjax.mala(f, H))),
-        "BlackJAX random walk": theirs(
-            model,
-            steps,
-            plain(lambda f: blackjax.additive_step_random_walk.normal_random_walk(f, H * mass)),
-        ),
+        "HMC (5 steps)": plain(lambda f: blackjax.hmc(f, H, mass, num_integration_steps=5)),
+        "MALA": plain(lambda f: blackjax.mala(f, H)),
+        "RandomWalk": plain(lambda f: walk(f, H * mass)),
     }
+
+
+def clocked(calls: dict[str, Callable[[], Any]], clock: Any, repeats: int) -> dict[str, Any]:
+    """The seconds of each call, all cases in turn, after one call that does not count."""
+    times: dict[str, list[float]] = {name: [] for name in calls}
+    for call in calls.values():
+        call()
+    for _ in range(repeats):
+        for name, call in calls.items():
+            begun = clock()
+            call()
+            times[name].append(clock() - begun)
+    return times
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repeats", type=int, default=7)
     parser.add_argument("--steps", type=int, default=100_000)
+    parser.add_argument("--batch", type=int, default=4096)
     options = parser.parse_args()
     model, steps = eight_schools(), options.steps
 
@@ -178,16 +231,21 @@ def main() -> None:
     calls["BAOAB, three observables"], _ = ours(model, mine["BAOAB"], steps, named)
     _, compiled["BAOAB, another step size"] = ours(model, S.BAOAB(0.07, friction=2.0), steps)
     calls["BAOAB by hand"] = by_hand(model, steps)
-    calls |= peers(steps, model)
+    for name, make in peers(model).items():
+        calls[f"BlackJAX {name}"] = theirs(model, steps, make)
+    times = {
+        name: [seconds / steps * 1e6 for seconds in values]
+        for name, values in clocked(calls, time.process_time, options.repeats).items()
+    }
 
-    times: dict[str, list[float]] = {name: [] for name in calls}
-    for call in calls.values():
-        call()
-    for _ in range(options.repeats):
-        for name, call in calls.items():
-            begun = time.process_time()
-            call()
-            times[name].append((time.process_time() - begun) / steps * 1e6)
+    batch, few = options.batch, max(steps // 100, 1)
+    batches = {name: our_batch(model, mine[name], few, batch) for name in ("BAOAB", *peers(model))}
+    for name, make in peers(model).items():
+        batches[f"BlackJAX {name}"] = their_batch(model, few, batch, make)
+    batched = {
+        name: median(values) / few / batch * 1e9
+        for name, values in clocked(batches, time.perf_counter, options.repeats).items()
+    }
     rows = [
         {
             "case": name,
@@ -202,9 +260,11 @@ def main() -> None:
     ratios = {
         "BAOAB / by hand": by["BAOAB"] / by["BAOAB by hand"],
         "three observables / none": by["BAOAB, three observables"] / by["BAOAB"],
-        "MALA / BlackJAX": by["MALA"] / by["BlackJAX mala"],
-        "RandomWalk / BlackJAX": by["RandomWalk"] / by["BlackJAX random walk"],
-        "HMC / BlackJAX": by["HMC (5 steps)"] / by["BlackJAX hmc (5 steps)"],
+        **{f"{name} / BlackJAX": by[name] / by[f"BlackJAX {name}"] for name in peers(model)},
+        **{
+            f"{name} / BlackJAX, batch": batched[name] / batched[f"BlackJAX {name}"]
+            for name in peers(model)
+        },
         "compile another step size, s": compiled["BAOAB, another step size"],
     }
     lines = ["| case | us a step (CPU) | least-most | compile, s |", "|---|---|---|---|"]
@@ -212,11 +272,13 @@ def main() -> None:
         seconds = "" if row["compile_s"] is None else f"{row['compile_s']:.2f}"
         spread = f"{row['least']:.3f}-{row['most']:.3f}"
         lines.append(f"| {row['case']} | {row['us']:.3f} | {spread} | {seconds} |")
+    lines += ["", f"| batch of {batch} chains, {few} steps | ns a step of a chain |", "|---|---|"]
+    lines += [f"| {name} | {value:.1f} |" for name, value in batched.items()]
     lines += ["", "| ratio | |", "|---|---|", *(f"| {k} | {v:.2f} |" for k, v in ratios.items())]
     title = (
         f"# A step of a sampler\n\n{machine()['cpu']}; {steps} steps, medians of {options.repeats}"
     )
-    record("samplers", "\n".join([title, "", *lines]), rows=rows, ratios=ratios)
+    record("samplers", "\n".join([title, "", *lines]), rows=rows, batch=batched, ratios=ratios)
 
 
 if __name__ == "__main__":

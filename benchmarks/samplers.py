@@ -29,7 +29,8 @@ import kinetograph as kg
 from kinetograph.graph.precision import x64
 from kinetograph.observables.observable import as_observables
 from kinetograph.runs.engine import build
-from kinetograph.runs.program import Plan, Program
+from kinetograph.runs.program import Program
+from kinetograph.runs.state import Plan
 from kinetograph.samplers.noise import _numbers
 from kinetograph.streams.draws import chain_key
 from kinetograph.streams.source import normal

@@ -697,7 +697,8 @@ def test_samplers_are_values():
 def test_a_step_holds_one_copy_of_the_model():
     """The lowered program takes an arctangent as often as the density does."""
     from kinetograph.graph.precision import x64
-    from kinetograph.runs.program import Plan, Program
+    from kinetograph.runs.program import Program
+    from kinetograph.runs.state import Plan
 
     x = kg.variable(name="x", shape=2)
     model = kg.model(x, factors=[-kg.sum(kg.arctan(x) * x)])

@@ -17,7 +17,8 @@ import numpy as np
 
 from ..graph.precision import x64
 from .engine import Engine
-from .program import ChainState, Plan, Program, Where
+from .program import Program
+from .state import ChainState, Plan, Where
 
 __all__ = ["Chain", "Lengths", "beginnings", "run_batch", "run_threads", "threads_available"]
 

@@ -18,8 +18,9 @@ from ..models.model import Model
 from .cache import compile_cached
 from .fingerprint import fingerprint, identity
 from .pace import Pace
-from .program import Plan, Program
+from .program import Program
 from .search import search
+from .state import Plan
 
 __all__ = ["Engine", "build"]
 
@@ -142,7 +143,7 @@ def _block(program: Program, batch: int | None) -> Any:
     plan = Plan(np.int32(0), np.int32(1), np.int32(0), np.int64(0))
     block: Any = program.block
     if batch is not None:
-        block = jax.vmap(program.flat_block, (0, None, None))
+        block = program.batch_block
     return jax.jit(block).lower(chain, program.model.argument_values, plan)
 
 

@@ -7,32 +7,29 @@ cut into blocks. Where the chain begins is another, small program (`search`).
     warm-up     transitions 0 .. warmup - 1, after each of which the tuning is updated
     sampling    transitions warmup .. warmup + draws thin - 1, of which each thin-th is kept
 
-For one chain the kernel's step is called in a loop of transitions. In a batch of chains a kernel
-with turns runs as one loop of turns, in which each chain opens its next transition as soon as the
-last one is finished, so that no chain waits for another's.
+For one chain the kernel's step is called in a loop of transitions, and in a batch of chains all
+make each of them at once. But a kernel with turns runs as one loop of turns there, in which each
+chain opens its next transition as soon as the last one is finished: none waits for another's.
 """
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
 
-from ..adaptation.schedule import Adaptation, Warmup
+from ..adaptation.schedule import Warmup
 from ..graph.control.subgraph import Looping, loops_in
 from ..graph.errors import ModelError
-from ..graph.lower import Scope, Trips
 from ..graph.node import Node, ancestors
 from ..graph.precision import x64
-from ..kernels.contract import Info, Kernel, Moment, Space, State, Statistic
-from ..kernels.moments import Moments
+from ..kernels.contract import Kernel, Moment, Space, Statistic
 from ..kernels.noise import BEFORE, Noise
-from ..kernels.target import Position, Target, any_short
+from ..kernels.target import Position, Target
 from ..models.density import data_environment
 from ..models.model import Model
 from ..observables.average import Average
@@ -43,67 +40,16 @@ from ..samplers.sampler import Sampler
 from ..samplers.staged import StagedKernel
 from .averages import Averages
 from .schedules import Schedules
+from .state import Block, ChainState, Plan
+from .steps import in_step, in_turns, one_chain
 
-__all__ = ["ROWS", "Block", "ChainState", "Plan", "Program", "Where"]
+__all__ = ["ROWS", "Program"]
 
 ROWS = 1000  # draws a block can hold at most,
-ELEMENTS = 2**20  # and numbers, so that its memory is bounded
+ELEMENTS = 2**20  # and numbers, so that its memory is bounded,
+BATCH_ELEMENTS = 2**24  # and that of a batch of chains
 BATCH_LP = Statistic("batch_lp", float, "estimate of the log density from the batch of the step")
 STEP_SIZE = Statistic("step_size", float, "the step size of the transition")
-
-
-class ChainState(NamedTuple):
-    """Everything a chain is: a pytree that can be saved and continued."""
-
-    position: Position
-    slots: Any  # the sampler's own
-    hyper: Any  # values of its hyper-parameters, by name
-    adaptation: Adaptation
-    key: Any
-    attempts: Any  # starting points tried
-    transition: Any  # transitions made so far, warm-up included
-    gradients: Any  # gradients evaluated so far
-    divergences: Any  # since warm-up
-    averages: dict[str, Moments]  # of the draws kept since warm-up
-
-
-class Plan(NamedTuple):
-    """What a block is to do: values of the compiled program, not part of it."""
-
-    warmup: Any
-    thin: Any
-    until: Any  # stop before this transition
-    gradients: Any  # or after evaluations at this many points
-
-
-class Block(NamedTuple):
-    """What a block gives: new rows, and where the chain is, in few arrays to copy out."""
-
-    progress: Any  # whole numbers, in the order of `Where`
-    step_size: Any
-    statistics: Any
-    targets: tuple[Any, ...]
-    reports: tuple[Any, ...]  # of the loops in the model's graph
-
-
-class Where(NamedTuple):
-    """Where a chain is after a block."""
-
-    rows: Any  # new draws
-    transition: Any
-    gradients: Any
-    divergences: Any
-    spent: Any  # points evaluated in this block
-
-
-class _Loop(NamedTuple):
-    chain: ChainState
-    free: Any
-    statistics: Any
-    kept: tuple[Any, ...]  # of each draw, for the observables
-    count: Any
-    spent: Any
-    trips: tuple[Trips, ...]  # of the loops in the log density
 
 
 @dataclass(frozen=True)
@@ -265,12 +211,12 @@ class Program:
         nodes = ancestors([*self.model.density.nodes, *self.targets])
         return tuple(dict.fromkeys((*self.model.density.loops, *loops_in(nodes))))
 
-    @property
-    def rows(self) -> int:
-        """How many draws a block can hold."""
+    def rows(self, batch: int = 1) -> int:
+        """How many draws a block can hold, of each chain."""
         width = self.model.free_size + sum(node.size for node in self.targets)
         width = width * math.prod(self.walkers) + sum(x.size for x in self.kept)
-        return int(np.clip(ELEMENTS // max(width, 1), 1, ROWS))
+        most = min(ELEMENTS, BATCH_ELEMENTS // batch)
+        return int(np.clip(most // max(width, 1), 1, ROWS))
 
     def target(self, data: Sequence[Any]) -> Target:
         """The log density with data."""
@@ -322,187 +268,12 @@ class Program:
 
     def block(self, chain: ChainState, data: Sequence[Any], plan: Plan) -> tuple[ChainState, Block]:
         """Advance one chain: a loop of transitions."""
-        steps = _Steps(self, data, plan)
+        return one_chain(self, chain, data, plan)
 
-        def transition(loop: _Loop) -> _Loop:
-            chain = loop.chain
-            state = State(chain.position, chain.slots, loop.trips)
-            state, info = self.kernel.step(steps.moment(chain), state)
-            return steps.close(loop, state, info)
-
-        return steps.result(lax.while_loop(steps.more, transition, steps.start(chain)))
-
-    def flat_block(
-        self, chain: ChainState, data: Sequence[Any], plan: Plan
+    def batch_block(
+        self, chains: ChainState, data: Sequence[Any], plan: Plan
     ) -> tuple[ChainState, Block]:
-        """The same, as one loop of turns: for a batch of chains under `vmap`."""
-        turns = self.kernel.turns
-        if turns is None:
-            return self.block(chain, data, plan)
-        steps = _Steps(self, data, plan)
-
-        def more(carry: tuple[_Loop, Any]) -> Any:
-            return steps.more(carry[0])
-
-        def turn(carry: tuple[_Loop, Any]) -> tuple[_Loop, Any]:
-            loop, state = carry
-            moment = steps.moment(loop.chain)
-            point, trips = moment.target.evaluate(turns.ask(moment, state), loop.trips)
-            state = turns.tell(moment, state, point)
-            loop = loop._replace(trips=trips)
-
-            def close(_: None) -> tuple[_Loop, Any]:
-                position, info = turns.end(state)
-                closed = steps.close(loop, State(position, loop.chain.slots, trips), info)
-                return closed, opened(closed.chain)
-
-            return lax.cond(turns.finished(state), close, lambda _: (loop, state), None)
-
-        def opened(chain: ChainState) -> Any:
-            return turns.begin(steps.moment(chain), chain.position)
-
-        loop, _ = lax.while_loop(more, turn, (steps.start(chain), opened(chain)))
-        return steps.result(loop)
-
-
-class _Steps:
-    """The pieces both loops are made of."""
-
-    def __init__(self, program: Program, data: Sequence[Any], plan: Plan) -> None:
-        self.program, self.plan, self.model = program, plan, program.model
-        self.target = program.target(data)
-
-    def moment(self, chain: ChainState) -> Moment:
-        noise = Noise(chain.key, chain.transition)
-        return Moment(chain.hyper, noise, self.target.of_transition(noise))
-
-    def start(self, chain: ChainState) -> _Loop:
-        count = self.program.rows
-        rows = jnp.zeros((count, *self.program.space.shape), chain.position.q.dtype)
-        observed = self.program.observed
-        later = sum(s.size for s in observed.statistics) if observed else 0
-        width = sum(s.size for s in self.program.computed) - later
-        statistics = jnp.zeros((count, width), rows.dtype)
-        kept = tuple(jnp.zeros((count, *x.shape), x.dtype) for x in self.program.kept)
-        trips = self.target.no_trips()
-        return _Loop(chain, rows, statistics, kept, jnp.int32(0), jnp.int64(0), trips)
-
-    def more(self, loop: _Loop) -> Any:
-        chain = loop.chain
-        return (
-            (chain.transition < self.plan.until)
-            & (loop.spent < self.plan.gradients)
-            & (loop.count < self.program.rows)
-            & ~any_short(loop.trips)
-        )
-
-    def close(self, loop: _Loop, state: State, info: Info) -> _Loop:
-        """After a transition.
-
-        What is large, the buffers of rows, is written whatever happened, and a row that is not
-        kept is overwritten by the next one: a branch on it would copy it.
-        """
-        chain, plan, position = loop.chain, self.plan, state.position
-        gradients = info.gradients
-        if not self.program.takes_gradient:  # nothing asks for it, and so it is not computed
-            position, gradients = position._replace(gradient=chain.position.gradient), 0
-        done = chain.transition
-        warming = done < plan.warmup
-        adaptation, hyper = self._adapt(chain, position, info, warming)
-        statistics = info.statistics
-        if "step_size" in self.program.sampler.tune:
-            step_size = jnp.mean(chain.hyper["step_size"]).astype(statistics.dtype)
-            statistics = jnp.concatenate([statistics, step_size[None]])
-        observed = self.program.observed
-        for_observables = observed.keep(position, state.slots) if observed else ()
-        kept = ~warming & ((done + 1 - plan.warmup) % plan.thin == 0)
-        chain = chain._replace(
-            position=position,
-            slots=state.slots,
-            hyper=hyper,
-            adaptation=adaptation,
-            transition=done + 1,
-            gradients=chain.gradients + gradients,
-            divergences=chain.divergences + (info.diverging & ~warming),
-        )
-        return _Loop(
-            chain,
-            lax.dynamic_update_index_in_dim(loop.free, position.q, loop.count, 0),
-            lax.dynamic_update_index_in_dim(loop.statistics, statistics, loop.count, 0),
-            tuple(
-                lax.dynamic_update_index_in_dim(rows, row, loop.count, 0)
-                for rows, row in zip(loop.kept, for_observables, strict=True)
-            ),
-            loop.count + kept,
-            loop.spent + info.gradients,
-            state.trips,
-        )
-
-    def _adapt(
-        self, chain: ChainState, position: Position, info: Info, warming: Any
-    ) -> tuple[Adaptation, Any]:
-        """Update the tuning while warming, then leave it alone."""
-        warmup = self.program.warmup
-        if not warmup.tune:
-            return chain.adaptation, chain.hyper
-
-        def update(_: None) -> tuple[Adaptation, Any]:
-            state, done, length = chain.adaptation, chain.transition, self.plan.warmup
-            return warmup.update(state, chain.hyper, done, length, position, info)
-
-        def keep(_: None) -> tuple[Adaptation, Any]:
-            return chain.adaptation, chain.hyper
-
-        return lax.cond(warming, update, keep, None)
-
-    def result(self, loop: _Loop) -> tuple[ChainState, Block]:
-        targets, loops = tuple(self.program.targets), self.program.loops
-        density, data, room, *_ = self.target
-        if not self.program.takes_gradient:
-            position, trips = self.target.evaluate(loop.chain.position.q, loop.trips)
-            known = loop.chain.position._replace(gradient=position.gradient)
-            loop = loop._replace(chain=loop.chain._replace(position=known), trips=trips)
-
-        def record(q: Any, row: Any) -> Any:
-            # Rows that hold no draw are computed, too, but no loop turns for them.
-            scope = Scope(room=room, active=row < loop.count if loops else None)
-            values = density.targets(q, targets, data, scope)
-            return values, scope.reports(loops)
-
-        numbers, walkers = jnp.arange(self.program.rows), self.program.walkers
-        each = jax.vmap(record, (0, None)) if walkers else record
-        values, found = jax.vmap(each)(loop.free, numbers)
-        axes = tuple(range(1 + len(walkers)))
-        scope = Scope()
-        scope.receive(density.loops, loop.trips)
-        scope.receive(loops, [[jnp.max(x, axes) for x in trips] for trips in found])
-        chain = loop.chain
-        where = Where(loop.count, chain.transition, chain.gradients, chain.divergences, loop.spent)
-        progress = jnp.stack([jnp.asarray(number, jnp.int64) for number in where])
-        step_size = jnp.mean(jnp.asarray(chain.hyper.get("step_size", jnp.nan)))
-        reports = scope.reports(loops)
-        statistics = self._observed(loop, numbers)
-        if self.program.averages:
-            running = self.program.running
-            averages = running.add(chain.averages, loop.count, values, statistics)
-            chain = chain._replace(averages=averages)
-        recorded = sum(s.size for s in self.program.statistics)
-        if statistics.shape[1] > recorded:
-            statistics = statistics[:, :recorded]
-        return chain, Block(progress, step_size, statistics, values, reports)
-
-    def _observed(self, loop: _Loop, numbers: Any) -> Any:
-        """The statistics of the draws, with the observables; hyper-parameters are those of all."""
-        observed, plan, count = self.program.observed, self.plan, loop.count
-        if observed is None:
-            return loop.statistics
-        sampled = loop.chain.transition - plan.warmup
-        last = plan.warmup + sampled // plan.thin * plan.thin - 1  # the transition of the last row
-
-        def of(q: Any, statistics: Any, kept: Any, number: Any) -> Any:
-            event = (last - (count - 1 - number) * plan.thin).astype(np.uint32)
-            hyper, active = loop.chain.hyper, number < count
-            return observed.values(q, statistics, kept, hyper, event, active)
-
-        values = jax.vmap(of)(loop.free, loop.statistics, loop.kept, numbers)
-        return jnp.concatenate([loop.statistics, values], 1)
+        """Advance a batch of chains, whose states are stacked."""
+        if self.kernel.turns is None:
+            return in_step(self, chains, data, plan)
+        return in_turns(self, chains, data, plan)

@@ -16,7 +16,8 @@ from ..graph.lower import Trips
 from ..kernels.target import Position, any_short
 from ..models.starts import START_ATTEMPTS
 from ..streams.draws import uniforms
-from .program import ChainState, Program
+from .program import Program
+from .state import ChainState
 
 __all__ = ["Found", "search"]
 

@@ -22,9 +22,10 @@ from .averages import averaged_targets
 from .chains import Chain as Running
 from .chains import beginnings
 from .engine import build
-from .program import Block, ChainState, Plan, Program, Where
+from .program import Program
 from .results import split_statistics
 from .start import explain_failure, starting_points
+from .state import Block, ChainState, Plan, Where
 
 __all__ = ["Chain", "Rows", "chain"]
 

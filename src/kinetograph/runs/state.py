@@ -1,0 +1,71 @@
+"""The state of a chain, of a block of its transitions, and what a block gives."""
+
+from typing import Any, NamedTuple
+
+from ..adaptation.schedule import Adaptation
+from ..graph.lower import Trips
+from ..kernels.moments import Moments
+from ..kernels.target import Position
+
+__all__ = ["Block", "ChainState", "Loop", "Plan", "Row", "Where"]
+
+
+class ChainState(NamedTuple):
+    """Everything a chain is: a pytree that can be saved and continued."""
+
+    position: Position
+    slots: Any  # the sampler's own
+    hyper: Any  # values of its hyper-parameters, by name
+    adaptation: Adaptation
+    key: Any
+    attempts: Any  # starting points tried
+    transition: Any  # transitions made so far, warm-up included
+    gradients: Any  # gradients evaluated so far
+    divergences: Any  # since warm-up
+    averages: dict[str, Moments]  # of the draws kept since warm-up
+
+
+class Plan(NamedTuple):
+    """What a block is to do: values of the compiled program, not part of it."""
+
+    warmup: Any
+    thin: Any
+    until: Any  # stop before this transition
+    gradients: Any  # or after evaluations at this many points
+
+
+class Block(NamedTuple):
+    """What a block gives: new rows, and where the chain is, in few arrays to copy out."""
+
+    progress: Any  # whole numbers, in the order of `Where`
+    step_size: Any
+    statistics: Any
+    targets: tuple[Any, ...]
+    reports: tuple[Any, ...]  # of the loops in the model's graph
+
+
+class Where(NamedTuple):
+    """Where a chain is after a block."""
+
+    rows: Any  # new draws
+    transition: Any
+    gradients: Any
+    divergences: Any
+    spent: Any  # points evaluated in this block
+
+
+class Loop(NamedTuple):
+    """What a block carries from transition to transition."""
+
+    chain: ChainState
+    count: Any  # draws kept
+    spent: Any  # points evaluated
+    trips: tuple[Trips, ...]  # of the loops in the log density
+
+
+class Row(NamedTuple):
+    """What is noted of a draw; of all draws of a block in its buffers."""
+
+    free: Any
+    statistics: Any
+    kept: tuple[Any, ...]  # for the observables

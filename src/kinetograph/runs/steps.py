@@ -1,0 +1,268 @@
+"""The loops of a block: of one chain, and of a batch of chains.
+
+What is large, the buffers of rows, is kept apart from the state of the loops and written whatever
+happened; a row that is not kept is overwritten by the next one. A branch or a choice on buffers
+would copy them at each step.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from ..adaptation.schedule import Adaptation
+from ..graph.lower import Scope
+from ..kernels.contract import Info, Moment, State
+from ..kernels.noise import Noise
+from ..kernels.target import Position, any_short
+from .state import Block, ChainState, Loop, Plan, Row, Where
+
+if TYPE_CHECKING:
+    from .program import Program
+
+__all__ = ["in_step", "in_turns", "one_chain"]
+
+
+def one_chain(
+    program: "Program", chain: ChainState, data: Sequence[Any], plan: Plan
+) -> tuple[ChainState, Block]:
+    """A loop of transitions of one chain."""
+    steps = _Steps(program, data, plan, program.rows())
+
+    def more(carry: tuple[Loop, Row]) -> Any:
+        return steps.more(carry[0])
+
+    def transition(carry: tuple[Loop, Row]) -> tuple[Loop, Row]:
+        loop, rows = carry
+        after, row = steps.transition(loop)
+        return after, _written(rows, row, loop.count)
+
+    carry = (steps.start(chain), steps.buffers(steps.most))
+    return steps.result(*lax.while_loop(more, transition, carry))
+
+
+def in_step(
+    program: "Program", chains: ChainState, data: Sequence[Any], plan: Plan
+) -> tuple[ChainState, Block]:
+    """A loop of transitions that all chains of a batch make at once.
+
+    The block ends when one of them has to.
+    """
+    batch = len(chains.transition)
+    steps = _Steps(program, data, plan, program.rows(batch))
+
+    def more(carry: tuple[Loop, Row]) -> Any:
+        return jnp.all(jax.vmap(steps.more)(carry[0]))
+
+    def transition(carry: tuple[Loop, Row]) -> tuple[Loop, Row]:
+        loops, rows = carry
+        after, row = jax.vmap(steps.transition)(loops)
+        return after, _written(rows, row, loops.count[0])
+
+    carry = (jax.vmap(steps.start)(chains), steps.buffers(steps.most, batch))
+    return _results(steps, *lax.while_loop(more, transition, carry))
+
+
+def in_turns(
+    program: "Program", chains: ChainState, data: Sequence[Any], plan: Plan
+) -> tuple[ChainState, Block]:
+    """A loop of turns, in which each chain of a batch opens its next transition as it needs to."""
+    batch = len(chains.transition)
+    steps = _Steps(program, data, plan, program.rows(batch))
+
+    def more(carry: tuple[Loop, Any, Row]) -> Any:
+        return jnp.any(jax.vmap(steps.more)(carry[0]))
+
+    def turn(carry: tuple[Loop, Any, Row]) -> tuple[Loop, Any, Row]:
+        loops, states, rows = carry
+        after, opened, row = jax.vmap(steps.turn)(loops, states)
+        # A chain that has filled its rows writes into a spare one.
+        rows = jax.tree.map(
+            lambda buffer, new: buffer.at[loops.count, jnp.arange(batch)].set(new), rows, row
+        )
+        return after, opened, rows
+
+    start, opened = jax.vmap(steps.start)(chains), jax.vmap(steps.open)(chains)
+    carry = (start, opened, steps.buffers(steps.most + 1, batch))
+    loops, _, rows = lax.while_loop(more, turn, carry)
+    return _results(steps, loops, jax.tree.map(lambda buffer: buffer[: steps.most], rows))
+
+
+def _written(rows: Row, row: Row, place: Any) -> Row:
+    def write(buffer: Any, new: Any) -> Any:
+        return lax.dynamic_update_index_in_dim(buffer, new, place, 0)
+
+    written: Row = jax.tree.map(write, rows, row)
+    return written
+
+
+def _results(steps: "_Steps", loops: Loop, rows: Row) -> tuple[ChainState, Block]:
+    results: tuple[ChainState, Block] = jax.vmap(steps.result, (0, 1))(loops, rows)
+    return results
+
+
+class _Steps:
+    """The pieces that the loops are made of, for one chain."""
+
+    def __init__(self, program: "Program", data: Sequence[Any], plan: Plan, most: int) -> None:
+        self.program, self.plan, self.most = program, plan, most  # draws that a block can hold
+        self.target = program.target(data)
+
+    def moment(self, chain: ChainState) -> Moment:
+        noise = Noise(chain.key, chain.transition)
+        return Moment(chain.hyper, noise, self.target.of_transition(noise))
+
+    def start(self, chain: ChainState) -> Loop:
+        return Loop(chain, jnp.int32(0), jnp.int64(0), self.target.no_trips())
+
+    def buffers(self, count: int, *batch: int) -> Row:
+        """Room for so many draws, of each chain."""
+        program, observed = self.program, self.program.observed
+        later = sum(s.size for s in observed.statistics) if observed else 0
+        width = sum(s.size for s in program.computed) - later
+        lead = (count, *batch)
+        return Row(
+            jnp.zeros((*lead, *program.space.shape), program.dtype),
+            jnp.zeros((*lead, width), program.dtype),
+            tuple(jnp.zeros((*lead, *x.shape), x.dtype) for x in program.kept),
+        )
+
+    def more(self, loop: Loop) -> Any:
+        """Whether the block goes on, as far as one chain is concerned."""
+        return (
+            (loop.chain.transition < self.plan.until)
+            & (loop.spent < self.plan.gradients)
+            & (loop.count < self.most)
+            & ~any_short(loop.trips)
+        )
+
+    def transition(self, loop: Loop) -> tuple[Loop, Row]:
+        """A transition, and what is noted of it."""
+        chain = loop.chain
+        state = State(chain.position, chain.slots, loop.trips)
+        return self.close(loop, *self.program.kernel.step(self.moment(chain), state))
+
+    def open(self, chain: ChainState) -> Any:
+        """The state of a transition in turns, at its begin."""
+        turns = self.program.kernel.turns
+        assert turns is not None
+        return turns.begin(self.moment(chain), chain.position)
+
+    def turn(self, loop: Loop, state: Any) -> tuple[Loop, Any, Row]:
+        """A turn of a transition, and what is noted of it if it was the last one."""
+        turns = self.program.kernel.turns
+        assert turns is not None
+        moment = self.moment(loop.chain)
+        point, trips = moment.target.evaluate(turns.ask(moment, state), loop.trips)
+        told = turns.tell(moment, state, point)
+        between = loop._replace(trips=trips)
+        position, info = turns.end(told)
+        closed, row = self.close(between, State(position, loop.chain.slots, trips), info)
+        finished, going = turns.finished(told), self.more(loop)
+        after = _chosen(finished, (closed, self.open(closed.chain)), (between, told))
+        return *_chosen(going, after, (loop, state)), row
+
+    def close(self, loop: Loop, state: State, info: Info) -> tuple[Loop, Row]:
+        """The loop after a transition, and the row of its draw."""
+        chain, plan, position = loop.chain, self.plan, state.position
+        gradients = info.gradients
+        if not self.program.takes_gradient:  # nothing asks for it, and so it is not computed
+            position, gradients = position._replace(gradient=chain.position.gradient), 0
+        done = chain.transition
+        warming = done < plan.warmup
+        adaptation, hyper = self._adapt(chain, position, info, warming)
+        statistics = info.statistics
+        if "step_size" in self.program.sampler.tune:
+            step_size = jnp.mean(chain.hyper["step_size"]).astype(statistics.dtype)
+            statistics = jnp.concatenate([statistics, step_size[None]])
+        observed = self.program.observed
+        for_observables = observed.keep(position, state.slots) if observed else ()
+        kept = ~warming & ((done + 1 - plan.warmup) % plan.thin == 0)
+        chain = chain._replace(
+            position=position,
+            slots=state.slots,
+            hyper=hyper,
+            adaptation=adaptation,
+            transition=done + 1,
+            gradients=chain.gradients + gradients,
+            divergences=chain.divergences + (info.diverging & ~warming),
+        )
+        after = Loop(chain, loop.count + kept, loop.spent + info.gradients, state.trips)
+        return after, Row(position.q, statistics, tuple(for_observables))
+
+    def _adapt(
+        self, chain: ChainState, position: Position, info: Info, warming: Any
+    ) -> tuple[Adaptation, Any]:
+        """Update the tuning while warming, then leave it alone."""
+        warmup = self.program.warmup
+        if not warmup.tune:
+            return chain.adaptation, chain.hyper
+
+        def update(_: None) -> tuple[Adaptation, Any]:
+            state, done, length = chain.adaptation, chain.transition, self.plan.warmup
+            return warmup.update(state, chain.hyper, done, length, position, info)
+
+        def keep(_: None) -> tuple[Adaptation, Any]:
+            return chain.adaptation, chain.hyper
+
+        return lax.cond(warming, update, keep, None)
+
+    def result(self, loop: Loop, rows: Row) -> tuple[ChainState, Block]:
+        """What a block gives."""
+        targets, loops = tuple(self.program.targets), self.program.loops
+        density, data, room, *_ = self.target
+        if not self.program.takes_gradient:
+            position, trips = self.target.evaluate(loop.chain.position.q, loop.trips)
+            known = loop.chain.position._replace(gradient=position.gradient)
+            loop = loop._replace(chain=loop.chain._replace(position=known), trips=trips)
+
+        def record(q: Any, row: Any) -> Any:
+            # Rows that hold no draw are computed, too, but no loop turns for them.
+            scope = Scope(room=room, active=row < loop.count if loops else None)
+            values = density.targets(q, targets, data, scope)
+            return values, scope.reports(loops)
+
+        numbers, walkers = jnp.arange(rows.free.shape[0]), self.program.walkers
+        each = jax.vmap(record, (0, None)) if walkers else record
+        values, found = jax.vmap(each)(rows.free, numbers)
+        axes = tuple(range(1 + len(walkers)))
+        scope = Scope()
+        scope.receive(density.loops, loop.trips)
+        scope.receive(loops, [[jnp.max(x, axes) for x in trips] for trips in found])
+        chain = loop.chain
+        where = Where(loop.count, chain.transition, chain.gradients, chain.divergences, loop.spent)
+        progress = jnp.stack([jnp.asarray(number, jnp.int64) for number in where])
+        step_size = jnp.mean(jnp.asarray(chain.hyper.get("step_size", jnp.nan)))
+        reports = scope.reports(loops)
+        statistics = self._observed(loop, rows, numbers)
+        if self.program.averages:
+            running = self.program.running
+            averages = running.add(chain.averages, loop.count, values, statistics)
+            chain = chain._replace(averages=averages)
+        recorded = sum(s.size for s in self.program.statistics)
+        if statistics.shape[1] > recorded:
+            statistics = statistics[:, :recorded]
+        return chain, Block(progress, step_size, statistics, values, reports)
+
+    def _observed(self, loop: Loop, rows: Row, numbers: Any) -> Any:
+        """The statistics of the draws, with the observables; hyper-parameters are those of all."""
+        observed, plan, count = self.program.observed, self.plan, loop.count
+        if observed is None:
+            return rows.statistics
+        sampled = loop.chain.transition - plan.warmup
+        last = plan.warmup + sampled // plan.thin * plan.thin - 1  # the transition of the last row
+
+        def of(q: Any, statistics: Any, kept: Any, number: Any) -> Any:
+            event = (last - (count - 1 - number) * plan.thin).astype(np.uint32)
+            hyper, active = loop.chain.hyper, number < count
+            return observed.values(q, statistics, kept, hyper, event, active)
+
+        values = jax.vmap(of)(*rows, numbers)
+        return jnp.concatenate([rows.statistics, values], 1)
+
+
+def _chosen(which: Any, first: Any, second: Any) -> Any:
+    return jax.tree.map(lambda a, b: jnp.where(which, a, b), first, second)

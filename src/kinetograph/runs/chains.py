@@ -18,7 +18,7 @@ import numpy as np
 from ..graph.precision import x64
 from .engine import Engine
 from .program import Program
-from .state import ChainState, Plan, Where
+from .state import Block, ChainState, Plan, Where
 
 __all__ = ["Chain", "Lengths", "beginnings", "run_batch", "run_threads", "threads_available"]
 
@@ -63,7 +63,7 @@ class Chain:
         self.gradients = int(found.chain.gradients)
         self.failed = not bool(found.success)
 
-    def take(self, state: ChainState, block: Any) -> None:
+    def take(self, block: Block) -> None:
         """Copy the new draws out of a block, and note where the chain is."""
         where = Where(*np.asarray(block.progress).tolist())
         end = self.kept + where.rows
@@ -72,7 +72,6 @@ class Chain:
             for rows, values in zip(self.targets, block.targets, strict=True):
                 rows[self.kept : end] = np.asarray(values)[: where.rows]
         self.kept = end
-        self.state = state
         self.transition = where.transition
         self.gradients = where.gradients
         self.spent = where.spent
@@ -124,7 +123,9 @@ def _advance(engine: Engine, data: Any, chain: Chain, lengths: Lengths, control:
             chain.begin(engine.find(arguments, data))
         while not (control.stop.is_set() or chain.failed):
             begun = time.perf_counter()
-            chain.take(*engine.advance(chain.state, data, _plan(lengths, pace.gradients)))
+            plan = _plan(lengths, pace.gradients)
+            chain.state, block = engine.advance(chain.state, data, plan)
+            chain.take(block)
             elapsed = time.perf_counter() - begun
             chain.seconds += elapsed
             pace.adjust(chain.spent, elapsed)
@@ -172,27 +173,38 @@ def run_batch(
     pace = engine.pace
     with x64():
         data = jax.device_put(engine.program.model.argument_values)
+        arguments = _stacked(beginnings(engine.program, chains))
+        states = None
         try:
-            arguments = _stacked(beginnings(engine.program, chains))
             found = engine.find(arguments, data)
-            states = found.chain
             host = jax.device_get(found)
             for i, chain in enumerate(chains):
                 chain.begin(_member(host, i))
                 chain.done = chain.failed
+            states = found.chain
             while not all(chain.done for chain in chains):
                 begun = time.perf_counter()
                 states, blocks = engine.advance(states, data, _plan(lengths, pace.gradients))
-                host = jax.device_get((states, blocks))
+                rows = jax.device_get(blocks)
                 for i, chain in enumerate(chains):
-                    chain.take(*_member(host, i))
-                    chain.seconds += time.perf_counter() - begun
+                    values = tuple(value[i] for value in rows.targets)
+                    block = Block(
+                        rows.progress[i], rows.step_size[i], rows.statistics[i], values, ()
+                    )
+                    chain.take(block)
                     chain.done = chain.failed or chain.transition >= lengths.transitions
-                spent = max(chain.spent for chain in chains)
-                pace.adjust(spent, time.perf_counter() - begun)
+                elapsed = time.perf_counter() - begun
+                for chain in chains:
+                    chain.seconds += elapsed
+                pace.adjust(max(chain.spent for chain in chains), elapsed)
                 watch()
         except KeyboardInterrupt:
             return True
+        finally:
+            if states is not None:
+                host = jax.device_get(states)
+                for i, chain in enumerate(chains):
+                    chain.state = _member(host, i)
     return False
 
 

@@ -47,7 +47,7 @@ __all__ = ["ROWS", "Program"]
 
 ROWS = 1000  # draws a block can hold at most,
 ELEMENTS = 2**20  # and numbers, so that its memory is bounded,
-BATCH_ELEMENTS = 2**24  # and that of a batch of chains
+BATCH_ELEMENTS = 2**22  # and that of a batch of chains
 BATCH_LP = Statistic("batch_lp", float, "estimate of the log density from the batch of the step")
 STEP_SIZE = Statistic("step_size", float, "the step size of the transition")
 

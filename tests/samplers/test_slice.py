@@ -286,6 +286,7 @@ def test_what_is_recorded():
         "max_steps": 100,
         "doubling": False,
         "max_doublings": 5,
+        "inverse_temperature": 1.0,
     }
     scale = tree["sampler_state"]["hyper_scale"].values
     assert len(np.unique(scale)) == scale.size  # warm-up has set it

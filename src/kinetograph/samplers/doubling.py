@@ -33,7 +33,8 @@ def sweep(sampler: Any, at: Point) -> Any:
 
     Places on the line through x along a coordinate are measured in widths, from x.
     """
-    x, log_p, size = at.q, -at.potential, at.q.shape[0]
+    beta = sampler.inverse_temperature
+    x, log_p, size = at.q, -beta * at.potential, at.q.shape[0]
     evaluations: Any = 0
     proposals: Any = 0
     for i in range(size):
@@ -45,7 +46,7 @@ def sweep(sampler: Any, at: Point) -> Any:
         offset, found, accepted = 0.0, log_p, False
         while not accepted and right - left > TINY:
             offset = left + (right - left) * sampler.noise.uniform(name="slice")
-            found = -sampler.potential(x + offset * along)
+            found = -beta * sampler.potential(x + offset * along)
             proposals = proposals + 1
             accepted = found >= level
             if accepted:
@@ -66,6 +67,7 @@ def sweep(sampler: Any, at: Point) -> Any:
 @convert_lazily
 def _grown(sampler: Any, x: Any, along: Any, level: Any) -> Any:
     """The ends of the interval and the log densities there, and how many were evaluated."""
+    beta = sampler.inverse_temperature
     left = -sampler.noise.uniform(name="slice")
     right = left + 1
     at_left, at_right, count = level, level, 0
@@ -79,7 +81,7 @@ def _grown(sampler: Any, x: Any, along: Any, level: Any) -> Any:
             left = left - (right - left)
         else:
             right = right + (right - left)
-        found = -sampler.potential(x + where(to_left, left, right) * along)
+        found = -beta * sampler.potential(x + where(to_left, left, right) * along)
         if to_left:
             at_left = found
         else:
@@ -92,10 +94,10 @@ def _grown(sampler: Any, x: Any, along: Any, level: Any) -> Any:
 def _reachable(sampler: Any, x: Any, along: Any, level: Any, offset: Any, interval: Any) -> Any:
     """Whether doubling from x' could have ended here, and how many evaluations it took to see."""
     left, right, at_left, at_right = interval
-    apart, possible, count = False, True, 0
+    beta, apart, possible, count = sampler.inverse_temperature, False, True, 0
     while possible and right - left > WIDER:
         middle = (left + right) / 2
-        found = -sampler.potential(x + middle * along)
+        found = -beta * sampler.potential(x + middle * along)
         apart = apart or (middle > 0) == (offset >= middle)  # x and x' are in different halves
         if offset < middle:
             right, at_right = middle, found

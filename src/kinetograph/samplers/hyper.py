@@ -8,7 +8,9 @@ import numpy as np
 
 from ..graph.array import Array
 
-__all__ = ["Hyper", "hyper"]
+__all__ = ["POSITIVE", "Hyper", "hyper"]
+
+POSITIVE = {"positive": (0, np.greater)}
 
 
 class Hyper:

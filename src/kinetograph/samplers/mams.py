@@ -3,7 +3,7 @@
     u uniform on the sphere;  n steps of length h at constant speed (as MCLMC's, without its turns);
     accepted with probability min(1, exp(-sum of the steps' energy errors))
 
-Samples  exp(-U), exactly
+Samples  exp(-beta U), exactly
 Cost     n gradients, n near L / h
 Tuned    to an acceptance of 0.9
 Source   J. Robnik, R. Cohn-Gordon, U. Seljak, Metropolis adjusted microcanonical Hamiltonian Monte
@@ -35,6 +35,8 @@ class MAMS(Sampler):
         A trajectory's length is drawn from L (1 - j) to L (1 + j).
     most_steps
         A trajectory has at most so many.
+    inverse_temperature
+        beta.
 
     Examples
     --------
@@ -52,6 +54,7 @@ class MAMS(Sampler):
     target_acceptance = hyper(0.9, above=0, below=1)
     path_jitter = hyper(0.5, lower=0, below=1)
     most_steps = hyper(1000, lower=1)
+    inverse_temperature = hyper(1.0, positive=True)
     tunes = ("step_size", "scale")
 
     def step(self, at: Point) -> Any:
@@ -59,7 +62,7 @@ class MAMS(Sampler):
         size = at.q.shape[0]
         if size < 2:
             raise ValueError(f"{type(self).__name__}: it needs two unknown numbers or more")
-        h = self.step_size
+        h, beta = self.step_size, self.inverse_temperature
         length = sqrt(1.0 * size) if self.length is None else self.length
         stretch = 1 + self.path_jitter * self.noise.uniform(-1.0, 1.0, name="path")
         wanted = floor(minimum(length * stretch / h + 0.5, 1.0 * self.most_steps))
@@ -67,12 +70,12 @@ class MAMS(Sampler):
         u = self.noise.sphere("direction", like=at.q)
         start, kinetic, i = at, 0.0, 0
         while i < count:
-            u, first = kicked(u, at.gradient, 0.5 * h)
+            u, first = kicked(u, beta * at.gradient, 0.5 * h)
             at = self.evaluate(at.q + h * u)
-            u, second = kicked(u, at.gradient, 0.5 * h)
+            u, second = kicked(u, beta * at.gradient, 0.5 * h)
             kinetic = kinetic + first + second
             i = i + 1
-        error = kinetic + at.potential - start.potential
+        error = kinetic + beta * at.potential - beta * start.potential
         accepted = log1p(-self.noise.uniform(name="accept")) < -error
         if not accepted:
             at = start

@@ -1,15 +1,15 @@
 """MCLMC: microcanonical Langevin Monte Carlo, at constant speed.
 
-    dq = u dt;  du = -(1 - u u^T) grad U / (N - 1) dt,  |u| = 1, and noise that turns u
+    dq = u dt;  du = -(1 - u u^T) beta grad U / (N - 1) dt,  |u| = 1, and noise that turns u
 
 by a leapfrog step between two turns of the direction:
 
-    kick of time t     e = -g / |g|, d = t |g| / (N - 1), z = exp(-d), c = e u
+    kick of time t     g = beta grad U, e = -g / |g|, d = t |g| / (N - 1), z = exp(-d), c = e u
                        u <- [e (1 - z)(1 + z + c (1 - z)) + 2 z u], made a unit vector
     turn of time t     u <- u + n R, made a unit vector,  n^2 = (exp(2 t / L) - 1) / N
 
-Samples  a density that tends to exp(-U) with h -> 0; the variance of the energy error of a step,
-         divided by N (recorded as `energy_error`), tells how far it is (5e-4 is usual)
+Samples  a density that tends to exp(-beta U) with h -> 0; the variance of the energy error of a
+         step, divided by N (recorded as `energy_error`), tells how far it is (5e-4 is usual)
 Order    2
 Cost     one gradient a step
 Source   J. Robnik, G. De Luca, E. Silverstein, U. Seljak, Microcanonical Hamiltonian Monte Carlo,
@@ -40,6 +40,8 @@ class MCLMC(Sampler):
         h, a length in the space of the unknowns.
     length
         L, along which the direction is forgotten; None: the root of the number of coordinates.
+    inverse_temperature
+        beta.
 
     Examples
     --------
@@ -54,6 +56,7 @@ class MCLMC(Sampler):
 
     step_size = hyper(0.5, positive=True)
     length = hyper(None, positive=True)
+    inverse_temperature = hyper(1.0, positive=True)
 
     def init(self, at: Point) -> dict[str, Any]:
         """A direction."""
@@ -63,13 +66,13 @@ class MCLMC(Sampler):
 
     def step(self, at: Point, u: Any) -> Any:
         """One step."""
-        h, before = self.step_size, at.potential
+        h, beta, before = self.step_size, self.inverse_temperature, at.potential
         u = self._turned(u, 0.5 * h)
-        u, first = kicked(u, at.gradient, 0.5 * h)
+        u, first = kicked(u, beta * at.gradient, 0.5 * h)
         at = self.evaluate(at.q + h * u)
-        u, second = kicked(u, at.gradient, 0.5 * h)
+        u, second = kicked(u, beta * at.gradient, 0.5 * h)
         u = self._turned(u, 0.5 * h)
-        self.record("energy_error", first + second + at.potential - before)
+        self.record("energy_error", first + second + beta * at.potential - beta * before)
         return at, {"u": u}
 
     def _turned(self, u: Any, t: Any) -> Any:

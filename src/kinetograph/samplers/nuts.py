@@ -3,14 +3,14 @@
     leapfrog    p <- p + h/2 grad log pi(q);  q <- q + h p;  p <- p + h/2 grad log pi(q)
     tree        doubles to a random side until it turns back, diverges, or reaches max_depth
     choice      inside a new subtree each leaf replaces the candidate with probability
-                w_leaf / w_so_far, w = exp(H_0 - H); the new subtree's candidate replaces the old
-                one with probability min(1, W_new / W_old)
+                w_leaf / w_so_far, w = exp(beta (H_0 - H)); the new subtree's candidate replaces
+                the old one with probability min(1, W_new / W_old)
     turning     for rho = sum of p over a (sub)tree: rho . p_first <= 0 or rho . p_last <= 0; also
                 for left half + first leaf of the right, and last leaf of the left + right half
 
 in the coordinates of the warm-up's metric, where the mass is 1.
 
-Samples  pi, exactly.
+Samples  pi^beta, exactly.
 Cost     one gradient a leaf, at most 2**max_depth - 1 a transition. The tree is a walk: a subtree
          of 2**k leaves is checked as its leaves arrive, by the bits of the leaf's number, from k
          stored half-trees.
@@ -102,6 +102,8 @@ class NUTS(Sampler):
         An energy error above this flags a divergence and ends the transition.
     step_size
         Where warm-up starts; the step size itself when there is no warm-up.
+    inverse_temperature
+        beta: the density is pi^beta, and the momenta have the variance 1 / beta.
 
     Raises
     ------
@@ -121,6 +123,7 @@ class NUTS(Sampler):
     max_depth = hyper(10, lower=1, upper=20, static=True)
     divergence_threshold = hyper(1000.0, positive=True)
     step_size = hyper(0.5, positive=True)
+    inverse_temperature = hyper(1.0, positive=True)
     tunes = ("step_size", "scale")
 
     def kernel(self, space: Space) -> Kernel:
@@ -144,7 +147,7 @@ class _NutsKernel:
 
     statistics = (
         Statistic("lp", float, "joint log density of the free state"),
-        Statistic("acceptance_rate", float, "mean of min(1, exp(H_0 - H)) over the new leaves"),
+        Statistic("acceptance_rate", float, "mean of min(1, exp(beta (H_0 - H))) of new leaves"),
         Statistic("n_steps", int, "leapfrog steps (gradients)"),
         Statistic("tree_depth", int, "number of doublings"),
         Statistic("diverging", bool, "whether the energy error passed the threshold"),
@@ -188,6 +191,7 @@ class _NutsKernel:
         """A tree of one leaf with a fresh momentum."""
         q, log_density, gradient = position
         p = moment.noise.normals(_MOMENTUM, q.shape[0]).astype(q.dtype)
+        p = p / jnp.sqrt(moment.hyper["inverse_temperature"])
         energy = 0.5 * jnp.sum(p * p) - log_density
         first_word, *_ = moment.noise.words(_DIRECTION, 0)
         # Row 0 and the last row are never read: writes that are not due go there.
@@ -223,21 +227,21 @@ class _NutsKernel:
 
     def _half_kicked(self, moment: Moment, tree: _Tree) -> Any:
         step_size, scale = moment.hyper["step_size"], moment.hyper["scale"]
-        return tree.p + (0.5 * step_size * tree.direction) * (scale * tree.gradient)
+        return tree.p + (0.5 * step_size * tree.direction) * _force(scale, tree.gradient)
 
     def ask(self, moment: Moment, tree: _Tree) -> Any:
         """The end of the leapfrog step from the moving end."""
         kicked = self._half_kicked(moment, tree)
         step_size, scale = moment.hyper["step_size"], moment.hyper["scale"]
-        return tree.q + (step_size * tree.direction) * (scale * kicked)
+        return tree.q + (step_size * tree.direction) * _velocity(scale, kicked)
 
     def tell(self, moment: Moment, tree: _Tree, point: Position) -> _Tree:
         """Add a leaf, and, where a subtree is complete, merge it into the tree."""
         step_size, scale = moment.hyper["step_size"], moment.hyper["scale"]
         step = step_size * tree.direction
-        p = self._half_kicked(moment, tree) + 0.5 * step * (scale * point.gradient)
+        p = self._half_kicked(moment, tree) + 0.5 * step * _force(scale, point.gradient)
         energy = 0.5 * jnp.sum(p * p) - point.log_density
-        gain = tree.energy - energy
+        gain = moment.hyper["inverse_temperature"] * (tree.energy - energy)
         gain = jnp.where(jnp.isfinite(gain), gain, -jnp.inf)
         diverging = -gain > moment.hyper["divergence_threshold"]
 
@@ -397,6 +401,16 @@ class _NutsKernel:
         )
         statistics = jnp.stack([jnp.asarray(v).astype(dtype) for v in values])
         return tree.candidate, Info(acceptance, tree.leaves, tree.diverging, statistics)
+
+
+def _force(scale: Any, gradient: Any) -> Any:
+    """S^T g, of a diagonal scale S or a matrix."""
+    return gradient @ scale if jnp.ndim(scale) == 2 else scale * gradient
+
+
+def _velocity(scale: Any, p: Any) -> Any:
+    """S p."""
+    return scale @ p if jnp.ndim(scale) == 2 else scale * p
 
 
 def _sign(word: Any, dtype: Any) -> Any:

@@ -11,10 +11,11 @@ from ..graph.array import Array
 from ..graph.errors import ModelError, ShapeError
 from ..kernels.contract import Kernel, Space
 from .declarations import check_class, check_names, signature_of
-from .hyper import Hyper, declared, hyper, unknown
+from .hyper import POSITIVE, Hyper, declared, unknown
 from .identity import identity_of
 from .noise import NamedNoise
 from .points import Point
+from .scale import Scale
 
 __all__ = ["Point", "Sampler"]
 
@@ -69,7 +70,8 @@ class Sampler:
     ----------
     scale
         Standard deviations, one for each free coordinate or one for all: the step is then made in
-        coordinates q / scale, which is a mass of 1 / scale**2. None: none.
+        coordinates q / scale, which is a mass of 1 / scale**2. Or the lower Cholesky factor of a
+        covariance C, a matrix: a mass matrix of C^-1. None: none.
     tune
         What warm-up tunes, of what the class lists in `tunes`; `()` leaves all as it is.
     **settings
@@ -102,7 +104,7 @@ class Sampler:
 
     tunes: ClassVar[tuple[str, ...]] = ()
     walkers: Any = None
-    scale = hyper(None, positive=True)
+    scale: Any = Scale(None, False, POSITIVE, ())
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -274,16 +276,24 @@ class Sampler:
             array = np.asarray(value, np.int64 if names[name].whole else space.dtype)
             if name == "scale" and "scale" in self.tunes:
                 array = np.full(size, array) if array.ndim == 0 else array
-            if array.shape not in ((), (size,)):
+            matrix = isinstance(names[name], Scale)
+            if array.shape not in ((), (size,)) and not (matrix and array.shape == (size, size)):
                 raise ShapeError(
                     f"{type(self).__name__}: {name} has shape {array.shape}; one number, or one "
                     f"for each of the {size} free coordinates, ({size},), is expected"
+                    f"{f', or a factor of a covariance, {(size, size)}' if matrix else ''}"
                 )
             found[name] = array
         return found
 
     def _check_tuned(self) -> None:
-        """Refuse to tune what is given as a schedule, or towards one."""
+        """Refuse to tune what is given as a schedule, or towards one; and a matrix."""
+        if "scale" in self.tune and np.ndim(self._values["scale"]) == 2:
+            rest = tuple(name for name in self.tune if name != "scale")
+            raise ModelError(
+                f"{type(self).__name__}: scale is a matrix, and warm-up tunes a number for each "
+                f"coordinate; give tune={rest!r} to keep the matrix"
+            )
         for name in (*self.tune, *(("target_acceptance",) if "step_size" in self.tune else ())):
             if callable(self._values[name]):
                 raise ModelError(

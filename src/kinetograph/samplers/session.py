@@ -30,6 +30,7 @@ from ..kernels.target import Position, Target
 from .noise import NamedNoise
 from .points import Point
 from .sampler import HERE, Sampler
+from .scale import covariance_of, divided, gradient_of, times
 from .schedules import scheduled
 
 __all__ = ["POTENTIAL", "Session", "StepGraph", "build", "evaluates"]
@@ -143,7 +144,7 @@ class Session:
         scale = self._scale
         if scale is None:
             return Point(q, potential, gradient)
-        return Point(q / scale, potential, gradient * scale, (q, gradient))
+        return Point(divided(q, scale), potential, gradient_of(gradient, scale), (q, gradient))
 
     # What a step does.
     def _position(self, q: Any, what: str) -> Any:
@@ -169,20 +170,20 @@ class Session:
     def evaluate_with_covariance(self, q: Any, full: bool) -> tuple[Point, Array]:
         """The point at q, and the covariance of the gradient."""
         scaled, free = self._coordinates(q, "evaluate_with_covariance")
-        bundle = Bundle(WITH_COVARIANCE, (free.node,), {"full": full})
         shape, scale = scaled.shape, self._scale
+        whole = full or np.ndim(scale) == 2  # of which the diagonal mixes all of it
+        bundle = Bundle(WITH_COVARIANCE, (free.node,), {"full": whole})
         place = 3 if self.space.loops else 2
-        sizes = (*shape, shape[-1]) if full else shape
+        sizes = (*shape, shape[-1]) if whole else shape
         covariance = Array(bundle.part(place, sizes, self.space.dtype))
         if scale is not None:
-            both = scale.reshape((-1, 1)) if full and scale.ndim else scale
-            covariance = covariance * scale * both
+            covariance = covariance_of(covariance, scale, full)
         return self._evaluated(scaled, free, bundle), covariance
 
     def _coordinates(self, q: Any, what: str) -> tuple[Array, Array]:
         """A position in the coordinates of the step, and in the model's own."""
         scaled, scale = self._position(q, what), self._scale
-        return scaled, scaled if scale is None else scaled * scale
+        return scaled, scaled if scale is None else times(scaled, scale)
 
     def _evaluated(self, scaled: Array, free: Array, bundle: Bundle) -> Point:
         """The point there, of an operation that evaluates it."""
@@ -199,7 +200,7 @@ class Session:
             )
         if scale is None:
             return Point(scaled, potential, gradient)
-        return Point(scaled, potential, gradient * scale, (free, gradient))
+        return Point(scaled, potential, gradient_of(gradient, scale), (free, gradient))
 
     def potential(self, q: Any) -> Array:
         """The potential alone."""

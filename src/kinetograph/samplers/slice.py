@@ -8,7 +8,7 @@
 
 or, with `doubling=True`, by intervals that double: see `doubling.py`.
 
-Samples  pi, exactly.
+Samples  pi^beta, exactly; beta is 1 unless it is given.
 Cost     about 5 log densities a coordinate and no gradient; one gradient a transition, for warm-up.
 Source   R. Neal, Slice sampling, Annals of Statistics 31 (2003) 705-767, figures 3 to 6.
 """
@@ -47,6 +47,8 @@ class Slice(Sampler):
         tested for whether it would have led to the same interval, which takes more.
     max_doublings
         At most so many times: an interval grows to at most 2**max_doublings widths.
+    inverse_temperature
+        beta.
 
     Raises
     ------
@@ -69,6 +71,7 @@ class Slice(Sampler):
     max_steps = hyper(100, lower=1)
     doubling = hyper(False, choices=(False, True))
     max_doublings = hyper(5, lower=1)
+    inverse_temperature = hyper(1.0, positive=True)
     tunes = ("scale",)
 
     def step(self, at: Point) -> Point:
@@ -78,7 +81,8 @@ class Slice(Sampler):
             self.record("acceptance_rate", at.q.shape[0] / tried)
             self.record("n_evaluations", taken + tried)
             return self.evaluate(q)
-        x, log_p, size = at.q, -at.potential, at.q.shape[0]
+        beta = self.inverse_temperature
+        x, log_p, size = at.q, -beta * at.potential, at.q.shape[0]
         evaluations: Any = 0
         proposals: Any = 0
         for i in range(size):
@@ -89,10 +93,10 @@ class Slice(Sampler):
             to_left = floor(self.max_steps * self._uniform()).astype(int)
             to_right = self.max_steps - 1 - to_left
             evaluations = evaluations + self.max_steps + 1
-            while -self.potential(x + left * along) > level and to_left > 0:
+            while -beta * self.potential(x + left * along) > level and to_left > 0:
                 left = left - 1
                 to_left = to_left - 1
-            while -self.potential(x + right * along) > level and to_right > 0:
+            while -beta * self.potential(x + right * along) > level and to_right > 0:
                 right = right + 1
                 to_right = to_right - 1
             evaluations = evaluations - to_left - to_right
@@ -100,7 +104,7 @@ class Slice(Sampler):
             offset, found = 0.0, log_p - np.inf
             while found < level and right - left > TINY:
                 offset = left + (right - left) * self._uniform()
-                found = -self.potential(x + offset * along)
+                found = -beta * self.potential(x + offset * along)
                 proposals = proposals + 1
                 if offset < 0:
                     left = offset

@@ -44,6 +44,15 @@ def call(name):
     return f"kg.{name}({', '.join(written)})"
 
 
+def arguments():
+    """Calls with each sampler and optimizer."""
+    for sampler in sorted(set(kg.samplers.__all__) - {"Integrator"}):
+        yield f"kg.mcmc(v, sampler=kg.samplers.{sampler}())"
+    for optimizer in kg.optimizers.__all__:
+        yield f"kg.opt(v, kg.optimizers.{optimizer}())"
+
+
+@pytest.mark.slow  # pyright reads the same calls and examples every day
 def test_mypy_on_examples_and_calls_of_every_public_function(tmp_path):
     lines = ["from typing import Any, assert_type", "import kinetograph as kg", "v: Any = None"]
     for name in kg.__all__:
@@ -54,12 +63,7 @@ def test_mypy_on_examples_and_calls_of_every_public_function(tmp_path):
             lines.append(call(name))
         else:
             lines.append(f"kg.{name}")
-        assert not callable(public) or inspect.getdoc(public), name
-    for sampler in sorted(set(kg.samplers.__all__) - {"Integrator"}):
-        lines.append(f"kg.mcmc(v, sampler=kg.samplers.{sampler}())")
-    for optimizer in kg.optimizers.__all__:
-        lines.append(f"kg.opt(v, kg.optimizers.{optimizer}())")
-    lines.append("kg.norml(0, 1)")
+    lines += [*arguments(), "kg.norml(0, 1)"]
     script = tmp_path / "script.py"
     script.write_text("\n".join(lines) + "\n")
     config = tmp_path / "mypy.ini"
@@ -150,6 +154,12 @@ def pyright(folder, files):
     return errors, types
 
 
+def test_what_is_public_is_described():
+    for name in kg.__all__:
+        public = getattr(kg, name)
+        assert not callable(public) or inspect.getdoc(public), name
+
+
 def test_pyright_knows_the_types_of_what_is_public(tmp_path):
     asked = dict(TYPES)
     for name in kg.__all__:
@@ -164,7 +174,8 @@ def test_pyright_knows_the_types_of_what_is_public(tmp_path):
         name = module.__name__.replace("kinetograph", "kg")
         asked.update({f"{name}.{public}": None for public in module.__all__})
     head = HEAD.splitlines()
-    lines = [*head, *(f"reveal_type({expression})" for expression in asked), "kg.norml(0, 1)"]
+    lines = [*head, *(f"reveal_type({expression})" for expression in asked)]
+    lines += [*arguments(), "kg.norml(0, 1)"]
     script = tmp_path / "script.py"
     script.write_text("\n".join(lines) + "\n")
     errors, types = pyright(tmp_path, [script, *(e for e in EXAMPLES if "plot" not in e.name)])

@@ -56,6 +56,7 @@ STUDIES = {
     "gp_pois_regr-gp_regr",
     "sblri-blr",
     "low_dim_gauss_mix-low_dim_gauss_mix",
+    "arK-arK",
 }
 
 

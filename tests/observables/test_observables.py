@@ -65,10 +65,16 @@ def test_each_is_its_formula(tree):
         assert name == "kinetic_energy" or found[name].attrs["description"]
 
 
+def largest(step):
+    """The largest part."""
+    return kg.maximum(kg.max(step.parts["x"]), -1.0)
+
+
 def test_rejection_is_what_was_not_accepted():
-    found = run(kg.samplers.HMC(step_size=1.0, tune=()), observables=named.rejection)[
-        "sample_stats"
-    ]
+    sampler = kg.samplers.HMC(step_size=1.0, tune=())
+    tree = run(sampler, observables=[named.rejection, largest])
+    of_ones_own(tree)
+    found = tree["sample_stats"]
     np.testing.assert_array_equal(found["rejection"], 1.0 - found["accepted"])
     assert 0 < found["rejection"].mean() < 1
 
@@ -77,16 +83,18 @@ def test_they_do_not_change_the_draws(tree):
     np.testing.assert_array_equal(run(Leap(H))["posterior"]["x"], tree["posterior"]["x"])
 
 
-def test_of_nuts_and_of_a_function_of_ones_own():
-    def largest(step):
-        """The largest part."""
-        return kg.maximum(kg.max(step.parts["x"]), -1.0)
-
-    tree = run(None, observables=[largest, named.potential])
+def of_ones_own(tree):
     x, found = tree["posterior"]["x"].values, tree["sample_stats"]
     np.testing.assert_array_equal(found["largest"], np.maximum(x.max(-1), -1.0))
-    np.testing.assert_allclose(found["potential"], -found["lp"], rtol=1e-12)
     assert found["largest"].attrs["description"] == "The largest part."
+
+
+@pytest.mark.slow
+def test_of_nuts():
+    tree = run(None, observables=[largest, named.potential])
+    of_ones_own(tree)
+    found = tree["sample_stats"]
+    np.testing.assert_allclose(found["potential"], -found["lp"], rtol=1e-12)
 
 
 def test_what_is_refused():

@@ -268,7 +268,7 @@ def test_derivatives_equal_finite_differences(name, parameters):
 
 
 @pytest.mark.parametrize("bounds", [(0.0, inf), (-inf, 0.0), (-inf, inf), (60.0, inf)])
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", thinned(DTYPES[::-1], 2))
 def test_derivatives_with_infinite_bounds_are_numbers(bounds, dtype):
     x, forward, back = derivatives("truncated_normal", (0.5, 2.0, *bounds), range(2), 50, dtype)
     assert np.isfinite(forward).all()

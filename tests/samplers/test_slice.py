@@ -252,6 +252,7 @@ def test_controls(tmp_path, old, new):
         assert_law(tree["posterior"]["x"].values, truth)
 
 
+@pytest.mark.slow
 def test_the_unchanged_source_passes(tmp_path):
     copy = changed(tmp_path, "if offset < 0:", "if offset < 0.0:")
     model, truth = law("skewed")
@@ -292,7 +293,7 @@ def test_what_is_recorded():
     assert len(np.unique(scale)) == scale.size  # warm-up has set it
 
 
-@pytest.mark.slow  # for NUTS it is an everyday test
+@pytest.mark.slow  # for GLA2 it is an everyday test, among those of averages
 def test_a_batch_of_chains_makes_the_same_draws():
     model, sampler = schools(), kg.samplers.Slice()
     program, lengths = Program(model, sampler, model.targets), Lengths(40, 30, 1)

@@ -15,7 +15,7 @@ from kinetograph.kernels.target import Position
 from kinetograph.runs.results import split_statistics
 from kinetograph.streams.draws import chain_key
 
-__all__ = ["series", "transitions"]
+__all__ = ["given", "series", "transitions"]
 
 ROWS = 40_000  # transitions at most: with room for so many, one program serves any number
 KERNELS: dict[Any, Any] = {}  # those that were made; of equal samplers one
@@ -90,6 +90,42 @@ _FOLLOW = jax.jit(
 )
 
 
+def _run_given(kernel: Any, log_density: Callable, q: Any, data: Any, key: Any, hyper: Any):
+    def one(event: Any) -> Any:
+        target = Function(lambda at: log_density(at, data[event]))
+        moment = Moment(hyper, Noise(key, event), target)
+        position, _ = target.evaluate(q[event], ())
+        state, _ = kernel.step(moment, State(position, kernel.init(moment, position), ()))
+        return state.position.q
+
+    return lax.map(one, jnp.arange(len(q), dtype=jnp.uint32))
+
+
+_RUN_GIVEN = jax.jit(
+    _run_given, static_argnums=(0, 1), compiler_options={"xla_backend_optimization_level": 0}
+)
+
+
+def given(sampler: Any, log_density: Callable, q: Any, data: Any, *, seed: int) -> np.ndarray:
+    """The new positions of points that make a transition, each given a row of data."""
+    q = np.asarray(q, float)
+    space = Space(q.shape[1:], q.dtype, {}, 0)
+    with x64():
+        kernel = _kernel(sampler, space)
+        found = _RUN_GIVEN(
+            kernel, log_density, q, jnp.asarray(data), chain_key(seed, 0), sampler.hypers(space)
+        )
+    return np.asarray(found)
+
+
+def _kernel(sampler: Any, space: Space) -> Any:
+    """By which the compiled programs are found."""
+    known = (sampler.structure(), space.shape, space.dtype)
+    if known not in KERNELS:
+        KERNELS[known] = sampler.kernel(space)
+    return KERNELS[known]
+
+
 def series(
     sampler: Any, log_density: Callable[[Any], Any], q: Any, length: int, *, seed: int = 1
 ) -> np.ndarray:
@@ -128,11 +164,7 @@ def transitions(
     values = sampler.hypers(space)
     values |= {k: np.broadcast_to(np.asarray(v, dtype), values[k].shape) for k, v in hyper.items()}
     with x64():
-        # The compiled programs are found by the kernel.
-        known = (sampler.structure(), space.shape, space.dtype)
-        if known not in KERNELS:
-            KERNELS[known] = sampler.kernel(space)
-        kernel = KERNELS[known]
+        kernel = _kernel(sampler, space)
         starts = np.zeros((ROWS, *q.shape[1:]), dtype)
         starts[: len(q)] = q
         run = _RUN_SMALL if small else _RUN

@@ -1,0 +1,111 @@
+"""Integrators of kicks and drifts: published coefficients, as maps, and as steps of a sampler."""
+
+import functools
+
+import numpy as np
+import pytest
+from tests.laws.test_integrators import TABLE
+from tests.selection import thinned
+
+import kinetograph as kg
+from kinetograph import laws, samplers
+from kinetograph.samplers.integrators import NAMED
+from kinetograph.samplers.points import Point
+
+PUBLISHED = {
+    "leapfrog": "leapfrog",
+    "minimum_norm": "minimum norm",
+    "bcss2": "BCSS 2",
+    "bcss3": "BCSS 3",
+}
+
+
+def coefficients(integrator):
+    made = np.zeros(2 * integrator.stages + 1)
+    made[::2], made[1::2] = integrator.kicks, integrator.drifts
+    return made
+
+
+def test_coefficients_are_those_of_the_published_table():
+    assert set(NAMED) == set(PUBLISHED)
+    for name, title in PUBLISHED.items():
+        expected, stages, *_ = TABLE[title]
+        assert NAMED[name].stages == stages
+        np.testing.assert_allclose(coefficients(NAMED[name]), expected, rtol=1e-14)
+
+
+class Pendulums:
+    """Evaluates points as a sampler does: U = q^4 / 4 + cos q of each coordinate, coupled."""
+
+    def evaluate(self, q):
+        pull = 0.3 * kg.sum(q)
+        return Point(q, 0.25 * kg.sum(q**4) + 0.5 * 0.3 * kg.sum(q) ** 2, q**3 + pull)
+
+
+@functools.cache
+def steps(name):
+    """Ten steps of an integrator, compiled."""
+    integrator, sampler = NAMED[name], Pendulums()
+
+    @kg.function
+    def map(q, p):
+        at = sampler.evaluate(q)
+        for _ in kg.range(10):
+            at, p = integrator.step(sampler, at, p, 0.1)
+        return at.q, p
+
+    return map
+
+
+Q, P = np.array([0.3, 1.0, -0.7, 0.1]), np.array([1.0, -0.5, 0.2, 0.8])
+
+
+@pytest.mark.parametrize("name", thinned(["bcss3", "leapfrog", "minimum_norm", "bcss2"], 4))
+def test_they_are_reversible_and_keep_volume(name):
+    map = steps(name)
+    assert laws.reversibility(map, Q, P).passed()
+    assert laws.volume(map, Q, P).passed()
+
+
+@pytest.mark.slow
+def test_they_are_reversible_in_single_precision():
+    for name in NAMED:
+        found = laws.reversibility(steps(name), Q.astype(np.float32), P.astype(np.float32))
+        assert found.passed()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["leapfrog", "bcss2", "bcss3"])
+def test_energy_errors_are_of_second_order(name):
+    """Of a trajectory; their mean at equilibrium is of fourth order."""
+    integrator = NAMED[name]
+
+    class Pendulum:
+        def evaluate(self, q):
+            return Point(q, -kg.cos(q), kg.sin(q))
+
+    @kg.function
+    def swing(q, p, h, count):
+        at = Pendulum().evaluate(q)
+        for _ in kg.range(count):
+            at, p = integrator.step(Pendulum(), at, p, h)
+        return at.q, p
+
+    rng = np.random.default_rng(5)
+    q, p = rng.vonmises(0, 1, 20_000), rng.normal(size=20_000)
+    energy = lambda q, p: 0.5 * p**2 - np.cos(q)
+    sizes = [0.1 * integrator.stages * f for f in (1.0, 2.0, 4.0)]
+    map = lambda q, p, h: swing(q, p, h, round(4.8 * integrator.stages / 4 / h))
+    assert laws.energy_order(map, energy, q, p, sizes).passed()
+
+
+def test_the_shadow_energy_of_leapfrog_is_constant():
+    """GLA2 without friction is leapfrog: p^2 / 2 + k (1 - h^2 k / 4) q^2 / 2 does not drift."""
+    h, k = 0.7, 1.0
+    model = kg.model(kg.normal(0.0, 1.0, name="x"))
+    chain = kg.chain(model, samplers.GLA2(h, friction=0.0), seed=1, initial={"x": 0.8})
+    rows = chain.step(10_000)
+    kinetic, q = rows.sample_stats["kinetic_energy"], rows.posterior["x"]
+    shadow = kinetic + laws.hmc_oscillator(h, 1).shadow_energy(q, 0.0)
+    assert np.ptp(shadow) < 1e-10 * shadow[0]
+    assert np.ptp(kinetic + 0.5 * k * q * q) > 0.01

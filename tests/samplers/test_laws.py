@@ -35,13 +35,17 @@ def log_density(theta, y):
     return log_likelihood(theta, y) - 0.5 * theta[0] ** 2 - 2 * theta[1] ** 2
 
 
-class Always(samplers.HMC):
-    """Takes the end of a trajectory whatever its energy."""
+class Lenient(samplers.HMC):
+    """Accepts by a third of the energy error."""
 
     def step(self, at):
-        h, p = self.step_size, self.noise("momentum", like=at.q)
+        start, h, p = at, self.step_size, self.noise("momentum", like=at.q)
+        before = at.potential + 0.5 * kg.sum(p * p)
         for _ in kg.range(self.n_steps):
             at, p = self.integrator.step(self, at, p, h)
+        error = at.potential + 0.5 * kg.sum(p * p) - before
+        if ~(kg.log(self.noise.uniform(name="accept")) < -error / 3):
+            at = start
         return at
 
 
@@ -69,7 +73,7 @@ EXACT = {
 }
 FAULTY = {
     "prior left out": (EXACT["HMC"], log_likelihood),
-    "never rejected": (Always(0.9, n_steps=4, **FIXED), log_density),
+    "seldom rejected": (Lenient(0.9, n_steps=4, **FIXED), log_density),
     "not symmetric": (OneSided(**FIXED), log_density),
 }
 
@@ -139,11 +143,11 @@ def test_ranks_are_uniform(name):
 
 
 @pytest.mark.slow
-def test_ranks_of_a_density_without_its_prior():
-    likelihood = lambda theta, y: -0.5 * jnp.sum((y - theta) ** 2)
+def test_ranks_of_a_density_that_is_too_narrow():
+    narrow = samplers.HMC(0.4, n_steps=4, inverse_temperature=2.0, **FIXED)
     normal = lambda rng, n: rng.normal(size=(n, 2))
     noisy = lambda rng, theta: theta + rng.normal(size=theta.shape)
-    assert not ranks(EXACT["HMC"], likelihood, normal, noisy, 2000, 31, 4).passed()
+    assert not ranks(narrow, conjugate, normal, noisy, 2000, 31, 4).passed()
 
 
 # One dimension, not harmonic: identities of discrete schemes, finite steps, orders. ------------
@@ -229,25 +233,27 @@ def test_sgld_has_the_law_of_its_step():
         (samplers.SGLD, 1, "virial"),
         (samplers.GLA1, 1, "square"),
         (samplers.GLA2, 2, "square"),
-        (samplers.BAOAB, 2, "square"),
-        (functools.partial(samplers.Splitting, "OBABO"), 2, "square"),
+        (samplers.BAOAB, 2, "virial"),
     ],
 )
 def test_orders(kind, order, of):
-    """A single smooth well that is not harmonic, q^2 / 2 + cos(q) / 2: chains forget quickly."""
+    """A single smooth well that is not harmonic, q^2 / 2 + cos(q) / 2: chains forget quickly.
+
+    One from the other; the orders of exact laws are those of `tests/laws/test_fits.py`.
+    """
     value = lambda q: 0.5 * q * q + 0.5 * np.cos(q)
     well = laws.Potential1D("well", value, lambda q: q - 0.5 * np.sin(q))
     quantity = {"square": lambda q: q * q, "virial": lambda q: q * well.gradient(q)}[of]
     q = kg.variable(name="q")
     model = kg.model(q, factors=[-1.0 * well(q)])
     exact = laws.canonical_law(well).expectation(quantity)
-    steps = [0.1, 0.15, 0.2, 0.3] if order == 1 else [0.5, 0.7, 0.9, 1.1]
+    steps = [0.1, 0.15, 0.2, 0.3] if order == 1 else [0.4, 0.5, 0.65, 0.8]
 
     def draws(h):
         tree = kg.mcmc(model, kind(step_size=h), draws=500_000, **QUIET)
         return quantity(tree["posterior"]["q"].values)
 
-    found = laws.step_error_study(draws, steps, exact, expected=order)
+    found = laws.step_error_study(draws, steps, exact, expected=order, tolerance=0.5)
     assert found.passed(), found
 
 

@@ -1,6 +1,6 @@
 """The arguments that runs have in common."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from ..models.model import Model
 from ..samplers.sampler import Sampler
 from ..streams.keys import fresh_seed
 
-__all__ = ["check_model", "check_sampler", "check_seed", "check_whole"]
+__all__ = ["check_model", "check_sampler", "check_samplers", "check_seed", "check_whole"]
 
 
 def check_model(model: Any, what: str) -> None:
@@ -30,6 +30,30 @@ def check_sampler(sampler: Any, what: str) -> Sampler:
     if not isinstance(sampler, Sampler):
         raise TypeError(f"{what}: {sampler!r} is not a sampler, such as kg.samplers.NUTS()")
     return sampler
+
+
+def check_samplers(sampler: Any, chains: int, what: str) -> Sequence[Sampler]:
+    """The sampler of each chain, of one for all or a list of as many.
+
+    Raises
+    ------
+    TypeError
+        If one is no sampler.
+    ValueError
+        If there are more or fewer than chains, or they are not one program.
+    """
+    if not isinstance(sampler, (list, tuple)):
+        return [check_sampler(sampler, what)] * chains
+    found = [check_sampler(each, what) for each in sampler]
+    if len(found) != chains:
+        raise ValueError(f"{what}: there are {chains} chains, and samplers for {len(found)}")
+    for i, each in enumerate(found):
+        if each.structure() != found[0].structure():
+            raise ValueError(
+                f"{what}: the samplers of chains may differ in the values of hyper-parameters "
+                f"alone, as they are one program; chain {i} has {each!r}, chain 0 {found[0]!r}"
+            )
+    return found
 
 
 def check_whole(what: str, least: Mapping[str, tuple[Any, int]]) -> None:

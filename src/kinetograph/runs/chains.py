@@ -16,6 +16,7 @@ import jax
 import numpy as np
 
 from ..graph.precision import x64
+from ..samplers.sampler import Sampler
 from .engine import Engine
 from .program import Program
 from .state import Block, ChainState, Plan, Where
@@ -47,6 +48,7 @@ class Chain:
     statistics: np.ndarray
     targets: list[np.ndarray]
     keep: bool = True  # whether the draws are copied out
+    sampler: Sampler | None = None  # with its hyper-parameters, if they are not the program's
     kept: int = 0  # draws made
     transition: int = 0
     gradients: int = 0
@@ -104,12 +106,12 @@ def _plan(lengths: Lengths, gradients: int) -> Plan:
 
 def beginnings(program: Program, chains: Sequence[Chain]) -> list[Any]:
     """What the search for each chain's starting point takes."""
-    hyper = program.hyper()
     blank = np.zeros(program.space.shape, program.dtype)
     rows = []
     for chain in chains:
         given = chain.free is not None
         free = np.asarray(chain.free, program.dtype) if given else blank
+        hyper = (chain.sampler or program.sampler).hypers(program.space)
         rows.append((chain.key, free, np.bool_(given), hyper))
     return rows
 

@@ -1,8 +1,10 @@
 """`kg.mcmc`: from a model to its posterior."""
 
+import json
 import threading
 import time
 import warnings
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -16,7 +18,7 @@ from ..samplers.nuts import NUTS
 from ..samplers.sampler import Sampler
 from ..streams.draws import chain_key
 from .advice import SamplingWarning, diagnose, diagnose_averages, warn_of_noise
-from .arguments import check_model, check_sampler, check_seed, check_whole
+from .arguments import check_model, check_samplers, check_seed, check_whole
 from .averages import averaged_targets
 from .chains import Chain, Lengths, run_batch, run_threads, threads_available
 from .engine import build
@@ -41,7 +43,7 @@ DEFAULT_WARMUP = 500
 
 def mcmc(
     model: Model,
-    sampler: Sampler | None = None,
+    sampler: Sampler | Sequence[Sampler] | None = None,
     draws: int = 1000,
     warmup: int | None = None,
     chains: int = 4,
@@ -67,7 +69,8 @@ def mcmc(
     model
         Made by `kg.model`.
     sampler
-        By default `kg.samplers.NUTS()`.
+        By default `kg.samplers.NUTS()`. A list has one for each chain, which may differ in the
+        values of hyper-parameters.
     draws
         Draws kept of each chain.
     warmup
@@ -117,7 +120,7 @@ def mcmc(
     TypeError
         If `model` is no model or `sampler` no sampler.
     ValueError
-        If a number is out of its range.
+        If a number is out of its range, or the samplers of a list differ in more than values.
     ModelError
         If what is averaged or recorded cannot be computed from a step.
     StartError
@@ -150,7 +153,8 @@ def mcmc(
     [250000, 250000, 250000, 250000]
     """
     extra, wanted = as_observables(observables), as_averages(averages)
-    lengths, sampler = _check(model, sampler, draws, warmup, chains, thin, threads)
+    lengths, samplers = _check(model, sampler, draws, warmup, chains, thin, threads)
+    sampler = samplers[0]
     used = check_seed(seed, "mcmc")
     shown = make_progress(progress)
     keys = [chain_key(used, index) for index in range(chains)]
@@ -175,8 +179,8 @@ def mcmc(
         f"{'loaded' if compiled.from_cache else 'compiled'} in {compiled.compile_seconds:.2f} s"
     )
     running = [
-        _new_chain(program, key, start, draws if keep else 0, keep)
-        for key, start in zip(keys, starts, strict=True)
+        _new_chain(program, each, key, start, draws if keep else 0, keep)
+        for each, key, start in zip(samplers, keys, starts, strict=True)
     ]
     begun = time.perf_counter()
     shown.start(running, lengths)
@@ -195,6 +199,7 @@ def mcmc(
         raise KeyboardInterrupt("interrupted before every chain had a draw")
     importing.join()
     attributes = {
+        "sampler_settings": json.dumps(_settings(samplers)),
         "seed": str(used),
         "draws": draws,
         "warmup": lengths.warmup,
@@ -223,9 +228,8 @@ def _import_results() -> None:
 
 def _check(
     model: Any, sampler: Any, draws: Any, warmup: Any, chains: Any, thin: Any, threads: Any
-) -> tuple[Lengths, Sampler]:
+) -> tuple[Lengths, Sequence[Sampler]]:
     check_model(model, "mcmc")
-    sampler = check_sampler(NUTS() if sampler is None else sampler, "mcmc")
     warmup = DEFAULT_WARMUP if warmup is None else warmup
     least = {"draws": (draws, 0), "warmup": (warmup, 0), "chains": (chains, 1), "thin": (thin, 1)}
     if threads is not None:
@@ -234,10 +238,19 @@ def _check(
     lengths = Lengths(int(warmup), int(draws), int(thin))
     if lengths.transitions >= 2**31:
         raise ValueError(f"mcmc: {lengths.transitions} transitions a chain are too many (2**31)")
-    return lengths, sampler
+    return lengths, check_samplers(NUTS() if sampler is None else sampler, int(chains), "mcmc")
 
 
-def _new_chain(program: Program, key: np.ndarray, start: Any, rows: int, keep: bool) -> Chain:
+def _settings(samplers: Sequence[Sampler]) -> dict[str, Any]:
+    """The settings; of one that differs, a list of each chain's."""
+    each = [sampler.settings() for sampler in samplers]
+    by_name = {name: [settings[name] for settings in each] for name in each[0]}
+    return {n: v[0] if all(x == v[0] for x in v) else v for n, v in by_name.items()}
+
+
+def _new_chain(
+    program: Program, sampler: Sampler, key: np.ndarray, start: Any, rows: int, keep: bool
+) -> Chain:
     return Chain(
         key,
         start,
@@ -245,4 +258,5 @@ def _new_chain(program: Program, key: np.ndarray, start: Any, rows: int, keep: b
         np.empty((rows, sum(s.size for s in program.statistics)), program.dtype),
         [np.empty((rows, *program.walkers, *n.shape), n.dtype) for n in program.model.targets],
         keep,
+        sampler,
     )

@@ -12,7 +12,6 @@ Of samplers that move ensembles each walker is a chain, number ensemble * walker
 `tree.attrs["walkers"]` is their number; their state has a row for each ensemble.
 """
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -163,7 +162,6 @@ def as_tree(
         shared
         | {
             "sampler": type(sampler).__name__,
-            "sampler_settings": json.dumps(sampler.settings()),
             "jax_version": jax.__version__,
         }
         | dict(attributes)

@@ -75,7 +75,7 @@ def test_they_are_reversible_in_single_precision():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["leapfrog", "bcss2", "bcss3"])
+@pytest.mark.parametrize("name", ["leapfrog", "bcss2"])
 def test_energy_errors_are_of_second_order(name):
     """Of a trajectory; their mean at equilibrium is of fourth order."""
     integrator = NAMED[name]

@@ -51,6 +51,7 @@ def test_saturated_trees():
         tree = run(gaussian(), sampler=sampler, draws=200)
     depth = tree["sample_stats"]["tree_depth"].values
     assert findings(tree)["tree_depth"].count == np.sum(depth == 2) > 0
+    np.testing.assert_array_equal(tree["sample_stats"]["reached_max_treedepth"], depth == 2)
 
 
 def test_acceptance_rates_that_are_no_probabilities(bad_rates):

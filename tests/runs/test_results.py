@@ -51,7 +51,7 @@ def test_sample_stats_have_arvizs_names_and_types(tree):
     stats = tree["sample_stats"].dataset
     kinds = {
         "lp": "f", "acceptance_rate": "f", "n_steps": "i", "tree_depth": "i", "diverging": "b",
-        "energy": "f", "energy_error": "f",
+        "reached_max_treedepth": "b", "energy": "f", "energy_error": "f",
     }  # fmt: skip
     for name, kind in kinds.items():
         assert stats[name].dims == ("chain", "draw")

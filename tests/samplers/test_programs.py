@@ -146,12 +146,15 @@ def test_hmc_is_a_loop_in_numpy_given_its_noise():
             p = p - 0.5 * h * end
             end = end + h * p
             p = p - 0.5 * h * end
-        error = 0.5 * (end * end + p * p) - before
+        after = 0.5 * (end * end + p * p)
+        error = after - before
         if np.log1p(-rows.sample_stats["uniform_accept"][i]) < -error:
-            q = end
+            q, energy = end, after
         else:
-            refused += 1
+            refused, energy = refused + 1, before
         assert abs(rows.posterior["x"][i] - q) < 1e-10
+        constant = 0.5 * np.log(2 * np.pi)  # of the density
+        assert abs(rows.sample_stats["energy"][i] - constant - energy) < 1e-9
     assert refused > 0
 
 

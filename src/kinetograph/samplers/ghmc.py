@@ -77,11 +77,13 @@ class GHMC(Sampler):
         while i < self.n_steps:
             at, p = self.integrator.step(self, at, p, h)
             i = i + 1
-        error = beta * (at.potential + 0.5 * sum_of(p * p) - before)
+        energy = at.potential + 0.5 * sum_of(p * p)
+        error = beta * (energy - before)
         accepted = log1p(-self.noise.uniform(name="accept")) < -error
         if not accepted:
-            at, p = start, turned
+            at, p, energy = start, turned, before
         self.record("acceptance_rate", minimum(1.0, exp(-error)))
         self.record("accepted", accepted)
+        self.record("energy", energy)
         self.record("energy_error", error)
         return at, {"p": p}

@@ -6,6 +6,8 @@
 Samples  exp(-beta U), exactly: the integrators are reversible and preserve volume, and step size
          and length are drawn without looking at the state
 Cost     as many gradients as the integrator has stages, times L
+Records  the energy U + p^2 / 2 of the position with its momentum at that time; the energy error of
+         the trajectory, times beta, refused or not
 Tuned    to an acceptance of 0.8 (0.651 is cheapest for many unknowns and long trajectories)
 Source   S. Duane, A. Kennedy, B. Pendleton, D. Roweth, Physics Letters B 195 (1987) 216-222;
          R. Neal, MCMC using Hamiltonian dynamics, Handbook of Markov Chain Monte Carlo (2011).
@@ -82,13 +84,15 @@ class HMC(Sampler):
         while i < count:
             at, p = self.integrator.step(self, at, p, h)
             i = i + 1
-        error = beta * (at.potential + 0.5 * sum_of(p * p) - before)
+        energy = at.potential + 0.5 * sum_of(p * p)
+        error = beta * (energy - before)
         accepted = log1p(-self.noise.uniform(name="accept")) < -error
         if not accepted:
-            at = start
+            at, energy = start, before
         self.record("acceptance_rate", minimum(1.0, exp(-error)))
         self.record("accepted", accepted)
         self.record("n_steps", count)
+        self.record("energy", energy)
         self.record("energy_error", error)
         self.record("diverging", ~(error < DIVERGENT))
         return at

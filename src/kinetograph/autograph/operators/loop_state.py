@@ -147,7 +147,7 @@ class LoopState:
         written = [array for array in self.inner if was_written(array) is not None]
         lasting = [i for i, v in enumerate(self.variables) if v.place is None and is_read(v.name)]
         exchanged = self.trip.exchanged(lasting, written)
-        self.trip.name_as_before(self.inner, self._numbers())
+        self.trip.name_as_before()
         arrays = iter(zip(before, growing, strict=True))
         for variable, held in zip(self.variables, self.get_state(), strict=True):
             leaves += self._after(variable, held, arrays)

@@ -23,9 +23,9 @@ from .reach import RETURNED, reachable
 
 __all__ = [
     "CONTAINERS",
+    "comes_from",
     "forget_names",
     "has_been_changed",
-    "is_one",
     "is_written_into",
     "kind_of",
     "linked",
@@ -162,9 +162,14 @@ def _root(value: Any) -> Any:
     return name
 
 
-def is_one(value: Any, other: Any) -> bool:
-    """Whether two handles surely stand for one object."""
-    return value is other or _root(value) is _root(other)
+def comes_from(value: Any, before: Any) -> bool:
+    """Whether a handle is another one, or what it became when it was written into."""
+    if value is before:
+        return True
+    name, earlier = _NAMES.known.get(id(value)), _NAMES.known.get(id(before))
+    while name is not None and name is not earlier:
+        name = name.was
+    return name is not None
 
 
 def stands_for(array: Array, before: Any) -> None:

@@ -13,7 +13,7 @@ from ...graph.control.results import place_text
 from ...graph.errors import StagingError
 from .owned import Owned, changed_in, has_changed, owned, places, refilled, second_name
 from .reach import reachable
-from .second_names import is_one, same_as
+from .second_names import comes_from, same_as
 
 __all__ = ["Anew", "Trip"]
 
@@ -105,7 +105,7 @@ class Trip:
         return [
             pair
             for pair in pairs
-            if id(pair[1].held) in changed and not is_one(pair[1].held, pair[2])
+            if id(pair[1].held) in changed and not comes_from(pair[2], pair[1].held)
         ]
 
     def refuse_exchange(self, pairs: Sequence[Exchanged]) -> None:
@@ -129,15 +129,18 @@ class Trip:
                     "list(...), dict(...) or .copy()"
                 )
 
-    def name_as_before(self, inner: Sequence[Array], outer: Sequence[Any]) -> None:
-        """Let arrays that the trip leaves as they were be those from before the loop."""
-        self.ended = [_as_before(end, inner, outer) for end in self.ended]
+    def name_as_before(self) -> None:
+        """Let what the trip leaves as it was be what it was before the loop."""
+        pairs = zip(self.ended, self.begun, self.start, strict=True)
+        self.ended = [_as_before(*each) for each in pairs]
 
 
-def _as_before(end: Owned | None, inner: Sequence[Array], outer: Sequence[Any]) -> Owned | None:
-    if end is None:
-        return None
-    number = next((i for i, array in enumerate(inner) if is_one(array, end.held)), None)
-    parts = (_as_before(part, inner, outer) for part in end.parts)
-    held = end.held if number is None else outer[number]
-    return Owned(held, tuple(part for part in parts if part is not None))
+def _as_before(end: Owned | None, begun: Owned | None, start: Owned | None) -> Owned | None:
+    if end is None or begun is None or start is None:
+        return end
+    same = comes_from(end.held, begun.held)
+    others = len(end.parts) - min(len(begun.parts), len(start.parts))
+    blank = [None] * max(others, 0)
+    parts = zip(end.parts, [*begun.parts, *blank], [*start.parts, *blank], strict=False)
+    inner = (_as_before(*each) for each in parts)
+    return Owned(start.held if same else end.held, tuple(p for p in inner if p is not None))

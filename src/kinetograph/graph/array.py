@@ -62,10 +62,13 @@ class Array(Operators, Methods):
         base = self._of()
         base = self if base is None else base
         view = Array(node)
-        view._base = (weakref.ref(base),)
-        known = getattr(base, "_parts", ())
-        base._parts = [*(part for part in known if part() is not None), weakref.ref(view)]
+        view._becomes_view_of(base)
         return view
+
+    def _becomes_view_of(self, base: "Array") -> None:
+        known = getattr(base, "_parts", ())
+        base._parts = [*(part for part in known if part() is not None), weakref.ref(self)]
+        self._base = (weakref.ref(base),)
 
     def _of(self) -> "Array | None":
         """The array that this one is a view of, or may be, as long as somebody has it."""

@@ -9,6 +9,7 @@ import numpy as np
 from ...graph.array import Array
 from ...graph.control.contexts import WhileContext
 from ...graph.control.results import place_text
+from ...graph.control.rollback import mark, rollback
 from ...graph.control.scan import build as build_scan
 from ...graph.control.structure import flatten
 from ...graph.control.while_loop import Options
@@ -23,10 +24,11 @@ from .leaks import Surroundings
 from .logic import and_
 from .loop_state import LoopState
 from .python_for import PythonLoop
+from .second_names import linked
 from .staging import building
 from .values import caller
 from .while_stmt import after_trips, read_options, repeat, with_first
-from .writing import may_be
+from .writing import may_be, seen_as
 
 __all__ = ["for_stmt"]
 
@@ -83,11 +85,18 @@ def _stage(
     options: Mapping[str, Any],
     chosen: Options,
     begun: bool = False,
+    followed: Sequence[int] = (),
 ) -> None:
-    """The loop of the graph, which has `begun` if its first trip was made before."""
+    """The loop of the graph, which has `begun` if its first trip was made before.
+
+    `followed` are loop variables that it runs over and writes into: it reads what they are by then.
+    """
+    moment = mark()
     around = Surroundings(caller(), access[2])
     check = partial(around.check, "`for`")
     state = LoopState(*access)
+    if followed:
+        rows = _as_they_are(rows, state, followed)
     target = body.__code__.co_varnames[0].rstrip("_0123456789")  # type: ignore[attr-defined]
     whole = isinstance(rows.length, int) and extra_test is None and not options
     at_least_once = isinstance(rows.length, int) and "maximum_iterations" not in options
@@ -108,11 +117,59 @@ def _stage(
                 lambda: _repeat(rows, extra_test, body, state, chosen, name, counter), check
             )
     check()
+    own = _written_rows(rows, state)
+    if own:
+        rollback(moment)
+        state.restore()
+        _stage(rows, extra_test, body, access, options, chosen, begun, own)
+        return
     written.refuse_outer("`for`")
     if rows.done is not None:
         rows.done(rows.length if whole else numbers[0])
     state.finish(numbers if whole else numbers[1:], at_least_once)
     written.close()
+
+
+def _written_rows(rows: Rows, state: LoopState) -> list[int]:
+    """The loop variables that the loop writes into, of the arrays that it runs over.
+
+    Raises
+    ------
+    StagingError
+        If it is not sure that it runs over them.
+    """
+    found = []
+    leaves = [] if rows.xs is None else flatten(rows.xs)[0]
+    arrays = [leaf for leaf in leaves if isinstance(leaf, Array)]
+    for number, place in state.written.items():
+        whole = state.numbers()[number]
+        parts = [a for a in arrays if a is whole or (a._of() is not None and a._of() is whole)]
+        if not parts and not any(linked(a, whole) for a in arrays):
+            continue
+        if not parts:
+            raise StagingError(
+                f"items of an array are assigned{place} in a loop over an array that may be the "
+                "same one: loop over a copy, `.copy()`, or over its numbers, kg.range(len(x))"
+            )
+        found.append(number)
+    return found
+
+
+def _as_they_are(rows: Rows, state: LoopState, followed: Sequence[int]) -> Rows:
+    """Rows of arrays that the loop writes into, read in each trip."""
+
+    def at(i: Array) -> Any:
+        outer = state.numbers()
+        pairs = [(outer[k], state.inner[k]) for k in followed]
+        with seen_as(pairs):
+            row = rows.at(i)
+        for part in flatten(row)[0]:
+            for handle, inner in pairs:
+                if isinstance(part, Array) and part._of() is handle:
+                    part._becomes_view_of(inner)
+        return row
+
+    return rows._replace(at=at, xs=None)
 
 
 def _after_first(

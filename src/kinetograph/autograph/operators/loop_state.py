@@ -85,7 +85,7 @@ class LoopState:
             return
         moment = mark()
         context = WhileContext("first iteration")
-        leaves = iter(self._numbers())
+        leaves = iter(self.numbers())
         arguments = [context.argument(as_leaf_node(leaf), "loop variable") for leaf in leaves]
         with context:
             self._put(iter([Array(a) for a in arguments]), probing=True)
@@ -120,7 +120,7 @@ class LoopState:
     # What goes in and round.
     def loop_variables(self, several: bool) -> Variables:
         """The numbers and arrays in all variables."""
-        leaves = self._numbers()
+        leaves = self.numbers()
         paths = list(map(title, self._paths()))
         nodes: list[Node] = [as_leaf_node(leaf) for leaf in leaves]
         pairs = zip(nodes, self._made(), strict=True)
@@ -130,7 +130,7 @@ class LoopState:
     def enter(self, arrays: Sequence[Array]) -> None:
         """Let the user's variables hold the loop variables."""
         self.inner = [Array(a.node) for a in arrays]  # what the iteration may write into
-        for array, before in zip(self.inner, self._numbers(), strict=True):
+        for array, before in zip(self.inner, self.numbers(), strict=True):
             stands_for(array, before)
         self._put(iter(self.inner))
         self.trip.begin(self.get_state())
@@ -141,7 +141,7 @@ class LoopState:
         self.trip.end(self.get_state())
         for number, array in enumerate(self.inner):
             if (place := was_written(array)) is not None:
-                refuse_fixed(self._numbers()[number], place)
+                refuse_fixed(self.numbers()[number], place)
                 self._refuse_second_name(number, place)
                 self.written[number] = place
         written = [array for array in self.inner if was_written(array) is not None]
@@ -166,7 +166,7 @@ class LoopState:
             if isinstance(value, Maybe) and "." in variable.name:
                 raise no_attribute(variable.name, self.place)
             after.append(value)
-        before = self._numbers()
+        before = self.numbers()
         written = {id(before[number]) for number in self.written}
         ways = zip(after, self.trip.start, self.trip.ended or self.trip.start, strict=True)
         self.set_state(tuple(settled(value, pair, written) for value, *pair in ways))
@@ -175,7 +175,7 @@ class LoopState:
 
     def _refuse_second_name(self, number: int, place: str) -> None:
         """Refuse to write into an array that two loop variables hold."""
-        before = self._numbers()
+        before = self.numbers()
         array = before[number]
         paths = self._paths()
         for i, (other, path) in enumerate(zip(before, paths, strict=True)):
@@ -204,7 +204,8 @@ class LoopState:
                 self.restore()
                 check()
 
-    def _numbers(self) -> list[Any]:
+    def numbers(self) -> list[Any]:
+        """What the loop variables are before the loop."""
         found: list[Any] = []
         for variable in self.variables:
             found += [leaf for leaf in variable.value.leaves if is_number(leaf)]
@@ -256,6 +257,16 @@ class LoopState:
                 return []
             if not isinstance(held, UndefinedReturnValue):
                 raise held._read()
+        if (
+            isinstance(held, Maybe)
+            and variable.place is None
+            and not isinstance(before.held, Undefined)
+        ):
+            raise StagingError(
+                f"{name!r} is deleted on one way through this loop{place_text()}, and not on "
+                "another: whether it is there afterwards is not known while the graph is built. "
+                "Assign a number that tells, such as float('nan')"
+            )
         value = read_value(held, name)
         if isinstance(before.held, Undefined) and not before.leaves and variable.place is None:
             return []  # bound on no way that was built

@@ -11,7 +11,8 @@ To write into a view is refused, for the array that it is a part of would not se
 
 import threading
 import weakref
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from ...graph.array import Array
@@ -105,6 +106,24 @@ def snapshot(array: Any) -> Any:
     if isinstance(array, Array) and any(entry.handle is array for entry in entries):
         return Array(array.node)
     return array
+
+
+@contextmanager
+def seen_as(pairs: Iterable[tuple[Array, Array]]) -> Iterator[None]:
+    """Let handles, and views of them, stand for the nodes of other ones, in a `with`."""
+    kept: list[tuple[Array, Node]] = []
+    for handle, other in pairs:
+        before = handle.node
+        for each in (handle, *handle._living_parts()):
+            node = _seen_through(each.node, before, other.node)
+            if node is not None:
+                kept.append((each, each.node))
+                _NODE.__set__(each, node)
+    try:
+        yield
+    finally:
+        for handle, node in reversed(kept):
+            _NODE.__set__(handle, node)
 
 
 def may_be(array: Any, others: Iterable[Any]) -> Any:

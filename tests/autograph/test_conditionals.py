@@ -314,3 +314,19 @@ def test_numpy_arrays_in_branches():
         return a
 
     assert agrees(f)
+
+
+def test_what_nobody_reads_may_be_left_inside():
+    def f(c, v):
+        w = v + 1
+        if c > 0:
+            w[0] = 1.0
+        elif c < -2:
+            c = c + 1
+        else:
+            w = v * 1
+        return c + v[0]
+
+    v = np.array([1.0, 2, 3])
+    for c in (1.0, -1.0, -3.0):
+        assert float(kg.function(f)(c, v)) == f(c, v)

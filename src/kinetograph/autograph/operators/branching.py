@@ -120,7 +120,9 @@ def if_stmt(
                 _unread(value, n, entry[place]) if way == "return" else value
                 for way, value in zip(left, pair, strict=True)
             ]
-        if place < needed:
+        if any(map(_is_left_inside, pair, contexts)):
+            merge.undefined(n)
+        elif place < needed:
             merge.variable(n, *pair)
         elif place < needed + shared:
             merge.variable_if_possible(n, *pair)
@@ -135,6 +137,15 @@ def if_stmt(
     refuse_left(changed_there, after)
     for written in writings:
         written.close()
+
+
+def _is_left_inside(value: Value, context: CondContext) -> bool:
+    """Whether a variable holds what a statement inside has made, and not handed back.
+
+    Nobody reads it: it is overwritten on all ways to where it is read.
+    """
+    made = [leaf.node.context for leaf in value.leaves if type(leaf) is Array]
+    return any(c is not None and c is not context and context in c.enclosing() for c in made)
 
 
 def _left(flags: Sequence[tuple[str, str]], names: Sequence[str], values: Sequence[Value]) -> str:

@@ -56,6 +56,10 @@ class Merge:
                 del out[count:]
             self.fills.append(lambda _: Undefined(name))
 
+    def undefined(self, name: str) -> None:
+        """Add a variable that is undefined after the conditional."""
+        self.fills.append(lambda _: Undefined(name))
+
     def skip(self) -> None:
         """Add a variable that is not needed."""
         self.fills.append(lambda _: None)

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from ..graph.functions import concatenate
-from ..graph.mathematics import exp, floor, log1p, minimum
+from ..graph.mathematics import floor, log1p, minimum
 from ..graph.ranges import range
 from ..kernels.contract import Kernel, Space
+from .acceptance import probability
 from .hyper import hyper
 from .points import Point
 from .sampler import Sampler
@@ -88,7 +89,7 @@ class Ensemble(Sampler):
             gain = log_factor + beta * (mine.potential - new.potential)
             accepted = log1p(-self.noise.uniform(shape=half, name="accept")) < gain
             at = others.join(new.where(accepted, mine))
-            rate = concatenate([rate[half:], minimum(1.0, exp(gain))])
+            rate = concatenate([rate[half:], probability(gain)])
             moved = concatenate([moved[half:], accepted])
         self.record("acceptance_rate", rate)
         self.record("accepted", moved)

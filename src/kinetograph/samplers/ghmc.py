@@ -12,7 +12,8 @@ Source   A. Horowitz, A generalized guided Monte Carlo algorithm, Physics Letter
 from typing import Any
 
 from ..graph.functions import sum as sum_of
-from ..graph.mathematics import exp, log1p, minimum, sqrt
+from ..graph.mathematics import exp, log1p, sqrt
+from .acceptance import probability
 from .hyper import hyper
 from .integrators import integrator
 from .sampler import Point, Sampler
@@ -82,7 +83,7 @@ class GHMC(Sampler):
         accepted = log1p(-self.noise.uniform(name="accept")) < -error
         if not accepted:
             at, p, energy = start, turned, before
-        self.record("acceptance_rate", minimum(1.0, exp(-error)))
+        self.record("acceptance_rate", probability(-error))
         self.record("accepted", accepted)
         self.record("energy", energy)
         self.record("energy_error", error)

@@ -16,7 +16,8 @@ Source   S. Duane, A. Kennedy, B. Pendleton, D. Roweth, Physics Letters B 195 (1
 from typing import Any
 
 from ..graph.functions import sum as sum_of
-from ..graph.mathematics import exp, floor, log1p, maximum, minimum, sqrt
+from ..graph.mathematics import floor, log1p, maximum, sqrt
+from .acceptance import probability
 from .hyper import hyper
 from .integrators import integrator
 from .sampler import Point, Sampler
@@ -89,7 +90,7 @@ class HMC(Sampler):
         accepted = log1p(-self.noise.uniform(name="accept")) < -error
         if not accepted:
             at, energy = start, before
-        self.record("acceptance_rate", minimum(1.0, exp(-error)))
+        self.record("acceptance_rate", probability(-error))
         self.record("accepted", accepted)
         self.record("n_steps", count)
         self.record("energy", energy)

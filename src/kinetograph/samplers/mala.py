@@ -18,7 +18,8 @@ Source   G. Roberts, R. Tweedie, Exponential convergence of Langevin distributio
 from typing import Any
 
 from ..graph.functions import sum as sum_of
-from ..graph.mathematics import exp, log1p, minimum, sqrt
+from ..graph.mathematics import log1p, sqrt
+from .acceptance import probability
 from .hyper import hyper
 from .sampler import Point, Sampler
 
@@ -63,7 +64,7 @@ class MALA(Sampler):
         new = self.evaluate(at.q + e * kicked)
         after = kicked - 0.5 * e * new.gradient
         gain = at.potential - new.potential + 0.5 * (sum_of(p * p) - sum_of(after * after))
-        self.record("acceptance_rate", minimum(1.0, exp(beta * gain)))
+        self.record("acceptance_rate", probability(beta * gain))
         self.record("energy_error", -gain)
         accepted = log1p(-self.noise.uniform(name="accept")) < beta * gain
         if accepted:

@@ -12,7 +12,8 @@ Source   J. Robnik, R. Cohn-Gordon, U. Seljak, Metropolis adjusted microcanonica
 
 from typing import Any
 
-from ..graph.mathematics import exp, floor, log1p, maximum, minimum, sqrt
+from ..graph.mathematics import floor, log1p, maximum, minimum, sqrt
+from .acceptance import probability
 from .hyper import hyper
 from .mclmc import kicked
 from .sampler import Point, Sampler
@@ -79,7 +80,7 @@ class MAMS(Sampler):
         accepted = log1p(-self.noise.uniform(name="accept")) < -error
         if not accepted:
             at = start
-        self.record("acceptance_rate", minimum(1.0, exp(-error)))
+        self.record("acceptance_rate", probability(-error))
         self.record("accepted", accepted)
         self.record("n_steps", count)
         self.record("energy_error", error)

@@ -11,7 +11,8 @@ Source   N. Metropolis and others, Journal of Chemical Physics 21 (1953) 1087-10
 
 from typing import Any
 
-from ..graph.mathematics import exp, log1p, minimum
+from ..graph.mathematics import log1p
+from .acceptance import probability
 from .hyper import hyper
 from .sampler import Point, Sampler
 
@@ -60,7 +61,7 @@ class RandomWalk(Sampler):
             move = self.noise.uniform(-1.0, 1.0, at.q.shape, name="proposal")
         new = self.evaluate(at.q + self.step_size * move)
         gain = self.inverse_temperature * (at.potential - new.potential)
-        self.record("acceptance_rate", minimum(1.0, exp(gain)))
+        self.record("acceptance_rate", probability(gain))
         accepted = log1p(-self.noise.uniform(name="accept")) < gain
         if accepted:
             at = new

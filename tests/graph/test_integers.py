@@ -96,3 +96,19 @@ def test_what_is_known_is_an_error_at_once():
         n**-1
     assert (n / 0).dtype == float
     assert elementwise("floor_divide", n.astype(float), 0).dtype == float
+
+
+def test_powers_wrap_around_for_exponents_of_any_size():
+    bases = np.array([3, -2, 2, 2, -1, 5, 0, 7])
+    exponents = np.array([100, 67, 63, 64, 2**63 - 1, 2**40 + 3, 0, 1])
+    wanted = [
+        (pow(int(x), int(y), 2**64) + 2**63) % 2**64 - 2**63 for x, y in zip(bases, exponents)
+    ]
+    with x64():
+        np.testing.assert_array_equal(power(bases, exponents), wanted)
+        unsigned = power(bases.astype(np.uint64), exponents.astype(np.uint64) | np.uint64(2**63))
+        odd = [pow(int(x) % 2**64, int(y) | 2**63, 2**64) for x, y in zip(bases, exponents)]
+        np.testing.assert_array_equal(unsigned, np.array(odd, np.uint64))
+        narrow = power(np.array([[3], [2]], np.uint8), np.array([5, 70], np.uint8))
+        np.testing.assert_array_equal(narrow, [[243, pow(3, 70, 256)], [32, 0]])
+    assert kg.compile([], kg.data([3]) ** 100)() == np.array([3]) ** 100

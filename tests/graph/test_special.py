@@ -1,5 +1,6 @@
 import jax
 import mpmath as mp
+import numpy as np
 import pytest
 from tests.graph.exact import compare
 
@@ -35,3 +36,39 @@ def test_slopes_of_quotients_where_squares_are_out_of_range(y):
 
 def test_log_odds():
     compare(special.logit, lambda p: mp.log(p / (1 - p)), [(k / 32,) for k in range(1, 32)])
+
+
+def test_second_derivatives_of_powers_at_exponent_0():
+    x = np.array([2.0, 0.5, 1e-200, 7.0])
+    with x64():
+        found = jax.jit(jax.vmap(jax.hessian(special.power, (0, 1))))(x, np.zeros(4))
+        by_base = jax.grad(jax.grad(lambda x: special.power(x, 0.0)))(0.0)
+    np.testing.assert_allclose(found[0][1], 1 / x, rtol=1e-14)
+    np.testing.assert_allclose(found[1][0], 1 / x, rtol=1e-14)
+    assert not np.any(found[0][0])
+    assert float(by_base) == 0.0
+
+
+def test_second_derivatives_of_segment_products_with_zeros():
+    labels = np.array([1, 0, 1, 1, 0, 2])
+
+    def others(x, i, j):
+        return np.prod([x[k] for k in range(6) if labels[k] == labels[i] and k not in (i, j)])
+
+    places = np.array(
+        [[0, 3, 2, 5, 0, 7.0], [0, 3, 0, 5, 2, 0], [0, 0, 0, 0, 0, 0], [1, 3, 2, 5, 7, 4]]
+    )
+    wanted = [
+        [
+            [others(x, i, j) if i != j and labels[i] == labels[j] else 0 for j in range(6)]
+            for i in range(6)
+        ]
+        for x in places
+    ]
+
+    def total(x):
+        return special.segment_prod(x, labels, 3).sum()
+
+    with x64():
+        found = jax.jit(jax.vmap(jax.hessian(total)))(places)
+    np.testing.assert_allclose(found, wanted, rtol=1e-14)

@@ -9,6 +9,7 @@ bases), and NaN becomes the smallest whole number there is (the largest, without
 from collections.abc import Sequence
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -32,12 +33,23 @@ floor_divide = _by_nonzero(jnp.floor_divide)
 remainder = _by_nonzero(jnp.remainder)
 
 
+def _by_squares(x: Any, y: Any) -> Any:
+    """x to the y >= 0, wrapped around as NumPy's; JAX's own reads six bits of the exponent."""
+
+    def step(state: Any) -> Any:
+        result, square, rest = state
+        return jnp.where(rest & 1 == 1, result * square, result), square * square, rest >> 1
+
+    result = jnp.ones(jnp.broadcast_shapes(x.shape, y.shape), x.dtype)
+    return jax.lax.while_loop(lambda state: jnp.any(state[2] > 0), step, (result, x, y))[0]
+
+
 def power(x: Any, y: Any) -> Any:
     """x to the y, of whole numbers."""
     if y.dtype.kind != "i":
-        return jnp.power(x, y)
+        return _by_squares(x, y)
     negative = y < 0
-    whole = jnp.power(x, jnp.where(negative, y & 1, y))
+    whole = _by_squares(x, jnp.where(negative, y & 1, y))
     return jnp.where(negative & (jnp.abs(x) != 1), jnp.zeros_like(whole), whole)
 
 

@@ -194,9 +194,18 @@ def root(x):
     return jnp.sqrt(x)
 
 
+@partials(
+    lambda c, x, y: power(x, y),
+    lambda c, x, y: _multiple(c * y, x, y - 1),
+    lambda c, x, y: _multiple(c, x, y) * jnp.log(jnp.where((x == 0) & (y > 0), 1.0, x)),
+)
+def _multiple(c, x, y):
+    """c x^y, and 0 for c = 0 whatever the power is, with the derivatives of a product there."""
+    return jnp.where(c == 0, 0.0, c * power(x, y))
+
+
 def _by_base(x, y):
-    zero = y == 0
-    return jnp.where(zero, 0.0, y * power(x, jnp.where(zero, 1.0, y - 1)))
+    return _multiple(y, x, y - 1)
 
 
 def _by_exponent(x, y):
@@ -287,19 +296,51 @@ def reciprocal(x):
 
 def segment_prod(x, labels, size: int, indices_are_sorted: bool = False):
     """The product of the x of each label; JAX's own has no derivative."""
+    labels = jnp.asarray(labels)
+    options = (labels, size, indices_are_sorted)
 
     @jax.custom_jvp
     def product(x):
-        return jax.ops.segment_prod(x, labels, size, indices_are_sorted)
+        return jax.ops.segment_prod(x, *options)
+
+    @derivatives(lambda primals, tangents: jax.jvp(by_scans, primals, tangents)[1])
+    def others(x):
+        """For each x, the product of the others of its label."""
+        zero = x == 0
+        zeros = jax.ops.segment_sum(zero.astype(x.dtype), *options)
+        quotients = product(jnp.where(zero, 1.0, x))[labels] / jnp.where(zero, 1.0, x)
+        alone = zeros[labels] == zero  # no other factor of the label is 0
+        return jnp.where(alone, quotients, 0.0)
+
+    def by_scans(x):
+        """The same by multiplication alone: its derivatives of all orders are right at 0, too."""
+        order = jnp.argsort(labels)
+        x, sorted_labels = x[order], labels[order]
+        same = (sorted_labels[1:] == sorted_labels[:-1]).reshape((-1,) + (1,) * (x.ndim - 1))
+        one, edge = jnp.ones_like(x[:1]), jnp.zeros_like(same, shape=(1, *same.shape[1:]))
+        before = _products(
+            jnp.concatenate([one, jnp.where(same, x[:-1], 1.0)]), jnp.concatenate([edge, same])
+        )
+        after = _products(
+            jnp.concatenate([jnp.where(same, x[1:], 1.0), one]),
+            jnp.concatenate([same, edge]),
+            reverse=True,
+        )
+        return jnp.zeros_like(x).at[order].set(before * after, unique_indices=True)
 
     @product.defjvp
     def derivative(primals, tangents):
         (x,), (t,) = primals, tangents
-        zero = x == 0
-        zeros = jax.ops.segment_sum(zero.astype(x.dtype), labels, size, indices_are_sorted)
-        others = product(jnp.where(zero, 1.0, x))[labels] / jnp.where(zero, 1.0, x)
-        alone = zeros[labels] == zero  # no other factor of the label is 0
-        slopes = jnp.where(alone, others, 0.0)
-        return product(x), jax.ops.segment_sum(t * slopes, labels, size, indices_are_sorted)
+        return product(x), jax.ops.segment_sum(t * others(x), *options)
 
     return product(x)
+
+
+def _products(x, continued, reverse: bool = False):
+    """The running products of x, which start anew wherever it is not continued."""
+
+    def join(a, b):
+        return jnp.where(b[1], a[0], 1.0) * b[0], a[1] & b[1]
+
+    flags = jnp.broadcast_to(continued, x.shape)
+    return jax.lax.associative_scan(join, (x, flags), reverse=reverse)[0]

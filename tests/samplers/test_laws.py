@@ -278,3 +278,33 @@ def test_the_acceptance_of_hmc_is_the_closed_form():
         assert laws.mean_test(error, law.mean_energy_error).passed()
         assert laws.mean_test(np.exp(-error), 1.0).passed()
         assert not laws.mean_test(found["acceptance_rate"].values, law.acceptance - 0.01).passed()
+
+
+def test_each_dimension_has_the_law_of_its_own_stiffness():
+    """Ten oscillators of one run: no z-score above 5, of twenty moments."""
+    k, h = np.linspace(0.2, 3.0, 10), 0.6
+    model = kg.model(kg.normal(0.0, 1 / np.sqrt(k), shape=10, name="x"))
+    sampler = samplers.BAOAB(h, friction=GAMMA, inverse_temperature=BETA)
+    tree = kg.mcmc(model, sampler, draws=5000, observables=[momentum], **QUIET)
+    q, p = tree["posterior"]["x"].values, tree["sample_stats"]["momentum"].values
+    for i, stiffness in enumerate(k):
+        settings = {"friction": GAMMA, "inverse_temperature": BETA, "stiffness": stiffness}
+        law = laws.oscillator("BAOAB", h, **settings)
+        assert laws.mean_test(q[..., i] ** 2, law.q2).passed()
+        assert laws.mean_test(p[..., i] ** 2, law.p2).passed()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("potential", [laws.cosine, laws.quartic, laws.double_well], ids=repr)
+@pytest.mark.parametrize("beta", [0.1, 1.0, 10.0])
+def test_moments_of_wells_at_any_temperature(potential, beta):
+    q = kg.variable(name="q")
+    model = kg.model(q, factors=[-1.0 * potential(q)])
+    exact = laws.canonical_law(potential, beta)
+    sampler = samplers.NUTS(inverse_temperature=beta)
+    run = QUIET | {"warmup": 500, "draws": 20_000}
+    x = kg.mcmc(model, sampler, **run)["posterior"]["q"].values
+    for power in (2, 4):
+        assert laws.mean_test(x**power, exact.expectation(lambda q, n=power: q**n)).passed()
+    virial = x * potential.gradient(x)
+    assert laws.mean_test(virial, 1 / beta).passed()

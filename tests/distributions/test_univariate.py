@@ -7,6 +7,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import mpmath as mp
 import numpy as np
 import pytest
 from scipy import integrate, special, stats
@@ -483,6 +484,51 @@ def test_known_large_counts_take_the_accurate_formula():
     for at, extra in ((0.0, 0.0), (1.0, -0.5 + 1e-6 / 3)):
         wanted = stats.norm.logpdf(at) - 0.5 * np.log(2e12 * np.pi) + extra
         assert float(kg.model(t).log_prob([at])) == pytest.approx(wanted, rel=1e-10)
+
+
+LOG_SIZES = np.array([-5.0, 0.0, 2.2, 2.4, 5.0, 10.0, 15.0, 20.0, 25.0, 30.0, 35.0])
+
+
+def negative_binomial_of_log_sizes(counts, mean):
+    """The sum of the log densities, and its derivative, at each of `LOG_SIZES`."""
+
+    def total(t):
+        size = mp.exp(t)
+        plain = (mp.rf(size, k) * (mean / (size + mean)) ** k / mp.factorial(k) for k in counts)
+        return sum(mp.log(p) - size * mp.log1p(mean / size) for p in plain)
+
+    with mp.workdps(80):
+        h = mp.mpf(10) ** -25
+        rows = [[total(mp.mpf(t) + k * h) for k in (-1, 0, 1)] for t in LOG_SIZES]
+        return np.array([(value, (above - below) / (2 * h)) for below, value, above in rows], float)
+
+
+def test_negative_binomial_of_an_unknown_size():
+    """Counts of a Poisson let the size grow without bound; the rest of the density is then flat."""
+    counts = [0, 3, 4, 9]
+    size = kg.variable(lower=0, name="size")
+    kg.observe(kg.data(counts), kg.negative_binomial(size, size / (size + 4)))
+    model = kg.model(size)
+    wanted = negative_binomial_of_log_sizes(counts, 4)
+    # The flat prior has the Jacobian's logarithm, log(size).
+    values = np.asarray(model.log_prob(LOG_SIZES[:, None])) - LOG_SIZES
+    slopes = np.asarray(model.gradient(LOG_SIZES[:, None]))[:, 0] - 1.0
+    # Terms up to counts * log(size), of which some 2e-16 is lost each.
+    np.testing.assert_allclose(values, wanted[:, 0], rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(slopes, wanted[:, 1], rtol=1e-12, atol=1e-13)
+
+
+def test_negative_binomial_of_large_counts_and_any_size():
+    def run(t):
+        size, logit = jnp.exp(t), t - np.log(30_000.0)
+        family = FAMILIES["negative_binomial"]
+        return family.log_density(np.array([30_100, 3]), size, 0.5, logit_prob=logit).sum()
+
+    with x64():
+        values, slopes = jax.jit(jax.vmap(jax.value_and_grad(run)))(LOG_SIZES)
+    wanted = negative_binomial_of_log_sizes([30_100, 3], 30_000)
+    np.testing.assert_allclose(values, wanted[:, 0], rtol=1e-13)
+    np.testing.assert_allclose(slopes, wanted[:, 1], rtol=1e-12, atol=1e-10)
 
 
 def test_student_of_many_degrees_of_freedom_is_normal():

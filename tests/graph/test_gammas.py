@@ -56,6 +56,16 @@ def test_derivatives_of_betaln_by_one_argument():
     np.testing.assert_allclose(found, right, rtol=1e-12)
 
 
+def test_rising_factorials():
+    points = [(0.1, 0), (9.99, 3), (10, 3), (1e5, 0), (1e12, 7), (1e20, 5000), (50, 4e3)]
+
+    def logarithm(a, d):
+        with mp.workdps(mp.mp.dps + 40):
+            return log_gamma(a + d) - log_gamma(a)
+
+    compare(gammas.log_rising, logarithm, points, atol=1e-13)
+
+
 def test_binomial_coefficient_of_whole_numbers():
     whole = [(-2, 3), (-2, 0), (-2, 2), (-1, 4), (5, -1), (5, 9)]
     with x64():

@@ -26,7 +26,7 @@ def weighted_log(weight: Any, log: Any) -> Any:
 @partials(
     lambda x, y, logit: log_expit(logit),
     lambda x, y, logit: log_expit(-logit),
-    lambda x, y, logit: x - (x + y) * expit(logit),
+    lambda x, y, logit: x * expit(-logit) - y * expit(logit),
 )
 def weighted_log_expit(x: Any, y: Any, logit: Any) -> Any:
     """x log(p) + y log(1 - p) for p of these log odds, also infinite ones, by one logarithm."""
@@ -58,6 +58,40 @@ def deviance_of_log(x: Any, log_mean: Any) -> Any:
     return jnp.where(moderate, bd0(x, jnp.where(moderate, mean, 1.0)), far)
 
 
+def _shift(x: Any, y: Any, log_p: Any, log_q: Any) -> Any:
+    """n p - x = y - n q, without forming n p: exact also where n is huge and q tiny."""
+    return y * jnp.exp(log_p) - x * jnp.exp(log_q)
+
+
+def _log_excess(x: Any, n: Any, shift: Any, log_p: Any) -> Any:
+    """log(x / (n p)), where n p = x + shift."""
+    near = jnp.abs(shift) < 0.5 * x
+    close = -jnp.log1p(jnp.where(near, shift, 0.0) / jnp.where(near, x, 1.0))
+    return jnp.where(near, close, jnp.log(x) - jnp.log(n) - log_p)
+
+
+def _excess(x: Any, n: Any, shift: Any, log_p: Any) -> Any:
+    """x log(x / (n p)) + n p - x, where n p = x + shift."""
+    some = x > 0
+    safe = jnp.where(some, x, 1.0)
+    near = some & (jnp.abs(shift) < 0.5 * x)
+    # Far from the mean nothing cancels.
+    far = jnp.where(some, safe * (jnp.log(safe) - jnp.log(n) - log_p) + shift, shift)
+    return jnp.where(near, bd0(x, jnp.where(near, x + shift, 1.0)), far)
+
+
+@partials(
+    lambda x, y, log_p, log_q: _log_excess(x, x + y, _shift(x, y, log_p, log_q), log_p),
+    lambda x, y, log_p, log_q: _log_excess(y, x + y, -_shift(x, y, log_p, log_q), log_q),
+    _shift,
+    lambda x, y, log_p, log_q: -_shift(x, y, log_p, log_q),
+)
+def _deviance_of_logs(x: Any, y: Any, log_p: Any, log_q: Any) -> Any:
+    """x log(x / (n p)) + y log(y / (n q)) for n = x + y, p + q = 1."""
+    shift = _shift(x, y, log_p, log_q)
+    return _excess(x, x + y, shift, log_p) + _excess(y, x + y, -shift, log_q)
+
+
 def log_binomial(
     x: Any, y: Any, p: Any, q: Any, log_p: Any = None, log_q: Any = None
 ) -> tuple[Any, Any]:
@@ -69,5 +103,4 @@ def log_binomial(
     constant = log_peak(x) + log_peak(y) - log_peak(n)
     if log_p is None or log_q is None:
         return -bd0(x, n * p) - bd0(y, n * q), constant
-    log_n = jnp.log(n)  # -inf for no trials: nothing is expected, either
-    return -deviance_of_log(x, log_n + log_p) - deviance_of_log(y, log_n + log_q), constant
+    return -_deviance_of_logs(x, y, log_p, log_q), constant

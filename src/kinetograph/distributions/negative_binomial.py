@@ -5,7 +5,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from ..graph.array import Array
-from ..graph.gammas import gammaln
+from ..graph.gammas import gammaln, log_rising
 from ..graph.special import divide, log_expit
 from .deviance import log_binomial, weighted_log, weighted_log_expit
 from .family import PROBABILITY_FORMS, Family, distribute, positive, probability
@@ -32,7 +32,8 @@ def _terms(x: Any, size: Any, prob: Any, **forms: Any) -> tuple[Any, ...]:
 
 
 def _small_terms(x: Any, size: Any, prob: Any, **forms: Any) -> tuple[Any, ...]:
-    counts = gammaln(x + size) - gammaln(size) - gammaln(x + 1.0)
+    # An unknown size grows as far as its prior does where counts are a Poisson's.
+    counts = log_rising(size, x) - gammaln(x + 1.0)
     if "logit_prob" in forms:
         return (counts + weighted_log_expit(size, x, forms["logit_prob"]),)
     log_p, log_q = _logs(x, prob, forms)

@@ -26,6 +26,7 @@ __all__ = [
     "gamma",
     "gammaln",
     "log_comb",
+    "log_rising",
     "polygamma",
     "stirlerr",
     "trigamma",
@@ -156,6 +157,17 @@ def _digamma_step(x, d):
     y, e = jnp.where(large, x, 10.0), jnp.where(large, d, 0.0)
     total = y + e
     far = jnp.log1p(e / y) + 0.5 * (e / y) / total + _stirling_slope(total) - _stirling_slope(y)
+    return jnp.where(large, far, plain)
+
+
+@partials(_digamma_step, lambda a, d: digamma(a + d))
+def log_rising(a, d):
+    """gammaln(a + d) - gammaln(a) for a > 0, d >= 0, without cancellation for large a."""
+    large = a >= 10
+    plain = gammaln(a + d) - gammaln(a)
+    y = jnp.where(large, a, 10.0)
+    total = y + d
+    far = (total - 0.5) * jnp.log1p(d / y) - d + d * jnp.log(y) + _stirling(total) - _stirling(y)
     return jnp.where(large, far, plain)
 
 

@@ -424,14 +424,17 @@ def compile(inputs: Sequence[Array] | Array, outputs: Sequence[Array] | Array) -
     >>> float(s)
     1.0
     """
-    given = [inputs] if isinstance(inputs, Array) else list(inputs)
     single = isinstance(outputs, Array)
-    wanted = [outputs] if isinstance(outputs, Array) else list(outputs)
+    given, wanted = (
+        list(arrays) if isinstance(arrays, (list, tuple)) else [arrays]
+        for arrays in (inputs, outputs)
+    )
     for what, arrays in (("input", given), ("output", wanted)):
         for i, array in enumerate(arrays):
             if not isinstance(array, Array):
                 raise TypeError(
                     f"compile: {what} {i} is a {type(array).__name__}, not a kinetograph array"
+                    f"{'; kg.data(...) makes one of numbers' if what == 'output' else ''}"
                 )
     if len({id(a.node) for a in given}) < len(given):
         raise ModelError("compile: an input is given twice")

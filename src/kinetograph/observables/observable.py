@@ -1,5 +1,6 @@
 """What an observable is: a name, and a function of a step's values."""
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Never
 
@@ -80,21 +81,25 @@ def observable(function: Callable[[Step], Any], name: str | None = None) -> Obse
         raise TypeError(f"observable: a function is expected, got {function!r}")
     title = str(name or getattr(function, "__name__", ""))
     if not title.isidentifier():
-        raise ValueError(f"observable: give it a name by name=, a word; got {title!r}")
+        raise ValueError(
+            "observable: a function without a name needs one: "
+            f"kg.observables.observable(function, name='...'), a word; got {title!r}"
+        )
     return Observable(title, function, (function.__doc__ or "").strip().split("\n")[0])
+
+
+_EXPECTED = "give the observable, a function of a step or, for averages, the array itself"
 
 
 def as_observables(given: Any, what: str = "observables") -> tuple[Observable, ...]:
     """Observables from a list of them and of functions; refuses two of one name."""
     single = isinstance(given, (Observable, str)) or callable(given)
     items = [given] if single else list(given)
+    named = vars(sys.modules[__package__]).get("__all__", ())
     for item in items:
         if isinstance(item, str):
-            raise TypeError(
-                f"{what}: {item!r} is a text; give the observable, kg.observables.{item}"
-                if item.isidentifier()
-                else f"{what}: {item!r} is a text, not an observable or function"
-            )
+            known = f"give the observable, kg.observables.{item}" if item in named else _EXPECTED
+            raise TypeError(f"{what}: {item!r} is a text; {known}")
     found = [item if isinstance(item, Observable) else observable(item) for item in items]
     check_observables(found, what)
     return tuple(found)

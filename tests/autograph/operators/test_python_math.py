@@ -9,7 +9,14 @@ import kinetograph as kg
 from kinetograph.autograph.operators.python_math import MATH
 
 POINTS = {"acosh": 1.5, "lgamma": -2.5, "floor": -2.5, "ceil": -2.5, "trunc": -2.5, "fabs": -2.5}
-PAIRS = {"atan2": (-0.5, -2.0), "hypot": (3.0, -4.0), "pow": (0.7, -2), "log": (8.0, 2)}
+PAIRS = {
+    "fmod": (-7.5, 2.0),
+    "copysign": (2.0, -3.0),
+    "atan2": (-0.5, -2.0),
+    "hypot": (3.0, -4.0),
+    "pow": (0.7, -2),
+    "log": (8.0, 2),
+}
 
 
 def test_every_function_is_python_s():

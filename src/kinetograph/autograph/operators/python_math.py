@@ -41,14 +41,18 @@ _NAMED: dict[str, Callable[..., Any]] = {
     **{name: getattr(np, name) for name in (*_SAME, "tanh", "isfinite", "isinf", "isnan", "hypot")},
     **{name: getattr(np, f"arc{name[1:]}") for name in ("acos", "asin", "atan", "atan2")},
     **{name: getattr(np, f"arc{name[1:]}") for name in ("acosh", "asinh", "atanh")},
+    **{name: getattr(np, name) for name in ("cbrt", "copysign", "exp2")},
     "ceil": _whole(np.ceil),
+    "degrees": lambda x: x * (180 / math.pi),
     "erf": mathematics.erf,
     "erfc": mathematics.erfc,
     "fabs": lambda x: abs(x.astype(float)),
     "floor": _whole(np.floor),
     "lgamma": mathematics.gammaln,
     "log": _log,
+    "fmod": lambda x, y: np.copysign(np.remainder(abs(x), abs(y)), x),
     "pow": lambda x, y: x ** (y.astype(float) if isinstance(y, Array) else float(y)),
+    "radians": lambda x: x * (math.pi / 180),
     "trunc": _whole(np.trunc),
 }
 

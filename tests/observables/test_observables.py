@@ -102,7 +102,7 @@ def test_what_is_refused():
         run(None, observables=[named.kinetic_energy])
     with pytest.raises(ValueError, match="'virial' is given twice"):
         run(None, observables=[named.virial, named.virial])
-    with pytest.raises(ValueError, match="give it a name"):
+    with pytest.raises(ValueError, match="a function without a name needs one"):
         run(None, observables=[lambda step: step.q])
     with pytest.raises(TypeError, match="a function is expected"):
         kg.observables.observable(3)

@@ -425,10 +425,8 @@ def compile(inputs: Sequence[Array] | Array, outputs: Sequence[Array] | Array) -
     1.0
     """
     single = isinstance(outputs, Array)
-    given, wanted = (
-        list(arrays) if isinstance(arrays, (list, tuple)) else [arrays]
-        for arrays in (inputs, outputs)
-    )
+    given: list[Any] = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
+    wanted: list[Any] = list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
     for what, arrays in (("input", given), ("output", wanted)):
         for i, array in enumerate(arrays):
             if not isinstance(array, Array):

@@ -354,7 +354,11 @@ def inv(x: Any) -> Array:
 
 
 def det(x: Any) -> Array:
-    """The determinant."""
+    """The determinant.
+
+    Its first and second derivatives are right at matrices of any rank; those of higher order up to
+    4 x 4, too. Of larger matrices they are NaN where singular values coincide.
+    """
     return Array(linear_algebra.det(x))
 
 

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import jax.scipy.linalg as jsl
 import numpy as np
 
+from .determinants import determinant
 from .elementwise import ELEMENTWISE, Operand, as_node, astype, elementwise, floating
 from .errors import ShapeError
 from .indexing import RAVEL, SLICE, ravel
@@ -80,7 +81,7 @@ SOLVE_TRIANGULAR = Operation(
     ),
 )
 INVERSE = Operation("inv", jnp.linalg.inv)
-DETERMINANT = Operation("det", jnp.linalg.det)
+DETERMINANT = Operation("det", determinant)
 LOG_DETERMINANT = Operation("logdet", lambda a: jnp.linalg.slogdet(a)[1])
 SIGN_DETERMINANT = Operation("sign_of_det", lambda a: jnp.linalg.slogdet(a)[0])
 EINSUM = Operation("einsum", lambda *xs, subscripts: jnp.einsum(subscripts, *xs))

@@ -5,7 +5,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from ..graph.array import Array
-from ..graph.derivative_rules import derivative
+from ..graph.derivative_rules import partials
 from ..graph.special import divide
 from .family import Family, Parameter, distribute, positive
 from .support import NONNEGATIVE
@@ -16,30 +16,43 @@ LOG_PI = 1.1447298858494002
 LOG_2 = 0.6931471805599453
 
 
-_FAR = 1e100  # from where z**2 is near overflow, and 1 + z is z
+def _is_far(z: Any) -> Any:
+    """Whether z**2 is near overflow, and 1 + z is z."""
+    return jnp.abs(z) > float(jnp.finfo(z.dtype).max) ** (1 / 3)
 
 
-def _slope_of_log1p_square(z: Any) -> Any:
-    far = jnp.abs(z) > _FAR
-    near = jnp.where(far, 0.0, z)
-    return 2.0 * jnp.where(far, 1.0 / jnp.where(far, z, 1.0), near / (1.0 + near * near))
+def _apart(x: Any, scale: Any) -> tuple[Any, Any, Any]:
+    """Whether x / scale is far from 0; it where it is not, else 0; x where it is, else 1."""
+    far = _is_far(x / scale)
+    return far, divide(jnp.where(far, 0.0, x), scale), jnp.where(far, x, 1.0)
 
 
-@derivative(_slope_of_log1p_square)
-def log1p_square(z: Any) -> Any:
-    """log(1 + z**2), also where z**2 overflows."""
-    far = jnp.abs(z) > _FAR
-    return jnp.where(far, 2.0, 1.0) * jnp.log1p(jnp.where(far, jnp.abs(z), z * z))
+def _by_x(x: Any, scale: Any) -> Any:
+    far, near, x = _apart(x, scale)
+    return 2.0 * jnp.where(far, 1.0 / x, divide(near / (1.0 + near * near), scale))
+
+
+def _by_scale(x: Any, scale: Any) -> Any:
+    far, near, _ = _apart(x, scale)
+    return -2.0 * divide(jnp.where(far, 1.0, near * near / (1.0 + near * near)), scale)
+
+
+@partials(_by_x, _by_scale)
+def log1p_square(x: Any, scale: Any) -> Any:
+    """log(1 + (x / scale)**2), also where the square, or even the ratio, overflows."""
+    z = x / scale
+    far, over = _is_far(z), jnp.isinf(z)
+    roots = jnp.sqrt(jnp.abs(x)) / jnp.sqrt(scale)
+    size = jnp.where(over, roots, jnp.where(far, jnp.abs(z), z * z))
+    return jnp.where(over, 4.0, jnp.where(far, 2.0, 1.0)) * jnp.log1p(size)
 
 
 def _cauchy_terms(x: Any, location: Any, scale: Any) -> tuple[Any, ...]:
-    z = divide(x - location, scale)
-    return -log1p_square(z), -jnp.log(scale) - LOG_PI
+    return -log1p_square(x - location, scale), -jnp.log(scale) - LOG_PI
 
 
 def _half_cauchy_terms(x: Any, scale: Any) -> tuple[Any, ...]:
-    z = divide(x, scale)
-    return -log1p_square(z), LOG_2 - LOG_PI - jnp.log(scale)
+    return -log1p_square(x, scale), LOG_2 - LOG_PI - jnp.log(scale)
 
 
 CAUCHY = Family("cauchy", (Parameter("location"), positive("scale")), _cauchy_terms)

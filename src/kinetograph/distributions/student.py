@@ -6,7 +6,6 @@ import jax.numpy as jnp
 
 from ..graph.array import Array
 from ..graph.gammas import gammaln
-from ..graph.special import divide
 from .cauchy import log1p_square
 from .family import Family, Parameter, distribute, positive
 
@@ -30,9 +29,8 @@ def _log_gamma_half_step(a: Any) -> Any:
 
 
 def _terms(x: Any, df: Any, mu: Any, sigma: Any) -> tuple[Any, ...]:
-    z = divide(x - mu, sigma)
     constant = _log_gamma_half_step(0.5 * df) - 0.5 * jnp.log(jnp.pi * df)
-    return -0.5 * (df + 1.0) * log1p_square(divide(z, jnp.sqrt(df))), constant, -jnp.log(sigma)
+    return -0.5 * (df + 1.0) * log1p_square(x - mu, sigma * jnp.sqrt(df)), constant, -jnp.log(sigma)
 
 
 STUDENT = Family("student", (positive("df"), Parameter("mu"), positive("sigma")), _terms)

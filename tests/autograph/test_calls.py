@@ -1,4 +1,4 @@
-"""Calls: the rows A29 to A31, in converted code and of it."""
+"""Calls in converted code and of it."""
 
 import functools
 import inspect

@@ -1,4 +1,4 @@
-"""`if`: the rows A1 to A10."""
+"""`if`."""
 
 import numpy as np
 import pytest

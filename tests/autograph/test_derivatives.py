@@ -1,4 +1,4 @@
-"""Derivatives, batches, models and threads of converted code: the row A48."""
+"""Derivatives, batches, models and threads of converted code."""
 
 import threading
 

@@ -1,4 +1,4 @@
-"""Random draws and states in converted code follow the program: the rows A46, A47 and D4."""
+"""Random draws and states in converted code follow the program."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""`for`: the rows A18 to A25 and A39."""
+"""`for`."""
 
 import itertools
 import warnings

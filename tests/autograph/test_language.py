@@ -1,4 +1,4 @@
-"""The rest of the language, sources and errors: the rows A37 to A44."""
+"""The rest of the language, sources and errors."""
 
 import asyncio
 import contextlib

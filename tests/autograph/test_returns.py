@@ -1,4 +1,4 @@
-"""`return`: the rows A26 and A27, and their S8."""
+"""`return`."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""`while`: the rows A11 to A17, their S7 and S12, and lists (A32)."""
+"""`while`, and lists in it."""
 
 import numpy as np
 import pytest

@@ -30,12 +30,21 @@ REPRESENTED = {
     "complement": (1 - kg.ilogit(x), "log log1m logit"),
     "complement of a complement": (1.0 - (1 - kg.iprobit(x)), "log log1m probit"),
     "single precision of iprobit": (kg.iprobit(x).astype(np.float32), "probit"),
-    "product": (kg.ilogit(x) * kg.iprobit(x), "log"),
+    "product": (kg.ilogit(x) * kg.iprobit(x), "log log1m"),
     "product with a constant": (2.5 * kg.exp(x), "log"),
     "product with data": (kg.data([1.0, 2, 3, 4, 5]) * kg.exp(x), "log"),
     "quotient": (kg.exp(x) / kg.data([1, 2, 3, 4, 5]), "log"),
     "share of a sum": (3.0 / (3.0 + kg.exp(x)), "log log1m logit"),
     "powers": (kg.sqrt(kg.exp(x)) * kg.square(kg.iprobit(x)) * kg.ilogit(x) ** 3, "log"),
+    "exp of a negative": (kg.exp(-kg.exp(x)), "log log1m"),
+    "scaled": (0.5 * kg.ilogit(x), "log log1m"),
+    "variance": (kg.ilogit(x) * (1 - kg.ilogit(x)), "log log1m"),
+    "root": (kg.sqrt(kg.ilogit(x)), "log log1m"),
+    "never in three": (1 - (1 - kg.ilogit(x)) ** 3, "log log1m"),
+    "efforts": (1 - (1 - kg.ilogit(x)) ** kg.data([0.5, 1, 2, 1.5, 2]), "log log1m"),
+    "both": (1 - kg.ilogit(x) * kg.iprobit(x), "log log1m"),
+    "conditional": (kg.ilogit(x) * kg.iprobit(x) / kg.iprobit(x), "log log1m"),
+    "twice inverted": (np.reciprocal(1 / kg.ilogit(x)), "log log1m"),
     "reciprocal": (np.reciprocal(kg.exp(x)), "log"),
     "softmax": (kg.softmax(table), "log"),
     "imultilogit": (kg.imultilogit(table), "log"),
@@ -163,6 +172,59 @@ def test_logarithms_of_links_where_probabilities_round(name):
                     slope = float(mp.diff(lambda s, kind=kind: at(s, kind), t))
                 assert got[kind] == pytest.approx(wanted, rel=1e-10, abs=1e-300), (t, kind)
                 assert got[2 + kind] == pytest.approx(slope, rel=1e-10, abs=1e-300), (t, kind)
+
+
+# Of log probabilities at a and b, and what is right there; extremes on both sides.
+COMPOSED = {
+    "product": (lambda p, q: p * q, lambda p, q: p * q),
+    "square": (lambda p, q: p**2, lambda p, q: p**2),
+    "cube of the complement": (lambda p, q: (1 - p) ** 3, lambda p, q: (1 - p) ** 3),
+    "once in three": (lambda p, q: 1 - (1 - p) ** 3, lambda p, q: 1 - (1 - p) ** 3),
+    "root": (lambda p, q: kg.sqrt(p), lambda p, q: mp.sqrt(p)),
+    "quotient": (lambda p, q: p * q / kg.sqrt(q), lambda p, q: p * mp.sqrt(q)),
+    "exponential": (lambda p, q: kg.exp(-p), lambda p, q: mp.exp(-p)),
+}
+
+
+def test_trials_of_composed_probabilities_where_these_round():
+    """Occupancy and detection: each outcome's log density and gradient, by one program."""
+    points = np.array([(-400.0, -400.0), (-3, 40), (40, 40), (40, -0.5), (0.3, 1.7), (300, 200)])
+    a, b = kg.placeholder((6,), name="a"), kg.placeholder((6,), name="b")
+    outputs = []
+    for make, _ in COMPOSED.values():
+        prob = make(kg.ilogit(a), kg.ilogit(b))
+        for outcome in (0, 1):
+            value = kg.log_density(kg.bernoulli(prob), outcome)
+            outputs += [value, *kg.gradients(value.sum(), [a, b])]
+    found = iter(kg.compile([a, b], outputs)(*points.T))
+    with mp.workdps(600):
+        h = mp.mpf(10) ** -60
+        for name, (_, exact) in COMPOSED.items():
+            for outcome in (0, 1):
+
+                def log(s, t, exact=exact, outcome=outcome):
+                    p = exact(1 / (1 + mp.exp(-s)), 1 / (1 + mp.exp(-t)))
+                    return mp.log(p if outcome else 1 - p)
+
+                wanted = []
+                for s, t in points:
+                    s, t = mp.mpf(s), mp.mpf(t)
+                    by_s = (log(s + h, t) - log(s - h, t)) / (2 * h)
+                    by_t = (log(s, t + h) - log(s, t - h)) / (2 * h)
+                    wanted.append([float(v) for v in (log(s, t), by_s, by_t)])
+                for got, right in zip([next(found) for _ in range(3)], np.array(wanted).T):
+                    np.testing.assert_allclose(
+                        got, right, rtol=1e-10, atol=1e-13, err_msg=f"{name}, {outcome}"
+                    )
+
+
+def test_a_composed_probability_that_is_one():
+    """What never fails has a finite gradient where it did not."""
+    a = kg.variable(name="a")
+    kg.observe(kg.data([1, 1]), kg.bernoulli(kg.ilogit(a) * kg.data([1.0, 0.5])))
+    model = kg.model(a)
+    assert float(model.log_prob([800.0])) == pytest.approx(np.log(0.5), rel=1e-12)
+    assert float(model.gradient([800.0])[0]) == 0.0
 
 
 def test_an_extension_registers_its_own():

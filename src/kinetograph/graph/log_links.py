@@ -11,7 +11,7 @@ import numpy as np
 
 from .derivative_rules import derivative
 
-__all__ = ["log_icauchit", "log_icloglog"]
+__all__ = ["log_complement", "log_icauchit", "log_icloglog"]
 
 
 def _slope_of_log_icloglog(x: Any) -> Any:
@@ -45,3 +45,17 @@ def log_icauchit(x: Any) -> Any:
     """log(1/2 + arctan(x) / pi); the logarithm of the complement is that of -x."""
     tail = jnp.arctan2(jnp.ones_like(x), jnp.abs(x)) / np.pi  # what lies beyond |x|
     return jnp.where(x > 0, jnp.log1p(-tail), jnp.log(tail))
+
+
+def _slope_of_log_complement(log: Any) -> Any:
+    """-p / (1 - p); at p = 1 finite, so that it is 0 for a weight of 0."""
+    rest = jnp.where(log == 0, jnp.finfo(log.dtype).tiny, -jnp.expm1(log))
+    return -jnp.exp(log) / rest
+
+
+@derivative(_slope_of_log_complement)
+def log_complement(log: Any) -> Any:
+    """log(1 - p) of a probability given by its logarithm (Mächler 2012); NaN for p > 1."""
+    small = log < -0.6931471805599453
+    far = jnp.log1p(-jnp.exp(jnp.where(small, log, -1.0)))
+    return jnp.where(small, far, jnp.log(-jnp.expm1(jnp.where(small, -1.0, log))))

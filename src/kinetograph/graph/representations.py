@@ -12,9 +12,10 @@ probability was made of:
 and, for matrices, the lower Cholesky factor: `cholesky`.
 
 A form passes through whatever only moves elements (indexing, writing by index, reshaping, joining,
-choosing) and through products, quotients and powers; any other operation has none. What branches,
-batches and loops give has one where what they compute does: `control.forms`. A rule for one more
-operation is added by `register`, so that links of other packages take part.
+choosing). The logarithms pass through products, quotients and powers, too; any other operation has
+no form. What branches, batches and loops give has one where what they compute does:
+`control.forms`. A rule for one more operation is added by `register`, so that links of other
+packages take part.
 """
 
 from collections.abc import Callable
@@ -25,7 +26,7 @@ import numpy as np
 from . import reductions, shaping
 from .elementwise import CAST, ELEMENTWISE, INTEGER_POWER, astype, elementwise, literal
 from .indexing import WRITE, WRITE_CHECKED
-from .log_links import log_icauchit, log_icloglog
+from .log_links import log_complement, log_icauchit, log_icloglog
 from .moves import MOVED, keeps_matrices
 from .node import PART, Apply, Bundle, Data, Inner, Node, Operation, next_serial, within
 
@@ -37,6 +38,7 @@ Rule = Callable[[Apply, Form], Node | None]
 DEEPEST = 100  # operations looked through
 LOG_ICLOGLOG = Operation("log_icloglog", log_icloglog, elementwise=True)
 LOG_ICAUCHIT = Operation("log_icauchit", log_icauchit, elementwise=True)
+LOG_COMPLEMENT = Operation("log_complement", log_complement, elementwise=True)
 
 _RULES: dict[tuple[Operation, str], Rule] = {}
 
@@ -298,6 +300,12 @@ def _from_one(node: Apply) -> bool:
     return isinstance(one, Data) and bool(np.all(one.value == 1)) and x.shape == node.shape
 
 
+def _log1m_by_log(node: Apply, form: Form) -> Node | None:
+    """Of a probability near 1 the logarithm is exact, and as small as the complement."""
+    log = form(node, "log")
+    return None if log is None else _apply(LOG_COMPLEMENT, log)
+
+
 @register(ELEMENTWISE["multiply"], "log")
 def _log_of_product(node: Apply, form: Form) -> Node | None:
     a, b = (form(parent, "log") for parent in node.parents)
@@ -316,7 +324,9 @@ def _log_of_quotient(node: Apply, form: Form) -> Node | None:
 @register(ELEMENTWISE["divide"], "log1m")
 def _log1m_of_quotient(node: Apply, form: Form) -> Node | None:
     odds = _odds(node, form)
-    return None if odds is None else elementwise("log_expit", _negative(odds))
+    if odds is None:
+        return _log1m_by_log(node, form)
+    return elementwise("log_expit", _negative(odds))
 
 
 @register(ELEMENTWISE["divide"], "logit")
@@ -356,6 +366,20 @@ def _power(operation: Operation, exponent: Callable[[Apply], float]) -> None:
 _power(ELEMENTWISE["sqrt"], lambda node: 0.5)
 _power(ELEMENTWISE["square"], lambda node: 2.0)
 _power(INTEGER_POWER, lambda node: float(node.attributes["y"]))
+
+
+@register(ELEMENTWISE["power"], "log")
+def _log_of_power(node: Apply, form: Form) -> Node | None:
+    base, y = node.parents
+    if not isinstance(y, Data) or not np.all(y.value):  # 0 ** 0 is 1
+        return None
+    log = form(base, "log")
+    return None if log is None else elementwise("multiply", log, y)
+
+
+for _name in ("exp", "multiply", "power", "reciprocal", "sqrt", "square"):
+    register(ELEMENTWISE[_name], "log1m")(_log1m_by_log)
+register(INTEGER_POWER, "log1m")(_log1m_by_log)
 
 
 def _of_cast(kind: str) -> Rule:

@@ -326,3 +326,17 @@ def test_a_model_of_certain_outcomes():
     prior = -0.5 * np.log(2 * np.pi)
     assert float(model.log_prob([0.0])) == pytest.approx(prior - np.log(2), rel=1e-12)
     assert float(model.gradient([0.0])[0]) == pytest.approx(0.5, rel=1e-12)
+
+
+def test_derivatives_by_rates_that_are_quotients_of_what_overflows():
+    t = kg.placeholder((), name="t")
+    outputs = []
+    for make in (kg.exponential, lambda rate: kg.gamma(2.0, rate)):
+        for rate in (1 / kg.exp(t), 2 * (1 / kg.exp(t)) ** 2):
+            y = kg.log_density(make(rate), 3.0)
+            outputs += [kg.gradients(y, t), kg.hessian(y, t)]
+    f = kg.compile([t], outputs)
+    np.testing.assert_array_equal(f(720.0), [-1, 0, -2, 0, -2, 0, -4, 0])
+    powers = (1, 3 * np.exp(-1.5)), (2, 6 * np.exp(-3.0))  # of exp(t), and 3 times the rate
+    wanted = [[a * c - a * s, -a * a * c] for s in (1, 2) for a, c in powers]
+    np.testing.assert_allclose(f(1.5), np.ravel(wanted), rtol=1e-12)

@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..graph.array import Array, check_dims
+from ..graph.derivative_rules import by_log
 from ..graph.elementwise import as_node, elementwise
 from ..graph.errors import ModelError, ShapeError
 from ..graph.linear_algebra import CHOLESKY
@@ -90,12 +91,12 @@ class Family:
     def log_density(self, x: Any, *parameters: Any, small: bool = False, **forms: Any) -> Any:
         """The log density of each element (each vector, each matrix) of x."""
         plain = self.small_terms if small and self.small_terms is not None else self.terms
-        terms = plain(*_real(x, parameters), **forms)
+        terms = plain(*self._by_logs(_real(x, parameters), forms), **forms)
         return sum(terms[1:], start=jnp.asarray(terms[0]))
 
     def log_density_total(self, x: Any, *parameters: Any, small: bool = False, **forms: Any) -> Any:
         """The sum of the log densities of all elements of x; `small` allows `small_terms`."""
-        x, *rest = _real(x, parameters)
+        x, *rest = self._by_logs(_real(x, parameters), forms)
         if self.total is not None:
             total = self.total(x, *rest, **forms)
             if total is not None:
@@ -105,6 +106,14 @@ class Family:
         size = np.prod(jnp.broadcast_shapes(*(t.shape for t in terms)), dtype=int)
         return sum(
             jnp.sum(t) * (size / max(t.size, 1)) if t.size != size else jnp.sum(t) for t in terms
+        )
+
+    def _by_logs(self, arguments: tuple[Any, ...], forms: Mapping[str, Any]) -> tuple[Any, ...]:
+        """The arguments, of which those with a known logarithm are differentiated through it."""
+        names = ("x", *(parameter.name for parameter in self.parameters))
+        logs = (forms.get(f"log_{name}") for name in names)
+        return tuple(
+            t if log is None else by_log(t, log) for t, log in zip(arguments, logs, strict=True)
         )
 
 

@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 from jax.custom_derivatives import SymbolicZero
 
-__all__ = ["Function", "derivative", "derivatives", "partials"]
+__all__ = ["Function", "by_log", "derivative", "derivatives", "partials"]
 
 Function = Callable[..., Any]
 Decorator = Callable[[Function], Function]
@@ -61,3 +61,19 @@ def derivatives(rule: Function) -> Decorator:
         return known
 
     return decorate
+
+
+@jax.custom_jvp
+def _by_log(x: Any, log: Any) -> Any:
+    return x
+
+
+@_by_log.defjvp
+def _slope_by_log(primals: Any, tangents: Any) -> Any:
+    (x, log), (_, t) = primals, tangents
+    return x, (by_log(x, log) * t).astype(x.dtype)
+
+
+def by_log(x: Any, log: Any) -> Any:
+    """x, differentiated as exp(log): right where x is made of numbers that overflow."""
+    return _by_log(jax.lax.stop_gradient(x), log)

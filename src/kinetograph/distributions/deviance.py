@@ -13,7 +13,7 @@ import jax.numpy as jnp
 
 from ..graph.derivative_rules import partials
 from ..graph.gammas import HALF_LOG_2PI, bd0, gammaln, stirlerr
-from ..graph.special import expit, log_expit
+from ..graph.special import log_expit
 
 __all__ = ["deviance_of_log", "log_binomial", "log_peak", "weighted_log", "weighted_log_expit"]
 
@@ -23,10 +23,17 @@ def weighted_log(weight: Any, log: Any) -> Any:
     return weight * jnp.where((weight == 0) & jnp.isinf(log), 0.0, log)
 
 
+def _slope_of_logit(x: Any, y: Any, logit: Any) -> Any:
+    """x (1 - p) - y p, of which neither product is a difference, by one exponential."""
+    positive = logit >= 0
+    e = jnp.exp(-jnp.where(positive, logit, -logit))
+    return (x * jnp.where(positive, e, 1.0) - y * jnp.where(positive, 1.0, e)) / (1.0 + e)
+
+
 @partials(
     lambda x, y, logit: log_expit(logit),
     lambda x, y, logit: log_expit(-logit),
-    lambda x, y, logit: x * expit(-logit) - y * expit(logit),
+    _slope_of_logit,
 )
 def weighted_log_expit(x: Any, y: Any, logit: Any) -> Any:
     """x log(p) + y log(1 - p) for p of these log odds, also infinite ones, by one logarithm."""

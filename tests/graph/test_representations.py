@@ -309,3 +309,20 @@ def test_long_chains_are_not_followed_for_ever():
     for _ in range(40):
         y = y * y  # shared: 2**40 ways
     assert represent(y.node, "log") is None
+
+
+def test_the_derivative_by_what_another_form_stands_for_is_refused():
+    e = kg.placeholder(name="e")
+    rate = kg.exp(e)
+    for family in (kg.exponential(rate), kg.gamma(2, 1 / rate), kg.poisson(rate)):
+        density = kg.log_density(family, 3.0)
+        with pytest.raises(kg.SymbolicError, match=r"derivative by rate .*for e, from which"):
+            kg.gradients(density, rate)
+        with pytest.raises(kg.SymbolicError, match="derivative by rate"):
+            kg.hessian(density, rate)
+    slopes = [kg.gradients(kg.log_density(kg.exponential(rate), 3.0), e)]
+    slopes.append(kg.gradients(kg.log_density(kg.normal(0, rate), 3.0), rate))
+    by_log, by_value = kg.compile([e], slopes)(0.5)
+    r = np.exp(0.5)
+    np.testing.assert_allclose(by_log, 1 - 3 * r, rtol=1e-12)
+    np.testing.assert_allclose(by_value, -1 / r + 9 / r**3, rtol=1e-12)

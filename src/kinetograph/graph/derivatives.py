@@ -24,6 +24,7 @@ from .errors import ShapeError, SymbolicError
 from .lower import Scope, evaluate
 from .messages import describe
 from .node import Call, Inner, Node, Operation, ancestors
+from .representations import forms_of
 
 __all__ = ["Derivative", "gradients", "hessian", "jvp"]
 
@@ -190,7 +191,8 @@ def gradients(y: Any, xs: Any) -> Any:
     ShapeError
         If y has several elements.
     SymbolicError
-        If y or x is not of floating point.
+        If y or x is not of floating point, or if x is computed and y uses another form of it, such
+        as the logarithm, in its place.
     ValueError
         If a loop on the way has `grad="stack"` but no bound.
 
@@ -370,13 +372,27 @@ def _part(outputs: Sequence[Node], xs: list[Node], doing: str) -> Subgraph:
     given = set(xs)
     depends = set(xs)
     constants: dict[Node, None] = {}
-    for node in ancestors(outputs, stop=given.__contains__):
+    inside = ancestors(outputs, stop=given.__contains__)
+    _check_forms(set(inside), xs, doing)
+    for node in inside:
         if node not in given and any(parent in depends for parent in node.parents):
             depends.add(node)
     for node in ancestors(outputs, stop=lambda n: n in given or n not in depends):
         if node not in depends:
             constants[node] = None
     return Subgraph((*xs, *constants), outputs)
+
+
+def _check_forms(inside: set[Node], xs: Sequence[Node], doing: str) -> None:
+    """Refuse an x that is computed, where y may take another form of it in its place."""
+    for x in xs:
+        form = next((f for f in forms_of(x) if f in inside and f not in xs), None)
+        if form is not None:
+            raise SymbolicError(
+                f"{doing}: the derivative by {describe(x)}{place_text()} is not known, for "
+                f"{describe(form)}, from which it is computed, is used in its place where that is "
+                "more exact, as in densities. Differentiate by that, or let x be a placeholder"
+            )
 
 
 def _check_captures(

@@ -18,6 +18,7 @@ no form. What branches, batches and loops give has one where what they compute d
 packages take part.
 """
 
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -30,7 +31,7 @@ from .log_links import log_complement, log_icauchit, log_icloglog
 from .moves import MOVED, keeps_matrices
 from .node import PART, Apply, Bundle, Data, Inner, Node, Operation, next_serial, within
 
-__all__ = ["Form", "Forms", "register", "represent"]
+__all__ = ["Form", "Forms", "forms_of", "register", "represent"]
 
 Form = Callable[[Node, str], Node | None]  # an instance of `Forms`
 Rule = Callable[[Apply, Form], Node | None]
@@ -69,6 +70,14 @@ def register(operation: Operation, kind: str) -> Callable[[Rule], Rule]:
     return decorate
 
 
+_FOUND: "weakref.WeakKeyDictionary[Node, weakref.WeakSet[Node]]" = weakref.WeakKeyDictionary()
+
+
+def forms_of(node: Node) -> list[Node]:
+    """The other forms of a node that have been asked for, and may stand in its place."""
+    return list(_FOUND.get(node, ()))
+
+
 def represent(node: Node, kind: str) -> Node | None:
     """The node of another form of `node`, or None where there is no better one than its value."""
     # Data alone are as good as their logarithm.
@@ -100,6 +109,8 @@ class Forms:
                 if found is not None and found.serial > self._start:
                     found._place = node._place  # for messages, the line that the user wrote
                 self.known[key] = found
+                if found is not None:
+                    _FOUND.setdefault(node, weakref.WeakSet()).add(found)
         return self.known[key]
 
     def _find(self, node: Node, kind: str) -> Node | None:

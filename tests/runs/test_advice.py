@@ -1,5 +1,6 @@
 """Warnings after a run: each has to come when it should, and none on a good run."""
 
+import json
 import warnings
 
 import numpy as np
@@ -8,6 +9,7 @@ import xarray as xr
 from tests.runs.models import centred_schools, gaussian, run, schools
 
 import kinetograph as kg
+from kinetograph.runs.advice import _divergences
 
 
 def findings(tree) -> dict[str, kg.Advice]:
@@ -43,6 +45,21 @@ def test_centred_eight_schools_diverge():
     assert found.count == int(tree["sample_stats"]["diverging"].sum()) > 0
     by_chain = tree["sample_stats"]["diverging"].values.sum(1)
     assert f"{by_chain.max()} of them in chain {by_chain.argmax()}" in found.message
+
+
+def test_smaller_steps_are_those_of_the_sampler():
+    def advised(name, target, **stats):
+        stats = {"diverging": (("chain", "draw"), np.ones((1, 4), bool))} | stats
+        tree = xr.DataTree.from_dict({"sample_stats": xr.Dataset(stats)})
+        tree.attrs["sampler"] = name
+        tree.attrs["sampler_settings"] = json.dumps({"target_acceptance": target})
+        return _divergences(tree)[0].message
+
+    assert advised("MALA", 0.574).endswith("sampler=kg.samplers.MALA(target_acceptance=0.95).")
+    assert advised("NUTS", 0.95).endswith("sampler=kg.samplers.NUTS(target_acceptance=0.99).")
+    assert advised("Mine", [0.8, 0.99]).endswith("sampler=Mine(target_acceptance=0.995).")
+    rates = (("chain", "draw"), np.zeros((1, 4)))
+    assert advised("HMC", 0.8, acceptance_rate=rates).endswith("or a smaller step_size of HMC.")
 
 
 def test_saturated_trees():

@@ -50,6 +50,9 @@ def test_where_there_is_no_density_a_move_is_refused(name):
     assert np.all((rate >= 0) & (rate <= 1))
     if name not in ("NUTS", "GHMC"):
         assert abs(rate.mean() - (~stayed).mean()) < 5 * 0.5 / np.sqrt(len(start))
-    if "diverging" in found and name != "NUTS":
+    if name == "RandomWalk":  # draws its proposals blindly: one out of the support is no wonder
+        assert "diverging" not in found
+    elif name != "NUTS":
         assert found["diverging"].any()
         assert stayed[found["diverging"]].all()
+        np.testing.assert_array_equal(found["diverging"], ~(found["energy_error"] < 1000))

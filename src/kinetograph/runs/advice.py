@@ -4,12 +4,14 @@ Each is a typed record, so that programs can match on its kind; `kg.mcmc` issues
 warnings of the class `SamplingWarning`.
 """
 
+import json
 import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from .. import samplers
 from ..graph.errors import KinetographWarning
 from . import diagnostics
 from .summary import row_names
@@ -135,17 +137,34 @@ def _divergences(tree: Any) -> list[Advice]:
     diverging = tree["sample_stats"].dataset.get("diverging")
     if diverging is None or not diverging.values.any():
         return []
-    return [_diverged(diverging.values.sum(1), diverging.size)]
+    return [_diverged(tree, diverging.values.sum(1), diverging.size)]
 
 
-def _diverged(by_chain: np.ndarray, size: int) -> Advice:
+def _settings(tree: Any) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(tree.attrs.get("sampler_settings", "{}"))
+    return found
+
+
+def _smaller_steps(tree: Any) -> str:
+    """How the sampler is asked for smaller steps."""
+    name = tree.attrs.get("sampler", "NUTS")
+    target = np.max(_settings(tree).get("target_acceptance", 0.8))
+    stats = tree["sample_stats"].dataset if "sample_stats" in tree else {}
+    if stats.get("acceptance_rate") is not None and "step_size" not in stats:  # it was not tuned
+        return f"a smaller step_size of {name}"
+    aim = next((aim for aim in (0.95, 0.99) if aim > target), (1 + target) / 2)
+    room = "kg.samplers." if hasattr(samplers, name) else ""
+    return f"smaller steps: sampler={room}{name}(target_acceptance={aim:g})"
+
+
+def _diverged(tree: Any, by_chain: np.ndarray, size: int) -> Advice:
     count, worst = int(by_chain.sum()), int(by_chain.argmax())
     message = (
         f"{count} of {size} draws ({100 * count / size:.2g} %) ended in a "
         f"divergence, {int(by_chain[worst])} of them in chain {worst}: the step was too long for "
         "the curvature there, and that region may be missing from the draws. Reparametrise (a "
-        "hierarchy often wants theta = mu + tau * z), use tighter priors, or smaller steps: "
-        "sampler=kg.samplers.NUTS(target_acceptance=0.95)."
+        "hierarchy often wants theta = mu + tau * z), use tighter priors, or "
+        f"{_smaller_steps(tree)}."
     )
     return Advice("divergences", count, message)
 
@@ -153,7 +172,7 @@ def _diverged(by_chain: np.ndarray, size: int) -> Advice:
 def diagnose_averages(tree: Any, draws: int) -> list[Advice]:
     """Findings about a run of so many draws a chain that kept none: divergences, averages."""
     by_chain = tree["sampler_state"]["divergences"].values
-    found = [_diverged(by_chain, by_chain.size * draws)] if by_chain.any() else []
+    found = [_diverged(tree, by_chain, by_chain.size * draws)] if by_chain.any() else []
     for name, mean in tree["averages/mean"].data_vars.items():
         bad = ~np.isfinite(mean.values).reshape((mean.shape[0], -1)).all(1)
         if bad.any():
@@ -167,10 +186,7 @@ def diagnose_averages(tree: Any, draws: int) -> list[Advice]:
 
 
 def _depth(tree: Any) -> list[Advice]:
-    settings = tree.attrs.get("sampler_settings", "{}")
-    import json
-
-    limit = json.loads(settings).get("max_depth")
+    limit = _settings(tree).get("max_depth")
     depth = tree["sample_stats"].dataset.get("tree_depth")
     if limit is None or depth is None:
         return []

@@ -1,13 +1,20 @@
-"""The probability of a Metropolis test, for the record and for warm-up."""
+"""The probability of a Metropolis test and its divergence, for the record and for warm-up."""
 
 from typing import Any
 
 from ..graph.functions import where
 from ..graph.mathematics import exp, minimum
 
-__all__ = ["probability"]
+__all__ = ["divergent", "probability"]
+
+DIVERGENT = 1000.0  # an energy error above this, as NUTS has it
 
 
 def probability(gain: Any) -> Any:
     """min(1, exp(gain)); 0 where the gain is not a number, as such a move is refused."""
     return where(gain == gain, minimum(1.0, exp(gain)), 0.0)
+
+
+def divergent(error: Any) -> Any:
+    """Whether a trajectory's energy error, times beta, is above 1000 or not a number."""
+    return ~(error < DIVERGENT)

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..graph.functions import sum as sum_of
 from ..graph.mathematics import exp, log1p, sqrt
-from .acceptance import probability
+from .acceptance import divergent, probability
 from .hyper import hyper
 from .integrators import integrator
 from .sampler import Point, Sampler
@@ -87,4 +87,5 @@ class GHMC(Sampler):
         self.record("accepted", accepted)
         self.record("energy", energy)
         self.record("energy_error", error)
+        self.record("diverging", divergent(error))
         return at, {"p": p}

@@ -17,14 +17,12 @@ from typing import Any
 
 from ..graph.functions import sum as sum_of
 from ..graph.mathematics import floor, log1p, maximum, sqrt
-from .acceptance import probability
+from .acceptance import divergent, probability
 from .hyper import hyper
 from .integrators import integrator
 from .sampler import Point, Sampler
 
 __all__ = ["HMC"]
-
-DIVERGENT = 1000.0  # an energy error above this, as NUTS has it
 
 
 class HMC(Sampler):
@@ -95,5 +93,5 @@ class HMC(Sampler):
         self.record("n_steps", count)
         self.record("energy", energy)
         self.record("energy_error", error)
-        self.record("diverging", ~(error < DIVERGENT))
+        self.record("diverging", divergent(error))
         return at

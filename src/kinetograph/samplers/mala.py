@@ -19,7 +19,7 @@ from typing import Any
 
 from ..graph.functions import sum as sum_of
 from ..graph.mathematics import log1p, sqrt
-from .acceptance import probability
+from .acceptance import divergent, probability
 from .hyper import hyper
 from .sampler import Point, Sampler
 
@@ -65,7 +65,9 @@ class MALA(Sampler):
         after = kicked - 0.5 * e * new.gradient
         gain = at.potential - new.potential + 0.5 * (sum_of(p * p) - sum_of(after * after))
         self.record("acceptance_rate", probability(beta * gain))
-        self.record("energy_error", -gain)
+        error = -beta * gain
+        self.record("energy_error", error)
+        self.record("diverging", divergent(error))
         accepted = log1p(-self.noise.uniform(name="accept")) < beta * gain
         if accepted:
             at = new

@@ -13,7 +13,7 @@ Source   J. Robnik, R. Cohn-Gordon, U. Seljak, Metropolis adjusted microcanonica
 from typing import Any
 
 from ..graph.mathematics import floor, log1p, maximum, minimum, sqrt
-from .acceptance import probability
+from .acceptance import divergent, probability
 from .hyper import hyper
 from .mclmc import kicked
 from .sampler import Point, Sampler
@@ -84,4 +84,5 @@ class MAMS(Sampler):
         self.record("accepted", accepted)
         self.record("n_steps", count)
         self.record("energy_error", error)
+        self.record("diverging", divergent(error))
         return at

@@ -340,3 +340,12 @@ def test_derivatives_by_rates_that_are_quotients_of_what_overflows():
     powers = (1, 3 * np.exp(-1.5)), (2, 6 * np.exp(-3.0))  # of exp(t), and 3 times the rate
     wanted = [[a * c - a * s, -a * a * c] for s in (1, 2) for a, c in powers]
     np.testing.assert_allclose(f(1.5), np.ravel(wanted), rtol=1e-12)
+
+
+def test_second_derivatives_by_what_both_have_a_known_logarithm():
+    logs = kg.placeholder((2,), name="logs")
+    x, rate = kg.exp(logs[0]), kg.exp(logs[1])
+    densities = [kg.log_density(make(2.5, rate), x) for make in (kg.gamma, kg.inverse_gamma)]
+    by_gamma, by_inverse = kg.compile([logs], [kg.hessian(y, logs) for y in densities])([0.4, 0.3])
+    np.testing.assert_allclose(by_gamma, -np.exp(0.7) * np.ones((2, 2)), rtol=1e-12)
+    np.testing.assert_allclose(by_inverse, -np.exp(-0.1) * np.array([[1, -1], [-1, 1]]), rtol=1e-12)

@@ -71,7 +71,8 @@ def _by_log(x: Any, log: Any) -> Any:
 @_by_log.defjvp
 def _slope_by_log(primals: Any, tangents: Any) -> Any:
     (x, log), (_, t) = primals, tangents
-    return x, (by_log(x, log) * t).astype(x.dtype)
+    value = by_log(x, log)  # has derivatives of its own
+    return value, (value * t).astype(x.dtype)
 
 
 def by_log(x: Any, log: Any) -> Any:

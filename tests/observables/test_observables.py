@@ -7,17 +7,22 @@ import pytest
 
 import kinetograph as kg
 from kinetograph import observables as named
+from kinetograph.runs.fingerprint import identity
+from kinetograph.runs.program import Program
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
 H = 0.3
 
 
 class Leap(kg.samplers.GLA2):
-    """Also records its momenta."""
+    """Also records its momenta, and its noise: what was added to the momenta before it, damped."""
 
     def step(self, at, p):
+        h, before = self.step_size, p - 0.5 * self.step_size * at.gradient
         at, slots = super().step(at, p)
+        before = before - 0.5 * h * at.gradient
         self.record("p", slots["p"])
+        self.record("noise", slots["p"] - kg.exp(-self.friction * h) * before)
         return at, slots
 
 
@@ -28,7 +33,8 @@ def model() -> kg.Model:
 
 MODEL = model()
 EVERY = [getattr(named, name) for name in named.__all__ if isinstance(getattr(named, name), tuple)]
-EVERY.remove(named.rejection)  # of samplers that accept or reject
+for other in (named.rejection, named.bad, named.max_energy_error):  # of those that accept or reject
+    EVERY.remove(other)
 
 
 def run(sampler, **options):
@@ -58,11 +64,14 @@ def test_each_is_its_formula(tree):
         "momentum_norm": np.linalg.norm(p, axis=-1),
         "scaled_momentum": H * np.linalg.norm(p, axis=-1),
         "inertia": (p * q).sum(-1),
+        "noise_norm": np.linalg.norm(found["noise"].values, axis=-1),
+        "n_grad": np.ones((2, 40)),
+        "n_value": np.zeros((2, 40)),
     }
     assert set(expected) == {o.name for o in EVERY}
     for name, values in expected.items():
         np.testing.assert_allclose(found[name].values, values, rtol=1e-9, atol=1e-12, err_msg=name)
-        assert name == "kinetic_energy" or found[name].attrs["description"]
+        assert found[name].attrs["description"]
 
 
 def largest(step):
@@ -71,12 +80,17 @@ def largest(step):
 
 
 def test_rejection_is_what_was_not_accepted():
-    sampler = kg.samplers.HMC(step_size=1.0, tune=())
-    tree = run(sampler, observables=[named.rejection, largest])
+    sampler = kg.samplers.RandomWalk(step_size=1.0, tune=())
+    counted = [named.n_grad, named.n_value, named.bad]
+    tree = run(sampler, observables=[named.rejection, largest, *counted])
     of_ones_own(tree)
     found = tree["sample_stats"]
     np.testing.assert_array_equal(found["rejection"], 1.0 - found["accepted"])
     assert 0 < found["rejection"].mean() < 1
+    assert not found["bad"].any()
+    # It has no use for a gradient, and evaluates its points without one.
+    assert (found["n_grad"] == 0).all()
+    assert (found["n_value"] == 1).all()
 
 
 def test_they_do_not_change_the_draws(tree):
@@ -100,6 +114,8 @@ def test_of_nuts():
 def test_what_is_refused():
     with pytest.raises(kg.ModelError, match="observable kinetic_energy: this sampler has no slot"):
         run(None, observables=[named.kinetic_energy])
+    with pytest.raises(kg.ModelError, match="noise_norm: this sampler has no record 'noise_norm'"):
+        run(None, observables=[named.noise_norm])
     with pytest.raises(ValueError, match="'virial' is given twice"):
         run(None, observables=[named.virial, named.virial])
     with pytest.raises(ValueError, match="a function without a name needs one"):
@@ -153,3 +169,56 @@ def test_what_a_step_has_not_is_said():
     }.items():
         with pytest.raises(kg.ModelError, match=said):
             run(kg.samplers.Stretch(walkers=8), observables=[observable])
+
+
+class Searching(kg.Sampler):
+    """Takes one or two potentials a step by chance, and a gradient."""
+
+    def step(self, at):
+        q = at.q + self.noise("move", like=at.q)
+        u, twice = self.potential(q), self.noise.uniform(name="twice") < 0.5
+        if twice:
+            u = u + self.potential(q + 1.0)
+        self.record("twice", twice)
+        at = self.evaluate(kg.where(u < 1e9, q, at.q))
+        return self.evaluate(at.q - 0.1 * at.gradient)
+
+
+def test_evaluations_are_counted_from_row_to_row():
+    """Of a run with a warm-up, thinned, in blocks; and step by step."""
+    counters = {"observables": [named.n_grad, named.n_value], "averages": named.n_value}
+    chain = kg.chain(MODEL, Searching(), seed=1, **counters)
+    rows = [chain.step(n).sample_stats for n in (7, 1, 2, 2098)]
+    twice = np.concatenate([row["twice"] for row in rows])
+    one = np.concatenate([row["n_value"] for row in rows])
+    assert one.dtype == np.int64
+    np.testing.assert_array_equal(one, 1 + twice)
+    tree = kg.mcmc(
+        MODEL, Searching(), draws=1050, warmup=8, thin=2, chains=1, seed=1, progress=False,
+        **counters,
+    )  # fmt: skip
+    found = tree["sample_stats"]
+    np.testing.assert_array_equal(found["n_value"].values[0], one[8:].reshape(-1, 2).sum(1))
+    np.testing.assert_array_equal(found["n_grad"], 4)
+    np.testing.assert_allclose(tree["averages/mean/n_value"], found["n_value"].mean("draw"))
+    assert int(tree["sampler_state"]["gradients"][0]) == int(found["n_grad"].sum()) + 8 * 2 + 1
+
+
+def test_what_nobody_asks_for_is_not_in_the_program():
+    """Nor do records that are asked for change the draws."""
+
+    def program(*names):
+        return Program(MODEL, Searching(), MODEL.targets, tuple(getattr(named, n) for n in names))
+
+    plain = program()
+    assert [s.name for s in plain.statistics] == ["lp", "twice"]
+    assert plain.shapes().counts == {}
+    for kernel, counts in ((plain.kernel, False), (program("n_value").kernel, True)):
+        assert (kernel.session.values in kernel.graphs[1].latest) is counts
+    texts = {identity(program(*names))[0] for names in ((), ("n_grad",), ("n_value",))}
+    assert len(texts) == 3
+    texts = {
+        identity(Program(MODEL, kg.samplers.NUTS(), MODEL.targets, asked))[0]
+        for asked in ((), (named.bad,), (named.max_energy_error,))
+    }
+    assert len(texts) == 3

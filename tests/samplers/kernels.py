@@ -1,6 +1,6 @@
 """One transition of a sampler from given points, by its kernel, without warm-up."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
 import jax
@@ -120,7 +120,7 @@ def given(sampler: Any, log_density: Callable, q: Any, data: Any, *, seed: int) 
 
 def _kernel(sampler: Any, space: Space) -> Any:
     """By which the compiled programs are found."""
-    known = (sampler.structure(), space.shape, space.dtype)
+    known = (sampler.structure(), space.shape, space.dtype, space.wanted)
     if known not in KERNELS:
         KERNELS[known] = sampler.kernel(space)
     return KERNELS[known]
@@ -149,18 +149,19 @@ def transitions(
     repeat: int | None = None,
     dtype: Any = float,
     small: bool = False,
+    wanted: Collection[str] = (),
     **hyper: Any,
 ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
     """The new positions and the statistics; each row, a point or an ensemble, makes a transition.
 
     With `repeat`, q is a single point from which so many transitions start. `small` programs are
-    compiled with little effort. `hyper` are values of hyper-parameters in the place of the
-    sampler's.
+    compiled with little effort. `wanted` are records that are made on demand. `hyper` are values of
+    hyper-parameters in the place of the sampler's.
     """
     q = np.asarray(q, dtype)
     if repeat is not None:
         q = np.broadcast_to(q, (repeat, *q.shape))
-    space = Space(q.shape[1:], np.dtype(dtype), {}, 0)
+    space = Space(q.shape[1:], np.dtype(dtype), {}, 0, frozenset(wanted))
     values = sampler.hypers(space)
     values |= {k: np.broadcast_to(np.asarray(v, dtype), values[k].shape) for k, v in hyper.items()}
     with x64():

@@ -42,7 +42,8 @@ TESTED = {
 @pytest.mark.parametrize("name", thinned(TESTED, 6))
 def test_where_there_is_no_density_a_move_is_refused(name):
     start = np.random.default_rng(1).uniform(-1, 1, size=(4000, 2))
-    after, found = transitions(TESTED[name], box, start, small=True)
+    after, found = transitions(TESTED[name], box, start, small=True, wanted=["bad"])
+    assert 0 < found["bad"].sum() < len(start)
     assert np.all(np.abs(after) < 1)
     stayed = (after == start).all(1)
     assert 0.02 < stayed.mean() < 0.98
@@ -56,3 +57,4 @@ def test_where_there_is_no_density_a_move_is_refused(name):
         assert found["diverging"].any()
         assert stayed[found["diverging"]].all()
         np.testing.assert_array_equal(found["diverging"], ~(found["energy_error"] < 1000))
+        np.testing.assert_array_equal(found["bad"], ~np.isfinite(found["energy_error"]))

@@ -100,6 +100,31 @@ def test_one_gradient_a_step(name):
     assert int(state["gradients"][0] - state["attempts"][0]) == 50
 
 
+# The mean square of the noise of a step, times beta / 2; a = exp(-gamma h / 2). Of UBU, half a step
+# has the noise of q of Var xi_q = 2 / gamma (h / 2 - 2 (1 - a) / gamma + (1 - a^2) / (2 gamma)).
+A = np.exp(-GAMMA * H / 2)
+ADDED = {
+    "UBU": 2 * (1 - A**2) + 4 / GAMMA * (H / 2 - 2 * (1 - A) / GAMMA + (1 - A**2) / 2 / GAMMA),
+    "OBABO": 2 * (1 - A**2),
+    "BAOAB": 1 - A**4,
+    "GLA1": 1 - A**4,
+    "GLA2": 1 - A**4,
+    "SGHMC": 2 * GAMMA * H,
+    "SGLD": 2 * 0.8,
+    "LM": 0.8,
+}
+
+
+@pytest.mark.parametrize("name", ADDED)
+@pytest.mark.slow
+def test_the_noise_of_a_step(name):
+    """Within 5 errors of a mean of squares of normal numbers; LM's neighbours share numbers."""
+    asked = {"observables": kg.observables.noise_norm}
+    rows = kg.chain(oscillator(2), EXACT[name][0], seed=1, **asked).step(4000).sample_stats
+    square, exact = rows["noise_norm"] ** 2, 2 * ADDED[name] / BETA
+    assert abs(square.mean() / exact - 1) < 5 * np.sqrt((2 if name == "LM" else 1) / 2000)
+
+
 def test_a_word_is_the_class_of_its_name():
     word = sampled(samplers.Splitting("BAOAB", **LANGEVIN), draws=50, chains=1)
     named = sampled(samplers.BAOAB(**LANGEVIN), draws=50, chains=1)

@@ -57,10 +57,14 @@ def starting_momentum(q0, lp, energy, energy_error):
 
 
 def test_new_positions_lie_on_the_leapfrog_trajectory():
-    """From the recorded energies one knows |p|, and so all 15 points that a tree can reach."""
+    """From the recorded energies one knows |p|, and so all 15 points that a tree can reach.
+
+    A tree has 8 of them that follow one another, and the largest of their energy errors.
+    """
     q0, h, depth = 0.7, 0.05, 3
     sampler = NUTS(max_depth=depth)
-    q, info = transitions(sampler, harmonic, [q0], step_size=h, repeat=2000, small=True)
+    wanted = {"wanted": ["max_energy_error"], "small": True}
+    q, info = transitions(sampler, harmonic, [q0], step_size=h, repeat=2000, **wanted)
     full = np.flatnonzero(info["n_steps"] == 7)  # the others started slowly, near a turning point
     assert len(full) > 1500
     places = []
@@ -73,6 +77,11 @@ def test_new_positions_lie_on_the_leapfrog_trajectory():
         energy = 0.5 * points[nearest, 1] ** 2 + 0.5 * OMEGA**2 * points[nearest, 0] ** 2
         assert energy == pytest.approx(info["energy"][i], abs=1e-12)
         places.append(nearest - 7)
+        errors = 0.5 * points[:, 1] ** 2 + 0.5 * OMEGA**2 * points[:, 0] ** 2
+        errors = np.array([errors[k : k + 8] - errors[7] for k in range(8)])
+        worst = errors[np.arange(8), np.abs(errors).argmax(1)]
+        assert np.abs(worst - info["max_energy_error"][i]).min() < 1e-12
+        assert abs(info["max_energy_error"][i]) >= abs(info["energy_error"][i])
     assert set(places) >= set(range(-7, 8)) - {0}
 
 

@@ -33,6 +33,7 @@ class Space(NamedTuple):
     dtype: np.dtype
     parts: Mapping[str, tuple[slice, tuple[int, ...]]]  # places and shapes of named unknowns
     loops: int  # in the log density
+    wanted: frozenset[str] = frozenset()  # records that are made where a run asks for them
 
 
 class Moment(NamedTuple):
@@ -58,6 +59,7 @@ class Info(NamedTuple):
     gradients: Any  # at how many points it took value and gradient
     diverging: Any
     statistics: Any  # a vector: the values of `Kernel.statistics`, one after the other
+    values: Any = 0  # at how many points it took the value alone, where `n_value` is wanted
 
 
 class Statistic(NamedTuple):

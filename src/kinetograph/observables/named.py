@@ -12,11 +12,17 @@ from .average import Average
 from .observable import Observable, Step, observable
 
 __all__ = [
+    "bad",
     "gradient_norm",
     "inertia",
     "kinetic_energy",
+    "max_energy_error",
     "momentum_norm",
+    "n_grad",
+    "n_value",
+    "noise_norm",
     "potential",
+    "recorded",
     "rejection",
     "scaled_gradient",
     "scaled_momentum",
@@ -75,6 +81,46 @@ inertia = _made("inertia", "p q", lambda step: _total(step.slots["p"] * step.q, 
 rejection = _made(
     "rejection", "1 - accepted", lambda step: 1.0 - step.recorded["accepted"].astype(step.q.dtype)
 )
+
+
+def recorded(name: str, text: str = "") -> Observable:
+    """What a sampler records where it is asked for: `self.record(name, value, always=False)`.
+
+    Parameters
+    ----------
+    name
+        Under which the sampler records it.
+    text
+        What it is, for the results.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> class Langevin(kg.samplers.BAOAB):
+    ...     def step(self, at, p):
+    ...         at, slots = super().step(at, p)
+    ...         self.record("largest", kg.max(abs(at.gradient)), always=False)
+    ...         return at, slots
+    >>> model = kg.model(kg.normal(0.0, 1.0, name="x"))
+    >>> "largest" in kg.chain(model, Langevin(), seed=1).step().sample_stats
+    False
+    >>> asked = {"observables": kg.observables.recorded("largest")}
+    >>> "largest" in kg.chain(model, Langevin(), seed=1, **asked).step().sample_stats
+    True
+    """
+    found: Observable = _made(name, text, lambda step: step.recorded[name])
+    return found
+
+
+noise_norm = recorded("noise_norm", "norm of the noise that the step added")
+max_energy_error = recorded(
+    "max_energy_error", "energy of a point of the tree minus that of the start, of largest size"
+)
+bad = recorded("bad", "whether a proposal had no finite energy")
+n_grad = recorded("n_grad", "gradients evaluated since the row before")
+n_value = recorded("n_value", "values without a gradient evaluated since the row before")
+
+COUNTED = {o.name: o for o in (n_grad, n_value)}  # by the run
 
 
 OF_POTENTIAL = (

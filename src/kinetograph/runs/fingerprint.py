@@ -215,9 +215,12 @@ class _Writer:
         else:
             kind, *rest = sampler.structure()
             self.lines.append(f"sampler {self.function(kind)} {self.value(rest)}")
+            self.lines.append(f"records {', '.join(s.name for s in kernel.statistics)}")
         if observed is not None:
             self.graph(observed.inputs, observed.results)
-        self.lines.append(f"records {len(program.statistics)} averages {program.running.text()}")
+        counted = ", ".join(s.name for s in program.counted)
+        self.lines.append(f"records {len(program.statistics)} counts {counted}")
+        self.lines.append(f"averages {program.running.text()}")
 
 
 def identity(program: Program) -> Hashable:

@@ -34,7 +34,7 @@ from ..models.density import data_environment
 from ..models.model import Model
 from ..observables.average import Average
 from ..observables.graph import ObservableGraph
-from ..observables.named import is_named, of_batch
+from ..observables.named import COUNTED, is_named, of_batch
 from ..observables.observable import Observable, check_observables
 from ..samplers.sampler import Sampler
 from ..samplers.staged import StagedKernel
@@ -83,7 +83,21 @@ class Program:
             names[v]: (place, density.bijectors[v].free_shape)
             for v, place in density.slices.items()
         }
-        return Space((*self.walkers, self.model.free_size), self.dtype, parts, len(density.loops))
+        shape = (*self.walkers, self.model.free_size)
+        wanted = frozenset(o.name for o in self._named)
+        return Space(shape, self.dtype, parts, len(density.loops), wanted)
+
+    @property
+    def _named(self) -> tuple[Observable, ...]:
+        """What is asked for by the observables with names."""
+        averaged = [a.quantity for a in self.averages if isinstance(a.quantity, Observable)]
+        return tuple(o for o in (*self.observables, *averaged) if is_named(o))
+
+    @cached_property
+    def counted(self) -> tuple[Statistic, ...]:
+        """The evaluations that are counted for the record."""
+        names = [name for name in COUNTED if name in self.space.wanted]
+        return tuple(Statistic(name, int, COUNTED[name].text) for name in names)
 
     @property
     def walkers(self) -> tuple[int, ...]:
@@ -136,7 +150,10 @@ class Program:
     @cached_property
     def records(self) -> tuple[Statistic, ...]:
         """The sampler's statistics; the log density that a batch tells has a name of its own."""
-        found = self.kernel.statistics
+        texts = {observable.name: observable.text for observable in self._named}
+        found = tuple(
+            s._replace(text=s.text or texts.get(s.name, "")) for s in self.kernel.statistics
+        )
         if self.model.batch is None:
             return found
         return tuple(BATCH_LP._replace(shape=s.shape) if s.name == "lp" else s for s in found)
@@ -149,7 +166,7 @@ class Program:
         averaged = [a.quantity for a in self.averages if isinstance(a.quantity, Observable)]
         every = list(dict.fromkeys([*self.observables, *averaged]))
         check_observables(every, "averages")
-        wanted = [o for o in every if o.name not in known]
+        wanted = [o for o in every if o.name not in {*known, *(s.name for s in self.counted)}]
         for taken in (o for o in every if o.name in known and not is_named(o)):
             raise ValueError(
                 f"observables: {taken.name!r} is what {type(self.sampler).__name__} records itself"
@@ -168,7 +185,7 @@ class Program:
         An observable with a name, such as `kinetic_energy`, is the sampler's statistic of it.
         """
         tuned = (STEP_SIZE,) if "step_size" in self.sampler.tune else ()
-        found = (*self.records, *tuned)
+        found = (*self.records, *tuned, *self.counted)
         return found if self.observed is None else (*found, *self.observed.statistics)
 
     @cached_property
@@ -243,7 +260,9 @@ class Program:
         slots = self.kernel.init(moment, position)
         adaptation, hyper = self.warmup.start(position, hyper)
         zero, spent = jnp.int32(0), attempts.astype(jnp.int64) * math.prod(self.walkers)
-        return ChainState(position, slots, hyper, adaptation, key, attempts, zero, spent, zero, {})
+        counts = {statistic.name: jnp.int64(0) for statistic in self.counted}
+        begun = (attempts, zero, spent, zero)
+        return ChainState(position, slots, hyper, adaptation, key, *begun, {}, counts)
 
     def shapes(self) -> ChainState:
         """The shapes and types of a chain's state."""

@@ -23,6 +23,7 @@ class ChainState(NamedTuple):
     gradients: Any  # gradients evaluated so far
     divergences: Any  # since warm-up
     averages: dict[str, Moments]  # of the draws kept since warm-up
+    counts: dict[str, Any]  # evaluations since the last draw kept, those that are recorded
 
 
 class Plan(NamedTuple):

@@ -168,9 +168,10 @@ class _Steps:
     def close(self, loop: Loop, state: State, info: Info) -> tuple[Loop, Row]:
         """The loop after a transition, and the row of its draw."""
         chain, plan, position = loop.chain, self.plan, state.position
-        gradients = info.gradients
+        gradients, alone = info.gradients, info.values
         if not self.program.takes_gradient:  # nothing asks for it, and so it is not computed
-            position, gradients = position._replace(gradient=chain.position.gradient), 0
+            position = position._replace(gradient=chain.position.gradient)
+            gradients, alone = 0, gradients + alone
         done = chain.transition
         warming = done < plan.warmup
         adaptation, hyper = self._adapt(chain, position, info, warming)
@@ -181,6 +182,12 @@ class _Steps:
         observed = self.program.observed
         for_observables = observed.keep(position, state.slots) if observed else ()
         kept = ~warming & ((done + 1 - plan.warmup) % plan.thin == 0)
+        counts = dict(chain.counts)
+        for name, more in (("n_grad", gradients), ("n_value", alone)):
+            if name in counts:
+                count = counts[name] + more
+                statistics = jnp.append(statistics, count.astype(statistics.dtype))
+                counts[name] = jnp.where(warming | kept, 0, count)
         chain = chain._replace(
             position=position,
             slots=state.slots,
@@ -189,6 +196,7 @@ class _Steps:
             transition=done + 1,
             gradients=chain.gradients + gradients,
             divergences=chain.divergences + (info.diverging & ~warming),
+            counts=counts,
         )
         after = Loop(chain, loop.count + kept, loop.spent + info.gradients, state.trips)
         return after, Row(position.q, statistics, tuple(for_observables))

@@ -2,10 +2,12 @@
 
 from typing import Any
 
+import numpy as np
+
 from ..graph.functions import where
 from ..graph.mathematics import exp, minimum
 
-__all__ = ["divergent", "probability"]
+__all__ = ["divergent", "probability", "record_bad"]
 
 DIVERGENT = 1000.0  # an energy error above this, as NUTS has it
 
@@ -18,3 +20,8 @@ def probability(gain: Any) -> Any:
 def divergent(error: Any) -> Any:
     """Whether a trajectory's energy error, times beta, is above 1000 or not a number."""
     return ~(error < DIVERGENT)
+
+
+def record_bad(sampler: Any, gain: Any) -> None:
+    """Whether a proposal, or each of an ensemble's, had no finite energy, where it is asked for."""
+    sampler.record("bad", ~(abs(gain) < np.inf), always=False)

@@ -17,6 +17,7 @@ from typing import Any
 
 from ..graph.functions import sum as sum_of
 from ..graph.mathematics import exp, sqrt
+from .added import record_noise
 from .hyper import hyper
 from .sampler import Point, Sampler
 
@@ -63,8 +64,10 @@ class BAOAB(Sampler):
         a = exp(-self.friction * h)
         p = p - 0.5 * h * at.gradient
         q = at.q + 0.5 * h * p
-        p = a * p + sqrt((1 - a * a) / beta) * self.noise("O", like=p)
+        noise = sqrt((1 - a * a) / beta) * self.noise("O", like=p)
+        p = a * p + noise
         at = self.evaluate(q + 0.5 * h * p)
         p = p - 0.5 * h * at.gradient
         self.record("kinetic_energy", 0.5 * sum_of(p * p))
+        record_noise(self, noise)
         return at, {"p": p}

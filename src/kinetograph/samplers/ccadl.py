@@ -28,6 +28,7 @@ import numpy as np
 from ..graph.functions import sum as sum_of
 from ..graph.functions import where
 from ..graph.mathematics import exp, expm1, sqrt
+from .added import record_noise
 from .hyper import hyper
 from .sampler import Point, Sampler
 
@@ -99,7 +100,8 @@ class CCAdL(Sampler):
         q = at.q + 0.5 * h * p
         xi = xi + 0.5 * h * (sum_of(p * p) - size / beta) / mass
         spread = where(xi == 0, 2 * h, -expm1(-2 * xi * h) / where(xi == 0, 1.0, xi))
-        p = exp(-xi * h) * p + sqrt(self.friction / beta * spread) * self.noise("O", like=p)
+        added = sqrt(self.friction / beta * spread) * self.noise("O", like=p)
+        p = exp(-xi * h) * p + added
         xi = xi + 0.5 * h * (sum_of(p * p) - size / beta) / mass
         self.record("thermostat", xi)
         full = self.covariance == "full"
@@ -108,4 +110,5 @@ class CCAdL(Sampler):
         noise = noise + weight * (newest - noise)
         p = self.controlled(p - 0.5 * h * at.gradient, noise)
         self.record("kinetic_energy", 0.5 * sum_of(p * p))
+        record_noise(self, added)
         return at, {"p": p, "xi": xi, "noise": noise}

@@ -15,7 +15,7 @@ from ..graph.functions import concatenate
 from ..graph.mathematics import floor, log1p, minimum
 from ..graph.ranges import range
 from ..kernels.contract import Kernel, Space
-from .acceptance import probability
+from .acceptance import probability, record_bad
 from .hyper import hyper
 from .points import Point
 from .sampler import Sampler
@@ -81,7 +81,7 @@ class Ensemble(Sampler):
     def step(self, at: Point) -> Any:
         """Each half once."""
         half, beta = self.walkers // 2, self.inverse_temperature
-        rate, moved = 0 * at.potential, at.potential < 0
+        rate, gains, moved = 0 * at.potential, 0 * at.potential, at.potential < 0
         for _ in range(2):  # after two turns the halves are in their places again
             mine, others = at.split(half)
             q, log_factor = self.propose(mine.q, others.q)
@@ -90,7 +90,9 @@ class Ensemble(Sampler):
             accepted = log1p(-self.noise.uniform(shape=half, name="accept")) < gain
             at = others.join(new.where(accepted, mine))
             rate = concatenate([rate[half:], probability(gain)])
+            gains = concatenate([gains[half:], gain])
             moved = concatenate([moved[half:], accepted])
         self.record("acceptance_rate", rate)
         self.record("accepted", moved)
+        record_bad(self, gains)
         return at

@@ -228,7 +228,8 @@ class _Inside:
         self.session.evaluate = lambda y: self.point(outside.evaluate(self.place(y)), y)
         self.session.potential = lambda y: outside.potential(self.place(y))
         self.session.parts = lambda y: outside.parts(self.place(y))
-        self.session.record = lambda name, value: None  # of one group, in the midst of a step
+        # Of one group, in the midst of a step.
+        self.session.record = lambda name, value, always: None
 
     def place(self, y: Any) -> Any:
         """The positions of the group."""

@@ -13,7 +13,8 @@ from typing import Any
 
 from ..graph.functions import sum as sum_of
 from ..graph.mathematics import exp, log1p, sqrt
-from .acceptance import divergent, probability
+from .acceptance import divergent, probability, record_bad
+from .added import record_noise
 from .hyper import hyper
 from .integrators import integrator
 from .sampler import Point, Sampler
@@ -71,7 +72,8 @@ class GHMC(Sampler):
         """A refreshment, and a trajectory that is accepted or turned around."""
         h, beta = self.step_size, self.inverse_temperature
         a = exp(-self.friction * h * self.n_steps)
-        p = a * p + sqrt((1 - a * a) / beta) * self.noise("O", like=p)
+        noise = sqrt((1 - a * a) / beta) * self.noise("O", like=p)
+        p = a * p + noise
         start, turned = at, -p
         before = at.potential + 0.5 * sum_of(p * p)
         i = 0
@@ -88,4 +90,6 @@ class GHMC(Sampler):
         self.record("energy", energy)
         self.record("energy_error", error)
         self.record("diverging", divergent(error))
+        record_bad(self, error)
+        record_noise(self, noise)
         return at, {"p": p}

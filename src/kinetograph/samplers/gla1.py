@@ -16,6 +16,7 @@ from typing import Any
 
 from ..graph.functions import sum as sum_of
 from ..graph.mathematics import exp, sqrt
+from .added import record_noise
 from .hyper import hyper
 from .sampler import Point, Sampler
 
@@ -61,6 +62,8 @@ class GLA1(Sampler):
         a = exp(-self.friction * h)
         p = p - h * at.gradient
         at = self.evaluate(at.q + h * p)
-        p = a * p + sqrt((1 - a * a) / beta) * self.noise("O", like=p)
+        noise = sqrt((1 - a * a) / beta) * self.noise("O", like=p)
+        p = a * p + noise
         self.record("kinetic_energy", 0.5 * sum_of(p * p))
+        record_noise(self, noise)
         return at, {"p": p}

@@ -17,7 +17,7 @@ from typing import Any
 
 from ..graph.functions import sum as sum_of
 from ..graph.mathematics import floor, log1p, maximum, sqrt
-from .acceptance import divergent, probability
+from .acceptance import divergent, probability, record_bad
 from .hyper import hyper
 from .integrators import integrator
 from .sampler import Point, Sampler
@@ -94,4 +94,5 @@ class HMC(Sampler):
         self.record("energy", energy)
         self.record("energy_error", error)
         self.record("diverging", divergent(error))
+        record_bad(self, error)
         return at

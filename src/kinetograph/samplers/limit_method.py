@@ -12,6 +12,7 @@ Source   B. Leimkuhler, C. Matthews, Rational construction of stochastic numeric
 from typing import Any
 
 from ..graph.mathematics import sqrt
+from .added import record_noise
 from .hyper import hyper
 from .sampler import Point, Sampler
 
@@ -54,5 +55,6 @@ class LM(Sampler):
         """One step."""
         h, beta = self.step_size, self.inverse_temperature
         fresh = self.noise("noise", like=at.q)
-        q = at.q - h * at.gradient + sqrt(h / (2 * beta)) * (noise + fresh)
-        return self.evaluate(q), {"noise": fresh}
+        added = sqrt(h / (2 * beta)) * (noise + fresh)
+        record_noise(self, added)
+        return self.evaluate(at.q - h * at.gradient + added), {"noise": fresh}

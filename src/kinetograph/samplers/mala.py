@@ -19,7 +19,7 @@ from typing import Any
 
 from ..graph.functions import sum as sum_of
 from ..graph.mathematics import log1p, sqrt
-from .acceptance import divergent, probability
+from .acceptance import divergent, probability, record_bad
 from .hyper import hyper
 from .sampler import Point, Sampler
 
@@ -68,6 +68,7 @@ class MALA(Sampler):
         error = -beta * gain
         self.record("energy_error", error)
         self.record("diverging", divergent(error))
+        record_bad(self, error)
         accepted = log1p(-self.noise.uniform(name="accept")) < beta * gain
         if accepted:
             at = new

@@ -13,7 +13,7 @@ Source   J. Robnik, R. Cohn-Gordon, U. Seljak, Metropolis adjusted microcanonica
 from typing import Any
 
 from ..graph.mathematics import floor, log1p, maximum, minimum, sqrt
-from .acceptance import divergent, probability
+from .acceptance import divergent, probability, record_bad
 from .hyper import hyper
 from .mclmc import kicked
 from .sampler import Point, Sampler
@@ -85,4 +85,5 @@ class MAMS(Sampler):
         self.record("n_steps", count)
         self.record("energy_error", error)
         self.record("diverging", divergent(error))
+        record_bad(self, error)
         return at

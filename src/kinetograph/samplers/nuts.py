@@ -67,6 +67,8 @@ class _Tree(NamedTuple):
     acceptance: Any
     diverging: Any
     finished: Any
+    # the energy error of largest size, where it is wanted
+    worst: Any = None
 
 
 def _straight(rho: Any, p_first: Any, p_last: Any) -> Any:
@@ -139,13 +141,20 @@ class NUTS(Sampler):
                 raise TypeError(
                     f"NUTS: {name} must be a number, got a function: it has no schedules"
                 )
-        return _NutsKernel(int(self.max_depth))
+        return _NutsKernel(int(self.max_depth), space.wanted)
+
+
+# Recorded where they are asked for.
+OF_WORST = (
+    Statistic("max_energy_error", float, "energy error of largest size in the tree"),
+    Statistic("bad", bool, "whether a leaf had no finite energy"),
+)
 
 
 class _NutsKernel:
     """The transition, in turns of one leapfrog step each."""
 
-    statistics = (
+    statistics: tuple[Statistic, ...] = (
         Statistic("lp", float, "joint log density of the free state"),
         Statistic("acceptance_rate", float, "mean of min(1, exp(beta (H_0 - H))) of new leaves"),
         Statistic("n_steps", int, "leapfrog steps (gradients)"),
@@ -159,8 +168,10 @@ class _NutsKernel:
     moves_by_values = True  # the weights of the leaves
     takes_gradient = True
 
-    def __init__(self, max_depth: int) -> None:
+    def __init__(self, max_depth: int, wanted: frozenset[str] = frozenset()) -> None:
         self.max_depth = max_depth
+        self.of_worst = tuple(s for s in OF_WORST if s.name in wanted)
+        self.statistics = (*self.statistics, *self.of_worst)
 
     @property
     def turns(self) -> "_NutsKernel":
@@ -224,6 +235,7 @@ class _NutsKernel:
             acceptance=zero,
             diverging=jnp.array(False),
             finished=jnp.array(False),
+            worst=zero if self.of_worst else None,
         )
 
     def _half_kicked(self, moment: Moment, tree: _Tree) -> Any:
@@ -245,6 +257,10 @@ class _NutsKernel:
         gain = moment.hyper["inverse_temperature"] * (tree.energy - energy)
         gain = jnp.where(jnp.isfinite(gain), gain, -jnp.inf)
         diverging = -gain > moment.hyper["divergence_threshold"]
+        if self.of_worst:
+            error = jnp.where(gain == -jnp.inf, jnp.inf, energy - tree.energy)
+            larger = jnp.abs(error) > jnp.abs(tree.worst)
+            tree = tree._replace(worst=jnp.where(larger, error, tree.worst))
 
         words = moment.noise.words(_LEAF, tree.leaves)
         sub_log_weight = _log_sum(tree.sub_log_weight, gain)
@@ -391,7 +407,7 @@ class _NutsKernel:
         """The candidate becomes the new position."""
         acceptance = tree.acceptance / tree.leaves
         dtype = tree.q.dtype
-        values = (
+        values: tuple[Any, ...] = (
             tree.candidate.log_density,
             acceptance,
             tree.leaves,
@@ -401,6 +417,8 @@ class _NutsKernel:
             tree.candidate_energy,
             tree.candidate_energy - tree.energy,
         )
+        for statistic in self.of_worst:
+            values += (tree.worst if statistic.dtype is float else jnp.isinf(tree.worst),)
         statistics = jnp.stack([jnp.asarray(v).astype(dtype) for v in values])
         return tree.candidate, Info(acceptance, tree.leaves, tree.diverging, statistics)
 

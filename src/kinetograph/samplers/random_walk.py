@@ -12,7 +12,7 @@ Source   N. Metropolis and others, Journal of Chemical Physics 21 (1953) 1087-10
 from typing import Any
 
 from ..graph.mathematics import log1p
-from .acceptance import probability
+from .acceptance import probability, record_bad
 from .hyper import hyper
 from .sampler import Point, Sampler
 
@@ -62,6 +62,7 @@ class RandomWalk(Sampler):
         new = self.evaluate(at.q + self.step_size * move)
         gain = self.inverse_temperature * (at.potential - new.potential)
         self.record("acceptance_rate", probability(gain))
+        record_bad(self, gain)
         accepted = log1p(-self.noise.uniform(name="accept")) < gain
         if accepted:
             at = new

@@ -205,13 +205,15 @@ class Sampler:
         value: Array = self._staging("potential").potential(q)
         return value
 
-    def record(self, name: str, value: Any) -> None:
+    def record(self, name: str, value: Any, *, always: bool = True) -> None:
         """Have a value recorded under a name.
 
         Of several records of a name in a step the last one counts; where none was made there is
-        NaN, or 0 among whole numbers and False among booleans.
+        NaN, or 0 among whole numbers and False among booleans. With `always=False` only those runs
+        record it that ask for it, by `observables=[kg.observables.recorded(name)]`; in others it is
+        not even computed.
         """
-        self._staging("record").record(name, value)
+        self._staging("record").record(name, value, always)
 
     def parts(self, q: Any) -> dict[str, Array]:
         """The pieces of q that belong to each unknown, on its free scale, in a dictionary.

@@ -36,7 +36,7 @@ from .schedules import scheduled
 __all__ = ["POTENTIAL", "Session", "StepGraph", "build", "evaluates"]
 
 ACCEPTANCE = "acceptance_rate"
-RESERVED = ("lp", "batch_lp", "step_size", "chain", "draw")
+RESERVED = ("lp", "batch_lp", "step_size", "chain", "draw", "n_grad", "n_value")
 
 
 class _Evaluating(threading.local):
@@ -107,6 +107,7 @@ class Session:
         self.inputs: dict[str, Node] = {}
         self.records: dict[str, _Cell] = {}
         self.gradients = _Cell(np.zeros((), np.int32), "gradients", hidden=True)
+        self.values = _Cell(np.zeros((), np.int32), "values", hidden=True)
         self.trips = _Cell(np.zeros((space.loops, 3), np.int32), "trips", hidden=True)
         key = self.input("key", (4,), np.dtype(np.uint32))
         event = self.input("event", (), np.dtype(np.uint32))
@@ -190,8 +191,7 @@ class Session:
         shape, dtype, scale = scaled.shape, self.space.dtype, self._scale
         potential = Array(bundle.part(0, shape[:-1], dtype))
         gradient = Array(bundle.part(1, shape, dtype))
-        walkers = int(np.prod(shape[:-1], dtype=int))
-        self._add(self.gradients, np.int32(walkers))
+        self._add(self.gradients, _points(shape))
         if self.space.loops:
             told = bundle.part(2, self.trips.initial.shape, np.dtype(np.int32))
             versions = current_versions()
@@ -205,16 +205,20 @@ class Session:
     def potential(self, q: Any) -> Array:
         """The potential alone."""
         _, free = self._coordinates(q, "potential")
+        if "n_value" in self.space.wanted:
+            self._add(self.values, _points(free.shape))
         return Array(Apply(POTENTIAL, (free.node,), free.shape[:-1], self.space.dtype))
 
     def _add(self, cell: Cell, amount: Any) -> None:
         versions = current_versions()
         versions.assign(cell, elementwise("add", Array(versions.current(cell)), amount))
 
-    def record(self, name: str, value: Any) -> None:
+    def record(self, name: str, value: Any, always: bool) -> None:
         """Keep a value for the record."""
         if not isinstance(name, str) or not name.isidentifier():
             raise ValueError(f"record: the name must be a word, got {name!r} at {site_of(here())}")
+        if not always and name not in self.space.wanted:
+            return
         if name in RESERVED:
             raise ValueError(f"record: {name!r} is something else in results; choose another name")
         node = as_node(value, f"record {name!r}")
@@ -289,6 +293,11 @@ class Session:
         return concatenate(rows, axis=-1)
 
 
+def _points(shape: tuple[int, ...]) -> np.int32:
+    """How many points positions of a shape are."""
+    return np.int32(np.prod(shape[:-1], dtype=int))
+
+
 @contextmanager
 def _staging(session: Session) -> Iterator[None]:
     before, HERE.session = HERE.session, session
@@ -305,7 +314,7 @@ class StepGraph:
         self.inputs = session.inputs
         self.results = results
         self.session = session
-        own = {session.gradients, session.trips, *session.records.values()}
+        own = {session.gradients, session.values, session.trips, *session.records.values()}
         refuse_cells(
             session.where, (c for c in versions.entered if c not in own and not _of_noise(c))
         )

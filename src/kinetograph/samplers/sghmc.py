@@ -13,6 +13,7 @@ from typing import Any
 
 from ..graph.functions import sum as sum_of
 from ..graph.mathematics import sqrt
+from .added import record_noise
 from .hyper import hyper
 from .sampler import Point, Sampler
 
@@ -56,4 +57,5 @@ class SGHMC(Sampler):
         noise = sqrt(2 * gamma * h / self.inverse_temperature) * self.noise("noise", like=p)
         p = p - h * at.gradient - h * gamma * p + noise
         self.record("kinetic_energy", 0.5 * sum_of(p * p))
+        record_noise(self, noise)
         return self.evaluate(at.q + h * p), {"p": p}

@@ -16,6 +16,7 @@ Source   M. Welling, Y. W. Teh, Bayesian learning via stochastic gradient Langev
 from typing import Any
 
 from ..graph.mathematics import sqrt
+from .added import record_noise
 from .hyper import hyper
 from .sampler import Point, Sampler
 
@@ -55,4 +56,5 @@ class SGLD(Sampler):
         """One step."""
         h, beta = self.step_size, self.inverse_temperature
         noise = sqrt(2 * h / beta) * self.noise("noise", like=at.q)
+        record_noise(self, noise)
         return self.evaluate(at.q - h * at.gradient + noise)

@@ -21,6 +21,7 @@ from typing import Any
 from ..graph.functions import sum as sum_of
 from ..graph.functions import where
 from ..graph.mathematics import exp, expm1, sqrt
+from .added import record_noise
 from .hyper import hyper
 from .sampler import Point, Sampler
 
@@ -70,10 +71,12 @@ class SGNHT(Sampler):
         q = at.q + 0.5 * h * p
         xi = xi + 0.5 * h * (sum_of(p * p) - size / beta) / mass
         spread = where(xi == 0, 2 * h, -expm1(-2 * xi * h) / where(xi == 0, 1.0, xi))
-        p = exp(-xi * h) * p + sqrt(self.friction / beta * spread) * self.noise("O", like=p)
+        noise = sqrt(self.friction / beta * spread) * self.noise("O", like=p)
+        p = exp(-xi * h) * p + noise
         xi = xi + 0.5 * h * (sum_of(p * p) - size / beta) / mass
         self.record("thermostat", xi)
         at = self.evaluate(q + 0.5 * h * p)
         p = p - 0.5 * h * at.gradient
         self.record("kinetic_energy", 0.5 * sum_of(p * p))
+        record_noise(self, noise)
         return at, {"p": p, "xi": xi}

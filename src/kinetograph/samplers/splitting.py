@@ -22,6 +22,7 @@ from typing import Any
 
 from ..graph.functions import sum as sum_of
 from ..graph.mathematics import exp, sqrt
+from .added import record_noise
 from .hyper import hyper
 from .sampler import Point, Sampler
 
@@ -83,7 +84,7 @@ class Splitting(Sampler):
     def step(self, at: Point, p: Any) -> Any:
         """One step: the letters, each with its share of the step size."""
         beta, count = self.inverse_temperature, Counter(self.word)
-        q, evaluated = at.q, True
+        q, evaluated, added = at.q, True, []
         for letter in self.word:
             t = self.step_size / count[letter]
             if letter == "A":
@@ -94,11 +95,14 @@ class Splitting(Sampler):
                 p = p - t * at.gradient
             else:
                 a = exp(-self.friction * t)
-                p = a * p + sqrt((1 - a * a) / beta) * self.noise("O", like=p)
+                added.append(sqrt((1 - a * a) / beta) * self.noise("O", like=p))
+                p = a * p + added[-1]
                 self.record("kinetic_energy_O", 0.5 * sum_of(p * p))
         if not evaluated:
             at = self.evaluate(q)
         self.record("kinetic_energy", 0.5 * sum_of(p * p))
+        if added:
+            record_noise(self, *added)
         return at, {"p": p}
 
 

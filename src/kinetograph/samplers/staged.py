@@ -232,6 +232,7 @@ class StagedKernel:
             gradients=states.get(session.gradients, jnp.int32(0)),
             diverging=jnp.any(by_name[DIVERGING]) if DIVERGING in by_name else jnp.array(False),
             statistics=jnp.concatenate(parts),
+            values=states.get(session.values, 0),
         )
         return State(position, slots, trips), info
 

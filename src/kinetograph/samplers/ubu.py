@@ -20,6 +20,7 @@ from typing import Any
 from ..graph.functions import sum as sum_of
 from ..graph.functions import where
 from ..graph.mathematics import expm1, sqrt
+from .added import record_noise
 from .hyper import hyper
 from .sampler import Point, Sampler
 
@@ -61,14 +62,15 @@ class UBU(Sampler):
 
     def step(self, at: Point, p: Any) -> Any:
         """One step."""
-        q, p = self._flow(at.q, p)
+        q, p, *before = self._flow(at.q, p)
         p = p - self.step_size * self.evaluate(q).gradient
-        q, p = self._flow(q, p)
+        q, p, *after = self._flow(q, p)
         self.record("kinetic_energy", 0.5 * sum_of(p * p))
+        record_noise(self, *before, *after)
         return self.evaluate(q), {"p": p}
 
-    def _flow(self, q: Any, p: Any) -> tuple[Any, Any]:
-        """Drift, friction and noise for half a step, exactly."""
+    def _flow(self, q: Any, p: Any) -> tuple[Any, ...]:
+        """Drift, friction and noise for half a step, exactly; then the noise of q and of p."""
         gamma, beta, t = self.friction, self.inverse_temperature, 0.5 * self.step_size
         g = gamma * t
         lost = -expm1(-g)  # 1 - e
@@ -79,8 +81,8 @@ class UBU(Sampler):
         with_p = lost**2 / gamma / sd_p
         rest = sqrt(maximum_of(var_q - with_p**2))
         one, two = self.noise("U", like=q), self.noise("U", like=q)
-        moved = q + lost / gamma * p + (with_p * one + rest * two) / sqrt(beta)
-        return moved, (1 - lost) * p + sd_p * one / sqrt(beta)
+        of_q, of_p = (with_p * one + rest * two) / sqrt(beta), sd_p * one / sqrt(beta)
+        return q + lost / gamma * p + of_q, (1 - lost) * p + of_p, of_q, of_p
 
 
 def maximum_of(x: Any) -> Any:

@@ -124,14 +124,16 @@ def test_targets_do_not_change_the_draws():
 
 
 @pytest.mark.slow
-def test_a_batch_of_chains_makes_the_same_draws():
+@pytest.mark.parametrize("integrator", ["leapfrog", "bcss3"])
+def test_a_batch_of_chains_makes_the_same_draws(integrator):
     """The program for accelerators, on the CPU: equal up to the rounding of reordered sums.
 
     Of a sampler without branches the test of averages of a batch says so every day. Rounding grows
     along a chain, so the run is short; the numbers of steps are equal.
     """
     model, lengths = gaussian(), Lengths(20, 10, 1)
-    program = Program(model, kg.samplers.NUTS(), model.targets)
+    sampler = kg.samplers.NUTS(integrator=integrator)
+    program = Program(model, sampler, model.targets)
     compiled = build(program, 3)
     running = [
         Chain(
@@ -144,7 +146,7 @@ def test_a_batch_of_chains_makes_the_same_draws():
         for i in range(3)
     ]
     assert run_batch(compiled, running, lengths, lambda: None) is False
-    threads = run(model, chains=3, warmup=20, draws=10)
+    threads = run(model, chains=3, warmup=20, draws=10, sampler=sampler)
     for i, chain in enumerate(running):
         np.testing.assert_allclose(chain.targets[0], threads["posterior"]["x"][i], rtol=1e-8)
         steps = [s.name for s in program.statistics].index("n_steps")

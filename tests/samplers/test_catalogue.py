@@ -142,9 +142,12 @@ ADJUSTED = {
     "RandomWalk": samplers.RandomWalk(),
     "RandomWalk, uniform": samplers.RandomWalk(proposal="uniform"),
     "MAMS": samplers.MAMS(),
+    "MAMS, bcss2": samplers.MAMS(integrator="bcss2"),
+    "NUTS, minimum_norm": samplers.NUTS(integrator="minimum_norm"),
 }
 # Of GHMC the test of its flip says so every day, too.
-LIKE_ANOTHER = {"HMC, minimum_norm", "HMC, bcss3", "RandomWalk", "GHMC"}
+LIKE_ANOTHER = {"HMC, minimum_norm", "HMC, bcss3", "RandomWalk", "GHMC", "MAMS, bcss2"}
+LIKE_ANOTHER |= {"NUTS, minimum_norm"}
 
 
 @pytest.mark.medium

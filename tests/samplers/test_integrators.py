@@ -10,6 +10,7 @@ from tests.selection import thinned
 import kinetograph as kg
 from kinetograph import laws, samplers
 from kinetograph.samplers.integrators import NAMED
+from kinetograph.samplers.mclmc import moved
 from kinetograph.samplers.points import Point
 
 PUBLISHED = {
@@ -65,6 +66,45 @@ def test_they_are_reversible_and_keep_volume(name):
     map = steps(name)
     assert laws.reversibility(map, Q, P).passed()
     assert laws.volume(map, Q, P).passed()
+
+
+class AtSpeed(Pendulums):
+    inverse_temperature = 1.3
+
+    def __init__(self, integrator):
+        self.integrator = integrator
+
+
+def at_speed(integrator, h):
+    """Four steps of length h, or more that are shorter, at constant speed."""
+    sampler, count = AtSpeed(integrator), round(4 * 0.2 / h)
+
+    @kg.function
+    def map(q, u):
+        at = start = sampler.evaluate(q)
+        kinetic = 0.0
+        for _ in kg.range(count):
+            at, u, kinetic = moved(sampler, at, u, kinetic, h)
+        return at.q, u, kinetic + 1.3 * (at.potential - start.potential)
+
+    return map
+
+
+def test_steps_at_constant_speed():
+    """Reversible; two leapfrog steps are one of another word; BCSS conserves the energy better."""
+    u = P / np.linalg.norm(P)
+    found = {
+        "twice": at_speed(samplers.Integrator([0.25, 0.5, 0.5, 0.5, 0.25]), 0.2)(Q, u),
+        "leapfrog": at_speed(NAMED["leapfrog"], 0.1)(Q, u),
+        "bcss3": at_speed(NAMED["bcss3"], 0.2)(Q, u),
+    }
+    for one, other in zip(found["twice"], found["leapfrog"], strict=True):
+        np.testing.assert_allclose(one, other, rtol=0, atol=1e-12)
+    assert abs(found["bcss3"][2]) < 0.25 * abs(found["leapfrog"][2])
+    q, u_end, _ = found["bcss3"]
+    assert np.linalg.norm(u_end) == pytest.approx(1.0, rel=1e-12)
+    q, u_end, _ = at_speed(NAMED["bcss3"], 0.2)(q, -u_end)
+    np.testing.assert_allclose([q, -u_end], [Q, u], rtol=0, atol=1e-10)
 
 
 @pytest.mark.slow

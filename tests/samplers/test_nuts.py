@@ -37,16 +37,22 @@ def banana_gradient(q):
     return np.array([-q[0] + slope * q[0] - 0.2 * q[0] ** 3, -slope])
 
 
-# A leapfrog step --------------------------------------------------------------------------------
+# A step of the integrator -----------------------------------------------------------------------
+
+LEAPFROG = (0.5, 1.0, 0.5)
+BCSS3 = np.array([0.11888010966548, 0.29619504261126, 0.5 - 0.11888010966548, 0, 0, 0, 0])
+BCSS3[3], BCSS3[4:] = 1 - 2 * BCSS3[1], BCSS3[2::-1]
 
 
-def leapfrogs(q, p, h, count):
+def trajectory(coefficients, q, p, h, count):
     """The trajectory of the harmonic well, start included."""
     path = [(q, p)]
     for _ in range(count):
-        p = p - 0.5 * h * OMEGA**2 * q
-        q = q + h * p
-        p = p - 0.5 * h * OMEGA**2 * q
+        for i, share in enumerate(coefficients):
+            if i % 2:
+                q = q + share * h * p
+            else:
+                p = p - share * h * OMEGA**2 * q
         path.append((q, p))
     return np.array(path)
 
@@ -56,13 +62,17 @@ def starting_momentum(q0, lp, energy, energy_error):
     return np.sqrt(2 * (energy - energy_error - 0.5 * OMEGA**2 * q0**2))
 
 
-def test_new_positions_lie_on_the_leapfrog_trajectory():
+INTEGRATORS = [("bcss3", BCSS3), ("leapfrog", LEAPFROG)]
+
+
+@pytest.mark.parametrize(("integrator", "coefficients"), thinned(INTEGRATORS, 2))
+def test_new_positions_lie_on_the_trajectory(integrator, coefficients):
     """From the recorded energies one knows |p|, and so all 15 points that a tree can reach.
 
     A tree has 8 of them that follow one another, and the largest of their energy errors.
     """
     q0, h, depth = 0.7, 0.05, 3
-    sampler = NUTS(max_depth=depth)
+    sampler = NUTS(max_depth=depth, integrator=integrator)
     wanted = {"wanted": ["max_energy_error"], "small": True}
     q, info = transitions(sampler, harmonic, [q0], step_size=h, repeat=2000, **wanted)
     full = np.flatnonzero(info["n_steps"] == 7)  # the others started slowly, near a turning point
@@ -70,7 +80,7 @@ def test_new_positions_lie_on_the_leapfrog_trajectory():
     places = []
     for i in full:
         p = starting_momentum(q0, *(info[k][i] for k in ("lp", "energy", "energy_error")))
-        forward, backward = leapfrogs(q0, p, h, 7), leapfrogs(q0, -p, h, 7)
+        forward, backward = (trajectory(coefficients, q0, s * p, h, 7) for s in (1, -1))
         points = np.concatenate([backward[:0:-1], forward])
         nearest = np.argmin(np.abs(points[:, 0] - q[i, 0]))
         assert points[nearest, 0] == pytest.approx(q[i, 0], abs=1e-12)
@@ -92,7 +102,7 @@ def test_the_energy_is_that_of_the_new_position_whatever_was_refused():
     assert len(set(info["n_steps"])) > 1
     for i in range(400):
         p = starting_momentum(q0, *(info[k][i] for k in ("lp", "energy", "energy_error")))
-        points = np.concatenate([leapfrogs(q0, p, h, 15), leapfrogs(q0, -p, h, 15)])
+        points = np.concatenate([trajectory(LEAPFROG, q0, s * p, h, 15) for s in (1, -1)])
         place = np.argmin(np.abs(points[:, 0] - q[i, 0]))
         energy = 0.5 * points[place, 1] ** 2 + 0.5 * OMEGA**2 * points[place, 0] ** 2
         assert energy == pytest.approx(info["energy"][i], rel=1e-9)

@@ -30,6 +30,9 @@ ONCE = {
     "SGHMC": samplers.SGHMC(),
     "SGNHT": samplers.SGNHT(),
     "EQN": samplers.EQN(samplers.BAOAB(), walkers=4, steps=1),
+    "NUTS, bcss3": samplers.NUTS(integrator="bcss3"),
+    "MAMS, bcss2": samplers.MAMS(integrator="bcss2"),
+    "MCLMC, minimum_norm": samplers.MCLMC(integrator="minimum_norm"),
 }
 
 

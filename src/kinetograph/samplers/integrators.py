@@ -9,7 +9,7 @@ Source   S. Blanes, F. Casas, J. Sanz-Serna, Numerical integrators for the hybri
          R. Folk, Computer Physics Communications 151 (2003) 272-314.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -66,14 +66,33 @@ class Integrator:
         """Gradients a step."""
         return self.drifts.size
 
+    def coefficients(self, dtype: Any) -> tuple[np.ndarray, np.ndarray]:
+        """The shares of kicks and of drifts, of a type: single precision stays so."""
+        return self.kicks.astype(dtype), self.drifts.astype(dtype)
+
     def step(self, sampler: Sampler, at: Point, p: Any, h: Any) -> tuple[Point, Any]:
         """One step of length h, inside of a sampler's step."""
-        kicks, drifts = self.kicks.astype(p.dtype), self.drifts.astype(p.dtype)  # single stays so
-        p = p - kicks[0] * h * at.gradient
+        return self.motion(sampler, at, p, h, lambda p, gradient, t: p - t * gradient, lambda p: p)
+
+    def motion(
+        self,
+        sampler: Sampler,
+        at: Point,
+        moving: Any,
+        h: Any,
+        kick: Callable[[Any, Any, Any], Any],
+        velocity: Callable[[Any], Any],
+    ) -> tuple[Point, Any]:
+        """The same of another motion: `kick(moving, gradient, t)` and `velocity(moving)` say which.
+
+        What is `moving` may be one array or a tuple of them.
+        """
+        kicks, drifts = self.coefficients(at.q.dtype)
+        moving = kick(moving, at.gradient, kicks[0] * h)
         if self.stages == 1:
-            at = sampler.evaluate(at.q + h * p)
-            return at, p - kicks[1] * h * at.gradient
-        return _stages(sampler, at, p, h, drifts, kicks[1:])
+            at = sampler.evaluate(at.q + h * velocity(moving))
+            return at, kick(moving, at.gradient, kicks[1] * h)
+        return _stages(sampler, at, moving, h, drifts, kicks[1:], kick, velocity)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Integrator) and other.stable_text == self.stable_text
@@ -86,12 +105,14 @@ class Integrator:
 
 
 @convert_lazily
-def _stages(sampler: Any, at: Any, p: Any, h: Any, drifts: Any, kicks: Any) -> Any:
+def _stages(
+    sampler: Any, at: Any, moving: Any, h: Any, drifts: Any, kicks: Any, kick: Any, velocity: Any
+) -> Any:
     """A loop, so that the program holds the model once."""
     for i in range(len(drifts)):
-        at = sampler.evaluate(at.q + drifts[i] * h * p)
-        p = p - kicks[i] * h * at.gradient
-    return at, p
+        at = sampler.evaluate(at.q + drifts[i] * h * velocity(moving))
+        moving = kick(moving, at.gradient, kicks[i] * h)
+    return at, moving
 
 
 _MINIMUM = 0.1931833275037836

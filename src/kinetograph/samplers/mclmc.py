@@ -2,7 +2,7 @@
 
     dq = u dt;  du = -(1 - u u^T) beta grad U / (N - 1) dt,  |u| = 1, and noise that turns u
 
-by a leapfrog step between two turns of the direction:
+by a step of leapfrog, or another integrator, between two turns of the direction:
 
     kick of time t     g = beta grad U, e = -g / |g|, d = t |g| / (N - 1), z = exp(-d), c = e u
                        u <- [e (1 - z)(1 + z + c (1 - z)) + 2 z u], made a unit vector
@@ -11,7 +11,7 @@ by a leapfrog step between two turns of the direction:
 Samples  a density that tends to exp(-beta U) with h -> 0; the variance of the energy error of a
          step, divided by N (recorded as `energy_error`), tells how far it is (5e-4 is usual)
 Order    2
-Cost     one gradient a step
+Cost     as many gradients a step as the integrator has stages, leapfrog one
 Source   J. Robnik, G. De Luca, E. Silverstein, U. Seljak, Microcanonical Hamiltonian Monte Carlo,
          JMLR 24 (2023); J. Robnik, U. Seljak, arXiv:2303.18221.
 """
@@ -24,9 +24,10 @@ from ..graph.functions import log, where
 from ..graph.functions import sum as sum_of
 from ..graph.mathematics import exp, expm1, sqrt
 from .hyper import hyper
+from .integrators import integrator
 from .sampler import Point, Sampler
 
-__all__ = ["MCLMC", "kicked", "unit"]
+__all__ = ["MCLMC", "kicked", "moved", "unit"]
 
 LOG_2 = float(np.log(2.0))
 
@@ -42,6 +43,8 @@ class MCLMC(Sampler):
         L, along which the direction is forgotten; None: the root of the number of coordinates.
     inverse_temperature
         beta.
+    integrator
+        As of `HMC`: of steps at constant speed.
 
     Examples
     --------
@@ -57,6 +60,11 @@ class MCLMC(Sampler):
     step_size = hyper(0.5, positive=True)
     length = hyper(None, positive=True)
     inverse_temperature = hyper(1.0, positive=True)
+    integrator = hyper("leapfrog", static=True)
+
+    def __init__(self, *values: Any, **settings: Any) -> None:
+        super().__init__(*values, **settings)
+        self.integrator = integrator(self.integrator, type(self).__name__)
 
     def init(self, at: Point) -> dict[str, Any]:
         """A direction."""
@@ -68,17 +76,28 @@ class MCLMC(Sampler):
         """One step."""
         h, beta, before = self.step_size, self.inverse_temperature, at.potential
         u = self._turned(u, 0.5 * h)
-        u, first = kicked(u, beta * at.gradient, 0.5 * h)
-        at = self.evaluate(at.q + h * u)
-        u, second = kicked(u, beta * at.gradient, 0.5 * h)
+        at, u, kinetic = moved(self, at, u, 0.0, h)
         u = self._turned(u, 0.5 * h)
-        self.record("energy_error", first + second + beta * at.potential - beta * before)
+        self.record("energy_error", kinetic + beta * at.potential - beta * before)
         return at, {"u": u}
 
     def _turned(self, u: Any, t: Any) -> Any:
         size = u.shape[0]
         length = sqrt(1.0 * size) if self.length is None else self.length
         return unit(u + sqrt(expm1(2 * t / length) / size) * self.noise("turn", like=u))
+
+
+def moved(sampler: Any, at: Point, u: Any, kinetic: Any, h: Any) -> tuple[Point, Any, Any]:
+    """Point, direction and kinetic energy after a step of the integrator at constant speed."""
+    beta = sampler.inverse_temperature
+
+    def kick(moving: Any, gradient: Any, t: Any) -> Any:
+        u, change = kicked(moving[0], beta * gradient, t)
+        return u, moving[1] + change
+
+    start, velocity = (u, kinetic), lambda moving: moving[0]
+    at, (u, kinetic) = sampler.integrator.motion(sampler, at, start, h, kick, velocity)
+    return at, u, kinetic
 
 
 def kicked(u: Any, gradient: Any, t: Any) -> tuple[Any, Any]:

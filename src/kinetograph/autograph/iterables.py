@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..graph.array import Array
-from ..graph.control.results import place_text
 from ..graph.control.structure import flatten
 from ..graph.elementwise import as_node
 from ..graph.mathematics import minimum
 from ..graph.messages import describe
 from ..graph.ranges import Range, as_range
+from ..graph.source import place_text
 
 __all__ = ["joined", "Rows", "Sequenced", "is_iterable", "register_iterable", "rows_of"]
 

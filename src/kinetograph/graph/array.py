@@ -15,7 +15,7 @@ from .messages import describe
 from .node import Apply, Data, Node
 from .numpy_protocol import VIEWS, apply_function, apply_ufunc
 from .operators import Operators
-from .source import here, site_of
+from .source import place_text
 from .text import array_text
 from .updates import At
 
@@ -194,11 +194,10 @@ class Array(Operators, Methods):
         )
 
     def _no_truth(self, kind: str, wanted: str, instead: str) -> SymbolicTruthError:
-        place = site_of(here())
         return SymbolicTruthError(
             f"using a symbolic array as a Python {kind} is not allowed: the value of "
             f"{describe(self.node)} is not known while the graph is built, so {wanted} is not "
-            f"possible{f' ({place})' if place else ''}; {instead}"
+            f"possible{place_text()}; {instead}"
         )
 
     def __bool__(self) -> bool:

@@ -8,11 +8,11 @@ import numpy as np
 
 from .array import Array
 from .control.effects import Effect, append
-from .control.results import place_text
 from .elementwise import as_node
 from .errors import CheckError, SymbolicError
 from .messages import describe
 from .node import Data, Node, Operation
+from .source import place_text
 
 if TYPE_CHECKING:
     from .lower import Scope

@@ -16,7 +16,6 @@ from .control.contexts import current_context
 from .control.derivable import FORWARD, REVERSE
 from .control.liveness import Places
 from .control.loops import While
-from .control.results import place_text
 from .control.structure import flatten
 from .control.subgraph import Control, Subgraph, everything
 from .elementwise import as_node, astype
@@ -25,6 +24,7 @@ from .lower import Scope, evaluate
 from .messages import describe
 from .node import Call, Inner, Node, Operation, ancestors
 from .representations import forms_of
+from .source import place_text
 
 __all__ = ["Derivative", "gradients", "hessian", "jvp"]
 

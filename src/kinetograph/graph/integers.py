@@ -66,8 +66,8 @@ def cast(x: Any, *, dtype: np.dtype) -> Any:
 def demand(operation: Operation, nodes: Sequence[Node]) -> None:
     """Demand that an operation on whole numbers has an answer, now or when the program runs."""
     from .checks import run_time_check
-    from .control.results import place_text
     from .elementwise import elementwise
+    from .source import place_text
 
     x, y = nodes
     if operation.name == "power":
@@ -91,8 +91,8 @@ def demand(operation: Operation, nodes: Sequence[Node]) -> None:
 def demand_fits(x: Node, dtype: np.dtype) -> None:
     """Demand that a whole number is one that a narrower type has, as NumPy of Python's."""
     from .checks import run_time_check
-    from .control.results import place_text
     from .elementwise import elementwise
+    from .source import place_text
 
     limits = np.iinfo(dtype)
     text = f"Python integer {describe(x)} out of bounds for {dtype}{place_text()}"

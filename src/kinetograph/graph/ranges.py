@@ -10,13 +10,13 @@ import numpy as np
 from .array import Array
 from .bounds import RULES, Interval
 from .checks import run_time_check
-from .control.results import place_text
 from .elementwise import as_node, astype, elementwise, where
 from .errors import ShapeError, SymbolicError, SymbolicTruthError
 from .messages import describe
 from .node import Apply, Node, Operation
 from .precision import FLOAT64, float_dtype
 from .shaping import reshape
+from .source import place_text
 
 __all__ = ["Range", "as_range", "range"]
 

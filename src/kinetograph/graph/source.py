@@ -17,6 +17,7 @@ __all__ = [
     "Place",
     "Site",
     "here",
+    "place_text",
     "site_of",
     "user_frame",
     "variable_name",
@@ -73,6 +74,12 @@ def site_of(place: "Place | Site | None") -> Site | None:
         if start <= offset < end and line is not None:
             return Site(code.co_filename, line)
     return Site(code.co_filename, code.co_firstlineno)
+
+
+def place_text() -> str:
+    """` (file:line)` of the user's statement that is being carried out."""
+    site = site_of(here())
+    return f" ({site})" if site else ""
 
 
 def written_at(function: Any) -> str:

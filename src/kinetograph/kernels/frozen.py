@@ -12,10 +12,9 @@ import numpy as np
 
 from ..autograph.calling import CALLING
 from ..graph.array import Array
-from ..graph.control.results import place_text
 from ..graph.control.structure import flatten
 from ..graph.errors import AutographWarning, ModelError
-from ..graph.source import PACKAGE
+from ..graph.source import PACKAGE, place_text
 
 __all__ = ["watched"]
 

@@ -6,7 +6,6 @@ import numpy as np
 
 from ..graph.array import Array
 from ..graph.checks import run_time_check
-from ..graph.control.results import place_text
 from ..graph.control.structure import Pattern, flatten
 from ..graph.control.while_loop import GRADS
 from ..graph.elementwise import floating
@@ -15,6 +14,7 @@ from ..graph.functions import stop_gradient
 from ..graph.messages import describe
 from ..graph.node import Data
 from ..graph.precision import float_dtype
+from ..graph.source import place_text
 from .right import Leaves
 from .tableaus import TABLEAUS, Tableau
 

@@ -5,13 +5,12 @@ from typing import Any
 
 from ..autograph.operators.call import converted
 from ..graph.array import Array
-from ..graph.control.results import place_text
 from ..graph.control.structure import Pattern, flatten
 from ..graph.elementwise import as_node
 from ..graph.errors import KinetographError, ShapeError
 from ..graph.functions import stack
 from ..graph.node import Node
-from ..graph.source import Site
+from ..graph.source import Site, place_text
 
 __all__ = ["Leaves", "Right"]
 

@@ -5,8 +5,9 @@ from collections.abc import Callable
 from typing import Any
 
 from ..graph.checks import run_time_check
-from ..graph.control.results import check_function, place_text
+from ..graph.control.results import check_function
 from ..graph.errors import LoopError
+from ..graph.source import place_text
 from .arguments import check_relative, read_first_step, read_options, read_start, read_times
 from .integrate import Limits, integrate
 from .right import Leaves, Right

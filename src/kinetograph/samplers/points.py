@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Any, Never
 
 from ..graph.array import Array
-from ..graph.control.results import place_text
 from ..graph.functions import concatenate, where
+from ..graph.source import place_text
 
 __all__ = ["Point"]
 

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from ..graph.array import Array
-from ..graph.control.results import place_text
 from ..graph.control.rollback import ON_ROLLBACK
 from ..graph.elementwise import as_node
 from ..graph.errors import KinetographWarning, ModelError, ShapeError
 from ..graph.messages import describe
 from ..graph.node import Node
+from ..graph.source import place_text
 from .keys import MEMBER, check_seed, make_key
 from .methods import checked_parameters, float_type, static_shape
 from .operations import WORDS, advanced, draw_node, initial_state

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..graph.array import Array
-from ..graph.control.results import place_text
 from ..graph.elementwise import as_node, astype
 from ..graph.errors import ShapeError, SymbolicError
 from ..graph.messages import describe
 from ..graph.node import Data, Node
 from ..graph.precision import float_dtype
+from ..graph.source import place_text
 from .choice import check_count, check_weights, marked, population, rows_at
 from .operations import advance_stream, draw_node
 from .samplers import SAMPLERS, Kind, Sampler

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..graph.control.results import place_text
 from ..graph.errors import ShapeError
 from ..graph.node import Data, Node
+from ..graph.source import place_text
 from . import continuous, discrete, multivariate
 
 __all__ = ["SAMPLERS", "Kind", "Sampler"]

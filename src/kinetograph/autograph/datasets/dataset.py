@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from ...graph.array import Array
-from ...graph.control.results import place_text
 from ...graph.control.structure import flatten
 from ...graph.errors import ShapeError
 from ...graph.inputs import data
+from ...graph.source import place_text
 from ...streams.default import random
 from ...streams.streams import RandomStreams
 from ..iterables import Rows, register_iterable

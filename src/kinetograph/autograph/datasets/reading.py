@@ -9,7 +9,6 @@ from ...graph.array import Array
 from ...graph.control.batch import vmap
 from ...graph.control.branches import cond
 from ...graph.control.contexts import current_context
-from ...graph.control.results import place_text
 from ...graph.control.scan import scan
 from ...graph.control.state import Cell, State, top_level
 from ...graph.control.structure import flatten
@@ -20,6 +19,7 @@ from ...graph.messages import describe
 from ...graph.node import Apply, Data, Node, Operation
 from ...graph.precision import x64
 from ...graph.ranges import range as graph_range
+from ...graph.source import place_text
 from ...streams.operations import advance_stream, draw_node
 from ...streams.samplers import SAMPLERS
 from ...streams.source import event_source

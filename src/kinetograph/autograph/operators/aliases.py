@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 
 from ...graph.array import Array
-from ...graph.control.results import place_text
 from ...graph.errors import StagingError
 from ...graph.node import Inner, Node
-from ...graph.source import PACKAGE
+from ...graph.source import PACKAGE, place_text
 
 __all__ = ["original_of", "refuse_aliases", "remember"]
 

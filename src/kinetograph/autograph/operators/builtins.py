@@ -10,12 +10,12 @@ from typing import Any
 from ...graph import functions as graph_functions
 from ...graph import mathematics
 from ...graph.array import Array
-from ...graph.control.results import place_text
 from ...graph.elementwise import type_of
 from ...graph.errors import SymbolicError
 from ...graph.messages import describe
 from ...graph.ranges import Range
 from ...graph.ranges import range as graph_range
+from ...graph.source import place_text
 from ..iterables import Rows, Sequenced, is_iterable, joined, rows_of
 from .branching import predicate
 from .lists import List

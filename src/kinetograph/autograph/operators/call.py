@@ -5,9 +5,9 @@ from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
 from ...graph.array import Array
-from ...graph.control.results import place_text
 from ...graph.errors import SymbolicTruthError
 from ...graph.messages import describe
+from ...graph.source import place_text
 from ..calling import CALLING
 from .builtins import STAGED
 from .second_names import refuse_second_name

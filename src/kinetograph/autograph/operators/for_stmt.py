@@ -8,7 +8,6 @@ import numpy as np
 
 from ...graph.array import Array
 from ...graph.control.contexts import WhileContext
-from ...graph.control.results import place_text
 from ...graph.control.rollback import mark, rollback
 from ...graph.control.scan import build as build_scan
 from ...graph.control.structure import flatten
@@ -17,6 +16,7 @@ from ...graph.elementwise import as_node
 from ...graph.errors import StagingError
 from ...graph.node import Node
 from ...graph.ranges import range as graph_range
+from ...graph.source import place_text
 from ..iterables import Rows, rows_of
 from ..verbosity import report
 from .first_trip import first_trip

@@ -24,9 +24,9 @@ from typing import Any
 import numpy as np
 
 from ...graph.array import Array
-from ...graph.control.results import place_text
 from ...graph.errors import StagingError
 from ...graph.node import Node
+from ...graph.source import place_text
 from .contents import Content, cells, is_special, is_users, parts
 from .undefined import Undefined
 

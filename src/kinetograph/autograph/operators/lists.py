@@ -8,10 +8,10 @@ import numpy as np
 
 from ...graph.array import Array
 from ...graph.checks import run_time_check
-from ...graph.control.results import place_text
 from ...graph.elementwise import as_node
 from ...graph.functions import stack
 from ...graph.precision import float_dtype
+from ...graph.source import place_text
 from ..iterables import Rows, register_iterable
 
 __all__ = ["List", "typed_list"]

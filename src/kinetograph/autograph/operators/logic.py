@@ -15,12 +15,12 @@ import numpy as np
 from ...graph.array import Array
 from ...graph.checks import run_time_check
 from ...graph.control.contexts import current_context
-from ...graph.control.results import place_text
 from ...graph.control.rollback import mark, rollback
 from ...graph.control.state import current_versions
 from ...graph.elementwise import as_node, astype, elementwise, promoted, type_of
 from ...graph.messages import describe
 from ...graph.node import Apply, Data, Node
+from ...graph.source import place_text
 from .branching import if_exp, predicate
 from .leaks import Surroundings
 from .staging import building

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 
 from ...graph.array import Array
 from ...graph.control.contexts import WhileContext
-from ...graph.control.results import place_text
 from ...graph.control.rollback import mark, rollback
 from ...graph.control.structure import flatten
 from ...graph.control.variables import Variables, grown_type
 from ...graph.errors import ShapeError, StagingError
 from ...graph.node import Node
+from ...graph.source import place_text
 from .merge import blank, no_return_value
 from .owned import settled
 from .reach import is_read

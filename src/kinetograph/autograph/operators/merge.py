@@ -8,10 +8,11 @@ import numpy as np
 from ...graph.array import Array
 from ...graph.control.branches import join
 from ...graph.control.contexts import CondContext
-from ...graph.control.results import common_dtype, converted, place_text
+from ...graph.control.results import common_dtype, converted
 from ...graph.elementwise import as_node, type_of
 from ...graph.errors import ShapeError
 from ...graph.node import Node
+from ...graph.source import place_text
 from .undefined import LoopUndefined, Maybe, Undefined, UndefinedError, UndefinedReturnValue
 from .values import Value, as_leaf_node, is_number, same
 

@@ -9,9 +9,9 @@ from collections.abc import Container, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ...graph.array import Array
-from ...graph.control.results import place_text
 from ...graph.control.structure import opened
 from ...graph.errors import StagingError
+from ...graph.source import place_text
 from .aliases import original_of
 from .reach import reachable
 from .second_names import (

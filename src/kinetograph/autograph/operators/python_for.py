@@ -5,9 +5,8 @@ from functools import partial
 from typing import Any
 
 from ...graph.array import Array
-from ...graph.control.results import place_text
 from ...graph.errors import StagingError
-from ...graph.source import user_frame
+from ...graph.source import place_text, user_frame
 from .branching import if_stmt
 from .unrolling import Unrolling
 

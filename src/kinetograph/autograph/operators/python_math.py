@@ -11,9 +11,9 @@ import numpy as np
 
 from ...graph import mathematics
 from ...graph.array import Array
-from ...graph.control.results import place_text
 from ...graph.elementwise import type_of
 from ...graph.messages import describe
+from ...graph.source import place_text
 
 __all__ = ["MATH", "scalar"]
 

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from ...graph.array import Array
-from ...graph.control.results import place_text
 from ...graph.errors import StagingError
+from ...graph.source import place_text
 from .aliases import original_of
 from .reach import RETURNED, reachable
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
-from ...graph.control.results import place_text
+from ...graph.source import place_text
 from ..calling import CALLING
 from .writing import Written
 

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...graph.array import Array
-from ...graph.control.results import place_text
 from ...graph.errors import StagingError
+from ...graph.source import place_text
 from .owned import Owned, changed_in, has_changed, owned, places, refilled, second_name
 from .reach import reachable
 from .second_names import comes_from, same_as

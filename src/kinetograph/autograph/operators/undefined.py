@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ...graph.checks import run_time_check
-from ...graph.control.results import place_text
 from ...graph.errors import KinetographError
+from ...graph.source import place_text
 
 __all__ = ["Maybe", "Undefined", "UndefinedError", "UndefinedReturnValue", "ld", "ldu", "retval"]
 

@@ -2,10 +2,9 @@
 
 import warnings
 
-from ...graph.control.results import place_text
 from ...graph.errors import AutographWarning, StagingError
 from ...graph.node import next_serial
-from ...graph.source import PACKAGE
+from ...graph.source import PACKAGE, place_text
 
 __all__ = ["ITERATION_LIMIT", "UNROLLED_ITERATIONS", "Unrolling"]
 

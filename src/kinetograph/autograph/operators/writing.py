@@ -16,11 +16,11 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from ...graph.array import Array
-from ...graph.control.results import place_text
 from ...graph.errors import StagingError
 from ...graph.messages import describe
 from ...graph.node import Apply, Node, next_serial
 from ...graph.operators import IN_PLACE
+from ...graph.source import place_text
 from ..calling import CALLING
 from .second_names import refuse_second_name
 

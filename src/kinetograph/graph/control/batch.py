@@ -13,10 +13,11 @@ from ..errors import ModelError, ShapeError
 from ..lower import Scope, Trips
 from ..node import Node, Operation
 from ..participation import read
+from ..source import place_text
 from .contexts import BatchContext
 from .forms import arriving
 from .liveness import Places
-from .results import check_function, collect, place_text
+from .results import check_function, collect
 from .rollback import aside
 from .state import current_versions
 from .structure import flatten

@@ -22,10 +22,11 @@ from ..messages import describe
 from ..node import Apply, Data, Inner, Node, Operation
 from ..participation import Tracked, read
 from ..shaping import reshape
+from ..source import place_text
 from .contexts import CondContext
 from .forms import arriving, of_type
 from .liveness import Places
-from .results import Returned, check_function, collect, common_dtype, converted, place_text
+from .results import Returned, check_function, collect, common_dtype, converted
 from .results import wrap_parts as _wrap_parts
 from .rollback import aside
 from .subgraph import Control, Subgraph

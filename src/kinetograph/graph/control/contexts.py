@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import SymbolicError
 from ..messages import describe
 from ..node import CURRENT, Inner, Node
-from ..source import Site, here, site_of
+from ..source import Site, here, place_text, site_of
 from .state import Cell, Versions, top_level
 
 if TYPE_CHECKING:
@@ -327,13 +327,11 @@ def escaped(node: Node, beside: Sequence[Node] = ()) -> SymbolicError:
     first, second = _loop_around(home), _loop_around(CURRENT.context)
     if first is not None and second is not None and first is not second:
         others = [describe(n) for n in beside if n is not node]
-        place = site_of(here())
-        used = f" ({place})" if place else ""
         what = f"an operation on {others[0]!r}" if others else "another value"
         return SymbolicError(
-            f"Cannot use {name!r}{made} as input to {what}{used} because they are in different "
-            f"while loops: {name!r} is in {first.title}, the other in {second.title}; make it a "
-            "loop variable, so that the first loop returns it"
+            f"Cannot use {name!r}{made} as input to {what}{place_text()} because they are in "
+            f"different while loops: {name!r} is in {first.title}, the other in {second.title}; make "
+            "it a loop variable, so that the first loop returns it"
         )
     noun = "is in a while loop: it " if isinstance(home, WhileContext) else ""
     return SymbolicError(

@@ -10,7 +10,7 @@ from ..array import Array
 from ..elementwise import as_variable, astype
 from ..errors import KinetographError
 from ..node import CURRENT, Bundle, Node
-from ..source import here, site_of
+from ..source import place_text
 from .contexts import ControlFlowContext
 from .state import current_versions
 from .structure import Pattern, flatten
@@ -20,7 +20,6 @@ __all__ = [
     "check_function",
     "collect",
     "common_dtype",
-    "place_text",
     "wrap_parts",
 ]
 
@@ -31,12 +30,6 @@ class Returned(NamedTuple):
     nodes: list[Node]
     paths: list[str]
     pattern: Pattern
-
-
-def place_text() -> str:
-    """` (file:line)` of the user's statement that is being carried out."""
-    site = site_of(here())
-    return f" ({site})" if site else ""
 
 
 def check_function(value: Any, name: str, doing: str, arguments: Sequence[str] | None = ()) -> None:

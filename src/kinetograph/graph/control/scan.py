@@ -15,10 +15,11 @@ from ..lower import Scope
 from ..messages import describe
 from ..node import CURRENT, Inner, Node, Operation
 from ..participation import Tracked, carried_on, plain, read
+from ..source import place_text
 from .contexts import ScanContext
 from .forms import Growth
 from .liveness import Places
-from .results import Returned, check_function, collect, place_text, wrap_parts
+from .results import Returned, check_function, collect, wrap_parts
 from .rollback import aside
 from .structure import Pattern, flatten
 from .subgraph import Control, Subgraph

@@ -11,7 +11,8 @@ from ..elementwise import as_variable, astype, promoted, type_of
 from ..errors import KinetographError
 from ..integers import demand_fits
 from ..node import Inner, Node, ancestors
-from .results import collect, common_dtype, place_text
+from ..source import place_text
+from .results import collect, common_dtype
 from .structure import Pattern, flatten
 
 __all__ = [

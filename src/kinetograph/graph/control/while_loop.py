@@ -11,10 +11,11 @@ from ..errors import KinetographError, ShapeError, SymbolicError
 from ..messages import describe
 from ..node import CURRENT, Inner, Node
 from ..shaping import reshape
+from ..source import place_text
 from .contexts import WhileContext
 from .effects import EFFECTS, unfailed
 from .loops import GRADS, While
-from .results import check_function, place_text, wrap_parts
+from .results import check_function, wrap_parts
 from .state import Cell
 from .subgraph import Subgraph
 from .variables import Variables, grown, match_result, read_variables

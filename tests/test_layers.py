@@ -1,8 +1,12 @@
-"""An inner layer never imports an outer one, not even when it is called."""
+"""An inner layer never imports an outer one, and files import in no circle, even when called."""
 
 import ast
 from collections.abc import Iterator
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+
+import pytest
 
 import kinetograph
 
@@ -21,32 +25,113 @@ LAYERS = [
     ["laws", "cli"],
 ]
 HEIGHT = {name: i for i, names in enumerate(LAYERS) for name in names}
+# Files of graph/ from the inside to the outside: none is needed, by others or at once, by one
+# before it.
+GRAPH = [
+    ["graph.source", "graph.errors"],
+    ["graph.node"],
+    ["graph.messages"],
+    ["graph.elementwise"],
+    ["graph.array", "graph.lower"],
+    ["graph.control.contexts", "graph.control.subgraph"],
+    ["graph.control.branches", "graph.control.while_loop", "graph.control.scan"],
+    ["graph.derivatives"],
+    ["graph.compile"],
+    ["graph.debug", "graph.explain", "graph.drawing.drawing", "graph.saving.file"],
+]
+# Circles beyond graph/, each cut at an import that is carried out when called.
+CALLED = {
+    ("autograph.operators.call", "autograph.convert"): "a call converts the function it calls",
+    ("autograph.operators.builtins", "autograph.operators.call"): "map converts what it calls",
+    ("streams.operations", "streams.streams"): "a draw without a stream is of the default one",
+    ("samplers.sampler", "samplers.staged"): "a sampler gives its kernel, made of the sampler",
+}
 
 
-def imports(path: Path) -> Iterator[tuple[str, int]]:
-    """The packages of kinetograph that a module imports, anywhere in it."""
+def module_of(path: Path) -> str:
+    """`graph.control.loops`, of a package its name, of the whole nothing."""
     parts = path.relative_to(ROOT).with_suffix("").parts
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.ImportFrom) and node.level:
-            base = parts[: len(parts) - node.level]
-            module = [*base, *(node.module.split(".") if node.module else [])]
-            names = module[:1] or [alias.name for alias in node.names]
-            yield from ((name, node.lineno) for name in names)
-        elif isinstance(node, (ast.Import, ast.ImportFrom)):
-            named = [a.name for a in node.names] if isinstance(node, ast.Import) else [node.module]
-            for module in named:
-                top, *rest = (module or "").split(".")
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+FILES = {module_of(path): path for path in sorted(ROOT.rglob("*.py"))}
+
+
+def at_run_time(tree: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
+    """The imports anywhere in a module but for those that only type checkers see."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            yield node
+        elif not (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)):
+            yield from at_run_time(node)
+        else:
+            for other in node.orelse:
+                yield from at_run_time(other)
+
+
+def imports(path: Path, nodes: Iterator[ast.AST]) -> Iterator[tuple[str, int]]:
+    """The files of kinetograph that a module imports."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    for node in nodes:
+        if isinstance(node, ast.ImportFrom):
+            module = (node.module or "").split(".") if node.module else []
+            if node.level:
+                module = [*parts[: len(parts) - node.level], *module]
+            elif module[:1] == [ROOT.name]:
+                module = module[1:]
+            else:
+                continue
+            for alias in node.names:
+                name = ".".join([*module, alias.name])
+                yield name if name in FILES else ".".join(module), node.lineno
+        elif isinstance(node, ast.Import):
+            for alias in node.names:
+                top, _, rest = alias.name.partition(".")
                 if top == ROOT.name:
-                    yield (rest[0] if rest else "__init__"), node.lineno
+                    yield rest, node.lineno
+
+
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
+@cache
+def graph() -> dict[str, set[str]]:
+    """What each file imports when it runs."""
+    return {
+        name: {found for found, _ in imports(path, at_run_time(tree_of(path)))} - {name}
+        for name, path in FILES.items()
+    }
+
+
+def circle(edges: dict[str, set[str]]) -> list[str]:
+    """The files of a circle, if there is any."""
+    try:
+        TopologicalSorter(edges).prepare()
+    except CycleError as error:
+        return error.args[1]
+    return []
+
+
+def needed(module: str) -> set[str]:
+    """All files that a file imports, by others, too."""
+    found, stack = set(), [module]
+    while stack:
+        more = graph()[stack.pop()] - found
+        found |= more
+        stack += more
+    return found
 
 
 def found() -> list[tuple[str, str, str]]:
     rows = []
-    for path in sorted(ROOT.rglob("*.py")):
+    for path in FILES.values():
         own = path.relative_to(ROOT).parts[0].removesuffix(".py")
         if own in ("__init__", "__main__"):
             continue
-        for name, line in imports(path):
+        for module, line in imports(path, ast.walk(tree_of(path))):
+            name = module.split(".")[0]
             if name != own and own not in LAYERS[-1]:
                 rows.append((own, name, f"{path.relative_to(ROOT)}:{line}"))
     return rows
@@ -64,3 +149,23 @@ def test_no_layer_imports_an_outer_one():
         if HEIGHT.get(name, len(LAYERS)) >= HEIGHT[own]
     ]
     assert not wrong, "\n".join(wrong)
+
+
+def test_files_of_the_graph_import_in_no_circle():
+    edges = {name: to for name, to in graph().items() if name.startswith("graph.")}
+    assert len(edges) > 50
+    assert not circle(edges)
+
+
+def test_other_files_import_in_no_circle_but_for_what_a_call_imports():
+    left = {name: {to for to in tos if (name, to) not in CALLED} for name, tos in graph().items()}
+    assert not circle(left)
+    for name, to in CALLED:
+        assert circle({**left, name: {*left[name], to}}), f"{name} may import {to} at its top"
+
+
+@pytest.mark.parametrize("height", range(len(GRAPH) - 1))
+def test_inner_files_of_the_graph_need_no_outer_ones(height):
+    outer = {name for names in GRAPH[height + 1 :] for name in names}
+    for name in GRAPH[height]:
+        assert not needed(name) & outer, name

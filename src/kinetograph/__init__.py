@@ -11,6 +11,7 @@ with _paused():
     from .autograph.datasets import Dataset
     from .autograph.function import StagedFunction, function
     from .distributions import *  # noqa: F403
+    from .graph import drawing as _drawing
     from .graph import functions as _functions
     from .graph import mathematics as _mathematics
     from .graph.array import Array
@@ -77,7 +78,7 @@ with _paused():
 
 if _typing.TYPE_CHECKING:
     from . import laws
-    from .graph.drawing import Drawing, draw_graph
+    from .graph.drawing.drawing import Drawing, draw_graph
 
 __all__ = [
     "summary",
@@ -179,7 +180,7 @@ if not _typing.TYPE_CHECKING:  # to type checkers, there is no other name than t
     def __getattr__(name):
         # Imported when first used: most runs draw or test nothing, and importing takes time.
         if name in ("Drawing", "draw_graph"):
-            from .graph import drawing
+            from .graph.drawing import drawing
 
             return getattr(drawing, name)
         if name == "laws":

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.graph.test_drawing import assert_apart
+from tests.graph.drawing.test_drawing import assert_apart
 
 import kinetograph as kg
 from kinetograph.models.drawing import draw_model

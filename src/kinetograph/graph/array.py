@@ -12,7 +12,7 @@ from .array_methods import Methods
 from .dims import check_dims
 from .errors import NoAttributeError, SymbolicError, SymbolicTruthError
 from .messages import describe
-from .node import Apply, Data, Node
+from .node import PART, Apply, Data, Handle, Node
 from .numpy_protocol import VIEWS, apply_function, apply_ufunc
 from .operators import Operators
 from .source import place_text
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["Array", "check_dims"]
 
 
-class Array(Operators, Methods):
+class Array(Operators, Methods, Handle):
     """A value in the graph: data, an unknown, or something computed from them.
 
     Supports Python's operators, NumPy's functions (`np.exp(x)`, `np.linalg.cholesky(x)`), indexing
@@ -42,7 +42,7 @@ class Array(Operators, Methods):
     (3,)
     """
 
-    __slots__ = ("__weakref__", "_base", "_parts", "node")
+    __slots__ = ("__weakref__", "_base", "_parts")
     __array_priority__ = 1000
     __pandas_priority__ = 5000  # above Series and DataFrame, which would ask for values
     fixed = ""  # why its items cannot be assigned, and what to do instead; nothing if they can
@@ -124,9 +124,12 @@ class Array(Operators, Methods):
     @property
     def loop(self) -> "LoopHandle":
         """What is known of the while loop that gave this array: its `trips` and `truncated`."""
-        from .control.loop_handle import handle
-
-        return handle(self.node)
+        node = self.node
+        part = isinstance(node, Apply) and node.operation is PART
+        handle: LoopHandle | None = getattr(node.parents[0], "loop", None) if part else None
+        if handle is None:
+            raise NoAttributeError(f"{describe(node)} is not the result of a while loop")
+        return handle
 
     @property
     def rng(self) -> Any:

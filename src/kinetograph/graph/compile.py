@@ -11,21 +11,22 @@ import numpy as np
 
 from .array import Array
 from .control.contexts import require_outside
+from .control.control import Control, Looping, everything, loops_in, origin
 from .control.effects import Effects
 from .control.loops import While
 from .control.program import Program
-from .control.subgraph import Control, Looping, everything, loops_in, origin
 from .errors import DataError, LoopError, ModelError, ShapeError, SymbolicError
 from .faults import FAULT, fault_error, numbered
 from .indexing import check_bounds, trusted_indices
 from .inside_jax import embed, from_jax, has_jax, outside, refused, tracing
 from .lifted_errors import refused_derivative
-from .lower import Environment, Room, Scope, Trips, evaluate
+from .lower import Environment, Scope, evaluate
 from .messages import describe, site_text
 from .node import Apply, Bundle, Data, Node, ancestors
 from .packing import NUMBERS, Packing, fits
 from .precision import FLOAT64, x64
 from .state_values import StateValues
+from .trips import Capacity, Trips
 
 __all__ = ["Function", "compile"]
 
@@ -101,7 +102,7 @@ class Function:
         told = len(Trips._fields) * len(self.loops) + 2 * self._fails
         self._entering = Packing((*self._inputs, *self._reads))
         self._leaving = Packing((*self._outputs, *self._finals), told)
-        self.room = Room()
+        self.room = Capacity()
         self.most_trips: dict[Looping, int] = {}
         self._needed = needed
         self.state = StateValues() if state is None else state
@@ -110,7 +111,7 @@ class Function:
         self._programs: dict[Any, Any] = {}
         self._embedded: dict[Any, Any] = {}  # the programs that JAX sees
 
-    def _scope(self, room: Room) -> Scope:
+    def _scope(self, room: Capacity) -> Scope:
         return Scope(room=room, effects=self._effects, indices=self._indices or None)
 
     def _lower(self, scope: Scope, values: Any, states: Any, data: Any) -> Any:
@@ -284,7 +285,7 @@ class Function:
                     raise
                 raise named from error
 
-    def _run(self, room: Room, packed: Sequence[Any], data: Sequence[Any]) -> list[Any]:
+    def _run(self, room: Capacity, packed: Sequence[Any], data: Sequence[Any]) -> list[Any]:
         """The program: results and states, and what a run tells beside them."""
         tensors, count = self._entering.unpack_tensors(packed), len(self._inputs)
         scope = self._scope(room)

@@ -13,11 +13,12 @@ import jax.numpy as jnp
 
 from .array import Array
 from .control.contexts import current_context
+from .control.control import Control, everything
 from .control.derivable import FORWARD, REVERSE
 from .control.liveness import Places
 from .control.loops import While
 from .control.structure import flatten
-from .control.subgraph import Control, Subgraph, everything
+from .control.subgraph import Subgraph
 from .elementwise import as_node, astype
 from .errors import ShapeError, SymbolicError
 from .lower import Scope, evaluate

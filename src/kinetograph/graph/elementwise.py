@@ -28,6 +28,10 @@ WEAK = (bool, int, float)  # Python numbers take the type of the array they meet
 _PYTHON = {"b": bool, "i": int, "f": float}  # what weak nodes stand for
 BAD_KINDS = "cOSUTVmM"
 BOOL = np.dtype(bool)
+# Told of operations on whole numbers that do not always have an answer, and of Python's whole
+# numbers that become of a narrower type.
+ON_PARTIAL: list[Callable[[Operation, Sequence[Node]], None]] = []
+ON_NARROWED: list[Callable[[Node, np.dtype], None]] = []
 
 
 _FLOAT_ONLY: dict[str, Callable[..., Any]] = {
@@ -252,7 +256,8 @@ def elementwise(name: str, *operands: Operand) -> Node:
     operation = ELEMENTWISE[name]
     shape = broadcast(operation, nodes)
     if output.kind in "iu" and name in _PARTIAL:
-        integers.demand(operation, nodes)
+        for demand in ON_PARTIAL:
+            demand(operation, nodes)
     made = Apply(operation, tuple(nodes), shape, output, attributes)
     if weak and name in _OPERATORS:
         made.weak = all(isinstance(t, type) for t in map(type_of, operands))
@@ -278,7 +283,8 @@ def _adapted(
         if isinstance(node, Node) and node.dtype != wanted:
             same = False
             if node.weak and node.dtype.kind == "i" and wanted.kind in "iu":
-                integers.demand_fits(node, wanted)
+                for demand in ON_NARROWED:
+                    demand(node, wanted)
     return {} if same else {"casts": tuple(inputs)}
 
 

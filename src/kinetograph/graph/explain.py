@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from .control.control import Control, Looping
 from .control.loops import While
 from .control.scan import Scan
-from .control.subgraph import Control, Looping
-from .lower import Room
+from .trips import Capacity
 
 __all__ = ["Explanation", "LoopReport", "explain"]
 
@@ -18,7 +18,7 @@ __all__ = ["Explanation", "LoopReport", "explain"]
 class Explained(Protocol):
     """What can be explained: it has loops, room and the trips its runs made."""
 
-    room: Room
+    room: Capacity
     most_trips: dict[Looping, int]
 
     def controls(self) -> Iterator[Control]:

@@ -17,6 +17,7 @@ from .errors import BoundsError
 from .indexing import CHECKED, LABELS, known_indices
 from .messages import describe, result_in_words
 from .node import Apply, Node
+from .trips import Trips
 
 if TYPE_CHECKING:
     from .lower import Scope
@@ -61,8 +62,6 @@ def _looked_at(node: Apply) -> list[tuple[int, int, int]]:
 
 def report_fault(node: Apply, tensors: list[Any], scope: "Scope") -> None:
     """Note, for the region, whether an index falls outside."""
-    from .lower import Trips
-
     assert scope.indices is not None
     for order, (place, least, most) in enumerate(_looked_at(node)):
         values = jnp.asarray(tensors[place])

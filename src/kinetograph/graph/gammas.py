@@ -17,6 +17,7 @@ import numpy as np
 from jax.scipy import special as jsp
 
 from .derivative_rules import derivative, partials
+from .special import cospi, sinpi
 
 __all__ = [
     "bd0",
@@ -87,8 +88,6 @@ def polygamma(order: int, x: Any) -> Any:
 
 def _cotangent(x):
     """cot(pi x)."""
-    from .special import cospi, sinpi
-
     return cospi(x) / sinpi(x)
 
 
@@ -205,8 +204,6 @@ def log_comb(n, k):
 
 def _comb_parts(n, k):
     """l and f of comb(n, k) = exp(l) f."""
-    from .special import sinpi
-
     a, b, total = k + 1, n - k + 1, n + 1
     high, low = jnp.maximum(a, b), jnp.minimum(a, b)  # comb(n, k) = comb(n, n - k)
     # 1 / gamma(z) is gamma(1 - z) sin(pi z) / pi: of which of the three is this to be used?

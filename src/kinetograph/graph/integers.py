@@ -1,22 +1,18 @@
 """Whole numbers where machine arithmetic has no answer: division by zero, negative powers, NaN.
 
-Where it is known while the graph is built, or found when a compiled function runs, it is an error,
-as in Python. In the density of a model, where nothing raises, the value is NumPy's: 0 for a
-division by zero. A power with a negative exponent is cut to a whole number (0, or 1 or -1 for these
-bases), and NaN becomes the smallest whole number there is (the largest, without a sign).
+Where it can be told, it is an error (see `integer_checks`). In the density of a model, where
+nothing raises, the value is NumPy's: 0 for a division by zero. A power with a negative exponent is
+cut to a whole number (0, or 1 or -1 for these bases), and NaN becomes the smallest whole number
+there is (the largest, without a sign).
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .messages import describe
-from .node import Data, Node, Operation
-
-__all__ = ["cast", "demand", "demand_fits", "floor_divide", "power", "remainder"]
+__all__ = ["cast", "floor_divide", "power", "remainder"]
 
 
 def _by_nonzero(divide: Any) -> Any:
@@ -61,48 +57,3 @@ def cast(x: Any, *, dtype: np.dtype) -> Any:
     limits = np.iinfo(dtype)
     nothing = np.array(limits.min if dtype.kind == "i" else limits.max, dtype)
     return jnp.where(jnp.isnan(x), nothing, result)
-
-
-def demand(operation: Operation, nodes: Sequence[Node]) -> None:
-    """Demand that an operation on whole numbers has an answer, now or when the program runs."""
-    from .checks import run_time_check
-    from .elementwise import elementwise
-    from .source import place_text
-
-    x, y = nodes
-    if operation.name == "power":
-        if y.dtype.kind != "i":
-            return
-        error: type[Exception] = ValueError
-        allowed, verb = "greater_equal", "negative power of a whole number"
-        advice = f"make {describe(x)} or {describe(y)} a float"
-    else:
-        error = ZeroDivisionError
-        allowed, verb = "not_equal", "integer division by zero"
-        advice = f"choose another divisor there, as kg.where({describe(y)} != 0, {describe(y)}, 1)"
-    text = f"{verb}: {describe(x)} {operation.symbol} {describe(y)}{place_text()}; {advice}"
-    if isinstance(y, Data):
-        if not (getattr(np, allowed)(y.value, 0)).all():
-            raise error(text)
-        return
-    run_time_check(elementwise(allowed, y, 0), error, text)
-
-
-def demand_fits(x: Node, dtype: np.dtype) -> None:
-    """Demand that a whole number is one that a narrower type has, as NumPy of Python's."""
-    from .checks import run_time_check
-    from .elementwise import elementwise
-    from .source import place_text
-
-    limits = np.iinfo(dtype)
-    text = f"Python integer {describe(x)} out of bounds for {dtype}{place_text()}"
-    if isinstance(x, Data):
-        if not limits.min <= int(x.value) <= limits.max:
-            raise OverflowError(text)
-        return
-    enough = elementwise("greater_equal", x, np.int64(limits.min))
-    if limits.max < np.iinfo(np.int64).max:
-        enough = elementwise(
-            "logical_and", enough, elementwise("less_equal", x, np.int64(limits.max))
-        )
-    run_time_check(enough, OverflowError, text)

@@ -10,7 +10,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from .control.subgraph import everything
+from .control.control import everything
 from .errors import DerivativeError
 from .lift import Lifted
 from .messages import describe, site_text

@@ -8,7 +8,7 @@ by node and through branches and loops as Python does.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
@@ -19,83 +19,24 @@ from .alike import Groups, together
 from .faults import FAULT, has_faults, report_fault
 from .node import Apply, Bundle, Data, Node, ancestors
 from .participation import read
+from .sides import Sides
+from .trips import NO_TRIPS, Capacity, Trips
 
 if TYPE_CHECKING:
+    from .control.control import Control, Looping
     from .control.effects import Effects
     from .control.liveness import Places
-    from .control.subgraph import Control, Looping, Subgraph
+    from .control.subgraph import Subgraph
     from .culprits import Culprits
-    from .sides import Sides
 
 __all__ = [
     "Environment",
-    "LoopPlan",
-    "NO_TRIPS",
-    "Room",
     "Scope",
-    "Trips",
     "evaluate",
     "lower_node",
 ]
 
 Environment = dict[Node, Any]
-FIRST_ROOM = 64  # trips
-
-
-class Trips(NamedTuple):
-    """What a run tells of a loop."""
-
-    most: Any  # trips of its longest execution
-    truncated: Any  # whether its bound, where that is an error, cut one short
-    short: Any  # whether there was too little room for the backward pass of one
-
-    def join(self, other: "Trips") -> "Trips":
-        """Those of two executions together."""
-        return Trips(
-            jnp.maximum(self.most, other.most),
-            jnp.logical_or(self.truncated, other.truncated),
-            jnp.logical_or(self.short, other.short),
-        )
-
-
-NO_TRIPS = Trips(np.int32(0), np.bool_(False), np.bool_(False))
-
-
-class LoopPlan(NamedTuple):
-    """How the backward pass of a loop was lowered."""
-
-    strategy: str
-    rows: int
-    bytes: int
-    reason: str
-
-
-@dataclass
-class Room:
-    """How many trips of each unbounded loop a program keeps for its backward pass.
-
-    A run that needed more is made again with more room; all its inputs are still there. Where
-    nobody can make it again, as in the midst of another JAX program, the room is `final`.
-    """
-
-    rows: "dict[Looping, int]" = field(default_factory=dict)
-    plans: "dict[Looping, LoopPlan]" = field(default_factory=dict)  # noted while lowering
-    final: bool = False
-
-    def of(self, loop: "Looping") -> int:
-        """The room of a loop."""
-        return self.rows.get(loop, FIRST_ROOM)
-
-    def grown(self, needed: "dict[Looping, int]") -> "Room":
-        """Room for so many trips, in powers of two."""
-        rows = {loop: 1 << max(int(n) - 1, 1).bit_length() for loop, n in needed.items()}
-        return Room({**self.rows, **rows}, self.plans)
-
-    def key(self) -> tuple[tuple[int, int], ...]:
-        """For lookups: rooms are equal where their loops and sizes are."""
-        if not self.rows:
-            return ()
-        return tuple(sorted((loop.serial, rows) for loop, rows in self.rows.items()))
 
 
 @dataclass
@@ -116,7 +57,7 @@ class Scope:
     live: "Mapping[Control, Places] | None" = None
     active: Any = None
     recorded: bool = False  # whether some reverse derivative is taken around
-    room: Room = field(default_factory=Room)
+    room: Capacity = field(default_factory=Capacity)
     effects: "Effects | None" = None
     indices: Mapping[Node, int] | None = None
     eager: bool = False
@@ -180,19 +121,15 @@ def lower_node(
     node: "Apply | Bundle | Control",
     environment: Environment,
     scope: Scope,
-    sides: "Sides | None" = None,
+    sides: Sides | None = None,
 ) -> Any:
     """The tensor of one operation, given its parents' tensors."""
-    from .control.effects import Effect
-    from .control.subgraph import Control
-
     tensors = [environment[parent] for parent in node.parents]
     if sides is not None:
         tensors = sides.operands(node, tensors)
-    if isinstance(node, Control) and node.tracks:
-        return node.compute(tensors, scope)
-    tensors = list(map(read, tensors))
-    if isinstance(node, (Control, Effect)):
+    if not node.tracks:
+        tensors = list(map(read, tensors))
+    if node.computes:
         return node.compute(tensors, scope)
     attributes = node.attributes
     casts = attributes.get("casts")
@@ -209,7 +146,7 @@ def lower_node(
 
 
 def _lower_alike(
-    nodes: "Sequence[Apply]", environment: Environment, sides: "Sides | None"
+    nodes: "Sequence[Apply]", environment: Environment, sides: Sides | None
 ) -> Environment:
     """The tensors of operations that are alike, computed as one operation with an axis more."""
     nodes = [node for node in nodes if node not in environment]
@@ -240,8 +177,6 @@ def evaluate(
 
     `define` gives the tensors of nodes that are neither operations nor data nor already present.
     """
-    from .sides import Sides
-
     scope = Scope() if scope is None else scope
     nodes = tuple(nodes)
     order = ancestors(nodes, stop=environment.__contains__)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from .expressions import Expression, apply_expression, atom, call_expression, operator_expression
-from .node import PART, Apply, Bundle, Inner, Node, Operation
+from .node import PART, Apply, Bundle, Handle, Inner, Node, Operation
 from .source import user_frame
 
 __all__ = ["describe", "describe_operands", "names_in_scope", "result_in_words", "site_text"]
@@ -11,14 +11,12 @@ __all__ = ["describe", "describe_operands", "names_in_scope", "result_in_words",
 
 def names_in_scope() -> dict[int, str]:
     """The names of all arrays held by variables of the user's frame and its callers."""
-    from .array import Array
-
     names: dict[int, str] = {}
     frame = user_frame()
     while frame is not None:
         for scope in (frame.f_locals, frame.f_globals):
             for name, value in list(scope.items()):
-                if isinstance(value, Array) and not name.startswith("_"):
+                if isinstance(value, Handle) and not name.startswith("_"):
                     names.setdefault(id(value.node), name)
         frame = frame.f_back
     return names

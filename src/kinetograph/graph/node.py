@@ -27,6 +27,7 @@ from .source import Place, Site, here, site_of
 
 if TYPE_CHECKING:
     from .control.contexts import ControlFlowContext
+    from .lower import Scope
     from .representations import Forms
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "Bundle",
     "Call",
     "Data",
+    "Handle",
     "Inner",
     "Node",
     "Operation",
@@ -43,6 +45,13 @@ __all__ = [
     "next_serial",
     "within",
 ]
+
+
+class Handle:
+    """What a user's variable holds of the graph: a `kg.Array`."""
+
+    __slots__ = ("node",)
+    node: "Node"
 
 
 class _Current(threading.local):
@@ -113,6 +122,8 @@ class Node:
     )
     kind = "node"
     triangular = False  # whether the value is known to be a Cholesky factor
+    computes = False  # whether it is computed by its own `compute`, not by its operation
+    tracks = False  # whether it tells which of its operands took part
 
     def __init__(
         self,
@@ -136,7 +147,8 @@ class Node:
         self._children: list[weakref.ref[Node]] | None = None
         for parent in parents:
             if parent.context is not context:
-                raise_escaped(parent, parents)
+                assert parent.context is not None
+                raise parent.context.escaped(parent, parents)
             parent._adopt(self)
 
     def _adopt(self, child: "Node") -> None:
@@ -178,6 +190,10 @@ class Node:
 
     def check_inside(self) -> None:
         """Raise an error if nodes of this kind cannot be computed inside of a branch or loop."""
+
+    def compute(self, tensors: list[Any], scope: "Scope") -> Any:
+        """The tensor, given those of the parents."""
+        raise NotImplementedError
 
     def label(self) -> str:
         """A few words for drawings and messages."""
@@ -317,13 +333,6 @@ class Bundle(Node):
     def form(self, place: int, kind: str, forms: "Forms") -> Node | None:
         """Another form of a result; see `representations`."""
         return None
-
-
-def raise_escaped(node: Node, beside: Iterable[Node] = ()) -> None:
-    """Complain that a node of a branch or loop is used outside of it."""
-    from .control.contexts import escaped
-
-    raise escaped(node, tuple(beside))
 
 
 PART = Operation("part", lambda results, *, place: results[place])

@@ -26,8 +26,9 @@ from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
 from .control.derivable import FORWARD, REVERSE
-from .lower import Room, Scope
+from .lower import Scope
 from .precision import x64
+from .trips import Capacity
 
 __all__ = ["Whole", "call", "outer_dtype"]
 
@@ -43,7 +44,7 @@ class Whole:
 
     def run(self, modes: tuple[str, ...], anchors: Tensors, tensors: Tensors) -> Tensors:
         """The results, within derivatives, the innermost first; see `Scope`."""
-        room = Room(final=True)
+        room = Capacity(final=True)
         recorded = REVERSE in modes
         scope = Scope(room=room, modes=modes, anchors=anchors, recorded=recorded)
         return tuple(self.function(scope, tensors))

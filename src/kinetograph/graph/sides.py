@@ -303,7 +303,7 @@ def surely_read(
 
 def _tracks(node: Node) -> bool:
     """Whether it is a branch or loop that tells what it read."""
-    return getattr(node, "tracks", False)
+    return node.tracks
 
 
 def _moves(node: Node) -> bool:

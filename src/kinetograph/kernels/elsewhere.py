@@ -4,9 +4,9 @@ from collections.abc import Collection, Iterable
 
 from ..distributions.family import Distribution, Variable
 from ..graph.checks import Check
+from ..graph.control.control import everything
 from ..graph.control.effects import Effect
 from ..graph.control.state import Cell
-from ..graph.control.subgraph import everything
 from ..graph.errors import ModelError
 from ..graph.messages import describe, site_text
 from ..graph.node import Apply, Bundle, Data, Node, Placeholder, ancestors

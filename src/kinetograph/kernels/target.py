@@ -7,7 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..graph.errors import ModelError
-from ..graph.lower import Environment, Room, Scope, Trips
+from ..graph.lower import Environment, Scope
+from ..graph.trips import Capacity, Trips
 from ..models.batch import Batch
 from ..models.density import Density
 from .noise import Noise
@@ -33,7 +34,7 @@ class Target(NamedTuple):
 
     density: Density
     data: Environment
-    room: Room
+    room: Capacity
     batch: Batch | None = None
     rows: Any = None
 

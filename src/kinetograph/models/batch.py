@@ -20,8 +20,9 @@ import jax
 import jax.numpy as jnp
 
 from ..distributions.family import Variable
-from ..graph.lower import Environment, Room
+from ..graph.lower import Environment
 from ..graph.node import Data, ancestors
+from ..graph.trips import Capacity
 from .density import Density, Term
 
 __all__ = ["Batch", "RowsTerm"]
@@ -93,7 +94,7 @@ class Batch:
         return self._estimate.log_density(free, self.taken(data, rows), **options)
 
     def value_and_gradient(
-        self, free: Any, data: Environment, room: Room, rows: Any
+        self, free: Any, data: Environment, room: Capacity, rows: Any
     ) -> tuple[Any, Any]:
         """The estimate and its gradient."""
         data = self.taken(data, rows)
@@ -101,7 +102,7 @@ class Batch:
         return value, gradient
 
     def with_covariance(
-        self, free: Any, data: Environment, room: Room, rows: Any, *, full: bool
+        self, free: Any, data: Environment, room: Capacity, rows: Any, *, full: bool
     ) -> tuple[Any, Any, Any]:
         """The estimate, its gradient, and the estimate of the covariance of the latter.
 

@@ -8,9 +8,9 @@ import numpy as np
 from ..distributions.family import Variable
 from ..distributions.support import REAL, Interval
 from ..graph.array import Array
+from ..graph.control.control import everything
 from ..graph.control.loops import While
 from ..graph.control.state import Assigned, Read
-from ..graph.control.subgraph import everything
 from ..graph.derivatives import no_accumulator
 from ..graph.errors import DimsError, ModelError
 from ..graph.messages import describe, site_text

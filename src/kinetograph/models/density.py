@@ -15,13 +15,14 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..distributions.family import Distribution, Variable
+from ..graph.control.control import Control, Looping, everything, loops_in
 from ..graph.control.derivable import REVERSE
 from ..graph.control.liveness import Places, live
-from ..graph.control.subgraph import Control, Looping, everything, loops_in
 from ..graph.faults import FAULT, numbered
 from ..graph.lifted_errors import refused_derivative
-from ..graph.lower import Environment, Room, Scope, evaluate
+from ..graph.lower import Environment, Scope, evaluate
 from ..graph.node import Data, Node, ancestors
+from ..graph.trips import Capacity
 from .bijectors import Bijector, bijector
 from .compress import Compressed, compress
 
@@ -181,7 +182,7 @@ class Density:
         return (total + log_jacobian if adjusted else total).astype(free.dtype)
 
     def value_and_gradient(
-        self, free: Any, data: Environment, room: Room, *, adjusted: bool = True
+        self, free: Any, data: Environment, room: Capacity, *, adjusted: bool = True
     ) -> tuple[Any, Any, tuple[Any, ...]]:
         """The log density, its gradient, and what its loops report."""
         try:
@@ -193,7 +194,7 @@ class Density:
             raise named from error
 
     def _value_and_gradient(
-        self, free: Any, data: Environment, room: Room, adjusted: bool
+        self, free: Any, data: Environment, room: Capacity, adjusted: bool
     ) -> tuple[Any, Any, tuple[Any, ...]]:
         log_density = partial(self.log_density, data=data, adjusted=adjusted)
         if not self.loops:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import jax
 import numpy as np
 
-from ..graph.lower import Room
 from ..graph.precision import x64
+from ..graph.trips import Capacity
 from .density import data_environment
 from .potential import in_jax
 
@@ -70,7 +70,7 @@ def _gradients(model: "Model", states: Any) -> Any:
         key = "gradient", model.room.key()
         if key not in model._functions:
 
-            def gradient(model: "Model", free: Any, env: Any, room: Room = model.room) -> Any:
+            def gradient(model: "Model", free: Any, env: Any, room: Capacity = model.room) -> Any:
                 return model.density.value_and_gradient(free, env, room)[1:]
 
             model._functions[key] = _compiled(gradient, model)

@@ -9,15 +9,15 @@ import numpy as np
 
 from ..graph.array import Array
 from ..graph.compile import limit_reached
-from ..graph.control.subgraph import Control, Looping, everything
+from ..graph.control.control import Control, Looping, everything
 from ..graph.errors import ModelError, ShapeError
 from ..graph.inside_jax import has_tracer, outside
-from ..graph.lower import Room
 from ..graph.messages import names_in_scope
 from ..graph.node import Data, Node
 from ..graph.precision import x64
 from ..graph.saving.document import decode, encode
 from ..graph.serialise import graph_from_bytes, graph_to_bytes
+from ..graph.trips import Capacity
 from .batch import Batch
 from .checks import check_component, check_lengths, check_names, check_nodes, check_target
 from .density import Density, Term, data_environment
@@ -30,7 +30,7 @@ from .potential import in_jax, potential
 from .values import check_values, outside_support
 
 if TYPE_CHECKING:
-    from ..graph.drawing import Drawing
+    from ..graph.drawing.drawing import Drawing
     from .debug import Report
 
 __all__ = ["Model", "model"]
@@ -72,7 +72,7 @@ class Model:
             component.unknowns, [Term(node) for node in (*terms, *component.factors, *factors)]
         )
         check_nodes(self.density)
-        self.room = Room()  # of the backward passes of its loops
+        self.room = Capacity()  # of the backward passes of its loops
         self.most_trips: dict[Looping, int] = {}
         self._functions: dict[Any, Any] = {}  # compiled
         self.data = tuple(dict.fromkeys([*used, *self.observed]))

@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..graph.control.subgraph import loops_in
+from ..graph.control.control import loops_in
 from ..graph.inside_jax import constant
 from ..graph.lower import Scope
 from ..graph.node import ancestors

@@ -14,8 +14,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from ..graph.lower import Room, Scope
+from ..graph.lower import Scope
 from ..graph.precision import x64
+from ..graph.trips import Capacity
 from .objective import Objective
 from .optimizer import Limits, Optimizer, Reached, within
 
@@ -121,7 +122,7 @@ class Descent:
                 break
         return found if batch else jax.tree.map(lambda leaf: leaf[None], found)
 
-    def _compiled(self, room: Room, batch: bool) -> Any:
+    def _compiled(self, room: Capacity, batch: bool) -> Any:
         import optax
 
         objective = self.objective

@@ -13,8 +13,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..graph.lower import Room
 from ..graph.precision import x64
+from ..graph.trips import Capacity
 from ..models.density import data_environment
 from ..models.model import Model
 from ..models.potential import in_jax
@@ -34,7 +34,7 @@ class Objective:
         with x64():
             self.data = jax.device_put(model.argument_values)
 
-    def traced(self, free: Any, data: Sequence[Any], room: Room) -> tuple[Any, Any, Any]:
+    def traced(self, free: Any, data: Sequence[Any], room: Capacity) -> tuple[Any, Any, Any]:
         """Value, gradient and what the model's loops report, inside a JAX program."""
         environment = data_environment(self.model.arguments, data)
         value, gradient, reports = self.model.density.value_and_gradient(
@@ -42,7 +42,7 @@ class Objective:
         )
         return -value, -gradient, reports
 
-    def kept(self, key: Any, make: Callable[[Room], Any], of: Any = None) -> Any:
+    def kept(self, key: Any, make: Callable[[Capacity], Any], of: Any = None) -> Any:
         """A compiled function of this objective with the present room; the model keeps it.
 
         Of those made `of` something of the user's, such as a schedule, only the last is kept.
@@ -57,7 +57,7 @@ class Objective:
     def value_and_gradient(self, free: np.ndarray) -> tuple[float, np.ndarray]:
         """Both at a free state."""
 
-        def make(room: Room) -> Any:
+        def make(room: Capacity) -> Any:
             def function(free: Any, data: Any) -> Any:
                 return self.traced(free, data, room)
 

@@ -20,8 +20,9 @@ from typing import Any
 import numpy as np
 
 from ..distributions.family import Distribution, Family, Variable
+from ..graph.control.control import Control
 from ..graph.control.state import Cell
-from ..graph.control.subgraph import Control, Subgraph
+from ..graph.control.subgraph import Subgraph
 from ..graph.lift import Lifted
 from ..graph.node import Apply, Bundle, Data, Inner, Node, ancestors
 from ..models.density import Term

@@ -23,7 +23,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..adaptation.schedule import Warmup
-from ..graph.control.subgraph import Looping, loops_in
+from ..graph.control.control import Looping, loops_in
 from ..graph.errors import ModelError
 from ..graph.node import Node, ancestors
 from ..graph.precision import x64

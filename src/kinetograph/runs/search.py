@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 from jax import lax
 
-from ..graph.lower import Trips
+from ..graph.trips import Trips
 from ..kernels.target import Position, any_short
 from ..models.starts import START_ATTEMPTS
 from ..streams.draws import uniforms

@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 from ..adaptation.schedule import Adaptation
-from ..graph.lower import Trips
+from ..graph.trips import Trips
 from ..kernels.moments import Moments
 from ..kernels.target import Position
 

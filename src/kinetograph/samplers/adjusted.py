@@ -9,9 +9,10 @@ something other than the new point's own gradient is computed from a gradient.
 from collections.abc import Callable, Iterable, Sequence
 
 from ..graph.control.branches import Cond
+from ..graph.control.control import Control
 from ..graph.control.loops import While
 from ..graph.control.scan import Scan
-from ..graph.control.subgraph import Control, Subgraph
+from ..graph.control.subgraph import Subgraph
 from ..graph.derivatives import Derivative
 from ..graph.node import PART, Apply, Inner, Node, ancestors
 from .session import POTENTIAL, StepGraph, evaluates

@@ -15,9 +15,9 @@ from ..graph.array import Array
 from ..graph.control.structure import LEAF, Pattern, flatten
 from ..graph.elementwise import as_node, astype
 from ..graph.errors import ModelError, ShapeError
-from ..graph.lower import Trips
 from ..graph.messages import describe, site_text
 from ..graph.node import Node
+from ..graph.trips import Trips
 from ..kernels.contract import Info, Moment, Space, State, Statistic
 from ..kernels.target import Position
 from .adjusted import moves_by_values, takes_gradient

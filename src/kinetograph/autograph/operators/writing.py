@@ -26,7 +26,7 @@ from .second_names import refuse_second_name
 
 __all__ = ["Overwritten", "Written", "overwrite", "refuse_fixed", "write"]
 
-_NODE: Any = Array.__dict__["node"]
+_NODE: Any = Array.node
 
 
 class Overwritten(Array):

@@ -10,18 +10,20 @@ import numpy as np
 from ..array import Array
 from ..elementwise import as_node
 from ..errors import ModelError, ShapeError
-from ..lower import Scope, Trips
+from ..lower import Scope
 from ..node import Node, Operation
 from ..participation import read
 from ..source import place_text
+from ..trips import Trips
 from .contexts import BatchContext
+from .control import Control
 from .forms import arriving
 from .liveness import Places
 from .results import check_function, collect
 from .rollback import aside
 from .state import current_versions
 from .structure import flatten
-from .subgraph import Control, Subgraph
+from .subgraph import Subgraph
 from .variables import names_of_parameters
 
 if TYPE_CHECKING:

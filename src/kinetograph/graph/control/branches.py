@@ -15,7 +15,7 @@ import numpy as np
 from jax import lax
 
 from ..array import Array
-from ..elementwise import CAST, as_node, elementwise
+from ..elementwise import CAST, as_node, elementwise, where
 from ..errors import ShapeError, SymbolicError
 from ..lower import Scope
 from ..messages import describe
@@ -24,12 +24,13 @@ from ..participation import Tracked, read
 from ..shaping import reshape
 from ..source import place_text
 from .contexts import CondContext
+from .control import Control
 from .forms import arriving, of_type
 from .liveness import Places
 from .results import Returned, check_function, collect, common_dtype, converted
 from .results import wrap_parts as _wrap_parts
 from .rollback import aside
-from .subgraph import Control, Subgraph
+from .subgraph import Subgraph
 
 if TYPE_CHECKING:
     from ..representations import Forms
@@ -258,7 +259,7 @@ def switch(
         known = elementwise(
             "logical_and", elementwise("greater_equal", node, 0), elementwise("less", node, count)
         )
-        node = _where(known, node, count)
+        node = where(known, node, count)
     for what, function in functions.items():
         check_function(function, what, "switch")
     order = tuple(range(len(functions)))
@@ -318,15 +319,9 @@ def case(
         check_function(function, what, "case")
     index = as_node(np.int64(len(functions) - 1))
     for i in reversed(range(len(pairs))):
-        index = _where(_predicate(pairs[i][0]), i, index)
+        index = where(_predicate(pairs[i][0]), i, index)
     order = tuple(range(len(functions)))
     return _build(index, functions, order=order, strict=strict, name=name, doing="case")
-
-
-def _where(condition: Any, yes: Any, no: Any) -> Node:
-    from ..elementwise import where
-
-    return where(condition, yes, no)
 
 
 def _predicate(pred: Any) -> Node:
@@ -415,7 +410,7 @@ def _chosen(index: Node, no: Node, yes: Node) -> Node | None:
     first, second = _uncomputed(yes), _uncomputed(no)
     if first is None or second is None:
         return None
-    return first if first is second and isinstance(first, Node) else _where(index, first, second)
+    return first if first is second and isinstance(first, Node) else where(index, first, second)
 
 
 def _uncomputed(node: Node) -> Node | np.ndarray | None:

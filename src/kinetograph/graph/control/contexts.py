@@ -21,7 +21,7 @@ from ..source import Site, here, place_text, site_of
 from .state import Cell, Versions, top_level
 
 if TYPE_CHECKING:
-    from .subgraph import Control
+    from .control import Control
 
 __all__ = [
     "BatchContext",
@@ -30,11 +30,11 @@ __all__ = [
     "ScanContext",
     "WhileContext",
     "current_context",
-    "escaped",
 ]
 
 
 ON_DISCARD: "list[Callable[[ControlFlowContext], None]]" = []  # told of contexts that are no more
+ON_DESCRIBE: "list[Callable[[ControlFlowContext], str]]" = []  # `drawing`, which is above
 
 
 class ControlFlowContext:
@@ -179,7 +179,8 @@ class ControlFlowContext:
         outer = self.outer_context
         if node.context is not outer:
             if outer is None:
-                raise escaped(node, beside)
+                assert node.context is not None
+                raise node.context.escaped(node, beside)
             node = outer.add_value(node, beside)
         inner = self._external.get(node)
         if inner is None:
@@ -196,6 +197,25 @@ class ControlFlowContext:
             CURRENT.context = before
         self._arguments.append(inner)
         return inner
+
+    def escaped(self, node: Node, beside: Sequence[Node] = ()) -> SymbolicError:
+        """The complaint about a node made inside that is used outside, beside others."""
+        name = describe(node)
+        made = f" (made at {node.site})" if node.site else ""
+        first, second = _loop_around(self), _loop_around(CURRENT.context)
+        if first is not None and second is not None and first is not second:
+            others = [describe(n) for n in beside if n is not node]
+            what = f"an operation on {others[0]!r}" if others else "another value"
+            return SymbolicError(
+                f"Cannot use {name!r}{made} as input to {what}{place_text()} because they are in "
+                f"different while loops: {name!r} is in {first.title}, the other in "
+                f"{second.title}; make it a loop variable, so that the first loop returns it"
+            )
+        noun = "is in a while loop: it " if isinstance(self, WhileContext) else ""
+        return SymbolicError(
+            f"{name!r}{made} {noun}is defined inside {self.title} and cannot be used here; return "
+            "it from there and use the result"
+        )
 
     def read_outside(self, cell: Cell) -> Node:
         """The version of a state that was current when this context was entered."""
@@ -221,9 +241,8 @@ class ControlFlowContext:
 
     def describe(self) -> str:
         """The classic dataflow form, as text; of a branch, that of the whole conditional."""
-        from .classic import describe_context
-
-        return describe_context(self)
+        (write,) = ON_DESCRIBE
+        return write(self)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name} at {self.site}>"
@@ -319,27 +338,6 @@ def current_context() -> ControlFlowContext | None:
     return CURRENT.context
 
 
-def escaped(node: Node, beside: Sequence[Node] = ()) -> SymbolicError:
-    """The complaint about a node of a branch or loop that is used outside of it."""
-    name, home = describe(node), node.context
-    assert home is not None
-    made = f" (made at {node.site})" if node.site else ""
-    first, second = _loop_around(home), _loop_around(CURRENT.context)
-    if first is not None and second is not None and first is not second:
-        others = [describe(n) for n in beside if n is not node]
-        what = f"an operation on {others[0]!r}" if others else "another value"
-        return SymbolicError(
-            f"Cannot use {name!r}{made} as input to {what}{place_text()} because they are in "
-            f"different while loops: {name!r} is in {first.title}, the other in {second.title}; make "
-            "it a loop variable, so that the first loop returns it"
-        )
-    noun = "is in a while loop: it " if isinstance(home, WhileContext) else ""
-    return SymbolicError(
-        f"{name!r}{made} {noun}is defined inside {home.title} and cannot be used here; return it "
-        "from there and use the result"
-    )
-
-
 def _loop_around(context: ControlFlowContext | None) -> WhileContext | None:
     """The innermost while loop around what is made in a context."""
     enclosing = () if context is None else context.enclosing()
@@ -350,4 +348,4 @@ def require_outside(nodes: Sequence[Node], doing: str) -> None:
     """Refuse nodes of branches and loops where only the whole can be used."""
     for node in nodes:
         if node.context is not None:
-            raise SymbolicError(f"{doing}: {escaped(node)}")
+            raise SymbolicError(f"{doing}: {node.context.escaped(node)}")

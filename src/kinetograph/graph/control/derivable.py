@@ -18,17 +18,18 @@ and is not kept unless the body's derivative needs it.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 
-from .flat import Mask, Tensors, among, floats, merged, picked, types_of, with_zeros
+from .flat import Mask, Tensors, among, floats, merged, picked, types_of, used_inputs, with_zeros
 
-__all__ = ["FORWARD", "REVERSE", "Loop", "Modes", "run"]
+__all__ = ["FORWARD", "REVERSE", "Loop", "Modes", "Product", "Strategy", "run"]
 
 REVERSE, FORWARD = "reverse", "forward"
 Modes = tuple[str, ...]
@@ -52,7 +53,7 @@ class Loop:
     length: int
     results: tuple[jax.ShapeDtypeStruct, ...] = ()
     backwards: bool = False
-    strategy: str = "stack"  # or checkpoint, forward
+    strategy: "Callable[[Loop, Product, Modes], Strategy]" = field(kw_only=True)
     most: int = 2**31  # trips
     note: Callable[[int], None] | None = None  # is told the size in bytes of what is kept
     live: Mask | None = None
@@ -70,13 +71,80 @@ class Loop:
         )
 
 
+class Product:
+    """The vector-Jacobian product of a loop's body, traced once.
+
+    A function of (alive, carry, captures, row, cotangents of the new carry, cotangents of the
+    result), which gives the cotangents of carry, captures, row. `masks` tell which of these, and
+    `of_results` which of the results, have cotangents.
+    """
+
+    def __init__(
+        self, loop: Loop, carry: Tensors, captures: Tensors, rows: Tensors, rest: Modes
+    ) -> None:
+        self.carry, self.captures, self.rows = carry, captures, rows
+        self.masks = loop.masks(carry, captures, rows)
+        self.of_results = floats(loop.results)
+
+        def product(alive: Any, *tensors: Tensors) -> Any:
+            *parts, ct_carry, ct_result = tensors
+
+            def differentiable(*own: Tensors) -> Any:
+                inputs = map(merged, own, parts, self.masks)
+                new, result = loop.body((REVERSE, *rest), alive, *inputs)
+                return picked(new, self.masks[0]), picked(result, self.of_results)
+
+            _, pull = jax.vjp(differentiable, *map(picked, parts, self.masks))
+            return pull((ct_carry, ct_result))
+
+        flag = jax.ShapeDtypeStruct((), np.bool_)
+        self.jaxpr: ClosedJaxpr = jax.make_jaxpr(product)(
+            flag,
+            carry,
+            captures,
+            rows,
+            picked(carry, self.masks[0]),
+            picked(loop.results, self.of_results),
+        )
+        self.evaluate = jaxpr_as_fun(self.jaxpr)
+        counts = [len(carry), len(captures), len(rows)]
+        used = used_inputs(self.jaxpr.jaxpr)[1:]
+        ends = np.cumsum(counts)
+        self.needs_carry = used[: ends[0]]
+        self.needs_row = used[ends[1] : ends[2]]
+        self._sizes = [sum(mask) for mask in self.masks]
+
+    def moving(self, place: int) -> Tensors:
+        """The types of what has cotangents, of carry (0), captures (1) or a row (2)."""
+        return picked((self.carry, self.captures, self.rows)[place], self.masks[place])
+
+    def still(self) -> Tensors:
+        """The cotangents of the captures before the first trip back."""
+        return tuple(jnp.zeros(t.shape, t.dtype) for t in self.moving(1))
+
+    def __call__(self, alive: Any, *parts: Tensors) -> tuple[Tensors, Tensors, Tensors]:
+        flat = iter(self.evaluate(alive, *(leaf for part in parts for leaf in part)))
+        a, b, c = (tuple(next(flat) for _ in range(size)) for size in self._sizes)
+        return a, b, c
+
+
+class Strategy(Protocol):
+    """How the backward pass gets the values of all trips; see `strategies`."""
+
+    def forward(self, limit: Any, carry: Tensors, captures: Tensors, rows: Tensors) -> Any:
+        """Run the loop: its results, and what is kept for the backward pass."""
+
+    def backward(self, kept: Any, ct_carry: Tensors, ct_results: Tensors) -> Any:
+        """The cotangents of carry, captures and rows."""
+
+
 def run(
     loop: Loop, limit: Any, carry: Tensors, captures: Tensors, rows: Tensors, modes: Modes
 ) -> tuple[Tensors, Any, Tensors]:
     """The carry after the last trip, the number of trips, and the rows of results.
 
     Ends after `limit` trips at the latest. Rows beyond `length` are not kept, so the derivative is
-    right only for at most `length` trips (for the strategy "stack").
+    right only for at most `length` trips (for the strategy `Stack`).
     """
     carry, captures = tuple(map(jnp.asarray, carry)), tuple(map(jnp.asarray, captures))
     limit = jnp.asarray(limit, np.int32)
@@ -138,10 +206,8 @@ def _reversed(
     loop: Loop, limit: Any, carry: Tensors, captures: Tensors, rows: Tensors, rest: Modes
 ) -> tuple[Tensors, Any, Tensors]:
     row_types = tuple(jax.ShapeDtypeStruct(a.shape[1:], a.dtype) for a in rows)
-    from .strategies import STRATEGIES, Product  # they are made of loops themselves
-
     product = Product(loop, types_of(carry), types_of(captures), row_types, rest)
-    strategy = STRATEGIES[loop.strategy](loop, product, rest)
+    strategy = loop.strategy(loop, product, rest)
 
     @jax.custom_vjp
     def call(limit: Any, carry: Tensors, captures: Tensors, rows: Tensors) -> Any:

@@ -18,8 +18,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..node import Apply, Data, Node, Operation
+from .control import everything
 from .state import Cell, Versions, current_versions
-from .subgraph import everything
 
 if TYPE_CHECKING:
     from ..lower import Scope
@@ -75,6 +75,7 @@ class Effect(Apply):
     """Something a program does: the state of the effects goes in and comes out."""
 
     __slots__ = ()
+    computes = True
 
     def __init__(self, operation: Operation, parents: tuple[Node, ...]) -> None:
         super().__init__(operation, parents, (), STATE)

@@ -17,8 +17,9 @@ import numpy as np
 
 from ..elementwise import astype
 from ..node import Inner, Node, ancestors, within
+from .control import everything
 from .effects import Effect
-from .subgraph import Subgraph, everything
+from .subgraph import Subgraph
 
 if TYPE_CHECKING:
     from ..representations import Forms

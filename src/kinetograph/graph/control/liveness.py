@@ -8,12 +8,10 @@ Whole numbers and truth values have no derivative, so nothing is live through th
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ..node import PART, Apply, Node
-
-if TYPE_CHECKING:
-    from .subgraph import Control
+from .control import Control
 
 __all__ = ["Live", "Places", "live"]
 
@@ -24,13 +22,11 @@ class Live(NamedTuple):
     """What takes part: nodes, and which results of those with several."""
 
     nodes: set[Node]
-    results: "Mapping[Control, Places]"
+    results: Mapping[Control, Places]
 
 
 def live(nodes: Sequence[Node], outputs: Iterable[Node]) -> Live:
     """What the outputs are computed from among `nodes`, which come parents first."""
-    from .subgraph import Control
-
     found = {node for node in outputs if _has_derivative(node)}
     places: dict[Control, set[int]] = {}
     for node in reversed(nodes):

@@ -1,21 +1,22 @@
 """`result.loop`: what a while loop tells beside its results."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ..array import Array
-from ..errors import NoAttributeError
-from ..messages import describe
-from ..node import PART, Apply, Node
 from .contexts import ControlFlowContext
-from .loops import While
 
-__all__ = ["LoopHandle", "handle"]
+if TYPE_CHECKING:
+    from .loops import While
+
+__all__ = ["LoopHandle"]
 
 
 class LoopHandle:
     """A while loop; reached by `result.loop`."""
 
-    def __init__(self, node: While) -> None:
+    def __init__(self, node: "While") -> None:
         self._node = node
 
     @property
@@ -35,10 +36,3 @@ class LoopHandle:
 
     def __repr__(self) -> str:
         return f"<{self._node.title} at {self._node.site}>"
-
-
-def handle(node: Node) -> LoopHandle:
-    """The loop an array comes from."""
-    if isinstance(node, Apply) and node.operation is PART and isinstance(node.parents[0], While):
-        return LoopHandle(node.parents[0])
-    raise NoAttributeError(f"{describe(node)} is not the result of a while loop")

@@ -15,16 +15,20 @@ import numpy as np
 from jax import lax
 
 from ..faults import FAULT
-from ..lower import LoopPlan, Scope, Trips
+from ..lower import Scope
 from ..node import Node, Operation
 from ..participation import Tracked, carried_on, plain, read
+from ..trips import LoopPlan, Trips
 from .contexts import WhileContext
+from .control import Looping
 from .derivable import REVERSE, Loop, run
 from .flat import bytes_of
 from .forms import Growth
 from .liveness import Places
+from .loop_handle import LoopHandle
 from .rollback import aside
-from .subgraph import Looping, Subgraph
+from .strategies import STRATEGIES
+from .subgraph import Subgraph
 
 if TYPE_CHECKING:
     from ..representations import Forms
@@ -80,6 +84,11 @@ class While(Looping):
     @property
     def _captures(self) -> int:
         return len(self.subgraphs[1].inputs) - self.carried
+
+    @property
+    def loop(self) -> LoopHandle:
+        """What it tells beside its results."""
+        return LoopHandle(self)
 
     @property
     def trips_place(self) -> int:
@@ -264,7 +273,7 @@ class _Lowered:
             self._turn,
             self._more,
             plan.rows,
-            strategy=plan.strategy,
+            strategy=STRATEGIES[plan.strategy],
             most=FOREVER if node.bound is None else max(node.bound, 1),
             note=sizes.append,
             live=tuple(i < self.width and places[i] in self.live for i in range(len(state))),

@@ -12,8 +12,8 @@ from typing import Any
 
 from ..node import CURRENT, next_serial
 from .contexts import BatchContext, ControlFlowContext
+from .control import Control
 from .state import Versions, new_program, top_level
-from .subgraph import Control
 
 __all__ = ["ON_ROLLBACK", "Mark", "aside", "mark", "rollback"]
 

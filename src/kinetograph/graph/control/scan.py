@@ -17,12 +17,13 @@ from ..node import CURRENT, Inner, Node, Operation
 from ..participation import Tracked, carried_on, plain, read
 from ..source import place_text
 from .contexts import ScanContext
+from .control import Control
 from .forms import Growth
 from .liveness import Places
 from .results import Returned, check_function, collect, wrap_parts
 from .rollback import aside
 from .structure import Pattern, flatten
-from .subgraph import Control, Subgraph
+from .subgraph import Subgraph
 from .variables import Variables, grown, match_result, names_of_parameters, read_variables
 
 if TYPE_CHECKING:

@@ -11,77 +11,19 @@ Reference: Griewank & Walther (2008), Evaluating derivatives, SIAM, chapter 12 (
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
-from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 
-from .derivable import FORWARD, REVERSE, Loop, Modes, run
-from .flat import Tensors, bytes_of, filled, floats, merged, picked, types_of, used_inputs
+from .derivable import FORWARD, Loop, Modes, Product, Strategy, run
+from .flat import Tensors, bytes_of, filled, merged, picked, types_of
 
-__all__ = ["STRATEGIES", "Checkpoints", "Jacobian", "Product", "Stack"]
+__all__ = ["STRATEGIES", "Checkpoints", "Jacobian", "Stack"]
 
 _BUDGET = 2**26  # bytes of the buffers of one loop under the strategy "checkpoint"
-
-
-class Product:
-    """The vector-Jacobian product of a loop's body, traced once.
-
-    A function of (alive, carry, captures, row, cotangents of the new carry, cotangents of the
-    result), which gives the cotangents of carry, captures, row. `masks` tell which of these, and
-    `of_results` which of the results, have cotangents.
-    """
-
-    def __init__(
-        self, loop: Loop, carry: Tensors, captures: Tensors, rows: Tensors, rest: Modes
-    ) -> None:
-        self.carry, self.captures, self.rows = carry, captures, rows
-        self.masks = loop.masks(carry, captures, rows)
-        self.of_results = floats(loop.results)
-
-        def product(alive: Any, *tensors: Tensors) -> Any:
-            *parts, ct_carry, ct_result = tensors
-
-            def differentiable(*own: Tensors) -> Any:
-                inputs = map(merged, own, parts, self.masks)
-                new, result = loop.body((REVERSE, *rest), alive, *inputs)
-                return picked(new, self.masks[0]), picked(result, self.of_results)
-
-            _, pull = jax.vjp(differentiable, *map(picked, parts, self.masks))
-            return pull((ct_carry, ct_result))
-
-        flag = jax.ShapeDtypeStruct((), np.bool_)
-        self.jaxpr: ClosedJaxpr = jax.make_jaxpr(product)(
-            flag,
-            carry,
-            captures,
-            rows,
-            picked(carry, self.masks[0]),
-            picked(loop.results, self.of_results),
-        )
-        self.evaluate = jaxpr_as_fun(self.jaxpr)
-        counts = [len(carry), len(captures), len(rows)]
-        used = used_inputs(self.jaxpr.jaxpr)[1:]
-        ends = np.cumsum(counts)
-        self.needs_carry = used[: ends[0]]
-        self.needs_row = used[ends[1] : ends[2]]
-        self._sizes = [sum(mask) for mask in self.masks]
-
-    def moving(self, place: int) -> Tensors:
-        """The types of what has cotangents, of carry (0), captures (1) or a row (2)."""
-        return picked((self.carry, self.captures, self.rows)[place], self.masks[place])
-
-    def still(self) -> Tensors:
-        """The cotangents of the captures before the first trip back."""
-        return tuple(jnp.zeros(t.shape, t.dtype) for t in self.moving(1))
-
-    def __call__(self, alive: Any, *parts: Tensors) -> tuple[Tensors, Tensors, Tensors]:
-        flat = iter(self.evaluate(alive, *(leaf for part in parts for leaf in part)))
-        a, b, c = (tuple(next(flat) for _ in range(size)) for size in self._sizes)
-        return a, b, c
 
 
 class Stack:
@@ -131,6 +73,7 @@ class Stack:
             self.loop.length,
             product.moving(2),
             backwards=not self.loop.backwards,
+            strategy=Stack,
         )
         by_row = (*stack, *kept_rows, *ct_results, *product.moving(2))
         limit = jnp.minimum(trips, self.loop.length) if by_row else trips
@@ -175,7 +118,7 @@ class Checkpoints:
 
     def _steps(self, modes: Modes, carry: Tensors, captures: Tensors, count: Any) -> Tensors:
         """The carry some trips later."""
-        loop = replace(self.loop, more=None, strategy="checkpoint")
+        loop = replace(self.loop, more=None, strategy=Checkpoints)
         return run(loop, count, carry, captures, (), modes)[0]
 
     def _segment(
@@ -202,9 +145,9 @@ class Checkpoints:
             return (left - part, *inner._segment(level - 1, row, captures, part, tuple(cts))), ()
 
         outer = (*captures, stride)
-        first = Loop(up, None, self.slots, types_of(carry), live=self.loop.live)
+        first = Loop(up, None, self.slots, types_of(carry), strategy=Stack, live=self.loop.live)
         starts = run(first, parts, carry, outer, (), self.rest)[2]
-        second = Loop(down, None, self.slots, backwards=True)
+        second = Loop(down, None, self.slots, backwards=True, strategy=Stack)
         state, _, _ = run(second, parts, (trips, *cts), outer, starts, self.rest)
         return state[1:]
 
@@ -217,7 +160,7 @@ class Checkpoints:
         return Checkpoints(self.loop, again, modes)
 
     def _last_level(self, carry: Tensors, captures: Tensors, trips: Any, cts: Tensors) -> Tensors:
-        loop = replace(self.loop, more=None, length=self.slots, strategy="stack")
+        loop = replace(self.loop, more=None, length=self.slots, strategy=Stack)
         stack = Stack(loop, self.product, self.rest)
         _, kept = stack.forward(trips, carry, captures, ())
         count = len(self.product.moving(0))
@@ -263,8 +206,7 @@ class Jacobian:
         return pulled(0), pulled(1), ()
 
 
-Strategy = Stack | Checkpoints | Jacobian
-STRATEGIES: dict[str, type[Strategy]] = {
+STRATEGIES: dict[str, Callable[[Loop, Product, Modes], Strategy]] = {
     "stack": Stack,
     "checkpoint": Checkpoints,
     "forward": Jacobian,

@@ -9,7 +9,7 @@ import numpy as np
 from ..array import Array
 from ..elementwise import as_variable, astype, promoted, type_of
 from ..errors import KinetographError
-from ..integers import demand_fits
+from ..integer_checks import demand_fits
 from ..node import Inner, Node, ancestors
 from ..source import place_text
 from .results import collect, common_dtype

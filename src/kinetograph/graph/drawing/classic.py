@@ -1,47 +1,400 @@
-"""The classic form of branches and loops as a diagram, with a group for each of them."""
+"""The classic dataflow form of branches and loops: a way to look at the graph, not how it runs.
 
-from collections.abc import Iterable
+    cond     one Switch for each captured value, whose outputs 0 and 1 feed the two branches, and
+             one Merge for each result
+    while    Enter -> Merge(enter, next) -> predicate -> LoopCond -> Switch; output 1 of the Switch
+             feeds the body, whose results go round by NextIteration; output 0 leaves by Exit.
+             What the loop only reads comes in by Enter(is_constant=True)
+    scan     a while loop with a counter, which chooses the row that is read and written
 
-from ..control.classic import Classic, ClassicNode
-from ..node import Apply, Data, Node
-from .diagram import Diagram, Edge, Group, Vertex
+`Classic` reads nodes into a list of `ClassicNode`s, frame by frame; text and pictures are made from
+it in `classic_diagram`. Names are the user's: of loop variables, and of what is captured.
 
-__all__ = ["classic_diagram", "read_classic"]
+Reference: Yu et al. (2018), Dynamic control flow in large-scale machine learning, EuroSys.
+"""
 
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
-def read_classic(roots: Iterable[Node], names: dict[int, str]) -> Diagram:
-    """The diagram of what leads to the roots, with branches and loops in the classic form."""
-    classic = Classic(names)
-    for value in classic.graph(list(roots), {}, None, ""):
-        if value.text not in value.sources:  # an expression without a name
-            classic.add(classic.number(), "", value, frame=None)
-    return classic_diagram(classic)
+from ..control.batch import Batch
+from ..control.branches import Cond
+from ..control.control import Control
+from ..control.loops import While
+from ..control.scan import Scan
+from ..expressions import Expression, apply_expression, atom, call_expression, constant_text
+from ..messages import describe
+from ..node import PART, Apply, Bundle, Data, Inner, Node
 
+__all__ = ["Classic", "ClassicFrame", "ClassicNode", "Value"]
 
-def classic_diagram(classic: Classic) -> Diagram:
-    """The vertices, edges and groups of the classic form."""
-    places = {node.name: i for i, node in enumerate(classic.nodes)}
-    edges: dict[Edge, None] = {}
-    for target, node in enumerate(classic.nodes):
-        for source in (s for value in node.inputs for s in value.sources):
-            name, _, output = (source, "", "") if source in places else source.rpartition(":")
-            edges[Edge(places[name], target, output)] = None
-    groups = [Group(*frame) for frame in classic.frames]
-    return Diagram([_vertex(node) for node in classic.nodes], list(edges), groups)
+LONGEST = 40  # characters of an operation that is folded into another
+LONGEST_NAME = 24  # characters of a captured expression that serves as a name
 
 
-def _vertex(node: ClassicNode) -> Vertex:
-    origin = node.node
-    leaf = origin is not None and not isinstance(origin, Apply)
-    constant = isinstance(origin, Data) and origin.literal
-    follows = getattr(origin, "distribution", None) is not None
-    return Vertex(
-        kind=origin.kind if leaf else "control" if node.op else "operation",  # type: ignore[union-attr]
-        name=node.name,
-        caption=node.op or ("" if leaf and not (follows or constant) else node.text),
-        definition=f"~ {node.text}" if follows else node.text if leaf else f"= {node.text}",
-        handle=node.name,
-        shape=() if origin is None else origin.shape,
-        dims=None if origin is None else origin.dims,
-        group=node.frame,
-    )
+class Value(NamedTuple):
+    """What flows along an arrow: how it is written, and the nodes it comes from.
+
+    The outputs of a Switch are called `x/switch:0` and `x/switch:1`.
+    """
+
+    expression: Expression
+    sources: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """How it is written."""
+        return self.expression.text
+
+
+@dataclass(frozen=True)
+class ClassicNode:
+    """A node of the classic form. Without `op` it is an ordinary computation, or a leaf."""
+
+    name: str
+    op: str
+    inputs: tuple[Value, ...]
+    frame: int | None
+    constant: bool = False
+    node: Node | None = None  # of the graph, where it is one
+
+    @property
+    def text(self) -> str:
+        """The right side of its line."""
+        texts = [value.text for value in self.inputs]
+        if not self.op:
+            return ", ".join(texts)
+        return f"{self.op}({', '.join([*texts, *['is_constant=True'] * self.constant])})"
+
+
+class ClassicFrame(NamedTuple):
+    """A conditional, one of its branches, or a loop; `outer` is the place of the one around it."""
+
+    name: str
+    title: str
+    notes: tuple[str, ...]
+    outer: int | None
+
+
+class Classic:
+    """The nodes and frames of the classic form, in the order in which they are read.
+
+    `known` are the names of nodes by `id`.
+    """
+
+    def __init__(self, known: dict[int, str]) -> None:
+        self.known = known
+        self.nodes: list[ClassicNode] = []
+        self.frames: list[ClassicFrame] = []
+        self._taken: set[str] = set()
+        self._numbers: dict[str, int] = {}  # the last one given, by prefix
+
+    def add(
+        self, name: str, op: str, *inputs: Value, frame: int | None, constant: bool = False,
+        node: Node | None = None,
+    ) -> Value:  # fmt: skip
+        """Append a node; its value."""
+        self._taken.add(name)
+        self.nodes.append(ClassicNode(name, op, inputs, frame, constant, node))
+        return Value(atom(name), (name,))
+
+    def graph(
+        self,
+        outputs: Sequence[Node],
+        given: dict[Node, Value],
+        frame: int | None,
+        prefix: str,
+    ) -> list[Value]:
+        """Append what is computed at one level, branches and loops in it, and give the outputs.
+
+        Operations are folded into expressions; what several others use has a line of its own.
+        """
+        values, results = dict(given), dict[Node, list[Value]]()
+        order = _closure(outputs, values)
+        uses: dict[Node, int] = {}
+        for node in order:
+            for parent in _operands(node):
+                uses[parent] = uses.get(parent, 0) + 1
+        for node in order:
+            if isinstance(node, Control) and node.contexts:
+                inputs = [values[p] for p in node.parents]
+                own = self._free(node.contexts[0].name)  # names in it tell which one they are of
+                results[node] = self.control(node, inputs, frame, own + "/")
+                continue
+            if isinstance(node, Bundle):
+                continue
+            place = node.attributes["place"] if _is_part(node) else 0  # type: ignore[attr-defined]
+            if _is_part(node) and node.parents[0] in results:
+                values[node] = results[node.parents[0]][place]
+                if frame is None and id(node) in self.known:
+                    name = self._free(self.known[id(node)])
+                    values[node] = self.add(name, "", values[node], frame=frame, node=node)
+                continue
+            value = self._value(node, [values[p] for p in _operands(node)])
+            named = self.known.get(id(node)) if frame is None else None
+            shared = uses.get(node, 0) > 1 or (uses.get(node, 0) and len(value.text) > LONGEST)
+            leaf = not (isinstance(node, Apply) or (isinstance(node, Data) and node.literal))
+            if leaf or named or (shared and isinstance(node, Apply)):
+                name = prefix + (named or node.name or self.number(prefix))
+                value = self.add(self._free(name), "", value, frame=frame, node=node)
+            values[node] = value
+        return [values[node] for node in outputs]
+
+    def _value(self, node: Node, parents: Sequence[Value]) -> Value:
+        sources = tuple(dict.fromkeys(s for p in parents for s in p.sources))
+        parts = [p.expression for p in parents]
+        if isinstance(node, Data) and node.literal:
+            return Value(atom(constant_text(node)))
+        if _is_part(node):
+            bundle = node.parents[0]
+            assert isinstance(bundle, Bundle)
+            place = node.attributes["place"]  # type: ignore[attr-defined]
+            return Value(call_expression(bundle.call(place), parts), sources)
+        if isinstance(node, Apply):
+            return Value(apply_expression(node, parts), sources)
+        distribution = getattr(node, "distribution", None)
+        if distribution is not None:
+            return Value(apply_expression(distribution, parts), sources)
+        return Value(atom(node.kind), sources)
+
+    def control(
+        self, node: Control, inputs: Sequence[Value], frame: int | None, prefix: str
+    ) -> list[Value]:
+        """Append a conditional, loop or batch; the values of its results.
+
+        All names in it start with `prefix`.
+        """
+        notes: tuple[str, ...] = ()
+        if isinstance(node, While) and node.bounded:
+            bound = node.bound if node.bound is not None else inputs[-1].text
+            notes = (f"at most {bound} trips: their counter is not shown",)
+        if isinstance(node, Scan):
+            notes = ("as a while loop, whose counter chooses the row that is read and written",)
+        if isinstance(node, Batch):
+            notes = ("all rows at once: no loop",)
+        title = node.title + (f" ({node.site})" if node.site else "")
+        inner = self._frame(node.contexts[0].name, title, notes, frame)
+        if isinstance(node, Cond):
+            return self._cond(node, inputs, inner, prefix)
+        if isinstance(node, While):
+            return self._while(node, inputs, inner, prefix)
+        if isinstance(node, Scan):
+            return self._scan(node, inputs, inner, prefix)
+        return self._batch(node, inputs, inner, prefix)
+
+    def _frame(self, name: str, title: str, notes: tuple[str, ...], outer: int | None) -> int:
+        self.frames.append(ClassicFrame(name, title, notes, outer))
+        return len(self.frames) - 1
+
+    # The forms.
+    def _cond(self, node: Cond, inputs: Sequence[Value], frame: int, prefix: str) -> list[Value]:
+        several = len(node.subgraphs) > 2 or node.parents[0].dtype.kind != "b"
+        index = self.add(
+            f"{prefix}{'index' if several else 'predicate'}", "", inputs[0], frame=frame
+        )
+        names: dict[int, str] = {}
+        for subgraph, places in zip(node.subgraphs, node.places, strict=True):
+            for inner, place in zip(subgraph.inputs, places, strict=True):
+                if place not in names:
+                    names[place] = self._name(inner, prefix)
+        op = "SwitchN" if several else "Switch"
+        for place, name in sorted(names.items()):
+            self.add(f"{name}/switch", op, inputs[1 + place], index, frame=frame)
+        # As in the first description of a conditional: what is true comes first.
+        order = range(len(node.subgraphs)) if several else (1, 0)
+        results: dict[int, list[Value]] = {}
+        for number in order:
+            subgraph, places = node.subgraphs[number], node.places[number]
+            pivot = node.contexts[number].pivot  # type: ignore[attr-defined]
+            case = (
+                f"index is {number}" if several else f"predicate is {'true' if number else 'false'}"
+            )
+            inner_frame = self._frame(pivot, f"{pivot}: {case}", (), frame)
+            given = {
+                inner: _output(f"{names[place]}/switch", number)
+                for inner, place in zip(subgraph.inputs, places, strict=True)
+            }
+            own = f"{prefix}{pivot}/"
+            values = self.graph(subgraph.outputs, given, inner_frame, own)
+            results[number] = [
+                self.add(f"{own}result{_place(i, values)}", "", value, frame=inner_frame)
+                for i, value in enumerate(values)
+            ]
+        merged = [results[number] for number in range(len(node.subgraphs))]
+        return [
+            self.add(f"{prefix}merge{_place(i, merged[0])}", "Merge", *values, frame=frame)
+            for i, values in enumerate(zip(*merged, strict=True))
+        ]
+
+    def _while(self, node: While, inputs: Sequence[Value], frame: int, prefix: str) -> list[Value]:
+        predicate, body = node.subgraphs
+        count = node.carried
+        names = [self._name(inner, prefix) for inner in predicate.inputs[:count]]
+        merges = self._entered(names, inputs[:count], frame)
+        constants = self._constants(predicate.inputs[count:], inputs[count:], frame, prefix)
+        given = dict(zip(predicate.inputs, [*merges, *constants], strict=True))
+        verdict, *versions = self.graph(predicate.outputs, given, frame, prefix)
+        for place, version in zip(node.judging, versions, strict=True):
+            # A state that the predicate assigns: the body and what follows see the new version.
+            merges[place] = self._lined(version, f"{names[place]}/judged", frame)
+        self._turned(names, merges, verdict, frame, prefix)
+        entering = [_output(f"{name}/switch", 1) for name in names]
+        given = dict(zip(body.inputs, [*entering, *constants], strict=True))
+        values = self.graph(body.outputs, given, frame, prefix)
+        exits = self._left(names, values, frame)
+        ends = (f"{prefix}loop_cond",)
+        return [*exits, *(Value(atom(f"{prefix}{what}"), ends) for what in ("trips", "truncated"))]
+
+    def _scan(self, node: Scan, inputs: Sequence[Value], frame: int, prefix: str) -> list[Value]:
+        (body,) = node.subgraphs
+        count = node.carried
+        results = [f"ys[{i}]" if node.results > 1 else "ys" for i in range(node.results)]
+        names = [
+            self._free(f"{prefix}counter"),
+            *(self._name(inner, prefix) for inner in body.inputs[:count]),
+            *(self._free(f"{prefix}{result}") for result in results),
+        ]
+        start = Value(atom("0"))
+        empty = [Value(atom(f"zeros({node.length})")) for _ in results]
+        merges = self._entered(names, [start, *inputs[:count], *empty], frame)
+        constants = self._constants(body.inputs[count:], inputs[count:], frame, prefix)
+        verdict = Value(Expression(f"{merges[0].text} < {node.length}", 1), merges[0].sources)
+        self._turned(names, merges, verdict, frame, prefix)
+        counter, *entering = [_output(f"{name}/switch", 1) for name in names]
+        row = f"{node.length - 1} - {counter.text}" if node.reverse else counter.text
+        rows = [
+            Value(atom(f"{whole.text}[{row}]"), (*whole.sources, *counter.sources))
+            for whole in constants[: node.rows]
+        ]
+        inside = [*entering[:count], *rows, *constants[node.rows :]]
+        given = dict(zip(body.inputs, inside, strict=True))
+        values = self.graph(body.outputs, given, frame, prefix)
+        written = [
+            Value(
+                atom(f"{whole.text}.at[{row}].set({value.text})"),
+                (*whole.sources, *counter.sources, *value.sources),
+            )
+            for whole, value in zip(entering[count:], values[count:], strict=True)
+        ]
+        more = Value(Expression(f"{counter.text} + 1", 5), counter.sources)
+        return self._left(names, [more, *values[:count], *written], frame)[1:]
+
+    def _batch(
+        self, node: Control, inputs: Sequence[Value], frame: int, prefix: str
+    ) -> list[Value]:
+        (body,) = node.subgraphs
+        rows = sum(isinstance(n, Inner) and n.role == "row" for n in body.inputs)
+        given = {}
+        for place, (inner, value) in enumerate(zip(body.inputs, inputs, strict=True)):
+            op = "Rows" if place < rows else "Capture"
+            name = f"{self._name(inner, prefix)}/{op.lower()}"
+            given[inner] = self.add(name, op, value, frame=frame)
+        values = self.graph(body.outputs, given, frame, prefix)
+        return [
+            self.add(f"{prefix}stack{_place(i, values)}", "Stack", value, frame=frame)
+            for i, value in enumerate(values)
+        ]
+
+    # The parts of a loop.
+    def _entered(self, names: list[str], starts: Sequence[Value], frame: int) -> list[Value]:
+        for name, start in zip(names, starts, strict=True):
+            self.add(f"{name}/enter", "Enter", start, frame=frame)
+        return [
+            self.add(f"{n}/merge", "Merge", _node(f"{n}/enter"), _node(f"{n}/next"), frame=frame)
+            for n in names
+        ]
+
+    def _constants(
+        self, inners: Sequence[Node], values: Sequence[Value], frame: int, prefix: str
+    ) -> list[Value]:
+        return [
+            self.add(f"{self._name(n, prefix)}/enter", "Enter", v, frame=frame, constant=True)
+            for n, v in zip(inners, values)  # a bound may follow
+        ]
+
+    def _turned(
+        self, names: list[str], merges: list[Value], verdict: Value, frame: int, prefix: str
+    ) -> None:
+        predicate = self.add(f"{prefix}predicate", "", verdict, frame=frame)
+        going = self.add(f"{prefix}loop_cond", "LoopCond", predicate, frame=frame)
+        for name, merge in zip(names, merges, strict=True):
+            self.add(f"{name}/switch", "Switch", merge, going, frame=frame)
+
+    def _left(self, names: list[str], values: Sequence[Value], frame: int) -> list[Value]:
+        nexts = [
+            self._lined(value, f"{name}/body", frame)
+            for name, value in zip(names, values, strict=True)
+        ]
+        for name, value in zip(names, nexts, strict=True):
+            self.add(f"{name}/next", "NextIteration", value, frame=frame)
+        return [
+            self.add(f"{name}/exit", "Exit", _output(f"{name}/switch", 0), frame=frame)
+            for name in names
+        ]
+
+    def _lined(self, value: Value, name: str, frame: int) -> Value:
+        """The value as a node of its own; itself where it is one already."""
+        if value.text in value.sources:
+            return value
+        return self.add(name, "", value, frame=frame)
+
+    # Names.
+    def _name(self, inner: Node, prefix: str) -> str:
+        """What stands for a loop variable or a captured value, in the user's words."""
+        captured = isinstance(inner, Inner) and inner.role == "captured"
+        text = describe(inner, self.known) if captured else inner.label()
+        if len(text) > LONGEST_NAME or "..." in text:
+            text = self.number(prefix)
+        elif " " in text:
+            text = f"({text})"
+        return self._free(prefix + text)
+
+    def _free(self, name: str) -> str:
+        """The name, with a number where it is taken."""
+        found, number = name, 2
+        while found in self._taken:
+            found, number = f"{name}_{number}", number + 1
+        self._taken.add(found)
+        return found
+
+    def number(self, prefix: str = "") -> str:
+        """A name for what has none: the next free number."""
+        self._numbers[prefix] = number = self._numbers.get(prefix, 0) + 1
+        return f"#{number}"
+
+
+def _node(name: str) -> Value:
+    return Value(atom(name), (name,))
+
+
+def _output(name: str, place: int) -> Value:
+    return _node(f"{name}:{place}")
+
+
+def _place(place: int, values: Sequence[Value]) -> str:
+    """The index of a result, where there are several."""
+    return f"[{place}]" if len(values) > 1 else ""
+
+
+def _is_part(node: Node) -> bool:
+    return isinstance(node, Apply) and node.operation is PART
+
+
+def _operands(node: Node) -> tuple[Node, ...]:
+    """The parents, or what a derivative differentiates and by what."""
+    bundle = node.parents[0] if _is_part(node) else None
+    if isinstance(bundle, Control) and not bundle.contexts:
+        return bundle.call(node.attributes["place"]).operands  # type: ignore[attr-defined]
+    return getattr(getattr(node, "distribution", None), "parents", node.parents)
+
+
+def _closure(outputs: Iterable[Node], given: dict[Node, Value]) -> list[Node]:
+    """What the outputs are made of, as the user sees it, in order of creation."""
+    found: dict[Node, None] = {}
+    stack = [*outputs]
+    while stack:
+        node = stack.pop()
+        if node not in found and node not in given:
+            found[node] = None
+            stack += _operands(node)
+    return sorted(found, key=lambda node: node.serial)

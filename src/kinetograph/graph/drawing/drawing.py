@@ -7,7 +7,7 @@ from typing import Any
 
 from ..array import Array
 from ..node import Node
-from .classic import read_classic
+from .classic_diagram import read_classic
 from .diagram import Diagram
 from .dot import dot
 from .listing import listing

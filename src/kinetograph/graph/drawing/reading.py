@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from ..array import Array
-from ..control.subgraph import Control
+from ..control.control import Control
 from ..expressions import Expression, apply_expression, atom, call_expression, constant_text
 from ..node import PART, Apply, Bundle, Call, Data, Node
 from ..source import user_frame

@@ -18,8 +18,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..control.contexts import ControlFlowContext
+from ..control.control import Control
 from ..control.state import Cell, State, Versions
-from ..control.subgraph import Control, Subgraph
+from ..control.subgraph import Subgraph
 from ..errors import KinetographError
 from ..node import _SERIAL, Call, Data, Node, Operation
 from ..source import Site

@@ -10,9 +10,8 @@ import pytest
 from tests.selection import thinned
 
 import kinetograph as kg
-from kinetograph.graph.drawing import draw_graph
 from kinetograph.graph.drawing.diagram import Diagram, Edge, Vertex
-from kinetograph.graph.drawing.drawing import Drawing
+from kinetograph.graph.drawing.drawing import Drawing, draw_graph
 from kinetograph.graph.drawing.svg import text_width
 
 NAMESPACE = "{http://www.w3.org/2000/svg}"

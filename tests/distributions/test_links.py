@@ -190,7 +190,7 @@ def gradient_program(model):
     with x64():
         free = jax.ShapeDtypeStruct((model.free_size,), float)
         run = lambda free, values: model.density.value_and_gradient(
-            free, data_environment(model.arguments, values), model.room
+            free, data_environment(model.arguments, values), model.capacity
         )[:2]
         return jax.jit(run).lower(free, model.argument_values).compile().as_text()
 

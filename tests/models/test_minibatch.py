@@ -47,8 +47,8 @@ def over_batches(size: int, replace: bool = False):
         data = data_environment(model.arguments, model.argument_values)
 
         def one(rows):
-            plain = model.batch.value_and_gradient(free, data, model.room, rows)
-            more = model.batch.with_covariance(free, data, model.room, rows, full=not replace)
+            plain = model.batch.value_and_gradient(free, data, model.capacity, rows)
+            more = model.batch.with_covariance(free, data, model.capacity, rows, full=not replace)
             return *plain, *more
 
         found = [np.asarray(v) for v in jax.jit(lambda rows: jax.lax.map(one, rows))(batches)]

@@ -163,7 +163,7 @@ def test_a_loop_that_needs_more_room_than_there_is_at_first(options):
     fit = found(model, "barzilai_borwein", initial=[0.3], **options)
     assert fit.converged
     np.testing.assert_allclose(fit.values["rate"], rate, rtol=1e-5)
-    assert max(model.room.rows.values()) >= 200
+    assert max(model.capacity.rows.values()) >= 200
 
 
 @pytest.mark.parametrize(

@@ -25,12 +25,12 @@ def grown():
 def test_draws_are_those_of_a_run_that_had_the_room(grown):
     values, model = grown
     (loop,) = model.density.loops
-    assert model.room.of(loop) > 64  # it did grow
+    assert model.capacity.of(loop) > 64  # it did grow
     roomy = stopping()
-    enough = model.room.of(loop)
-    roomy.room = roomy.room.grown({roomy.density.loops[0]: enough})
+    enough = model.capacity.of(loop)
+    roomy.capacity = roomy.capacity.grown({roomy.density.loops[0]: enough})
     np.testing.assert_array_equal(draws(roomy), values)
-    assert roomy.room.of(roomy.density.loops[0]) == enough
+    assert roomy.capacity.of(roomy.density.loops[0]) == enough
 
 
 @pytest.mark.timeout(120)

@@ -102,7 +102,7 @@ class Function:
         told = len(Trips._fields) * len(self.loops) + 2 * self._fails
         self._entering = Packing((*self._inputs, *self._reads))
         self._leaving = Packing((*self._outputs, *self._finals), told)
-        self.room = Capacity()
+        self.capacity = Capacity()
         self.most_trips: dict[Looping, int] = {}
         self._needed = needed
         self.state = StateValues() if state is None else state
@@ -111,8 +111,8 @@ class Function:
         self._programs: dict[Any, Any] = {}
         self._embedded: dict[Any, Any] = {}  # the programs that JAX sees
 
-    def _scope(self, room: Capacity) -> Scope:
-        return Scope(room=room, effects=self._effects, indices=self._indices or None)
+    def _scope(self, capacity: Capacity) -> Scope:
+        return Scope(capacity=capacity, effects=self._effects, indices=self._indices or None)
 
     def _lower(self, scope: Scope, values: Any, states: Any, data: Any) -> Any:
         environment: Environment = dict(zip(self._inputs, values, strict=True))
@@ -231,10 +231,10 @@ class Function:
                 self.most_trips[loop] = int(most)
         if not any(told[count:]):
             return False
-        short, truncated = told[count : 2 * count], told[2 * count : 3 * count]
-        if any(short):
-            lacking = compress(zip(loops, map(int, told), strict=False), short)
-            self.room = self.room.grown(dict(lacking))
+        overflowed, truncated = told[count : 2 * count], told[2 * count : 3 * count]
+        if any(overflowed):
+            lacking = compress(zip(loops, map(int, told), strict=False), overflowed)
+            self.capacity = self.capacity.grown(dict(lacking))
             return True
         if self._fails:
             high, low = map(int, told[-2:])
@@ -272,9 +272,11 @@ class Function:
 
     def _execute(self, packed: Sequence[Any]) -> Any:
         with x64():
-            program = self._programs.get(self.room.key())
+            program = self._programs.get(self.capacity.key())
             if program is None:
-                program = self._programs[self.room.key()] = jax.jit(partial(self._run, self.room))
+                program = self._programs[self.capacity.key()] = jax.jit(
+                    partial(self._run, self.capacity)
+                )
             if self._given is None:
                 self._given = tuple(jnp.asarray(node.value) for node in self._data)
             try:
@@ -285,16 +287,16 @@ class Function:
                     raise
                 raise named from error
 
-    def _run(self, room: Capacity, packed: Sequence[Any], data: Sequence[Any]) -> list[Any]:
+    def _run(self, capacity: Capacity, packed: Sequence[Any], data: Sequence[Any]) -> list[Any]:
         """The program: results and states, and what a run tells beside them."""
         tensors, count = self._entering.unpack_tensors(packed), len(self._inputs)
-        scope = self._scope(room)
+        scope = self._scope(capacity)
         results, finals, failed, reports = self._lower(
             scope, tensors[:count], tensors[count:], data
         )
         told = [
             *(trips.most for trips in reports),
-            *(trips.short for trips in reports),
+            *(trips.overflowed for trips in reports),
             *(trips.truncated for trips in reports),
             *([failed >> 32, failed & 0xFFFFFFFF] if self._fails else []),  # exact as float64
         ]
@@ -306,11 +308,11 @@ class Function:
         return (node for node in found if isinstance(node, Control))
 
     def note_plans(self) -> None:
-        """Have the plans of all loops noted in `room.plans`."""
+        """Have the plans of all loops noted in `capacity.plans`."""
         if self.loops and not self._programs:
             values = [jax.ShapeDtypeStruct(n.shape, n.dtype) for n in self._inputs]
             data = tuple(node.value for node in self._data)
-            run = partial(self._lower, self._scope(self.room))
+            run = partial(self._lower, self._scope(self.capacity))
             with x64():
                 jax.eval_shape(run, values, self._state_values(), data)
 

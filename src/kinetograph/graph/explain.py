@@ -18,7 +18,7 @@ __all__ = ["Explanation", "LoopReport", "explain"]
 class Explained(Protocol):
     """What can be explained: it has loops, room and the trips its runs made."""
 
-    room: Capacity
+    capacity: Capacity
     most_trips: dict[Looping, int]
 
     def controls(self) -> Iterator[Control]:
@@ -132,7 +132,7 @@ def _report(node: While | Scan, fn: Any) -> LoopReport:
         why = "the number of rows is known"
         return LoopReport(name, site, "scan", node.length, 0, 0, why, node.length)
     most = fn.most_trips.get(node)
-    plan = fn.room.plans.get(node)
+    plan = fn.capacity.plans.get(node)
     if node.grad == "none":
         return LoopReport(name, site, "none", node.bound, 0, 0, "asked for", most)
     if plan is None:

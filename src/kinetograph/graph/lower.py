@@ -57,7 +57,7 @@ class Scope:
     live: "Mapping[Control, Places] | None" = None
     active: Any = None
     recorded: bool = False  # whether some reverse derivative is taken around
-    room: Capacity = field(default_factory=Capacity)
+    capacity: Capacity = field(default_factory=Capacity)
     effects: "Effects | None" = None
     indices: Mapping[Node, int] | None = None
     eager: bool = False

@@ -44,9 +44,9 @@ class Whole:
 
     def run(self, modes: tuple[str, ...], anchors: Tensors, tensors: Tensors) -> Tensors:
         """The results, within derivatives, the innermost first; see `Scope`."""
-        room = Capacity(final=True)
+        capacity = Capacity(final=True)
         recorded = REVERSE in modes
-        scope = Scope(room=room, modes=modes, anchors=anchors, recorded=recorded)
+        scope = Scope(capacity=capacity, modes=modes, anchors=anchors, recorded=recorded)
         return tuple(self.function(scope, tensors))
 
     @property

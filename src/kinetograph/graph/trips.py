@@ -19,14 +19,14 @@ class Trips(NamedTuple):
 
     most: Any  # trips of its longest execution
     truncated: Any  # whether its bound, where that is an error, cut one short
-    short: Any  # whether there was too little room for the backward pass of one
+    overflowed: Any  # whether there was too little room for the backward pass of one
 
     def join(self, other: "Trips") -> "Trips":
         """Those of two executions together."""
         return Trips(
             jnp.maximum(self.most, other.most),
             jnp.logical_or(self.truncated, other.truncated),
-            jnp.logical_or(self.short, other.short),
+            jnp.logical_or(self.overflowed, other.overflowed),
         )
 
 
@@ -47,7 +47,7 @@ class Capacity:
     """How many trips of each unbounded loop a program keeps for its backward pass.
 
     A run that needed more is made again with more room; all its inputs are still there. Where
-    nobody can make it again, as in the midst of another JAX program, the room is `final`.
+    nobody can make it again, as in the midst of another JAX program, it is `final`.
     """
 
     rows: "dict[Looping, int]" = field(default_factory=dict)
@@ -55,11 +55,11 @@ class Capacity:
     final: bool = False
 
     def of(self, loop: "Looping") -> int:
-        """The room of a loop."""
+        """How many trips of a loop can be kept."""
         return self.rows.get(loop, FIRST)
 
     def grown(self, needed: "dict[Looping, int]") -> "Capacity":
-        """Room for so many trips, in powers of two."""
+        """One for so many trips, in powers of two."""
         rows = {loop: 1 << max(int(n) - 1, 1).bit_length() for loop, n in needed.items()}
         return Capacity({**self.rows, **rows}, self.plans)
 

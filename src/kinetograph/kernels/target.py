@@ -34,7 +34,7 @@ class Target(NamedTuple):
 
     density: Density
     data: Environment
-    room: Capacity
+    capacity: Capacity
     batch: Batch | None = None
     rows: Any = None
 
@@ -54,9 +54,9 @@ class Target(NamedTuple):
 
         def one(q: Any) -> Any:
             if self.rows is None:
-                return self.density.value_and_gradient(q, self.data, self.room)
+                return self.density.value_and_gradient(q, self.data, self.capacity)
             assert self.batch is not None
-            found = self.batch.value_and_gradient(q, self.data, self.room, self.rows)
+            found = self.batch.value_and_gradient(q, self.data, self.capacity, self.rows)
             return *found, ()
 
         value, gradient, found = one(q) if jnp.ndim(q) == 1 else jax.vmap(one)(q)
@@ -81,7 +81,7 @@ class Target(NamedTuple):
             )
 
         def one(q: Any) -> Any:
-            return batch.with_covariance(q, self.data, self.room, self.rows, full=full)
+            return batch.with_covariance(q, self.data, self.capacity, self.rows, full=full)
 
         value, gradient, covariance = one(q) if jnp.ndim(q) == 1 else jax.vmap(one)(q)
         return Position(q, value, gradient), covariance, trips
@@ -94,7 +94,7 @@ class Target(NamedTuple):
         """The log density alone; -inf where it is not a number."""
 
         def one(q: Any) -> Any:
-            scope = Scope(room=self.room)
+            scope = Scope(capacity=self.capacity)
             if self.rows is None:
                 value = self.density.log_density(q, self.data, scope=scope)
             else:
@@ -107,7 +107,7 @@ class Target(NamedTuple):
 
 def any_short(trips: tuple[Trips, ...]) -> Any:
     """Whether a gradient may be wrong for want of room: what follows from it is then of no use."""
-    short = np.bool_(False)
+    overflowed = np.bool_(False)
     for told in trips:
-        short = short | told.short
-    return short
+        overflowed = overflowed | told.overflowed
+    return overflowed

@@ -94,15 +94,15 @@ class Batch:
         return self._estimate.log_density(free, self.taken(data, rows), **options)
 
     def value_and_gradient(
-        self, free: Any, data: Environment, room: Capacity, rows: Any
+        self, free: Any, data: Environment, capacity: Capacity, rows: Any
     ) -> tuple[Any, Any]:
         """The estimate and its gradient."""
         data = self.taken(data, rows)
-        value, gradient, _ = self._estimate.value_and_gradient(free, data, room)
+        value, gradient, _ = self._estimate.value_and_gradient(free, data, capacity)
         return value, gradient
 
     def with_covariance(
-        self, free: Any, data: Environment, room: Capacity, rows: Any, *, full: bool
+        self, free: Any, data: Environment, capacity: Capacity, rows: Any, *, full: bool
     ) -> tuple[Any, Any, Any]:
         """The estimate, its gradient, and the estimate of the covariance of the latter.
 
@@ -111,9 +111,9 @@ class Batch:
 
         def one(row: Any) -> tuple[Any, Any]:
             alone = self.taken(data, row[None])
-            return self._each.value_and_gradient(free, alone, room, adjusted=False)[:2]
+            return self._each.value_and_gradient(free, alone, capacity, adjusted=False)[:2]
 
-        value, gradient, _ = self._rest.value_and_gradient(free, data, room)
+        value, gradient, _ = self._rest.value_and_gradient(free, data, capacity)
         values, slopes = jax.vmap(one)(rows)
         size, scale = self.size, self.count / self.size
         apart = slopes - jnp.mean(slopes, 0)

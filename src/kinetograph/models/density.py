@@ -182,11 +182,11 @@ class Density:
         return (total + log_jacobian if adjusted else total).astype(free.dtype)
 
     def value_and_gradient(
-        self, free: Any, data: Environment, room: Capacity, *, adjusted: bool = True
+        self, free: Any, data: Environment, capacity: Capacity, *, adjusted: bool = True
     ) -> tuple[Any, Any, tuple[Any, ...]]:
         """The log density, its gradient, and what its loops report."""
         try:
-            return self._value_and_gradient(free, data, room, adjusted)
+            return self._value_and_gradient(free, data, capacity, adjusted)
         except (TypeError, ValueError) as error:
             named = refused_derivative(self.nodes, error)
             if named is None:
@@ -194,7 +194,7 @@ class Density:
             raise named from error
 
     def _value_and_gradient(
-        self, free: Any, data: Environment, room: Capacity, adjusted: bool
+        self, free: Any, data: Environment, capacity: Capacity, adjusted: bool
     ) -> tuple[Any, Any, tuple[Any, ...]]:
         log_density = partial(self.log_density, data=data, adjusted=adjusted)
         if not self.loops:
@@ -202,7 +202,7 @@ class Density:
             return value, self._spoilt(value, gradient), ()
 
         def function(free: Any, anchor: Any) -> Any:
-            scope = Scope(room=room, live=self.live).derived(REVERSE, anchor)
+            scope = Scope(capacity=capacity, live=self.live).derived(REVERSE, anchor)
             return log_density(free, scope=scope), scope.reports(self.loops)
 
         anchor = jnp.zeros((), free.dtype)

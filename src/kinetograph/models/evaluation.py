@@ -67,13 +67,15 @@ def _compiled(function: Callable[..., Any], model: "Model") -> Callable[..., Any
 def _gradients(model: "Model", states: Any) -> Any:
     """The gradient at each state; made again with more room where a loop needs it."""
     while True:
-        key = "gradient", model.room.key()
+        key = "gradient", model.capacity.key()
         if key not in model._functions:
 
-            def gradient(model: "Model", free: Any, env: Any, room: Capacity = model.room) -> Any:
-                return model.density.value_and_gradient(free, env, room)[1:]
+            def gradient(
+                model: "Model", free: Any, env: Any, capacity: Capacity = model.capacity
+            ) -> Any:
+                return model.density.value_and_gradient(free, env, capacity)[1:]
 
             model._functions[key] = _compiled(gradient, model)
         result, reports = model._functions[key](states, model.argument_values)
-        if not model.make_room(model.density.loops, reports):
+        if not model.ensure_capacity(model.density.loops, reports):
             return result

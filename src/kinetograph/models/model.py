@@ -72,7 +72,7 @@ class Model:
             component.unknowns, [Term(node) for node in (*terms, *component.factors, *factors)]
         )
         check_nodes(self.density)
-        self.room = Capacity()  # of the backward passes of its loops
+        self.capacity = Capacity()  # of the backward passes of its loops
         self.most_trips: dict[Looping, int] = {}
         self._functions: dict[Any, Any] = {}  # compiled
         self.data = tuple(dict.fromkeys([*used, *self.observed]))
@@ -218,18 +218,18 @@ class Model:
         return (node for node in found if isinstance(node, Control))
 
     def note_plans(self) -> None:
-        """Have the plans of all loops noted in `room.plans`."""
-        if any(loop not in self.room.plans for loop in self.density.loops):
+        """Have the plans of all loops noted in `capacity.plans`."""
+        if any(loop not in self.capacity.plans for loop in self.density.loops):
             free = jax.ShapeDtypeStruct((self.free_size,), float)
 
             def gradient(free: Any, values: Any) -> Any:
                 data = data_environment(self.arguments, values)
-                return self.density.value_and_gradient(free, data, self.room)
+                return self.density.value_and_gradient(free, data, self.capacity)
 
             with x64():
                 jax.eval_shape(gradient, free, self.argument_values)
 
-    def make_room(self, loops: Sequence[Looping], reports: Sequence[Any]) -> bool:
+    def ensure_capacity(self, loops: Sequence[Looping], reports: Sequence[Any]) -> bool:
         """Take more room for the backward passes of loops that lacked some; whether any did.
 
         Raises
@@ -237,17 +237,17 @@ class Model:
         LoopError
             If a loop with `on_limit="error"` reached its bound.
         """
-        short = {}
+        overflowed = {}
         for loop, report in zip(loops, reports, strict=True):
             if np.any(report.truncated):
                 raise limit_reached(loop)
             most = int(np.max(report.most))
             self.most_trips[loop] = max(self.most_trips.get(loop, 0), most)
-            if np.any(report.short):
-                short[loop] = most
-        if short:
-            self.room = self.room.grown(short)
-        return bool(short)
+            if np.any(report.overflowed):
+                overflowed[loop] = most
+        if overflowed:
+            self.capacity = self.capacity.grown(overflowed)
+        return bool(overflowed)
 
     def _check_free(self, free: Any) -> Any:
         if isinstance(free, Mapping):

@@ -114,15 +114,15 @@ class Descent:
             (np.float64(limits.tolerance), np.float64(limits.gradient)),
         )
         while True:
-            run = objective.kept(key, lambda room: self._compiled(room, batch), of)
+            run = objective.kept(key, lambda capacity: self._compiled(capacity, batch), of)
             with x64():
                 found = run(points if batch else points[0], objective.data, *arguments)
                 found = jax.tree.map(np.asarray, found)
-            if not model.make_room(model.density.loops, found.reports):
+            if not model.ensure_capacity(model.density.loops, found.reports):
                 break
         return found if batch else jax.tree.map(lambda leaf: leaf[None], found)
 
-    def _compiled(self, room: Capacity, batch: bool) -> Any:
+    def _compiled(self, capacity: Capacity, batch: bool) -> Any:
         import optax
 
         objective = self.objective
@@ -139,12 +139,12 @@ class Descent:
             def more(place: _Place) -> Any:
                 going = (place.status == _GOING) & (place.evaluations <= iterations)
                 for report in place.reports:
-                    going = going & ~report.short
+                    going = going & ~report.overflowed
                 return going
 
             def turn(place: _Place) -> _Place:
                 free = place.next
-                value, gradient, found = objective.traced(free, data, room)
+                value, gradient, found = objective.traced(free, data, capacity)
                 scope = Scope()
                 scope.receive(loops, place.reports)
                 scope.receive(loops, found)

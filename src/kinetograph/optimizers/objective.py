@@ -34,11 +34,11 @@ class Objective:
         with x64():
             self.data = jax.device_put(model.argument_values)
 
-    def traced(self, free: Any, data: Sequence[Any], room: Capacity) -> tuple[Any, Any, Any]:
+    def traced(self, free: Any, data: Sequence[Any], capacity: Capacity) -> tuple[Any, Any, Any]:
         """Value, gradient and what the model's loops report, inside a JAX program."""
         environment = data_environment(self.model.arguments, data)
         value, gradient, reports = self.model.density.value_and_gradient(
-            free, environment, room, adjusted=self.adjusted
+            free, environment, capacity, adjusted=self.adjusted
         )
         return -value, -gradient, reports
 
@@ -47,19 +47,19 @@ class Objective:
 
         Of those made `of` something of the user's, such as a schedule, only the last is kept.
         """
-        room = self.model.room
-        key = ("objective", self.adjusted, key, room.key())
+        capacity = self.model.capacity
+        key = ("objective", self.adjusted, key, capacity.key())
         entry = self.model._functions.get(key)
         if entry is None or entry[0] is not of:
-            entry = self.model._functions[key] = (of, make(room))
+            entry = self.model._functions[key] = (of, make(capacity))
         return entry[1]
 
     def value_and_gradient(self, free: np.ndarray) -> tuple[float, np.ndarray]:
         """Both at a free state."""
 
-        def make(room: Capacity) -> Any:
+        def make(capacity: Capacity) -> Any:
             def function(free: Any, data: Any) -> Any:
-                return self.traced(free, data, room)
+                return self.traced(free, data, capacity)
 
             return jax.jit(function)
 
@@ -68,7 +68,7 @@ class Objective:
             with x64():
                 value, gradient, reports = self.kept("value_and_gradient", make)(free, self.data)
             self.evaluations += 1
-            if not self.model.make_room(self.model.density.loops, reports):
+            if not self.model.ensure_capacity(self.model.density.loops, reports):
                 return float(value), np.asarray(gradient, float)
 
     def hessian(self, free: np.ndarray) -> np.ndarray:

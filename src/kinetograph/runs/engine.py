@@ -86,7 +86,7 @@ class Engine:
         if not reports:
             return True
         with self._lock:
-            if not self.program.model.make_room(loops, reports):
+            if not self.program.model.ensure_capacity(loops, reports):
                 return True
             if compiled is self.compiled:
                 self.compiled = build(self.program, self.batch).compiled
@@ -100,8 +100,8 @@ def build(program: Program, batch: int | None = None) -> Engine:
     the same graph, whatever its hyper-parameters, its draws, chains and seed, compiles nothing.
     """
     kept = _KEPT.setdefault(program.model, {})
-    room = program.model.room
-    key = (identity(program), tuple(program.targets), batch, room.key())
+    capacity = program.model.capacity
+    key = (identity(program), tuple(program.targets), batch, capacity.key())
     if key in kept:
         known = kept[key]
         again = _Compiled(known.search, known.block, 0.0, 0.0, True, known.pace)

@@ -252,6 +252,6 @@ def fingerprint(program: Program, batch: int | None) -> str | None:
         writer.around(program)
     except _Unknown:
         return None
-    room = [model.room.of(loop) for loop in program.loops]
-    head = [_package_digest(), str(program.dtype), str(batch), str(room)]
+    capacities = [model.capacity.of(loop) for loop in program.loops]
+    head = [_package_digest(), str(program.dtype), str(batch), str(capacities)]
     return "\n".join([*head, *writer.lines])

@@ -239,7 +239,7 @@ class Program:
         """The log density with data."""
         model = self.model
         environment = data_environment(model.arguments, data)
-        return Target(model.density, environment, model.room, model.batch)
+        return Target(model.density, environment, model.capacity, model.batch)
 
     def hyper(self) -> dict[str, np.ndarray]:
         """The hyper-parameters as they are set."""

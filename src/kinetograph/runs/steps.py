@@ -221,7 +221,7 @@ class _Steps:
     def result(self, loop: Loop, rows: Row) -> tuple[ChainState, Block]:
         """What a block gives."""
         targets, loops = tuple(self.program.targets), self.program.loops
-        density, data, room, *_ = self.target
+        density, data, capacity, *_ = self.target
         if not self.program.takes_gradient:
             position, trips = self.target.evaluate(loop.chain.position.q, loop.trips)
             known = loop.chain.position._replace(gradient=position.gradient)
@@ -229,7 +229,7 @@ class _Steps:
 
         def record(q: Any, row: Any) -> Any:
             # Rows that hold no draw are computed, too, but no loop turns for them.
-            scope = Scope(room=room, active=row < loop.count if loops else None)
+            scope = Scope(capacity=capacity, active=row < loop.count if loops else None)
             values = density.targets(q, targets, data, scope)
             return values, scope.reports(loops)
 

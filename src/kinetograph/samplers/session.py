@@ -339,7 +339,9 @@ class StepGraph:
         found = [environment[node] for node in self.results]
         for told in scope.trips.values():
             # A derivative taken in the step through a loop that had too little room is wrong.
-            found = [jnp.where(told.short, jnp.nan, x) if x.dtype.kind == "f" else x for x in found]
+            found = [
+                jnp.where(told.overflowed, jnp.nan, x) if x.dtype.kind == "f" else x for x in found
+            ]
         return found, {cell: environment[node] for cell, node in self.latest.items()}
 
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from ...graph.array import Array
 from ...graph.errors import StagingError
 from ...graph.messages import describe
-from ...graph.node import Apply, Node, next_serial
+from ...graph.node import Apply, Handle, Node, next_serial
 from ...graph.operators import IN_PLACE
 from ...graph.source import place_text
 from ..calling import CALLING
@@ -26,7 +26,7 @@ from .second_names import refuse_second_name
 
 __all__ = ["Overwritten", "Written", "overwrite", "refuse_fixed", "write"]
 
-_NODE: Any = Array.node
+_NODE: Any = Handle.__dict__["node"]
 
 
 class Overwritten(Array):

@@ -210,17 +210,17 @@ class While(Looping):
     def plan(self, scope: Scope, types: Sequence[Any]) -> LoopPlan:
         """How the backward pass gets what it needs."""
         width = bytes_of(types)
-        room = scope.room.of(self)
+        capacity = scope.capacity.of(self)
         if self.grad == "checkpoint":
             return LoopPlan("checkpoint", 0, 0, "asked for: runs again from the start, in segments")
         if self.grad == "forward":
             return LoopPlan("forward", 0, 0, "asked for: pushes a tangent of every input along")
-        if scope.room.final:
+        if scope.capacity.final:
             return self._final_plan(width)
         if self.grad == "stack":
-            rows = max(self.bound, 1) if self.bound is not None else room
+            rows = max(self.bound, 1) if self.bound is not None else capacity
             return LoopPlan("stack", rows, rows * width, "asked for")
-        rows = room if self.bound is None else min(self.bound, room)
+        rows = capacity if self.bound is None else min(self.bound, capacity)
         if rows * width > STACK_BYTES:
             return LoopPlan("checkpoint", 0, 0, f"a stack would take {rows * width} bytes")
         known = self.bound is not None and rows == self.bound
@@ -287,18 +287,18 @@ class _Lowered:
         if node.bounded:
             going = self._more(tuple(map(lax.stop_gradient, state)), outer)
             truncated = (trips >= jnp.asarray(bound, np.int32)) & going
-        short = jnp.asarray(False)
+        overflowed = jnp.asarray(False)
         if scope.recorded:
             # In the forward pass of a loop around this one there is nothing to keep yet.
             kept = max(sizes, default=plan.bytes)
-            if sizes or node not in scope.room.plans:
-                scope.room.plans[node] = plan._replace(bytes=kept)
+            if sizes or node not in scope.capacity.plans:
+                scope.capacity.plans[node] = plan._replace(bytes=kept)
             if plan.strategy == "stack" and node.bound != plan.rows and kept > 0:
-                short = trips > plan.rows
+                overflowed = trips > plan.rows
         error = truncated if node.on_limit == "error" else jnp.asarray(False)
         if scope.active is not None:
             error = error & scope.active
-        scope.note(node, Trips(trips, error, short))
+        scope.note(node, Trips(trips, error, overflowed))
         flat = state[self.width + len(verdict) :]
         scope.receive(self.inner, [flat[i : i + 3] for i in range(0, len(flat), 3)])
         return [*self._values(state), trips, truncated]
@@ -381,8 +381,8 @@ class _Lowered:
             (verdict,) = self.predicate.compute(inputs, scope)
         # Gradients that lacked room may be wrong, and so is all after a fault: go no further.
         reports = state[self.width + self.carries_verdict :]
-        for short in reports[2::3]:
-            verdict = verdict & ~short
+        for overflowed in reports[2::3]:
+            verdict = verdict & ~overflowed
         if FAULT in self.inner:
             verdict = verdict & (reports[-3] == 0)
         return verdict

@@ -17,7 +17,7 @@ LAYERS = [
     ["graph"],
     ["streams"],
     ["autograph"],
-    ["distributions"],
+    ["datasets", "distributions"],
     ["models"],
     ["kernels"],
     ["samplers", "adaptation", "observables", "optimizers", "ode"],

@@ -90,7 +90,7 @@ def test_next_in_branches_and_loops():
 
     g = kg.function(f)
     assert [int(g(n, t)) for n in (0, 2) for t in (False, True)] == [1, 12, 123, 1234]
-    with pytest.raises(StopIteration, match=r"no element left \(test_dataset_loops.py"):
+    with pytest.raises(StopIteration, match=r"no element left \(test_loops.py"):
         g(8, False)
     assert int(g(7, False)) == 12345678
 
@@ -144,7 +144,7 @@ def test_loops_without_end_need_a_way_out():
         return x
 
     with pytest.raises(
-        kg.StagingError, match=r"never ends \(test_dataset_loops.py.*Dataset without end"
+        kg.StagingError, match=r"never ends \(test_loops.py.*Dataset without end"
     ):
         f(0)
 

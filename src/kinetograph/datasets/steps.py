@@ -12,8 +12,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from ...graph.control.structure import Pattern, flatten
-from ...streams.streams import Stream
+from ..graph.control.structure import Pattern, flatten
+from ..streams.streams import Stream
 
 __all__ = [
     "Batch",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from tests.autograph.dataset_reading import compiled, plain
+from tests.datasets.reading import compiled, plain
 from tests.selection import thinned
 
 import kinetograph as kg

@@ -5,25 +5,25 @@ from typing import Any
 
 import numpy as np
 
-from ...graph.array import Array
-from ...graph.control.batch import vmap
-from ...graph.control.branches import cond
-from ...graph.control.contexts import current_context
-from ...graph.control.scan import scan
-from ...graph.control.state import Cell, State, top_level
-from ...graph.control.structure import flatten
-from ...graph.debug import debug
-from ...graph.elementwise import as_node
-from ...graph.errors import SymbolicTruthError
-from ...graph.messages import describe
-from ...graph.node import Apply, Data, Node, Operation
-from ...graph.precision import x64
-from ...graph.ranges import range as graph_range
-from ...graph.source import place_text
-from ...streams.operations import advance_stream, draw_node
-from ...streams.samplers import SAMPLERS
-from ...streams.source import event_source
-from ..operators.call import converted
+from ..autograph.operators.call import converted
+from ..graph.array import Array
+from ..graph.control.batch import vmap
+from ..graph.control.branches import cond
+from ..graph.control.contexts import current_context
+from ..graph.control.scan import scan
+from ..graph.control.state import Cell, State, top_level
+from ..graph.control.structure import flatten
+from ..graph.debug import debug
+from ..graph.elementwise import as_node
+from ..graph.errors import SymbolicTruthError
+from ..graph.messages import describe
+from ..graph.node import Apply, Data, Node, Operation
+from ..graph.precision import x64
+from ..graph.ranges import range as graph_range
+from ..graph.source import place_text
+from ..streams.operations import advance_stream, draw_node
+from ..streams.samplers import SAMPLERS
+from ..streams.source import event_source
 from .steps import Map, Numbers, Order, Reach, Shuffle
 
 __all__ = ["Graph", "Plain", "Scratch"]

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ...graph.array import Array
-from ...graph.control.structure import flatten
-from ...graph.errors import ShapeError
-from ...graph.inputs import data
-from ...graph.source import place_text
-from ...streams.default import random
-from ...streams.streams import RandomStreams
-from ..iterables import Rows, register_iterable
+from ..autograph.iterables import Rows, register_iterable
+from ..graph.array import Array
+from ..graph.control.structure import flatten
+from ..graph.errors import ShapeError
+from ..graph.inputs import data
+from ..graph.source import place_text
+from ..streams.default import random
+from ..streams.streams import RandomStreams
 from .iterator import DatasetIterator
 from .reading import Graph, Plain
 from .steps import (

@@ -6,7 +6,7 @@ import random
 import numpy as np
 import pytest
 from scipy.stats import chi2
-from tests.autograph.dataset_reading import collector, compiled, plain
+from tests.datasets.reading import collector, compiled, plain
 from tests.selection import thinned
 
 import kinetograph as kg

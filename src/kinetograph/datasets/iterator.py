@@ -4,16 +4,16 @@ from typing import Any
 
 import numpy as np
 
-from ...graph.array import Array
-from ...graph.checks import run_time_check
-from ...graph.control.branches import cond
-from ...graph.control.state import Assigned, State, current_versions
-from ...graph.control.structure import flatten
-from ...graph.elementwise import as_node
-from ...graph.errors import StagingError, SymbolicTruthError
-from ...graph.node import Data
-from ...graph.source import place_text
-from ..iterables import Rows, register_iterable
+from ..autograph.iterables import Rows, register_iterable
+from ..graph.array import Array
+from ..graph.checks import run_time_check
+from ..graph.control.branches import cond
+from ..graph.control.state import Assigned, State, current_versions
+from ..graph.control.structure import flatten
+from ..graph.elementwise import as_node
+from ..graph.errors import StagingError, SymbolicTruthError
+from ..graph.node import Data
+from ..graph.source import place_text
 from .reading import Scratch
 from .steps import Numbers, Opened
 

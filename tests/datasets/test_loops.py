@@ -143,9 +143,7 @@ def test_loops_without_end_need_a_way_out():
             x = x + e
         return x
 
-    with pytest.raises(
-        kg.StagingError, match=r"never ends \(test_loops.py.*Dataset without end"
-    ):
+    with pytest.raises(kg.StagingError, match=r"never ends \(test_loops.py.*Dataset without end"):
         f(0)
 
 

@@ -17,7 +17,7 @@ import jax
 import numpy as np
 
 from ..graph.array import Array
-from ..graph.control.structure import Pattern, flatten
+from ..graph.control.structure import Structure, flatten
 from ..graph.elementwise import BAD_KINDS
 from ..graph.errors import DataError, SymbolicError
 from ..graph.node import Node, Placeholder
@@ -126,7 +126,7 @@ class Parameters:
             if kind is _Default:
                 key.append(_identity(value.value))
                 continue
-            leaves, paths, pattern = flatten(value, self.names[place], _is_table)
+            leaves, paths, structure = flatten(value, self.names[place], _is_table)
             tokens: list[Any] = []
             for leaf, path in zip(leaves, paths, strict=True):
                 if isinstance(leaf, Array):
@@ -138,7 +138,7 @@ class Parameters:
                     arrays.append(array)
                     tokens.append((array.shape, array.dtype))
                     from_jax = from_jax or type(array) is JaxInput
-            key.append(tokens[0] if pattern.make is None else (pattern, *tokens))
+            key.append(tokens[0] if structure.make is None else (structure, *tokens))
         return Arguments(arrays, tuple(key), from_jax)
 
     def stage(
@@ -160,8 +160,8 @@ class Parameters:
             if type(value) is _Default:
                 value = value.value
             elif not (self.static[place] or (owned and not place)):
-                leaves, paths, pattern = flatten(value, name, _is_table)
-                filled = pattern.fill([staged(*each) for each in zip(leaves, paths, strict=True)])
+                leaves, paths, structure = flatten(value, name, _is_table)
+                filled = structure.fill([staged(*each) for each in zip(leaves, paths, strict=True)])
                 value = filled if len(inputs) > before else value
             bound.arguments[name] = value
         return bound, inputs
@@ -315,7 +315,7 @@ def _identity(value: Any) -> tuple[Any, ...]:
 def _in_words(token: Iterable[Any]) -> str:
     """How a message calls a part of a signature."""
     first, *rest = token
-    if isinstance(first, Pattern):
+    if isinstance(first, Structure):
         inside = [_in_words(part) for part in rest]
         return inside[0] if first.make is None and inside else f"{first} ({', '.join(inside)})"
     if isinstance(first, tuple):

@@ -16,7 +16,7 @@ from ..graph.compile import Function
 from ..graph.control.program import Program
 from ..graph.control.rollback import mark, rollback
 from ..graph.control.state import new_program, top_level
-from ..graph.control.structure import Pattern, flatten
+from ..graph.control.structure import Structure, flatten
 from ..graph.errors import AutographWarning, ModelError, ShapeError, SymbolicError
 from ..graph.inside_jax import from_jax, has_tracer, outside
 from ..graph.node import CURRENT, Node
@@ -42,7 +42,7 @@ class _Trace(NamedTuple):
     """The graph of one signature, compiled, and what the Python function returned."""
 
     compiled: Function
-    pattern: Pattern
+    structure: Structure
     leaves: list[Any]  # an array of the graph stands for the next result
     all_arrays: bool
 
@@ -52,9 +52,9 @@ class _Trace(NamedTuple):
     def filled(self, found: Sequence[Any]) -> Any:
         """What the Python function returned, with these results."""
         if self.all_arrays:
-            return self.pattern.fill(found)
+            return self.structure.fill(found)
         results = iter(found)
-        return self.pattern.fill(
+        return self.structure.fill(
             next(results)
             if isinstance(leaf, Array)
             else leaf.copy()
@@ -195,7 +195,7 @@ class StagedFunction:
         inputs: list[Node] = []
         try:
             bound, inputs = self._parameters.stage(values, owned)
-            leaves, _, pattern = flatten(self._converted(*bound.args, **bound.kwargs))
+            leaves, _, structure = flatten(self._converted(*bound.args, **bound.kwargs))
             outputs = [leaf.node for leaf in leaves if isinstance(leaf, Array)]
             versions = top_level()
             assigned = [versions.latest[cell] for cell in versions.assigned]
@@ -218,7 +218,7 @@ class StagedFunction:
         finally:
             _TRACING.active, CURRENT.context = active, context
             new_program(before)
-        return _Trace(compiled, pattern, leaves, len(outputs) == len(leaves))
+        return _Trace(compiled, structure, leaves, len(outputs) == len(leaves))
 
     def _warn(self, change: str) -> None:
         warnings.warn(

@@ -184,8 +184,8 @@ def joined(
 
 
 def _cut(xs: Any, length: Any) -> Any:
-    leaves, _, pattern = flatten(xs)
-    return pattern.fill([x if x.shape[0] == length else x[:length] for x in leaves])
+    leaves, _, structure = flatten(xs)
+    return structure.fill([x if x.shape[0] == length else x[:length] for x in leaves])
 
 
 def shortest(lengths: Sequence[int | Array | None]) -> int | Array | None:

@@ -93,7 +93,7 @@ class Dataset:
     _step: Step
 
     def __init__(self, arrays: Any) -> None:
-        leaves, paths, pattern = flatten(arrays, "arrays", lambda v: isinstance(v, list))
+        leaves, paths, structure = flatten(arrays, "arrays", lambda v: isinstance(v, list))
         if not leaves:
             raise ValueError(f"Dataset: there are no arrays{place_text()}, got {arrays!r}")
         held = [leaf if isinstance(leaf, Array) else data(leaf) for leaf in leaves]
@@ -111,7 +111,7 @@ class Dataset:
                 f"Dataset: arrays need equally many rows{place_text()}, but {found}; cut the "
                 "longer ones, or zip datasets, which ends with the shortest"
             )
-        self._step = Source(held, pattern, lengths[0])
+        self._step = Source(held, structure, lengths[0])
 
     @classmethod
     def _of(cls, step: Step) -> "Dataset":

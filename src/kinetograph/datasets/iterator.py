@@ -66,8 +66,8 @@ class DatasetIterator:
         rows, of = opened.rows, opened.of
         if known is None or rows is None or of is None:
             return Rows(left, at, done=done)
-        leaves, _, pattern = flatten(rows())
-        xs = pattern.fill(leaf[known:] if known else leaf for leaf in leaves)
+        leaves, _, structure = flatten(rows())
+        xs = structure.fill(leaf[known:] if known else leaf for leaf in leaves)
         return Rows(left, at, xs, lambda row: of(row, ()), done=done)
 
     def __graph_next__(self, default: Any = _MISSING) -> Any:

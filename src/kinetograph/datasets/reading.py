@@ -136,8 +136,8 @@ class Plain:
         """One after the other."""
         if not shape:
             return _known(step.function(value))
-        leaves, _, pattern = flatten(value)
-        rows = [pattern.fill(leaf[i] for leaf in leaves) for i in range(shape[0])]
+        leaves, _, structure = flatten(value)
+        rows = [structure.fill(leaf[i] for leaf in leaves) for i in range(shape[0])]
         results = [flatten(self.over(step, row, shape[1:])) for row in rows]
         columns = zip(*(result[0] for result in results), strict=True)
         return results[0][2].fill(np.stack(column) for column in columns)
@@ -179,9 +179,9 @@ class Plain:
 
 def _known(value: Any) -> Any:
     """What a function gave, with numbers in place of constants of the graph."""
-    leaves, _, pattern = flatten(value)
+    leaves, _, structure = flatten(value)
     symbolic = [leaf for leaf in leaves if isinstance(leaf, Array)]
     if not symbolic:
         return value
     found = iter(debug(symbolic).values)
-    return pattern.fill(next(found)[()] if isinstance(v, Array) else v for v in leaves)
+    return structure.fill(next(found)[()] if isinstance(v, Array) else v for v in leaves)

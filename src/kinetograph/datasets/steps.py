@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from ..graph.control.structure import Pattern, flatten
+from ..graph.control.structure import Structure, flatten
 from ..streams.streams import Stream
 
 __all__ = [
@@ -102,8 +102,8 @@ def _each(function: Callable[[Any], Any], rows: Callable[[], Any] | None) -> Any
         return None
 
     def changed() -> Any:
-        leaves, _, pattern = flatten(rows())
-        return pattern.fill(map(function, leaves))
+        leaves, _, structure = flatten(rows())
+        return structure.fill(map(function, leaves))
 
     return changed
 
@@ -113,7 +113,7 @@ class Source:
     """The rows of arrays."""
 
     arrays: list[Any]
-    pattern: Pattern
+    structure: Structure
     length: int
 
     def open(self, way: Way, reach: Reach) -> Opened:
@@ -121,9 +121,9 @@ class Source:
         arrays = [way.leaf(array) for array in self.arrays]
 
         def pick(numbers: Numbers) -> Any:
-            return self.pattern.fill(array[numbers.places] for array in arrays)
+            return self.structure.fill(array[numbers.places] for array in arrays)
 
-        return Opened(pick, lambda: self.pattern.fill(arrays), lambda rows, shape: rows)
+        return Opened(pick, lambda: self.structure.fill(arrays), lambda rows, shape: rows)
 
 
 @dataclass(frozen=True)

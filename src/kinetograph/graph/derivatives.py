@@ -302,7 +302,7 @@ def jvp(y: Any, xs: Any, tangents: Any) -> Any:
     >>> f([3.0, 4.0]).tolist()
     [6.0, 80.0]
     """
-    leaves, _, pattern = flatten(y, "y")
+    leaves, _, structure = flatten(y, "y")
     outputs = [as_node(leaf, "jvp") for leaf in leaves]
     for node in outputs:
         _check_float(node, "jvp", "differentiated")
@@ -320,7 +320,7 @@ def jvp(y: Any, xs: Any, tangents: Any) -> Any:
             )
         directions.append(astype(direction, x.dtype) if direction.dtype != x.dtype else direction)
     made = Derivative(JVP, _part(outputs, wanted, "jvp"), len(wanted), directions)
-    return pattern.fill(Array(made.part(i, n.shape, n.dtype)) for i, n in enumerate(outputs))
+    return structure.fill(Array(made.part(i, n.shape, n.dtype)) for i, n in enumerate(outputs))
 
 
 def _scalar(y: Any, doing: str) -> Node:

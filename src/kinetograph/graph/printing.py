@@ -66,8 +66,8 @@ class Print(Effect):
 
 
 def _filled(part: Any, arrays: Sequence[np.ndarray]) -> Any:
-    leaves, _, pattern = flatten(part)
-    return pattern.fill(
+    leaves, _, structure = flatten(part)
+    return structure.fill(
         _value(arrays[leaf.number]) if isinstance(leaf, _Place) else leaf for leaf in leaves
     )
 
@@ -131,7 +131,7 @@ def print(*values: Any, sep: str = " ", end: str = "\n") -> None:
 
 def _part(value: Any, nodes: list[Node]) -> Any:
     """The value with places for its arrays, which are added to `nodes`; else its text."""
-    leaves, _, pattern = flatten(value)
+    leaves, _, structure = flatten(value)
     if not any(isinstance(leaf, Array) for leaf in leaves):
         return str(value)
 
@@ -139,4 +139,4 @@ def _part(value: Any, nodes: list[Node]) -> Any:
         nodes.append(leaf.node)
         return _Place(len(nodes) - 1)
 
-    return pattern.fill(place(leaf) if isinstance(leaf, Array) else leaf for leaf in leaves)
+    return structure.fill(place(leaf) if isinstance(leaf, Array) else leaf for leaf in leaves)

@@ -50,7 +50,7 @@ class ObservableGraph:
         event: Node | None = None,
     ) -> None:
         self.inputs: dict[tuple[str, str], Node] = {}
-        arrays, paths, pattern = flatten(slots if isinstance(slots, dict) else {})
+        arrays, paths, structure = flatten(slots if isinstance(slots, dict) else {})
         begun = next_serial()
         with building():
             q = self._input("", "q", space.shape, space.dtype)
@@ -64,7 +64,7 @@ class ObservableGraph:
                 q,
                 potential,
                 gradient,
-                pattern.fill(
+                structure.fill(
                     self._input("slot", path, np.shape(x), x.dtype)
                     for path, x in zip(paths, arrays, strict=True)
                 ),

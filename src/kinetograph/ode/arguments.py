@@ -6,7 +6,7 @@ import numpy as np
 
 from ..graph.array import Array
 from ..graph.checks import run_time_check
-from ..graph.control.structure import Pattern, flatten
+from ..graph.control.structure import Structure, flatten
 from ..graph.control.while_loop import GRADS
 from ..graph.elementwise import floating
 from ..graph.errors import KinetographError, ShapeError
@@ -30,13 +30,13 @@ class Times(NamedTuple):
     fixed: bool  # whether all are known now, so that no derivative by them is wanted
 
 
-def read_start(y0: Any) -> tuple[Leaves, list[str], Pattern]:
+def read_start(y0: Any) -> tuple[Leaves, list[str], Structure]:
     """The leaves of the initial value, as floating-point arrays."""
     if y0 is None:
         raise ValueError(f"solve: y0 must be provided{place_text()}")
     if isinstance(y0, list) and all(isinstance(v, (int, float)) for v in y0):
         y0 = np.asarray(y0, float)
-    found, paths, pattern = flatten(y0)
+    found, paths, structure = flatten(y0)
     if not found:
         raise ValueError(f"solve: y0 has no elements{place_text()}")
     leaves = []
@@ -45,7 +45,7 @@ def read_start(y0: Any) -> tuple[Leaves, list[str], Pattern]:
             leaves.append(Array(floating(leaf, "solve")))
         except KinetographError as error:
             raise type(error)(f"solve: y0{path}{place_text()}: {error}") from None
-    return leaves, paths, pattern
+    return leaves, paths, structure
 
 
 def check_relative(leaves: Leaves, paths: list[str]) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 from ..autograph.operators.call import converted
 from ..graph.array import Array
-from ..graph.control.structure import Pattern, flatten
+from ..graph.control.structure import Structure, flatten
 from ..graph.elementwise import as_node
 from ..graph.errors import KinetographError, ShapeError
 from ..graph.functions import stack
@@ -21,20 +21,24 @@ class Right:
     """The function f(t, y), from leaves to leaves; its `if`s and loops may depend on t and y."""
 
     def __init__(
-        self, f: Callable[..., Any], pattern: Pattern, paths: Sequence[str], like: Sequence[Node]
+        self,
+        f: Callable[..., Any],
+        structure: Structure,
+        paths: Sequence[str],
+        like: Sequence[Node],
     ) -> None:
-        self.f, self.pattern, self.paths, self.like = f, pattern, paths, like
+        self.f, self.structure, self.paths, self.like = f, structure, paths, like
         self.converted = converted(f)
 
     def __call__(self, t: Array, leaves: Sequence[Any]) -> Leaves:
-        result = self.converted(t, self.pattern.fill(leaves))
+        result = self.converted(t, self.structure.fill(leaves))
         if result is None:
             raise ValueError(f"solve: {self._name()} must have a return value")
-        vector = self.pattern.make is None and len(self.like[0].shape) > 0
+        vector = self.structure.make is None and len(self.like[0].shape) > 0
         if vector and isinstance(result, (list, tuple)) and result:
             result = self._elements(result)
-        found, _, pattern = flatten(result)
-        difference = self.pattern.difference(pattern)
+        found, _, structure = flatten(result)
+        difference = self.structure.difference(structure)
         if difference:
             path, wanted, got = difference
             raise TypeError(f"solve: {self._name()} returns {got} where y{path} is {wanted}")

@@ -129,10 +129,10 @@ def solve(
     check_function(f, "f", "solve", ("t", "y"))
     assert f is not None
     tableau = read_options(method, rtol, atol, max_steps, on_limit, grad)
-    leaves, paths, pattern = read_start(y0)
+    leaves, paths, structure = read_start(y0)
     if atol == 0:
         check_relative(leaves, paths)
-    right = Right(f, pattern, paths, [leaf.node for leaf in leaves])
+    right = Right(f, structure, paths, [leaf.node for leaf in leaves])
     times = read_times(ts, t0)
     slopes = right(times.start, leaves)
     trial = Method(right, tableau, rtol, atol)
@@ -150,7 +150,7 @@ def solve(
     results, reached, stuck = integrate(trial, times, leaves, slopes, step, limits)
     if on_limit == "error":
         run_time_check(~stuck, LoopError, f"solve{place_text()}: {_SHORT}")
-    return pattern.fill(mark_unreached(results, reached))
+    return structure.fill(mark_unreached(results, reached))
 
 
 def _row_bytes(leaves: Leaves) -> int:

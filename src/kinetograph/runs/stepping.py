@@ -62,14 +62,14 @@ class _Values(MutableMapping[str, Any]):
         return held[name]
 
     def __setitem__(self, name: str, value: Any) -> None:
-        known, paths, pattern = flatten(self._known(name), name)
+        known, paths, structure = flatten(self._known(name), name)
         values = [value]
-        if pattern != LEAF:
+        if structure != LEAF:
             values, _, given = flatten(value)
-            if given != pattern:
-                raise TypeError(f"{self._what} {name!r} is {pattern}, got {given}")
+            if given != structure:
+                raise TypeError(f"{self._what} {name!r} is {structure}, got {given}")
         new = map(self._fitted, paths, known, values)
-        self._put({**self._get(), name: pattern.fill(new)})
+        self._put({**self._get(), name: structure.fill(new)})
 
     def _fitted(self, name: str, old: Any, value: Any) -> np.ndarray:
         old, array = np.asarray(old), np.asarray(value)

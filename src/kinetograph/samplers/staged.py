@@ -12,7 +12,7 @@ import numpy as np
 
 from ..autograph.convert import convert
 from ..graph.array import Array
-from ..graph.control.structure import LEAF, Pattern, flatten
+from ..graph.control.structure import LEAF, Structure, flatten
 from ..graph.elementwise import as_node, astype
 from ..graph.errors import ModelError, ShapeError
 from ..graph.messages import describe, site_text
@@ -40,7 +40,7 @@ class StagedKernel:
         self.sampler, self.space = sampler, space
         self.title = type(sampler).__name__
         self._slots: dict[str, tuple[tuple[int, ...], np.dtype]] = {}  # each array of a slot
-        self._patterns: dict[str, Pattern] = {}  # what a slot is made of
+        self._patterns: dict[str, Structure] = {}  # what a slot is made of
         self._init = self._stage_init()
         self._step = self._stage_step()
         records = self._step.session.records
@@ -92,7 +92,9 @@ class StagedKernel:
             )
         return graph
 
-    def _checked_slots(self, slots: Any, method: str) -> tuple[dict[str, Pattern], dict[str, Node]]:
+    def _checked_slots(
+        self, slots: Any, method: str
+    ) -> tuple[dict[str, Structure], dict[str, Node]]:
         """What each slot is made of, and the arrays of all."""
         if slots is None:
             slots = {}

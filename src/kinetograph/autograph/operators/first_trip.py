@@ -47,7 +47,7 @@ def _without_trip(name: str, held: Any, after: Value) -> Any:
     """What a variable holds, and nothing for what the trip would make."""
     if isinstance(held, Undefined) and "." not in name:
         return held
-    return _with_nothing(held, after.pattern.fill(after.leaves))
+    return _with_nothing(held, after.structure.fill(after.leaves))
 
 
 def _with_nothing(held: Any, after: Any) -> Any:

@@ -187,8 +187,8 @@ def _after_first(
     first_trip(go, lambda: body(rows.at(Array(as_node(np.int64(0))))), state)
     xs = rows.xs
     if xs is not None:
-        leaves, _, pattern = flatten(xs)
-        xs = pattern.fill([leaf[1:] for leaf in leaves])
+        leaves, _, structure = flatten(xs)
+        xs = structure.fill([leaf[1:] for leaf in leaves])
     return rows._replace(
         length=None if length is None else length - 1,
         at=lambda i: rows.at(i + 1),
@@ -224,19 +224,19 @@ def _some_element(rows: Rows, context: WhileContext) -> Any:
     """An element as the body sees it, in an iteration that is thrown away."""
     if rows.xs is None:
         return rows.at(Array(context.argument(as_node(np.int64(0)), "loop variable", "i")))
-    leaves, paths, pattern = flatten(rows.xs, "element")
+    leaves, paths, structure = flatten(rows.xs, "element")
     inner = [
         Array(context.argument(n, "row", path, shape=n.shape[1:]))
         for n, path in zip(map(as_node, leaves), paths, strict=True)
     ]
-    return rows.element(pattern.fill(inner))
+    return rows.element(structure.fill(inner))
 
 
 def _scan(rows: Rows, body: Callable[[Any], None], state: LoopState, target: str) -> list[Array]:
     """A loop over all elements."""
     assert isinstance(rows.length, int)
     xs = graph_range(rows.length) if rows.xs is None else rows.xs
-    leaves, paths, pattern = flatten(xs, target)
+    leaves, paths, structure = flatten(xs, target)
     nodes: list[Node] = [as_node(leaf) for leaf in leaves]
     variables = state.loop_variables(several=False)
     idle = not variables.nodes
@@ -255,7 +255,7 @@ def _scan(rows: Rows, body: Callable[[Any], None], state: LoopState, target: str
         after = state.leave(own, variables.growing[: len(own)])
         return ([*numbers] if idle else after), None
 
-    last, _ = build_scan(advance, variables, (nodes, paths, pattern), rows.length)
+    last, _ = build_scan(advance, variables, (nodes, paths, structure), rows.length)
     return [] if idle else last
 
 

@@ -81,7 +81,7 @@ class LoopState:
         And which keys dictionaries get, and objects which attributes.
         """
         unknown = (isinstance(v.held, Undefined) for v in self.variables)
-        if not any(unknown) and not any(v.value.pattern.has_keys() for v in self.variables):
+        if not any(unknown) and not any(v.value.structure.has_keys() for v in self.variables):
             return
         moment = mark()
         context = WhileContext("first iteration")
@@ -97,7 +97,7 @@ class LoopState:
         self.restore()
         self.found = found
         for v, after in zip(self.variables, found, strict=True):
-            self.new_keys += v.value.pattern.new_keys(after.pattern, v.name)
+            self.new_keys += v.value.structure.new_keys(after.structure, v.name)
         self.new_attributes = [
             v.name
             for v, after in zip(self.variables, found, strict=True)
@@ -232,11 +232,11 @@ class LoopState:
 
     def _filled(self, variable: _Variable, arrays: Any, probing: bool = False) -> Any:
         value = variable.value
-        if isinstance(value.held, Undefined) and not value.leaves and value.pattern == UNDEFINED:
+        if isinstance(value.held, Undefined) and not value.leaves and value.structure == UNDEFINED:
             created = probing and not isinstance(value.held, UndefinedReturnValue)
             return LoopUndefined(variable.name) if created else value.held
         leaves = [next(arrays) if is_number(leaf) else leaf for leaf in value.leaves]
-        content = value.pattern.fill(leaves)
+        content = value.structure.fill(leaves)
         if variable.place is None:
             return content
         return Maybe(variable.name, content, next(arrays), variable.place)
@@ -348,7 +348,7 @@ _KEYS = "; give it all its keys before the loop, or make them in its first trip"
 
 
 def _check_structure(name: str, before: Value, after: Value) -> None:
-    found = before.pattern.difference(after.pattern)
+    found = before.structure.difference(after.structure)
     if not found:
         return
     path, first, second = found

@@ -110,7 +110,7 @@ class Merge:
             self._leaf(path, a, b)
             for path, a, b in zip(first.paths, first.leaves, second.leaves, strict=True)
         ]
-        return lambda results: first.pattern.fill([fill(results) for fill in fills])
+        return lambda results: first.structure.fill([fill(results) for fill in fills])
 
     def _leaf(self, path: str, first: Any, second: Any) -> Fill:
         if same(first, second):
@@ -165,7 +165,7 @@ def blank(leaf: Any) -> Any:
 
 
 def _check_structures(name: str, first: Value, second: Value) -> None:
-    found = first.pattern.difference(second.pattern)
+    found = first.structure.difference(second.structure)
     if not found:
         return
     path, main, otherwise = found

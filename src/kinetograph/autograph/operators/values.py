@@ -15,7 +15,7 @@ import jax
 import numpy as np
 
 from ...graph.array import Array
-from ...graph.control.structure import Pattern, flatten
+from ...graph.control.structure import Structure, flatten
 from ...graph.elementwise import as_node, as_variable
 from ...graph.node import Node
 from ...graph.source import user_frame
@@ -43,7 +43,7 @@ def is_number(leaf: Any) -> bool:
     return isinstance(leaf, np.ndarray) and leaf.dtype.kind in "biuf"
 
 
-UNDEFINED = Pattern(None, "undefined")
+UNDEFINED = Structure(None, "undefined")
 
 
 class Value(NamedTuple):
@@ -52,7 +52,7 @@ class Value(NamedTuple):
     held: Any  # the object itself
     leaves: list[Any]
     paths: list[str]
-    pattern: Pattern
+    structure: Structure
 
 
 def read_value(held: Any, name: str) -> Value:
@@ -75,8 +75,8 @@ def frozen(held: Any) -> Any:
 def own_copy(held: Any) -> Any:
     """A dataclass that may be changed as a copy, so that a branch changes its own."""
     if dataclasses.is_dataclass(held) and not isinstance(held, type):
-        leaves, _, pattern = flatten(held)
-        return pattern.fill(leaves)
+        leaves, _, structure = flatten(held)
+        return structure.fill(leaves)
     return held
 
 

@@ -167,7 +167,7 @@ def vmap(f: Callable[..., Any], name: str | None = None) -> Callable[..., Any]:
         ]
         left = iter(map(Array, inner))
         with context:
-            result = f(*(pattern.fill(left) for _, _, pattern in flat))
+            result = f(*(structure.fill(left) for _, _, structure in flat))
         returned = collect(result, context, "vmap: what the function returns")
         cells = list(context._versions.assigned)
         for cell in cells:
@@ -185,6 +185,6 @@ def vmap(f: Callable[..., Any], name: str | None = None) -> Callable[..., Any]:
         count = len(returned.nodes)
         for cell, part, version in zip(cells, parts[count:], outputs[count:], strict=True):
             current_versions().replace(cell, cell.join(part, version))
-        return returned.pattern.fill(map(Array, parts[:count]))
+        return returned.structure.fill(map(Array, parts[:count]))
 
     return batched

@@ -371,7 +371,7 @@ def _build(
     own = [contexts[number] for number in range(len(names))]
     _check_structures(branches, names, order, doing)
     outputs = _unified(branches, own, names, order, doing)
-    result = branches[order[0]].pattern.fill(join(index, own, outputs, flat=False))
+    result = branches[order[0]].structure.fill(join(index, own, outputs, flat=False))
     return result[0] if type(result) is list and len(result) == 1 and not strict else result
 
 
@@ -440,7 +440,7 @@ def _check_structures(
 ) -> None:
     first = order[0]
     for number in order[1:]:
-        found = branches[first].pattern.difference(branches[number].pattern)
+        found = branches[first].structure.difference(branches[number].structure)
         if found:
             path, mine, other = found
             raise TypeError(

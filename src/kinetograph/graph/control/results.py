@@ -13,7 +13,7 @@ from ..node import CURRENT, Bundle, Node
 from ..source import place_text
 from .contexts import ControlFlowContext
 from .state import current_versions
-from .structure import Pattern, flatten
+from .structure import Structure, flatten
 
 __all__ = [
     "Returned",
@@ -29,7 +29,7 @@ class Returned(NamedTuple):
 
     nodes: list[Node]
     paths: list[str]
-    pattern: Pattern
+    structure: Structure
 
 
 def check_function(value: Any, name: str, doing: str, arguments: Sequence[str] | None = ()) -> None:
@@ -59,7 +59,7 @@ def check_function(value: Any, name: str, doing: str, arguments: Sequence[str] |
 
 def collect(value: Any, context: ControlFlowContext, what: str, path: str = "") -> Returned:
     """The leaves of what a function returned, as nodes inside `context`."""
-    leaves, paths, pattern = flatten(value, path)
+    leaves, paths, structure = flatten(value, path)
     with context:
         nodes = []
         for leaf, at in zip(leaves, paths, strict=True):
@@ -69,7 +69,7 @@ def collect(value: Any, context: ControlFlowContext, what: str, path: str = "") 
                 where = f" at {at}" if at else ""
                 raise type(error)(f"{what}{where}{place_text()}: {error}") from None
             nodes.append(context.add_value(node))
-    return Returned(nodes, paths, pattern)
+    return Returned(nodes, paths, structure)
 
 
 def common_dtype(nodes: Sequence[Node]) -> np.dtype | None:

@@ -22,7 +22,7 @@ from .forms import Growth
 from .liveness import Places
 from .results import Returned, check_function, collect, wrap_parts
 from .rollback import aside
-from .structure import Pattern, flatten
+from .structure import Structure, flatten
 from .subgraph import Subgraph
 from .variables import Variables, grown, match_result, names_of_parameters, read_variables
 
@@ -246,7 +246,7 @@ def scan(
 def build(
     f: Callable[..., Any],
     variables: Variables,
-    rows: tuple[list[Node], list[str], Pattern],
+    rows: tuple[list[Node], list[str], Structure],
     length: int,
     reverse: bool = False,
     name: str | None = None,
@@ -268,9 +268,9 @@ def build(
     raise AssertionError("types of the carry do not settle")
 
 
-def _rows(xs: Any, f: Callable[..., Any]) -> tuple[list[Node], list[str], Pattern]:
+def _rows(xs: Any, f: Callable[..., Any]) -> tuple[list[Node], list[str], Structure]:
     name = names_of_parameters(f, 2)[1]
-    leaves, paths, pattern = flatten(xs, "xs" if name.startswith("loop_vars") else name)
+    leaves, paths, structure = flatten(xs, "xs" if name.startswith("loop_vars") else name)
     nodes = [as_node(leaf, "scan") for leaf in leaves]
     for node, path in zip(nodes, paths, strict=True):
         if not node.shape:
@@ -278,7 +278,7 @@ def _rows(xs: Any, f: Callable[..., Any]) -> tuple[list[Node], list[str], Patter
                 f"scan: xs{place_text()}: {describe(node)}, the rows of {path!r}, is a single "
                 "number and has no rows"
             )
-    return nodes, paths, pattern
+    return nodes, paths, structure
 
 
 def _length(rows: Sequence[Node], paths: Sequence[str], length: Any) -> int:
@@ -302,19 +302,21 @@ def _attempt(
     context: ScanContext,
     f: Callable[..., Any],
     variables: Variables,
-    rows: tuple[list[Node], list[str], Pattern],
+    rows: tuple[list[Node], list[str], Structure],
 ) -> tuple[list[Inner], list[Node], Returned]:
     carry = [
         context.argument(node, "loop variable", path)
         for node, path in zip(variables.nodes, variables.paths, strict=True)
     ]
     context._set("loop_variables", tuple(carry))
-    nodes, paths, pattern = rows
+    nodes, paths, structure = rows
     for node, path in zip(nodes, paths, strict=True):
         context.argument(node, "row", path, shape=node.shape[1:])
     inner_rows = [n for n in context._arguments if n.role == "row"]
     with context:
-        result = f(variables.pattern.fill(map(Array, carry)), pattern.fill(map(Array, inner_rows)))
+        result = f(
+            variables.structure.fill(map(Array, carry)), structure.fill(map(Array, inner_rows))
+        )
     if not isinstance(result, tuple) or len(result) != 2:
         raise TypeError(
             f"scan: f must return a pair (carry, y){place_text()}, got {type(result).__name__}; "
@@ -366,4 +368,4 @@ def _finish(
         Array(node.part(len(before) + i, (length, *n.shape), n.dtype))
         for i, n in enumerate(results.nodes)
     ]
-    return variables.restored(last), results.pattern.fill(stacked)
+    return variables.restored(last), results.structure.fill(stacked)

@@ -1,23 +1,23 @@
 """Nested structures of arrays: tuples, lists, dictionaries, named tuples and dataclasses.
 
 `flatten` gives the leaves in order, each with its path as the user would write it (`p.j`, `p[0]`,
-`p['a']`), and a pattern from which `Pattern.fill` makes the same structure with other leaves.
+`p['a']`), and the `Structure`, which `fill`s itself with other leaves.
 """
 
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-__all__ = ["LEAF", "Pattern", "flatten", "opened"]
+__all__ = ["LEAF", "Structure", "flatten", "opened"]
 
 
 @dataclasses.dataclass(frozen=True)
-class Pattern:
+class Structure:
     """A structure without its leaves."""
 
     make: Callable[[list[Any]], Any] | None  # None: a leaf
     kind: Any = None  # type and keys: equal for equal structures
-    parts: tuple["Pattern", ...] = ()
+    parts: tuple["Structure", ...] = ()
 
     def fill(self, leaves: Iterable[Any]) -> Any:
         """The structure with these leaves."""
@@ -30,12 +30,14 @@ class Pattern:
         return self.make([part.take(leaves) for part in self.parts])
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Pattern) and self.kind == other.kind and self.parts == other.parts
+        return (
+            isinstance(other, Structure) and self.kind == other.kind and self.parts == other.parts
+        )
 
     def __hash__(self) -> int:
         return hash((self.kind, self.parts))
 
-    def difference(self, other: "Pattern", path: str = "") -> tuple[str, str, str] | None:
+    def difference(self, other: "Structure", path: str = "") -> tuple[str, str, str] | None:
         """Where two structures first differ, and what stands there in each."""
         if self.kind != other.kind or len(self.parts) != len(other.parts):
             return path, str(self), str(other)
@@ -45,7 +47,7 @@ class Pattern:
                 return found
         return None
 
-    def new_keys(self, other: "Pattern", path: str = "") -> list[str]:
+    def new_keys(self, other: "Structure", path: str = "") -> list[str]:
         """The keys that dictionaries have in the other structure only."""
         if self.kind == other.kind:
             pairs = zip(self._steps(), other.parts, strict=True)
@@ -69,7 +71,7 @@ class Pattern:
         """Whether there are dictionaries."""
         return self.keys is not None or any(part.has_keys() for part in self.parts)
 
-    def _steps(self) -> Iterator[tuple[str, "Pattern"]]:
+    def _steps(self) -> Iterator[tuple[str, "Structure"]]:
         return zip(_steps(self.kind, len(self.parts)), self.parts, strict=True)
 
     def __str__(self) -> str:
@@ -83,7 +85,7 @@ class Pattern:
         return f"{kind.__name__} of {', '.join(map(str, names)) or 'nothing'}"
 
 
-LEAF = Pattern(None, "leaf")
+LEAF = Structure(None, "leaf")
 
 
 def _steps(kind: Any, count: int) -> list[str]:
@@ -98,15 +100,15 @@ def _steps(kind: Any, count: int) -> list[str]:
 
 def flatten(
     value: Any, path: str = "", is_leaf: Callable[[Any], bool] | None = None
-) -> tuple[list[Any], list[str], Pattern]:
-    """The leaves of a structure, their paths, and its pattern.
+) -> tuple[list[Any], list[str], Structure]:
+    """The leaves of a structure, their paths, and the structure without them.
 
     Containers for which `is_leaf` is true are leaves, too.
     """
     leaves: list[Any] = []
     paths: list[str] = []
 
-    def visit(value: Any, path: str) -> Pattern:
+    def visit(value: Any, path: str) -> Structure:
         found = None if is_leaf is not None and is_leaf(value) else opened(value)
         if found is None:
             leaves.append(value)
@@ -115,10 +117,10 @@ def flatten(
         kind, parts, make = found
         steps = _steps(kind, len(parts))
         inner = tuple(visit(p, path + step) for p, step in zip(parts, steps, strict=True))
-        return Pattern(make, kind, inner)
+        return Structure(make, kind, inner)
 
-    pattern = visit(value, path)
-    return leaves, paths, pattern
+    structure = visit(value, path)
+    return leaves, paths, structure
 
 
 def opened(value: Any) -> tuple[Any, list[Any], Callable[[list[Any]], Any]] | None:

@@ -13,7 +13,7 @@ from ..integer_checks import demand_fits
 from ..node import Inner, Node, ancestors
 from ..source import place_text
 from .results import collect, common_dtype
-from .structure import Pattern, flatten
+from .structure import Structure, flatten
 
 __all__ = [
     "Variables",
@@ -31,17 +31,17 @@ class Variables(NamedTuple):
     nodes: list[Node]
     growing: list[bool]  # began as Python numbers, whose type may grow
     paths: list[str]
-    pattern: Pattern
+    structure: Structure
     several: bool  # whether they are given to functions as arguments of their own
 
     def arguments(self, arrays: Sequence[Array]) -> list[Any]:
         """What predicate and body are called with."""
-        filled = self.pattern.fill(arrays)
+        filled = self.structure.fill(arrays)
         return list(filled) if self.several else [filled]
 
     def restored(self, arrays: Sequence[Array]) -> Any:
         """The structure in which the user gave them."""
-        return self.pattern.fill(arrays)
+        return self.structure.fill(arrays)
 
 
 def read_variables(
@@ -60,9 +60,9 @@ def read_variables(
             more, where, _ = flatten(value, name)
             leaves += more
             paths += where
-        pattern = flatten(loop_vars)[2]
+        structure = flatten(loop_vars)[2]
     else:
-        leaves, paths, pattern = flatten(loop_vars, names[0])
+        leaves, paths, structure = flatten(loop_vars, names[0])
     if not leaves:
         raise ValueError(f"{doing}: 'loop_vars' must be provided{place_text()}: there is no array")
     nodes = []
@@ -71,7 +71,7 @@ def read_variables(
             nodes.append(as_variable(leaf, doing))
         except KinetographError as error:
             raise type(error)(f"{doing}: loop variable {path!r}{place_text()}: {error}") from None
-    return Variables(nodes, [node.weak for node in nodes], paths, pattern, several)
+    return Variables(nodes, [node.weak for node in nodes], paths, structure, several)
 
 
 def names_of_parameters(function: Callable[..., Any], count: int) -> list[str]:
@@ -91,9 +91,9 @@ def match_result(
     result: Any, variables: Variables, context: Any, doing: str, what: str
 ) -> list[Node]:
     """What a body returned, as nodes in the order of the loop variables."""
-    pattern = variables.pattern
+    structure = variables.structure
     if variables.several:
-        count = len(pattern.parts)
+        count = len(structure.parts)
         several = type(result) in (tuple, list)
         if count == 1 and not (several and len(result) == 1):
             result, several = [result], True
@@ -103,9 +103,9 @@ def match_result(
                 f"{doing}: Number of inputs and outputs of {what} must match loop_vars: {count}, "
                 f"{amount}{place_text()}"
             )
-        result = type(pattern.fill([None] * len(variables.nodes)))(result)
+        result = type(structure.fill([None] * len(variables.nodes)))(result)
     found = collect(result, context, f"{doing}: what {what} returns")
-    difference = pattern.difference(found.pattern)
+    difference = structure.difference(found.structure)
     if difference:
         path, before, after = difference
         name = _root(path, variables)
@@ -128,15 +128,15 @@ def _root(path: str, variables: Variables) -> str:
 def _heads(variables: Variables) -> list[str]:
     """The names of the loop variables at the top of the structure."""
     heads, paths = [], iter(variables.paths)
-    for part in variables.pattern.parts:
+    for part in variables.structure.parts:
         count = _leaves(part)
         own = [next(paths) for _ in range(count)]
         heads.append(own[0].split(".")[0].split("[")[0] if own else "?")
     return heads
 
 
-def _leaves(pattern: Pattern) -> int:
-    return 1 if pattern.make is None else sum(map(_leaves, pattern.parts))
+def _leaves(structure: Structure) -> int:
+    return 1 if structure.make is None else sum(map(_leaves, structure.parts))
 
 
 def grown_type(before: Node, after: Node, growing: bool) -> np.dtype | None:

@@ -106,7 +106,7 @@ def while_loop(
     assert body is not None
     check_options(grad, on_limit, parallel_iterations)
     variables = read_variables(loop_vars, "while_loop", body)
-    count = len(variables.pattern.parts) if variables.several else 1
+    count = len(variables.structure.parts) if variables.several else 1
     arguments = [f"loop_vars[{i}]" for i in range(count)]
     check_function(cond, "cond", "while_loop", arguments)
     check_function(body, "body", "while_loop", arguments)

@@ -75,7 +75,7 @@ def save_graph(path: str | os.PathLike[str], arrays: Any) -> None:
     >>> float(f(1.0))
     128.0
     """
-    leaves, paths, pattern = flatten(arrays, is_leaf=_is_special)
+    leaves, paths, structure = flatten(arrays, is_leaf=_is_special)
     for leaf, place in zip(leaves, paths, strict=True):
         if not isinstance(leaf, Array):
             raise TypeError(
@@ -83,7 +83,7 @@ def save_graph(path: str | os.PathLike[str], arrays: Any) -> None:
                 f"{type(leaf).__name__}{f' at arrays{place}' if place else ''}"
             )
     parts = [leaf if isinstance(leaf, State) else leaf.node for leaf in leaves]
-    places = pattern.fill(range(len(leaves)))
+    places = structure.fill(range(len(leaves)))
     names = _names(arrays, [part for part in parts if isinstance(part, Node)])
     document = encode((parts, places, names))
     header = {"format": _FORMAT, "kinetograph": __version__}
@@ -137,9 +137,9 @@ def load_graph(path: str | os.PathLike[str], trust: Collection[str] = ()) -> Any
         parts, places, names = decode(_from_bytes(body, frozenset(trust), whose))
         for node, name in names:
             node.name = str(name)
-        leaves, _, pattern = flatten(places)
+        leaves, _, structure = flatten(places)
         arrays = [part if isinstance(part, State) else Array(part) for part in parts]
-        return pattern.fill(arrays[place] for place in leaves)
+        return structure.fill(arrays[place] for place in leaves)
     except KinetographError as error:
         if str(error).startswith(whose):
             raise

@@ -21,17 +21,20 @@ from .control.structure import flatten
 from .control.subgraph import Subgraph
 from .elementwise import as_node, astype
 from .errors import ShapeError, SymbolicError
+from .form_slopes import FormByValue, forms_by_value
 from .lower import Scope, evaluate
 from .messages import describe
-from .node import Call, Inner, Node, Operation, ancestors
-from .representations import forms_of
+from .node import Call, Inner, Node, Operation, ancestors, sources
 from .source import place_text
 
 __all__ = ["Derivative", "gradients", "hessian", "jvp"]
 
 
 class Derivative(Control):
-    """Derivatives of a subgraph whose inputs are (by what, what stays constant)."""
+    """Derivatives of a subgraph whose inputs are (by what, what stays constant).
+
+    Outputs that are forms by value take the place of the input which is their first parent.
+    """
 
     __slots__ = ("count",)
 
@@ -77,6 +80,8 @@ class Derivative(Control):
         count, size = self.count, len(part.inputs)
         xs = [jnp.asarray(x) for x in tensors[:count]]
         constants, tangents = tensors[count:size], tensors[size:]
+        forms = [node for node in part.outputs if isinstance(node, FormByValue)]
+        ys = part.outputs[: len(part.outputs) - len(forms)]
         # A gradient gives away what it computes on the way; else the graph itself has the effects.
         effects = scope.effects if self.early and not scope.eager else None
         outer = scope
@@ -89,8 +94,11 @@ class Derivative(Control):
 
         def function(scope: Scope, anchor: Any, *xs: Any) -> Any:
             environment = dict(zip(part.inputs, (*xs, *constants), strict=True))
-            evaluate(part.outputs, environment, scope=scope)
-            outputs = tuple(environment[node] for node in part.outputs)
+            for node in forms:
+                evaluate((node,), environment, scope=scope)
+                environment[node.parents[0]] = environment[node]
+            evaluate(ys, environment, scope=scope)
+            outputs = tuple(environment[node] for node in ys)
             way = {i: environment[n] for i, n in enumerate(part.nodes) if n in environment}
             return outputs, (scope.reports(loops), way)
 
@@ -192,8 +200,7 @@ def gradients(y: Any, xs: Any) -> Any:
     ShapeError
         If y has several elements.
     SymbolicError
-        If y or x is not of floating point, or if x is computed and y uses another form of it, such
-        as the logarithm, in its place.
+        If y or x is not of floating point.
     ValueError
         If a loop on the way has `grad="stack"` but no bound.
 
@@ -364,18 +371,18 @@ def _check_float(node: Node, doing: str, what: str) -> None:
 
 def _part(outputs: Sequence[Node], xs: list[Node], doing: str) -> Subgraph:
     """The graph between xs and outputs, as it stands in the current context."""
-    context = current_context()
+    context, outer = current_context(), list(xs)
     if context is not None:
         outputs = [context.add_value(node) for node in outputs]
-        outer = list(xs)
         xs[:] = [context.add_value(node) for node in xs]
-        _check_captures(outputs, xs, outer, doing)
-    given = set(xs)
-    depends = set(xs)
-    constants: dict[Node, None] = {}
-    inside = ancestors(outputs, stop=given.__contains__)
-    _check_forms(set(inside), xs, doing)
-    for node in inside:
+    forms = forms_by_value(outputs, xs)
+    outputs = [*outputs, *map(FormByValue, forms)]
+    given = {*xs, *forms}
+    if context is not None:
+        _check_captures(outputs, xs, outer, given, doing)
+    depends = set(given)
+    constants: dict[Node, None] = dict.fromkeys(forms)
+    for node in ancestors(outputs, stop=given.__contains__):
         if node not in given and any(parent in depends for parent in node.parents):
             depends.add(node)
     for node in ancestors(outputs, stop=lambda n: n in given or n not in depends):
@@ -384,23 +391,16 @@ def _part(outputs: Sequence[Node], xs: list[Node], doing: str) -> Subgraph:
     return Subgraph((*xs, *constants), outputs)
 
 
-def _check_forms(inside: set[Node], xs: Sequence[Node], doing: str) -> None:
-    """Refuse an x that is computed, where y may take another form of it in its place."""
-    for x in xs:
-        form = next((f for f in forms_of(x) if f in inside and f not in xs), None)
-        if form is not None:
-            raise SymbolicError(
-                f"{doing}: the derivative by {describe(x)}{place_text()} is not known, for "
-                f"{describe(form)}, from which it is computed, is used in its place where that is "
-                "more exact, as in densities. Differentiate by that, or let x be a placeholder"
-            )
-
-
 def _check_captures(
-    outputs: Sequence[Node], xs: Sequence[Node], outer: Sequence[Node], doing: str
+    outputs: Sequence[Node],
+    xs: Sequence[Node],
+    outer: Sequence[Node],
+    given: set[Node],
+    doing: str,
 ) -> None:
     """Refuse x from outside where y depends on it also through other values from outside."""
-    inside = [n for n in ancestors(outputs) if isinstance(n, Inner) and n.role == "captured"]
+    found = ancestors(outputs, stop=given.__contains__)
+    inside = [n for n in found if isinstance(n, Inner) and n.role == "captured"]
     for x, original in zip(xs, outer, strict=True):
         if not isinstance(x, Inner) or x is original:
             continue
@@ -416,7 +416,7 @@ def _check_captures(
 def _depends(node: Node, on: Node) -> bool:
     if node is on:
         return True
-    for above in ancestors([node]):
+    for above in ancestors([node], above=sources):
         if above is on:
             return True
         if not isinstance(above, Inner) or above.role != "captured":

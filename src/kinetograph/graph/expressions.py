@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .node import Apply, Call, Data, Node
+from .node import FORM, Apply, Call, Data, Node
 
 __all__ = [
     "Expression",
@@ -97,6 +97,8 @@ def _fitted(
 def _write(node: Node, parts: list[Expression]) -> Expression:
     if not isinstance(node, Apply):
         return atom(f"{node.label()}({', '.join(p.text for p in parts)})")
+    if node.operation is FORM:
+        return parts[0]
     symbol, name = node.operation.symbol, node.operation.name
     if symbol and len(parts) == 2:
         return operator_expression(symbol, *parts)

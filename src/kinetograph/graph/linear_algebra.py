@@ -15,7 +15,7 @@ from .elementwise import ELEMENTWISE, Operand, as_node, astype, elementwise, flo
 from .errors import ShapeError
 from .indexing import RAVEL, SLICE, ravel
 from .messages import describe, describe_operands
-from .node import Apply, Data, Node, Operation
+from .node import FORM, Apply, Data, Node, Operation
 from .precision import common_dtype, x64
 from .representations import Form, register, represent
 from .shaping import RESHAPE, TRANSPOSE, reshape, transpose
@@ -273,6 +273,8 @@ def _is_factor(node: Node, form: Form) -> bool:
         return bool(lower) and bool(np.all(np.diagonal(node.value, axis1=-2, axis2=-1) > 0))
     if not isinstance(node, Apply):
         return node.triangular
+    if node.operation is FORM:
+        return _is_factor(node.parents[0], form)
     if node.operation is ELEMENTWISE["multiply"]:
         a, b = node.parents
         return any(

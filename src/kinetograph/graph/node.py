@@ -18,6 +18,7 @@ import weakref
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from operator import attrgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -36,6 +37,8 @@ __all__ = [
     "Bundle",
     "Call",
     "Data",
+    "FORM",
+    "FormOf",
     "Handle",
     "Inner",
     "Node",
@@ -43,6 +46,7 @@ __all__ = [
     "Placeholder",
     "ancestors",
     "next_serial",
+    "sources",
     "within",
 ]
 
@@ -286,6 +290,22 @@ class Apply(Node):
         return self.name or self.operation.symbol or self.operation.name
 
 
+FORM = Operation("form", lambda x, *, kind: x, elementwise=True)
+
+
+class FormOf(Apply):
+    """Another form of a node, such as its logarithm, where it is used in the node's place.
+
+    Its tensor is that of its parent, which was not computed from the node `of`, but by other means.
+    """
+
+    __slots__ = ("of",)
+
+    def __init__(self, form: Node, of: Node, kind: str) -> None:
+        super().__init__(FORM, (form,), form.shape, form.dtype, {"kind": kind})
+        self.of = of
+
+
 class Call(NamedTuple):
     """How one result of a bundle is written: `name(operands)suffix`."""
 
@@ -338,8 +358,15 @@ class Bundle(Node):
 PART = Operation("part", lambda results, *, place: results[place])
 
 
+def sources(node: Node) -> tuple[Node, ...]:
+    """What a node's value follows from: its parents and, of a form, what it is a form of."""
+    return (*node.parents, node.of) if isinstance(node, FormOf) else node.parents
+
+
 def ancestors(
-    nodes: Iterable[Node], stop: Callable[[Node], bool] = lambda node: False
+    nodes: Iterable[Node],
+    stop: Callable[[Node], bool] = lambda node: False,
+    above: Callable[[Node], tuple[Node, ...]] = attrgetter("parents"),
 ) -> list[Node]:
     """The given nodes and all they are computed from, parents before children.
 
@@ -351,7 +378,7 @@ def ancestors(
 
     def enter(node: Node) -> None:
         seen.add(node)
-        stack.append((node, iter(() if stop(node) else node.parents)))
+        stack.append((node, iter(() if stop(node) else above(node))))
 
     for root in nodes:
         if root not in seen:

@@ -18,7 +18,6 @@ no form. What branches, batches and loops give has one where what they compute d
 packages take part.
 """
 
-import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -29,9 +28,9 @@ from .elementwise import CAST, ELEMENTWISE, INTEGER_POWER, astype, elementwise, 
 from .indexing import WRITE, WRITE_CHECKED
 from .log_links import log_complement, log_icauchit, log_icloglog
 from .moves import MOVED, keeps_matrices
-from .node import PART, Apply, Bundle, Data, Inner, Node, Operation, next_serial, within
+from .node import PART, Apply, Bundle, Data, FormOf, Inner, Node, Operation, next_serial, within
 
-__all__ = ["Form", "Forms", "forms_of", "register", "represent"]
+__all__ = ["Form", "Forms", "register", "represent"]
 
 Form = Callable[[Node, str], Node | None]  # an instance of `Forms`
 Rule = Callable[[Apply, Form], Node | None]
@@ -70,14 +69,6 @@ def register(operation: Operation, kind: str) -> Callable[[Rule], Rule]:
     return decorate
 
 
-_FOUND: "weakref.WeakKeyDictionary[Node, weakref.WeakSet[Node]]" = weakref.WeakKeyDictionary()
-
-
-def forms_of(node: Node) -> list[Node]:
-    """The other forms of a node that have been asked for, and may stand in its place."""
-    return list(_FOUND.get(node, ()))
-
-
 def represent(node: Node, kind: str) -> Node | None:
     """The node of another form of `node`, or None where there is no better one than its value."""
     # Data alone are as good as their logarithm.
@@ -105,12 +96,14 @@ class Forms:
                 self._depth += 1
                 with within(node.context):
                     found = self._find(node, kind)
+                    # For messages, what is made here has the line that the user wrote.
+                    if found is not None and found.serial > self._start:
+                        found._place = node._place
+                    if found is not None and not isinstance(node, Data):
+                        found = FormOf(found, node, kind)
+                        found._place = node._place
                 self._depth -= 1
-                if found is not None and found.serial > self._start:
-                    found._place = node._place  # for messages, the line that the user wrote
                 self.known[key] = found
-                if found is not None:
-                    _FOUND.setdefault(node, weakref.WeakSet()).add(found)
         return self.known[key]
 
     def _find(self, node: Node, kind: str) -> Node | None:
@@ -123,6 +116,8 @@ class Forms:
             return own(kind) if own is not None else None
         if node.dtype.kind != "f":
             return None
+        if isinstance(node, FormOf):
+            return self(node.parents[0], kind)
         rule = _RULES.get((node.operation, kind))
         if rule is not None:
             return rule(node, self)

@@ -25,7 +25,7 @@ from ..shaping import reshape
 from ..source import place_text
 from .contexts import CondContext
 from .control import Control
-from .forms import arriving, of_type
+from .forms import arriving, leaving
 from .liveness import Places
 from .results import Returned, check_function, collect, common_dtype, converted
 from .results import wrap_parts as _wrap_parts
@@ -73,7 +73,7 @@ class Cond(Control):
         with aside(self):
             results = [forms(subgraph.outputs[place], kind) for subgraph in self.subgraphs]
             found = [
-                of_type(node, self.subgraphs[0].outputs[place].dtype) for node in results if node
+                leaving(node, self.subgraphs[0].outputs[place].dtype) for node in results if node
             ]
             if len(found) < len(results) or len({node.shape for node in found}) > 1:
                 return None

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..elementwise import astype
-from ..node import Inner, Node, ancestors, within
+from ..node import FormOf, Inner, Node, ancestors, within
 from .control import everything
 from .effects import Effect
 from .subgraph import Subgraph
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from .loops import While
     from .scan import Scan
 
-__all__ = ["Growth", "arriving", "of_type"]
+__all__ = ["Growth", "arriving", "of_type", "leaving"]
 
 
 def of_type(node: Node, dtype: np.dtype) -> Node:
@@ -35,6 +35,11 @@ def of_type(node: Node, dtype: np.dtype) -> Node:
         return node
     with within(node.context):
         return astype(node, dtype)
+
+
+def leaving(form: Node, dtype: np.dtype) -> Node:
+    """The form of what leaves a branch or loop; what is only passed on is to be seen as such."""
+    return of_type(form.parents[0] if isinstance(form, FormOf) else form, dtype)
 
 
 def arriving(
@@ -112,7 +117,7 @@ class Growth:
                 after = self._forms(self._body.outputs[place], kind)
                 if after is None or after.shape != inner.shape:
                     return False
-                self._after.append(of_type(after, inner.dtype))
+                self._after.append(leaving(after, inner.dtype))
         return True
 
     @property

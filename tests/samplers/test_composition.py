@@ -3,16 +3,18 @@
 import numpy as np
 import pytest
 from tests.laws.helpers import assert_moments
+from tests.selection import thinned
 
 import kinetograph as kg
 from kinetograph import samplers
+from kinetograph.runs.engine import _KEPT
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
 QUIET = {"warmup": 50, "chains": 4, "seed": 1, "progress": False}
 
 
-class Mixture(samplers.HMC, samplers.RandomWalk):
-    """In each step a trajectory or a random walk, by chance."""
+class Derived(samplers.HMC, samplers.RandomWalk):
+    """In each step a trajectory or a random walk, by chance; of one step size."""
 
     def step(self, at):
         if self.noise.uniform(name="which") < 0.5:
@@ -22,49 +24,107 @@ class Mixture(samplers.HMC, samplers.RandomWalk):
         return at
 
 
-def test_a_mixture_of_two_samplers():
-    x = kg.multivariate_normal([1.0, -2.0], [[1.0, 0.6], [0.6, 4.0]], name="x")
-    sampler = Mixture(0.7, n_steps=3, tune=())
-    tree = kg.mcmc(kg.model(x), sampler, draws=8000, **QUIET)
-    assert_moments(tree["posterior"]["x"].values, [1.0, -2.0], [1.0, 2.0])
-    steps = tree["sample_stats"]["n_steps"].values  # 0 where there was no trajectory
-    assert abs((steps > 0).mean() - 0.5) < 5 * 0.5 / np.sqrt(steps.size)
+class Mixture(kg.Sampler):
+    """The same of samplers within, each of a step size of its own."""
 
-
-class Blocks(kg.Sampler):
-    """A trajectory of a with b fixed, then a random walk of b with a fixed."""
-
-    step_size = kg.hyper(0.5, positive=True)
+    long = kg.hyper(samplers.HMC(0.7, n_steps=3))
+    short = kg.hyper(samplers.RandomWalk(1.5))
 
     def step(self, at):
-        h, start = self.step_size, at
-        parts = self.parts(0 * at.q)
-        parts["a"] = parts["a"] + 1.0
-        moves = self.join(parts)
-        p = moves * self.noise("momentum", like=at.q)
-        before = at.potential + 0.5 * kg.sum(p * p)
-        for _ in kg.range(4):
-            p = p - 0.5 * h * moves * at.gradient
-            at = self.evaluate(at.q + h * p)
-            p = p - 0.5 * h * moves * at.gradient
-        if kg.log(self.noise.uniform(name="a")) > before - at.potential - 0.5 * kg.sum(p * p):
-            at = start
-        parts = self.parts(at.q)
-        parts["b"] = parts["b"] + 2.0 * self.noise("walk")
-        new = self.evaluate(parts)
-        if kg.log(self.noise.uniform(name="b")) < at.potential - new.potential:
-            at = new
+        if self.noise.uniform(name="which") < 0.5:
+            at = self.long.step(at)
+        else:
+            at = self.short.step(at)
         return at
 
 
-@pytest.mark.slow
-def test_a_sampler_for_each_block():
+MIXTURES = [
+    (Mixture(long=samplers.HMC(0.8, n_steps=3)), "long_n_steps"),
+    (Derived(0.7, n_steps=3, tune=()), "n_steps"),
+]
+
+
+@pytest.mark.parametrize(("sampler", "record"), thinned(MIXTURES, 2))
+def test_a_mixture_of_two_samplers(sampler, record):
+    x = kg.multivariate_normal([1.0, -2.0], [[1.0, 0.6], [0.6, 4.0]], name="x")
+    tree = kg.mcmc(kg.model(x), sampler, draws=8000, **QUIET)
+    assert_moments(tree["posterior"]["x"].values, [1.0, -2.0], [1.0, 2.0])
+    steps = tree["sample_stats"][record].values  # 0 where there was no trajectory
+    assert abs((steps > 0).mean() - 0.5) < 5 * 0.5 / np.sqrt(steps.size)
+
+
+class Gibbs(kg.Sampler):
+    """Momenta that last in a, a random walk in b: each block given the other."""
+
+    of_a = kg.hyper(samplers.GHMC(0.9, n_steps=3))
+    of_b = kg.hyper(samplers.RandomWalk(2.0))
+
+    def init(self, at):
+        return self.of_a.block("a").init(at)
+
+    def step(self, at, p):
+        at, slots = self.of_a.block("a").step(at, p=p)
+        return self.of_b.block("b").step(at), slots
+
+
+def blocks():
     """a ~ N(0, 1) twice, b ~ N(a_0, 1)."""
     a = kg.normal(0.0, 1.0, shape=2, name="a")
     b = kg.normal(a[0], 1.0, name="b")
-    tree = kg.mcmc(kg.model(a, b), Blocks(), draws=20_000, **QUIET)
+    return kg.model(b, a)
+
+
+def test_samplers_within_move_blocks_with_values_of_their_own():
+    model = blocks()
+    tree = kg.mcmc(model, Gibbs(), draws=10_000, **QUIET)
     assert_moments(tree["posterior"]["a"].values, 0.0, 1.0)
     assert_moments(tree["posterior"]["b"].values, 0.0, np.sqrt(2.0))
+    assert list(tree["sample_stats"])[:2] == ["lp", "of_a_acceptance_rate"]
+    # Other values are no other program, and take effect wherever they are set.
+    chain = kg.chain(model, Gibbs(), seed=2)
+    assert chain.slots["p"].shape == (2,)
+    assert {"of_a.step_size", "of_a.n_steps", "of_b.step_size"} < set(chain.hyper)
+    before = chain.step(5).posterior
+    chain.hyper["of_b.step_size"] = 1e-3
+    after = chain.step(5).posterior
+    assert np.ptp(after["b"]) < 0.02 < np.ptp(before["b"])
+    assert np.ptp(after["a"]) > 0.1
+    small = Gibbs(of_b=samplers.RandomWalk(1e-3))
+    moved = kg.chain(model, small, seed=2).step(5).posterior
+    assert np.ptp(moved["b"]) < 0.02
+    np.testing.assert_array_equal(moved["a"][0], before["a"][0])
+    assert len(_KEPT[model]) == 1
+
+
+def test_samplers_within_are_values():
+    one, other = Mixture(), Mixture(long=samplers.HMC(0.8, n_steps=3))
+    assert one == Mixture()
+    assert one != other
+    assert one.structure() == other.structure()
+    assert one.structure() != Mixture(long=samplers.HMC(integrator="bcss2")).structure()
+    assert repr(other) == "Mixture(long=HMC(step_size=0.8, n_steps=3))"
+    assert other.settings()["long"]["step_size"] == 0.8
+    one.long.step_size = 0.1  # its own, not that of the class
+    assert Mixture().long.step_size == 0.7
+
+
+class Nowhere(Gibbs):
+    def step(self, at, p):
+        return self.of_b.block("c").step(at), {"p": p}
+
+
+def test_what_cannot_be_within_is_refused():
+    with pytest.raises(TypeError, match=r"Mixture: long must be a sampler, got 0\.3"):
+        Mixture(long=0.3)
+    with pytest.raises(TypeError, match="Mixture: long: NUTS has no step that another sampler"):
+        Mixture(long=samplers.NUTS())
+    with pytest.raises(TypeError, match="give scale to the sampler around HMC"):
+        Mixture(long=samplers.HMC(scale=[1.0, 2.0]))
+    with pytest.raises(kg.ModelError, match=r"block: 'c' is no unknown.*it has b, a|it has a, b"):
+        kg.chain(blocks(), Nowhere())
+    chain = kg.chain(blocks(), Gibbs(), seed=1)
+    with pytest.raises(ValueError, match=r"Gibbs\.of_b: step_size must be positive"):
+        chain.hyper["of_b.step_size"] = -1.0
 
 
 class Rearranged(kg.Sampler):

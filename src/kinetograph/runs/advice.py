@@ -13,6 +13,7 @@ import numpy as np
 
 from .. import samplers
 from ..graph.errors import KinetographWarning
+from ..samplers.acceptance import divergences
 from . import diagnostics
 from .summary import row_names
 
@@ -134,10 +135,10 @@ def _acceptance(tree: Any) -> list[Advice]:
 
 
 def _divergences(tree: Any) -> list[Advice]:
-    diverging = tree["sample_stats"].dataset.get("diverging")
-    if diverging is None or not diverging.values.any():
-        return []
-    return [_diverged(tree, diverging.values.sum(1), diverging.size)]
+    stats = tree["sample_stats"].dataset
+    flags = [stats[name].values for name in divergences(map(str, stats))]
+    diverging = np.logical_or.reduce(flags) if flags else np.zeros((1, 1), bool)
+    return [_diverged(tree, diverging.sum(1), diverging.size)] if diverging.any() else []
 
 
 def _settings(tree: Any) -> dict[str, Any]:

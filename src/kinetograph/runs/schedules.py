@@ -51,5 +51,5 @@ class Schedules:
                 try:
                     known[name].check(value if np.ndim(value) else value.item(), title)
                 except ValueError as error:
-                    site = written_at(self.sampler._values[name])
+                    site = written_at(self.sampler.values()[name])
                     raise ValueError(f"{error} in step {step} of its schedule{site}") from None

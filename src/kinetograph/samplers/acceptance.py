@@ -1,5 +1,6 @@
 """The probability of a Metropolis test and its divergence, for the record and for warm-up."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -7,7 +8,7 @@ import numpy as np
 from ..graph.functions import where
 from ..graph.mathematics import exp, minimum
 
-__all__ = ["divergent", "probability", "record_bad"]
+__all__ = ["divergent", "divergences", "probability", "record_bad"]
 
 DIVERGENT = 1000.0  # an energy error above this, as NUTS has it
 
@@ -20,6 +21,11 @@ def probability(gain: Any) -> Any:
 def divergent(error: Any) -> Any:
     """Whether a trajectory's energy error, times beta, is above 1000 or not a number."""
     return ~(error < DIVERGENT)
+
+
+def divergences(names: Iterable[str]) -> list[str]:
+    """The records that tell of divergences: a sampler's, and those of samplers within it."""
+    return [name for name in names if name == "diverging" or name.endswith("_diverging")]
 
 
 def record_bad(sampler: Any, gain: Any) -> None:

@@ -16,7 +16,7 @@ from ..graph.mathematics import exp, log1p, sqrt
 from .acceptance import divergent, probability, record_bad
 from .added import record_noise
 from .hyper import hyper
-from .integrators import integrator
+from .integrators import LEAPFROG, integrator
 from .sampler import Point, Sampler
 
 __all__ = ["GHMC"]
@@ -57,7 +57,7 @@ class GHMC(Sampler):
     n_steps = hyper(1, lower=1)
     target_acceptance = hyper(0.95, above=0, below=1)
     inverse_temperature = hyper(1.0, positive=True)
-    integrator = hyper("leapfrog", static=True)
+    integrator = hyper(LEAPFROG, static=True)
     tunes = ("step_size", "scale")
 
     def __init__(self, *values: Any, **settings: Any) -> None:

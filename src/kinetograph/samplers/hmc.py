@@ -19,7 +19,7 @@ from ..graph.functions import sum as sum_of
 from ..graph.mathematics import floor, log1p, maximum, sqrt
 from .acceptance import divergent, probability, record_bad
 from .hyper import hyper
-from .integrators import integrator
+from .integrators import LEAPFROG, integrator
 from .sampler import Point, Sampler
 
 __all__ = ["HMC"]
@@ -64,7 +64,7 @@ class HMC(Sampler):
     step_jitter = hyper(0.1, lower=0, below=1)
     path_jitter = hyper(0.2, lower=0, upper=1)
     inverse_temperature = hyper(1.0, positive=True)
-    integrator = hyper("leapfrog", static=True)
+    integrator = hyper(LEAPFROG, static=True)
     tunes = ("step_size", "scale")
 
     def __init__(self, *values: Any, **settings: Any) -> None:

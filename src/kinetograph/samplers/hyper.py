@@ -13,6 +13,14 @@ __all__ = ["POSITIVE", "Hyper", "hyper"]
 POSITIVE = {"positive": (0, np.greater)}
 
 
+class Nested:
+    """The base of what may be within a sampler, as a hyper-parameter: of samplers."""
+
+    def as_inner(self, what: str) -> "Nested":
+        """A copy; refuses what cannot be there."""
+        raise NotImplementedError
+
+
 class Hyper:
     """A hyper-parameter of a `kg.Sampler`, declared by `kg.hyper` in the body of the class."""
 
@@ -23,7 +31,8 @@ class Hyper:
         bounds: Mapping[str, tuple[float | None, Any]],
         choices: tuple[Any, ...],
     ) -> None:
-        self.default, self.static = default, static or bool(choices)
+        self.nested = isinstance(default, Nested)
+        self.default, self.static = default, static or bool(choices) or self.nested
         self.bounds, self.choices = bounds, choices
         self.whole = isinstance(default, (int, np.integer)) and not isinstance(default, bool)
         self.owner, self.name = "a sampler", "?"
@@ -53,6 +62,10 @@ class Hyper:
             If it is out of its range.
         """
         what = f"{owner}: {self.name}"
+        if self.nested:
+            if not isinstance(value, Nested):
+                raise TypeError(f"{what} must be a sampler, got {value!r}")
+            return value.as_inner(what)
         if self.choices:
             if value not in self.choices:
                 known = " or ".join(map(repr, self.choices))
@@ -110,7 +123,9 @@ def hyper(
     ----------
     default
         The value where none is given. A whole number asks for whole numbers, None for an optional
-        value, which is None in `step`, too.
+        value, which is None in `step`, too. A sampler asks for a sampler, one within this one:
+        in `step`, `self.name.step(at)` is a step of it. Its hyper-parameters are its own, called
+        "name.step_size" and so on, and so are the noise it draws and what it records.
     positive
         Whether it must be above 0.
     lower, upper

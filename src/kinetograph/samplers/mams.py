@@ -15,7 +15,7 @@ from typing import Any
 from ..graph.mathematics import floor, log1p, maximum, minimum, sqrt
 from .acceptance import divergent, probability, record_bad
 from .hyper import hyper
-from .integrators import integrator
+from .integrators import LEAPFROG, integrator
 from .mclmc import moved
 from .sampler import Point, Sampler
 
@@ -59,7 +59,7 @@ class MAMS(Sampler):
     path_jitter = hyper(0.5, lower=0, below=1)
     most_steps = hyper(1000, lower=1)
     inverse_temperature = hyper(1.0, positive=True)
-    integrator = hyper("leapfrog", static=True)
+    integrator = hyper(LEAPFROG, static=True)
     tunes = ("step_size", "scale")
 
     def __init__(self, *values: Any, **settings: Any) -> None:

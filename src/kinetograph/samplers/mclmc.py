@@ -24,7 +24,7 @@ from ..graph.functions import log, where
 from ..graph.functions import sum as sum_of
 from ..graph.mathematics import exp, expm1, sqrt
 from .hyper import hyper
-from .integrators import integrator
+from .integrators import LEAPFROG, integrator
 from .sampler import Point, Sampler
 
 __all__ = ["MCLMC", "kicked", "moved", "unit"]
@@ -60,7 +60,7 @@ class MCLMC(Sampler):
     step_size = hyper(0.5, positive=True)
     length = hyper(None, positive=True)
     inverse_temperature = hyper(1.0, positive=True)
-    integrator = hyper("leapfrog", static=True)
+    integrator = hyper(LEAPFROG, static=True)
 
     def __init__(self, *values: Any, **settings: Any) -> None:
         super().__init__(*values, **settings)

@@ -5,6 +5,7 @@ chain's number, the transition, the name, n) and the place in the array alone: a
 record or another chain changes no number. In a loop every trip draws anew.
 """
 
+import copy
 import hashlib
 from collections.abc import Mapping
 from typing import Any
@@ -83,6 +84,13 @@ class NamedNoise(Draws):
     def __init__(self, key: Node, event: Node, dtype: np.dtype) -> None:
         self._key, self._event, self._dtype = key, event, dtype
         self._cells: dict[str, _NoiseCell] = {}
+        self._prefix = ""
+
+    def within(self, name: str) -> "NamedNoise":
+        """The noise of a sampler within: its streams have this name before theirs."""
+        made = copy.copy(self)
+        made._prefix = f"{self._prefix}{name}."
+        return made
 
     def _stream(self, name: str | None) -> Any:
         return _NamedStream(self._cell(name or "unnamed"))
@@ -93,6 +101,7 @@ class NamedNoise(Draws):
     def _cell(self, name: str) -> _NoiseCell:
         if not isinstance(name, str) or not name:
             raise TypeError(f"noise: the name must be a text, got {name!r}")
+        name = self._prefix + name
         if name not in self._cells:
             before, CURRENT.context = CURRENT.context, None
             try:

@@ -14,7 +14,7 @@ from typing import Any
 
 from ..kernels.contract import Kernel, Space
 from .hyper import hyper
-from .integrators import integrator
+from .integrators import LEAPFROG, integrator
 from .sampler import Sampler
 from .tree import NutsKernel
 
@@ -63,7 +63,7 @@ class NUTS(Sampler):
     divergence_threshold = hyper(1000.0, positive=True)
     step_size = hyper(0.5, positive=True)
     inverse_temperature = hyper(1.0, positive=True)
-    integrator = hyper("leapfrog", static=True)
+    integrator = hyper(LEAPFROG, static=True)
     tunes = ("step_size", "scale")
 
     def __init__(self, *values: Any, **settings: Any) -> None:

@@ -1,5 +1,6 @@
 """`kg.Sampler`: a sampler written as a step in plain Python on arrays."""
 
+import copy
 import threading
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
@@ -11,8 +12,9 @@ from ..graph.array import Array
 from ..graph.errors import ModelError, ShapeError
 from ..kernels.contract import Kernel, Space
 from .declarations import check_class, check_names, signature_of
-from .hyper import POSITIVE, Hyper, declared, unknown
+from .hyper import POSITIVE, Hyper, Nested, declared, unknown
 from .identity import identity_of
+from .inner import Block
 from .noise import NamedNoise
 from .points import Point
 from .scale import Scale
@@ -29,7 +31,7 @@ class _Here(threading.local):
 HERE = _Here()
 
 
-class Sampler:
+class Sampler(Nested):
     """The base of samplers: hyper-parameters, `init` and `step` are all one writes.
 
     A subclass declares hyper-parameters by `kg.hyper` and defines `step`, in plain Python on
@@ -56,9 +58,14 @@ class Sampler:
                                   may be changed; self.evaluate(parts) is the point they make
         self.iteration            the number of the step, from 0
 
-    and the hyper-parameters, as arrays. A sampler that records `"acceptance_rate"` and lists
-    `tunes = ("step_size",)` has its `step_size` tuned in warm-up towards its `target_acceptance`;
-    with `"scale"` in `tunes` the scales of the coordinates, too.
+    and the hyper-parameters, as arrays. One whose default is a sampler is a sampler within:
+    `at = self.name.step(at)` is a step of it, with hyper-parameters, noise and records of its own,
+    `self.name.block("a", "b").step(at)` a step in these unknowns, given the others; `init` gives
+    its slots, which this one keeps and hands on.
+
+    A sampler that records `"acceptance_rate"` and lists `tunes = ("step_size",)` has its
+    `step_size` tuned in warm-up towards its `target_acceptance`; with `"scale"` in `tunes` the
+    scales of the coordinates, too. What is within another one is not tuned.
 
     A class with `walkers = kg.hyper(40, lower=2, static=True)` moves an ensemble: `at.q` has shape
     (walkers, N), `at.potential` (walkers,), and a chain of a run is an ensemble of its own, each
@@ -229,6 +236,33 @@ class Sampler:
         position: Array = self._staging("join").join(parts)
         return position
 
+    def block(self, *names: str) -> Block:
+        """A sampler within another one, as a move of some of the unknowns given the rest.
+
+        Its `init` and `step` take and give points of all unknowns.
+
+        Raises
+        ------
+        ModelError
+            If there is no such unknown.
+
+        Examples
+        --------
+        >>> import kinetograph as kg
+        >>> class Gibbs(kg.Sampler):
+        ...     of_a = kg.hyper(kg.samplers.HMC(0.5, n_steps=4))
+        ...     of_b = kg.hyper(kg.samplers.RandomWalk(2.0))
+        ...     def step(self, at):
+        ...         at = self.of_a.block("a").step(at)
+        ...         return self.of_b.block("b").step(at)
+        >>> a = kg.normal(0.0, 1.0, name="a")
+        >>> b = kg.normal(a, 1.0, name="b")
+        >>> tree = kg.mcmc(kg.model(a, b), Gibbs(), draws=4000, seed=1, progress=False)
+        >>> bool(abs(tree["posterior"]["b"].var() - 2.0) < 0.4)
+        True
+        """
+        return Block(self, self._staging("block"), names)
+
     def _staging(self, what: str) -> Any:
         session = self._session
         if session is None:
@@ -244,13 +278,50 @@ class Sampler:
 
     @property
     def _session(self) -> Any:
+        within = vars(self).get("_within")  # of a sampler within another one
+        if within is not None:
+            return within
         session = HERE.session
         return session if session is not None and session.sampler is self else None
 
     # What a run uses.
     def declared(self) -> dict[str, Hyper]:
-        """Its hyper-parameters, by name."""
-        return declared(type(self))
+        """Its hyper-parameters, by name; those of samplers within it as `name.hyper`."""
+        found = declared(type(self))
+        for name, inner in self._inner().items():
+            del found[name]
+            found |= {f"{name}.{k}": h for k, h in inner.declared().items() if k != "scale"}
+        return found
+
+    def values(self) -> dict[str, Any]:
+        """The values of its hyper-parameters, by the same names."""
+        found = {n: v for n, v in self._values.items() if not isinstance(v, Sampler)}
+        for name, inner in self._inner().items():
+            found |= {f"{name}.{k}": v for k, v in inner.values().items() if k != "scale"}
+        return found
+
+    def _inner(self) -> dict[str, "Sampler"]:
+        """The samplers within it."""
+        return {name: v for name, v in self._values.items() if isinstance(v, Sampler)}
+
+    def as_inner(self, what: str) -> Self:
+        """A copy that is within another sampler, with values of its own.
+
+        Raises
+        ------
+        TypeError
+            If it has no step in Python, or scales of the coordinates.
+        """
+        title = type(self).__name__
+        if type(self).step is Sampler.step:
+            raise TypeError(f"{what}: {title} has no step that another sampler could call")
+        if self.scale is not None:
+            raise TypeError(f"{what}: give scale to the sampler around {title}")
+        made = copy.copy(self)
+        made.__dict__["_values"] = {
+            n: v.as_inner(what) if isinstance(v, Sampler) else v for n, v in self._values.items()
+        }
+        return made
 
     def settings(self) -> dict[str, Any]:
         """The settings, for the record: numbers, lists and texts."""
@@ -270,7 +341,7 @@ class Sampler:
         names, size = self.declared(), space.shape[-1]
         self._check_tuned()
         found = {}
-        for name, value in self._values.items():
+        for name, value in self.values().items():
             if name == "scale" and value is None and "scale" in self.tunes:
                 value = np.ones(size)
             if value is None or callable(value) or names[name].static:
@@ -310,17 +381,19 @@ class Sampler:
         """Refuse values of hyper-parameters that are out of their range."""
         names, title = self.declared(), type(self).__name__
         for name, value in values.items():
-            names[name].check(np.asarray(value), title)
+            inner = "".join(f".{part}" for part in name.split(".")[:-1])
+            names[name].check(np.asarray(value), title + inner)
 
     def structure(self) -> tuple[Any, ...]:
         """What it is, but for the values that are arguments of a program."""
         names = self.declared()
         parts: list[Any] = [type(self), tuple(self.tune)]
-        for name, value in self._values.items():
+        for name, value in self.values().items():
             if names[name].static or value is None or callable(value):
                 parts.append((name, identity_of(value)))
             else:
                 parts.append((name, np.shape(value)))
+        parts += [(name, inner.structure()) for name, inner in self._inner().items()]
         own = {k: v for k, v in vars(self).items() if k not in ("_values", "_tune")}
         return (*parts, *((k, identity_of(v)) for k, v in own.items()))
 
@@ -343,7 +416,7 @@ class Sampler:
         return (*self.structure(), *(identity_of(v) for v in self._values.values()))
 
     def __repr__(self) -> str:
-        defaults = {name: d.default for name, d in self.declared().items()}
+        defaults = {name: d.default for name, d in declared(type(self)).items()}
         shown = [
             f"{name}={value!r}"
             for name, value in self._values.items()
@@ -355,6 +428,8 @@ class Sampler:
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, Sampler):
+        return {"sampler": type(value).__name__, **value.settings()}
     if isinstance(value, np.ndarray):
         return value.tolist()
     if value is None or isinstance(value, (bool, int, float, str)):

@@ -27,6 +27,7 @@ from ..kernels.contract import Space
 from ..kernels.elsewhere import Given, refuse_cells, refuse_effects, refuse_elsewhere
 from ..kernels.frozen import watched
 from ..kernels.target import Position, Target
+from .inner import bound
 from .noise import NamedNoise
 from .points import Point
 from .sampler import HERE, Sampler
@@ -128,13 +129,15 @@ class Session:
         known = self.sampler.hypers(self.space)
         names = self.sampler.declared()
         size, dtype = self.space.shape[-1], self.space.dtype
-        for name, value in self.sampler._values.items():
+        for name, value in self.sampler.values().items():
             if name in known:
                 given = known[name]
                 self.hyper[name] = self.input(f"hyper {name}", given.shape, given.dtype)
             elif callable(value) and not names[name].static:
                 found = scheduled(value, iteration, size, dtype, names[name])
                 self.hyper[name], self.schedules[name] = found, found.node
+        for name, inner in self.sampler._inner().items():
+            self.hyper[name] = bound(self, inner, name)
 
     @property
     def _scale(self) -> Any:

@@ -4,7 +4,8 @@ The graphs of `init` and `step` are made once for a space.
 """
 
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import or_
 from typing import Any
 
 import jax.numpy as jnp
@@ -20,6 +21,7 @@ from ..graph.node import Node
 from ..graph.trips import Trips
 from ..kernels.contract import Info, Moment, Space, State, Statistic
 from ..kernels.target import Position
+from .acceptance import divergences
 from .adjusted import moves_by_values, takes_gradient
 from .arguments import check_arguments
 from .points import Point
@@ -27,8 +29,6 @@ from .sampler import Sampler
 from .session import ACCEPTANCE, Session, StepGraph, build
 
 __all__ = ["StagedKernel"]
-
-DIVERGING = "diverging"
 
 
 class StagedKernel:
@@ -227,12 +227,13 @@ class StagedKernel:
         dtype = self.space.dtype
         parts = [jnp.ravel(x).astype(dtype) for x in (position.log_density, *recorded)]
         by_name = dict(zip(session.records, recorded, strict=True))
+        diverging = [jnp.any(by_name[name]) for name in divergences(by_name)]
         info = Info(
             acceptance=jnp.mean(by_name[ACCEPTANCE])
             if ACCEPTANCE in by_name
             else jnp.ones((), dtype),
             gradients=states.get(session.gradients, jnp.int32(0)),
-            diverging=jnp.any(by_name[DIVERGING]) if DIVERGING in by_name else jnp.array(False),
+            diverging=reduce(or_, diverging) if diverging else jnp.array(False),
             statistics=jnp.concatenate(parts),
             values=states.get(session.values, 0),
         )

@@ -17,6 +17,7 @@ from .control.loops import While
 from .control.program import Program
 from .errors import DataError, LoopError, ModelError, ShapeError, SymbolicError
 from .faults import FAULT, fault_error, numbered
+from .forms_by_value import form_of_value, forms_by_value
 from .indexing import check_bounds, trusted_indices
 from .inside_jax import embed, from_jax, has_jax, outside, refused, tracing
 from .lifted_errors import refused_derivative
@@ -74,7 +75,10 @@ class Function:
         self._cells, self._reads = program.cells, program.reads
         self._finals = program.finals
         wanted = (*program.effects.values(), *outputs, *self._finals)
-        needed = ancestors(wanted, stop=given.__contains__)
+        # Of inputs that are computed, densities may read forms that were made of other things.
+        self._forms = {form: form_of_value(form) for form in forms_by_value(wanted, inputs)}
+        stop = {*given, *self._forms}.__contains__
+        needed = ancestors((*wanted, *self._forms.values()), stop)
         known = {*given, *self._reads}
         for node in needed:
             if node not in known and not isinstance(node, (Apply, Bundle, Data)):
@@ -118,6 +122,9 @@ class Function:
         environment: Environment = dict(zip(self._inputs, values, strict=True))
         environment.update(zip(self._reads, states, strict=True))
         environment.update(zip(self._data, data, strict=True))
+        for form, node in self._forms.items():
+            evaluate((node,), environment, scope=scope)
+            environment[form] = environment[node]
         evaluate(
             (*self._program.effects.values(), *self._outputs, *self._finals),
             environment,

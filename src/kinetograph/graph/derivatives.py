@@ -21,7 +21,7 @@ from .control.structure import flatten
 from .control.subgraph import Subgraph
 from .elementwise import as_node, astype
 from .errors import ShapeError, SymbolicError
-from .form_slopes import FormByValue, forms_by_value
+from .forms_by_value import FormByValue, forms_by_value
 from .lower import Scope, evaluate
 from .messages import describe
 from .node import Call, Inner, Node, Operation, ancestors, sources

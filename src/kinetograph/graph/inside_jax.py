@@ -129,7 +129,8 @@ def _lowered(function: "Function", types: Sequence[np.dtype]) -> Callable[..., A
     counts = len(function._inputs), len(function._cells)
     inputs = (*function._inputs, *function._reads)
     fallible = _fallible(function)
-    parts = live(function._needed, (*function._outputs, *function._finals)).results
+    ends = (*function._outputs, *function._finals, *function._forms.values())
+    parts = live(function._needed, ends).results
 
     def run(scope: Scope, tensors: Sequence[Any]) -> Any:
         own = [jnp.asarray(t).astype(n.dtype) for t, n in zip(tensors, inputs, strict=False)]

@@ -1,11 +1,12 @@
-"""Derivatives by a computed value of which another form is used in its place.
+"""Forms of a computed value by which is differentiated, or which is given.
 
 Of r = exp(e) a density reads the logarithm e, and nothing leads from r to e. By r, the form f is
 differentiated as the function of r that it is, by a slope that is written in f: of the logarithm,
 
     df = exp(-f) dr
 
-which is exact where r has rounded. See `representations`.
+which is exact where r has rounded. Where r is an input, f is computed from it. See
+`representations`.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,10 +16,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .linear_algebra import small_cholesky
-from .node import Apply, FormOf, Node, Operation, ancestors, sources
+from .elementwise import elementwise
+from .linear_algebra import CHOLESKY, small_cholesky
+from .node import Apply, FormOf, Node, Operation, ancestors, sources, within
 
-__all__ = ["FormByValue", "forms_by_value"]
+__all__ = ["FormByValue", "form_of_value", "forms_by_value"]
 
 _SLOPES: dict[str, Callable[[Any], Any]] = {
     "log": lambda f: jnp.exp(-f),
@@ -83,3 +85,14 @@ def forms_by_value(outputs: Sequence[Node], xs: Sequence[Node]) -> list[FormOf]:
         if bits:
             reach[node] = bits
     return found
+
+
+def form_of_value(form: FormOf) -> Node:
+    """The form, computed from the value."""
+    value, kind = form.of, form.attributes["kind"]
+    with within(value.context):
+        if kind == "cholesky":
+            return Apply(CHOLESKY, (value,), value.shape, value.dtype)
+        if kind == "log1m":
+            return elementwise("log1p", elementwise("negative", value))
+        return elementwise("ndtri" if kind == "probit" else kind, value)

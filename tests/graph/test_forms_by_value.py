@@ -1,10 +1,12 @@
-"""Derivatives by computed values and unknowns whose logarithm or log odds densities take."""
+"""By computed values and unknowns whose logarithm or log odds densities take, or given these."""
 
+import jax
 import numpy as np
 import pytest
 from scipy import stats
 
 import kinetograph as kg
+from kinetograph.graph.precision import x64
 
 E = np.log(0.7)
 
@@ -154,3 +156,24 @@ def test_of_a_saved_graph(tmp_path):
     outputs = [graph["g"], *(kg.gradients(graph["y"], graph[x]) for x in ("rate", "e"))]
     found = kg.compile([graph["e"]], outputs)(E)
     np.testing.assert_allclose(found, [1 / 0.7 - 3, 1 / 0.7 - 3, 1 - 2.1], rtol=1e-12)
+
+
+def test_a_computed_value_is_an_input():
+    e = kg.placeholder((2,), name="e")
+    a, b = kg.exp(e[0]), kg.exp(e[1])
+    total, p, q = a + b, kg.ilogit(e[0]), kg.iprobit(e[0])
+    rated = kg.log_density(kg.exponential(a), 3.0)
+    trials = [kg.log_density(kg.bernoulli(p), x) for x in (0, 1)]
+    trials += [kg.log_density(kg.bernoulli(made), 0) for made in (q, a / total, 1 - p)]
+    outputs = [rated, kg.gradients(rated, a), *trials, kg.gradients(trials[0], p)]
+    found = kg.compile([e, a, p, q, total], outputs)([0.0, 0.0], 0.7, 0.2, 0.3, 2.0)
+    truth = [np.log(0.7) - 2.1, 1 / 0.7 - 3, np.log(0.8), np.log(0.2), np.log(0.7)]
+    truth += [np.log(1 - 0.7 / 2), np.log(0.2), -1 / 0.8]
+    np.testing.assert_allclose(found, truth, rtol=1e-12)
+    with x64():
+        slope = jax.grad(kg.compile([a], rated))(0.7)
+    np.testing.assert_allclose(slope, 1 / 0.7 - 3, rtol=1e-12)
+    factor = kg.cholesky(kg.placeholder((2, 2), name="start"))
+    matrix = factor @ factor.T
+    found = kg.compile([matrix], kg.cholesky(matrix))([[4.0, 2.0], [2.0, 5.0]])
+    np.testing.assert_allclose(found, [[2, 0], [1, 2]], rtol=1e-12)

@@ -94,10 +94,19 @@ def test_the_control_of_moments():
         assert_mean(BETA * q * q, EXACT["GLA2"][1])
 
 
-@pytest.mark.parametrize("name", ["SGLD", "LM", "GLA1", "GLA2", "BAOAB", "OBABO", "SGHMC"])
+EACH_STEP = ["SGLD", "LM", "GLA1", "GLA2", "BAOAB", "OBABO", "SGHMC", "UBU"]
+EACH_STEP += [pytest.param(word, marks=pytest.mark.slow) for word in ("ABOBA", "OABAO", "AOBOA")]
+
+
+@pytest.mark.parametrize("name", EACH_STEP)
 def test_one_gradient_a_step(name):
-    state = sampled(EXACT[name][0], draws=50, warmup=0, chains=1)["sampler_state"]
+    """Also where the row is of another place than the kick: there the potential is enough."""
+    tree = sampled(EXACT[name][0], draws=50, warmup=0, chains=1)
+    state = tree["sampler_state"]
     assert int(state["gradients"][0] - state["attempts"][0]) == 50
+    # The gradient that a chain goes on with is that of its place, all the same.
+    (q,), (gradient,) = state["position_q"].values, state["position_gradient"].values
+    np.testing.assert_allclose(gradient, MODEL.gradient(q), rtol=1e-12)
 
 
 # The mean square of the noise of a step, times beta / 2; a = exp(-gamma h / 2). Of UBU, half a step

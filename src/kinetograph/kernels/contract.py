@@ -114,6 +114,10 @@ class Kernel(Protocol):
     def takes_gradient(self) -> bool:
         """Whether a step uses gradients; if not, it need not know that of the point it ends at."""
 
+    @property
+    def ends_with_value(self) -> bool:
+        """Whether it evaluates the point it ends at for the potential alone, whatever it uses."""
+
     def init(self, moment: Moment, position: Position) -> Any:
         """The slots at a starting point."""
 

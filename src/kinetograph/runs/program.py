@@ -209,7 +209,8 @@ class Program:
         """
         observed = self.observed is not None and self.observed.takes_gradient
         tuned, batch = "scale" in self.sampler.tune, self.model.batch is not None
-        return self.kernel.takes_gradient or observed or tuned or batch
+        used = self.kernel.takes_gradient and not self.kernel.ends_with_value
+        return used or observed or tuned or batch
 
     @cached_property
     def kept(self) -> tuple[Any, ...]:

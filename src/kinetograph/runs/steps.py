@@ -5,6 +5,7 @@ happened; a row that is not kept is overwritten by the next one. A branch or a c
 would copy them at each step.
 """
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -171,7 +172,9 @@ class _Steps:
         gradients, alone = info.gradients, info.values
         if not self.program.takes_gradient:  # nothing asks for it, and so it is not computed
             position = position._replace(gradient=chain.position.gradient)
-            gradients, alone = 0, gradients + alone
+            one = math.prod(self.program.walkers)
+            spared = one if self.program.kernel.takes_gradient else gradients
+            gradients, alone = gradients - spared, alone + spared
         done = chain.transition
         warming = done < plan.warmup
         adaptation, hyper = self._adapt(chain, position, info, warming)

@@ -17,7 +17,7 @@ from ..graph.derivatives import Derivative
 from ..graph.node import PART, Apply, Inner, Node, ancestors
 from .session import POTENTIAL, StepGraph, evaluates
 
-__all__ = ["moves_by_values", "takes_gradient"]
+__all__ = ["ends_with_value", "moves_by_values", "takes_gradient"]
 
 # Whether a node is a source of what is followed, whatever it is computed from.
 Source = Callable[[Node], bool]
@@ -28,6 +28,21 @@ def takes_gradient(graph: StepGraph) -> bool:
     ends = [*graph.results[:2], *graph.results[3:], *graph.latest.values()]
     found = _reached(ancestors(ends), {graph.inputs["gradient"]}, _is_gradient)
     return any(node in found for node in ends)
+
+
+def ends_with_value(graph: StepGraph) -> bool:
+    """Whether the point a step ends at is evaluated for its potential alone.
+
+    Then it is a point that the step evaluates itself, and nothing is computed from the gradient
+    there, in this step or, from the gradient it begins with, in the next one.
+    """
+    end, begin = graph.results[2], graph.inputs["gradient"]
+    gradient = end if _is_gradient(end) or not end.parents else end.parents[0]
+    if not _is_gradient(gradient):
+        return False
+    others = [*graph.results[:2], *graph.results[3:], *graph.latest.values()]
+    found = _reached(ancestors(others), {begin, gradient}, lambda node: False)
+    return not any(node in found for node in others)
 
 
 def _is_gradient(node: Node) -> bool:

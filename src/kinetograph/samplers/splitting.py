@@ -10,9 +10,9 @@ Samples  a density that tends to exp(-beta (U + p^2 / 2)) with h -> 0
 Order    2 for a word that reads the same backwards, and for its cyclic shifts in cycles of steps;
          else 1
 Stable   for h^2 k < 4, of the symmetric words
-Cost     as many gradients as there are positions at which one is needed: a kick at a position that
-         has been evaluated takes none. Words that end in A take one more, for the potential and
-         the gradient of the row.
+Cost     as many gradients as there are positions with a kick: one at a position that has been
+         evaluated takes none. Words that end in A evaluate the potential of the row besides, and
+         its gradient where an observable or a mini-batch wants it.
 Records  the kinetic energy at the end of the step, and `kinetic_energy_O` after the last O
 Source   B. Leimkuhler, C. Matthews, Molecular Dynamics, Springer 2015, chapter 7.
 """

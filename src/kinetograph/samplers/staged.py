@@ -22,7 +22,7 @@ from ..graph.trips import Trips
 from ..kernels.contract import Info, Moment, Space, State, Statistic
 from ..kernels.target import Position
 from .acceptance import divergences
-from .adjusted import moves_by_values, takes_gradient
+from .adjusted import ends_with_value, moves_by_values, takes_gradient
 from .arguments import check_arguments
 from .points import Point
 from .sampler import Sampler
@@ -76,6 +76,11 @@ class StagedKernel:
     def takes_gradient(self) -> bool:
         """Whether a step uses gradients; if not, it need not know that of the point it ends at."""
         return takes_gradient(self._step)
+
+    @cached_property
+    def ends_with_value(self) -> bool:
+        """Whether the point a step ends at is evaluated for its potential alone."""
+        return ends_with_value(self._step)
 
     def _stage_init(self) -> StepGraph:
         def body(session: Session) -> list[Node]:

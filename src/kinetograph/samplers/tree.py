@@ -118,6 +118,7 @@ class NutsKernel:
 
     moves_by_values = True  # the weights of the leaves
     takes_gradient = True
+    ends_with_value = False
 
     def __init__(self, max_depth: int, integrator: Integrator, wanted: frozenset[str]) -> None:
         self.max_depth, self.integrator = max_depth, integrator

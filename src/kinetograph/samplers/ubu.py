@@ -9,7 +9,7 @@ The word is U/2 B U/2.
 
 Samples  a density that tends to exp(-beta (U + p^2 / 2)) with h -> 0
 Order    2
-Cost     two gradients a step: at the kick, and for the row
+Cost     one gradient a step, at the kick, and the potential of the row
 Source   J. Sanz-Serna, K. Zygalakis, Wasserstein distance estimates for the distributions of
          numerical approximations to ergodic stochastic differential equations, JMLR 22 (2021);
          D. Paulin, P. Whalley, N. Chada, B. Leimkuhler, arXiv:2412.16710.

@@ -27,7 +27,7 @@ PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 $(shell [ -x $(BIN)/python ] || rm -rf $(VENV))
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test test-quick test-slow test-random mutants test-all lint types docs bench wheel clean
+.PHONY: help venv demo test test-docs test-slow test-random mutants test-all lint types docs bench wheel clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -62,11 +62,11 @@ demo: $(PLOTS) ## sample eight schools, draw its graph and its posterior, into d
 
 # Tests -------------------------------------------------------------------------------------------
 
-test: $(TEST) ## run all tests but the slow studies
-	$(PYTEST) -m "not slow" tests
+test: $(TEST) ## run the everyday tests
+	$(PYTEST) -m "not slow and not docs" tests
 
-test-quick: $(TEST) ## run the quick tests
-	$(PYTEST) -m "not slow and not medium" tests
+test-docs: $(TEST) ## run what the documentation shows: pages, docstrings, examples
+	$(PYTEST) -m "docs and not slow" tests
 
 test-slow: $(TEST) ## run the slow studies
 	$(PYTEST) -m slow tests
@@ -81,7 +81,7 @@ mutants: $(TEST) ## run the study of mutants: how many small mistakes the tests 
 
 test-all: ## run every test, the slow ones too, on every fitting Python here
 	@pythons=$$(scripts/find-python --all) && \
-	    for python in $$pythons; do $(MAKE) --no-print-directory test test-slow PY=$$python || exit 1; done
+	    for python in $$pythons; do $(MAKE) --no-print-directory test test-docs test-slow PY=$$python || exit 1; done
 
 # Checks ------------------------------------------------------------------------------------------
 

@@ -182,7 +182,7 @@ class Tree:
             "-p",
             "no:cacheprovider",
             "-m",
-            "not slow",
+            "not slow and not docs",
             f"--basetemp={self.folder}/tmp",
         ]
         code = pytest.main([*command, *(["-x"] if wanted else []), *files], plugins=[plugin])

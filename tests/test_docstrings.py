@@ -8,6 +8,8 @@ import pytest
 
 import kinetograph
 
+pytestmark = pytest.mark.docs
+
 MODULES = sorted(m.name for m in pkgutil.walk_packages(kinetograph.__path__, "kinetograph."))
 
 

@@ -31,7 +31,6 @@ def test_converted(what):
     harness.check_converted(what)
 
 
-@pytest.mark.medium
 @pytest.mark.parametrize("what", staged_cases, ids=lambda what: what.name)
 def test_staged(what):
     harness.check_staged(what)

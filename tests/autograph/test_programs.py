@@ -31,14 +31,12 @@ def check(source, runner, exact):
                 raise AssertionError(f"{found}\nprogram{call}\n{source}") from other.error
 
 
-@pytest.mark.medium
 @given(programs())
 @examples(25)
 def test_converted_programs(source):
     check(source, run_converted, exact=True)
 
 
-@pytest.mark.medium
 @given(programs())
 @examples(5)
 def test_staged_programs(source):
@@ -75,7 +73,6 @@ def staged_slopes(program, calls):
     return [np.reshape(f(*call), (2, 2)) for call in calls]
 
 
-@pytest.mark.medium
 @given(programs(size=8))
 @examples(3)
 def test_derivatives_of_staged_programs(source):

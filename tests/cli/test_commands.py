@@ -215,7 +215,6 @@ def start_process(*arguments):
     )
 
 
-@pytest.mark.medium
 def test_a_real_process(call):
     process = start_process("sample", "one.py", *SHORT, "--out", "run.nc")
     out, err = process.communicate(timeout=120)
@@ -224,7 +223,6 @@ def test_a_real_process(call):
     assert err == "wrote run.nc\n"
 
 
-@pytest.mark.medium
 def test_ctrl_c_keeps_what_was_drawn(call):
     process = start_process(
         "sample", "one.py", "--draws", "5000000", "--chains", "2", "--seed", "1", "--out", "run.nc"

@@ -141,7 +141,6 @@ def chains(count):
             yield tuple(chain), values
 
 
-@pytest.mark.medium
 @pytest.mark.parametrize(("chain", "expected"), thinned(chains(16), 2), ids=str)
 @pytest.mark.parametrize("early", [False, True])
 def test_chains_are_those_of_lists(chain, expected, early):

@@ -34,7 +34,6 @@ SHUFFLED = {
 }
 
 
-@pytest.mark.medium
 @pytest.mark.parametrize(
     "name",
     [

@@ -241,7 +241,6 @@ def value_and_slopes(name):
     return run
 
 
-@pytest.mark.medium
 @pytest.mark.parametrize("name", POINTS)
 def test_values_and_derivatives(name):
     points = POINTS[name][1]

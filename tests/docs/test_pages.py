@@ -11,7 +11,7 @@ import kinetograph as kg
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
-@pytest.mark.medium
+@pytest.mark.docs
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
 def test_page(path: Path) -> None:
     for block, printed in run_page(path):

@@ -14,7 +14,10 @@ import pytest
 
 import kinetograph as kg
 
-pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")  # short runs
+pytestmark = [
+    pytest.mark.docs,
+    pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning"),  # short runs
+]
 
 FOLDER = Path(__file__).resolve().parents[2] / "examples"
 NAMES = ("eight_schools", "radon", "wells", "lkj", "lotka_volterra", "outbreak")
@@ -57,7 +60,6 @@ def test_gradient_is_finite_at_zero(name):
     assert (gradient != 0).sum() > model.free_size / 3
 
 
-@pytest.mark.medium
 @pytest.mark.parametrize("name", some(set(NAMES) - set(LONG)))
 def test_a_short_run_works(name):
     model = load(name)
@@ -116,14 +118,12 @@ def run(*arguments):
     )
 
 
-@pytest.mark.medium
 def test_an_example_is_a_script():
     done = run(FOLDER / "eight_schools.py")
     assert done.returncode == 0, done.stderr
     assert done.stdout.split()[:2] == ["mean", "sd"]
 
 
-@pytest.mark.medium
 def test_the_picture(tmp_path, monkeypatch):
     pytest.importorskip("matplotlib")
     script = FOLDER / "plot_posterior.py"

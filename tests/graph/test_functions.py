@@ -85,13 +85,11 @@ def test_every_public_function_of_arrays_has_a_row():
     assert set(functions.__all__) <= {*ELEMENTWISE, *SHAPED, *FLAT}
 
 
-@pytest.mark.medium
 @pytest.mark.parametrize("name", ELEMENTWISE)
 def test_function_of_numbers(name, of_numbers):
     check(of_numbers[name], ELEMENTWISE[name], ELEMENTWISE[name].points)
 
 
-@pytest.mark.medium
 @pytest.mark.parametrize("name", SHAPED)
 def test_function_of_vectors(name, of_vectors):
     case = SHAPED[name]
@@ -158,7 +156,6 @@ SINGULAR = [name for name, case in ELEMENTWISE.items() if case.singular and name
 WRAPPERS = [of_where, of_batch, of_scan, of_while]
 
 
-@pytest.mark.medium
 def test_singular_points_that_are_not_chosen():
     check_inside(of_where, SINGULAR)
 

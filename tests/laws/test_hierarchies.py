@@ -53,7 +53,6 @@ def test_centred_and_non_centred_radon_agree():
         agree(trees[0], shifted)
 
 
-@pytest.mark.medium
 @pytest.mark.parametrize(("dimension", "eta"), thinned([(3, 2.0), (4, 0.5), (2, 1.0)], 3))
 def test_lkj_correlations_have_their_beta_marginals(dimension, eta):
     """(r + 1) / 2 ~ Beta(b, b), b = eta - 1 + dimension / 2, for every pair."""
@@ -93,26 +92,22 @@ def posterior():
     return {name: draws.values for name, draws in tree["posterior"].items()}
 
 
-@pytest.mark.medium
 def test_dirichlet_prior(posterior):
     law = stats.dirichlet(CONCENTRATION)
     assert_moments(posterior["share"], law.mean(), np.sqrt(law.var()))
 
 
-@pytest.mark.medium
 def test_conjugate_normal_model_with_known_answer(posterior):
     """mu ~ N(0, 2), y ~ N(mu, 1): precision-weighted mean, checked with its variance."""
     precision = 1 / 4 + len(VALUES)
     assert_moments(posterior["mu"], VALUES.sum() / precision, precision**-0.5)
 
 
-@pytest.mark.medium
 def test_beta_binomial_with_known_answer(posterior):
     law = stats.beta(2 + 20, 3 + 36 - 20)
     assert_moments(posterior["chance"], law.mean(), law.std())
 
 
-@pytest.mark.medium
 def test_bounded_unknowns_are_uniform(posterior):
     """A flat unknown between bounds, one of them unknown itself: uniform on a triangle."""
     for name in ("a", "b"):

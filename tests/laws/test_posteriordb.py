@@ -60,7 +60,6 @@ STUDIES = {
 }
 
 
-@pytest.mark.medium
 @pytest.mark.parametrize(
     "name",
     [
@@ -116,7 +115,6 @@ def test_density_of_a_model_with_a_differential_equation():
     np.testing.assert_allclose(model.gradient(points[0]), gradient, rtol=1e-3)
 
 
-@pytest.mark.medium
 def test_closed_form_of_a_regression_with_flat_priors():
     """sigma^2 | y ~ InvGamma((N - k - 1) / 2, S / 2), beta | sigma, y ~ N(b, sigma^2 (X'X)^-1)."""
     d = posteriors.data("kidiq_with_mom_work-kidscore_interaction_c")
@@ -139,7 +137,6 @@ def test_closed_form_of_a_regression_with_flat_priors():
 # Controls: the same comparison has to refuse what is wrong.
 
 
-@pytest.mark.medium
 def test_a_missing_jacobian_is_found():
     """sigma = exp(s) with a flat s is the prior 1 / sigma, not a flat one."""
     name = "mesquite-logmesquite_logvash"

@@ -6,8 +6,6 @@ from tests.models.test_control_flow import stopping
 
 import kinetograph as kg
 
-pytestmark = pytest.mark.medium
-
 
 def draws(model, **options):
     settings = {"draws": 300, "warmup": 200, "chains": 2, "seed": 4, "progress": False}

@@ -117,7 +117,6 @@ def test_arviz_takes_it(tree):
     assert arviz_stats.bfmi(tree) is not None
 
 
-@pytest.mark.medium
 @pytest.mark.parametrize("plot", ["plot_trace", "plot_dist", "plot_forest", "plot_energy"])
 def test_arviz_plots_it(tree, plot):
     matplotlib = pytest.importorskip("matplotlib")

@@ -62,7 +62,6 @@ def sampled(sampler, model=MODEL, **options):
 WORDS = ["ABO", "OBABO", "BOAOB", "BABO", "BAOAB", "ABOBA", "OABAO", "AOBOA"]
 
 
-@pytest.mark.medium
 @pytest.mark.parametrize(
     "name",
     [name for name in EXACT if name not in WORDS]
@@ -159,7 +158,6 @@ LIKE_ANOTHER = {"HMC, minimum_norm", "HMC, bcss3", "RandomWalk", "GHMC", "MAMS, 
 LIKE_ANOTHER |= {"NUTS, minimum_norm"}
 
 
-@pytest.mark.medium
 @pytest.mark.parametrize(
     "name",
     [
@@ -215,7 +213,6 @@ class Unflipped(samplers.GHMC):
         return new, {"p": kg.where(moved, after["p"], -after["p"])}
 
 
-@pytest.mark.medium
 @pytest.mark.parametrize("kind", thinned([samplers.GHMC, Unflipped], 2))
 def test_ghmc_is_exact_by_its_flip(kind):
     """At a step size that is often rejected."""
@@ -230,7 +227,6 @@ def test_ghmc_is_exact_by_its_flip(kind):
             assert_mean(squares, 1.0)
 
 
-@pytest.mark.medium
 def test_microcanonical_steps():
     """Directions stay unit vectors; moments of the oscillator at a small step."""
     model = oscillator(10)
@@ -244,7 +240,6 @@ def test_microcanonical_steps():
     assert np.log2(ratio[0] / ratio[1]) == pytest.approx(6.0, abs=0.5)
 
 
-@pytest.mark.medium
 def test_a_thermostat_takes_away_the_heat_of_a_noisy_gradient():
     """One oscillator, sigma = 3, h = 0.1: <xi> = 1 + h sigma^2 / 2 = 1.45."""
 

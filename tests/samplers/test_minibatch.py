@@ -48,7 +48,6 @@ class Probe(kg.Sampler):
         return seen
 
 
-@pytest.mark.medium
 @pytest.mark.parametrize("replace", [False, True])
 def test_covariance_is_unbiased(replace):
     """Over 10^4 batches: the mean is NumPy's covariance of the population, as is that of gradients.
@@ -239,7 +238,6 @@ def sampled(model, sampler):
 SETTINGS = {"step_size": 0.05, "thermal_mass": 10.0}
 
 
-@pytest.mark.medium
 def test_constant_noise():
     """sigma = 3: SGNHT's thermostat settles at A + h sigma^2 / 2, that of CCAdL at A = 1."""
     model = oscillator(3.0, 0.0)
@@ -250,7 +248,6 @@ def test_constant_noise():
         assert_mean((xi - xi.mean()) ** 2, 0.1, truth_error=0.004, what="variance of xi")
 
 
-@pytest.mark.medium
 def test_noise_heats_what_has_no_thermostat():
     """SGLD on U = q^2 / 2: <q^2> = (1 + h sigma^2 / 2) / (1 - h / 2), exactly."""
     with warnings.catch_warnings():
@@ -267,7 +264,6 @@ def test_noise_heats_what_has_no_thermostat():
     assert_mean(tree["posterior"]["q"].values ** 2, (1 + 0.2 * 9) / (1 - 0.2))
 
 
-@pytest.mark.medium
 def test_noise_that_grows_with_the_distance():
     """sd 4 |q|: with the noise known <q^4> = 3; one friction for all places leaves about 6."""
     model = oscillator(0.0, 4.0)

@@ -223,7 +223,6 @@ def recursive_sample(name: str, count: int, max_depth: int = 10):
     return tuple(np.array(column) for column in zip(*rows))
 
 
-@pytest.mark.medium
 @pytest.mark.parametrize("name", thinned(TARGETS, 2))
 def test_a_transition_has_the_law_of_the_recursive_sampler(name):
     """Steps, depth and new position from one starting point, over all momenta.
@@ -395,7 +394,6 @@ def test_settings_are_values():
 # Whole runs -------------------------------------------------------------------------------------
 
 
-@pytest.mark.medium
 @pytest.mark.filterwarnings("error::kinetograph.SamplingWarning")
 def test_widely_different_scales_skewed_and_correlated_unknowns():
     """The metric brings a condition number of 1e12 down to 1; the gamma and beta unknowns are

@@ -39,7 +39,6 @@ LAWS = [
 NAMES = [f"{name}{parameters}" for name, parameters, _ in LAWS]
 
 
-@pytest.mark.medium
 @pytest.mark.parametrize("dtype", thinned(DTYPES, 2))
 @pytest.mark.parametrize(("name", "parameters", "law"), LAWS, ids=NAMES)
 def test_law(name, parameters, law, dtype):
@@ -249,7 +248,6 @@ SLOPES = [
 ]
 
 
-@pytest.mark.medium
 @pytest.mark.parametrize(("name", "parameters"), SLOPES)
 def test_derivatives_equal_finite_differences(name, parameters):
     arguments = range(len(parameters))
@@ -312,7 +310,6 @@ def test_derivatives_of_expectations():
     assert abs(forward.mean() - 2.0 / 2.7**2) < 5 * error
 
 
-@pytest.mark.medium
 @pytest.mark.parametrize("dtype", thinned(DTYPES, 2))
 def test_derivatives_stay_numbers_at_tiny_shapes(dtype):
     for name, parameters in [("beta", (1e-3, 1e-3)), ("gamma", (1e-3, 1.0))]:

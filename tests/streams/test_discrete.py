@@ -57,7 +57,6 @@ LAWS = [
 ]
 
 
-@pytest.mark.medium
 @pytest.mark.parametrize("dtype", thinned(DTYPES, 2))
 @pytest.mark.parametrize(("name", "parameters", "law"), LAWS)
 def test_law(name, parameters, law, dtype):
@@ -95,7 +94,6 @@ def test_bernoulli_is_exact_at_the_ends(dtype):
         assert draw("bernoulli", 1.0, dtype=dtype, event=(number, 0)).all()
 
 
-@pytest.mark.medium
 @pytest.mark.parametrize("dtype", thinned(DTYPES[::-1], 2))
 def test_rare_events(dtype):
     """24 bits could not tell 1e-7 from 1.2e-7."""
@@ -145,7 +143,6 @@ def test_impossible_parameters(name, parameters, value):
     assert (draw(name, *parameters) == value).all()
 
 
-@pytest.mark.medium
 def test_huge_numbers():
     x = draw("poisson", 1e15, shape=100_000)
     assert stats.kstest((x - 1e15) / np.sqrt(1e15), "norm").pvalue > LEVEL

@@ -52,7 +52,6 @@ def test_words_without_64_bits():
         check_words(entry)
 
 
-@pytest.mark.medium
 @pytest.mark.parametrize(
     "entry", GOLDEN["draws"], ids=lambda e: f"{e['distribution']}-{e['dtype']}-{e['event'][1]}"
 )

@@ -118,7 +118,6 @@ def test_bounds(name, grad, place):
     check(program, at, bound=BOUNDS[name][place], grad=grad, every_way=False)
 
 
-@pytest.mark.medium
 @pytest.mark.parametrize(("name", "bound"), thinned([("W11", 12), ("W10", None)], 2))
 def test_checkpoints(name, bound):
     program, at = PROGRAMS[name]

@@ -97,6 +97,10 @@ def test_thinning_keeps_each_thin_th_row(thin):
             assert np.array_equal(
                 values.values, full[group].dataset[name].values[:, thin - 1 :: thin]
             )
+    # Of one transition too many for each row they are others.
+    late = run(schools(), draws=40, thin=thin + 1)["posterior"]["tau"].values
+    kept = full["posterior"]["tau"].values[:, thin - 1 :: thin]
+    assert not np.any(late == kept)
 
 
 def test_a_seed_taken_from_the_system_is_recorded_and_runs_again():

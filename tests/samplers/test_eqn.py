@@ -117,6 +117,24 @@ def test_moments_of_few_walkers_are_exact():
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("transposed", [False, True])
+def test_moments_of_correlated_unknowns(transposed, monkeypatch):
+    """Exact; but not where the drift goes by B^T and the kick by B."""
+    if transposed:
+        monkeypatch.setattr(_Inside, "place", lambda self, y: self.origin + y @ self.factor)
+    start = np.random.default_rng(0).normal(size=(8, 6, 3))
+    made = EQN(samplers.BAOAB(0.2, friction=2.0), walkers=6, eta=1.0, steps=5)
+    q = series(made, normal, start, 4000)
+    with np.errstate(all="ignore"):  # of walkers that heat each other
+        squares = (q * slope(q)).sum(-1).mean(-1) / 3
+        if not transposed:
+            assert_mean(squares, 1.0, what="<q K q> / 3")
+        else:
+            with pytest.raises(AssertionError, match="is off by|ESS nan"):
+                assert_mean(squares, 1.0, what="<q K q> / 3")
+
+
+@pytest.mark.slow
 def test_scales_that_differ_by_a_thousand():
     """Precisions 1 and 1e-6: both coordinates are as exact, and as quickly forgotten."""
     precisions = np.array([1.0, 1e-6])

@@ -130,7 +130,7 @@ def test_moments_of_correlated_unknowns(transposed, monkeypatch):
         if not transposed:
             assert_mean(squares, 1.0, what="<q K q> / 3")
         else:
-            with pytest.raises(AssertionError, match="is off by|ESS nan"):
+            with pytest.raises(AssertionError, match=r"is off by|ESS nan"):
                 assert_mean(squares, 1.0, what="<q K q> / 3")
 
 

@@ -162,3 +162,36 @@ def test_a_cyclic_arrangement_is_the_scheme():
         q = q + h * p
         p = a * (p - 0.5 * h * q) + np.sqrt(1 - a * a) * rows.sample_stats["R"][i + 1]
         np.testing.assert_allclose(rows.posterior["x"][i], q, rtol=0, atol=1e-10)
+
+
+class Delayed(kg.Sampler):
+    """BAOAB as B B A O A: its last half kick is made when the next step begins."""
+
+    step_size = kg.hyper(0.3, positive=True)
+    friction = kg.hyper(0.7, lower=0)
+
+    def init(self, at):
+        return {"p": self.noise("momentum", like=at.q) + 0.5 * self.step_size * at.gradient}
+
+    def step(self, at, p):
+        h, a = self.step_size, kg.exp(-self.friction * self.step_size)
+        p = p - 0.5 * h * at.gradient
+        self.record("kinetic_energy_before", 0.5 * kg.sum(p * p))  # of the row before
+        p = p - 0.5 * h * at.gradient
+        q = at.q + 0.5 * h * p
+        p = a * p + kg.sqrt(1 - a * a) * self.noise("O", like=p)
+        return self.evaluate(q + 0.5 * h * p), {"p": p}
+
+
+@pytest.mark.slow
+def test_a_kick_that_is_delayed_is_the_scheme():
+    """From momenta that are prepared: p_0 + h / 2 grad U(q_0)."""
+    model = kg.model(kg.normal(0.0, [1.0, 0.5], shape=2, name="x"))
+    one, other = (
+        kg.chain(model, kind(0.3, 0.7), seed=1).step(100) for kind in (samplers.BAOAB, Delayed)
+    )
+    np.testing.assert_allclose(one.posterior["x"], other.posterior["x"], rtol=0, atol=1e-12)
+    energy = one.sample_stats["kinetic_energy"][:-1]
+    np.testing.assert_allclose(
+        other.sample_stats["kinetic_energy_before"][1:], energy, rtol=0, atol=1e-12
+    )

@@ -8,7 +8,8 @@ from .collector import paused as _paused
 with _paused():
     from . import autograph, observables, ode, optimizers, samplers, streams
     from . import distributions as _distributions
-    from .autograph.function import StagedFunction, function
+    from .autograph.function import function
+    from .autograph.staged_function import StagedFunction
     from .datasets.dataset import Dataset
     from .distributions import *  # noqa: F403
     from .graph import drawing as _drawing

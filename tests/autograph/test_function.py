@@ -17,7 +17,8 @@ import numpy as np
 import pytest
 
 import kinetograph as kg
-from kinetograph.autograph.function import StagedFunction, function
+from kinetograph.autograph.function import function
+from kinetograph.autograph.staged_function import StagedFunction
 from kinetograph.graph.compile import Function
 from kinetograph.graph.control.state import top_level
 

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from ..graph.control.rollback import mark, rollback
 from ..graph.control.state import new_program, top_level
 from ..graph.node import CURRENT
-from .function import _TRACING
+from .staged_function import _TRACING
 
 __all__ = ["building"]
 

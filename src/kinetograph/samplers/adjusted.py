@@ -8,7 +8,7 @@ something other than the new point's own gradient is computed from a gradient.
 
 from collections.abc import Callable, Iterable, Sequence
 
-from ..graph.control.branches import Cond
+from ..graph.control.conditional import Cond
 from ..graph.control.control import Control
 from ..graph.control.loops import While
 from ..graph.control.scan import Scan

@@ -20,8 +20,9 @@ from ..graph.functions import sum as sum_of
 from ..graph.mathematics import sqrt
 from ..graph.node import CURRENT, Apply, Node, Operation
 from ..streams.cipher import threefry4x32
-from ..streams.methods import Draws, sized
+from ..streams.methods import Draws
 from ..streams.operations import WORDS, advance_stream, batch_row
+from ..streams.parameters import sized
 from ..streams.source import normal, once, unit
 
 __all__ = ["NamedNoise"]

@@ -17,8 +17,8 @@ from ..graph.messages import describe
 from ..graph.node import Node
 from ..graph.source import place_text
 from .keys import MEMBER, check_seed, make_key
-from .methods import checked_parameters, float_type, static_shape
 from .operations import WORDS, advanced, draw_node, initial_state
+from .parameters import checked_parameters, float_type, static_shape
 from .samplers import SAMPLERS
 
 __all__ = ["draw", "new_state"]

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import kinetograph as kg
-from kinetograph.graph.control.branches import Cond, join
+from kinetograph.graph.control.branches import join
+from kinetograph.graph.control.conditional import Cond
 from kinetograph.graph.control.contexts import CondContext
 from kinetograph.graph.control.results import collect
 from kinetograph.graph.node import ancestors

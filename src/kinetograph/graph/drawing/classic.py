@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..control.batch import Batch
-from ..control.branches import Cond
+from ..control.conditional import Cond
 from ..control.control import Control
 from ..control.loops import While
 from ..control.scan import Scan

@@ -9,10 +9,9 @@ from ..graph.checks import run_time_check
 from ..graph.control.structure import Structure, flatten
 from ..graph.control.while_loop import GRADS
 from ..graph.elementwise import floating
-from ..graph.errors import KinetographError, ShapeError
+from ..graph.errors import KinetographError, ShapeError, SymbolicError
 from ..graph.functions import stop_gradient
 from ..graph.messages import describe
-from ..graph.node import Data
 from ..graph.precision import float_dtype
 from ..graph.source import place_text
 from .right import Leaves
@@ -85,10 +84,10 @@ def read_times(ts: Any, t0: Any) -> Times:
 
 
 def _known(value: Any) -> np.ndarray | None:
-    node = getattr(value, "node", None)
-    if node is None:
+    try:
         return np.asarray(value, float)
-    return np.asarray(node.value, float) if isinstance(node, Data) else None
+    except SymbolicError:
+        return None
 
 
 def _check_increasing(ts: np.ndarray, t0: np.ndarray | None) -> None:

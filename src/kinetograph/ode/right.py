@@ -9,8 +9,7 @@ from ..graph.control.structure import Structure, flatten
 from ..graph.elementwise import as_node
 from ..graph.errors import KinetographError, ShapeError
 from ..graph.functions import stack
-from ..graph.node import Node
-from ..graph.source import Site, place_text
+from ..graph.source import place_text, written_at
 
 __all__ = ["Leaves", "Right"]
 
@@ -25,7 +24,7 @@ class Right:
         f: Callable[..., Any],
         structure: Structure,
         paths: Sequence[str],
-        like: Sequence[Node],
+        like: Leaves,
     ) -> None:
         self.f, self.structure, self.paths, self.like = f, structure, paths, like
         self.converted = converted(f)
@@ -53,7 +52,7 @@ class Right:
         except KinetographError as error:
             raise type(error)(f"solve: what {self._name()} returns: {error}") from None
 
-    def _leaf(self, leaf: Any, like: Node, path: str) -> Array:
+    def _leaf(self, leaf: Any, like: Array, path: str) -> Array:
         try:
             node = as_node(leaf, "solve")
         except KinetographError as error:
@@ -68,6 +67,4 @@ class Right:
     def _name(self) -> str:
         """The user's function and where it is written."""
         name = getattr(self.f, "__name__", type(self.f).__name__)
-        code = getattr(self.f, "__code__", None)
-        place = f" ({Site(code.co_filename, code.co_firstlineno)})" if code else place_text()
-        return f"{'f' if name == '<lambda>' else name}{place}"
+        return f"{'f' if name == '<lambda>' else name}{written_at(self.f) or place_text()}"

@@ -132,7 +132,7 @@ def solve(
     leaves, paths, structure = read_start(y0)
     if atol == 0:
         check_relative(leaves, paths)
-    right = Right(f, structure, paths, [leaf.node for leaf in leaves])
+    right = Right(f, structure, paths, leaves)
     times = read_times(ts, t0)
     slopes = right(times.start, leaves)
     trial = Method(right, tableau, rtol, atol)

@@ -20,9 +20,13 @@ from .text import array_text
 from .updates import At
 
 if TYPE_CHECKING:
-    from .control.loop_handle import LoopHandle
+    from numpy.typing import ArrayLike
 
-__all__ = ["Array", "check_dims"]
+    from .control.loop_handle import LoopHandle
+else:
+    ArrayLike = Any  # for type checkers alone: importing it takes time
+
+__all__ = ["Array", "ArrayLike", "check_dims"]
 
 
 class Array(Operators, Methods, Handle):

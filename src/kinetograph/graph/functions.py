@@ -6,11 +6,10 @@ type checkers know them.
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 from . import derived, indexing, linear_algebra, reductions, segments, shaping
 from . import elementwise as ew
-from .array import Array
+from .array import Array, ArrayLike
 
 __all__ = [
     "all",
@@ -73,7 +72,7 @@ __all__ = [
 Axis = reductions.Axis
 
 
-def log(x: Any, base: Any = None) -> Array:
+def log(x: ArrayLike, base: ArrayLike | None = None) -> Array:
     """The logarithm, natural unless a base is given; NaN for x < 0."""
     natural = ew.elementwise("log", x)
     return Array(
@@ -81,22 +80,22 @@ def log(x: Any, base: Any = None) -> Array:
     )
 
 
-def round(x: Any, decimals: int = 0) -> Array:
+def round(x: ArrayLike, decimals: int = 0) -> Array:
     """x rounded to a number of decimals, halves to even."""
     return Array(ew.round_to(x, decimals))
 
 
-def comb(n: Any, k: Any) -> Array:
+def comb(n: ArrayLike, k: ArrayLike) -> Array:
     """The number of ways to choose k out of n, for real n and k by the gamma function."""
     return Array(ew.elementwise("comb", n, k))
 
 
-def log_comb(n: Any, k: Any) -> Array:
+def log_comb(n: ArrayLike, k: ArrayLike) -> Array:
     """The logarithm of the number of ways to choose k out of n."""
     return Array(ew.elementwise("log_comb", n, k))
 
 
-def where(condition: Any, x: Any, y: Any) -> Array:
+def where(condition: ArrayLike, x: ArrayLike, y: ArrayLike) -> Array:
     """x where the condition holds, else y; the side not taken never reaches a value or gradient.
 
     Both sides are computed, but derivatives are those of the side that is taken alone, even where
@@ -129,102 +128,102 @@ def where(condition: Any, x: Any, y: Any) -> Array:
     return Array(ew.where(condition, x, y))
 
 
-def clip(x: Any, lower: Any = None, upper: Any = None) -> Array:
+def clip(x: ArrayLike, lower: ArrayLike | None = None, upper: ArrayLike | None = None) -> Array:
     """x limited to the interval [lower, upper]; None leaves a side open."""
     return Array(ew.clip(x, lower, upper))
 
 
-def stop_gradient(x: Any) -> Array:
+def stop_gradient(x: ArrayLike) -> Array:
     """x, whose derivative is taken as zero: it counts as a constant."""
     return Array(ew.stop_gradient(x))
 
 
-def sum(x: Any, axis: Axis = None, keepdims: bool = False) -> Array:
+def sum(x: ArrayLike, axis: Axis = None, keepdims: bool = False) -> Array:
     """The sum over axes. `axis=None` takes all axes."""
     return Array(reductions.reduce("sum", x, axis, keepdims))
 
 
-def prod(x: Any, axis: Axis = None, keepdims: bool = False) -> Array:
+def prod(x: ArrayLike, axis: Axis = None, keepdims: bool = False) -> Array:
     """The product over axes. `axis=None` takes all axes."""
     return Array(reductions.reduce("prod", x, axis, keepdims))
 
 
-def mean(x: Any, axis: Axis = None, keepdims: bool = False) -> Array:
+def mean(x: ArrayLike, axis: Axis = None, keepdims: bool = False) -> Array:
     """The mean over axes. `axis=None` takes all axes."""
     return Array(reductions.reduce("mean", x, axis, keepdims))
 
 
-def median(x: Any, axis: Axis = None, keepdims: bool = False) -> Array:
+def median(x: ArrayLike, axis: Axis = None, keepdims: bool = False) -> Array:
     """The median over axes. `axis=None` takes all axes."""
     return Array(reductions.reduce("median", x, axis, keepdims))
 
 
-def max(x: Any, axis: Axis = None, keepdims: bool = False) -> Array:
+def max(x: ArrayLike, axis: Axis = None, keepdims: bool = False) -> Array:
     """The largest element over axes; ties share the gradient. `axis=None` takes all axes."""
     return Array(reductions.reduce("max", x, axis, keepdims))
 
 
-def min(x: Any, axis: Axis = None, keepdims: bool = False) -> Array:
+def min(x: ArrayLike, axis: Axis = None, keepdims: bool = False) -> Array:
     """The smallest element over axes; ties share the gradient. `axis=None` takes all axes."""
     return Array(reductions.reduce("min", x, axis, keepdims))
 
 
-def any(x: Any, axis: Axis = None, keepdims: bool = False) -> Array:
+def any(x: ArrayLike, axis: Axis = None, keepdims: bool = False) -> Array:
     """Whether any element over axes is true. `axis=None` takes all axes."""
     return Array(reductions.reduce("any", x, axis, keepdims))
 
 
-def all(x: Any, axis: Axis = None, keepdims: bool = False) -> Array:
+def all(x: ArrayLike, axis: Axis = None, keepdims: bool = False) -> Array:
     """Whether all elements over axes are true. `axis=None` takes all axes."""
     return Array(reductions.reduce("all", x, axis, keepdims))
 
 
-def logsumexp(x: Any, axis: Axis = None, keepdims: bool = False) -> Array:
+def logsumexp(x: ArrayLike, axis: Axis = None, keepdims: bool = False) -> Array:
     """log of the sum of exp(x) over axes, without overflow. `axis=None` takes all axes."""
     return Array(reductions.reduce("logsumexp", x, axis, keepdims))
 
 
-def var(x: Any, axis: Axis = None, ddof: int = 0, keepdims: bool = False) -> Array:
+def var(x: ArrayLike, axis: Axis = None, ddof: int = 0, keepdims: bool = False) -> Array:
     """The variance over axes, with divisor n - ddof."""
     return Array(reductions.reduce("var", x, axis, keepdims, ddof=ddof))
 
 
-def std(x: Any, axis: Axis = None, ddof: int = 0, keepdims: bool = False) -> Array:
+def std(x: ArrayLike, axis: Axis = None, ddof: int = 0, keepdims: bool = False) -> Array:
     """The standard deviation over axes, with divisor n - ddof."""
     return Array(reductions.reduce("std", x, axis, keepdims, ddof=ddof))
 
 
-def cumsum(x: Any, axis: int | None = None) -> Array:
+def cumsum(x: ArrayLike, axis: int | None = None) -> Array:
     """The running sum along an axis (of the flattened array for None)."""
     return Array(reductions.cumulative("cumsum", x, axis))
 
 
-def cumprod(x: Any, axis: int | None = None) -> Array:
+def cumprod(x: ArrayLike, axis: int | None = None) -> Array:
     """The running product along an axis (of the flattened array for None)."""
     return Array(reductions.cumulative("cumprod", x, axis))
 
 
-def cummax(x: Any, axis: int | None = None) -> Array:
+def cummax(x: ArrayLike, axis: int | None = None) -> Array:
     """The running maximum along an axis (of the flattened array for None)."""
     return Array(reductions.cumulative("cummax", x, axis))
 
 
-def cummin(x: Any, axis: int | None = None) -> Array:
+def cummin(x: ArrayLike, axis: int | None = None) -> Array:
     """The running minimum along an axis (of the flattened array for None)."""
     return Array(reductions.cumulative("cummin", x, axis))
 
 
-def argmax(x: Any, axis: int | None = None, keepdims: bool = False) -> Array:
+def argmax(x: ArrayLike, axis: int | None = None, keepdims: bool = False) -> Array:
     """The place of the largest element along an axis (of the flattened array for None)."""
     return Array(reductions.reduce("argmax", x, axis, keepdims))
 
 
-def argmin(x: Any, axis: int | None = None, keepdims: bool = False) -> Array:
+def argmin(x: ArrayLike, axis: int | None = None, keepdims: bool = False) -> Array:
     """The place of the smallest element along an axis (of the flattened array for None)."""
     return Array(reductions.reduce("argmin", x, axis, keepdims))
 
 
-def segment_sum(x: Any, index: Any, num_segments: Any) -> Array:
+def segment_sum(x: ArrayLike, index: ArrayLike, num_segments: int | Sequence[int]) -> Array:
     """The sum (0 if there are none) of the x of each label 0, ..., num_segments - 1.
 
     A tuple of indices, with a tuple of numbers, groups by several labels.
@@ -232,7 +231,7 @@ def segment_sum(x: Any, index: Any, num_segments: Any) -> Array:
     return Array(segments.segment("sum", x, index, num_segments))
 
 
-def segment_mean(x: Any, index: Any, num_segments: Any) -> Array:
+def segment_mean(x: ArrayLike, index: ArrayLike, num_segments: int | Sequence[int]) -> Array:
     """The mean (NaN if there are none) of the x of each label 0, ..., num_segments - 1.
 
     A tuple of indices, with a tuple of numbers, groups by several labels.
@@ -240,7 +239,7 @@ def segment_mean(x: Any, index: Any, num_segments: Any) -> Array:
     return Array(segments.segment("mean", x, index, num_segments))
 
 
-def segment_max(x: Any, index: Any, num_segments: Any) -> Array:
+def segment_max(x: ArrayLike, index: ArrayLike, num_segments: int | Sequence[int]) -> Array:
     """The maximum (-inf if there are none) of the x of each label 0, ..., num_segments - 1.
 
     A tuple of indices, with a tuple of numbers, groups by several labels.
@@ -248,7 +247,7 @@ def segment_max(x: Any, index: Any, num_segments: Any) -> Array:
     return Array(segments.segment("max", x, index, num_segments))
 
 
-def segment_min(x: Any, index: Any, num_segments: Any) -> Array:
+def segment_min(x: ArrayLike, index: ArrayLike, num_segments: int | Sequence[int]) -> Array:
     """The minimum (inf if there are none) of the x of each label 0, ..., num_segments - 1.
 
     A tuple of indices, with a tuple of numbers, groups by several labels.
@@ -256,7 +255,7 @@ def segment_min(x: Any, index: Any, num_segments: Any) -> Array:
     return Array(segments.segment("min", x, index, num_segments))
 
 
-def segment_prod(x: Any, index: Any, num_segments: Any) -> Array:
+def segment_prod(x: ArrayLike, index: ArrayLike, num_segments: int | Sequence[int]) -> Array:
     """The product (1 if there are none) of the x of each label 0, ..., num_segments - 1.
 
     A tuple of indices, with a tuple of numbers, groups by several labels.
@@ -264,52 +263,52 @@ def segment_prod(x: Any, index: Any, num_segments: Any) -> Array:
     return Array(segments.segment("prod", x, index, num_segments))
 
 
-def softmax(x: Any, axis: int = -1) -> Array:
+def softmax(x: ArrayLike, axis: int = -1) -> Array:
     """exp(x) / sum(exp(x)) along an axis."""
     return Array(reductions.softmax(x, axis))
 
 
-def log_softmax(x: Any, axis: int = -1) -> Array:
+def log_softmax(x: ArrayLike, axis: int = -1) -> Array:
     """x - logsumexp(x) along an axis."""
     return Array(reductions.softmax(x, axis, log=True))
 
 
-def imultilogit(x: Any) -> Array:
+def imultilogit(x: ArrayLike) -> Array:
     """Probabilities of m + 1 classes: softmax of the last axis with a 0 appended."""
     return Array(derived.imultilogit(x))
 
 
-def sort(x: Any, axis: int | None = -1) -> Array:
+def sort(x: ArrayLike, axis: int | None = -1) -> Array:
     """The elements in ascending order along an axis (of the flattened array for None)."""
     return Array(shaping.sort(x, axis))
 
 
-def concatenate(arrays: Sequence[Any], axis: int | None = 0) -> Array:
+def concatenate(arrays: Sequence[ArrayLike], axis: int | None = 0) -> Array:
     """Join arrays along an existing axis."""
     return Array(shaping.concatenate(arrays, axis))
 
 
-def stack(arrays: Sequence[Any], axis: int = 0) -> Array:
+def stack(arrays: Sequence[ArrayLike], axis: int = 0) -> Array:
     """Join arrays of one shape along a new axis."""
     return Array(shaping.stack(arrays, axis))
 
 
-def reshape(x: Any, shape: Any) -> Array:
+def reshape(x: ArrayLike, shape: int | Sequence[int]) -> Array:
     """The same elements, in C order, in another shape; one size may be -1."""
     return Array(shaping.reshape(x, shape))
 
 
-def transpose(x: Any, axes: Sequence[int] | None = None) -> Array:
+def transpose(x: ArrayLike, axes: Sequence[int] | None = None) -> Array:
     """The axes in another order (reversed for None)."""
     return Array(shaping.transpose(x, axes))
 
 
-def diag(x: Any, k: int = 0) -> Array:
+def diag(x: ArrayLike, k: int = 0) -> Array:
     """A matrix with the given diagonal, or the diagonal of a matrix."""
     return Array(shaping.diag(x, k))
 
 
-def take(x: Any, indices: Any, axis: int | None = None, mode: str = "raise") -> Array:
+def take(x: ArrayLike, indices: ArrayLike, axis: int | None = None, mode: str = "raise") -> Array:
     """Elements of x along an axis (of the flattened array for None).
 
     An index outside of the axis is an error, as in `x[indices]`; with `mode="clip"` the nearest
@@ -318,42 +317,44 @@ def take(x: Any, indices: Any, axis: int | None = None, mode: str = "raise") -> 
     return Array(indexing.take(x, indices, axis, mode))
 
 
-def one_hot(x: Any, size: int) -> Array:
+def one_hot(x: ArrayLike, size: int) -> Array:
     """Indicator rows: 1 where the label equals the column."""
     return Array(indexing.one_hot(x, size))
 
 
-def cholesky(x: Any) -> Array:
+def cholesky(x: ArrayLike) -> Array:
     """The lower triangular L with L @ L.T = x; NaN where x is not positive definite."""
     return Array(linear_algebra.cholesky(x))
 
 
-def solve(a: Any, b: Any) -> Array:
+def solve(a: ArrayLike, b: ArrayLike) -> Array:
     """The x with a @ x = b."""
     return Array(linear_algebra.solve(a, b))
 
 
-def solve_triangular(a: Any, b: Any, trans: int | str = 0, lower: bool = False) -> Array:
+def solve_triangular(
+    a: ArrayLike, b: ArrayLike, trans: int | str = 0, lower: bool = False
+) -> Array:
     """The x with a @ x = b for triangular a, as in scipy.linalg."""
     return Array(linear_algebra.solve_triangular(a, b, trans, lower))
 
 
-def logdet(x: Any) -> Array:
+def logdet(x: ArrayLike) -> Array:
     """The logarithm of the absolute value of the determinant."""
     return Array(linear_algebra.slogdet(x)[1])
 
 
-def einsum(subscripts: str, *operands: Any) -> Array:
+def einsum(subscripts: str, *operands: ArrayLike) -> Array:
     """Einstein summation, as numpy.einsum."""
     return Array(linear_algebra.einsum(subscripts, *operands))
 
 
-def inv(x: Any) -> Array:
+def inv(x: ArrayLike) -> Array:
     """The inverse matrix."""
     return Array(linear_algebra.inv(x))
 
 
-def det(x: Any) -> Array:
+def det(x: ArrayLike) -> Array:
     """The determinant.
 
     Its first and second derivatives are right at matrices of any rank; those of higher order up to
@@ -362,41 +363,41 @@ def det(x: Any) -> Array:
     return Array(linear_algebra.det(x))
 
 
-def chol_outer(x: Any) -> Array:
+def chol_outer(x: ArrayLike) -> Array:
     """L @ L.T: the matrix whose lower Cholesky factor is given."""
     return Array(derived.chol_outer(x))
 
 
-def chol_inverse(x: Any) -> Array:
+def chol_inverse(x: ArrayLike) -> Array:
     """The inverse of L @ L.T, given the factor L."""
     return Array(derived.chol_inverse(x))
 
 
-def cov2cor(x: Any) -> Array:
+def cov2cor(x: ArrayLike) -> Array:
     """The correlations of a covariance matrix."""
     return Array(derived.cov2cor(x))
 
 
-def trace(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
+def trace(x: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
     """The sum of the diagonal over two axes."""
     return Array(shaping.trace(x, offset, axis1, axis2))
 
 
-def matmul(a: Any, b: Any) -> Array:
+def matmul(a: ArrayLike, b: ArrayLike) -> Array:
     """The matrix product a @ b, batched over leading axes."""
     return Array(linear_algebra.matmul(a, b))
 
 
-def outer(a: Any, b: Any) -> Array:
+def outer(a: ArrayLike, b: ArrayLike) -> Array:
     """The product of each element of a with each of b."""
     return Array(linear_algebra.outer(a, b))
 
 
-def kron(a: Any, b: Any) -> Array:
+def kron(a: ArrayLike, b: ArrayLike) -> Array:
     """The Kronecker product."""
     return Array(linear_algebra.kron(a, b))
 
 
-def pairwise_distance(x: Any, y: Any = None) -> Array:
+def pairwise_distance(x: ArrayLike, y: ArrayLike | None = None) -> Array:
     """The Euclidean distances between the rows of x and those of y (of x, if not given)."""
     return Array(derived.pairwise_distance(x, y))

@@ -3,9 +3,7 @@
 All are written out, so that editors and type checkers know them.
 """
 
-from typing import Any
-
-from .array import Array
+from .array import Array, ArrayLike
 from .elementwise import elementwise
 
 __all__ = [
@@ -59,236 +57,236 @@ __all__ = [
 ]
 
 
-def exp(x: Any) -> Array:
+def exp(x: ArrayLike) -> Array:
     """e ** x."""
     return Array(elementwise("exp", x))
 
 
-def expm1(x: Any) -> Array:
+def expm1(x: ArrayLike) -> Array:
     """exp(x) - 1, accurate near 0."""
     return Array(elementwise("expm1", x))
 
 
-def log1p(x: Any) -> Array:
+def log1p(x: ArrayLike) -> Array:
     """log(1 + x), accurate near 0."""
     return Array(elementwise("log1p", x))
 
 
-def log2(x: Any) -> Array:
+def log2(x: ArrayLike) -> Array:
     """The logarithm to base 2."""
     return Array(elementwise("log2", x))
 
 
-def log10(x: Any) -> Array:
+def log10(x: ArrayLike) -> Array:
     """The logarithm to base 10."""
     return Array(elementwise("log10", x))
 
 
-def sqrt(x: Any) -> Array:
+def sqrt(x: ArrayLike) -> Array:
     """The square root; NaN for x < 0."""
     return Array(elementwise("sqrt", x))
 
 
-def square(x: Any) -> Array:
+def square(x: ArrayLike) -> Array:
     """x * x."""
     return Array(elementwise("square", x))
 
 
-def abs(x: Any) -> Array:
+def abs(x: ArrayLike) -> Array:
     """The absolute value, with derivative 0 at 0."""
     return Array(elementwise("absolute", x))
 
 
-def sign(x: Any) -> Array:
+def sign(x: ArrayLike) -> Array:
     """-1, 0 or 1."""
     return Array(elementwise("sign", x))
 
 
-def floor(x: Any) -> Array:
+def floor(x: ArrayLike) -> Array:
     """The largest whole number not above x."""
     return Array(elementwise("floor", x))
 
 
-def ceil(x: Any) -> Array:
+def ceil(x: ArrayLike) -> Array:
     """The smallest whole number not below x."""
     return Array(elementwise("ceil", x))
 
 
-def sin(x: Any) -> Array:
+def sin(x: ArrayLike) -> Array:
     """The sine of an angle in radians."""
     return Array(elementwise("sin", x))
 
 
-def cos(x: Any) -> Array:
+def cos(x: ArrayLike) -> Array:
     """The cosine of an angle in radians."""
     return Array(elementwise("cos", x))
 
 
-def tan(x: Any) -> Array:
+def tan(x: ArrayLike) -> Array:
     """The tangent of an angle in radians."""
     return Array(elementwise("tan", x))
 
 
-def arcsin(x: Any) -> Array:
+def arcsin(x: ArrayLike) -> Array:
     """The inverse sine, in radians."""
     return Array(elementwise("arcsin", x))
 
 
-def arccos(x: Any) -> Array:
+def arccos(x: ArrayLike) -> Array:
     """The inverse cosine, in radians."""
     return Array(elementwise("arccos", x))
 
 
-def arctan(x: Any) -> Array:
+def arctan(x: ArrayLike) -> Array:
     """The inverse tangent, in radians."""
     return Array(elementwise("arctan", x))
 
 
-def sinh(x: Any) -> Array:
+def sinh(x: ArrayLike) -> Array:
     """The hyperbolic sine."""
     return Array(elementwise("sinh", x))
 
 
-def cosh(x: Any) -> Array:
+def cosh(x: ArrayLike) -> Array:
     """The hyperbolic cosine."""
     return Array(elementwise("cosh", x))
 
 
-def tanh(x: Any) -> Array:
+def tanh(x: ArrayLike) -> Array:
     """The hyperbolic tangent."""
     return Array(elementwise("tanh", x))
 
 
-def arcsinh(x: Any) -> Array:
+def arcsinh(x: ArrayLike) -> Array:
     """The inverse hyperbolic sine."""
     return Array(elementwise("arcsinh", x))
 
 
-def arccosh(x: Any) -> Array:
+def arccosh(x: ArrayLike) -> Array:
     """The inverse hyperbolic cosine."""
     return Array(elementwise("arccosh", x))
 
 
-def arctanh(x: Any) -> Array:
+def arctanh(x: ArrayLike) -> Array:
     """The inverse hyperbolic tangent."""
     return Array(elementwise("arctanh", x))
 
 
-def sinpi(x: Any) -> Array:
+def sinpi(x: ArrayLike) -> Array:
     """sin(pi x), exact at multiples of a half."""
     return Array(elementwise("sinpi", x))
 
 
-def cospi(x: Any) -> Array:
+def cospi(x: ArrayLike) -> Array:
     """cos(pi x), exact at multiples of a half."""
     return Array(elementwise("cospi", x))
 
 
-def tanpi(x: Any) -> Array:
+def tanpi(x: ArrayLike) -> Array:
     """tan(pi x)."""
     return Array(elementwise("tanpi", x))
 
 
-def ilogit(x: Any) -> Array:
+def ilogit(x: ArrayLike) -> Array:
     """The logistic function 1 / (1 + exp(-x))."""
     return Array(elementwise("expit", x))
 
 
-def logit(x: Any) -> Array:
+def logit(x: ArrayLike) -> Array:
     """log(p / (1 - p))."""
     return Array(elementwise("logit", x))
 
 
-def iprobit(x: Any) -> Array:
+def iprobit(x: ArrayLike) -> Array:
     """The standard normal distribution function."""
     return Array(elementwise("ndtr", x))
 
 
-def icloglog(x: Any) -> Array:
+def icloglog(x: ArrayLike) -> Array:
     """1 - exp(-exp(x))."""
     return Array(elementwise("icloglog", x))
 
 
-def icauchit(x: Any) -> Array:
+def icauchit(x: ArrayLike) -> Array:
     """1/2 + arctan(x) / pi."""
     return Array(elementwise("icauchit", x))
 
 
-def softplus(x: Any) -> Array:
+def softplus(x: ArrayLike) -> Array:
     """log(1 + exp(x)), without overflow."""
     return Array(elementwise("softplus", x))
 
 
-def log1mexp(x: Any) -> Array:
+def log1mexp(x: ArrayLike) -> Array:
     """log(1 - exp(-x)) for x > 0, accurate at both ends."""
     return Array(elementwise("log1mexp", x))
 
 
-def gammaln(x: Any) -> Array:
+def gammaln(x: ArrayLike) -> Array:
     """The logarithm of the absolute gamma function."""
     return Array(elementwise("gammaln", x))
 
 
-def digamma(x: Any) -> Array:
+def digamma(x: ArrayLike) -> Array:
     """The derivative of gammaln."""
     return Array(elementwise("digamma", x))
 
 
-def trigamma(x: Any) -> Array:
+def trigamma(x: ArrayLike) -> Array:
     """The derivative of digamma."""
     return Array(elementwise("trigamma", x))
 
 
-def erf(x: Any) -> Array:
+def erf(x: ArrayLike) -> Array:
     """The error function."""
     return Array(elementwise("erf", x))
 
 
-def erfc(x: Any) -> Array:
+def erfc(x: ArrayLike) -> Array:
     """1 - erf(x), accurate for large x."""
     return Array(elementwise("erfc", x))
 
 
-def ndtri(x: Any) -> Array:
+def ndtri(x: ArrayLike) -> Array:
     """The quantile function of the standard normal distribution."""
     return Array(elementwise("ndtri", x))
 
 
-def log_ndtr(x: Any) -> Array:
+def log_ndtr(x: ArrayLike) -> Array:
     """The logarithm of the standard normal distribution function."""
     return Array(elementwise("log_ndtr", x))
 
 
-def maximum(x: Any, y: Any) -> Array:
+def maximum(x: ArrayLike, y: ArrayLike) -> Array:
     """The larger of two values."""
     return Array(elementwise("maximum", x, y))
 
 
-def minimum(x: Any, y: Any) -> Array:
+def minimum(x: ArrayLike, y: ArrayLike) -> Array:
     """The smaller of two values."""
     return Array(elementwise("minimum", x, y))
 
 
-def logaddexp(x: Any, y: Any) -> Array:
+def logaddexp(x: ArrayLike, y: ArrayLike) -> Array:
     """log(exp(x) + exp(y)), without overflow."""
     return Array(elementwise("logaddexp", x, y))
 
 
-def betaln(x: Any, y: Any) -> Array:
+def betaln(x: ArrayLike, y: ArrayLike) -> Array:
     """The logarithm of the beta function."""
     return Array(elementwise("betaln", x, y))
 
 
-def xlogy(x: Any, y: Any) -> Array:
+def xlogy(x: ArrayLike, y: ArrayLike) -> Array:
     """x log(y), 0 where x = 0."""
     return Array(elementwise("xlogy", x, y))
 
 
-def xlog1py(x: Any, y: Any) -> Array:
+def xlog1py(x: ArrayLike, y: ArrayLike) -> Array:
     """x log(1 + y), 0 where x = 0."""
     return Array(elementwise("xlog1py", x, y))
 
 
-def arctan2(y: Any, x: Any) -> Array:
+def arctan2(y: ArrayLike, x: ArrayLike) -> Array:
     """The angle of the point (y, x), in radians."""
     return Array(elementwise("arctan2", y, x))

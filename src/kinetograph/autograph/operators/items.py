@@ -159,15 +159,15 @@ class Item(NamedTuple):
 def item(owner: Any, *path: Any) -> Item:
     """`owner[path[0]]...`, to be updated."""
     value = owner
-    if not _is_masked(owner, path):
+    if _mask_alone(owner, path) is None:
         for index in path:
             value = get_item(value, index)
     return Item(owner, path, value)
 
 
-def _is_masked(owner: Any, path: tuple[Any, ...]) -> bool:
-    single = isinstance(owner, Array) and len(path) == 1
-    return single and _mask(owner, path[0]) is not None
+def _mask_alone(owner: Any, path: tuple[Any, ...]) -> Array | None:
+    """The symbolic mask that is the whole path."""
+    return _mask(owner, path[0]) if isinstance(owner, Array) and len(path) == 1 else None
 
 
 def item_of(holder: Any, name: str, *path: Any) -> Item:
@@ -178,8 +178,8 @@ def item_of(holder: Any, name: str, *path: Any) -> Item:
 def update_item(word: str, place: Item, value: Any) -> Any:
     """The owner with `owner[path[0]]... += value`, or another operation."""
     inner, owner = place.value, place.owner
-    if _is_masked(owner, place.path):
-        mask = _mask(owner, place.path[0])
+    mask = _mask_alone(owner, place.path)
+    if mask is not None:
         return write(owner, where(mask, _combined(word, owner, value), owner))
     if isinstance(inner, np.ndarray) and isinstance(owner, np.ndarray) and isinstance(value, Array):
         inner = Array(as_node(inner))

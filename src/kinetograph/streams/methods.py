@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..graph.array import Array
+from ..graph.array import Array, ArrayLike
 from .choice import check_count, check_weights, marked, population, rows_at
 from .operations import advance_stream, draw_node
 from .parameters import checked_parameters, float_type, sized
@@ -62,8 +62,8 @@ class Draws:
     # Real numbers.
     def uniform(
         self,
-        low: Any = 0.0,
-        high: Any = 1.0,
+        low: ArrayLike = 0.0,
+        high: ArrayLike = 1.0,
         shape: Any = None,
         *,
         name: str | None = None,
@@ -75,8 +75,8 @@ class Draws:
 
     def normal(
         self,
-        loc: Any = 0.0,
-        scale: Any = 1.0,
+        loc: ArrayLike = 0.0,
+        scale: ArrayLike = 1.0,
         shape: Any = None,
         *,
         name: str | None = None,
@@ -88,10 +88,10 @@ class Draws:
 
     def truncated_normal(
         self,
-        loc: Any = 0.0,
-        scale: Any = 1.0,
-        lower: Any = -np.inf,
-        upper: Any = np.inf,
+        loc: ArrayLike = 0.0,
+        scale: ArrayLike = 1.0,
+        lower: ArrayLike = -np.inf,
+        upper: ArrayLike = np.inf,
         shape: Any = None,
         *,
         name: str | None = None,
@@ -104,8 +104,8 @@ class Draws:
 
     def lognormal(
         self,
-        loc: Any = 0.0,
-        scale: Any = 1.0,
+        loc: ArrayLike = 0.0,
+        scale: ArrayLike = 1.0,
         shape: Any = None,
         *,
         name: str | None = None,
@@ -117,7 +117,7 @@ class Draws:
 
     def half_normal(
         self,
-        scale: Any = 1.0,
+        scale: ArrayLike = 1.0,
         shape: Any = None,
         *,
         name: str | None = None,
@@ -129,8 +129,8 @@ class Draws:
 
     def cauchy(
         self,
-        loc: Any = 0.0,
-        scale: Any = 1.0,
+        loc: ArrayLike = 0.0,
+        scale: ArrayLike = 1.0,
         shape: Any = None,
         *,
         name: str | None = None,
@@ -142,8 +142,8 @@ class Draws:
 
     def laplace(
         self,
-        loc: Any = 0.0,
-        scale: Any = 1.0,
+        loc: ArrayLike = 0.0,
+        scale: ArrayLike = 1.0,
         shape: Any = None,
         *,
         name: str | None = None,
@@ -155,8 +155,8 @@ class Draws:
 
     def logistic(
         self,
-        loc: Any = 0.0,
-        scale: Any = 1.0,
+        loc: ArrayLike = 0.0,
+        scale: ArrayLike = 1.0,
         shape: Any = None,
         *,
         name: str | None = None,
@@ -168,7 +168,7 @@ class Draws:
 
     def exponential(
         self,
-        rate: Any = 1.0,
+        rate: ArrayLike = 1.0,
         shape: Any = None,
         *,
         name: str | None = None,
@@ -180,8 +180,8 @@ class Draws:
 
     def gamma(
         self,
-        concentration: Any,
-        rate: Any = 1.0,
+        concentration: ArrayLike,
+        rate: ArrayLike = 1.0,
         shape: Any = None,
         *,
         name: str | None = None,
@@ -194,8 +194,8 @@ class Draws:
 
     def beta(
         self,
-        a: Any,
-        b: Any,
+        a: ArrayLike,
+        b: ArrayLike,
         shape: Any = None,
         *,
         name: str | None = None,
@@ -207,9 +207,9 @@ class Draws:
 
     def student(
         self,
-        df: Any,
-        loc: Any = 0.0,
-        scale: Any = 1.0,
+        df: ArrayLike,
+        loc: ArrayLike = 0.0,
+        scale: ArrayLike = 1.0,
         shape: Any = None,
         *,
         name: str | None = None,
@@ -224,7 +224,7 @@ class Draws:
     # Vectors: the last axis belongs to one draw.
     def dirichlet(
         self,
-        concentration: Any,
+        concentration: ArrayLike,
         shape: Any = None,
         *,
         name: str | None = None,
@@ -236,8 +236,8 @@ class Draws:
 
     def multivariate_normal(
         self,
-        mean: Any,
-        covariance: Any,
+        mean: ArrayLike,
+        covariance: ArrayLike,
         shape: Any = None,
         *,
         name: str | None = None,
@@ -250,36 +250,53 @@ class Draws:
 
     # Whole numbers and choices.
     def bernoulli(
-        self, p: Any = 0.5, shape: Any = None, *, name: str | None = None, like: Any = None
+        self, p: ArrayLike = 0.5, shape: Any = None, *, name: str | None = None, like: Any = None
     ) -> Array:
         """Booleans that are true with probability p."""
         return self._draw("bernoulli", {"p": p}, shape, name, like=like)
 
     def integers(
-        self, low: Any, high: Any, shape: Any = None, *, name: str | None = None, like: Any = None
+        self,
+        low: ArrayLike,
+        high: ArrayLike,
+        shape: Any = None,
+        *,
+        name: str | None = None,
+        like: Any = None,
     ) -> Array:
         """Whole numbers low, ..., high - 1, all equally likely."""
         return self._draw("integers", {"low": low, "high": high}, shape, name, like=like)
 
     def poisson(
-        self, rate: Any, shape: Any = None, *, name: str | None = None, like: Any = None
+        self, rate: ArrayLike, shape: Any = None, *, name: str | None = None, like: Any = None
     ) -> Array:
         """Poisson numbers, with mean `rate`."""
         return self._draw("poisson", {"rate": rate}, shape, name, like=like)
 
     def binomial(
-        self, n: Any, p: Any, shape: Any = None, *, name: str | None = None, like: Any = None
+        self,
+        n: ArrayLike,
+        p: ArrayLike,
+        shape: Any = None,
+        *,
+        name: str | None = None,
+        like: Any = None,
     ) -> Array:
         """How many of n trials of probability p succeed."""
         return self._draw("binomial", {"n": n, "p": p}, shape, name, like=like)
 
     def categorical(
-        self, probabilities: Any, shape: Any = None, *, name: str | None = None, like: Any = None
+        self,
+        probabilities: ArrayLike,
+        shape: Any = None,
+        *,
+        name: str | None = None,
+        like: Any = None,
     ) -> Array:
         """Classes 0, 1, ... with the probabilities in the last axis."""
         return self._draw("categorical", {"probabilities": probabilities}, shape, name, like=like)
 
-    def permutation(self, x: Any, *, name: str | None = None) -> Array:
+    def permutation(self, x: ArrayLike, *, name: str | None = None) -> Array:
         """The numbers 0 .. x - 1, or the rows of an array, in random order."""
         rows, array = population(x, "permutation")
         order = self._draw("permutation", {}, (rows,), name)
@@ -287,11 +304,11 @@ class Draws:
 
     def choice(
         self,
-        x: Any,
+        x: ArrayLike,
         shape: Any = (),
         *,
         replace: bool = True,
-        p: Any = None,
+        p: ArrayLike | None = None,
         name: str | None = None,
         like: Any = None,
     ) -> Array:

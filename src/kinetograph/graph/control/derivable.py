@@ -27,13 +27,26 @@ import numpy as np
 from jax import lax
 from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 
-from .flat import Mask, Tensors, among, floats, merged, picked, types_of, used_inputs, with_zeros
+from .flat import (
+    Mask,
+    Tensor,
+    Tensors,
+    Types,
+    among,
+    floats,
+    merged,
+    picked,
+    types_of,
+    used_inputs,
+    with_zeros,
+)
 
-__all__ = ["FORWARD", "REVERSE", "Loop", "Modes", "Product", "Strategy", "run"]
+__all__ = ["FORWARD", "REVERSE", "After", "Loop", "Modes", "Product", "Strategy", "run"]
 
 REVERSE, FORWARD = "reverse", "forward"
 Modes = tuple[str, ...]
-Body = Callable[[Modes, Any, Tensors, Tensors, Tensors], tuple[Tensors, Tensors]]
+After = tuple[Tensors, Tensors]  # the carry after a trip, and a row of results
+Body = Callable[[Modes, Tensor, Tensors, Tensors, Tensors], After]
 
 
 @dataclass(frozen=True)
@@ -49,16 +62,16 @@ class Loop:
     """
 
     body: Body
-    more: Callable[[Tensors, Tensors], Any] | None
+    more: Callable[[Tensors, Tensors], Tensor] | None
     length: int
-    results: tuple[jax.ShapeDtypeStruct, ...] = ()
+    results: Types = ()
     backwards: bool = False
     strategy: "Callable[[Loop, Product, Modes], Strategy]" = field(kw_only=True)
     most: int = 2**31  # trips
     note: Callable[[int], None] | None = None  # is told the size in bytes of what is kept
     live: Mask | None = None
 
-    def masks(self, carry: Tensors, captures: Tensors, rows: Tensors) -> tuple[Mask, Mask, Mask]:
+    def masks[T: Tensors | Types](self, carry: T, captures: T, rows: T) -> tuple[Mask, Mask, Mask]:
         """What has derivatives."""
         return floats(carry) if self.live is None else self.live, floats(captures), floats(rows)
 
@@ -79,14 +92,12 @@ class Product:
     `of_results` which of the results, have cotangents.
     """
 
-    def __init__(
-        self, loop: Loop, carry: Tensors, captures: Tensors, rows: Tensors, rest: Modes
-    ) -> None:
+    def __init__(self, loop: Loop, carry: Types, captures: Types, rows: Types, rest: Modes) -> None:
         self.carry, self.captures, self.rows = carry, captures, rows
         self.masks = loop.masks(carry, captures, rows)
         self.of_results = floats(loop.results)
 
-        def product(alive: Any, *tensors: Tensors) -> Any:
+        def product(alive: Tensor, *tensors: Tensors) -> Any:
             *parts, ct_carry, ct_result = tensors
 
             def differentiable(*own: Tensors) -> Any:
@@ -114,7 +125,7 @@ class Product:
         self.needs_row = used[ends[1] : ends[2]]
         self._sizes = [sum(mask) for mask in self.masks]
 
-    def moving(self, place: int) -> Tensors:
+    def moving(self, place: int) -> Types:
         """The types of what has cotangents, of carry (0), captures (1) or a row (2)."""
         return picked((self.carry, self.captures, self.rows)[place], self.masks[place])
 
@@ -122,7 +133,7 @@ class Product:
         """The cotangents of the captures before the first trip back."""
         return tuple(jnp.zeros(t.shape, t.dtype) for t in self.moving(1))
 
-    def __call__(self, alive: Any, *parts: Tensors) -> tuple[Tensors, Tensors, Tensors]:
+    def __call__(self, alive: Tensor, *parts: Tensors) -> tuple[Tensors, Tensors, Tensors]:
         flat = iter(self.evaluate(alive, *(leaf for part in parts for leaf in part)))
         a, b, c = (tuple(next(flat) for _ in range(size)) for size in self._sizes)
         return a, b, c
@@ -131,7 +142,7 @@ class Product:
 class Strategy(Protocol):
     """How the backward pass gets the values of all trips; see `strategies`."""
 
-    def forward(self, limit: Any, carry: Tensors, captures: Tensors, rows: Tensors) -> Any:
+    def forward(self, limit: Tensor, carry: Tensors, captures: Tensors, rows: Tensors) -> Any:
         """Run the loop: its results, and what is kept for the backward pass."""
 
     def backward(self, kept: Any, ct_carry: Tensors, ct_results: Tensors) -> Any:
@@ -139,8 +150,8 @@ class Strategy(Protocol):
 
 
 def run(
-    loop: Loop, limit: Any, carry: Tensors, captures: Tensors, rows: Tensors, modes: Modes
-) -> tuple[Tensors, Any, Tensors]:
+    loop: Loop, limit: Tensor, carry: Tensors, captures: Tensors, rows: Tensors, modes: Modes
+) -> tuple[Tensors, Tensor, Tensors]:
     """The carry after the last trip, the number of trips, and the rows of results.
 
     Ends after `limit` trips at the latest. Rows beyond `length` are not kept, so the derivative is
@@ -151,13 +162,13 @@ def run(
     if REVERSE not in modes:
         return _plain(loop, limit, carry, captures, rows, modes)
     rule = _reversed if modes[0] == REVERSE else _pushed
-    found: tuple[Tensors, Any, Tensors] = jax.tree.map(
+    found: tuple[Tensors, Tensor, Tensors] = jax.tree.map(
         _constant, rule(loop, limit, carry, captures, rows, modes[1:])
     )
     return found
 
 
-def _constant(tensor: Any) -> Any:
+def _constant(tensor: Tensor) -> Tensor:
     """A tensor that JAX knows to have no tangent, if it is of whole numbers or truth values.
 
     Those out of a rule of our own have one, of a type without numbers. A number that is kept in one
@@ -169,16 +180,16 @@ def _constant(tensor: Any) -> Any:
 
 
 def _plain(
-    loop: Loop, limit: Any, carry: Tensors, captures: Tensors, rows: Tensors, modes: Modes
-) -> tuple[Tensors, Any, Tensors]:
+    loop: Loop, limit: Tensor, carry: Tensors, captures: Tensors, rows: Tensors, modes: Modes
+) -> tuple[Tensors, Tensor, Tensors]:
     """The loop itself."""
 
-    def more(state: tuple[Any, Tensors, Tensors]) -> Any:
+    def more(state: tuple[Tensor, Tensors, Tensors]) -> Tensor:
         trip, carry, _ = state
         within = trip < limit
         return within if loop.more is None else within & loop.more(carry, captures)
 
-    def body(state: tuple[Any, Tensors, Tensors]) -> tuple[Any, Tensors, Tensors]:
+    def body(state: tuple[Tensor, Tensors, Tensors]) -> tuple[Tensor, Tensors, Tensors]:
         trip, carry, results = state
         at = limit - 1 - trip if loop.backwards else trip
         row = tuple(_read(a, at) for a in rows)
@@ -193,24 +204,24 @@ def _plain(
     return carry, trips, results
 
 
-def _read(rows: Any, at: Any) -> Any:
+def _read(rows: Tensor, at: Tensor) -> Tensor:
     return lax.dynamic_index_in_dim(rows, at, keepdims=False, allow_negative_indices=False)
 
 
-def _write(rows: Any, row: Any, at: Any) -> Any:
+def _write(rows: Tensor, row: Tensor, at: Tensor) -> Tensor:
     return lax.dynamic_update_index_in_dim(rows, row, at, 0, allow_negative_indices=False)
 
 
 # Reverse mode.
 def _reversed(
-    loop: Loop, limit: Any, carry: Tensors, captures: Tensors, rows: Tensors, rest: Modes
-) -> tuple[Tensors, Any, Tensors]:
+    loop: Loop, limit: Tensor, carry: Tensors, captures: Tensors, rows: Tensors, rest: Modes
+) -> tuple[Tensors, Tensor, Tensors]:
     row_types = tuple(jax.ShapeDtypeStruct(a.shape[1:], a.dtype) for a in rows)
     product = Product(loop, types_of(carry), types_of(captures), row_types, rest)
     strategy = loop.strategy(loop, product, rest)
 
     @jax.custom_vjp
-    def call(limit: Any, carry: Tensors, captures: Tensors, rows: Tensors) -> Any:
+    def call(limit: Tensor, carry: Tensors, captures: Tensors, rows: Tensors) -> Any:
         return _plain(loop, limit, carry, captures, rows, ())
 
     def backward(kept: Any, cotangents: Any) -> Any:
@@ -225,12 +236,12 @@ def _reversed(
 
 # Forward mode, where a reverse one follows.
 def _pushed(
-    loop: Loop, limit: Any, carry: Tensors, captures: Tensors, rows: Tensors, rest: Modes
-) -> tuple[Tensors, Any, Tensors]:
+    loop: Loop, limit: Tensor, carry: Tensors, captures: Tensors, rows: Tensors, rest: Modes
+) -> tuple[Tensors, Tensor, Tensors]:
     counts = len(carry), len(captures), len(rows), len(loop.results)
     masks, of_results = loop.masks(carry, captures, rows), floats(loop.results)
 
-    def body(modes: Modes, alive: Any, carry: Tensors, captures: Tensors, row: Tensors) -> Any:
+    def body(modes: Modes, alive: Tensor, carry: Tensors, captures: Tensors, row: Tensors) -> After:
         parts = (carry[: counts[0]], captures[: counts[1]], row[: counts[2]])
         tangents = (carry[counts[0] :], captures[counts[1] :], row[counts[2] :])
 
@@ -253,7 +264,7 @@ def _pushed(
     )
 
     @jax.custom_jvp
-    def call(limit: Any, carry: Tensors, captures: Tensors, rows: Tensors) -> Any:
+    def call(limit: Tensor, carry: Tensors, captures: Tensors, rows: Tensors) -> Any:
         return run(loop, limit, carry, captures, rows, rest)
 
     @call.defjvp

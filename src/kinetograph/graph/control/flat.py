@@ -14,7 +14,10 @@ import numpy as np
 from ..participation import TRACK
 
 __all__ = [
+    "Mask",
+    "Tensor",
     "Tensors",
+    "Types",
     "among",
     "bytes_of",
     "filled",
@@ -26,26 +29,30 @@ __all__ = [
     "with_zeros",
 ]
 
-Tensors = tuple[Any, ...]
+Tensor = jax.Array
+Type = jax.ShapeDtypeStruct  # of a tensor
+Tensors = tuple[Tensor, ...]
+Types = tuple[Type, ...]
 Mask = tuple[bool, ...]
 
 
-def floats(tensors: Iterable[Any]) -> Mask:
+def floats(tensors: Iterable[Tensor | Type]) -> Mask:
     """The mask of all floating-point tensors."""
     return tuple(jnp.issubdtype(t.dtype, jnp.inexact) for t in tensors)
 
 
-def picked(tensors: Sequence[Any], mask: Mask) -> Tensors:
+def picked[T](tensors: Sequence[T], mask: Mask) -> tuple[T, ...]:
+    """Those in the mask."""
     return tuple(t for t, chosen in zip(tensors, mask, strict=True) if chosen)
 
 
-def bytes_of(tensors: Iterable[Any]) -> int:
+def bytes_of(tensors: Iterable[Tensor | Type]) -> int:
     """The size of tensors, or of tensors of these types."""
     return sum(math.prod(t.shape) * t.dtype.itemsize for t in tensors)
 
 
-def types_of(tensors: Sequence[Any]) -> tuple[jax.ShapeDtypeStruct, ...]:
-    return tuple(jax.ShapeDtypeStruct(t.shape, t.dtype) for t in tensors)
+def types_of(tensors: Iterable[Tensor]) -> Types:
+    return tuple(Type(t.shape, t.dtype) for t in tensors)
 
 
 def merged(parts: Tensors, everything: Tensors, mask: Mask) -> Tensors:
@@ -54,13 +61,13 @@ def merged(parts: Tensors, everything: Tensors, mask: Mask) -> Tensors:
     return tuple(next(rest) if m else x for x, m in zip(everything, mask, strict=True))
 
 
-def among(parts: Tensors, mask: Mask) -> tuple[Any, ...]:
+def among(parts: Tensors, mask: Mask) -> tuple[Tensor | None, ...]:
     """Cotangents in their places, None for what has none."""
     rest = iter(parts)
     return tuple(next(rest, None) if chosen else None for chosen in mask)
 
 
-def filled(kept: Tensors, kinds: Tensors, needed: Sequence[bool]) -> Tensors:
+def filled(kept: Tensors, kinds: Types, needed: Sequence[bool]) -> Tensors:
     """What was kept in its places; zeros, which nobody reads, in the others."""
     rest = iter(kept)
     return tuple(

@@ -18,8 +18,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from .derivable import FORWARD, Loop, Modes, Product, Strategy, run
-from .flat import Tensors, bytes_of, filled, merged, picked, types_of
+from .derivable import FORWARD, After, Loop, Modes, Product, Strategy, run
+from .flat import Tensor, Tensors, bytes_of, filled, merged, picked, types_of
 
 __all__ = ["STRATEGIES", "Checkpoints", "Jacobian", "Stack"]
 
@@ -36,11 +36,13 @@ class Stack:
         if loop.note is not None:
             loop.note(loop.length * self.row_bytes)
 
-    def forward(self, limit: Any, carry: Tensors, captures: Tensors, rows: Tensors) -> Any:
+    def forward(self, limit: Tensor, carry: Tensors, captures: Tensors, rows: Tensors) -> Any:
         loop, needed = self.loop, self.product.needs_carry
         kept_types = tuple(t for t, n in zip(self.product.carry, needed, strict=True) if n)
 
-        def body(modes: Modes, alive: Any, carry: Tensors, captures: Tensors, row: Tensors) -> Any:
+        def body(
+            modes: Modes, alive: Tensor, carry: Tensors, captures: Tensors, row: Tensors
+        ) -> After:
             new, result = loop.body(modes, alive, carry, captures, row)
             return new, (*result, *(c for c, n in zip(carry, needed, strict=True) if n))
 
@@ -58,7 +60,9 @@ class Stack:
         widths = len(stack), len(kept_rows)
         count = len(ct_carry)
 
-        def body(modes: Modes, alive: Any, cts: Tensors, captures: Tensors, row: Tensors) -> Any:
+        def body(
+            modes: Modes, alive: Tensor, cts: Tensors, captures: Tensors, row: Tensors
+        ) -> After:
             carry = filled(row[: widths[0]], product.carry, needed)
             own = filled(row[widths[0] : sum(widths)], product.rows, row_needed)
             of_carry, of_captures, of_row = product(
@@ -105,7 +109,7 @@ class Checkpoints:
         if loop.note is not None:
             loop.note(self.levels * self.slots * size)
 
-    def forward(self, limit: Any, carry: Tensors, captures: Tensors, rows: Tensors) -> Any:
+    def forward(self, limit: Tensor, carry: Tensors, captures: Tensors, rows: Tensors) -> Any:
         new, trips, results = run(self.loop, limit, carry, captures, rows, self.rest)
         return (new, trips, results), (trips, carry, captures)
 
@@ -116,13 +120,13 @@ class Checkpoints:
         count = len(ct_carry)
         return cts[:count], cts[count:], ()
 
-    def _steps(self, modes: Modes, carry: Tensors, captures: Tensors, count: Any) -> Tensors:
+    def _steps(self, modes: Modes, carry: Tensors, captures: Tensors, count: Tensor) -> Tensors:
         """The carry some trips later."""
         loop = replace(self.loop, more=None, strategy=Checkpoints)
         return run(loop, count, carry, captures, (), modes)[0]
 
     def _segment(
-        self, level: int, carry: Tensors, captures: Tensors, trips: Any, cts: Tensors
+        self, level: int, carry: Tensors, captures: Tensors, trips: Tensor, cts: Tensors
     ) -> Tensors:
         """The cotangents at the start of a segment, given those at its end."""
         if level == 1:
@@ -131,12 +135,14 @@ class Checkpoints:
         parts = (trips + stride - 1) // stride
         amount = len(captures)
 
-        def up(modes: Modes, alive: Any, carry: Tensors, outer: Tensors, row: Tensors) -> Any:
+        def up(modes: Modes, alive: Tensor, carry: Tensors, outer: Tensors, row: Tensors) -> After:
             *captures, stride = outer
             steps = jnp.where(alive, stride, 0)
             return self._steps(modes, carry, tuple(captures), steps), carry
 
-        def down(modes: Modes, alive: Any, state: Tensors, outer: Tensors, row: Tensors) -> Any:
+        def down(
+            modes: Modes, alive: Tensor, state: Tensors, outer: Tensors, row: Tensors
+        ) -> After:
             left, *cts = state
             captures, stride = outer[:amount], outer[amount]
             # All parts are full but the last, which is the first one here.
@@ -159,7 +165,9 @@ class Checkpoints:
         again = Product(self.loop, product.carry, product.captures, product.rows, modes)
         return Checkpoints(self.loop, again, modes)
 
-    def _last_level(self, carry: Tensors, captures: Tensors, trips: Any, cts: Tensors) -> Tensors:
+    def _last_level(
+        self, carry: Tensors, captures: Tensors, trips: Tensor, cts: Tensors
+    ) -> Tensors:
         loop = replace(self.loop, more=None, length=self.slots, strategy=Stack)
         stack = Stack(loop, self.product, self.rest)
         _, kept = stack.forward(trips, carry, captures, ())
@@ -179,7 +187,7 @@ class Jacobian:
     def __init__(self, loop: Loop, product: Product, rest: Modes) -> None:
         self.loop, self.product, self.rest = loop, product, rest
 
-    def forward(self, limit: Any, carry: Tensors, captures: Tensors, rows: Tensors) -> Any:
+    def forward(self, limit: Tensor, carry: Tensors, captures: Tensors, rows: Tensors) -> Any:
         parts, masks = (carry, captures), self.product.masks[:2]
 
         def differentiable(*own: Tensors) -> Any:
@@ -194,7 +202,7 @@ class Jacobian:
 
     def backward(self, jacobian: Any, ct_carry: Tensors, ct_results: Tensors) -> Any:
         def pulled(place: int) -> Tensors:
-            sums = []
+            sums: list[Any] = []
             for i in range(len(self.product.moving(place))):
                 terms = (
                     jnp.tensordot(ct, row[place][i], axes=ct.ndim)

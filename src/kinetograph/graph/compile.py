@@ -23,7 +23,7 @@ from .inside_jax import embed, from_jax, has_jax, outside, refused, tracing
 from .lifted_errors import refused_derivative
 from .lower import Environment, Scope, evaluate
 from .messages import describe, site_text
-from .node import Apply, Bundle, Data, Node, ancestors
+from .node import Apply, Bundle, Data, FormOf, Node, ancestors
 from .packing import NUMBERS, Packing, fits
 from .precision import FLOAT64, x64
 from .state_values import StateValues
@@ -75,10 +75,13 @@ class Function:
         self._cells, self._reads = program.cells, program.reads
         self._finals = program.finals
         wanted = (*program.effects.values(), *outputs, *self._finals)
+        needed = ancestors(wanted, stop=given.__contains__)
         # Of inputs that are computed, densities may read forms that were made of other things.
-        self._forms = {form: form_of_value(form) for form in forms_by_value(wanted, inputs)}
-        stop = {*given, *self._forms}.__contains__
-        needed = ancestors((*wanted, *self._forms.values()), stop)
+        self._forms: dict[FormOf, Node] = {}
+        if any(type(node) is FormOf for node in needed):
+            self._forms = {form: form_of_value(form) for form in forms_by_value(wanted, inputs)}
+            stop = {*given, *self._forms}.__contains__
+            needed = ancestors((*wanted, *self._forms.values()), stop)
         known = {*given, *self._reads}
         for node in needed:
             if node not in known and not isinstance(node, (Apply, Bundle, Data)):

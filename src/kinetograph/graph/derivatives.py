@@ -24,7 +24,7 @@ from .errors import ShapeError, SymbolicError
 from .forms_by_value import FormByValue, forms_by_value
 from .lower import Scope, evaluate
 from .messages import describe
-from .node import Call, Inner, Node, Operation, ancestors, sources
+from .node import Call, FormOf, Inner, Node, Operation, ancestors, sources
 from .source import place_text
 
 __all__ = ["Derivative", "gradients", "hessian", "jvp"]
@@ -375,14 +375,19 @@ def _part(outputs: Sequence[Node], xs: list[Node], doing: str) -> Subgraph:
     if context is not None:
         outputs = [context.add_value(node) for node in outputs]
         xs[:] = [context.add_value(node) for node in xs]
-    forms = forms_by_value(outputs, xs)
-    outputs = [*outputs, *map(FormByValue, forms)]
-    given = {*xs, *forms}
+    given = set(xs)
+    inside = ancestors(outputs, stop=given.__contains__)
+    constants: dict[Node, None] = {}
+    if any(type(node) is FormOf for node in inside):
+        forms = forms_by_value(outputs, xs)
+        outputs = [*outputs, *map(FormByValue, forms)]
+        given.update(forms)
+        constants.update(dict.fromkeys(forms))
+        inside = ancestors(outputs, stop=given.__contains__)
     if context is not None:
-        _check_captures(outputs, xs, outer, given, doing)
+        _check_captures(inside, outputs[0], xs, outer, doing)
     depends = set(given)
-    constants: dict[Node, None] = dict.fromkeys(forms)
-    for node in ancestors(outputs, stop=given.__contains__):
+    for node in inside:
         if node not in given and any(parent in depends for parent in node.parents):
             depends.add(node)
     for node in ancestors(outputs, stop=lambda n: n in given or n not in depends):
@@ -392,22 +397,17 @@ def _part(outputs: Sequence[Node], xs: list[Node], doing: str) -> Subgraph:
 
 
 def _check_captures(
-    outputs: Sequence[Node],
-    xs: Sequence[Node],
-    outer: Sequence[Node],
-    given: set[Node],
-    doing: str,
+    inside: Sequence[Node], y: Node, xs: Sequence[Node], outer: Sequence[Node], doing: str
 ) -> None:
     """Refuse x from outside where y depends on it also through other values from outside."""
-    found = ancestors(outputs, stop=given.__contains__)
-    inside = [n for n in found if isinstance(n, Inner) and n.role == "captured"]
+    captured = [n for n in inside if isinstance(n, Inner) and n.role == "captured"]
     for x, original in zip(xs, outer, strict=True):
         if not isinstance(x, Inner) or x is original:
             continue
-        for inner in inside:
+        for inner in captured:
             if inner is not x and _depends(inner.outer, x.outer):
                 raise SymbolicError(
-                    f"{doing}: inside of a branch or loop, {describe(outputs[0])} depends on "
+                    f"{doing}: inside of a branch or loop, {describe(y)} depends on "
                     f"{describe(x)} also through {describe(inner)}, which is computed outside"
                     f"{place_text()}; compute {describe(inner)} inside, or differentiate outside"
                 )

@@ -58,6 +58,9 @@ def test_smaller_steps_are_those_of_the_sampler():
     assert advised("MALA", 0.574).endswith("sampler=kg.samplers.MALA(target_acceptance=0.95).")
     assert advised("NUTS", 0.95).endswith("sampler=kg.samplers.NUTS(target_acceptance=0.99).")
     assert advised("Mine", [0.8, 0.99]).endswith("sampler=Mine(target_acceptance=0.995).")
+    inner = (("chain", "draw"), np.array([[True, False, True, False]]))
+    none = (("chain", "draw"), np.zeros((1, 4), bool))
+    assert advised("Mine", 0.8, diverging=none, long_diverging=inner).startswith("2 of 4 draws")
     rates = (("chain", "draw"), np.zeros((1, 4)))
     assert advised("HMC", 0.8, acceptance_rate=rates).endswith("or a smaller step_size of HMC.")
 

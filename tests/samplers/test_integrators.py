@@ -147,6 +147,17 @@ def test_energy_errors_are_of_second_order(name):
     np.testing.assert_allclose(slopes, [[2, 4], [2, 4]], rtol=0, atol=0.1)
 
 
+@pytest.mark.slow
+def test_langevin_steps_of_an_integrator():
+    """Without friction two steps of leapfrog are one of another word."""
+    twice = samplers.Integrator([0.25, 0.5, 0.5, 0.5, 0.25])
+    model = kg.model(kg.gamma(3.0, 2.0, shape=2, name="x"))
+    settings = {"friction": 0.0}
+    one = kg.chain(model, samplers.GLA2(0.2, integrator=twice, **settings), seed=1).step(50)
+    other = kg.chain(model, samplers.GLA2(0.1, **settings), seed=1).step(100)
+    np.testing.assert_allclose(one.posterior["x"], other.posterior["x"][1::2], rtol=1e-10)
+
+
 def test_the_shadow_energy_of_leapfrog_is_constant():
     """GLA2 without friction is leapfrog: p^2 / 2 + k (1 - h^2 k / 4) q^2 / 2 does not drift."""
     h, k = 0.7, 1.0

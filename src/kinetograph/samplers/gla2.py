@@ -7,7 +7,7 @@ Samples  a density that tends to exp(-beta (U + p^2 / 2)) with h -> 0; on U = k 
          beta k <q^2> = 1 / (1 - h^2 k / 4), and p exactly
 Order    2
 Stable   for h^2 k < 4
-Cost     one gradient a step
+Cost     as many gradients a step as the integrator has stages, leapfrog one
 Records  the kinetic energy after the noise
 Source   N. Bou-Rabee, H. Owhadi, Long-run accuracy of variational integrators in the stochastic
          context, SIAM Journal on Numerical Analysis 48 (2010) 278-297.
@@ -19,6 +19,7 @@ from ..graph.functions import sum as sum_of
 from ..graph.mathematics import exp, sqrt
 from .added import record_noise
 from .hyper import hyper
+from .integrators import LEAPFROG, integrator
 from .sampler import Point, Sampler
 
 __all__ = ["GLA2"]
@@ -38,6 +39,8 @@ class GLA2(Sampler):
         gamma; a = exp(-gamma h). Correlations fade fastest near the lowest frequency.
     inverse_temperature
         beta.
+    integrator
+        As of `HMC`, in the place of the leapfrog step.
 
     Examples
     --------
@@ -53,6 +56,11 @@ class GLA2(Sampler):
     step_size = hyper(0.1, positive=True)
     friction = hyper(1.0, lower=0)
     inverse_temperature = hyper(1.0, positive=True)
+    integrator = hyper(LEAPFROG, static=True)
+
+    def __init__(self, *values: Any, **settings: Any) -> None:
+        super().__init__(*values, **settings)
+        self.integrator = integrator(self.integrator, type(self).__name__)
 
     def init(self, at: Point) -> dict[str, Any]:
         """Momenta at the temperature."""
@@ -62,9 +70,7 @@ class GLA2(Sampler):
         """One step."""
         h, beta = self.step_size, self.inverse_temperature
         a = exp(-self.friction * h)
-        p = p - 0.5 * h * at.gradient
-        at = self.evaluate(at.q + h * p)
-        p = p - 0.5 * h * at.gradient
+        at, p = self.integrator.step(self, at, p, h)
         noise = sqrt((1 - a * a) / beta) * self.noise("O", like=p)
         p = a * p + noise
         self.record("kinetic_energy", 0.5 * sum_of(p * p))

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import kinetograph as kg
-from kinetograph.adaptation.metric import FisherMetric, scale_from_gradient
+from kinetograph.adaptation.metric import FisherMetric, first_scale
 from kinetograph.graph.precision import x64
 
 
@@ -20,7 +20,7 @@ def fed(draws, gradients, switches=()) -> FisherMetric:
 
 def scale(metric: FisherMetric, fallback: float = 1.0) -> np.ndarray:
     with x64():
-        return np.asarray(metric.scale(np.full(metric.current.mean.shape[1], fallback)))
+        return np.asarray(metric.estimate(np.full(metric.current.mean.shape[1], fallback)))
 
 
 @pytest.mark.parametrize("count", [3, 10])
@@ -75,10 +75,23 @@ def test_values_that_are_not_finite_do_not_become_a_scale():
     assert got[1] == pytest.approx(1.0)
 
 
-def test_first_guess_comes_from_the_gradient():
+@pytest.mark.parametrize("count", [2, 10, 80])
+def test_few_draws_change_the_scale_a_little(count):
+    """As if the scale before were worth five draws."""
+    draws = np.random.default_rng(5).normal(size=(count, 2))
+    metric = fed(draws, -draws / 4.0)
     with x64():
-        guess = np.asarray(scale_from_gradient(np.array([1e8, 1.0, 1e-30, -4.0])))
+        shrunk = np.asarray(metric.scale(np.array([8.0, 2.0])))
+    share = count / (count + 5)
+    np.testing.assert_allclose(shrunk, [8.0 * (2.0 / 8.0) ** share, 2.0], rtol=1e-10)
+
+
+def test_first_guess_comes_from_gradient_and_curvature():
+    with x64():
+        guess = np.asarray(first_scale(np.array([1e8, 1.0, 1e-30, -4.0])))
+        curved = np.asarray(first_scale(np.array([0.0, 1.0, -2.0]), np.array([25.0, -3.0, 2.0])))
     np.testing.assert_allclose(guess, [1e-3, 1.0, 1e3, 0.5], rtol=1e-9)
+    np.testing.assert_allclose(curved, [0.2, 0.5, 0.5], rtol=1e-9)
 
 
 @pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")

@@ -47,7 +47,8 @@ def warm(length: int, diverging: frozenset[int] = frozenset(), acceptance=0.8, s
     with x64():
         first = Position(np.ones(SIZE), np.float64(0), np.array([-4.0, 0.25]))
         hyper = {"step_size": step_size, "scale": np.ones(SIZE), "target_acceptance": 0.8}
-        start = Seen(*warmup.start(first, jax.tree.map(jnp.asarray, hyper)))
+        guess = np.array([0.5, 2.0])
+        start = Seen(*warmup.start(first, jax.tree.map(jnp.asarray, hyper), guess))
         rows = (draws, np.arange(length, dtype=np.int32), flags)
         _, states = jax.jit(lambda s, r: lax.scan(step, s, r))(start, rows)
         host = jax.device_get(states)
@@ -57,7 +58,7 @@ def warm(length: int, diverging: frozenset[int] = frozenset(), acceptance=0.8, s
         ]
 
 
-def test_starts_from_the_gradient_and_the_samplers_step_size():
+def test_starts_from_a_first_guess_and_the_samplers_step_size():
     state = warm(0, step_size=0.3)[0]
     np.testing.assert_allclose(state.hyper["scale"], [0.5, 2.0])
     assert float(state.hyper["step_size"]) == 0.3
@@ -66,7 +67,10 @@ def test_starts_from_the_gradient_and_the_samplers_step_size():
 def test_the_metric_is_updated_from_the_second_draw_on():
     states = warm(100)
     np.testing.assert_allclose(states[1].hyper["scale"], [0.5, 2.0])
-    np.testing.assert_allclose(states[2].hyper["scale"], [1.0, 1 / 3], rtol=1e-10)
+    share = 2 / (2 + 5)  # towards 1 and 1 / 3
+    expected = [0.5 * 2**share, 2 * (1 / 6) ** share]
+    np.testing.assert_allclose(states[2].hyper["scale"], expected, rtol=1e-10)
+    np.testing.assert_allclose(states[20].hyper["scale"], [1.0, 1 / 3], rtol=1e-6)
 
 
 def test_windows_are_short_early_and_long_late():

@@ -10,6 +10,8 @@ from scipy import stats
 from tests.runs.models import gaussian, run, schools, weights
 
 import kinetograph as kg
+from kinetograph.models.starts import random_point
+from kinetograph.streams.draws import chain_key
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
 CHEAP = kg.samplers.SGLD(1e-3)  # to compile; the search for a start is the same for all samplers
@@ -26,9 +28,98 @@ def short(model, **options):
 
 
 def test_random_points_are_uniform_on_minus_2_to_2():
-    points = short(schools(), chains=40)["sampler_state"]["position_q"].values
+    """Where that is asked for."""
+    tree = short(schools(), chains=40, initial="random")
+    points = tree["sampler_state"]["start_position_q"].values
+    assert (tree["sampler_state"]["start_gradients"] == 1).all()
     assert len(np.unique(points)) == 400
     assert stats.kstest(points.ravel(), stats.uniform(-2, 4).cdf).pvalue > 1e-4
+
+
+def climbed(density, q, size):
+    """The end of an ascent, its log density, and the evaluations it took: in plain NumPy."""
+    value, slope = density(q)
+    rate, spent = np.full(size, 0.1), 1
+    while spent < 21:
+        spent += 1
+        new = q + rate * np.sign(slope)
+        there, slope_there = density(new)
+        if not there > value:
+            rate = 0.3 * rate
+            continue
+        rate = np.minimum(0.5, rate * np.where(slope * slope_there > 0, 1.5, 0.5))
+        curvature = np.abs((slope_there - slope) / (new - q))
+        gained, q, value, slope = there - value, new, there, slope_there
+        if gained < size:
+            break
+    return value, 1 / np.sqrt(np.abs(slope) + curvature), spent
+
+
+def test_ascents_are_those_of_a_loop_in_numpy():
+    sd, center = np.array([0.05, 0.5, 20.0]), np.array([1.0, -1.0, 0.0])
+    model = kg.model(kg.normal(center, sd, shape=3, name="x"))
+    tree = run(model, sampler=CHEAP, chains=3, draws=1, warmup=0, seed=5)
+
+    def density(q):
+        z = (q - center) / sd
+        return -0.5 * np.sum(z**2) - np.sum(np.log(sd)) - 1.5 * np.log(2 * np.pi), -z / sd
+
+    state = tree["sampler_state"].dataset
+    for chain in range(3):
+        own, key = state.sel(chain=chain), chain_key(5, chain)
+        points = [random_point(model, key, attempt) for attempt in range(1, 9)]
+        begins = [density(q)[0] for q in points]
+        ends, scales, spent = zip(*(climbed(density, q, 3) for q in points))
+        np.testing.assert_allclose(own["start_begins"], begins, rtol=1e-10)
+        np.testing.assert_allclose(own["start_ends"], ends, rtol=1e-10)
+        taken = int(own["start_taken"])
+        np.testing.assert_allclose(own["start_scale"], scales[taken], rtol=1e-8)
+        assert float(own["start_position_log_density"]) == own["start_ends"].values[taken]
+        assert int(own["start_gradients"]) == sum(spent)
+        assert max(begins) < max(ends)
+
+
+def test_ends_are_taken_in_proportion_to_their_density():
+    """Two wells, one of twice the density: of the chains that saw both, 2 of 3 are there."""
+    x = kg.uniform(-10, 10, name="x")
+    wells = kg.logaddexp(-50 * (x - 4) ** 2, kg.log(2) - 50 * (x + 4) ** 2)
+    model = kg.model(x, factors=[wells])
+    tree = run(model, sampler=CHEAP, chains=600, draws=1, warmup=0, seed=2)
+    state = tree["sampler_state"].dataset
+    ends, at = state["start_ends"].values, state["start_position_log_density"].values
+    # The chance of the end that was taken, given the ends: its share of their density.
+    weights = np.exp(ends - ends.max(1, keepdims=True))
+    share = weights / weights.sum(1, keepdims=True)
+    position = state["start_position_q"].values[:, 0]
+    assert np.isin(at, ends).all()
+    # Ends of chains differ: compare the number that took their densest end with its expectation.
+    densest = share.max(1)
+    took = at == ends.max(1)
+    error = (took.sum() - densest.sum()) / np.sqrt(np.sum(densest * (1 - densest)))
+    assert abs(error) < 5
+    assert min((position > 0).sum(), (position < 0).sum()) > 50
+
+
+def test_no_chain_starts_where_the_density_is_absurd():
+    """A scale of exp(exp(x)): the log density is finite and as low as -1e4 at random points."""
+    x = kg.normal(0, 1, name="x")
+    y = kg.data(np.full(20, 3.0))
+    kg.observe(y, kg.normal(3.0, kg.exp(-kg.exp(2 * x))))
+    model = kg.model(x)
+    starts = {
+        way: run(model, sampler=CHEAP, chains=30, draws=1, warmup=0, initial=way)
+        for way in (None, "random")
+    }
+    low = {
+        way: float(t["sampler_state"]["start_position_log_density"].min())
+        for way, t in starts.items()
+    }
+    assert low["random"] < low[None] - 20
+
+
+def test_an_unknown_way_to_start_is_refused():
+    with pytest.raises(ValueError, match="initial='prio' is no way to start"):
+        run(gaussian(), initial="prio")
 
 
 def test_a_dictionary_is_for_all_chains():
@@ -73,9 +164,12 @@ def test_points_with_no_density_are_tried_again():
     gate = kg.log(x)  # NaN for negative x
     model = kg.model(x, factors=[0.0 * gate])
     tree = run(model, sampler=CHEAP, chains=40, draws=5, warmup=5)
-    attempts = tree["sampler_state"]["attempts"].values
-    assert 5 < np.sum(attempts > 1) < 35
-    assert np.all(tree["posterior"]["x"] > 0)
+    assert np.all(tree["sampler_state"]["start_position_q"] > 0)
+    attempts = tree["sampler_state"]["start_attempts"].values
+    np.testing.assert_array_equal(np.isnan(tree["sampler_state"]["start_ends"]).sum(), 0)
+    assert attempts.min() >= 8
+    # A point is tried until eight were good: a negative binomial number, 16 on average.
+    assert abs(attempts.mean() - 16) < 5 * np.sqrt(16 / 40)
 
 
 def test_no_start_names_the_terms_and_lines_that_are_not_finite():

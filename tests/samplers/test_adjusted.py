@@ -67,7 +67,7 @@ def test_a_run_without_gradients():
     settings = {"draws": 60, "warmup": 10, "chains": 2, "seed": 1, "progress": False}
     without = kg.mcmc(MODEL, Walk(), **settings)
     state = without["sampler_state"]
-    np.testing.assert_array_equal(state["gradients"], state["attempts"])
+    np.testing.assert_array_equal(state["gradients"], state["start_gradients"])
     # Where a run ends it is known, for whatever goes on from there.
     q, found = state["position_q"].values, state["position_gradient"].values
     np.testing.assert_allclose(found, MODEL.gradient(q), rtol=1e-12)
@@ -77,4 +77,4 @@ def test_a_run_without_gradients():
     expected = -0.5 * (x * MODEL.gradient(x)).sum(-1)
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
     state = asked["sampler_state"]
-    np.testing.assert_array_equal(state["gradients"], state["attempts"] + 3 * 70)
+    np.testing.assert_array_equal(state["gradients"], state["start_gradients"] + 3 * 70)

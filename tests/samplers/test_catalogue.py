@@ -102,7 +102,7 @@ def test_one_gradient_a_step(name):
     """Also where the row is of another place than the kick: there the potential is enough."""
     tree = sampled(EXACT[name][0], draws=50, warmup=0, chains=1)
     state = tree["sampler_state"]
-    assert int(state["gradients"][0] - state["attempts"][0]) == 50
+    assert int(state["gradients"][0] - state["start_gradients"][0]) == 50
     # The gradient that a chain goes on with is that of its place, all the same.
     (q,), (gradient,) = state["position_q"].values, state["position_gradient"].values
     np.testing.assert_allclose(gradient, MODEL.gradient(q), rtol=1e-12)

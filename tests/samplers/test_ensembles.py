@@ -172,9 +172,11 @@ def test_each_walker_is_a_chain():
     apart = stats["apart"].values.reshape(3, 6, 20)
     assert np.array_equal(apart, np.broadcast_to(apart[:, :1], apart.shape))
     assert state["position_q"].shape == (3, 6, 3)
-    # Six gradients an attempt to start; a step has no use for one.
-    spent = 6 * state["attempts"].values
-    np.testing.assert_array_equal(state["gradients"], spent)
+    # A gradient for each point that a walker tried; a step has no use for one.
+    spent = state["start_gradients"].values
+    assert spent.shape == (3, 6)
+    np.testing.assert_array_equal(state["gradients"], spent.sum(1))
+    np.testing.assert_array_equal(spent, state["start_attempts"])
     # Starts differ, lp belongs to the place, and the walkers' numbers are counted up.
     first = tree["posterior"]["x"].values[:, 0]
     assert len(np.unique(first, axis=0)) == 18

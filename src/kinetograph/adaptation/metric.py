@@ -20,10 +20,11 @@ import numpy as np
 
 from ..kernels.moments import Moments
 
-__all__ = ["FisherMetric", "scale_from_gradient"]
+__all__ = ["FisherMetric", "first_scale"]
 
 # Scales stay in this range whatever the draws: a coordinate that has not moved tells nothing.
 SMALLEST, LARGEST = 1e-10, 1e10
+PRIOR_DRAWS = 5.0  # as many as the scale in use is worth beside the draws of a window
 
 
 class FisherMetric(NamedTuple):
@@ -49,7 +50,7 @@ class FisherMetric(NamedTuple):
 
         return FisherMetric(chosen(following, current), chosen(blank, following))
 
-    def scale(self, fallback: Any) -> Any:
+    def estimate(self, fallback: Any) -> Any:
         """sqrt(variance) of each coordinate; `fallback` where there is nothing to go by."""
         var_q, var_gradient = self.current.squares
         scale = jnp.sqrt(jnp.sqrt(var_q / var_gradient))
@@ -57,7 +58,16 @@ class FisherMetric(NamedTuple):
         usable = (scale > SMALLEST) & (scale < LARGEST)
         return jnp.where(usable, scale, fallback)
 
+    def scale(self, before: Any) -> Any:
+        """The estimate from a window of n draws, shrunk towards the scale that was `before`.
 
-def scale_from_gradient(gradient: Any) -> Any:
-    """A first guess from one gradient: a coordinate with a steep slope is narrow."""
-    return jnp.clip(1.0 / jnp.sqrt(jnp.abs(gradient) + 1e-20), 1e-3, 1e3)
+        log scale = log before + n / (n + 5) (log estimate - log before)
+        """
+        count = self.current.count
+        return before * (self.estimate(before) / before) ** (count / (count + PRIOR_DRAWS))
+
+
+def first_scale(gradient: Any, curvature: Any = 0.0) -> Any:
+    """A first guess: a coordinate with a steep slope, or a large curvature, is narrow."""
+    steepness = jnp.abs(gradient) + jnp.abs(curvature)
+    return jnp.clip(1.0 / jnp.sqrt(steepness + 1e-20), 1e-3, 1e3)

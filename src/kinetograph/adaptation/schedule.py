@@ -16,7 +16,7 @@ from jax import lax
 
 from ..kernels.contract import Info
 from ..kernels.target import Position
-from .metric import FisherMetric, scale_from_gradient
+from .metric import FisherMetric
 from .step_size import DualAveraging
 
 __all__ = ["Adaptation", "Warmup"]
@@ -41,13 +41,13 @@ class Warmup:
 
     tune: tuple[str, ...]
 
-    def start(self, position: Position, hyper: Hypers) -> tuple[Adaptation, Hypers]:
-        """Before the first transition, with the starting point's gradient to go by."""
+    def start(self, position: Position, hyper: Hypers, scale: Any) -> tuple[Adaptation, Hypers]:
+        """Before the first transition, with a first guess of the scale."""
         dtype = position.q.dtype
         step = metric = None
         if "scale" in self.tune:
             metric = FisherMetric.start(position.q.shape[-1], dtype)
-            hyper = hyper | {"scale": scale_from_gradient(position.gradient).astype(dtype)}
+            hyper = hyper | {"scale": scale.astype(dtype)}
         if "step_size" in self.tune:
             step = DualAveraging.start(jnp.asarray(hyper["step_size"], dtype))
         return Adaptation(step, metric), hyper

@@ -18,8 +18,8 @@ __all__ = ["START_ATTEMPTS", "blame", "ensemble_points", "initial_points", "rand
 START_ATTEMPTS = 100
 
 _KINDS = (
-    "{}: initial must be a dictionary of values, a list of one dictionary a {}, or an array "
-    "of free states; got {}"
+    "{}: initial must be a dictionary of values, a list of one dictionary a {}, an array "
+    'of free states, or "random"; got {}'
 )
 
 
@@ -31,7 +31,7 @@ def initial_points(
     What `doing` starts from a point is called `one` in messages.
     """
     count = len(keys)
-    if initial is None:
+    if initial is None or _is_random(initial, doing):
         return [None] * count
     initial = _values(initial)
     if isinstance(initial, Mapping):
@@ -46,7 +46,7 @@ def initial_points(
                 f"({model.free_size},), got {states.shape}"
             )
         return list(states)
-    if isinstance(initial, str) or not isinstance(initial, Sequence):
+    if not isinstance(initial, Sequence):
         raise TypeError(_KINDS.format(doing, one, type(initial).__name__))
     points = [_values(point) for point in initial]
     if len(points) != count:
@@ -63,7 +63,7 @@ def ensemble_points(
     walkers, a list has a dictionary for each.
     """
     count = len(keys)
-    if initial is None:
+    if initial is None or _is_random(initial, doing):
         return [None] * count
     initial = _values(initial)
     if isinstance(initial, Mapping):
@@ -76,7 +76,7 @@ def ensemble_points(
                 f"{(count, *one)}, got {states.shape}"
             )
         return list(np.broadcast_to(states, (count, *one)))
-    elif isinstance(initial, str) or not isinstance(initial, Sequence):
+    elif not isinstance(initial, Sequence):
         raise TypeError(_KINDS.format(doing, "walker", type(initial).__name__))
     else:
         points = [_values(point) for point in initial]
@@ -98,6 +98,15 @@ def _of_walkers(values: Mapping[str, Any], walkers: int, doing: str) -> list[dic
                 f"values of {name} need a leading axis of {walkers}; got shape {array.shape}"
             )
     return [{name: array[i] for name, array in arrays.items()} for i in range(walkers)]
+
+
+def _is_random(initial: Any, doing: str) -> bool:
+    """Whether the first finite random points are asked for, by the one word there is."""
+    if not isinstance(initial, str):
+        return False
+    if initial != "random":
+        raise ValueError(f'{doing}: initial={initial!r} is no way to start; "random" is one')
+    return True
 
 
 def _values(point: Any) -> Any:

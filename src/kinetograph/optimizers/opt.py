@@ -208,15 +208,15 @@ def _starting_points(
     points = np.array(
         [random_point(model, key, 0) if p is None else p for p, key in zip(given, keys)]
     )
-    bad = ~search.fit(points)
+    bad, chosen = ~search.fit(points), given[0] is not None
     for attempt in range(1, START_ATTEMPTS):
-        if initial is not None or not bad.any():
+        if chosen or not bad.any():
             break
         for i in np.flatnonzero(bad):
             points[i] = random_point(model, keys[i], attempt)
         bad = ~search.fit(points)
     if bad.any():
-        raise _no_start(objective, points, bad, initial is not None, doing)
+        raise _no_start(objective, points, bad, chosen, doing)
     return points
 
 

@@ -15,6 +15,7 @@ from .. import samplers
 from ..graph.errors import KinetographWarning
 from ..samplers.acceptance import divergences
 from . import diagnostics
+from .lost import lost_chains
 from .summary import row_names
 
 __all__ = ["Advice", "SamplingWarning", "diagnose", "diagnose_averages", "warn_of_noise"]
@@ -31,7 +32,7 @@ class SamplingWarning(KinetographWarning):
 class Advice:
     """One finding: its kind, how many draws or quantities it concerns, and what to do."""
 
-    kind: str  # "not_finite", "acceptance", "divergences", "tree_depth", "rhat" or "ess"
+    kind: str  # "not_finite", "lost_chains", "acceptance", "divergences", "tree_depth", ...
     count: int
     message: str
 
@@ -61,7 +62,9 @@ def _names(posterior: Any, bad: dict[str, np.ndarray], badness: dict[str, np.nda
 
 
 def diagnose(tree: Any) -> list[Advice]:
-    """Findings about a run: no density, bad acceptance rates, divergences, trees, R-hat, ESS.
+    """Findings about a run: lost chains, divergences, saturated trees, R-hat, ESS and others.
+
+    A chain is lost if it does not move while others do, or its log density is far below theirs.
 
     R-hat should be at most 1.01, the effective sample size at least 100 a chain. The walkers of an
     ensemble are one chain here.
@@ -88,7 +91,7 @@ def diagnose(tree: Any) -> list[Advice]:
     from .results import check_tree, walkers_of
 
     posterior = check_tree(tree, "diagnose")
-    found = _not_finite(tree) + _acceptance(tree) + _divergences(tree) + _depth(tree)
+    found = _not_finite(tree) + _lost(tree) + _acceptance(tree) + _divergences(tree) + _depth(tree)
     draws = {str(n): v.values for n, v in posterior.data_vars.items() if v.size}
     if posterior.sizes["draw"] >= 4:
         found += _convergence(posterior, draws, walkers_of(tree))
@@ -111,6 +114,23 @@ def _not_finite(tree: Any) -> list[Advice]:
         "Take a smaller step_size; the draws of such a chain are of no use."
     )
     return [Advice("not_finite", count, message)]
+
+
+def _lost(tree: Any) -> list[Advice]:
+    from .results import walkers_of
+
+    found = lost_chains(tree) if walkers_of(tree) == 1 else {}
+    if not found:
+        return []
+    each = "; ".join(f"chain {chain} {what}" for chain, what in list(found.items())[:5])
+    more = f"; and {len(found) - 5} more" if len(found) > 5 else ""
+    message = (
+        f"{len(found)} of {tree['sample_stats'].sizes['chain']} chains are not where the others "
+        f"are: {each}{more}. Shorter steps do not help. The posterior may have several modes, or "
+        "such a chain needs a better start (initial={name: value}, or initial=kg.opt(model)) or a "
+        "longer warm-up (warmup=). Leave its draws out only if you know why."
+    )
+    return [Advice("lost_chains", len(found), message)]
 
 
 def _acceptance(tree: Any) -> list[Advice]:

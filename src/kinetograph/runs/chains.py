@@ -19,7 +19,7 @@ from ..graph.precision import x64
 from ..samplers.sampler import Sampler
 from .engine import Engine
 from .program import Program
-from .state import Block, ChainState, Plan, Where
+from .state import Block, ChainState, Plan, Start, Where
 
 __all__ = ["Chain", "Lengths", "beginnings", "run_batch", "run_threads", "threads_available"]
 
@@ -49,6 +49,8 @@ class Chain:
     targets: list[np.ndarray]
     keep: bool = True  # whether the draws are copied out
     sampler: Sampler | None = None  # with its hyper-parameters, if they are not the program's
+    climbing: bool = True  # whether the search for a starting point makes ascents
+    start: Start | None = None  # what was tried
     kept: int = 0  # draws made
     transition: int = 0
     gradients: int = 0
@@ -61,7 +63,7 @@ class Chain:
 
     def begin(self, found: Any) -> None:
         """Take what the search for a starting point ended with."""
-        self.state = found.chain
+        self.state, self.start = found.chain, jax.device_get(found.start)
         self.gradients = int(found.chain.gradients)
         self.failed = not bool(found.success)
 
@@ -112,7 +114,8 @@ def beginnings(program: Program, chains: Sequence[Chain]) -> list[Any]:
         given = chain.free is not None
         free = np.asarray(chain.free, program.dtype) if given else blank
         hyper = (chain.sampler or program.sampler).hypers(program.space)
-        rows.append((chain.key, free, np.bool_(given), hyper))
+        climbing = chain.climbing and program.model.batch is None
+        rows.append((chain.key, free, np.bool_(given), np.bool_(climbing), hyper))
     return rows
 
 

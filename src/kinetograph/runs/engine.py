@@ -148,11 +148,12 @@ def _block(program: Program, batch: int | None) -> Any:
 
 
 def _search(program: Program, batch: int | None) -> Any:
-    each = (np.zeros(4, np.uint32), np.zeros(program.space.shape, program.dtype), np.bool_(False))
+    blank = np.zeros(program.space.shape, program.dtype)
+    each = (np.zeros(4, np.uint32), blank, np.bool_(False), np.bool_(False))
     arguments = _batched((*each, program.hyper()), batch)
     find: Any = partial(search, program)
     if batch is not None:
-        find = jax.vmap(find, (0, 0, 0, 0, None))
+        find = jax.vmap(find, (0, 0, 0, 0, 0, None))
     return jax.jit(find).lower(*arguments, program.model.argument_values)
 
 

@@ -85,10 +85,12 @@ def mcmc(
         Keep every thin-th transition only.
     initial
         Where chains start: a dictionary of values of unknowns (for all chains), a list of one
-        dictionary a chain, or an array of free states. What is not given is drawn from
-        uniform(-2, 2) on the free scale, as is everything by default, up to 100 times until log
-        density and gradient are finite. The walkers of an ensemble have starts of their own: values
-        and free states have a leading axis of walkers, a list has a dictionary a walker.
+        dictionary a chain, or an array of free states. What a dictionary lacks is drawn from
+        uniform(-2, 2) on the free scale. By default short ascents are made from eight such points,
+        and the end of one is taken, in proportion to its density; "random" takes the first point
+        of up to 100 at which log density and gradient are finite, as for the walkers of an
+        ensemble and in mini-batches. Walkers have starts of their own: values and free states have
+        a leading axis of walkers, a list has a dictionary a walker.
     observables
         What else to record of each draw: a list of `kg.observables` and of functions of a
         `kg.observables.Step`.
@@ -179,7 +181,7 @@ def mcmc(
         f"{'loaded' if compiled.from_cache else 'compiled'} in {compiled.compile_seconds:.2f} s"
     )
     running = [
-        _new_chain(program, each, key, start, draws if keep else 0, keep)
+        _new_chain(program, each, key, start, draws if keep else 0, keep, initial is None)
         for each, key, start in zip(samplers, keys, starts, strict=True)
     ]
     begun = time.perf_counter()
@@ -194,7 +196,7 @@ def mcmc(
         shown.finish()
     seconds = time.perf_counter() - begun
     if any(chain.failed for chain in running):
-        raise explain_failure(model, running, initial is not None)
+        raise explain_failure(model, running, starts[0] is not None)
     if interrupted and min(chain.kept for chain in running) == 0:
         raise KeyboardInterrupt("interrupted before every chain had a draw")
     importing.join()
@@ -249,7 +251,13 @@ def _settings(samplers: Sequence[Sampler]) -> dict[str, Any]:
 
 
 def _new_chain(
-    program: Program, sampler: Sampler, key: np.ndarray, start: Any, rows: int, keep: bool
+    program: Program,
+    sampler: Sampler,
+    key: np.ndarray,
+    start: Any,
+    rows: int,
+    keep: bool,
+    climbing: bool,
 ) -> Chain:
     return Chain(
         key,
@@ -259,4 +267,5 @@ def _new_chain(
         [np.empty((rows, *program.walkers, *n.shape), n.dtype) for n in program.model.targets],
         keep,
         sampler,
+        climbing,
     )

@@ -40,7 +40,7 @@ from ..samplers.sampler import Sampler
 from ..samplers.staged import StagedKernel
 from .averages import Averages
 from .schedules import Schedules
-from .state import Block, ChainState, Plan
+from .state import Block, ChainState, Plan, Start
 from .steps import in_step, in_turns, one_chain
 
 __all__ = ["ROWS", "Program"]
@@ -246,23 +246,19 @@ class Program:
         """The hyper-parameters as they are set."""
         return self.sampler.hypers(self.space)
 
-    def begin(
-        self, target: Target, key: Any, hyper: Any, position: Position, attempts: Any
-    ) -> ChainState:
-        """The state of a chain at its starting point, after so many attempts."""
-        chain = self.unaveraged(target, key, hyper, position, attempts)
+    def begin(self, target: Target, key: Any, hyper: Any, start: Start) -> ChainState:
+        """The state of a chain at its starting point."""
+        chain = self.unaveraged(target, key, hyper, start)
         return chain._replace(averages=self.running.start())
 
-    def unaveraged(
-        self, target: Target, key: Any, hyper: Any, position: Position, attempts: Any
-    ) -> ChainState:
+    def unaveraged(self, target: Target, key: Any, hyper: Any, start: Start) -> ChainState:
         """The same without averages."""
-        moment = Moment(hyper, Noise(key, BEFORE), target)
+        moment, position = Moment(hyper, Noise(key, BEFORE), target), start.position
         slots = self.kernel.init(moment, position)
-        adaptation, hyper = self.warmup.start(position, hyper)
-        zero, spent = jnp.int32(0), attempts.astype(jnp.int64) * math.prod(self.walkers)
+        adaptation, hyper = self.warmup.start(position, hyper, start.scale)
+        zero, spent = jnp.int32(0), jnp.sum(start.gradients, dtype=jnp.int64)
         counts = {statistic.name: jnp.int64(0) for statistic in self.counted}
-        begun = (attempts, zero, spent, zero)
+        begun = (zero, spent, zero)
         return ChainState(position, slots, hyper, adaptation, key, *begun, {}, counts)
 
     def shapes(self) -> ChainState:
@@ -277,7 +273,8 @@ class Program:
 
         def begun(data: Any, key: Any, hyper: Any, q: Any) -> ChainState:
             position = Position(q, jnp.zeros(self.walkers, self.dtype), q)
-            return self.unaveraged(self.target(data), key, hyper, position, jnp.int32(0))
+            start = Start.at(position)
+            return self.unaveraged(self.target(data), key, hyper, start)
 
         key = np.zeros(4, np.uint32)
         q = np.zeros(self.space.shape, self.dtype)

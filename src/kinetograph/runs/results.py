@@ -118,7 +118,8 @@ def _state(chains: Sequence[Chain], each: str) -> Any:
     """The states of chains or ensembles, one variable a leaf, named by its path."""
     import xarray as xr
 
-    flat = [jax.tree_util.tree_flatten_with_path(chain.state)[0] for chain in chains]
+    held = [{**chain.state._asdict(), "start": chain.start} for chain in chains if chain.state]
+    flat = [jax.tree_util.tree_flatten_with_path(state)[0] for state in held]
     variables: dict[str, Any] = {}
     for leaves in zip(*flat, strict=True):
         name = "_".join(str(getattr(k, "name", None) or k.key) for k in leaves[0][0])

@@ -1,71 +1,186 @@
 """Where a chain begins: a small program of its own, beside that of the blocks.
 
-Points drawn from uniform(-2, 2) on the free scale are tried one after the other until the log
-density and its gradient are finite; a point that the user gave is the only one. Of an ensemble each
-walker has its own.
+A point drawn from uniform(-2, 2) on the free scale may be absurd, with a density 1e80 below that of
+the posterior, though finite. So from each of the first eight at which log density and gradient are
+finite a short ascent is made, and of the ends one is taken in proportion to its density:
+
+    q' = q + rate sign(gradient)         kept where the density rises, or else tried with 0.3 rate;
+    rate = 0.1, times 1.5 where the gradient's sign has held, halved where it turned, at most 0.5
+
+until 20 gradients are spent, or one step gains less than one unit of the log density for each
+unknown: at the foot of the posterior, not at its top. The last step of an ascent tells how curved
+the density is, and so the first scale of each unknown,
+
+    scale = (|gradient| + |change of gradient / change of q|)^(-1/2).
+
+A point that the user gave is taken as it is, as is the first finite one where that is asked for.
+Of an ensemble each walker takes the first finite one of its own, so that they begin apart.
 """
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import jax
 import jax.numpy as jnp
 from jax import lax
 
+from ..adaptation.metric import first_scale
 from ..graph.trips import Trips
-from ..kernels.target import Position, any_short
+from ..kernels.target import Position, Target, any_short
 from ..models.starts import START_ATTEMPTS
 from ..streams.draws import uniforms
-from .program import Program
-from .state import ChainState
+from .state import ASCENTS, ChainState, Start
+
+if TYPE_CHECKING:
+    from .program import Program
 
 __all__ = ["Found", "search"]
 
 _START = 0  # the purpose of the random numbers of starting points; samplers use others
+STEPS = 20
+RATE, LONGEST = 0.1, 0.5
+FASTER, SLOWER, REFUSED = 1.5, 0.5, 0.3
+ENOUGH = 1.0  # gain of the log density, for each unknown, below which an ascent ends
 
 
 class Found(NamedTuple):
     """What a search ends with; without success the position is the last one tried."""
 
     chain: ChainState
+    start: Start
     success: Any
     reports: tuple[Trips, ...]  # of the loops in the log density
 
 
-class _Try(NamedTuple):
-    position: Position
-    good: Any
-    count: Any
+class _Climb(NamedTuple):
+    """An ascent under way."""
+
+    at: Position
+    scale: Any
+    rate: Any
+    steps: Any  # evaluations since its first point; -1: a point is to be drawn
+
+
+class _Search(NamedTuple):
+    climb: _Climb
+    start: Start
+    score: Any  # of the best end so far: log density and Gumbel noise
+    ascents: Any  # ended so far
     trips: tuple[Trips, ...]
 
 
 def search(
-    program: Program, key: Any, free: Any, given: Any, hyper: Any, data: Sequence[Any]
+    program: "Program",
+    key: Any,
+    free: Any,
+    given: Any,
+    climbing: Any,
+    hyper: Any,
+    data: Sequence[Any],
 ) -> Found:
-    """The state of a chain before its first transition; `free` is tried if it is `given`."""
+    """The state of a chain before its first transition; `free` is where, if it is `given`."""
     target = program.target(data)
-    shape, walkers = program.space.shape, program.walkers
+    one = partial(_search, program, target, key)
+    if program.walkers:
+        climbing = jnp.bool_(False)
+        over = (0, None, None, 0)
+        end = jax.vmap(one, over)(free, given, climbing, jnp.arange(program.walkers[0]))
+        trips = tuple(Trips(*(jnp.max(x, 0) for x in told)) for told in end.trips)
+    else:
+        end = one(free, given, climbing, 0)
+        trips = end.trips
+    start = end.start
+    chain = program.begin(target, key, hyper, start)
+    return Found(chain, start, jnp.all(end.score > -jnp.inf), trips)
+
+
+def _search(
+    program: "Program",
+    target: Target,
+    key: Any,
+    free: Any,
+    given: Any,
+    climbing: Any,
+    walker: Any,
+) -> _Search:
+    """Try points and climb from them, until there have been enough ascents or too many points."""
+    size, dtype = program.model.free_size, program.dtype
+    count = math.prod(program.walkers)
     most = jnp.where(given, 1, START_ATTEMPTS)
+    ascents = jnp.where(climbing & ~given, ASCENTS, 1)
 
-    def candidate(number: Any) -> Any:
-        u = uniforms(key, number, _START, math.prod(shape)).reshape(shape)
-        return jnp.where(given, free, (4.0 * u - 2.0).astype(program.dtype))
+    def drawn(number: Any) -> tuple[Any, Any]:
+        """Point `number` to try, and Gumbel noise."""
+        u = uniforms(key, number, _START, count * size + 1)
+        q = lax.dynamic_slice(u, (walker * size,), (size,))
+        return jnp.where(given, free, (4.0 * q - 2.0).astype(dtype)), -jnp.log(-jnp.log(u[-1]))
 
-    def more(tried: _Try) -> Any:
-        return ~jnp.all(tried.good) & (tried.count < most) & ~any_short(tried.trips)
+    def more(state: _Search) -> Any:
+        under_way = (state.climb.steps >= 0) | (state.start.attempts < most)
+        return (state.ascents < ascents) & under_way & ~any_short(state.trips)
 
-    def attempt(tried: _Try) -> _Try:
-        count = tried.count + 1
-        q = candidate(count)
-        if walkers:
-            q = jnp.where(tried.good[:, None], tried.position.q, q)
-        position, trips = target.evaluate(q, tried.trips)
-        slopes = jnp.all(jnp.isfinite(position.gradient), -1)
-        return _Try(position, jnp.isfinite(position.log_density) & slopes, count, trips)
+    def evaluate(state: _Search) -> _Search:
+        climb, start = state.climb, state.start
+        fresh = climb.steps < 0
+        attempts = start.attempts + fresh
+        point, noise = drawn(attempts)
+        q = jnp.where(fresh, point, climb.at.q + climb.rate * jnp.sign(climb.at.gradient))
+        tried, trips = target.evaluate(q, state.trips)
+        finite = jnp.isfinite(tried.log_density) & jnp.all(jnp.isfinite(tried.gradient))
+        after, gain = _climbed(climb, tried, finite, fresh)
+        enough = (after.steps >= STEPS) | (gain < ENOUGH * size) | ~climbing
+        ended = jnp.where(fresh, finite & ~climbing, enough)
+        score = jnp.where(ended, after.at.log_density + noise, -jnp.inf)
+        best = score > state.score
+        # Where nothing is finite the last point tried is what can be told of.
+        nothing = fresh & ~finite & (state.score == -jnp.inf)
+        taken = _chosen(best, after.at, _chosen(nothing, tried, start.position))
+        number = state.ascents
+        begins = start.begins.at[number].set(
+            jnp.where(fresh & finite, tried.log_density, start.begins[number])
+        )
+        ends = start.ends.at[number].set(jnp.where(ended, after.at.log_density, start.ends[number]))
+        start = Start(
+            taken,
+            jnp.where(best, after.scale, start.scale),
+            attempts,
+            start.gradients + 1,
+            jnp.where(best, number, start.taken),
+            begins,
+            ends,
+        )
+        after = after._replace(steps=jnp.where(ended, -1, after.steps))
+        score = jnp.maximum(score, state.score)
+        return _Search(after, start, score, number + ended, trips)
 
-    blank = jnp.zeros(shape, program.dtype)
-    nowhere = Position(blank, jnp.zeros(walkers, program.dtype), blank)
-    first = _Try(nowhere, jnp.zeros(walkers, bool), jnp.int32(0), target.no_trips())
-    end = lax.while_loop(more, attempt, first)
-    chain = program.begin(target, key, hyper, end.position, end.count)
-    return Found(chain, jnp.all(end.good), end.trips)
+    return lax.while_loop(more, evaluate, _begun(size, dtype, target))
+
+
+def _climbed(climb: _Climb, tried: Position, finite: Any, fresh: Any) -> tuple[_Climb, Any]:
+    """The ascent after an evaluation, and what it gained; of refused steps without bound."""
+    at = climb.at
+    up = finite & (fresh | (tried.log_density > at.log_density))
+    held = jnp.sign(tried.gradient) * jnp.sign(at.gradient) > 0
+    faster = jnp.minimum(LONGEST, climb.rate * jnp.where(held, FASTER, SLOWER))
+    rate = jnp.where(fresh, RATE, jnp.where(up, faster, REFUSED * climb.rate))
+    moved = tried.q - at.q
+    still = fresh | (moved == 0)
+    secant = jnp.where(still, 0.0, (tried.gradient - at.gradient) / jnp.where(still, 1.0, moved))
+    scale = jnp.where(up, first_scale(tried.gradient, secant), climb.scale)
+    steps = jnp.where(fresh, jnp.where(finite, 0, -1), climb.steps + 1)
+    gain = jnp.where(up, tried.log_density - at.log_density, jnp.inf)
+    return _Climb(_chosen(up, tried, at), scale, rate.astype(at.q.dtype), steps), gain
+
+
+def _begun(size: int, dtype: Any, target: Target) -> _Search:
+    """Before the first point."""
+    blank = jnp.zeros(size, dtype)
+    start = Start.at(Position(blank, jnp.zeros((), dtype), blank))
+    climb = _Climb(start.position, start.scale, jnp.full(size, RATE, dtype), jnp.int32(-1))
+    return _Search(climb, start, jnp.float64(-jnp.inf), jnp.int32(0), target.no_trips())
+
+
+def _chosen(which: Any, first: Any, second: Any) -> Any:
+    return jax.tree.map(lambda a, b: jnp.where(which, a, b), first, second)

@@ -2,12 +2,34 @@
 
 from typing import Any, NamedTuple
 
+import jax.numpy as jnp
+
 from ..adaptation.schedule import Adaptation
 from ..graph.trips import Trips
 from ..kernels.moments import Moments
 from ..kernels.target import Position
 
-__all__ = ["Block", "ChainState", "Loop", "Plan", "Row", "Where"]
+__all__ = ["ASCENTS", "Block", "ChainState", "Loop", "Plan", "Row", "Start", "Where"]
+
+ASCENTS = 8  # that a search for a starting point makes at most
+
+
+class Start(NamedTuple):
+    """A starting point, and what became of all that were tried."""
+
+    position: Position
+    scale: Any  # a first guess
+    attempts: Any  # points drawn
+    gradients: Any  # evaluations
+    taken: Any  # which ascent's end it is
+    begins: Any  # log density where each ascent began, NaN for those not made,
+    ends: Any  # and where it ended
+
+    @classmethod
+    def at(cls, position: Position) -> "Start":
+        """A point that nothing has been tried for yet."""
+        zero, unknown = jnp.int32(0), jnp.full(ASCENTS, jnp.nan, position.q.dtype)
+        return cls(position, jnp.ones_like(position.q), zero, zero, zero, unknown, unknown)
 
 
 class ChainState(NamedTuple):
@@ -18,7 +40,6 @@ class ChainState(NamedTuple):
     hyper: Any  # values of its hyper-parameters, by name
     adaptation: Adaptation
     key: Any
-    attempts: Any  # starting points tried
     transition: Any  # transitions made so far, warm-up included
     gradients: Any  # gradients evaluated so far
     divergences: Any  # since warm-up

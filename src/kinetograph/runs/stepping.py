@@ -101,18 +101,20 @@ class Chain:
         All that the chain is, a tree of arrays: kept and set again, it goes on from there.
     """
 
-    def __init__(self, program: Program, key: np.ndarray, start: Any, warmup: int) -> None:
+    def __init__(
+        self, program: Program, key: np.ndarray, start: Any, warmup: int, climbing: bool
+    ) -> None:
         self._program, self._engine = program, build(program)
         self._warmup, self._key = warmup, key
         with x64():
             self._data = jax.device_put(program.model.argument_values)
-        self._state: ChainState = self._found(start)
+        self._state: ChainState = self._found(start, climbing)
         if warmup:
             self._run(warmup)
 
-    def _found(self, free: Any) -> ChainState:
+    def _found(self, free: Any, climbing: bool = False) -> ChainState:
         program = self._program
-        running = Running(self._key, free, None, np.empty(0), [])
+        running = Running(self._key, free, None, np.empty(0), [], climbing=climbing)
         (beginning,) = beginnings(program, [running])
         with x64():
             running.begin(self._engine.find(beginning, self._data))
@@ -363,4 +365,4 @@ def chain(
     averaged_targets(model, wanted)
     program = Program(model, sampler, model.targets, as_observables(observables), wanted)
     warn_of_noise(program, "chain", stacklevel=2)
-    return Chain(program, key, start, int(warmup))
+    return Chain(program, key, start, int(warmup), initial is None)

@@ -1,0 +1,286 @@
+"""How often a default run loses a chain: many chains of many models, nothing set.
+
+    python benchmarks/reliability.py                   # all models; half an hour on two cores
+    python benchmarks/reliability.py --models arma hmm
+    python benchmarks/reliability.py --initial random  # another way to start
+
+A chain is lost if its mean log density is five posterior standard deviations below that of the
+better half of the chains, or if the log density moves less than a tenth of what it does in them.
+"""
+
+import argparse
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from records import record
+from scipy.integrate import solve_ivp
+
+import kinetograph as kg
+
+CHAINS = 96  # 24 runs of 4
+
+
+def arma() -> kg.Model:
+    """ARMA(1, 1), 200 observations: an unknown moving average of errors that explodes beyond 1."""
+    rng = np.random.default_rng(3)
+    noise, y = 0.4 * rng.normal(size=201), np.zeros(201)
+    for t in range(1, 201):
+        y[t] = 0.2 + 0.7 * y[t - 1] + noise[t] + 0.5 * noise[t - 1]
+    data = kg.data(y[1:], name="y")
+    mu, phi = kg.normal(0, 10, name="mu"), kg.normal(0, 2, name="phi")
+    theta, sigma = kg.normal(0, 2, name="theta"), kg.half_cauchy(2.5, name="sigma")
+
+    def error(carry: Any, y: Any) -> Any:
+        before, last = carry
+        found = y - (mu + phi * before + theta * last)
+        return (y, found), found
+
+    first = data[0] - (mu + phi * mu)
+    _, errors = kg.scan(error, (data[0], first), data[1:])
+    factor = kg.log_density(kg.normal(0, sigma), errors).sum()
+    factor += kg.log_density(kg.normal(0, sigma), first)
+    return kg.model(mu, phi, theta, sigma, factors=[factor])
+
+
+def hmm() -> kg.Model:
+    """A hidden Markov model of two states, 500 observations, with a second, lower mode."""
+    rng = np.random.default_rng(4)
+    state, states = 0, []
+    for _ in range(500):
+        state = int(rng.random() < (0.1 if state == 0 else 0.85))
+        states.append(state)
+    y = kg.data(rng.normal(np.array([3.0, 9.0])[states], 1.0), name="y")
+    p, q = kg.uniform(0, 1, name="p"), kg.uniform(0, 1, name="q")
+    mu = kg.ordered_variable(2, name="mu")
+    sigma = kg.half_normal(2, shape=2, name="sigma")
+    emission = -0.5 * ((y[:, None] - mu) / sigma) ** 2 - kg.log(sigma)
+    moves = kg.log(kg.stack([kg.stack([p, 1 - p]), kg.stack([q, 1 - q])]))
+
+    def forward(alpha: Any, seen: Any) -> Any:
+        return kg.logsumexp(alpha[:, None] + moves, axis=0) + seen, kg.sum(alpha[0] * 0)
+
+    alpha, _ = kg.scan(forward, emission[0], emission[1:])
+    prior = -0.5 * ((mu - np.array([3.0, 10.0])) / 5) ** 2
+    return kg.model(p, q, mu, sigma, factors=[kg.logsumexp(alpha), kg.sum(prior)])
+
+
+def one_compartment() -> kg.Model:
+    """Elimination by Michaelis and Menten with first-order intake, 20 measurements."""
+    times = np.linspace(0.5, 19, 20)
+    truth = {"k_a": 0.7, "v_m": 1.1, "k_m": 3.0}
+
+    def rate(t: Any, c: Any, k_a: Any, v_m: Any, k_m: Any, exp: Callable[[Any], Any]) -> Any:
+        return -v_m * c / (k_m + c) + exp(-k_a * t) * 10.0 * k_a / 2.0
+
+    by_scipy = solve_ivp(
+        lambda t, c: rate(t, c, **truth, exp=np.exp), (0, 20), [0.0], t_eval=times, rtol=1e-9
+    )
+    rng = np.random.default_rng(5)
+    y = kg.data(by_scipy.y[0] * np.exp(0.15 * rng.normal(size=20)), name="y")
+    k_a, v_m = kg.half_cauchy(1, name="k_a"), kg.half_cauchy(1, name="v_m")
+    k_m, sigma = kg.half_cauchy(1, name="k_m"), kg.half_cauchy(1, name="sigma")
+    c = kg.ode.solve(
+        lambda t, c: rate(t, c, k_a, v_m, k_m, kg.exp), 0.0, np.concatenate([[0.0], times])
+    )
+    kg.observe(y, kg.lognormal(kg.log(kg.maximum(c[1:], 1e-10)), sigma))
+    return kg.model(k_a, v_m, k_m, sigma)
+
+
+def gp_counts() -> kg.Model:
+    """Counts whose logarithmic rates follow a Gaussian process at 11 points."""
+    x = np.linspace(-10, 10, 11)
+    counts = np.array([40, 37, 29, 12, 4, 3, 9, 19, 77, 82, 33])
+    rho, alpha = kg.gamma(25, 4, name="rho"), kg.half_normal(2, name="alpha")
+    z = kg.normal(0, 1, shape=11, name="z")
+    squares = (x[:, None] - x) ** 2
+    covariance = alpha**2 * kg.exp(-squares / (2 * rho**2)) + 1e-10 * np.eye(11)
+    f = kg.cholesky(covariance) @ z
+    kg.observe(kg.data(counts, name="k"), kg.poisson(kg.exp(f)))
+    return kg.model(rho, alpha, f=f)
+
+
+def eight_schools() -> kg.Model:
+    """The non-centred hierarchy."""
+    y = np.array([28.0, 8, -3, 7, -1, 1, 18, 12])
+    sd = np.array([15.0, 10, 16, 11, 9, 11, 10, 18])
+    mu, tau = kg.normal(0, 5, name="mu"), kg.half_cauchy(5, name="tau")
+    z = kg.normal(0, 1, shape=8, name="z")
+    kg.observe(kg.data(y, name="y"), kg.normal(mu + tau * z, sd))
+    return kg.model(mu, tau, z)
+
+
+def logistic() -> kg.Model:
+    """1000 outcomes, 25 predictors."""
+    rng = np.random.default_rng(6)
+    x, beta = rng.normal(size=(1000, 25)), rng.normal(size=25)
+    b = kg.normal(0, 2.5, shape=25, name="b")
+    y = kg.data((rng.random(1000) < 1 / (1 + np.exp(-x @ beta))).astype(int), name="y")
+    kg.observe(y, kg.bernoulli(kg.ilogit(kg.data(x, name="x") @ b)))
+    return kg.model(b)
+
+
+def uncentred() -> kg.Model:
+    """A regression on years: intercept and slope nearly one direction."""
+    rng = np.random.default_rng(7)
+    year = np.arange(1960.0, 2010.0)
+    y = kg.data(0.03 * (year - 1985) + 12 + 0.3 * rng.normal(size=50), name="y")
+    a, b = kg.normal(0, 1000, name="a"), kg.normal(0, 10, name="b")
+    sigma = kg.half_normal(5, name="sigma")
+    kg.observe(y, kg.normal(a + b * kg.data(year, name="year"), sigma))
+    return kg.model(a, b, sigma)
+
+
+def garch() -> kg.Model:
+    """GARCH(1, 1), 300 observations."""
+    rng = np.random.default_rng(8)
+    y, variance = np.zeros(300), 1.0
+    for t in range(300):
+        y[t] = 0.5 + np.sqrt(variance) * rng.normal()
+        variance = 0.3 + 0.4 * (y[t] - 0.5) ** 2 + 0.4 * variance
+    data = kg.data(y, name="y")
+    mu = kg.normal(0, 10, name="mu")
+    a0 = kg.half_normal(5, name="a0")
+    a1, b1 = kg.uniform(0, 1, name="a1"), kg.uniform(0, 1, name="share")
+
+    def forward(variance: Any, y: Any) -> Any:
+        return a0 + a1 * (y - mu) ** 2 + b1 * (1 - a1) * variance, variance
+
+    _, variances = kg.scan(forward, kg.data(1.0, name="first") + 0 * mu, data)
+    kg.observe(data, kg.normal(mu, kg.sqrt(variances)))
+    return kg.model(mu, a0, a1, b1)
+
+
+def mixture() -> kg.Model:
+    """Two normals that overlap, in order."""
+    rng = np.random.default_rng(9)
+    y = kg.data(np.concatenate([rng.normal(-2.7, 1, 400), rng.normal(2.9, 1, 600)]), name="y")
+    mu, sigma = kg.ordered_variable(2, name="mu"), kg.half_normal(2, shape=2, name="sigma")
+    share = kg.beta(5, 5, name="share")
+    each = kg.log_density(kg.normal(mu, sigma), y[:, None])
+    both = kg.logaddexp(kg.log(share) + each[:, 0], kg.log1p(-share) + each[:, 1])
+    return kg.model(mu, sigma, share, factors=[kg.sum(both), kg.sum(-0.5 * (mu / 2) ** 2)])
+
+
+def student() -> kg.Model:
+    """A regression with heavy-tailed errors and outliers."""
+    rng = np.random.default_rng(10)
+    x = rng.normal(size=(100, 3))
+    y = x @ [1.0, -2.0, 0.5] + 0.5 * rng.standard_t(2, size=100)
+    y[:3] += 100.0
+    b, nu = kg.normal(0, 10, shape=3, name="b"), kg.gamma(2, 0.1, name="nu")
+    sigma = kg.half_normal(5, name="sigma")
+    kg.observe(kg.data(y, name="y"), kg.student_t(nu, kg.data(x, name="x") @ b, sigma))
+    return kg.model(b, nu, sigma)
+
+
+def stochastic_volatility() -> kg.Model:
+    """100 returns whose log volatility is autoregressive."""
+    rng = np.random.default_rng(11)
+    h = np.zeros(100)
+    for t in range(1, 100):
+        h[t] = 0.95 * h[t - 1] + 0.25 * rng.normal()
+    y = kg.data(np.exp(h / 2 - 0.5) * rng.normal(size=100), name="y")
+    mu, phi = kg.normal(0, 5, name="mu"), kg.beta(20, 1.5, name="phi")
+    sigma = kg.half_normal(1, name="sigma")
+    z = kg.normal(0, 1, shape=100, name="z")
+    first = z[0] / kg.sqrt(1 - phi**2)
+    _, rest = kg.scan(lambda h, e: (phi * h + e, phi * h + e), first, z[1:])
+    volatility = mu + sigma * kg.concatenate([first[None], rest])
+    kg.observe(y, kg.normal(0, kg.exp(volatility / 2)))
+    return kg.model(mu, phi, sigma)
+
+
+def counts() -> kg.Model:
+    """Negative binomial counts with a large intercept."""
+    rng = np.random.default_rng(12)
+    x = rng.normal(size=200)
+    y = kg.data(rng.poisson(np.exp(6.0 + 0.8 * x) * rng.gamma(3, 1 / 3, 200)), name="y")
+    a, b = kg.normal(0, 10, name="a"), kg.normal(0, 5, name="b")
+    size = kg.half_normal(10, name="size")
+    rate = kg.exp(a + b * kg.data(x, name="x"))
+    kg.observe(y, kg.negative_binomial(size, size / (size + rate)))
+    return kg.model(a, b, size)
+
+
+MODELS: dict[str, Callable[[], kg.Model]] = {
+    function.__name__: function
+    for function in (
+        arma,
+        hmm,
+        one_compartment,
+        gp_counts,
+        eight_schools,
+        logistic,
+        uncentred,
+        garch,
+        mixture,
+        student,
+        stochastic_volatility,
+        counts,
+    )
+}
+
+
+def lost(tree: Any) -> np.ndarray:
+    """Which chains are lost."""
+    lp = tree["sample_stats"]["lp"].values
+    mean, spread = lp.mean(1), lp.std(1)
+    better = mean >= np.median(mean)
+    return (mean < mean[better].mean() - 5 * np.median(spread[better])) | (
+        spread < 0.1 * np.median(spread[better])
+    )
+
+
+def study(name: str, options: dict[str, Any]) -> dict[str, Any]:
+    """One run of many chains, and what became of them."""
+    model = MODELS[name]()
+    begun = time.perf_counter()
+    tree = kg.mcmc(model, chains=CHAINS, seed=1, progress=False, **options)
+    seconds = time.perf_counter() - begun
+    away = lost(tree)
+    table = kg.summary(tree.isel(chain=~away)) if away.any() else kg.summary(tree)
+    state, stats = tree["sampler_state"].dataset, tree["sample_stats"].dataset
+    gradients = int(state["gradients"].sum())
+    least = float(np.nanmin(table["ess_bulk"]))
+    return {
+        "model": name,
+        "lost": int(away.sum()),
+        "divergences": int(stats["diverging"].sum()),
+        "r_hat": float(np.nanmax(table["r_hat"])),
+        "ess_per_1000": 1000 * least / gradients,
+        "start_gradients": float(state["start_gradients"].mean()),
+        "gradients": gradients / CHAINS,
+        "seconds": seconds,
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--models", nargs="+", default=list(MODELS), choices=list(MODELS))
+    parser.add_argument("--initial", default=None, help="as in kg.mcmc")
+    parser.add_argument("--write", action="store_true", help="keep the table in results/")
+    args = parser.parse_args()
+    warnings.simplefilter("ignore", kg.SamplingWarning)
+    options = {} if args.initial is None else {"initial": args.initial}
+    columns = ("model", "lost of 96", "divergences", "R-hat", "ESS per 1000 gradients")
+    head = "| " + " | ".join((*columns, "gradients of a start", "gradients a chain")) + " |"
+    lines = [head, "|---|---|---|---|---|---|---|"]
+    rows = []
+    for name in args.models:
+        row = study(name, options)
+        rows.append(row)
+        lines.append(
+            f"| {name} | {row['lost']} | {row['divergences']} | {row['r_hat']:.3f} "
+            f"| {row['ess_per_1000']:.3g} | {row['start_gradients']:.0f} | {row['gradients']:.0f} |"
+        )
+        print(lines[-1], f"{row['seconds']:.0f} s", flush=True)
+    page = "\n".join(lines)
+    if args.write:
+        record("reliability", page, rows=rows)
+
+
+if __name__ == "__main__":
+    main()

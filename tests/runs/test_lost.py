@@ -110,5 +110,5 @@ def two_wells() -> kg.Model:
 
 def test_a_chain_in_a_lower_well_is_named_by_the_run():
     initial = [{"x": 100.0}, {"x": 100.0}, {"x": -100.0}, {"x": 100.0}]
-    with pytest.warns(kg.SamplingWarning, match=r"1 of 4 chains .* chain 2 is 50 below"):
+    with pytest.warns(kg.SamplingWarning, match=r"1 of 4 chains .* chain 2 is 5\d"):
         run(two_wells(), sampler=kg.samplers.RandomWalk(), draws=500, chains=4, initial=initial)

@@ -259,6 +259,34 @@ def test_another_process_compiles_nothing(filled, tmp_path):
     assert draws == filled[1]["posterior"]["a"].values.tobytes().hex()
 
 
+FACTOR = """
+import numpy as np
+import kinetograph as kg
+z = kg.normal(0, 1, shape=3, name="z")
+factor = kg.cholesky(np.eye(3) + kg.exp(z[0]) * np.ones((3, 3)))
+model = kg.model(z, factors=[-0.5 * kg.sum((factor @ z) ** 2)])
+tree = kg.mcmc(model, kg.samplers.SGLD(0.01), draws=5, warmup=0, chains=1, seed=1, progress=False)
+print(tree.attrs["compile_time"], tree["posterior"]["z"].values.tobytes().hex())
+"""
+
+
+def test_another_process_factorises_matrices(tmp_path):
+    """A kept program calls LAPACK in a process that has lowered no call of it."""
+    script = tmp_path / "factor.py"
+    script.write_text(FACTOR)
+    source = str(Path(kg.__file__).parents[1])
+    environment = os.environ | {"PYTHONPATH": source, "KINETOGRAPH_CACHE": str(tmp_path / "kept")}
+    found = [
+        subprocess.run(
+            [sys.executable, "-W", "ignore", str(script)],
+            env=environment, capture_output=True, text=True, timeout=120, check=True,
+        ).stdout.split()
+        for _ in range(2)
+    ]  # fmt: skip
+    assert found[0][1] == found[1][1]
+    assert float(found[1][0]) < float(found[0][0])
+
+
 def test_nothing_is_kept_of_what_comes_out_of_jaxs_own_cache(folder, tmp_path):
     """Its programs run, but what is written of them does not."""
     code = (

@@ -11,6 +11,7 @@ The environment variable KINETOGRAPH_CACHE names the folder; `off` switches the 
 """
 
 import contextlib
+import functools
 import hashlib
 import os
 import pickle
@@ -23,7 +24,9 @@ from pathlib import Path
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import jaxlib
+import numpy as np
 from jax.experimental import serialize_executable
 
 from ..graph.errors import KinetographWarning
@@ -132,6 +135,8 @@ def _load(path: Path) -> Any:
     except OSError:
         return None
     try:
+        if b"lapack" in payload:
+            _link_lapack()
         executable = serialize_executable.deserialize_and_load(*pickle.loads(payload))
     except Exception:  # a file cut short, or a runtime that refuses it: compile again
         with contextlib.suppress(OSError):
@@ -140,6 +145,16 @@ def _load(path: Path) -> Any:
     with contextlib.suppress(OSError):
         os.utime(path)
     return executable
+
+
+@functools.cache
+def _link_lapack() -> None:
+    """Have JAX look up LAPACK's functions, as it does when it lowers a call of one.
+
+    A program that comes out of the cache was lowered in another process: its first factorisation
+    would call what is nowhere.
+    """
+    jax.jit(jnp.linalg.cholesky).lower(np.eye(1, dtype=np.float32))
 
 
 def _store(path: Path, executable: Any) -> None:

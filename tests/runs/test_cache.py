@@ -262,8 +262,8 @@ def test_another_process_compiles_nothing(filled, tmp_path):
 FACTOR = """
 import numpy as np
 import kinetograph as kg
-z = kg.normal(0, 1, shape=3, name="z")
-factor = kg.cholesky(np.eye(3) + kg.exp(z[0]) * np.ones((3, 3)))
+z = kg.normal(0, 1, shape=12, name="z")
+factor = kg.cholesky(np.eye(12) + kg.exp(z[0]) * np.ones((12, 12)))
 model = kg.model(z, factors=[-0.5 * kg.sum((factor @ z) ** 2)])
 tree = kg.mcmc(model, kg.samplers.SGLD(0.01), draws=5, warmup=0, chains=1, seed=1, progress=False)
 print(tree.attrs["compile_time"], tree["posterior"]["z"].values.tobytes().hex())

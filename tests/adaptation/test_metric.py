@@ -94,18 +94,28 @@ def test_first_guess_comes_from_gradient_and_curvature():
     np.testing.assert_allclose(curved, [0.2, 0.5, 0.5], rtol=1e-9)
 
 
-@pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
-def test_a_run_finds_the_scales_of_a_gaussian_and_that_pays():
-    """Without them a Gaussian of condition 1e4 costs many more gradients a transition."""
-    sd = np.logspace(0, 2, 5)
-    x = kg.normal(0, sd, shape=5)
-    model = kg.model(x)
+SD = np.logspace(0, 2, 5)
+QUIET = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
 
-    trees = [
-        kg.mcmc(model, sampler, draws=200, seed=2, progress=False)
-        for sampler in (kg.samplers.NUTS(), kg.samplers.NUTS(tune="step_size"))
-    ]
-    found = trees[0]["sampler_state"]["hyper_scale"].values
-    np.testing.assert_allclose(found, np.broadcast_to(sd, found.shape), rtol=1e-8)
-    tuned, plain = (float(tree["sample_stats"]["n_steps"].mean()) for tree in trees)
+
+@pytest.fixture(scope="module")
+def gaussian():
+    """Of condition 1e4, and a run that tunes scales, too."""
+    model = kg.model(x=kg.normal(0, SD, shape=5))
+    return model, kg.mcmc(model, draws=200, seed=2, progress=False)
+
+
+@QUIET
+def test_a_run_finds_the_scales_of_a_gaussian(gaussian):
+    found = gaussian[1]["sampler_state"]["hyper_scale"].values
+    np.testing.assert_allclose(found, np.broadcast_to(SD, found.shape), rtol=1e-8)
+
+
+@QUIET
+@pytest.mark.slow
+def test_scales_pay(gaussian):
+    """Without them a Gaussian of condition 1e4 costs many more gradients a transition."""
+    model, tuned = gaussian
+    plain = kg.mcmc(model, kg.samplers.NUTS(tune="step_size"), draws=200, seed=2, progress=False)
+    plain, tuned = (float(tree["sample_stats"]["n_steps"].mean()) for tree in (plain, tuned))
     assert plain > 10 * tuned

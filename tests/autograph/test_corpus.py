@@ -14,7 +14,7 @@ for _file in sorted(_FOLDER.glob("*.py")):
     importlib.import_module(f"tests.autograph.corpus.{_file.stem}")
 
 every_case = pytest.mark.parametrize("what", CASES, ids=lambda what: what.name)
-staged_cases = thinned([what for what in CASES if what.staged], 8)
+staged_cases = thinned([what for what in CASES if what.staged], 16)
 
 
 def test_the_corpus_is_as_large_as_promised():

@@ -215,6 +215,7 @@ def start_process(*arguments):
     )
 
 
+@pytest.mark.slow
 def test_a_real_process(call):
     process = start_process("sample", "one.py", *SHORT, "--out", "run.nc")
     out, err = process.communicate(timeout=120)

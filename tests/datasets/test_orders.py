@@ -36,10 +36,7 @@ SHUFFLED = {
 
 @pytest.mark.parametrize(
     "name",
-    [
-        n if n in ("batches across", "twice") else pytest.param(n, marks=pytest.mark.slow)
-        for n in SHUFFLED
-    ],
+    [n if n == "batches across" else pytest.param(n, marks=pytest.mark.slow) for n in SHUFFLED],
 )
 def test_orders_are_those_of_plain_python(name):
     make, length, shape = SHUFFLED[name]

@@ -53,6 +53,7 @@ def test_centred_and_non_centred_radon_agree():
         agree(trees[0], shifted)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("dimension", "eta"), thinned([(3, 2.0), (4, 0.5), (2, 1.0)], 3))
 def test_lkj_correlations_have_their_beta_marginals(dimension, eta):
     """(r + 1) / 2 ~ Beta(b, b), b = eta - 1 + dimension / 2, for every pair."""

@@ -57,6 +57,8 @@ STUDIES = {
     "sblri-blr",
     "low_dim_gauss_mix-low_dim_gauss_mix",
     "arK-arK",
+    "garch-garch11",
+    "kidiq-kidscore_momhsiq",
 }
 
 
@@ -137,6 +139,7 @@ def test_closed_form_of_a_regression_with_flat_priors():
 # Controls: the same comparison has to refuse what is wrong.
 
 
+@pytest.mark.slow
 def test_a_missing_jacobian_is_found():
     """sigma = exp(s) with a flat s is the prior 1 / sigma, not a flat one."""
     name = "mesquite-logmesquite_logvash"

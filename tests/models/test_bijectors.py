@@ -151,7 +151,10 @@ def test_far_out_everything_is_finite(name):
     assert all(np.isfinite(a[FAR]).all() for a in (f.values, f.log_jacobian, f.slope))
 
 
-@pytest.mark.parametrize("name", ["both", "factor", "correlation", "simplex"])
+# A factor is on the way to a correlation matrix.
+@pytest.mark.parametrize(
+    "name", ["both", "correlation", "simplex", pytest.param("factor", marks=pytest.mark.slow)]
+)
 def test_derivatives_at_zero(name):
     """At 0, where starting points lie, no derivative may take the wrong side of an abs()."""
     b = bijector(CASES[name].support, CASES[name].shape)

@@ -3,6 +3,7 @@
 import copy
 import itertools
 import pickle
+from functools import cache
 
 import jax
 import jax.numpy as jnp
@@ -19,6 +20,7 @@ X, Y = RANDOM.normal(size=(ROWS, 2)), RANDOM.normal(size=ROWS)
 COUNTS, GROUP = RANDOM.poisson(3.0, size=ROWS), np.array([0, 1, 1, 0, 1, 0])
 
 
+@cache
 def regression() -> kg.Model:
     """With all that may stand beside rows: groups, literal arrays, other factors, other data."""
     named = {"x": X, "y": Y, "c": COUNTS, "g": GROUP}
@@ -52,7 +54,7 @@ def over_batches(size: int, replace: bool = False):
             return *plain, *more
 
         found = [np.asarray(v) for v in jax.jit(lambda rows: jax.lax.map(one, rows))(batches)]
-    return found, (model.log_prob(free), model.gradient(free))
+    return found, (regression().log_prob(free), regression().gradient(free))
 
 
 @pytest.mark.parametrize("replace", [False, True])

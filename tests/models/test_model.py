@@ -258,6 +258,7 @@ def test_debug_names_the_operation_whose_derivative_is_bad():
     assert report.first_bad.startswith("the derivative of centre by x * x = inf  test_model.py:")
 
 
+@pytest.mark.slow
 def test_debug_of_a_healthy_solver_blames_nothing():
     rate = kg.normal(0, 1)
     steps = kg.ode.solve(lambda t, v: -rate * v, 1.0, [0.0, 1.0])

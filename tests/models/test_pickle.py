@@ -73,6 +73,7 @@ def in_another_process(program, *given):
     return pickle.loads(done.stdout)
 
 
+@pytest.mark.slow
 def test_another_process_computes_the_same_bits():
     model = build()
     at = np.linspace(-0.5, 0.5, model.free_size)

@@ -80,10 +80,10 @@ def test_the_curvature_of_a_spring_in_its_middle():
 def test_a_spring_is_the_oscillator_of_its_stiffness():
     q, r = kg.variable(name="q", shape=4), kg.variable(name="q", shape=4)
     kg.tether(q, factor=2.5)
-    plain = kg.model(r, factors=[-0.5 * 2.5 * kg.sum(r * r)])
-    sampler = kg.samplers.SGLD(0.2)
-    rows = [kg.chain(m, sampler, seed=1).step(200).posterior["q"] for m in (kg.model(q), plain)]
-    np.testing.assert_allclose(*rows, rtol=1e-9, atol=1e-12)
+    models = kg.model(q), kg.model(r, factors=[-0.5 * 2.5 * kg.sum(r * r)])
+    points = np.random.default_rng(1).normal(size=(50, 4))
+    np.testing.assert_allclose(*[m.log_prob(points) for m in models], rtol=1e-12)
+    np.testing.assert_allclose(*[m.gradient(points) for m in models], rtol=1e-12)
 
 
 def test_leapfrog_steps_keep_the_energy_to_second_order_at_a_wall():
@@ -104,6 +104,7 @@ def test_leapfrog_steps_keep_the_energy_to_second_order_at_a_wall():
     assert abs(slope - 2) < 0.1
 
 
+@pytest.mark.slow
 def test_moments_and_equipartition_with_walls_and_tethers():
     x, y = kg.normal(0, 1, name="x"), kg.variable(name="y")
     kg.wall(x, lower=0.0, width=0.5, factor=20.0, power=2)

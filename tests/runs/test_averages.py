@@ -158,10 +158,8 @@ def test_interrupted_they_are_of_what_was_done():
 
 
 def test_by_hand():
-    chain = kg.chain(
-        MODEL, kg.samplers.GLA2(0.1), seed=1, averages=[covariance(MU), potential],
-        observables=potential,
-    )  # fmt: skip
+    observables = [potential, virial, outer]
+    chain = kg.chain(MODEL, kg.samplers.GLA2(0.1), seed=1, averages=WANTED, observables=observables)
     before = chain.state
     rows = [chain.step(n) for n in (1, 400, 0, 900)]
     mu = np.concatenate([r.posterior["mu"] for r in rows])
@@ -194,7 +192,7 @@ def test_of_no_draws_there_are_none():
 
 def test_what_looks_wrong_is_warned_of():
     with pytest.warns(kg.SamplingWarning, match="average of mu is no finite number in 2 of 2"):
-        run(kg.samplers.SGLD(50.0), averages=MU, keep=False)
+        run(kg.samplers.GLA2(50.0), averages=WANTED, keep=False)
     parts = {
         "sampler_state": xr.Dataset({"divergences": ("chain", [3, 5])}),
         "averages/mean": xr.Dataset({"mu": ("chain", [0.0, 1.0])}),

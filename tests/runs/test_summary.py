@@ -96,8 +96,9 @@ def test_data_frame():
 
 
 def test_matrices_are_named_by_both_labels():
-    omega = kg.normal(0, 1, shape=(2, 3))
-    names = kg.summary(run(kg.model(omega))).names
+    dims = ("chain", "draw", "row", "omega_dim_1")
+    draws = xr.Dataset({"omega": (dims, np.random.default_rng(1).normal(size=(2, 9, 2, 3)))})
+    names = kg.summary(xr.DataTree.from_dict({"/posterior": draws})).names
     assert names == tuple(f"omega[{i}, {j}]" for i in range(2) for j in range(3))
 
 

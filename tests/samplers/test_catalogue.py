@@ -58,15 +58,14 @@ def sampled(sampler, model=MODEL, **options):
     return kg.mcmc(model, sampler, **(settings | options))
 
 
-# The words are of one class: a quarter of them is tried every day.
+# The words are of one class, of which one is compared with the class of its name every day.
 WORDS = ["ABO", "OBABO", "BOAOB", "BABO", "BAOAB", "ABOBA", "OABAO", "AOBOA"]
 
 
 @pytest.mark.parametrize(
     "name",
     [name for name in EXACT if name not in WORDS]
-    + WORDS[:2]
-    + [pytest.param(word, marks=pytest.mark.slow) for word in WORDS[2:]],
+    + [pytest.param(word, marks=pytest.mark.slow) for word in WORDS],
 )
 def test_moments_at_a_finite_step(name):
     sampler, square, kinetic = EXACT[name]
@@ -93,8 +92,10 @@ def test_the_control_of_moments():
         assert_mean(BETA * q * q, EXACT["GLA2"][1])
 
 
-EACH_STEP = ["SGLD", "LM", "GLA1", "GLA2", "BAOAB", "OBABO", "SGHMC", "UBU"]
-EACH_STEP += [pytest.param(word, marks=pytest.mark.slow) for word in ("ABOBA", "OABAO", "AOBOA")]
+EACH_STEP = ["SGLD", "LM", "GLA1", "GLA2", "BAOAB", "SGHMC", "UBU"]
+EACH_STEP += [
+    pytest.param(word, marks=pytest.mark.slow) for word in ("OBABO", "ABOBA", "OABAO", "AOBOA")
+]
 
 
 @pytest.mark.parametrize("name", EACH_STEP)
@@ -155,7 +156,7 @@ ADJUSTED = {
 }
 # Of GHMC the test of its flip says so every day, too.
 LIKE_ANOTHER = {"HMC, minimum_norm", "HMC, bcss3", "RandomWalk", "GHMC", "MAMS, bcss2"}
-LIKE_ANOTHER |= {"NUTS, minimum_norm"}
+LIKE_ANOTHER |= {"NUTS, minimum_norm", "RandomWalk, uniform"}
 
 
 @pytest.mark.parametrize(

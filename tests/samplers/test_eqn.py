@@ -101,6 +101,7 @@ class AllAtOnce(EQN):
         return inside.left(point), slots
 
 
+@pytest.mark.slow
 def test_moments_of_few_walkers_are_exact():
     """BAOAB has exact positions; where walkers are in their own covariance they have not."""
     scheme = samplers.BAOAB(0.1, friction=3.0)

@@ -204,6 +204,7 @@ KINDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", thinned(KINDS, 4))
 def test_virial_identities_hold_at_any_step(name):
     for h in (0.1, 0.3):
@@ -280,6 +281,7 @@ def test_the_acceptance_of_hmc_is_the_closed_form():
         assert not laws.mean_test(found["acceptance_rate"].values, law.acceptance - 0.01).passed()
 
 
+@pytest.mark.slow
 def test_each_dimension_has_the_law_of_its_own_stiffness():
     """Ten oscillators of one run: no z-score above 5, of twenty moments."""
     k, h = np.linspace(0.2, 3.0, 10), 0.6

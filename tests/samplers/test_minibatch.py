@@ -8,6 +8,7 @@ import pytest
 from scipy.linalg import expm
 from scipy.stats import binom, norm
 from tests.laws.helpers import assert_mean
+from tests.selection import thinned
 
 import kinetograph as kg
 from kinetograph import samplers
@@ -48,7 +49,7 @@ class Probe(kg.Sampler):
         return seen
 
 
-@pytest.mark.parametrize("replace", [False, True])
+@pytest.mark.parametrize("replace", thinned([False, True], 2))
 def test_covariance_is_unbiased(replace):
     """Over 10^4 batches: the mean is NumPy's covariance of the population, as is that of gradients.
 
@@ -238,16 +239,18 @@ def sampled(model, sampler):
 SETTINGS = {"step_size": 0.05, "thermal_mass": 10.0}
 
 
-def test_constant_noise():
+@pytest.mark.parametrize(
+    ("sampler", "friction"), thinned([(samplers.CCAdL, 1.0), (samplers.SGNHT, 1.225)], 2)
+)
+def test_constant_noise(sampler, friction):
     """sigma = 3: SGNHT's thermostat settles at A + h sigma^2 / 2, that of CCAdL at A = 1."""
-    model = oscillator(3.0, 0.0)
-    for sampler, friction in ((samplers.SGNHT, 1.225), (samplers.CCAdL, 1.0)):
-        q, xi = sampled(model, sampler(**SETTINGS))
-        assert_mean(xi, friction, truth_error=0.004, what=f"{sampler.__name__}, thermostat")
-        assert_mean(q**2, 1.0, truth_error=0.005, what=f"{sampler.__name__}, q^2")
-        assert_mean((xi - xi.mean()) ** 2, 0.1, truth_error=0.004, what="variance of xi")
+    q, xi = sampled(oscillator(3.0, 0.0), sampler(**SETTINGS))
+    assert_mean(xi, friction, truth_error=0.004, what="thermostat")
+    assert_mean(q**2, 1.0, truth_error=0.005, what="q^2")
+    assert_mean((xi - xi.mean()) ** 2, 0.1, truth_error=0.004, what="variance of xi")
 
 
+@pytest.mark.slow
 def test_noise_heats_what_has_no_thermostat():
     """SGLD on U = q^2 / 2: <q^2> = (1 + h sigma^2 / 2) / (1 - h / 2), exactly."""
     with warnings.catch_warnings():
@@ -264,6 +267,7 @@ def test_noise_heats_what_has_no_thermostat():
     assert_mean(tree["posterior"]["q"].values ** 2, (1 + 0.2 * 9) / (1 - 0.2))
 
 
+@pytest.mark.slow
 def test_noise_that_grows_with_the_distance():
     """sd 4 |q|: with the noise known <q^4> = 3; one friction for all places leaves about 6."""
     model = oscillator(0.0, 4.0)

@@ -238,6 +238,7 @@ def test_a_transition_has_the_law_of_the_recursive_sampler(name):
         assert stats.ks_2samp(ours[:, i], q[:, i]).pvalue > 1e-4
 
 
+@pytest.mark.slow
 def test_the_comparison_can_fail():
     """Another step size, and a tree of another depth limit, have another law."""
     q, steps, _ = recursive_sample("banana", 6000)
@@ -357,7 +358,7 @@ def test_single_precision_is_kept():
         NUTS(), harmonic, [0.3, 0.2], step_size=0.5, repeat=10, dtype=np.float32, small=True
     )
     assert q.dtype == np.float32
-    double, _ = transitions(NUTS(), harmonic, [0.3, 0.2], step_size=0.5, repeat=10)
+    double, _ = transitions(NUTS(), harmonic, [0.3, 0.2], step_size=0.5, repeat=10, small=True)
     assert double.dtype == np.float64
     np.testing.assert_allclose(q, double, rtol=2e-4, atol=2e-4)
 
@@ -394,6 +395,7 @@ def test_settings_are_values():
 # Whole runs -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("error::kinetograph.SamplingWarning")
 def test_widely_different_scales_skewed_and_correlated_unknowns():
     """The metric brings a condition number of 1e12 down to 1; the gamma and beta unknowns are

@@ -82,6 +82,7 @@ def test_a_refused_move_gives_back_what_was_known():
     assert refused > 3
 
 
+@pytest.mark.slow
 def test_a_schedule_of_temperatures_is_two_legs_by_hand():
     """Annealing: a run with beta as a function of the step is one whose beta is set in between."""
     sampler = functools.partial(samplers.BAOAB, 0.3)

@@ -75,6 +75,7 @@ def test_a_gaussian_is_sampled_right():
     assert share == pytest.approx(0.3, abs=0.1)  # the step size was tuned to it
 
 
+@pytest.mark.slow
 def test_a_fault_is_found():
     """The control: proposals are always taken."""
 
@@ -89,6 +90,7 @@ def test_a_fault_is_found():
         assert_moments(tree["posterior"]["x"].values, [1.0, -2.0], [1.0, 2.0])
 
 
+@pytest.mark.slow
 def test_a_scheme_has_its_own_moments():
     """GLA2 on the oscillator: <q^2> = 1 / (1 - h^2 / 4), <p^2> = 1 at every h."""
     h = 0.8
@@ -97,6 +99,7 @@ def test_a_scheme_has_its_own_moments():
     assert tree["sample_stats"]["kinetic_energy"].mean() == pytest.approx(1.0, abs=0.03)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("beta", [0.25, 4.0])
 def test_momenta_begin_at_the_temperature(beta):
     x = kg.normal(0, 1, shape=2000)
@@ -107,6 +110,7 @@ def test_momenta_begin_at_the_temperature(beta):
     np.testing.assert_allclose(energies * beta / 1000, 1.0, atol=6 * np.sqrt(2 / 2000))
 
 
+@pytest.mark.slow
 def test_a_mass_is_a_change_of_coordinates():
     """With scale s the oscillator of stiffness 1 has the moments of stiffness s^2."""
     h, s = 0.8, 0.5
@@ -262,6 +266,7 @@ def test_gradients_in_loops_are_counted():
     assert int(state["gradients"][0]) == 150 + int(state["start_gradients"][0])
 
 
+@pytest.mark.slow
 def test_a_density_with_a_loop_whose_room_grows():
     x = kg.variable(name="x")
     n, total = kg.while_loop(

@@ -106,6 +106,7 @@ def two_modes(q):
     return xp.logaddexp(-50 * (q + 2) ** 2 + np.log(10), -0.5 * (q - 2) ** 2).sum()
 
 
+@pytest.mark.slow
 def test_doubling_keeps_the_target_at_all_widths(monkeypatch):
     """Points of the target are points of the target after a move; without the test they are not.
 
@@ -145,6 +146,7 @@ def test_long_doubled_chains_at_all_widths():
         assert_mean(share, stats.norm.cdf(2) / 2, what="share above 0")
 
 
+@pytest.mark.slow
 def test_the_control_of_moves(tmp_path):
     """The wrong end of the interval moves."""
     faulty = changed(tmp_path, "if offset < 0:", "if offset > 0:")
@@ -199,6 +201,7 @@ def test_known_laws(name):
     assert_law(tree["posterior"]["x"].values, truth)
 
 
+@pytest.mark.slow
 def test_two_modes():
     """Intervals that grow reach from one mode to the other."""
     x = kg.variable(name="x")
@@ -218,6 +221,7 @@ def test_correlated_unknowns():
     assert_mean((draws[..., 0] - 1) * (draws[..., 1] + 2), 1.2, what="covariance")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", thinned(["eight_schools-eight_schools_noncentered", "garch-garch11"], 2)
 )
@@ -232,6 +236,7 @@ def test_agrees_with_reference_draws(name):
         assert_sd(x, r["sd"], truth_ess=r["ess"], what=f"sd of {quantity}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "new"),
     thinned(
@@ -325,6 +330,7 @@ def test_its_program_can_be_kept():
     assert len(set(texts)) == 3
 
 
+@pytest.mark.slow
 def test_a_density_with_a_loop():
     """Whose trips depend on the unknown: x ~ normal(0, 1), its square added up in a loop."""
     x = kg.variable(name="x")

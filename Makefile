@@ -65,7 +65,7 @@ demo: $(PLOTS) ## sample eight schools, draw its graph and its posterior, into d
 test: $(TEST) ## run the everyday tests
 	$(PYTEST) -m "not slow and not docs" tests
 
-test-docs: $(TEST) ## run what the documentation shows: pages, docstrings, examples
+test-docs: $(TEST) ## run what users read: pages, docstrings, examples, types
 	$(PYTEST) -m "docs and not slow" tests
 
 test-slow: $(TEST) ## run the slow studies

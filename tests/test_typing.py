@@ -52,7 +52,7 @@ def arguments():
         yield f"kg.opt(v, kg.optimizers.{optimizer}())"
 
 
-@pytest.mark.slow  # pyright reads the same calls and examples every day
+@pytest.mark.slow  # pyright reads the same calls and examples more often
 def test_mypy_on_examples_and_calls_of_every_public_function(tmp_path):
     lines = ["from typing import Any, assert_type", "import kinetograph as kg", "v: Any = None"]
     for name in kg.__all__:
@@ -160,6 +160,7 @@ def test_what_is_public_is_described():
         assert not callable(public) or inspect.getdoc(public), name
 
 
+@pytest.mark.docs
 def test_pyright_knows_the_types_of_what_is_public(tmp_path):
     asked = dict(TYPES)
     for name in kg.__all__:

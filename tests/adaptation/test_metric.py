@@ -94,14 +94,14 @@ def test_first_guess_comes_from_gradient_and_curvature():
     np.testing.assert_allclose(curved, [0.2, 0.5, 0.5], rtol=1e-9)
 
 
-SD = np.logspace(0, 2, 5)
+SD = np.logspace(0, 2, 50)
 QUIET = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
 
 
 @pytest.fixture(scope="module")
 def gaussian():
     """Of condition 1e4, and a run that tunes scales, too."""
-    model = kg.model(x=kg.normal(0, SD, shape=5))
+    model = kg.model(x=kg.normal(0, kg.data(SD, name="sd"), shape=50))
     return model, kg.mcmc(model, draws=200, seed=2, progress=False)
 
 

@@ -186,7 +186,7 @@ def python(monkeypatch):
 POINTS = (0.3, 0.9, 1.7, 2.5, 3.5)
 
 
-@pytest.mark.parametrize("f", thinned(PROGRAMS, 2), ids=lambda f: f.__name__)
+@pytest.mark.parametrize("f", thinned(PROGRAMS, 3), ids=lambda f: f.__name__)
 def test_first_and_second_derivatives(f, python):
     """A48"""
     x = kg.placeholder(name="x")
@@ -297,7 +297,7 @@ def test_batches():
 
 
 # Everyday those whose derivatives are not everyday ones above.
-OTHERS = thinned(PROGRAMS[1:] + PROGRAMS[:1], 2)
+OTHERS = thinned(PROGRAMS[1:] + PROGRAMS[:1], 3)
 
 
 @pytest.mark.parametrize("f", OTHERS, ids=lambda f: f.__name__)

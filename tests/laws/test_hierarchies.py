@@ -11,6 +11,8 @@ from tests.selection import thinned
 
 import kinetograph as kg
 
+pytestmark = pytest.mark.slow
+
 
 def radon(centred: bool) -> kg.Model:
     """Intercepts of 85 counties, partially pooled, and one slope."""
@@ -37,7 +39,6 @@ def agree(a: Any, b: Any) -> None:
         assert_mean(x, y.mean(), truth_error=y.std() / np.sqrt(ess(y)), what=f"mean of {name}")
 
 
-@pytest.mark.slow
 def test_centred_and_non_centred_radon_agree():
     """89 quantities, two samples: fixed seeds."""
     trees = [
@@ -53,7 +54,6 @@ def test_centred_and_non_centred_radon_agree():
         agree(trees[0], shifted)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("dimension", "eta"), thinned([(3, 2.0), (4, 0.5), (2, 1.0)], 3))
 def test_lkj_correlations_have_their_beta_marginals(dimension, eta):
     """(r + 1) / 2 ~ Beta(b, b), b = eta - 1 + dimension / 2, for every pair."""

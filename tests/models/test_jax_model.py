@@ -24,6 +24,7 @@ def by_graph() -> kg.Model:
     return kg.model(a, b)
 
 
+@pytest.mark.slow
 def test_draws_are_those_of_the_same_model():
     """A leapfrog step amplifies rounding by little: 20 transitions agree to ten digits."""
     models = kg.jax_model(log_density, LIKE), by_graph()
@@ -42,7 +43,9 @@ def test_log_density_and_names():
     assert model.names == model.target_names == ("a", "b")
     point = {"a": np.arange(3.0), "b": np.ones((2, 2))}
     np.testing.assert_allclose(model.log_prob(point), log_density(point), rtol=1e-6)
-    np.testing.assert_allclose(model.log_prob(point), by_graph().log_prob(point), rtol=1e-12)
+    same = by_graph()
+    np.testing.assert_allclose(model.log_prob(point), same.log_prob(point), rtol=1e-12)
+    np.testing.assert_allclose(model.gradient(point), same.gradient(point), rtol=1e-12)
 
     def of_layers(p):
         return -sum(jnp.sum(leaf**2) for leaf in jax.tree.leaves(p))

@@ -82,7 +82,7 @@ def test_unusual_names_survive_sampling_and_saving(tmp_path):
     coords["dim of θ"] = np.array(["2020-01-01", "2021-01-01"], "M8[ns]")
     model = kg.model(plain, *unknowns, rows, table=table, coords=coords)
     settings = {"draws": 5, "warmup": 5, "chains": 2, "seed": 1, "progress": False}
-    settings["sampler"] = kg.samplers.RandomWalk()
+    settings["sampler"] = kg.samplers.SGLD(0.01)
     with pytest.warns(kg.SamplingWarning):
         tree = kg.mcmc(model, **settings)
     posterior = tree["posterior"].dataset

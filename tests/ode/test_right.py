@@ -36,12 +36,12 @@ def test_an_if_on_the_value_and_its_derivative():
         return rate
 
     def outputs(y):
-        return [y[1], kg.gradients(y[1], k), kg.jvp(y[1], k, 1.0)]
+        return [y[1], kg.gradients(y[1], k)]
 
     found = solved(slope, 0.0, [0.0, 1.0], [k], outputs, [2.0], rtol=1e-9, atol=1e-11)
     np.testing.assert_allclose(found[0], 0.5 + (2 - np.log(2)) / 2, rtol=1e-7)
     # The step that passes the corner has stages on both sides of it.
-    np.testing.assert_allclose(found[1:], 0.5, rtol=1e-3)
+    np.testing.assert_allclose(found[1], 0.5, rtol=1e-3)
 
 
 def test_a_while_in_it():

@@ -332,6 +332,7 @@ def test_more_steps_than_there_is_room_for():
     assert gradient == pytest.approx(-np.sin(30), rel=1e-6)
 
 
+@pytest.mark.slow
 def test_in_a_batch():
     """Each lane is what it would be alone, values and gradients."""
     k = np.array([0.5, 2.0, 9.0])

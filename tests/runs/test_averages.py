@@ -109,6 +109,7 @@ def test_where_none_are_wanted_nothing_is_computed(monkeypatch):
     assert not jax.tree.leaves(chain.averages)
 
 
+@pytest.mark.slow
 def test_of_walkers():
     sampler = kg.samplers.Stretch(walkers=8)
     tree = run(sampler, 150, averages=[covariance(MU), virial], observables=virial)

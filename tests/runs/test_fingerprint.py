@@ -5,6 +5,7 @@ import sys
 
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 import kinetograph as kg
 from kinetograph.observables.observable import as_observables
@@ -167,6 +168,7 @@ found = hashlib.sha256(text.encode()).hexdigest()
 """
 
 
+@pytest.mark.slow
 def test_the_fingerprint_is_the_same_in_another_process(tmp_path):
     script = tmp_path / "model.py"
     script.write_text(SCRIPT + "print(found)\n")

@@ -28,6 +28,7 @@ def test_memory_is_the_draws_and_a_constant():
     assert peak < 3 * size + 60e6, f"{peak / size:.1f} times the draws"
 
 
+@pytest.mark.slow
 def test_only_targets_are_kept():
     """A large unknown that is no target leaves no rows behind."""
     z = kg.normal(0, 1, shape=300)

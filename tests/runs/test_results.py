@@ -42,6 +42,10 @@ def test_posterior_has_the_targets_with_their_dims_and_labels(tree):
 
 def test_posterior_is_on_the_constrained_scale(tree):
     assert np.all(tree["posterior"]["tau"] > 0)
+
+
+@pytest.mark.slow
+def test_a_simplex_is_on_the_constrained_scale():
     share = run(weights(), sampler=QUICK)["posterior"]["share"].values
     np.testing.assert_allclose(share.sum(-1), 1)
     assert np.all(share > 0)
@@ -93,6 +97,7 @@ def test_attributes(tree):
     assert a["sampling_time"] > 0
 
 
+@pytest.mark.slow
 def test_unnamed_dims_are_called_after_their_array():
     v = kg.normal(0, 1, shape=(2, 3))
     posterior = run(kg.model(v), sampler=QUICK)["posterior"].dataset

@@ -172,6 +172,7 @@ def test_a_changed_helper_is_seen_by_the_next_run(monkeypatch):
     assert len(_KEPT[model]) == 2
 
 
+@pytest.mark.slow
 def test_a_number_and_as_many_of_it_give_the_same_draws():
     one = run(correlated(), sampler=GLA2(0.3))
     several = run(correlated(), sampler=GLA2([0.3, 0.3]))

@@ -93,6 +93,7 @@ def test_frequencies_are_those_of_the_mass_matrix(oscillator):
     np.testing.assert_allclose(y[2:] + y[:-2], expected, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_the_momenta_of_a_mass():
     """<p^2> = M / beta: with M = 4, in the model's coordinates p is S^-1 of the slot."""
     q = kg.variable(name="q", shape=4000)

@@ -288,6 +288,7 @@ def run_script(tmp_path, *options):
     return done.stdout.splitlines()
 
 
+@pytest.mark.slow
 def test_without_columns(tmp_path):
     """`-X no_debug_ranges`: lambdas of a line are told apart by what they compute."""
     lines = run_script(tmp_path, "-X", "no_debug_ranges")

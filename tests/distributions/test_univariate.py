@@ -570,7 +570,7 @@ NAMES = ["normal", "bernoulli_logit", "gamma", "poisson", "uniform"]
 
 
 @pytest.mark.parametrize(
-    ("x_shape", "shape", "name"), thinned([(*s, n) for s in SHAPES for n in NAMES], 3)
+    ("x_shape", "shape", "name"), thinned([(*s, n) for s in SHAPES for n in NAMES], 6)
 )
 def test_totals_of_broadcast_parameters(name, x_shape, shape):
     family, x, parameters = drawn(name)

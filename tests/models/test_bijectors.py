@@ -188,7 +188,7 @@ def test_unbounded_elements_do_not_spoil_the_gradient_of_bounded_ones():
     np.testing.assert_allclose(slope, [1.0, np.e])
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(
     arrays(float, 4, elements=st.floats(-30, 30)),
     arrays(float, 4, elements=st.floats(-1e3, 1e3)),

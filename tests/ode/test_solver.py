@@ -256,11 +256,12 @@ def test_second_derivative_of_an_exponential():
 def test_gradients_are_within_the_tolerance(method, rtol):
     """Against differences of a solution that is much more accurate."""
     p = kg.placeholder((6,), name="p")
-    y = kg.ode.solve(predators(p), p[4:], TIMES, method=method, rtol=rtol, atol=rtol)
+    ts = TIMES[:9]
+    y = kg.ode.solve(predators(p), p[4:], ts, method=method, rtol=rtol, atol=rtol)
     gradient = kg.compile([p], kg.gradients((kg.log(y) ** 2).sum(), p))(HARES)
 
     def target(p):
-        return np.sum(np.log(tight(predators(p), (0, 20), p[4:], TIMES)) ** 2)
+        return np.sum(np.log(tight(predators(p), (0, 8), p[4:], ts)) ** 2)
 
     expected = differences(target, HARES, 1e-5)
     np.testing.assert_allclose(gradient, expected, rtol=300 * rtol + 1e-7)

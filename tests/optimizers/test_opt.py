@@ -166,6 +166,7 @@ def test_a_loop_that_needs_more_room_than_there_is_at_first(options):
     assert max(model.capacity.rows.values()) >= 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "optimizer",
     ["lbfgs", pytest.param(optax.lbfgs(), marks=pytest.mark.slow)],

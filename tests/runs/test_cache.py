@@ -156,6 +156,7 @@ def lifted(factor: float) -> kg.Model:
     return kg.model(a, factors=[penalty(a)])
 
 
+@pytest.mark.slow
 def test_a_lifted_function_that_closes_over_another_value_is_another_program(folder):
     settings = {"draws": 2000, "warmup": 500}
     narrow, wide = run(lifted(50.0), **settings), run(lifted(0.5), **settings)

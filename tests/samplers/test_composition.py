@@ -44,6 +44,7 @@ MIXTURES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("sampler", "record"), thinned(MIXTURES, 2))
 def test_a_mixture_of_two_samplers(sampler, record):
     x = kg.multivariate_normal([1.0, -2.0], [[1.0, 0.6], [0.6, 4.0]], name="x")

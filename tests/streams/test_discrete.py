@@ -228,7 +228,7 @@ def test_an_element_does_not_depend_on_how_many_follow(name):
     assert np.array_equal(short, draw(name, *parameters)[:7])
 
 
-@pytest.mark.parametrize("name", thinned(["poisson", "binomial", "bernoulli", "integers"], 2))
+@pytest.mark.parametrize("name", thinned(["bernoulli", "poisson", "binomial", "integers"], 4))
 def test_precision_of_the_parameters_does_not_change_the_bits(name):
     parameters = (0.5,) if name == "bernoulli" else (4.0,)
     parameters = {"binomial": (40, 0.5), "integers": (0, 9)}.get(name, parameters)

@@ -253,7 +253,7 @@ def many(kind):
 
 @pytest.mark.parametrize(
     ("kind", "collapse"),
-    thinned([(k, c) for c in (True, False) for k in ("chain", "plate", "random")], 2),
+    thinned([(k, c) for c in (True, False) for k in ("chain", "plate", "random")], 5),
 )
 def test_a_thousand_nodes_are_drawn_in_time(kind, collapse):
     arrays = many(kind)

@@ -182,6 +182,7 @@ def test_equal_functions_of_two_files(tmp_path):
             kg.function(run_source(file.read_text(), str(file)))(1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("option", thinned(["-Xno_debug_ranges", "-O", "-Xdev"], 3))
 def test_options_of_the_interpreter(option, tmp_path):
     """5.5"""

@@ -176,6 +176,7 @@ def test_lkj_of_three_integrates_to_one(eta):
     assert np.exp(m.log_prob(grid)).sum() * (u[1] - u[0]) ** 3 == pytest.approx(1, abs=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("d", thinned([7, 3], 2))
 def test_factor_of_an_lkj_matrix_costs_nothing(d):
     R = kg.lkj_correlation(2, d)

@@ -322,6 +322,7 @@ def test_derivatives_by_times():
     np.testing.assert_allclose(by_times, [0.0, np.cos(2.0) * exact], rtol=1e-6, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_more_steps_than_there_is_room_for():
     """The buffer of the loop is doubled: the gradient does not depend on it."""
     k = kg.placeholder(name="k")

@@ -290,6 +290,7 @@ def test_another_process_factorises_matrices(tmp_path):
     assert float(found[1][0]) < float(found[0][0])
 
 
+@pytest.mark.slow
 def test_nothing_is_kept_of_what_comes_out_of_jaxs_own_cache(folder, tmp_path):
     """Its programs run, but what is written of them does not."""
     code = (

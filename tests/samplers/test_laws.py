@@ -92,6 +92,7 @@ def test_the_joint_law_is_kept(name):
     assert geweke(EXACT[name]).passed(0.005 / 8), geweke(EXACT[name])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", thinned(FAULTY, 3))
 def test_the_joint_law_is_broken(name):
     assert not geweke(*FAULTY[name]).passed()

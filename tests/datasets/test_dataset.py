@@ -141,7 +141,7 @@ def chains(count):
             yield tuple(chain), values
 
 
-@pytest.mark.parametrize(("chain", "expected"), thinned(chains(16), 2), ids=str)
+@pytest.mark.parametrize(("chain", "expected"), thinned(chains(16), 4), ids=str)
 @pytest.mark.parametrize("early", [False, True])
 def test_chains_are_those_of_lists(chain, expected, early):
     dataset = kg.Dataset.range(chain[0])

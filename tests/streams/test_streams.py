@@ -302,6 +302,7 @@ def test_a_failed_call_leaves_states_as_they_were():
     assert f.state[u.rng].counter == 0
 
 
+@pytest.mark.slow
 def test_another_process_draws_the_same():
     code = (
         "import kinetograph as kg; r = kg.RandomStreams(11); "

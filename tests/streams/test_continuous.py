@@ -37,7 +37,7 @@ LAWS = [
     ("student", (1e4, 0.0, 1.0), stats.t(1e4)),
 ]
 NAMES = [f"{name}{parameters}" for name, parameters, _ in LAWS]
-# By the same way as others; their moments are tested every day.
+# Drawn by the same way as others, whose laws are tested every day.
 AGAIN = {
     "truncated_normal(1.0, 2.0, -inf, inf)",
     "truncated_normal(0.0, 1.0, 20.0, 21.0)",

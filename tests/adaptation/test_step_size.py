@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import kinetograph as kg
-from kinetograph.adaptation.step_size import DualAveraging
+from kinetograph.adaptation.step_size import DualAveraging, risen_target
 from kinetograph.graph.precision import x64
 
 
@@ -54,3 +54,41 @@ def test_a_run_accepts_what_it_aims_at(target):
     sampler = kg.samplers.NUTS(target_acceptance=target)
     tree = kg.mcmc(model, sampler, draws=500, warmup=1000, seed=3, progress=False)
     assert float(tree["sample_stats"]["acceptance_rate"].mean()) == pytest.approx(target, abs=0.05)
+
+
+def test_a_target_rises_with_each_divergence_up_to_its_limit():
+    hyper = {"target_acceptance": np.float64(0.8), "target_limit": np.float64(0.9)}
+    seen = []
+    with x64():
+        for asked in (False, True, True, True, True, True):
+            risen = risen_target(hyper, np.bool_(asked))
+            hyper["target_acceptance"] = np.float64(risen)
+            seen.append(float(risen))
+        given = {"target_acceptance": np.float64(0.95), "target_limit": np.float64(0.9)}
+        assert float(risen_target(given, np.bool_(True))) == 0.95
+    np.testing.assert_allclose(seen, [0.8, 0.84, 0.872, 0.8976, 0.9, 0.9])
+
+
+def test_a_target_that_is_given_stays():
+    for sampler in (kg.samplers.NUTS(0.9), kg.samplers.NUTS(target_acceptance=0.9)):
+        assert sampler.target_limit == 0.9
+    assert kg.samplers.NUTS().target_limit == 0.99
+    assert kg.samplers.NUTS(0.9, target_limit=0.95).target_limit == 0.95
+
+
+@pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
+def test_a_run_that_diverges_takes_smaller_steps_by_itself():
+    """Beyond a wall there is no density: whoever comes near diverges at any step size."""
+    x = kg.normal(0, 1, shape=3, name="x")
+    wall = kg.where(kg.sum(x * x) < 4.0, 0.0, -1e6 * (kg.sum(x * x) - 4.0))
+    model = kg.model(x, factors=[wall])
+    settings = {"draws": 50, "seed": 1, "progress": False, "chains": 2}
+    trees = [kg.mcmc(model, s, **settings) for s in (kg.samplers.NUTS(), kg.samplers.NUTS(0.8))]
+    risen, fixed = (t["sampler_state"]["hyper_target_acceptance"].values for t in trees)
+    assert (risen > 0.9).all()
+    assert (fixed == 0.8).all()
+    by_itself, given = (t["sampler_state"]["hyper_step_size"].values for t in trees)
+    assert by_itself.max() < given.min()
+    assert trees[0].attrs["compile_time"] > 0 == trees[1].attrs["compile_time"]
+    (advice,) = [a for a in kg.diagnose(trees[0]) if a.kind == "divergences"]
+    assert "by itself)" in advice.message

@@ -17,7 +17,7 @@ from jax import lax
 from ..kernels.contract import Info
 from ..kernels.target import Position
 from .metric import FisherMetric
-from .step_size import DualAveraging
+from .step_size import DualAveraging, risen_target
 
 __all__ = ["Adaptation", "Warmup"]
 
@@ -64,6 +64,9 @@ class Warmup:
         """After transition number `done` (from 0) of a warm-up of `length` transitions."""
         step, metric = state
         dtype = position.q.dtype
+        if "target_limit" in hyper:
+            asked = info.diverging & (done >= EARLY * length)
+            hyper = hyper | {"target_acceptance": risen_target(hyper, asked)}
         if step is not None:
             acceptance = jnp.where(jnp.isfinite(info.acceptance), info.acceptance, 0.0)
             step = step.update(acceptance, hyper["target_acceptance"])

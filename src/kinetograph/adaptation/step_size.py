@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
-__all__ = ["DualAveraging"]
+__all__ = ["DualAveraging", "risen_target"]
 
 GAMMA, T_0, KAPPA = 0.05, 10.0, 0.75
+RISE = 0.8  # what is left of the distance of a target to 1
 
 
 class DualAveraging(NamedTuple):
@@ -40,3 +41,10 @@ class DualAveraging(NamedTuple):
         fraction = count**-KAPPA
         log_average = fraction * log_step + (1.0 - fraction) * self.log_average
         return DualAveraging(self.mu, error, log_average, log_step, count)
+
+
+def risen_target(hyper: dict[str, Any], asked: Any) -> Any:
+    """The target of acceptance where a divergence has `asked` for smaller steps, or not."""
+    target, limit = hyper["target_acceptance"], hyper["target_limit"]
+    risen = jnp.minimum(limit, 1.0 - RISE * (1.0 - target))
+    return jnp.where(asked & (target < limit), risen, target).astype(jnp.asarray(target).dtype)

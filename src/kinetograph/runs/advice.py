@@ -170,12 +170,22 @@ def _smaller_steps(tree: Any) -> str:
     """How the sampler is asked for smaller steps."""
     name = tree.attrs.get("sampler", "NUTS")
     target = np.max(_settings(tree).get("target_acceptance", 0.8))
+    risen = _target_reached(tree)
     stats = tree["sample_stats"].dataset if "sample_stats" in tree else {}
     if stats.get("acceptance_rate") is not None and "step_size" not in stats:  # it was not tuned
         return f"a smaller step_size of {name}"
-    aim = next((aim for aim in (0.95, 0.99) if aim > target), (1 + target) / 2)
+    reached = max(target, risen)
+    aim = next((aim for aim in (0.95, 0.99) if aim > reached), (1 + reached) / 2)
     room = "kg.samplers." if hasattr(samplers, name) else ""
-    return f"smaller steps: sampler={room}{name}(target_acceptance={aim:g})"
+    raised = f" (warm-up raised the target to {risen:.2g} by itself)" if risen > target else ""
+    return f"smaller steps: sampler={room}{name}(target_acceptance={aim:.4g}){raised}"
+
+
+def _target_reached(tree: Any) -> float:
+    """The target of acceptance that most chains ended with; 0 where it is not known."""
+    state = tree["sampler_state"].dataset if "sampler_state" in tree.children else {}
+    targets = state.get("hyper_target_acceptance")
+    return 0.0 if targets is None else float(np.median(targets.values))
 
 
 def _diverged(tree: Any, by_chain: np.ndarray, size: int) -> Advice:

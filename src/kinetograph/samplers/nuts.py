@@ -31,13 +31,17 @@ class NUTS(Sampler):
     ----------
     target_acceptance
         The mean acceptance statistic that warm-up aims the step size at; nearer to 1 means
-        smaller steps, slower but surer in sharply curved posteriors.
+        smaller steps, slower but surer in sharply curved posteriors. By default it begins at 0.8
+        and rises, t' = 1 - 0.8 (1 - t), with each divergence in the last 70 % of warm-up, up to
+        `target_limit`; a target that is given stays as it is.
     max_depth
         The tree has at most 2**max_depth - 1 leapfrog steps.
     divergence_threshold
         An energy error above this flags a divergence and ends the transition.
     step_size
         Where warm-up starts; the step size itself when there is no warm-up.
+    target_limit
+        What the target may rise to.
     inverse_temperature
         beta: the density is pi^beta, and the momenta have the variance 1 / beta.
     integrator
@@ -64,10 +68,13 @@ class NUTS(Sampler):
     step_size = hyper(0.5, positive=True)
     inverse_temperature = hyper(1.0, positive=True)
     integrator = hyper(LEAPFROG, static=True)
+    target_limit = hyper(0.99, above=0, below=1)
     tunes = ("step_size", "scale")
 
     def __init__(self, *values: Any, **settings: Any) -> None:
         super().__init__(*values, **settings)
+        if (values or "target_acceptance" in settings) and "target_limit" not in settings:
+            self.target_limit = self.target_acceptance
         self.integrator = integrator(self.integrator, type(self).__name__)
 
     def kernel(self, space: Space) -> Kernel:

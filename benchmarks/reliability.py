@@ -46,10 +46,10 @@ def arma() -> kg.Model:
 
 
 def hmm() -> kg.Model:
-    """A hidden Markov model of two states, 500 observations, with a second, lower mode."""
+    """A hidden Markov model of two states, 200 observations, with a second, lower mode."""
     rng = np.random.default_rng(4)
     state, states = 0, []
-    for _ in range(500):
+    for _ in range(200):
         state = int(rng.random() < (0.1 if state == 0 else 0.85))
         states.append(state)
     y = kg.data(rng.normal(np.array([3.0, 9.0])[states], 1.0), name="y")

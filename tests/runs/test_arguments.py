@@ -84,7 +84,7 @@ BAD_INITIAL = {
     "words": ({"mu": "high"}, (TypeError, ValueError), "mu|high"),
     "too few points": ([{"mu": 1.0}], kg.ModelError, "initial has 1 points for 2 chains"),
     "no dictionaries": (["a", "b"], TypeError, "initial must be a dictionary"),
-    "a string": ("random", (TypeError, ValueError), "initial"),
+    "a string": ("here", ValueError, "initial must be a dictionary .* got 'here'"),
     "a number": (3.0, (TypeError, ValueError), "initial"),
     "a free state too short": (np.zeros(9), kg.ShapeError, r"got \(9,\)"),
     "free states for other chains": (np.zeros((3, 10)), kg.ShapeError, r"\(2, 10\)"),

@@ -31,7 +31,7 @@ def initial_points(
     What `doing` starts from a point is called `one` in messages.
     """
     count = len(keys)
-    if initial is None or _is_random(initial, doing):
+    if initial is None or _is_random(initial, doing, one):
         return [None] * count
     initial = _values(initial)
     if isinstance(initial, Mapping):
@@ -63,7 +63,7 @@ def ensemble_points(
     walkers, a list has a dictionary for each.
     """
     count = len(keys)
-    if initial is None or _is_random(initial, doing):
+    if initial is None or _is_random(initial, doing, "walker"):
         return [None] * count
     initial = _values(initial)
     if isinstance(initial, Mapping):
@@ -100,12 +100,12 @@ def _of_walkers(values: Mapping[str, Any], walkers: int, doing: str) -> list[dic
     return [{name: array[i] for name, array in arrays.items()} for i in range(walkers)]
 
 
-def _is_random(initial: Any, doing: str) -> bool:
+def _is_random(initial: Any, doing: str, one: str) -> bool:
     """Whether the first finite random points are asked for, by the one word there is."""
     if not isinstance(initial, str):
         return False
     if initial != "random":
-        raise ValueError(f'{doing}: initial={initial!r} is no way to start; "random" is one')
+        raise ValueError(_KINDS.format(doing, one, repr(initial)))
     return True
 
 

@@ -7,7 +7,7 @@ Samples  a density that tends to exp(-beta (U + p^2 / 2)) with h -> 0; on U = k 
          beta k <q^2> = 1 / (1 - h^2 k / 4), and p exactly
 Order    2
 Stable   for h^2 k < 4
-Cost     as many gradients a step as the integrator has stages, leapfrog one
+Cost     one gradient a step by leapfrog, else as many as the integrator has stages
 Records  the kinetic energy after the noise
 Source   N. Bou-Rabee, H. Owhadi, Long-run accuracy of variational integrators in the stochastic
          context, SIAM Journal on Numerical Analysis 48 (2010) 278-297.

@@ -11,7 +11,7 @@ by a step of leapfrog, or another integrator, between two turns of the direction
 Samples  a density that tends to exp(-beta U) with h -> 0; the variance of the energy error of a
          step, divided by N (recorded as `energy_error`), tells how far it is (5e-4 is usual)
 Order    2
-Cost     as many gradients a step as the integrator has stages, leapfrog one
+Cost     one gradient a step by leapfrog, else as many as the integrator has stages
 Source   J. Robnik, G. De Luca, E. Silverstein, U. Seljak, Microcanonical Hamiltonian Monte Carlo,
          JMLR 24 (2023); J. Robnik, U. Seljak, arXiv:2303.18221.
 """

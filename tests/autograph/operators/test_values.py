@@ -36,7 +36,7 @@ def test_leaves_and_their_paths():
     value = read_value({"k": [1, (2.0, "text")]}, "v")
     assert value.leaves == [1, 2.0, "text"]
     assert value.paths == ["v['k'][0]", "v['k'][1][0]", "v['k'][1][1]"]
-    assert value.pattern.fill([7, 8, "other"]) == {"k": [7, (8, "other")]}
+    assert value.structure.fill([7, 8, "other"]) == {"k": [7, (8, "other")]}
     assert read_value(Undefined("v"), "v").leaves == []
     maybe = Maybe("v", 3, True, "")
     assert (read_value(maybe, "v").leaves, read_value(maybe, "v").held) == ([3], maybe)

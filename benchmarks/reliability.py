@@ -172,7 +172,7 @@ def student() -> kg.Model:
     y[:3] += 100.0
     b, nu = kg.normal(0, 10, shape=3, name="b"), kg.gamma(2, 0.1, name="nu")
     sigma = kg.half_normal(5, name="sigma")
-    kg.observe(kg.data(y, name="y"), kg.student_t(nu, kg.data(x, name="x") @ b, sigma))
+    kg.observe(kg.data(y, name="y"), kg.student(nu, kg.data(x, name="x") @ b, sigma))
     return kg.model(b, nu, sigma)
 
 

@@ -50,7 +50,7 @@ def climbed(density, q, size):
         rate = np.minimum(0.5, rate * np.where(slope * slope_there > 0, 1.5, 0.5))
         curvature = np.abs((slope_there - slope) / (new - q))
         gained, q, value, slope = there - value, new, there, slope_there
-        if gained < size:
+        if gained < 0.3 * size:
             break
     return value, 1 / np.sqrt(np.abs(slope) + curvature), spent
 
@@ -67,7 +67,7 @@ def test_ascents_are_those_of_a_loop_in_numpy():
     state = tree["sampler_state"].dataset
     for chain in range(3):
         own, key = state.sel(chain=chain), chain_key(5, chain)
-        points = [random_point(model, key, attempt) for attempt in range(1, 9)]
+        points = [random_point(model, key, attempt) for attempt in range(1, 13)]
         begins = [density(q)[0] for q in points]
         ends, scales, spent = zip(*(climbed(density, q, 3) for q in points))
         np.testing.assert_allclose(own["start_begins"], begins, rtol=1e-10)
@@ -167,9 +167,9 @@ def test_points_with_no_density_are_tried_again():
     assert np.all(tree["sampler_state"]["start_position_q"] > 0)
     attempts = tree["sampler_state"]["start_attempts"].values
     np.testing.assert_array_equal(np.isnan(tree["sampler_state"]["start_ends"]).sum(), 0)
-    assert attempts.min() >= 8
-    # A point is tried until eight were good: a negative binomial number, 16 on average.
-    assert abs(attempts.mean() - 16) < 5 * np.sqrt(16 / 40)
+    assert attempts.min() >= 12
+    # A point is tried until twelve were good: a negative binomial number, 24 on average.
+    assert abs(attempts.mean() - 24) < 5 * np.sqrt(24 / 40)
 
 
 def test_no_start_names_the_terms_and_lines_that_are_not_finite():

@@ -86,7 +86,7 @@ def mcmc(
     initial
         Where chains start: a dictionary of values of unknowns (for all chains), a list of one
         dictionary a chain, or an array of free states. What a dictionary lacks is drawn from
-        uniform(-2, 2) on the free scale. By default short ascents are made from eight such points,
+        uniform(-2, 2) on the free scale. By default short ascents are made from twelve such points,
         and the end of one is taken, in proportion to its density; "random" takes the first point
         of up to 100 at which log density and gradient are finite, as for the walkers of an
         ensemble and in mini-batches. Walkers have starts of their own: values and free states have

@@ -1,14 +1,14 @@
 """Where a chain begins: a small program of its own, beside that of the blocks.
 
 A point drawn from uniform(-2, 2) on the free scale may be absurd, with a density 1e80 below that of
-the posterior, though finite. So from each of the first eight at which log density and gradient are
+the posterior, though finite. So from each of the first twelve at which log density and gradient are
 finite a short ascent is made, and of the ends one is taken in proportion to its density:
 
     q' = q + rate sign(gradient)         kept where the density rises, or else tried with 0.3 rate;
     rate = 0.1, times 1.5 where the gradient's sign has held, halved where it turned, at most 0.5
 
-until 20 gradients are spent, or one step gains less than one unit of the log density for each
-unknown: at the foot of the posterior, not at its top. The last step of an ascent tells how curved
+until 20 gradients are spent, or one step gains less than 0.3 units of the log density for each
+unknown: near the foot of the posterior, not at its top. The last step of an ascent tells how curved
 the density is, and so the first scale of each unknown,
 
     scale = (|gradient| + |change of gradient / change of q|)^(-1/2).
@@ -42,7 +42,7 @@ _START = 0  # the purpose of the random numbers of starting points; samplers use
 STEPS = 20
 RATE, LONGEST = 0.1, 0.5
 FASTER, SLOWER, REFUSED = 1.5, 0.5, 0.3
-ENOUGH = 1.0  # gain of the log density, for each unknown, below which an ascent ends
+ENOUGH = 0.3  # gain of the log density, for each unknown, below which an ascent ends
 
 
 class Found(NamedTuple):

@@ -11,7 +11,7 @@ from ..kernels.target import Position
 
 __all__ = ["ASCENTS", "Block", "ChainState", "Loop", "Plan", "Row", "Start", "Where"]
 
-ASCENTS = 8  # that a search for a starting point makes at most
+ASCENTS = 12  # that a search for a starting point makes at most
 
 
 class Start(NamedTuple):

@@ -119,3 +119,12 @@ def test_scales_pay(gaussian):
     plain = kg.mcmc(model, kg.samplers.NUTS(tune="step_size"), draws=200, seed=2, progress=False)
     plain, tuned = (float(tree["sample_stats"]["n_steps"].mean()) for tree in (plain, tuned))
     assert plain > 10 * tuned
+
+
+def test_a_scale_that_is_given_is_where_warm_up_starts():
+    """And where it stays without one."""
+    model = kg.model(kg.normal(0, 1, shape=2, name="q"))
+    given = kg.samplers.RandomWalk(0.1, scale=[5.0, 7.0])
+    np.testing.assert_array_equal(kg.chain(model, given, seed=1).hyper["scale"], [5.0, 7.0])
+    free = kg.samplers.RandomWalk(0.1)
+    assert (kg.chain(model, free, seed=1).hyper["scale"] < 2.0).all()

@@ -74,6 +74,9 @@ def test_a_target_that_is_given_stays():
         assert sampler.target_limit == 0.9
     assert kg.samplers.NUTS().target_limit == 0.99
     assert kg.samplers.NUTS(0.9, target_limit=0.95).target_limit == 0.95
+    later = kg.samplers.NUTS()
+    later.target_acceptance = 0.7
+    assert later.target_limit == 0.7
 
 
 @pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")

@@ -177,3 +177,15 @@ def test_a_computed_value_is_an_input():
     matrix = factor @ factor.T
     found = kg.compile([matrix], kg.cholesky(matrix))([[4.0, 2.0], [2.0, 5.0]])
     np.testing.assert_allclose(found, [[2, 0], [1, 2]], rtol=1e-12)
+
+
+def test_elements_without_such_a_form_do_not_spoil_those_that_have_one():
+    """Of exp(0.3), which is no probability: not read, or read on the side that is not taken."""
+    e = kg.placeholder((2,))
+    r = kg.exp(e)
+    y = kg.log_density(kg.bernoulli(r[1]), 0)
+    guarded = kg.sum(kg.where(r < 1, kg.log_density(kg.bernoulli(r), 0), 0.0))
+    outputs = [kg.gradients(y, r), kg.gradients(guarded, r)]
+    p = np.exp(-0.5)
+    for found in kg.compile([e], outputs)([0.3, -0.5]):
+        np.testing.assert_allclose(found, [0.0, -1 / (1 - p)], rtol=1e-12)

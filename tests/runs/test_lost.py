@@ -77,6 +77,28 @@ def test_chains_in_a_lower_mode():
     assert lost_chains(results(lp)) == {}
 
 
+def test_chains_stuck_in_a_neck_above_those_that_move():
+    lp = usual()
+    lp[:2] = np.array([[2.6], [0.6]])
+    assert list(lost_chains(results(lp))) == [0, 1]
+
+
+def test_the_odd_one_out_is_named_and_not_the_majority():
+    lp = usual()
+    lp[2] += 40.0
+    found = lost_chains(results(lp))
+    assert list(found) == [2]
+    assert " above the others" in found[2]
+
+
+def test_chains_that_all_crawl_are_nowhere_in_particular():
+    crawl = 0.01 * np.random.default_rng(3).normal(size=(CHAINS, DRAWS))
+    lp = np.array([[-2.4], [-1.9], [-2.0], [-2.6]]) + crawl
+    tree = results(lp)
+    tree["sampler_state/position_q"] = xr.DataArray(np.zeros((CHAINS, 3)), dims=("chain", "d"))
+    assert lost_chains(tree) == {}
+
+
 def test_a_chain_whose_steps_are_orders_shorter():
     found = lost_chains(results(usual(), steps=np.array([0.5, 0.6, 1e-4, 0.7])))
     assert list(found) == [2]
@@ -98,7 +120,7 @@ def test_they_are_warned_of_with_what_helps():
     (advice,) = [a for a in kg.diagnose(results(lp)) if a.kind == "lost_chains"]
     assert advice.count == 1
     assert "1 of 4 chains are not where the others are: chain 3 is 1e+03 below" in advice.message
-    assert "Shorter steps do not help" in advice.message
+    assert "several modes" in advice.message
     assert "initial=kg.opt(model)" in advice.message
 
 

@@ -225,8 +225,7 @@ def test_ghmc_is_exact_by_its_flip(kind):
     if kind is samplers.GHMC:
         assert_mean(squares, 1.0)
     else:
-        with pytest.raises(AssertionError, match="is off by"):
-            assert_mean(squares, 1.0)
+        assert squares.mean() > 1.5
 
 
 def test_microcanonical_steps():

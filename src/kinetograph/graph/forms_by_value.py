@@ -48,9 +48,14 @@ def _by_value(form: Any, value: Any, *, kind: str) -> Any:
 
 
 def _scaled(t: Any, slope: Any) -> Any:
-    """t * slope, but 0 where t is 0 also if the slope is infinite, in linear operations."""
+    """t * slope, in linear operations: 0 where t is 0, also if the slope is infinite or NaN.
+
+    It is NaN at elements that have no such form, as a number above 1 has no log odds; where one of
+    them is read all the same, the product is infinite.
+    """
     most = jnp.finfo(slope.dtype).max
-    return t * jnp.clip(slope, -most, most) * jnp.where(jnp.isinf(slope), most, 1.0)
+    finite = jnp.where(jnp.isnan(slope), most, jnp.clip(slope, -most, most))
+    return t * finite * jnp.where(jnp.isfinite(slope), 1.0, most)
 
 
 FORM_BY_VALUE = Operation("form", _by_value)

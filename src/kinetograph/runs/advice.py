@@ -126,8 +126,8 @@ def _lost(tree: Any) -> list[Advice]:
     more = f"; and {len(found) - 5} more" if len(found) > 5 else ""
     message = (
         f"{len(found)} of {tree['sample_stats'].sizes['chain']} chains are not where the others "
-        f"are: {each}{more}. Shorter steps do not help. The posterior may have several modes, or "
-        "such a chain needs a better start (initial={name: value}, or initial=kg.opt(model)) or a "
+        f"are: {each}{more}. The posterior may have several modes or a narrow neck, or such a "
+        "chain needs a better start (initial={name: value}, or initial=kg.opt(model)) or a "
         "longer warm-up (warmup=). Leave its draws out only if you know why."
     )
     return [Advice("lost_chains", len(found), message)]
@@ -177,15 +177,15 @@ def _smaller_steps(tree: Any) -> str:
     reached = max(target, risen)
     aim = next((aim for aim in (0.95, 0.99) if aim > reached), (1 + reached) / 2)
     room = "kg.samplers." if hasattr(samplers, name) else ""
-    raised = f" (warm-up raised the target to {risen:.2g} by itself)" if risen > target else ""
+    raised = f" (warm-up raised it to {risen:.2g} by itself)" if risen > target else ""
     return f"smaller steps: sampler={room}{name}(target_acceptance={aim:.4g}){raised}"
 
 
 def _target_reached(tree: Any) -> float:
-    """The target of acceptance that most chains ended with; 0 where it is not known."""
+    """The largest target of acceptance that a chain ended with; 0 where it is not known."""
     state = tree["sampler_state"].dataset if "sampler_state" in tree.children else {}
     targets = state.get("hyper_target_acceptance")
-    return 0.0 if targets is None else float(np.median(targets.values))
+    return 0.0 if targets is None else float(np.max(targets.values))
 
 
 def _diverged(tree: Any, by_chain: np.ndarray, size: int) -> Advice:

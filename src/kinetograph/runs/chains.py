@@ -113,9 +113,11 @@ def beginnings(program: Program, chains: Sequence[Chain]) -> list[Any]:
     for chain in chains:
         given = chain.free is not None
         free = np.asarray(chain.free, program.dtype) if given else blank
-        hyper = (chain.sampler or program.sampler).hypers(program.space)
+        sampler = chain.sampler or program.sampler
+        hyper, scaled = sampler.hypers(program.space), sampler.scale is not None
         climbing = chain.climbing and program.model.batch is None
-        rows.append((chain.key, free, np.bool_(given), np.bool_(climbing), hyper))
+        flags = (np.bool_(flag) for flag in (given, climbing, scaled))
+        rows.append((chain.key, free, *flags, hyper))
     return rows
 
 

@@ -149,11 +149,11 @@ def _block(program: Program, batch: int | None) -> Any:
 
 def _search(program: Program, batch: int | None) -> Any:
     blank = np.zeros(program.space.shape, program.dtype)
-    each = (np.zeros(4, np.uint32), blank, np.bool_(False), np.bool_(False))
+    each = (np.zeros(4, np.uint32), blank, *(np.bool_(False) for _ in range(3)))
     arguments = _batched((*each, program.hyper()), batch)
     find: Any = partial(search, program)
     if batch is not None:
-        find = jax.vmap(find, (0, 0, 0, 0, 0, None))
+        find = jax.vmap(find, (0, 0, 0, 0, 0, 0, None))
     return jax.jit(find).lower(*arguments, program.model.argument_values)
 
 

@@ -1,7 +1,7 @@
 """Chains that are lost: what sets them apart from the others of a run.
 
 stuck       it is where it started, or hardly moves, while others do
-lower       its mean log density is far below the others': a lower mode, or it is on its way
+elsewhere   its mean log density is far from the others': another mode, or it is on its way
 tuning      its step size is a hundredth of the others', or less, at a like density
 """
 
@@ -11,7 +11,7 @@ import numpy as np
 
 __all__ = ["lost_chains"]
 
-LOWER = 5.0  # posterior standard deviations of the log density
+FAR = 5.0  # posterior standard deviations of the log density
 STILL = 0.05  # of what the log density of other chains moves
 SHORT = 0.01  # of the others' step size
 
@@ -19,7 +19,9 @@ SHORT = 0.01  # of the others' step size
 def lost_chains(tree: Any) -> dict[int, str]:
     """What is wrong with each chain that is lost, by its number.
 
-    The better half of the chains, by their mean log density, tells what is usual.
+    Those that move tell what is usual: the median of their mean log densities, of the two middle
+    ones the higher. Its standard deviation is that of a normal posterior, sqrt(n / 2), at least, as
+    chains that all crawl say nothing of where they belong.
     """
     recorded = tree["sample_stats"].dataset
     density = recorded.get("lp")
@@ -29,23 +31,27 @@ def lost_chains(tree: Any) -> dict[int, str]:
     if not np.isfinite(values).all():
         return {}
     mean, spread = values.mean(1), values.std(1)
-    better = mean >= np.median(mean)
-    level, usual = float(mean[better].mean()), float(np.median(spread[better]))
-    if usual == 0:  # nobody moves
+    moving = np.ptp(values, axis=1) > 0
+    if not moving.any():
         return {}
+    level = float(np.sort(mean[moving])[moving.sum() // 2])
+    usual = float(np.median(spread[moving]))
+    least = max(usual, _normal_spread(tree))
     steps = _step_sizes(tree, len(mean))
     start = _starts(tree, len(mean))
     found = {}
     for chain in range(len(mean)):
         others = f"log density {mean[chain]:.6g}, the others {level:.6g}"
-        if not np.ptp(values[chain]):
+        away = mean[chain] - level
+        if not moving[chain]:
             begun = start[chain] == values[chain, 0]
             where = "its start" if begun else "the place where warm-up left it"
             found[chain] = f"never left {where} ({others})"
         elif spread[chain] < STILL * usual:
             found[chain] = f"hardly moves ({others}; step size {steps[chain]:.2g})"
-        elif mean[chain] < level - LOWER * max(usual, spread[chain]):
-            found[chain] = f"is {level - mean[chain]:.3g} below the others ({others})"
+        elif abs(away) > FAR * max(least, spread[chain]):
+            side = "below" if away < 0 else "above"
+            found[chain] = f"is {abs(away):.3g} {side} the others ({others})"
         elif steps[chain] < SHORT * (median := np.median(np.delete(steps, chain))):
             found[chain] = f"takes steps of {steps[chain]:.2g}, the others of {median:.2g}"
     return found
@@ -56,6 +62,12 @@ def _step_sizes(tree: Any, chains: int) -> np.ndarray:
     if steps is None or steps.shape[:1] != (chains,):
         return np.full(chains, np.nan)
     return np.asarray(steps.values, float).reshape((chains, -1)).mean(1)
+
+
+def _normal_spread(tree: Any) -> float:
+    """The standard deviation of the log density of a normal posterior of as many unknowns."""
+    q = tree["sampler_state"].dataset.get("position_q") if _has_state(tree) else None
+    return 0.0 if q is None else float(np.sqrt(q.shape[-1] / 2))
 
 
 def _starts(tree: Any, chains: int) -> np.ndarray:

@@ -77,10 +77,14 @@ def search(
     free: Any,
     given: Any,
     climbing: Any,
+    scaled: Any,
     hyper: Any,
     data: Sequence[Any],
 ) -> Found:
-    """The state of a chain before its first transition; `free` is where, if it is `given`."""
+    """The state of a chain before its first transition; `free` is where, if it is `given`.
+
+    The first scale is that of `hyper` if the user has `scaled` the coordinates.
+    """
     target = program.target(data)
     one = partial(_search, program, target, key)
     if program.walkers:
@@ -92,6 +96,8 @@ def search(
         end = one(free, given, climbing, 0)
         trips = end.trips
     start = end.start
+    if "scale" in program.sampler.tune:
+        start = start._replace(scale=jnp.where(scaled, hyper["scale"], start.scale))
     chain = program.begin(target, key, hyper, start)
     return Found(chain, start, jnp.all(end.score > -jnp.inf), trips)
 

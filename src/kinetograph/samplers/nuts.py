@@ -73,9 +73,14 @@ class NUTS(Sampler):
 
     def __init__(self, *values: Any, **settings: Any) -> None:
         super().__init__(*values, **settings)
-        if (values or "target_acceptance" in settings) and "target_limit" not in settings:
-            self.target_limit = self.target_acceptance
+        if "target_limit" in settings:
+            self.target_limit = settings["target_limit"]
         self.integrator = integrator(self.integrator, type(self).__name__)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        if name == "target_acceptance":
+            self.target_limit = value
 
     def kernel(self, space: Space) -> Kernel:
         """Its transition on a space.

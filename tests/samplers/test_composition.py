@@ -128,6 +128,47 @@ def test_what_cannot_be_within_is_refused():
         chain.hyper["of_b.step_size"] = -1.0
 
 
+class Nobody(Gibbs):
+    def step(self, at, p):
+        return self.of_b.block().step(at), {"p": p}
+
+
+class Listed(Gibbs):
+    def step(self, at, p):
+        return self.of_b.block(["b"]).step(at), {"p": p}
+
+
+class Part(Gibbs):
+    def step(self, at, p):
+        return self.of_b.block("b").step(at.q), {"p": p}
+
+
+class Stranger(Gibbs):
+    def step(self, at, p):
+        return samplers.HMC(0.3).step(at), {"p": p}
+
+
+@pytest.mark.parametrize(
+    ("kind", "error", "text"),
+    [
+        (Nobody, kg.ModelError, "block: name the unknowns that move, of"),
+        (Listed, TypeError, r"as in block\('a', 'b'\); got list"),
+        (Part, TypeError, r"block\('b'\): it begins at a point of all unknowns, .* got an array"),
+        (Stranger, kg.ModelError, r"HMC.* is no part of Stranger, .*kg\.hyper\(kg\.samplers\.HMC"),
+    ],
+)
+def test_wrong_uses_of_what_is_within_are_told(kind, error, text):
+    with pytest.raises(error, match=text):
+        kg.chain(blocks(), kind())
+
+
+def test_settings_of_the_wrong_kind():
+    with pytest.raises(ValueError, match="integrator must be 'leapfrog'"):
+        samplers.NUTS(integrator=["leapfrog"])
+    with pytest.raises(kg.ShapeError, match=r"NUTS: target_acceptance is one number, got .*\(2,\)"):
+        kg.mcmc(blocks(), samplers.NUTS(target_acceptance=[0.8, 0.9]), progress=False)
+
+
 class Rearranged(kg.Sampler):
     """GLA2 as B O B A: the half kick and the friction of a step at the start of the next one."""
 

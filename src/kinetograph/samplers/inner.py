@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..autograph.convert import convert
+from ..graph.array import Array
 from ..graph.errors import ModelError
 from .points import Point
 
@@ -47,7 +48,14 @@ class Block:
 
     def __init__(self, sampler: Any, outside: Any, names: tuple[str, ...]) -> None:
         known = outside.space.parts
+        if not names:
+            raise ModelError(f"block: name the unknowns that move, of {', '.join(known)}")
         for name in names:
+            if not isinstance(name, str):
+                raise TypeError(
+                    "block: the unknowns are given by name, one after the other, as in "
+                    f"block('a', 'b'); got {type(name).__name__}"
+                )
             if name not in known or names.count(name) > 1:
                 raise ModelError(
                     f"block: {name!r} is no unknown of the model, or named twice; it has "
@@ -71,6 +79,12 @@ class Block:
 
     def _at(self, at: Point) -> Any:
         """The sampler, bound to the block where the others stand still."""
+        if not isinstance(at, Point):
+            got = "an array" if isinstance(at, Array) else type(at).__name__
+            raise TypeError(
+                f"block({', '.join(map(repr, self.names))}): it begins at a point of all unknowns, "
+                f"as `at` is, or what self.evaluate gives; got {got}"
+            )
         outside, names = self.outside, self.names
 
         def place(q: Any) -> Any:

@@ -130,7 +130,7 @@ def integrator(value: Any, owner: str) -> Integrator:
     """An integrator, by its name or itself."""
     if isinstance(value, Integrator):
         return value
-    if value not in NAMED:
+    if not isinstance(value, str) or value not in NAMED:
         raise ValueError(
             f"{owner}: integrator must be {', '.join(map(repr, NAMED))} or an Integrator, "
             f"got {value!r}"

@@ -266,8 +266,16 @@ class Sampler(Nested):
     def _staging(self, what: str) -> Any:
         session = self._session
         if session is None:
+            title = type(self).__name__
+            if HERE.session is not None:
+                outer = type(HERE.session.sampler).__name__
+                raise ModelError(
+                    f"{title}.{what}: this {title} is no part of {outer}, whose step calls it; "
+                    "declare it there, as in inner = kg.hyper(kg.samplers.HMC(0.3)), and write "
+                    "self.inner.step(at)"
+                )
             raise ModelError(
-                f"{type(self).__name__}.{what} is of use only inside of `init` and `step`, while "
+                f"{title}.{what} is of use only inside of `init` and `step`, while "
                 "kg.mcmc or kg.chain makes their graph"
             )
         return session
@@ -373,6 +381,12 @@ class Sampler(Nested):
                     f"{type(self).__name__}: {name} is a function of the step's number, and "
                     f"warm-up tunes {' and '.join(self.tune)}; give {name} as a number, or tune=()"
                 )
+        target = self._values["target_acceptance"] if "step_size" in self.tune else 0
+        if np.ndim(target):
+            raise ShapeError(
+                f"{type(self).__name__}: target_acceptance is one number, got shape "
+                f"{np.shape(target)}"
+            )
 
     def check_start(self, q: np.ndarray) -> None:
         """Refuse a starting point that the user gave and from which it cannot go on."""

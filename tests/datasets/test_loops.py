@@ -105,6 +105,7 @@ def test_next_at_a_known_end():
         f(0)
 
 
+@pytest.mark.slow
 def test_orders_of_an_iterator():
     @kg.function
     def f(x):

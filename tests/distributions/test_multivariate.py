@@ -252,6 +252,7 @@ def test_products_of_other_matrices_are_factorised():
         assert represent(matrix.node, "cholesky") is None
 
 
+@pytest.mark.slow
 def test_likelihood_by_a_covariance_made_of_its_factor():
     def at(by_factor):
         sd = kg.lognormal(0, 1, shape=2, name="sd")

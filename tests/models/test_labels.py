@@ -70,6 +70,7 @@ def test_labels_of_the_wrong_kind(labels, text):
         kg.model(unknown("theta", "school"), coords={"school": labels})
 
 
+@pytest.mark.slow
 def test_unusual_names_survive_sampling_and_saving(tmp_path):
     plain = kg.normal(0, 1, name="Mu")
     names = ["mu", "θ", "two words", "1st.a", "posterior"]

@@ -24,6 +24,7 @@ def test_an_if_on_the_time():
     np.testing.assert_allclose(values, np.minimum(ts, 3 - 2 * ts), atol=1e-7)
 
 
+@pytest.mark.slow
 def test_an_if_on_the_value_and_its_derivative():
     """y' = k (1 - y), from y = 1/2 on k / 2: a straight line from t = log(2) / k."""
     k = kg.placeholder(name="k")

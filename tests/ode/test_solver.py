@@ -234,6 +234,7 @@ def test_float32():
 # Derivatives.
 
 
+@pytest.mark.slow
 def test_derivatives_of_an_exponential():
     """y = y0 exp(-k t): derivatives by k and y0, in closed form."""
     k, y0 = kg.placeholder(name="k"), kg.placeholder(name="y0")

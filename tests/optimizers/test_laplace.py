@@ -28,6 +28,7 @@ def test_conjugate_normal_is_exact():
     np.testing.assert_array_equal(tree["observed_data"]["y"], y)
 
 
+@pytest.mark.slow
 def test_correlations_and_seeds():
     model, design, _ = regression()
     one, two = (kg.laplace_approximation(model, draws=4000, seed=s) for s in (1, 2))

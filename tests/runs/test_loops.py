@@ -33,6 +33,7 @@ def test_draws_are_those_of_a_run_that_had_the_room(grown):
 
 @pytest.mark.timeout(120)
 @pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
+@pytest.mark.slow
 def test_a_gradient_among_the_targets_gets_its_room_too(tmp_path, monkeypatch):
     """Programs of other room are other entries of the cache: else the replay would never end."""
     monkeypatch.setenv("KINETOGRAPH_CACHE", str(tmp_path))

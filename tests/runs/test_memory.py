@@ -13,6 +13,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
 SAMPLER = kg.samplers.GLA2(0.5)  # of a gradient a draw
 
 
+@pytest.mark.slow
 def test_memory_is_the_draws_and_a_constant():
     """Peak of NumPy's allocations, without the compiler's: the draws, and a stacked copy."""
     x = kg.normal(0, 1, shape=1000)

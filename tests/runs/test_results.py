@@ -170,6 +170,7 @@ def test_more_warm_up_than_draws():
     assert tree["posterior"]["x"].shape == (2, 10)
 
 
+@pytest.mark.slow
 def test_single_precision_runs():
     with kg.precision("float32"):
         x = kg.normal(0, 1, shape=2)

@@ -63,6 +63,7 @@ def test_what_takes_a_gradient():
         assert takes(sampler), sampler
 
 
+@pytest.mark.slow
 def test_a_run_without_gradients():
     settings = {"draws": 60, "warmup": 10, "chains": 2, "seed": 1, "progress": False}
     without = kg.mcmc(MODEL, Walk(), **settings)

@@ -195,6 +195,7 @@ def test_without_eta_walkers_are_alone():
     assert np.abs(alone[0, :, 3:] - found[0, :, 3:]).min() > 1
 
 
+@pytest.mark.slow
 def test_a_run():
     """The settings of the scheme are arguments of the program; blocks are of each unknown."""
     x = kg.normal(np.zeros(2), np.array([1.0, 30.0]), name="x")

@@ -50,6 +50,7 @@ class Probe(kg.Sampler):
 
 
 @pytest.mark.parametrize("replace", thinned([False, True], 2))
+@pytest.mark.slow
 def test_covariance_is_unbiased(replace):
     """Over 10^4 batches: the mean is NumPy's covariance of the population, as is that of gradients.
 

@@ -223,7 +223,7 @@ def recursive_sample(name: str, count: int, max_depth: int = 10):
     return tuple(np.array(column) for column in zip(*rows))
 
 
-@pytest.mark.parametrize("name", thinned(TARGETS, 2))
+@pytest.mark.parametrize("name", thinned(TARGETS, 4))
 def test_a_transition_has_the_law_of_the_recursive_sampler(name):
     """Steps, depth and new position from one starting point, over all momenta.
 

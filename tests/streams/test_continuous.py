@@ -323,6 +323,7 @@ def test_derivative_by_the_shape_is_that_of_the_quantile(a):
     np.testing.assert_allclose(forward[keep], expected[keep], rtol=3e-4, atol=1e-250)
 
 
+@pytest.mark.slow
 def test_derivatives_of_expectations():
     """d E log x / d a = trigamma(a) for gamma and beta numbers: the derivative is unbiased."""
     x, (forward,), _ = derivatives("gamma", (0.7, 1.0), [0], MANY)
@@ -335,6 +336,7 @@ def test_derivatives_of_expectations():
 
 
 @pytest.mark.parametrize("dtype", thinned(DTYPES, 2))
+@pytest.mark.slow
 def test_derivatives_stay_numbers_at_tiny_shapes(dtype):
     for name, parameters in [("beta", (1e-3, 1e-3)), ("gamma", (1e-3, 1.0))]:
         _, forward, back = derivatives(name, parameters, [0], MANY, dtype)

@@ -80,24 +80,22 @@ def test_ascents_are_those_of_a_loop_in_numpy():
 
 
 def test_ends_are_taken_in_proportion_to_their_density():
-    """Two wells, one of twice the density: of the chains that saw both, 2 of 3 are there."""
+    """Two wells, one of five times the density: chains take its ends five times as often."""
     x = kg.uniform(-10, 10, name="x")
-    wells = kg.logaddexp(-50 * (x - 4) ** 2, kg.log(2) - 50 * (x + 4) ** 2)
+    wells = kg.logaddexp(-50 * (x - 4) ** 2, kg.log(5) - 50 * (x + 4) ** 2)
     model = kg.model(x, factors=[wells])
     tree = run(model, sampler=CHEAP, chains=600, draws=1, warmup=0, seed=2)
     state = tree["sampler_state"].dataset
     ends, at = state["start_ends"].values, state["start_position_log_density"].values
-    # The chance of the end that was taken, given the ends: its share of their density.
-    weights = np.exp(ends - ends.max(1, keepdims=True))
-    share = weights / weights.sum(1, keepdims=True)
-    position = state["start_position_q"].values[:, 0]
     assert np.isin(at, ends).all()
-    # Ends of chains differ: compare the number that took their densest end with its expectation.
-    densest = share.max(1)
-    took = at == ends.max(1)
-    error = (took.sum() - densest.sum()) / np.sqrt(np.sum(densest * (1 - densest)))
+    weights = np.exp(ends - ends.max(1, keepdims=True))
+    dense = ends > ends.max() - 0.8
+    chance = (weights * dense).sum(1) / weights.sum(1)
+    took = at > ends.max() - 0.8
+    error = (took.sum() - chance.sum()) / np.sqrt(np.sum(chance * (1 - chance)))
     assert abs(error) < 5
-    assert min((position > 0).sum(), (position < 0).sum()) > 50
+    # Neither the last end nor the best one is always taken.
+    assert dense.mean() + 0.1 < took.mean() < dense.any(1).mean() - 0.05
 
 
 def test_no_chain_starts_where_the_density_is_absurd():

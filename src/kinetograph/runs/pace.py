@@ -5,7 +5,8 @@ from dataclasses import dataclass
 __all__ = ["Pace"]
 
 BLOCK_SECONDS = 0.1  # how long a block should take: how often progress and Ctrl-C are seen
-FIRST_GRADIENTS = 1000
+FIRST_GRADIENTS = 10  # nobody knows yet what they cost
+FASTER = 10
 MOST_GRADIENTS = 2**40
 
 
@@ -13,7 +14,8 @@ MOST_GRADIENTS = 2**40
 class Pace:
     """How many gradients a block gets, so that it takes about BLOCK_SECONDS.
 
-    All chains of a program share one, and a later run goes on with it.
+    The first block measures: it gets few. A block ends with a transition, so it takes as long as
+    one at least. All chains of a program share a pace, and a later run goes on with it.
     """
 
     gradients: int = FIRST_GRADIENTS
@@ -21,4 +23,4 @@ class Pace:
     def adjust(self, spent: int, seconds: float) -> None:
         """Learn from a block that spent so many gradients in so many seconds."""
         wanted = spent * BLOCK_SECONDS / max(seconds, 1e-6)
-        self.gradients = int(min(max(wanted, 1), 4 * self.gradients, MOST_GRADIENTS))
+        self.gradients = int(min(max(wanted, 1), FASTER * self.gradients, MOST_GRADIENTS))

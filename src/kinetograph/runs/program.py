@@ -25,7 +25,7 @@ import numpy as np
 from ..adaptation.schedule import Warmup
 from ..graph.control.control import Looping, loops_in
 from ..graph.errors import ModelError
-from ..graph.node import Node, ancestors
+from ..graph.node import Data, Node, ancestors
 from ..graph.precision import x64
 from ..kernels.contract import Kernel, Moment, Space, Statistic
 from ..kernels.noise import BEFORE, Noise
@@ -48,6 +48,8 @@ __all__ = ["ROWS", "Program"]
 ROWS = 1000  # draws a block can hold at most,
 ELEMENTS = 2**20  # and numbers, so that its memory is bounded,
 BATCH_ELEMENTS = 2**22  # and that of a batch of chains
+FEW = 40  # draws whose targets are computed at once: a divisor of ROWS, a multiple of 8,
+FEW_ELEMENTS = 2**16  # and numbers of their computation
 BATCH_LP = Statistic("batch_lp", float, "estimate of the log density from the batch of the step")
 STEP_SIZE = Statistic("step_size", float, "the step size of the transition")
 
@@ -229,12 +231,25 @@ class Program:
         nodes = ancestors([*self.model.density.nodes, *self.targets])
         return tuple(dict.fromkeys((*self.model.density.loops, *loops_in(nodes))))
 
-    def rows(self, batch: int = 1) -> int:
+    def rows(self, batch: int | None = None) -> int:
         """How many draws a block can hold, of each chain."""
         width = self.model.free_size + sum(node.size for node in self.targets)
         width = width * math.prod(self.walkers) + sum(x.size for x in self.kept)
-        most = min(ELEMENTS, BATCH_ELEMENTS // batch)
-        return int(np.clip(most // max(width, 1), 1, ROWS))
+        most = min(ELEMENTS, BATCH_ELEMENTS // (batch or 1))
+        held = int(np.clip(most // max(width, 1), 1, ROWS))
+        few = self.few(batch)
+        return held if held < few else held // few * few
+
+    def few(self, batch: int | None = None) -> int:
+        """Of how many draws targets and observables are computed at once.
+
+        A batch of chains is computed at once, too, and its memory is larger.
+        """
+        observed = self.observed.results if self.observed else []
+        computed = [n for n in ancestors([*self.targets, *observed]) if not isinstance(n, Data)]
+        width = sum(node.size for node in computed) * math.prod(self.walkers)
+        most = FEW_ELEMENTS if batch is None else BATCH_ELEMENTS // batch
+        return int(np.clip(most // max(width, 1), 1, FEW))
 
     def target(self, data: Sequence[Any]) -> Target:
         """The log density with data."""

@@ -1,5 +1,6 @@
 """`kg.chain`: one chain, stepped by hand, by the same program as a run's."""
 
+import time
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from typing import Any, NamedTuple
 
@@ -246,13 +247,15 @@ class Chain:
 
     def _run(self, n: int, keep: bool = False) -> list[tuple[list[np.ndarray], np.ndarray]]:
         found = []
-        until = self.iteration + n
+        until, pace = self.iteration + n, self._engine.pace
         self._program.check_schedules(self.iteration, until)
         while self.iteration < until:
-            plan = Plan(np.int32(self._warmup), np.int32(1), np.int32(until), np.int64(2**62))
+            begun, gradients = time.perf_counter(), np.int64(pace.gradients)
+            plan = Plan(np.int32(self._warmup), np.int32(1), np.int32(until), gradients)
             with x64():
                 state, block = jax.device_get(self._engine.advance(self.state, self._data, plan))
             self._state = state
+            pace.adjust(Where(*block.progress).spent, time.perf_counter() - begun)
             if keep:
                 found.append(_rows(block))
         return found

@@ -7,7 +7,7 @@ would copy them at each step.
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -16,6 +16,7 @@ from jax import lax
 
 from ..adaptation.schedule import Adaptation
 from ..graph.lower import Scope
+from ..graph.trips import Trips
 from ..kernels.contract import Info, Moment, State
 from ..kernels.noise import Noise
 from ..kernels.target import Position, any_short
@@ -31,7 +32,7 @@ def one_chain(
     program: "Program", chain: ChainState, data: Sequence[Any], plan: Plan
 ) -> tuple[ChainState, Block]:
     """A loop of transitions of one chain."""
-    steps = _Steps(program, data, plan, program.rows())
+    steps = _Steps(program, data, plan)
 
     def more(carry: tuple[Loop, Row]) -> Any:
         return steps.more(carry[0])
@@ -42,7 +43,8 @@ def one_chain(
         return after, _written(rows, row, loop.count)
 
     carry = (steps.start(chain), steps.buffers(steps.most))
-    return steps.result(*lax.while_loop(more, transition, carry))
+    loop, rows = lax.while_loop(more, transition, carry)
+    return steps.result(loop, rows, loop.count)
 
 
 def in_step(
@@ -53,7 +55,7 @@ def in_step(
     The block ends when one of them has to.
     """
     batch = len(chains.transition)
-    steps = _Steps(program, data, plan, program.rows(batch))
+    steps = _Steps(program, data, plan, batch)
 
     def more(carry: tuple[Loop, Row]) -> Any:
         return jnp.all(jax.vmap(steps.more)(carry[0]))
@@ -72,7 +74,7 @@ def in_turns(
 ) -> tuple[ChainState, Block]:
     """A loop of turns, in which each chain of a batch opens its next transition as it needs to."""
     batch = len(chains.transition)
-    steps = _Steps(program, data, plan, program.rows(batch))
+    steps = _Steps(program, data, plan, batch)
 
     def more(carry: tuple[Loop, Any, Row]) -> Any:
         return jnp.any(jax.vmap(steps.more)(carry[0]))
@@ -101,15 +103,28 @@ def _written(rows: Row, row: Row, place: Any) -> Row:
 
 
 def _results(steps: "_Steps", loops: Loop, rows: Row) -> tuple[ChainState, Block]:
-    results: tuple[ChainState, Block] = jax.vmap(steps.result, (0, 1))(loops, rows)
+    # The same bound for all: a loop that ended for each by itself would select among buffers.
+    each = jax.vmap(steps.result, (0, 1, None))
+    results: tuple[ChainState, Block] = each(loops, rows, jnp.max(loops.count))
     return results
+
+
+class _Told(NamedTuple):
+    """What a block tells of its draws beside the sampler's record."""
+
+    targets: tuple[Any, ...]
+    observed: Any  # None without observables
+    trips: tuple[Trips, ...]  # of the loops in their graph
 
 
 class _Steps:
     """The pieces that the loops are made of, for one chain."""
 
-    def __init__(self, program: "Program", data: Sequence[Any], plan: Plan, most: int) -> None:
-        self.program, self.plan, self.most = program, plan, most  # draws that a block can hold
+    def __init__(
+        self, program: "Program", data: Sequence[Any], plan: Plan, batch: int | None = None
+    ) -> None:
+        self.program, self.plan, self.batch = program, plan, batch
+        self.most = program.rows(batch)  # draws that a block can hold
         self.target = program.target(data)
 
     def moment(self, chain: ChainState) -> Moment:
@@ -221,14 +236,64 @@ class _Steps:
 
         return lax.cond(warming, update, keep, None)
 
-    def result(self, loop: Loop, rows: Row) -> tuple[ChainState, Block]:
-        """What a block gives."""
-        targets, loops = tuple(self.program.targets), self.program.loops
-        density, data, capacity, *_ = self.target
+    def result(self, loop: Loop, rows: Row, most: Any) -> tuple[ChainState, Block]:
+        """What a block gives; `most` is how many draws a chain of it has kept at most."""
         if not self.program.takes_gradient:
             position, trips = self.target.evaluate(loop.chain.position.q, loop.trips)
             known = loop.chain.position._replace(gradient=position.gradient)
             loop = loop._replace(chain=loop.chain._replace(position=known), trips=trips)
+        told = self._told(loop, rows, most)
+        scope = Scope()
+        scope.receive(self.target.density.loops, loop.trips)
+        scope.receive(self.program.loops, told.trips)
+        chain = loop.chain
+        where = Where(loop.count, chain.transition, chain.gradients, chain.divergences, loop.spent)
+        progress = jnp.stack([jnp.asarray(number, jnp.int64) for number in where])
+        step_size = jnp.mean(jnp.asarray(chain.hyper.get("step_size", jnp.nan)))
+        reports = scope.reports(self.program.loops)
+        statistics = rows.statistics
+        if self.program.observed is not None:
+            statistics = jnp.concatenate([statistics, told.observed], 1)
+        if self.program.averages:
+            running = self.program.running
+            averages = running.add(chain.averages, loop.count, told.targets, statistics)
+            chain = chain._replace(averages=averages)
+        recorded = sum(s.size for s in self.program.statistics)
+        if statistics.shape[1] > recorded:
+            statistics = statistics[:, :recorded]
+        return chain, Block(progress, step_size, statistics, told.targets, reports)
+
+    def _told(self, loop: Loop, rows: Row, most: Any) -> _Told:
+        """Targets and observables of the draws: a few draws at a time, until all are done."""
+        few = min(self.program.few(self.batch), self.most)
+
+        def part(number: Any) -> _Told:
+            first = number * few
+            some = jax.tree.map(lambda buffer: lax.dynamic_slice_in_dim(buffer, first, few), rows)
+            return self._told_of(loop, some, first + jnp.arange(few))
+
+        def add(number: Any, told: _Told) -> _Told:
+            def put(buffer: Any, new: Any) -> Any:
+                return lax.dynamic_update_slice_in_dim(buffer, new, number * few, 0)
+
+            new = part(number)
+            targets, observed = jax.tree.map(put, (told.targets, told.observed), new[:2])
+            trips = [old.join(more) for old, more in zip(told.trips, new.trips, strict=True)]
+            return _Told(targets, observed, tuple(trips))
+
+        def blank(shape: Any) -> Any:
+            return jnp.zeros((self.most, *shape.shape[1:]), shape.dtype)
+
+        shapes = jax.eval_shape(part, jnp.int32(0))
+        targets, observed = jax.tree.map(blank, shapes[:2])
+        none = _Told(targets, observed, Scope().reports(self.program.loops))
+        told: _Told = lax.fori_loop(0, (most + few - 1) // few, add, none)
+        return told
+
+    def _told_of(self, loop: Loop, rows: Row, numbers: Any) -> _Told:
+        """The same of some draws at once, by their numbers."""
+        targets, loops = tuple(self.program.targets), self.program.loops
+        density, data, capacity, *_ = self.target
 
         def record(q: Any, row: Any) -> Any:
             # Rows that hold no draw are computed, too, but no loop turns for them.
@@ -236,33 +301,17 @@ class _Steps:
             values = density.targets(q, targets, data, scope)
             return values, scope.reports(loops)
 
-        numbers, walkers = jnp.arange(rows.free.shape[0]), self.program.walkers
+        walkers = self.program.walkers
         each = jax.vmap(record, (0, None)) if walkers else record
         values, found = jax.vmap(each)(rows.free, numbers)
-        axes = tuple(range(1 + len(walkers)))
-        scope = Scope()
-        scope.receive(density.loops, loop.trips)
-        scope.receive(loops, [[jnp.max(x, axes) for x in trips] for trips in found])
-        chain = loop.chain
-        where = Where(loop.count, chain.transition, chain.gradients, chain.divergences, loop.spent)
-        progress = jnp.stack([jnp.asarray(number, jnp.int64) for number in where])
-        step_size = jnp.mean(jnp.asarray(chain.hyper.get("step_size", jnp.nan)))
-        reports = scope.reports(loops)
-        statistics = self._observed(loop, rows, numbers)
-        if self.program.averages:
-            running = self.program.running
-            averages = running.add(chain.averages, loop.count, values, statistics)
-            chain = chain._replace(averages=averages)
-        recorded = sum(s.size for s in self.program.statistics)
-        if statistics.shape[1] > recorded:
-            statistics = statistics[:, :recorded]
-        return chain, Block(progress, step_size, statistics, values, reports)
+        trips = tuple(Trips(*(jnp.max(x) for x in trips)) for trips in found)
+        return _Told(values, self._observed(loop, rows, numbers), trips)
 
     def _observed(self, loop: Loop, rows: Row, numbers: Any) -> Any:
-        """The statistics of the draws, with the observables; hyper-parameters are those of all."""
+        """Observables of draws; hyper-parameters are those of all."""
         observed, plan, count = self.program.observed, self.plan, loop.count
         if observed is None:
-            return rows.statistics
+            return None
         sampled = loop.chain.transition - plan.warmup
         last = plan.warmup + sampled // plan.thin * plan.thin - 1  # the transition of the last row
 
@@ -271,8 +320,7 @@ class _Steps:
             hyper, active = loop.chain.hyper, number < count
             return observed.values(q, statistics, kept, hyper, event, active)
 
-        values = jax.vmap(of)(*rows, numbers)
-        return jnp.concatenate([rows.statistics, values], 1)
+        return jax.vmap(of)(*rows, numbers)
 
 
 def _chosen(which: Any, first: Any, second: Any) -> Any:

@@ -1,0 +1,85 @@
+"""How blocks are cut: by time, which is seen at once, and not by a count."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.runs.models import gaussian, run, same_draws
+
+import kinetograph as kg
+from kinetograph.runs import chains, engine, stepping
+from kinetograph.runs.engine import Engine
+from kinetograph.runs.pace import BLOCK_SECONDS, Pace
+from kinetograph.runs.state import Where
+
+pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
+OVERHEAD = 5e-4  # seconds of a block, beside its gradients
+
+
+def lengths(cost: float, gradients: int) -> list[float]:
+    """How long blocks take until so many gradients are spent, if one costs so many seconds."""
+    pace, found = Pace(), []
+    while gradients > 0:
+        spent = min(pace.gradients, gradients)
+        gradients -= spent
+        found.append(OVERHEAD + cost * spent)
+        pace.adjust(spent, found[-1])
+    return found
+
+
+@pytest.mark.parametrize("cost", [3e-7, 1e-5, 1e-3, 2e-2, 5e-2])
+def test_a_block_takes_little_time_whatever_a_gradient_costs(cost):
+    found = lengths(cost, int(1 / cost))
+    assert max(found) < 0.6
+    assert np.median(found) > 0.5 * BLOCK_SECONDS or cost > BLOCK_SECONDS / 2
+    assert len(found) < 30  # in a second
+
+
+def test_a_gradient_slower_than_a_block_is_one_block():
+    assert lengths(1.0, 20)[1:] == [1.0 + OVERHEAD] * 10
+
+
+def test_cheap_gradients_take_few_blocks_to_come_to_the_pace():
+    """Blocks cost time, too: measuring takes about five of them."""
+    assert sum(seconds < BLOCK_SECONDS / 2 for seconds in lengths(3e-7, 10**7)) <= 5
+
+
+class Clock:
+    """Time that passes with gradients alone, and what each block spent."""
+
+    def __init__(self, monkeypatch, cost):
+        self.now, self.spent = 0.0, []
+        advance = Engine.advance
+
+        def timed(compiled, *arguments):
+            state, block = advance(compiled, *arguments)
+            self.spent.append(int(Where(*block.progress).spent))
+            self.now += cost * self.spent[-1]
+            return state, block
+
+        monkeypatch.setattr(Engine, "advance", timed)
+        for module in (chains, stepping):
+            monkeypatch.setattr(module, "time", self)
+
+    def perf_counter(self):
+        return self.now
+
+
+def test_runs_of_expensive_gradients_look_up_often(monkeypatch):
+    """Gradients of 20 ms: Ctrl-C and progress are seen each half a second, from the start."""
+    plain = run(gaussian(), draws=40, warmup=20)
+    chain = kg.chain(gaussian(), seed=5, warmup=20)
+    rows = chain.step(40)
+    for known, compiled in engine._KEPT[gaussian()].items():
+        monkeypatch.setitem(engine._KEPT[gaussian()], known, replace(compiled, pace=Pace()))
+    clock = Clock(monkeypatch, 0.02)
+    tree = run(gaussian(), draws=40, warmup=20, threads=1)
+    assert len(clock.spent) > 20
+    assert max(clock.spent) <= 25  # with the rest of a transition
+    assert same_draws(tree, plain)
+    clock.spent.clear()
+    again = kg.chain(gaussian(), seed=5, warmup=20).step(40)
+    assert len(clock.spent) > 10
+    assert max(clock.spent) <= 25  # with the rest of a transition
+    np.testing.assert_array_equal(again.posterior["x"], rows.posterior["x"])
+    np.testing.assert_array_equal(again.posterior["x"], plain["posterior"]["x"][0])

@@ -1,0 +1,41 @@
+"""What a block computes of its draws."""
+
+import jax
+import numpy as np
+import pytest
+from tests.runs.models import run
+
+import kinetograph as kg
+
+pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
+
+
+def test_targets_are_computed_of_the_draws_and_few_more():
+    """An expensive target must not be computed of a thousand rows that hold no draw."""
+    seen = []
+
+    def noted(x):
+        seen.append(float(x))
+        return 2 * x
+
+    def twice(x):
+        like = jax.ShapeDtypeStruct((), x.dtype)
+        return jax.pure_callback(noted, like, x, vmap_method="sequential")
+
+    with kg.precision("float32"):
+        x = kg.normal(0, 1)
+        double = kg.lift(twice)(x)
+    tree = run(kg.model(x, double), sampler=kg.samplers.GLA2(0.5), draws=50, warmup=2000, chains=1)
+    np.testing.assert_array_equal(tree["posterior"]["double"], 2 * tree["posterior"]["x"])
+    assert 50 <= len(seen) <= 1000
+
+
+def test_large_targets_are_computed_one_by_one():
+    """Of a vector of a million numbers that leaves one number behind, one is held at a time."""
+    x = kg.normal(0, 1)
+    large = kg.sum(kg.exp(x * np.linspace(-1, 1, 10**6)))
+    program = kg.runs.program.Program(kg.model(x, large), kg.samplers.NUTS(), [large.node])
+    assert program.few() == 1
+    small = kg.runs.program.Program(kg.model(x), kg.samplers.NUTS(), [x.node])
+    assert small.rows() % small.few() == 0
+    assert small.few() > 8

@@ -7,7 +7,15 @@ import numpy as np
 
 import kinetograph as kg
 
-__all__ = ["centred_schools", "gaussian", "run", "same_draws", "schools", "weights"]
+__all__ = [
+    "centred_schools",
+    "check_alike",
+    "gaussian",
+    "run",
+    "same_draws",
+    "schools",
+    "weights",
+]
 
 # As in the documentation and the example, whose compiled programs the tests share.
 EFFECTS = [28, 8, -3, 7, -1, 1, 18, 12]
@@ -72,3 +80,15 @@ def same_draws(a: Any, b: Any, groups: tuple[str, ...] = ("posterior", "sample_s
             if not np.array_equal(left[name].values, right[name].values):
                 return False
     return True
+
+
+def check_alike(a: Any, b: Any, rtol: float = 1e-8) -> None:
+    """That results have the same groups, and variables that differ by rounding alone."""
+    assert set(a.children) == set(b.children)
+    for group in a.children:
+        left, right = a[group].dataset, b[group].dataset
+        assert list(left.data_vars) == list(right.data_vars)
+        for name in left.data_vars:
+            x, y = left[name].values, right[name].values
+            assert (x.shape, x.dtype) == (y.shape, y.dtype), name
+            np.testing.assert_allclose(x, y, rtol=rtol, atol=rtol, err_msg=f"{group}/{name}")

@@ -8,14 +8,10 @@ import xarray as xr
 import kinetograph as kg
 from kinetograph.graph.precision import x64
 from kinetograph.observables import covariance, kinetic_energy, potential, virial
-from kinetograph.observables.average import as_averages
 from kinetograph.runs import program
 from kinetograph.runs.advice import diagnose_averages
 from kinetograph.runs.averages import Averages
-from kinetograph.runs.chains import Chain, Lengths, run_batch
-from kinetograph.runs.engine import build
 from kinetograph.runs.program import Program
-from kinetograph.streams.draws import chain_key
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
 
@@ -118,22 +114,12 @@ def test_of_walkers():
 
 
 def test_of_a_batch_of_chains(tree):
-    """The program for accelerators, on the CPU: its draws are those of chains by themselves."""
-    whole = Program(MODEL, kg.samplers.GLA2(0.1), MODEL.targets, (), as_averages([MU, potential]))
-    lengths = Lengths(20, 40, 2)
-    size = sum(s.size for s in whole.statistics)
-    running = [
-        Chain(chain_key(1, i), None, None, np.empty((40, size)), [np.empty((40, 3)), np.empty(40)])
-        for i in range(3)
-    ]
-    assert not run_batch(build(whole, 3), running, lengths, lambda: None)
-    for i, chain in enumerate(running):
-        alone = tree["posterior"]["mu"][i, :40]
-        np.testing.assert_allclose(chain.targets[0], alone, rtol=1e-9, atol=1e-9)
-        np.testing.assert_allclose(chain.state.averages["mu"].mean, chain.targets[0].mean(0))
-        lp = chain.statistics[:, 0]
-        np.testing.assert_allclose(chain.state.averages["potential"].mean, -lp.mean())
-        assert chain.state.averages["mu"].count == 40
+    """The draws and averages are those of chains by themselves."""
+    batch = run(draws=40, chains=3, chain_method="batch", averages=[MU, potential])
+    alone = tree["posterior"]["mu"][:3, :40]
+    np.testing.assert_allclose(batch["posterior"]["mu"], alone, rtol=1e-9, atol=1e-9)
+    assert batch["averages"]["count"].values.tolist() == [40] * 3
+    check(batch["averages"], {"mu": alone, "potential": -batch["sample_stats"]["lp"]}, 1e-9)
 
 
 def test_interrupted_they_are_of_what_was_done():

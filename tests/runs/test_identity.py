@@ -8,15 +8,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tests.runs.models import gaussian, run, same_draws, schools
+from tests.runs.models import check_alike, gaussian, run, same_draws, schools
 
 import kinetograph as kg
 from kinetograph.runs import engine
-from kinetograph.runs.chains import Chain, Lengths, run_batch
-from kinetograph.runs.engine import build
-from kinetograph.runs.program import ROWS, Program
+from kinetograph.runs.program import ROWS
 from kinetograph.runs.progress import PlainProgress
-from kinetograph.streams.draws import chain_key
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
 ALL = ("posterior", "sample_stats", "sampler_state")
@@ -130,31 +127,19 @@ def test_targets_do_not_change_the_draws():
 @pytest.mark.slow
 @pytest.mark.parametrize("integrator", ["leapfrog", "bcss3"])
 def test_a_batch_of_chains_makes_the_same_draws(integrator):
-    """The program for accelerators, on the CPU: equal up to the rounding of reordered sums.
+    """Equal up to the rounding of reordered sums.
 
-    Of a sampler without branches the test of averages of a batch says so every day. Rounding grows
-    along a chain, so the run is short; the numbers of steps are equal.
+    Of a sampler without branches the tests of batches say so every day. Rounding grows along a
+    chain, so the run is short; the numbers of steps are equal.
     """
-    model, lengths = gaussian(), Lengths(20, 10, 1)
     sampler = kg.samplers.NUTS(integrator=integrator)
-    program = Program(model, sampler, model.targets)
-    compiled = build(program, 3)
-    running = [
-        Chain(
-            chain_key(5, i),
-            None,
-            None,
-            np.empty((10, len(program.statistics))),
-            [np.empty((10, *node.shape)) for node in program.targets],
-        )
-        for i in range(3)
-    ]
-    assert run_batch(compiled, running, lengths, lambda: None) is False
-    threads = run(model, chains=3, warmup=20, draws=10, sampler=sampler)
-    for i, chain in enumerate(running):
-        np.testing.assert_allclose(chain.targets[0], threads["posterior"]["x"][i], rtol=1e-8)
-        steps = [s.name for s in program.statistics].index("n_steps")
-        assert np.array_equal(chain.statistics[:, steps], threads["sample_stats"]["n_steps"][i])
+    options = {"chains": 3, "warmup": 20, "draws": 10, "sampler": sampler}
+    threads, batch = (
+        run(gaussian(), chain_method=method, **options) for method in ("threads", "batch")
+    )
+    check_alike(threads, batch)
+    steps = (tree["sample_stats"]["n_steps"] for tree in (threads, batch))
+    np.testing.assert_array_equal(*steps)
 
 
 def test_jax_is_left_as_it_was():

@@ -7,16 +7,13 @@ import pytest
 from jax import numpy as jnp
 from scipy import special
 from tests.laws.helpers import assert_mean
+from tests.runs.models import check_alike
 from tests.samplers.kernels import transitions
 from tests.selection import thinned
 
 import kinetograph as kg
 from kinetograph import samplers
-from kinetograph.runs import engine as engines
-from kinetograph.runs.chains import Chain, Lengths, run_batch
-from kinetograph.runs.program import Program
 from kinetograph.samplers.ensemble import Ensemble
-from kinetograph.streams.draws import chain_key
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
 
@@ -226,22 +223,9 @@ def test_observables_are_of_each_walker():
     "sampler", [samplers.Walk(walkers=6), samplers.EQN(samplers.BAOAB(0.2), walkers=6)]
 )
 def test_a_batch_of_ensembles_makes_the_same_draws(sampler):
-    program, lengths = Program(PAIR, sampler, PAIR.targets), Lengths(10, 15, 1)
-    width = sum(s.size for s in program.statistics)
-    batch = [
-        Chain(
-            chain_key(1, i),
-            None,
-            None,
-            np.empty((15, width)),
-            [np.empty((15, 6, *node.shape)) for node in program.targets],
-        )
-        for i in range(3)
-    ]
-    assert run_batch(engines.build(program, 3), batch, lengths, lambda: None) is False
-    tree = kg.mcmc(PAIR, sampler, draws=15, warmup=10, chains=3, seed=1, progress=False)
-    found = np.stack([chain.targets[0] for chain in batch]).swapaxes(1, 2).reshape(18, 15, 2)
-    np.testing.assert_allclose(found, tree["posterior"]["x"].values, rtol=1e-8)
+    options = {"draws": 15, "warmup": 10, "chains": 3, "seed": 1, "progress": False}
+    trees = [kg.mcmc(PAIR, sampler, chain_method=m, **options) for m in ("threads", "batch")]
+    check_alike(*trees)
 
 
 def test_ensembles_are_chains_to_diagnostics():

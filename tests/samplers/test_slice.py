@@ -12,15 +12,13 @@ from jax import numpy as jnp
 from scipy import stats
 from tests.laws import posteriors
 from tests.laws.helpers import assert_mean, assert_moments, assert_sd
-from tests.runs.models import run, same_draws, schools
+from tests.runs.models import check_alike, run, same_draws, schools
 from tests.samplers import kernels, neal_slice
 from tests.samplers.kernels import series, transitions
 from tests.selection import thinned
 
 import kinetograph as kg
 from kinetograph.graph.precision import x64
-from kinetograph.runs import engine as engines
-from kinetograph.runs.chains import Chain, Lengths, run_batch
 from kinetograph.runs.fingerprint import fingerprint
 from kinetograph.runs.program import Program
 from kinetograph.samplers import doubling
@@ -300,24 +298,8 @@ def test_what_is_recorded():
 
 @pytest.mark.slow  # for GLA2 it is an everyday test, among those of averages
 def test_a_batch_of_chains_makes_the_same_draws():
-    model, sampler = schools(), kg.samplers.Slice()
-    program, lengths = Program(model, sampler, model.targets), Lengths(40, 30, 1)
-    engine = engines.build(program, 3)
-    chains = [
-        Chain(
-            chain_key(5, i),
-            None,
-            None,
-            np.empty((30, len(program.statistics))),
-            [np.empty((30, *node.shape)) for node in program.targets],
-        )
-        for i in range(3)
-    ]
-    assert run_batch(engine, chains, lengths, lambda: None) is False
-    tree = run(model, sampler=sampler, chains=3, draws=30, warmup=40)
-    got = np.stack([chain.statistics for chain in chains])
-    lp = tree["sample_stats"]["lp"].values
-    np.testing.assert_allclose(got[:, :, 0], lp, rtol=1e-8)
+    options = {"sampler": kg.samplers.Slice(), "chains": 3, "draws": 30, "warmup": 40}
+    check_alike(*(run(schools(), chain_method=m, **options) for m in ("threads", "batch")))
 
 
 def test_its_program_can_be_kept():

@@ -1,5 +1,6 @@
 """The arguments that runs have in common."""
 
+import difflib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,7 +12,15 @@ from ..models.model import Model
 from ..samplers.sampler import Sampler
 from ..streams.keys import fresh_seed
 
-__all__ = ["check_model", "check_sampler", "check_samplers", "check_seed", "check_whole"]
+__all__ = [
+    "check_flag",
+    "check_model",
+    "check_one_of",
+    "check_sampler",
+    "check_samplers",
+    "check_seed",
+    "check_whole",
+]
 
 
 def check_model(model: Any, what: str) -> None:
@@ -63,6 +72,32 @@ def check_whole(what: str, least: Mapping[str, tuple[Any, int]]) -> None:
             raise ValueError(
                 f"{what}: {name} must be a whole number of at least {minimum}, got {value!r}"
             )
+
+
+def check_one_of(what: str, name: str, value: Any, choices: Sequence[str]) -> None:
+    """Refuse what is none of the words there are.
+
+    Raises
+    ------
+    TypeError
+        If it is no word.
+    ValueError
+        If there is no such word.
+    """
+    there = f"{what}: {name} must be {', '.join(map(repr, choices))} or None"
+    if not isinstance(value, str):
+        raise TypeError(f"{there}, got {value!r:.80}")
+    if value not in choices:
+        close = difflib.get_close_matches(value.lower(), choices, 1, 0.4)
+        meant = f"; did you mean {close[0]!r}?" if close else ""
+        raise ValueError(f"{there}, got {value!r}{meant}")
+
+
+def check_flag(what: str, name: str, value: Any) -> bool:
+    """True or False, of Python or NumPy; refuse anything else."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{what}: {name} must be True or False, got {value!r:.80}")
+    return bool(value)
 
 
 def check_seed(seed: Any, what: str) -> int:

@@ -1,7 +1,9 @@
-"""Driving chains: on the CPU each chain is a thread, on an accelerator all chains are a batch.
+"""Driving chains: each is a thread, or all are a batch.
 
-Threads share one executable, and XLA releases the interpreter while it runs. The host only copies
-out the new draws of each block, counts, and looks whether it should stop.
+Threads share one executable, and XLA releases the interpreter while it runs. A batch is one thread
+with an executable of its own. The host only copies out the new draws of each block, counts, and
+looks whether it should stop; the thread that was asked for the run waits, so that Ctrl-C never
+comes between a block and its draws.
 """
 
 import os
@@ -10,6 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import jax
@@ -21,7 +24,7 @@ from .engine import Engine
 from .program import Program
 from .state import Block, ChainState, Plan, Start, Where
 
-__all__ = ["Chain", "Lengths", "beginnings", "run_batch", "run_threads", "threads_available"]
+__all__ = ["Chain", "Lengths", "beginnings", "run_chains", "threads_available"]
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,6 @@ class Chain:
     step_size: float = float("nan")
     seconds: float = 0.0
     failed: bool = False
-    done: bool = False
 
     def begin(self, found: Any) -> None:
         """Take what the search for a starting point ended with."""
@@ -88,6 +90,11 @@ class Control:
     """What the threads and the one that waits for them share."""
 
     stop: threading.Event = field(default_factory=threading.Event)
+    failed: threading.Event = field(default_factory=threading.Event)  # of a chain, and so of all
+
+    def ends(self) -> bool:
+        """Whether no further block is to be run."""
+        return self.stop.is_set() or self.failed.is_set()
 
 
 def threads_available() -> int:
@@ -121,46 +128,35 @@ def beginnings(program: Program, chains: Sequence[Chain]) -> list[Any]:
     return rows
 
 
-def _advance(engine: Engine, data: Any, chain: Chain, lengths: Lengths, control: Control) -> None:
-    """Run one chain to its end, to a stop, or to a failed start."""
-    pace = engine.pace
-    with x64():
-        if chain.state is None:
-            (arguments,) = beginnings(engine.program, [chain])
-            chain.begin(engine.find(arguments, data))
-        while not (control.stop.is_set() or chain.failed):
-            begun = time.perf_counter()
-            plan = _plan(lengths, pace.gradients)
-            chain.state, block = engine.advance(chain.state, data, plan)
-            chain.take(block)
-            elapsed = time.perf_counter() - begun
-            chain.seconds += elapsed
-            pace.adjust(chain.spent, elapsed)
-            if chain.transition >= lengths.transitions:
-                break
-    chain.done = True
-
-
-def run_threads(
+def run_chains(
     engine: Engine,
     chains: Sequence[Chain],
     lengths: Lengths,
     threads: int,
     watch: Callable[[], None],
 ) -> bool:
-    """Run chains on threads; `watch` is called while waiting. Gives whether it was interrupted."""
+    """Run chains, on threads or as the batch that the engine is for.
+
+    `watch` is called while waiting. Gives whether the run was interrupted. A chain that finds no
+    start ends the others, too.
+    """
     control = Control()
     with x64():
         data = jax.device_put(engine.program.model.argument_values)
+    jobs: list[Callable[[], None]] = [
+        partial(_run_one, engine, data, chain, lengths, control) for chain in chains
+    ]
+    if engine.batch is not None:
+        jobs = [partial(_run_batch, engine, data, chains, lengths, control)]
     interrupted = False
     with ThreadPoolExecutor(max_workers=threads) as pool:
-        futures: list[Future[None]] = [
-            pool.submit(_advance, engine, data, chain, lengths, control) for chain in chains
-        ]
+        futures: list[Future[None]] = [pool.submit(job) for job in jobs]
         try:
             pending = set(futures)
             while pending:
-                _, pending = wait(pending, timeout=0.05)
+                done, pending = wait(pending, timeout=0.05)
+                if any(future.exception() for future in done):
+                    control.failed.set()
                 watch()
         except KeyboardInterrupt:
             interrupted = True
@@ -173,46 +169,52 @@ def run_threads(
     return interrupted
 
 
-def run_batch(
-    engine: Engine, chains: Sequence[Chain], lengths: Lengths, watch: Callable[[], None]
-) -> bool:
-    """Run all chains as one batch on the accelerator. Gives whether it was interrupted."""
+def _run_one(engine: Engine, data: Any, chain: Chain, lengths: Lengths, control: Control) -> None:
+    """Run one chain to its end, to a stop, or to a failed start."""
+    pace = engine.pace
+    if control.stop.is_set():
+        return
+    with x64():
+        (arguments,) = beginnings(engine.program, [chain])
+        chain.begin(engine.find(arguments, data))
+        if chain.failed:
+            control.failed.set()
+        while chain.transition < lengths.transitions and not control.ends():
+            begun = time.perf_counter()
+            plan = _plan(lengths, pace.gradients)
+            chain.state, block = engine.advance(chain.state, data, plan)
+            chain.take(block)
+            elapsed = time.perf_counter() - begun
+            chain.seconds += elapsed
+            pace.adjust(chain.spent, elapsed)
+
+
+def _run_batch(
+    engine: Engine, data: Any, chains: Sequence[Chain], lengths: Lengths, control: Control
+) -> None:
+    """Run all chains as one batch, in which each goes on until all have ended."""
     pace = engine.pace
     with x64():
-        data = jax.device_put(engine.program.model.argument_values)
-        arguments = _stacked(beginnings(engine.program, chains))
-        states = None
-        try:
-            found = engine.find(arguments, data)
-            host = jax.device_get(found)
+        found = engine.find(_stacked(beginnings(engine.program, chains)), data)
+        host = jax.device_get(found)
+        for i, chain in enumerate(chains):
+            chain.begin(_member(host, i))
+            if chain.failed:
+                control.failed.set()
+        states = found.chain
+        while not control.ends() and any(c.transition < lengths.transitions for c in chains):
+            begun = time.perf_counter()
+            states, blocks = engine.advance(states, data, _plan(lengths, pace.gradients))
+            rows = jax.device_get(blocks)
             for i, chain in enumerate(chains):
-                chain.begin(_member(host, i))
-                chain.done = chain.failed
-            states = found.chain
-            while not all(chain.done for chain in chains):
-                begun = time.perf_counter()
-                states, blocks = engine.advance(states, data, _plan(lengths, pace.gradients))
-                rows = jax.device_get(blocks)
-                for i, chain in enumerate(chains):
-                    values = tuple(value[i] for value in rows.targets)
-                    block = Block(
-                        rows.progress[i], rows.step_size[i], rows.statistics[i], values, ()
-                    )
-                    chain.take(block)
-                    chain.done = chain.failed or chain.transition >= lengths.transitions
-                elapsed = time.perf_counter() - begun
-                for chain in chains:
-                    chain.seconds += elapsed
-                pace.adjust(max(chain.spent for chain in chains), elapsed)
-                watch()
-        except KeyboardInterrupt:
-            return True
-        finally:
-            if states is not None:
-                host = jax.device_get(states)
-                for i, chain in enumerate(chains):
-                    chain.state = _member(host, i)
-    return False
+                chain.take(_member(rows._replace(reports=()), i))
+            elapsed = time.perf_counter() - begun
+            for chain in chains:
+                chain.seconds += elapsed
+            pace.adjust(max(chain.spent for chain in chains), elapsed)
+        host = jax.device_get(states)
+        for i, chain in enumerate(chains):
+            chain.state = _member(host, i)
 
 
 def _stacked(rows: Sequence[Any]) -> Any:

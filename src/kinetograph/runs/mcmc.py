@@ -18,9 +18,9 @@ from ..samplers.nuts import NUTS
 from ..samplers.sampler import Sampler
 from ..streams.draws import chain_key
 from .advice import SamplingWarning, diagnose, diagnose_averages, warn_of_noise
-from .arguments import check_model, check_samplers, check_seed, check_whole
+from .arguments import check_model, check_one_of, check_samplers, check_seed, check_whole
 from .averages import averaged_targets
-from .chains import Chain, Lengths, run_batch, run_threads, threads_available
+from .chains import Chain, Lengths, run_chains, threads_available
 from .engine import build
 from .program import Program
 from .progress import Progress, make_progress
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 __all__ = ["mcmc"]
 
 DEFAULT_WARMUP = 500
+CHAIN_METHODS = ("threads", "batch")
 
 
 def mcmc(
@@ -56,13 +57,14 @@ def mcmc(
     keep: bool = True,
     progress: bool | Progress = True,
     threads: int | None = None,
+    chain_method: str | None = None,
 ) -> "DataTree":
     """Draw from the posterior of a model.
 
     Compiles model and sampler to one program, runs each chain on a thread of its own (on an
-    accelerator: all chains as a batch), and checks the result. The draws depend on the model, the
-    sampler, the seed and the chain's number alone: not on the number of chains or threads, nor on
-    whether progress is shown.
+    accelerator: all chains as a batch), and checks the result. On threads the draws depend on the
+    model, the sampler, the seed and the chain's number alone: not on the number of chains or
+    threads, nor on whether progress is shown.
 
     Parameters
     ----------
@@ -105,6 +107,12 @@ def mcmc(
         True: a live table in a terminal, plain lines elsewhere, on standard error. False: silence.
     threads
         Chains that run at once; by default as many as there are processors.
+    chain_method
+        "threads": each chain is a thread, and as many run at once as `threads` says. "batch": all
+        chains are one program that advances them together, as suits an accelerator; each makes the
+        draws that it makes as a thread, but for the rounding of sums in another order. Rounding
+        grows along a chain, so that after a hundred transitions or so the draws are others, from
+        the same posterior. By default "threads" on a processor and "batch" on an accelerator.
 
     Returns
     -------
@@ -156,6 +164,7 @@ def mcmc(
     """
     extra, wanted = as_observables(observables), as_averages(averages)
     lengths, samplers = _check(model, sampler, draws, warmup, chains, thin, threads)
+    method = _chain_method(chain_method, threads)
     sampler = samplers[0]
     used = check_seed(seed, "mcmc")
     shown = make_progress(progress)
@@ -172,9 +181,8 @@ def mcmc(
     program = Program(model, sampler, targets, extra, wanted)
     program.check_schedules(0, lengths.transitions)
     warn_of_noise(program, "mcmc", stacklevel=2)
-    accelerator = jax.default_backend() != "cpu"
     shown.say("compiling ...")
-    engine = build(program, chains if accelerator else None)
+    engine = build(program, chains if method == "batch" else None)
     compiled = engine.compiled
     shown.say(
         f"{model.free_size} free numbers; traced in {compiled.trace_seconds:.2f} s, "
@@ -187,11 +195,8 @@ def mcmc(
     begun = time.perf_counter()
     shown.start(running, lengths)
     try:
-        if accelerator:
-            interrupted = run_batch(engine, running, lengths, shown.update)
-        else:
-            count = min(chains, threads or threads_available())
-            interrupted = run_threads(engine, running, lengths, count, shown.update)
+        count = min(chains, threads or threads_available())
+        interrupted = run_chains(engine, running, lengths, count, shown.update)
     finally:
         shown.finish()
     seconds = time.perf_counter() - begun
@@ -206,6 +211,7 @@ def mcmc(
         "draws": draws,
         "warmup": lengths.warmup,
         "thin": thin,
+        "chain_method": method,
         **({} if sampler.walkers is None else {"walkers": int(sampler.walkers)}),
         **({} if model.batch is None else {"batch_size": model.batch.size}),
         "gradients": sum(chain.gradients for chain in running),
@@ -241,6 +247,19 @@ def _check(
     if lengths.transitions >= 2**31:
         raise ValueError(f"mcmc: {lengths.transitions} transitions a chain are too many (2**31)")
     return lengths, check_samplers(NUTS() if sampler is None else sampler, int(chains), "mcmc")
+
+
+def _chain_method(wanted: Any, threads: Any) -> str:
+    """How chains are run: as is wanted, or as suits the device."""
+    if wanted is None:
+        return "threads" if jax.default_backend() == "cpu" else "batch"
+    check_one_of("mcmc", "chain_method", wanted, CHAIN_METHODS)
+    if wanted == "batch" and threads is not None:
+        raise ValueError(
+            f"mcmc: a batch of chains is one program, of which threads={threads} says nothing; "
+            'leave it out, or give chain_method="threads"'
+        )
+    return str(wanted)
 
 
 def _settings(samplers: Sequence[Sampler]) -> dict[str, Any]:

@@ -1,0 +1,148 @@
+"""Chains as a batch: the draws of chains by themselves, and what ends a run ends all of it."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+from tests.models.test_control_flow import stopping
+from tests.runs.models import check_alike, gaussian, run
+
+import kinetograph as kg
+from kinetograph.runs.progress import SilentProgress
+
+pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
+METHODS = ("threads", "batch")
+ENDLESS = 2_000_000
+
+
+@cache
+def rooted():
+    """x ~ normal(1, 2), and a density that is not a number below -30."""
+    x = kg.normal(1, 2, name="x")
+    return kg.model(x, factors=[0.01 * kg.sqrt(x + 30)])
+
+
+class Langevin(kg.Sampler):
+    """An unadjusted sampler of a user's, with a record of its own."""
+
+    step_size = kg.hyper(0.1, positive=True)
+
+    def step(self, at):
+        noise = kg.sqrt(2 * self.step_size) * self.noise("step", like=at.q)
+        self.record("kick", kg.sum(noise))
+        return self.evaluate(at.q - self.step_size * at.gradient + noise)
+
+
+def both(model, **options):
+    trees = [run(model, **({"chain_method": m, "chains": 3} | options)) for m in METHODS]
+    assert [tree.attrs["chain_method"] for tree in trees] == list(METHODS)
+    return trees
+
+
+class Watch(SilentProgress):
+    """Raises Ctrl-C once each chain has so many draws."""
+
+    def __init__(self, draws=ENDLESS):
+        self.draws = draws
+
+    def start(self, chains, lengths):
+        self.chains = chains
+
+    def update(self):
+        if min(chain.kept for chain in self.chains) >= self.draws:
+            raise KeyboardInterrupt
+
+
+def test_a_users_sampler_starts_that_are_given_and_one_value_a_chain():
+    samplers = [Langevin(0.1 * k) for k in (1, 2, 3)]
+    starts = [{"x": k} for k in (1.0, 2.0, 3.0)]
+    trees = both(rooted(), sampler=samplers, initial=starts, thin=3)
+    check_alike(*trees)
+    assert set(trees[0]["sample_stats"].data_vars) == {"lp", "kick"}
+    np.testing.assert_array_equal(trees[1]["sampler_state"]["start_position_q"][:, 0], [1, 2, 3])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("sampler", "options"),
+    [
+        (
+            kg.samplers.HMC(0.3, n_steps=4),
+            {
+                "draws": 10,
+                "warmup": 20,
+                "thin": 3,
+                "averages": [kg.observables.virial],
+                "observables": [kg.observables.potential, kg.observables.n_grad],
+            },
+        ),
+        (kg.samplers.RandomWalk(), {"draws": 1500}),
+        (kg.samplers.BAOAB(lambda t: 0.5 / (1 + t)), {"thin": 2}),
+    ],
+)
+def test_samplers_with_and_without_gradients_and_schedules(sampler, options):
+    check_alike(*both(gaussian(), sampler=sampler, **options))
+
+
+@pytest.mark.slow
+def test_a_loop_that_needs_more_room_than_it_was_compiled_for():
+    """The block is made again by a program with more."""
+    model = stopping()
+    batch, threads = (
+        run(model, sampler=kg.samplers.GLA2(0.1), chains=3, draws=100, chain_method=method)
+        for method in reversed(METHODS)
+    )
+    assert max(model.capacity.rows.values()) > 64
+    check_alike(threads, batch)
+
+
+def test_ctrl_c_returns_what_has_been_drawn():
+    options = {"sampler": Langevin(), "chains": 3, "chain_method": "batch"}
+    tree = run(rooted(), progress=Watch(300), draws=ENDLESS, **options)
+    draws = tree["posterior"].sizes["draw"]
+    assert 300 <= draws < ENDLESS
+    assert tree.attrs["interrupted"] == 1
+    # The state is that of the last draw.
+    last = tree["sampler_state"]["transition"].values
+    np.testing.assert_array_equal(last, 80 + draws)
+    np.testing.assert_array_equal(
+        tree["sampler_state"]["position_q"][:, 0], tree["posterior"]["x"][:, -1]
+    )
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_chain_without_a_start_ends_the_others(method):
+    watch, starts = Watch(), [{"x": x} for x in (1.0, -31.0, 3.0)]
+    with pytest.raises(kg.StartError, match=r"^chain 1: the given initial point has no finite"):
+        run(
+            rooted(),
+            sampler=Langevin(),
+            chains=3,
+            chain_method=method,
+            initial=starts,
+            draws=ENDLESS,
+            progress=watch,
+        )
+    assert max(chain.transition for chain in watch.chains) < ENDLESS
+
+
+WRONG = {
+    "did you mean 'batch'": (ValueError, {"chain_method": "batches"}),
+    "did you mean 'threads'": (ValueError, {"chain_method": "Thread"}),
+    "chain_method must be 'threads', 'batch' or None, got 'gpu'$": (
+        ValueError,
+        {"chain_method": "gpu"},
+    ),
+    "chain_method must be 'threads', 'batch' or None, got True": (
+        TypeError,
+        {"chain_method": True},
+    ),
+    "of which threads=2 says nothing": (ValueError, {"chain_method": "batch", "threads": 2}),
+}
+
+
+@pytest.mark.parametrize("message", WRONG)
+def test_a_wrong_method_is_told(message):
+    kind, options = WRONG[message]
+    with pytest.raises(kind, match=f"mcmc: .*{message}"):
+        run(gaussian(), **options)

@@ -63,13 +63,13 @@ demo: $(PLOTS) ## sample eight schools, draw its graph and its posterior, into d
 # Tests -------------------------------------------------------------------------------------------
 
 test: $(TEST) ## run the everyday tests
-	$(PYTEST) -m "not slow and not docs" tests
+	$(PYTEST) --quick-programs -m "not slow and not docs" tests
 
 test-docs: $(TEST) ## run what users read: pages, docstrings, examples, types
 	$(PYTEST) -m "docs and not slow" tests
 
-test-slow: $(TEST) ## run the slow studies
-	$(PYTEST) -m slow tests
+test-slow: $(TEST) ## run the slow studies, and the everyday tests on fully optimised programs
+	$(PYTEST) -m "slow or not docs" tests
 
 test-random: $(TEST) ## run dieharder on the bits of 16 streams, interleaved (hours)
 	@command -v dieharder > /dev/null || \

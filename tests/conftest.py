@@ -2,11 +2,38 @@
 
 import gc
 import os
+from pathlib import Path
 
+import jax
 import pytest
 
 # Programs that come out of a cache of JAX's own are not kept in ours, whose tests would fail.
 os.environ.pop("JAX_COMPILATION_CACHE_DIR", None)
+
+# What these look at is which program is made and what it computes, not its last bits.
+_COMPILED_QUICKLY = {
+    "autograph", "cli", "datasets", "distributions", "graph", "models", "observables", "ode",
+    "optimizers",
+}  # fmt: skip
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--quick-programs",
+        action="store_true",
+        help="compile without LLVM's optimisations where a test is not about the last bits",
+    )
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _quick_programs(request):
+    """A quarter of the time to compile are LLVM's optimisations; `make test-slow` has them all."""
+    folder = request.path.relative_to(Path(__file__).parent).parts[0]
+    quick = request.config.getoption("--quick-programs") and folder in _COMPILED_QUICKLY
+    before = jax.config.read("jax_disable_most_optimizations")
+    jax.config.update("jax_disable_most_optimizations", quick)
+    yield
+    jax.config.update("jax_disable_most_optimizations", before)
 
 
 @pytest.fixture(scope="session", autouse=True)

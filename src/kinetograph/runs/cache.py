@@ -74,8 +74,9 @@ def _digest(text: str) -> str:
         device.platform,
         str(device.device_kind),
         os.environ.get("XLA_FLAGS", ""),
-        # What of JAX's settings changes how a program is lowered.
+        # What of JAX's settings changes how a program is lowered, and how it is compiled.
         *(str(getattr(jax.config, name)) for name in _SETTINGS),
+        str(jax.config.read("jax_disable_most_optimizations")),
     ]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 

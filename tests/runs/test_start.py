@@ -3,6 +3,7 @@
 import inspect
 import re
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -10,7 +11,11 @@ from scipy import stats
 from tests.runs.models import gaussian, run, schools, weights
 
 import kinetograph as kg
+from kinetograph.graph.precision import x64
 from kinetograph.models.starts import random_point
+from kinetograph.runs import engine as engines
+from kinetograph.runs.chains import Chain, beginnings
+from kinetograph.runs.program import Program
 from kinetograph.streams.draws import chain_key
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
@@ -216,3 +221,34 @@ def test_a_gradient_that_is_not_finite_is_told_apart():
 def test_failure_in_one_chain_stops_the_run():
     with pytest.raises(kg.StartError, match="chain 1"):
         run(gaussian(), initial=[{"x": 0.0}, {"x": 1e200}], chains=2)
+
+
+def test_a_search_in_pieces_finds_the_same_and_can_be_stopped(monkeypatch):
+    """It gives way after each few gradients, so that Ctrl-C is seen during it, too."""
+    monkeypatch.setattr(engines, "SEARCH_GRADIENTS", 1)
+    model = weights()
+    program = Program(model, kg.samplers.NUTS(), model.targets)
+    chain = Chain(chain_key(5, 0), None, None, np.empty(0), [])
+    (arguments,) = beginnings(program, [chain])
+    calls = []
+
+    def found(gradients, calls_allowed=10**6):
+        engine = engines.build(program)
+
+        def ends():
+            engine.compiled.pace.gradients = gradients
+            calls.append(None)
+            return len(calls) > calls_allowed
+
+        calls.clear()
+        with x64():
+            return engine.find(arguments, model.argument_values, ends)
+
+    whole = found(10**6)
+    assert len(calls) == 1
+    pieces = found(1)
+    assert len(calls) == int(whole.start.gradients) > 20
+    for one, other in zip(*map(jax.tree.leaves, (whole, pieces)), strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert found(1, 5) is None
+    assert len(calls) == 6

@@ -170,13 +170,14 @@ def run_chains(
 
 
 def _run_one(engine: Engine, data: Any, chain: Chain, lengths: Lengths, control: Control) -> None:
-    """Run one chain to its end, to a stop, or to a failed start."""
+    """Run one chain to its end, or until all end."""
     pace = engine.pace
-    if control.stop.is_set():
-        return
     with x64():
         (arguments,) = beginnings(engine.program, [chain])
-        chain.begin(engine.find(arguments, data))
+        found = engine.find(arguments, data, control.stop.is_set)
+        if found is None:
+            return
+        chain.begin(found)
         if chain.failed:
             control.failed.set()
         while chain.transition < lengths.transitions and not control.ends():
@@ -195,7 +196,10 @@ def _run_batch(
     """Run all chains as one batch, in which each goes on until all have ended."""
     pace = engine.pace
     with x64():
-        found = engine.find(_stacked(beginnings(engine.program, chains)), data)
+        arguments = _stacked(beginnings(engine.program, chains))
+        found = engine.find(arguments, data, control.stop.is_set)
+        if found is None:
+            return
         host = jax.device_get(found)
         for i, chain in enumerate(chains):
             chain.begin(_member(host, i))

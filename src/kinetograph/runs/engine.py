@@ -1,5 +1,6 @@
 """From a program to executables: trace, lower, compile or take from the cache."""
 
+import math
 import threading
 import time
 import weakref
@@ -19,7 +20,7 @@ from .cache import compile_cached
 from .fingerprint import fingerprint, identity
 from .pace import Pace
 from .program import Program
-from .search import search
+from .search import blank_search, search
 from .state import Plan
 
 __all__ = ["Engine", "build"]
@@ -31,6 +32,7 @@ class _Compiled:
 
     search: Any
     block: Any
+    blank: Any  # a search that has not begun, on the device
     trace_seconds: float
     compile_seconds: float
     from_cache: bool
@@ -40,6 +42,7 @@ class _Compiled:
 # What has been compiled for models: it goes when they go, and the oldest of too many programs.
 _KEPT: "weakref.WeakKeyDictionary[Model, dict[Any, _Compiled]]" = weakref.WeakKeyDictionary()
 _MOST = 100
+SEARCH_GRADIENTS = 30  # a search makes at once, if it has to: that of an easy model is over then
 
 
 @dataclass
@@ -56,13 +59,25 @@ class Engine:
         """How many gradients a block should take."""
         return self.compiled.pace
 
-    def find(self, beginning: Any, data: Any) -> Any:
-        """Where a chain, or each of a batch, begins; `beginning` are arguments of the search."""
-        while True:
-            compiled = self.compiled
-            found = compiled.search(*beginning, data)
-            if self.accept(compiled, self.program.model.density.loops, found.reports):
+    def find(self, beginning: Any, data: Any, ends: Callable[[], bool] = bool) -> Any:
+        """Where a chain, or each of a batch, begins; `beginning` are arguments of the search.
+
+        None, if `ends()` says so before it is found.
+        """
+        program, state = self.program, self.compiled.blank
+        spent, walkers = 0, math.prod(program.walkers)
+        while not ends():
+            compiled, begun = self.compiled, time.perf_counter()
+            gradients = np.int64(max(self.pace.gradients // walkers, SEARCH_GRADIENTS))
+            found = compiled.search(*beginning, state, gradients, data)
+            if not self.accept(compiled, program.model.density.loops, found.reports):
+                continue
+            if np.asarray(found.over).all():
                 return found
+            before, spent = spent, int(np.asarray(found.chain.gradients).max())
+            state = found.search
+            self.pace.adjust(spent - before, time.perf_counter() - begun)
+        return None
 
     def advance(self, state: Any, data: Any, plan: Plan) -> Any:
         """The state and the block after advancing a chain, or a batch."""
@@ -104,13 +119,13 @@ def build(program: Program, batch: int | None = None) -> Engine:
     key = (identity(program), tuple(program.targets), batch, capacity.key())
     if key in kept:
         known = kept[key]
-        again = _Compiled(known.search, known.block, 0.0, 0.0, True, known.pace)
+        again = _Compiled(known.search, known.block, known.blank, 0.0, 0.0, True, known.pace)
         return Engine(program, batch, again)
     with ThreadPoolExecutor(1) as pool:
         beside = pool.submit(_compile, program, batch, "search", _search)
         block, traced, seconds, cached = _compile(program, batch, "block", _block)
         begin, *_ = beside.result()
-    compiled = _Compiled(begin, block, traced, seconds, cached, Pace())
+    compiled = _Compiled(begin, block, _blank(program, batch), traced, seconds, cached, Pace())
     kept[key] = compiled
     if len(kept) > _MOST:
         del kept[next(iter(kept))]
@@ -150,11 +165,19 @@ def _block(program: Program, batch: int | None) -> Any:
 def _search(program: Program, batch: int | None) -> Any:
     blank = np.zeros(program.space.shape, program.dtype)
     each = (np.zeros(4, np.uint32), blank, *(np.bool_(False) for _ in range(3)))
-    arguments = _batched((*each, program.hyper()), batch)
+    arguments = _batched((*each, program.hyper(), blank_search(program)), batch)
     find: Any = partial(search, program)
     if batch is not None:
-        find = jax.vmap(find, (0, 0, 0, 0, 0, 0, None))
-    return jax.jit(find).lower(*arguments, program.model.argument_values)
+        find = jax.vmap(find, (*(0 for _ in arguments), None, None))
+    return jax.jit(find).lower(*arguments, np.int64(0), program.model.argument_values)
+
+
+def _blank(program: Program, batch: int | None) -> Any:
+    lead = () if batch is None else (batch,)
+    with x64():
+        return jax.device_put(
+            jax.tree.map(lambda x: np.broadcast_to(x, (*lead, *x.shape)), blank_search(program))
+        )
 
 
 def _batched(tree: Any, batch: int | None) -> Any:

@@ -15,6 +15,8 @@ the density is, and so the first scale of each unknown,
 
 A point that the user gave is taken as it is, as is the first finite one where that is asked for.
 Of an ensemble each walker takes the first finite one of its own, so that they begin apart.
+
+The program stops after so many gradients as it is told, and goes on from where it stopped.
 """
 
 import math
@@ -24,10 +26,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from ..adaptation.metric import first_scale
-from ..graph.trips import Trips
+from ..graph.trips import NO_TRIPS, Trips
 from ..kernels.target import Position, Target, any_short
 from ..models.starts import START_ATTEMPTS
 from ..streams.draws import uniforms
@@ -36,7 +39,7 @@ from .state import ASCENTS, ChainState, Start
 if TYPE_CHECKING:
     from .program import Program
 
-__all__ = ["Found", "search"]
+__all__ = ["Found", "Search", "blank_search", "search"]
 
 _START = 0  # the purpose of the random numbers of starting points; samplers use others
 STEPS = 20
@@ -46,12 +49,14 @@ ENOUGH = 0.3  # gain of the log density, for each unknown, below which an ascent
 
 
 class Found(NamedTuple):
-    """What a search ends with; without success the position is the last one tried."""
+    """What a search gives; without success the position is the last one tried."""
 
     chain: ChainState
     start: Start
     success: Any
     reports: tuple[Trips, ...]  # of the loops in the log density
+    search: "Search"  # to go on from, unless it
+    over: Any
 
 
 class _Climb(NamedTuple):
@@ -63,7 +68,9 @@ class _Climb(NamedTuple):
     steps: Any  # evaluations since its first point; -1: a point is to be drawn
 
 
-class _Search(NamedTuple):
+class Search(NamedTuple):
+    """A search under way, of one walker."""
+
     climb: _Climb
     start: Start
     score: Any  # of the best end so far: log density and Gumbel noise
@@ -79,39 +86,47 @@ def search(
     climbing: Any,
     scaled: Any,
     hyper: Any,
+    begun: Search,
+    gradients: Any,
     data: Sequence[Any],
 ) -> Found:
     """The state of a chain before its first transition; `free` is where, if it is `given`.
 
-    The first scale is that of `hyper` if the user has `scaled` the coordinates.
+    The first scale is that of `hyper` if the user has `scaled` the coordinates. It goes on from
+    what has `begun`, for so many `gradients` of a walker.
     """
     target = program.target(data)
-    one = partial(_search, program, target, key)
+    one = partial(_search, program, target, key, gradients)
     if program.walkers:
-        climbing = jnp.bool_(False)
-        over = (0, None, None, 0)
-        end = jax.vmap(one, over)(free, given, climbing, jnp.arange(program.walkers[0]))
+        climbing, walkers = jnp.bool_(False), jnp.arange(program.walkers[0])
+        axes = (0, None, None, 0, 0)
+        end, over = jax.vmap(one, axes)(free, given, climbing, walkers, begun)
         trips = tuple(Trips(*(jnp.max(x, 0) for x in told)) for told in end.trips)
     else:
-        end = one(free, given, climbing, 0)
+        end, over = one(free, given, climbing, 0, begun)
         trips = end.trips
     start = end.start
     if "scale" in program.sampler.tune:
         start = start._replace(scale=jnp.where(scaled, hyper["scale"], start.scale))
     chain = program.begin(target, key, hyper, start)
-    return Found(chain, start, jnp.all(end.score > -jnp.inf), trips)
+    return Found(chain, start, jnp.all(end.score > -jnp.inf), trips, end, jnp.all(over))
 
 
 def _search(
     program: "Program",
     target: Target,
     key: Any,
+    gradients: Any,
     free: Any,
     given: Any,
     climbing: Any,
     walker: Any,
-) -> _Search:
-    """Try points and climb from them, until there have been enough ascents or too many points."""
+    begun: Search,
+) -> tuple[Search, Any]:
+    """Try points and climb from them, until there have been enough ascents or too many points.
+
+    Gives whether that is so, too.
+    """
     size, dtype = program.model.free_size, program.dtype
     count = math.prod(program.walkers)
     most = jnp.where(given, 1, START_ATTEMPTS)
@@ -123,11 +138,11 @@ def _search(
         q = lax.dynamic_slice(u, (walker * size,), (size,))
         return jnp.where(given, free, (4.0 * q - 2.0).astype(dtype)), -jnp.log(-jnp.log(u[-1]))
 
-    def more(state: _Search) -> Any:
+    def more(state: Search) -> Any:
         under_way = (state.climb.steps >= 0) | (state.start.attempts < most)
         return (state.ascents < ascents) & under_way & ~any_short(state.trips)
 
-    def evaluate(state: _Search) -> _Search:
+    def evaluate(state: Search) -> Search:
         climb, start = state.climb, state.start
         fresh = climb.steps < 0
         attempts = start.attempts + fresh
@@ -159,9 +174,13 @@ def _search(
         )
         after = after._replace(steps=jnp.where(ended, -1, after.steps))
         score = jnp.maximum(score, state.score)
-        return _Search(after, start, score, number + ended, trips)
+        return Search(after, start, score, number + ended, trips)
 
-    return lax.while_loop(more, evaluate, _begun(size, dtype, target))
+    def goes_on(state: Search) -> Any:
+        return more(state) & (state.start.gradients - begun.start.gradients < gradients)
+
+    end: Search = lax.while_loop(goes_on, evaluate, begun)
+    return end, ~more(end)
 
 
 def _climbed(climb: _Climb, tried: Position, finite: Any, fresh: Any) -> tuple[_Climb, Any]:
@@ -180,12 +199,16 @@ def _climbed(climb: _Climb, tried: Position, finite: Any, fresh: Any) -> tuple[_
     return _Climb(_chosen(up, tried, at), scale, rate.astype(at.q.dtype), steps), gain
 
 
-def _begun(size: int, dtype: Any, target: Target) -> _Search:
-    """Before the first point."""
-    blank = jnp.zeros(size, dtype)
-    start = Start.at(Position(blank, jnp.zeros((), dtype), blank))
-    climb = _Climb(start.position, start.scale, jnp.full(size, RATE, dtype), jnp.int32(-1))
-    return _Search(climb, start, jnp.float64(-jnp.inf), jnp.int32(0), target.no_trips())
+def blank_search(program: "Program") -> Search:
+    """Before the first point, of each walker."""
+    size, dtype = program.model.free_size, program.dtype
+    blank = np.zeros(size, dtype)
+    start = Start.at(Position(blank, np.zeros((), dtype), blank))
+    climb = _Climb(start.position, start.scale, np.full(size, RATE, dtype), np.int32(-1))
+    trips = tuple(NO_TRIPS for _ in program.model.density.loops)
+    one = Search(climb, start, np.float64(-np.inf), np.int32(0), trips)
+    each: Search = jax.tree.map(lambda x: np.broadcast_to(x, (*program.walkers, *x.shape)), one)
+    return each
 
 
 def _chosen(which: Any, first: Any, second: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-import jax.numpy as jnp
+import numpy as np
 
 from ..adaptation.schedule import Adaptation
 from ..graph.trips import Trips
@@ -28,8 +28,9 @@ class Start(NamedTuple):
     @classmethod
     def at(cls, position: Position) -> "Start":
         """A point that nothing has been tried for yet."""
-        zero, unknown = jnp.int32(0), jnp.full(ASCENTS, jnp.nan, position.q.dtype)
-        return cls(position, jnp.ones_like(position.q), zero, zero, zero, unknown, unknown)
+        shape, dtype = np.shape(position.q), position.q.dtype
+        zero, unknown = np.int32(0), np.full(ASCENTS, np.nan, dtype)
+        return cls(position, np.ones(shape, dtype), zero, zero, zero, unknown, unknown)
 
 
 class ChainState(NamedTuple):

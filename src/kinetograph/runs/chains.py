@@ -9,7 +9,7 @@ comes between a block and its draws.
 import os
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from functools import partial
@@ -52,6 +52,7 @@ class Chain:
     targets: list[np.ndarray]
     keep: bool = True  # whether the draws are copied out
     sampler: Sampler | None = None  # with its hyper-parameters, if they are not the program's
+    tuned: Mapping[str, Any] = field(default_factory=dict)  # values that replace the sampler's
     climbing: bool = True  # whether the search for a starting point makes ascents
     start: Start | None = None  # what was tried
     kept: int = 0  # draws made
@@ -121,7 +122,8 @@ def beginnings(program: Program, chains: Sequence[Chain]) -> list[Any]:
         given = chain.free is not None
         free = np.asarray(chain.free, program.dtype) if given else blank
         sampler = chain.sampler or program.sampler
-        hyper, scaled = sampler.hypers(program.space), sampler.scale is not None
+        hyper = sampler.hypers(program.space) | dict(chain.tuned)
+        scaled = sampler.scale is not None or "scale" in chain.tuned
         climbing = chain.climbing and program.model.batch is None
         flags = (np.bool_(flag) for flag in (given, climbing, scaled))
         rows.append((chain.key, free, *flags, hyper))

@@ -4,7 +4,7 @@ import json
 import threading
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -26,6 +26,7 @@ from .program import Program
 from .progress import Progress, make_progress
 from .results import as_tree
 from .start import explain_failure, starting_points
+from .tuned import tuned_values, unknowns_text
 
 if TYPE_CHECKING:
     import xarray
@@ -58,6 +59,7 @@ def mcmc(
     progress: bool | Progress = True,
     threads: int | None = None,
     chain_method: str | None = None,
+    tuned: Any = None,
 ) -> "DataTree":
     """Draw from the posterior of a model.
 
@@ -113,6 +115,13 @@ def mcmc(
         draws that it makes as a thread, but for the rounding of sums in another order. Rounding
         grows along a chain, so that after a hundred transitions or so the draws are others, from
         the same posterior. By default "threads" on a processor and "batch" on an accelerator.
+    tuned
+        Results of `kg.mcmc` of the same model, whose data may be others, and the same kind of
+        sampler: what warm-up has tuned there, step size and metric, is where it begins here, or,
+        with `warmup=0`, what the draws are made with. Chain k takes that of chain k there, modulo
+        their number. Where chains start is for `initial` to say: of as many chains,
+        `initial=results["sampler_state/position_q"]` goes on from their last draws; give another
+        seed then, as the same numbers would be drawn again.
 
     Returns
     -------
@@ -130,9 +139,11 @@ def mcmc(
     TypeError
         If `model` is no model or `sampler` no sampler.
     ValueError
-        If a number is out of its range, or the samplers of a list differ in more than values.
+        If a number is out of its range, the samplers of a list differ in more than values, or
+        `tuned` are results of another sampler.
     ModelError
-        If what is averaged or recorded cannot be computed from a step.
+        If what is averaged or recorded cannot be computed from a step, or `tuned` are results of
+        another model.
     StartError
         If no starting point has a finite log density and gradient; names the terms that do not.
 
@@ -161,6 +172,15 @@ def mcmc(
     True
     >>> tree["averages/count"].values.tolist()
     [250000, 250000, 250000, 250000]
+
+    More draws, with what has been tuned, from where the chains are:
+
+    >>> model = kg.model(mu)
+    >>> tree = kg.mcmc(model, draws=100, seed=1, progress=False)
+    >>> last = tree["sampler_state/position_q"]
+    >>> more = kg.mcmc(model, warmup=0, tuned=tree, initial=last, seed=2, progress=False)
+    >>> bool((more["sample_stats/step_size"][:, 0] == tree["sample_stats/step_size"][:, -1]).all())
+    True
     """
     extra, wanted = as_observables(observables), as_averages(averages)
     lengths, samplers = _check(model, sampler, draws, warmup, chains, thin, threads)
@@ -180,6 +200,7 @@ def mcmc(
         raise ValueError("mcmc: keep=False keeps no draws; say by averages= what is to remain")
     program = Program(model, sampler, targets, extra, wanted)
     program.check_schedules(0, lengths.transitions)
+    known = tuned_values(program, samplers, tuned)
     warn_of_noise(program, "mcmc", stacklevel=2)
     shown.say("compiling ...")
     engine = build(program, chains if method == "batch" else None)
@@ -189,8 +210,8 @@ def mcmc(
         f"{'loaded' if compiled.from_cache else 'compiled'} in {compiled.compile_seconds:.2f} s"
     )
     running = [
-        _new_chain(program, each, key, start, draws if keep else 0, keep, initial is None)
-        for each, key, start in zip(samplers, keys, starts, strict=True)
+        _new_chain(program, each, key, start, values, draws if keep else 0, keep, initial is None)
+        for each, key, start, values in zip(samplers, keys, starts, known, strict=True)
     ]
     begun = time.perf_counter()
     shown.start(running, lengths)
@@ -207,6 +228,7 @@ def mcmc(
     importing.join()
     attributes = {
         "sampler_settings": json.dumps(_settings(samplers)),
+        "unknowns": unknowns_text(program),
         "seed": str(used),
         "draws": draws,
         "warmup": lengths.warmup,
@@ -274,6 +296,7 @@ def _new_chain(
     sampler: Sampler,
     key: np.ndarray,
     start: Any,
+    tuned: Mapping[str, Any],
     rows: int,
     keep: bool,
     climbing: bool,
@@ -286,5 +309,6 @@ def _new_chain(
         [np.empty((rows, *program.walkers, *n.shape), n.dtype) for n in program.model.targets],
         keep,
         sampler,
+        tuned,
         climbing,
     )

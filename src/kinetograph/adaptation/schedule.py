@@ -5,13 +5,16 @@
     late ... end       metric fixed, step size only
 
 The step size follows dual averaging throughout; sampling uses its average. Fractions and window
-lengths are nutpie's (A. Seyboldt and others, arXiv:2603.18845, section 4).
+lengths are nutpie's (A. Seyboldt and others, arXiv:2603.18845, section 4). Where the metric has
+directions, they and the scale are the host's, who sets them between blocks.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from ..kernels.contract import Info
@@ -19,10 +22,25 @@ from ..kernels.target import Position
 from .metric import FisherMetric
 from .step_size import DualAveraging, risen_target
 
-__all__ = ["Adaptation", "Warmup"]
+__all__ = ["Adaptation", "Phases", "Warmup"]
 
 EARLY, LATE = 0.3, 0.85
 EARLY_WINDOW, WINDOW = 10, 80
+
+
+class Phases(NamedTuple):
+    """Up to which transition what is done; the host sets them."""
+
+    early: Any  # short windows
+    late: Any  # changes of the metric
+    end: Any  # warm-up
+    stop: Any  # the blocks before the host looks
+
+    @classmethod
+    def of(cls, length: int, stop: int) -> "Phases":
+        """Those of a warm-up of so many transitions."""
+        numbers = (math.ceil(EARLY * length), int(LATE * length), length, stop)
+        return cls(*map(np.int32, numbers))
 
 
 class Adaptation(NamedTuple):
@@ -57,34 +75,34 @@ class Warmup:
         state: Adaptation,
         hyper: Hypers,
         done: Any,
-        length: Any,
+        phases: Phases,
         position: Position,
         info: Info,
     ) -> tuple[Adaptation, Hypers]:
-        """After transition number `done` (from 0) of a warm-up of `length` transitions."""
+        """After transition number `done` (from 0)."""
         step, metric = state
         dtype = position.q.dtype
         if "target_limit" in hyper:
-            asked = info.diverging & (done >= EARLY * length)
+            asked = info.diverging & (done >= phases.early)
             hyper = hyper | {"target_acceptance": risen_target(hyper, asked)}
         if step is not None:
             acceptance = jnp.where(jnp.isfinite(info.acceptance), info.acceptance, 0.0)
             step = step.update(acceptance, hyper["target_acceptance"])
-            last = done + 1 >= length
+            last = done + 1 >= phases.end
             step_size = jnp.exp(jnp.where(last, step.log_average, step.log_step)).astype(dtype)
             hyper = hyper | {"step_size": step_size}
         if metric is not None:
-            late = (LATE * length).astype(jnp.int32)
             before, kept = metric, hyper["scale"]
 
             def adapt(_: None) -> tuple[FisherMetric, Any]:
-                window = jnp.where(done < EARLY * length, EARLY_WINDOW, WINDOW)
-                switch = (before.next.count + 1 >= window) & (late - done > window)
+                window = jnp.where(done < phases.early, EARLY_WINDOW, WINDOW)
+                switch = (before.next.count + 1 >= window) & (phases.late - done > window)
                 new = before.update(position.q, position.gradient, switch)
                 return new, new.scale(kept).astype(dtype)
 
-            metric, scale = lax.cond(
-                (done < late) & ~info.diverging, adapt, lambda _: (before, kept), None
-            )
+            due = (done < phases.late) & ~info.diverging
+            if "directions" in hyper:
+                due = due & (hyper["directions"].count == 0)
+            metric, scale = lax.cond(due, adapt, lambda _: (before, kept), None)
             hyper = hyper | {"scale": scale}
         return Adaptation(step, metric), hyper

@@ -68,7 +68,11 @@ class ObservableGraph:
                     self._input("slot", path, np.shape(x), x.dtype)
                     for path, x in zip(paths, arrays, strict=True)
                 ),
-                {n: self._input("hyper", n, np.shape(v), v.dtype) for n, v in hyper.items()}
+                {
+                    n: self._input("hyper", n, np.shape(v), v.dtype)
+                    for n, v in hyper.items()
+                    if hasattr(v, "dtype")
+                }
                 | {n: Array(node) for n, node in (schedules or {}).items()},
                 {
                     s.name: self._input("record", s.name, s.shape, np.dtype(s.dtype))

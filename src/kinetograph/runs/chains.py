@@ -23,6 +23,7 @@ from ..samplers.sampler import Sampler
 from .engine import Engine
 from .program import Program
 from .state import Block, ChainState, Plan, Start, Where
+from .warming import LONGEST, Tuned, Tuner
 
 __all__ = ["Chain", "Lengths", "beginnings", "run_chains", "threads_available"]
 
@@ -31,14 +32,19 @@ __all__ = ["Chain", "Lengths", "beginnings", "run_chains", "threads_available"]
 class Lengths:
     """How long a run is."""
 
-    warmup: int
+    warmup: int | None  # None: each chain ends its own
     draws: int
     thin: int
 
     @property
-    def transitions(self) -> int:
-        """All transitions of a chain."""
-        return self.warmup + self.draws * self.thin
+    def sampled(self) -> int:
+        """Transitions of a chain after warm-up."""
+        return self.draws * self.thin
+
+    @property
+    def most(self) -> int:
+        """All transitions of a chain, at most."""
+        return (LONGEST if self.warmup is None else self.warmup) + self.sampled
 
 
 @dataclass
@@ -63,6 +69,11 @@ class Chain:
     step_size: float = float("nan")
     seconds: float = 0.0
     failed: bool = False
+    tuner: Tuner = field(default_factory=lambda: Tuner(0, False))
+
+    def left(self, lengths: Lengths) -> int:
+        """Transitions that are still to be made, at most."""
+        return min(self.tuner.end, LONGEST) + lengths.sampled - self.transition
 
     def begin(self, found: Any) -> None:
         """Take what the search for a starting point ended with."""
@@ -73,17 +84,30 @@ class Chain:
     def take(self, block: Block) -> None:
         """Copy the new draws out of a block, and note where the chain is."""
         where = Where(*np.asarray(block.progress).tolist())
-        end = self.kept + where.rows
-        if where.rows and self.keep:
-            self.statistics[self.kept : end] = np.asarray(block.statistics)[: where.rows]
-            for rows, values in zip(self.targets, block.targets, strict=True):
-                rows[self.kept : end] = np.asarray(values)[: where.rows]
-        self.kept = end
+        if where.transition <= self.tuner.end:  # a block ends where warm-up does
+            free, slopes = (x if x is None else x[: where.rows] for x in (block.free, block.slopes))
+            if free is not None:
+                self.tuner.add(free, slopes)
+        else:
+            self._keep(block, where.rows)
         self.transition = where.transition
         self.gradients = where.gradients
         self.spent = where.spent
         self.divergences = where.divergences
         self.step_size = float(block.step_size)
+
+    def _keep(self, block: Block, count: int) -> None:
+        """Copy the new draws out of a block."""
+        end = self.kept + count
+        if count and self.keep:
+            self.statistics[self.kept : end] = np.asarray(block.statistics)[:count]
+            for rows, values in zip(self.targets, block.targets, strict=True):
+                rows[self.kept : end] = np.asarray(values)[:count]
+        self.kept = end
+
+    def at_stop(self) -> bool:
+        """Whether the host has to look at what is tuned."""
+        return self.tuner.stops_at(self.transition)
 
 
 @dataclass
@@ -105,13 +129,10 @@ def threads_available() -> int:
     return os.cpu_count() or 1
 
 
-def _plan(lengths: Lengths, gradients: int) -> Plan:
-    return Plan(
-        np.int32(lengths.warmup),
-        np.int32(lengths.thin),
-        np.int32(lengths.transitions),
-        np.int64(gradients),
-    )
+def tuned_of(state: ChainState) -> Tuned:
+    """What is tuned, on the host."""
+    found: Tuned = jax.device_get(Tuned(state.hyper, state.adaptation))
+    return found
 
 
 def beginnings(program: Program, chains: Sequence[Chain]) -> list[Any]:
@@ -128,6 +149,19 @@ def beginnings(program: Program, chains: Sequence[Chain]) -> list[Any]:
         flags = (np.bool_(flag) for flag in (given, climbing, scaled))
         rows.append((chain.key, free, *flags, hyper))
     return rows
+
+
+def advance(engine: Engine, data: Any, chain: Chain, plan: Plan, sampled: int) -> Block:
+    """Advance a chain by a block, and tune it where the host has to; gives the block."""
+    state = chain.state
+    assert state is not None
+    state = state._replace(phases=chain.tuner.phases(chain.transition, sampled))
+    chain.state, block = engine.advance(state, data, plan)
+    chain.take(block)
+    if chain.at_stop():
+        tuned = chain.tuner.look(chain.transition, tuned_of(chain.state))
+        chain.state = chain.state._replace(**tuned._asdict())
+    return block
 
 
 def run_chains(
@@ -182,11 +216,11 @@ def _run_one(engine: Engine, data: Any, chain: Chain, lengths: Lengths, control:
         chain.begin(found)
         if chain.failed:
             control.failed.set()
-        while chain.transition < lengths.transitions and not control.ends():
+        chain.tuner = Tuner(lengths.warmup, engine.program.host_tunes)
+        while chain.left(lengths) > 0 and not control.ends():
             begun = time.perf_counter()
-            plan = _plan(lengths, pace.gradients)
-            chain.state, block = engine.advance(chain.state, data, plan)
-            chain.take(block)
+            plan = Plan(np.int32(lengths.thin), np.int64(pace.gradients))
+            advance(engine, data, chain, plan, lengths.sampled)
             elapsed = time.perf_counter() - begun
             chain.seconds += elapsed
             pace.adjust(chain.spent, elapsed)
@@ -205,15 +239,20 @@ def _run_batch(
         host = jax.device_get(found)
         for i, chain in enumerate(chains):
             chain.begin(_member(host, i))
+            chain.tuner = Tuner(lengths.warmup, engine.program.host_tunes)
             if chain.failed:
                 control.failed.set()
         states = found.chain
-        while not control.ends() and any(c.transition < lengths.transitions for c in chains):
+        while not control.ends() and any(c.left(lengths) > 0 for c in chains):
             begun = time.perf_counter()
-            states, blocks = engine.advance(states, data, _plan(lengths, pace.gradients))
-            rows = jax.device_get(blocks)
+            phases = [c.tuner.phases(c.transition, lengths.sampled) for c in chains]
+            plan = Plan(np.int32(lengths.thin), np.int64(pace.gradients))
+            states = states._replace(phases=_stacked(phases))
+            states, blocks = engine.advance(states, data, plan)
+            rows = jax.device_get(blocks._replace(reports=()))
             for i, chain in enumerate(chains):
-                chain.take(_member(rows._replace(reports=()), i))
+                chain.take(_member(rows, i))
+            states = _tuned(states, chains)
             elapsed = time.perf_counter() - begun
             for chain in chains:
                 chain.seconds += elapsed
@@ -221,6 +260,24 @@ def _run_batch(
         host = jax.device_get(states)
         for i, chain in enumerate(chains):
             chain.state = _member(host, i)
+
+
+def _tuned(states: ChainState, chains: Sequence[Chain]) -> ChainState:
+    """The states of a batch, tuned where the host has to."""
+    due = [i for i, chain in enumerate(chains) if chain.at_stop()]
+    if not due:
+        return states
+    held = tuned_of(states)
+    for i in due:
+        tuned = chains[i].tuner.look(chains[i].transition, _member(held, i))
+        held = jax.tree.map(partial(_put, i), held, tuned)
+    return states._replace(**held._asdict())
+
+
+def _put(index: int, stacked: Any, value: Any) -> Any:
+    new = np.array(stacked)
+    new[index] = value
+    return new
 
 
 def _stacked(rows: Sequence[Any]) -> Any:

@@ -155,7 +155,7 @@ def _compile(
 
 def _block(program: Program, batch: int | None) -> Any:
     chain = _batched(program.shapes(), batch)
-    plan = Plan(np.int32(0), np.int32(1), np.int32(0), np.int64(0))
+    plan = Plan(np.int32(1), np.int64(0))
     block: Any = program.block
     if batch is not None:
         block = program.batch_block

@@ -27,6 +27,7 @@ from .progress import Progress, make_progress
 from .results import as_tree
 from .start import explain_failure, starting_points
 from .tuned import tuned_values, unknowns_text
+from .warming import MOST_TRANSITIONS, OPEN, warmup_length
 
 if TYPE_CHECKING:
     import xarray
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
 
 __all__ = ["mcmc"]
 
-DEFAULT_WARMUP = 500
 CHAIN_METHODS = ("threads", "batch")
 
 
@@ -78,7 +78,10 @@ def mcmc(
     draws
         Draws kept of each chain.
     warmup
-        Transitions of each chain that tune step size and metric and are not kept (default 500).
+        Transitions of each chain that tune step size and metric and are not kept. By default each
+        chain ends its own, after 150 to 2,000 transitions, when the metric fits its draws, these do
+        not drift and the step size has settled (`tree.attrs["warmup"]` has the number, or those of
+        the chains); of a sampler that tunes nothing, or moves ensembles, it is 500.
     chains
         The number of chains; with a sampler that moves ensembles, that of ensembles, and each of
         the walkers is a chain of the results.
@@ -183,7 +186,7 @@ def mcmc(
     True
     """
     extra, wanted = as_observables(observables), as_averages(averages)
-    lengths, samplers = _check(model, sampler, draws, warmup, chains, thin, threads)
+    samplers = _check(model, sampler, draws, warmup, chains, thin, threads)
     method = _chain_method(chain_method, threads)
     sampler = samplers[0]
     used = check_seed(seed, "mcmc")
@@ -199,7 +202,8 @@ def mcmc(
     elif not wanted:
         raise ValueError("mcmc: keep=False keeps no draws; say by averages= what is to remain")
     program = Program(model, sampler, targets, extra, wanted)
-    program.check_schedules(0, lengths.transitions)
+    lengths = Lengths(warmup_length(program.host_tunes, warmup), int(draws), int(thin))
+    program.check_schedules(0, lengths.most)
     known = tuned_values(program, samplers, tuned)
     warn_of_noise(program, "mcmc", stacklevel=2)
     shown.say("compiling ...")
@@ -231,7 +235,7 @@ def mcmc(
         "unknowns": unknowns_text(program),
         "seed": str(used),
         "draws": draws,
-        "warmup": lengths.warmup,
+        "warmup": _warmups(running),
         "thin": thin,
         "chain_method": method,
         **({} if sampler.walkers is None else {"walkers": int(sampler.walkers)}),
@@ -245,7 +249,7 @@ def mcmc(
     named = list(zip(model.target_names, model.targets, strict=True))
     tree = as_tree(program, named, running, attributes)
     if draws > 0:
-        made = min(chain.transition for chain in running) - lengths.warmup
+        made = min(chain.transition - chain.tuner.end for chain in running)
         for finding in diagnose(tree) if keep else diagnose_averages(tree, made):
             warnings.warn(finding.message, SamplingWarning, stacklevel=2)
     return tree
@@ -258,17 +262,26 @@ def _import_results() -> None:
 
 def _check(
     model: Any, sampler: Any, draws: Any, warmup: Any, chains: Any, thin: Any, threads: Any
-) -> tuple[Lengths, Sequence[Sampler]]:
+) -> Sequence[Sampler]:
     check_model(model, "mcmc")
-    warmup = DEFAULT_WARMUP if warmup is None else warmup
-    least = {"draws": (draws, 0), "warmup": (warmup, 0), "chains": (chains, 1), "thin": (thin, 1)}
+    least = {"draws": (draws, 0), "chains": (chains, 1), "thin": (thin, 1)}
+    if warmup is not None:
+        least["warmup"] = (warmup, 0)
     if threads is not None:
         least["threads"] = (threads, 1)
     check_whole("mcmc", least)
-    lengths = Lengths(int(warmup), int(draws), int(thin))
-    if lengths.transitions >= 2**31:
-        raise ValueError(f"mcmc: {lengths.transitions} transitions a chain are too many (2**31)")
-    return lengths, check_samplers(NUTS() if sampler is None else sampler, int(chains), "mcmc")
+    transitions = Lengths(warmup, int(draws), int(thin)).most
+    if transitions >= MOST_TRANSITIONS:
+        raise ValueError(
+            f"mcmc: {transitions} transitions a chain are too many (at most {MOST_TRANSITIONS - 1})"
+        )
+    return check_samplers(NUTS() if sampler is None else sampler, int(chains), "mcmc")
+
+
+def _warmups(chains: Sequence[Chain]) -> int | list[int]:
+    """How long the warm-up was: of each chain, if they differ."""
+    found = [chain.tuner.end if chain.tuner.end < OPEN else chain.transition for chain in chains]
+    return found if len(set(found)) > 1 else found[0]
 
 
 def _chain_method(wanted: Any, threads: Any) -> str:

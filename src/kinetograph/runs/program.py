@@ -4,8 +4,8 @@ A block advances a chain until it has made the wished number of transitions or h
 gradients. The chain's whole state goes in and comes out, so a chain does not depend on how it is
 cut into blocks. Where the chain begins is another, small program (`search`).
 
-    warm-up     transitions 0 .. warmup - 1, after each of which the tuning is updated
-    sampling    transitions warmup .. warmup + draws thin - 1, of which each thin-th is kept
+    warm-up     transitions 0 .. end - 1, after each of which the tuning is updated
+    sampling    transitions end .. end + draws thin - 1, of which each thin-th is kept
 
 For one chain the kernel's step is called in a loop of transitions, and in a batch of chains all
 make each of them at once. But a kernel with turns runs as one loop of turns there, in which each
@@ -22,7 +22,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..adaptation.schedule import Warmup
+from ..adaptation.schedule import Phases, Warmup
 from ..graph.control.control import Looping, loops_in
 from ..graph.errors import ModelError
 from ..graph.node import Data, Node, ancestors
@@ -149,6 +149,16 @@ class Program:
         """What is tuned."""
         return Warmup(tuple(self.sampler.tune))
 
+    @property
+    def host_tunes(self) -> bool:
+        """Whether the host looks at the draws of warm-up."""
+        return bool(self.warmup.tune) and not self.walkers
+
+    @property
+    def keeps_slopes(self) -> bool:
+        """Whether it looks at their gradients, too."""
+        return self.host_tunes and "scale" in self.warmup.tune
+
     @cached_property
     def records(self) -> tuple[Statistic, ...]:
         """The sampler's statistics; the log density that a batch tells has a name of its own."""
@@ -233,7 +243,7 @@ class Program:
 
     def rows(self, batch: int | None = None) -> int:
         """How many draws a block can hold, of each chain."""
-        width = self.model.free_size + sum(node.size for node in self.targets)
+        width = (1 + self.keeps_slopes) * self.model.free_size + sum(t.size for t in self.targets)
         width = width * math.prod(self.walkers) + sum(x.size for x in self.kept)
         most = min(ELEMENTS, BATCH_ELEMENTS // (batch or 1))
         held = int(np.clip(most // max(width, 1), 1, ROWS))
@@ -273,8 +283,8 @@ class Program:
         adaptation, hyper = self.warmup.start(position, hyper, start.scale)
         zero, spent = jnp.int32(0), jnp.sum(start.gradients, dtype=jnp.int64)
         counts = {statistic.name: jnp.int64(0) for statistic in self.counted}
-        begun = (zero, spent, zero)
-        return ChainState(position, slots, hyper, adaptation, key, *begun, {}, counts)
+        phases, begun = Phases(zero, zero, zero, zero), (zero, spent, zero)
+        return ChainState(position, slots, hyper, adaptation, phases, key, *begun, {}, counts)
 
     def shapes(self) -> ChainState:
         """The shapes and types of a chain's state."""

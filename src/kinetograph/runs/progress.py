@@ -43,7 +43,7 @@ class SilentProgress:
 def _eta(chain: Chain, lengths: Lengths) -> str:
     if not chain.transition or not chain.seconds:
         return "--:--"
-    left = (lengths.transitions - chain.transition) * chain.seconds / chain.transition
+    left = chain.left(lengths) * chain.seconds / chain.transition
     return f"{int(left) // 60:02d}:{int(left) % 60:02d}"
 
 
@@ -52,9 +52,9 @@ def _speed(chain: Chain) -> str:
 
 
 def _phase(chain: Chain, lengths: Lengths) -> str:
-    if chain.transition >= lengths.transitions:
+    if chain.left(lengths) <= 0:
         return "done"
-    return "warm-up" if chain.transition < lengths.warmup else "sampling"
+    return "warm-up" if chain.transition < chain.tuner.end else "sampling"
 
 
 class PlainProgress:
@@ -75,12 +75,13 @@ class PlainProgress:
         if now - self.last >= PLAIN_SECONDS:
             self.last = now
             done = sum(c.transition for c in self.chains)
-            total = len(self.chains) * self.lengths.transitions
+            total = done + sum(c.left(self.lengths) for c in self.chains)
             divergences = sum(c.divergences for c in self.chains)
-            slowest = min(self.chains, key=lambda c: c.transition)
+            slowest = max(self.chains, key=lambda c: c.left(self.lengths))
+            most = slowest.transition + slowest.left(self.lengths)
             self.say(
-                f"{100 * done // total:3d} %  slowest chain {slowest.transition} of "
-                f"{self.lengths.transitions} ({_phase(slowest, self.lengths)}), "
+                f"{100 * done // total:3d} %  slowest chain {slowest.transition} of {most} "
+                f"({_phase(slowest, self.lengths)}), "
                 f"{divergences} divergences, {_speed(slowest)}, {_eta(slowest, self.lengths)} left"
             )
 
@@ -124,9 +125,11 @@ class TerminalProgress:
             diverged = f"[red]{chain.divergences}[/]" if chain.divergences else "0"
             table.add_row(
                 str(i),
-                ProgressBar(self.lengths.transitions, chain.transition, width=28),
+                ProgressBar(
+                    chain.transition + chain.left(self.lengths), chain.transition, width=28
+                ),
                 _phase(chain, self.lengths),
-                f"{chain.transition}/{self.lengths.transitions}",
+                f"{chain.transition}/{chain.transition + chain.left(self.lengths)}",
                 diverged,
                 f"{chain.step_size:.3g}" if chain.transition else "-",
                 _speed(chain),

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..adaptation.schedule import Adaptation
+from ..adaptation.schedule import Adaptation, Phases
 from ..graph.trips import Trips
 from ..kernels.moments import Moments
 from ..kernels.target import Position
@@ -40,6 +40,7 @@ class ChainState(NamedTuple):
     slots: Any  # the sampler's own
     hyper: Any  # values of its hyper-parameters, by name
     adaptation: Adaptation
+    phases: Phases
     key: Any
     transition: Any  # transitions made so far, warm-up included
     gradients: Any  # gradients evaluated so far
@@ -51,10 +52,8 @@ class ChainState(NamedTuple):
 class Plan(NamedTuple):
     """What a block is to do: values of the compiled program, not part of it."""
 
-    warmup: Any
     thin: Any
-    until: Any  # stop before this transition
-    gradients: Any  # or after evaluations at this many points
+    gradients: Any  # it ends after evaluations at this many points
 
 
 class Block(NamedTuple):
@@ -65,12 +64,14 @@ class Block(NamedTuple):
     statistics: Any
     targets: tuple[Any, ...]
     reports: tuple[Any, ...]  # of the loops in the model's graph
+    free: Any = None  # the free states and their gradients, where the host tunes by them
+    slopes: Any = None
 
 
 class Where(NamedTuple):
     """Where a chain is after a block."""
 
-    rows: Any  # new draws
+    rows: Any  # new ones
     transition: Any
     gradients: Any
     divergences: Any
@@ -81,7 +82,7 @@ class Loop(NamedTuple):
     """What a block carries from transition to transition."""
 
     chain: ChainState
-    count: Any  # draws kept
+    count: Any  # rows: transitions of warm-up, or draws kept
     spent: Any  # points evaluated
     trips: tuple[Trips, ...]  # of the loops in the log density
 
@@ -92,3 +93,4 @@ class Row(NamedTuple):
     free: Any
     statistics: Any
     kept: tuple[Any, ...]  # for the observables
+    slopes: tuple[Any, ...]  # the gradient, where the host tunes by it

@@ -21,12 +21,13 @@ from .advice import warn_of_noise
 from .arguments import check_model, check_sampler, check_seed, check_whole
 from .averages import averaged_targets
 from .chains import Chain as Running
-from .chains import beginnings
+from .chains import advance, beginnings
 from .engine import build
 from .program import Program
 from .results import split_statistics
 from .start import explain_failure, starting_points
 from .state import Block, ChainState, Plan, Where
+from .warming import Tuner, warmup_length
 
 __all__ = ["Chain", "Rows", "chain"]
 
@@ -103,15 +104,14 @@ class Chain:
     """
 
     def __init__(
-        self, program: Program, key: np.ndarray, start: Any, warmup: int, climbing: bool
+        self, program: Program, key: np.ndarray, start: Any, warmup: int | None, climbing: bool
     ) -> None:
-        self._program, self._engine = program, build(program)
-        self._warmup, self._key = warmup, key
+        self._program, self._engine, self._key = program, build(program), key
         with x64():
             self._data = jax.device_put(program.model.argument_values)
         self._state: ChainState = self._found(start, climbing)
-        if warmup:
-            self._run(warmup)
+        if warmup != 0:
+            self._warm_up(warmup)
 
     def _found(self, free: Any, climbing: bool = False) -> ChainState:
         program = self._program
@@ -245,15 +245,29 @@ class Chain:
         rows = np.concatenate([np.empty((0, width), program.dtype), *(b[1] for b in blocks)])
         return Rows(posterior, split_statistics(program.statistics, rows))
 
+    def _warm_up(self, length: int | None) -> None:
+        """Tune the sampler."""
+        running = Running(self._key, None, self._state, np.empty(0), [], keep=False)
+        running.tuner = Tuner(length, self._program.host_tunes)
+        pace = self._engine.pace
+        while running.transition < running.tuner.end:
+            begun = time.perf_counter()
+            plan = Plan(np.int32(1), np.int64(pace.gradients))
+            with x64():
+                advance(self._engine, self._data, running, plan, 0)
+            pace.adjust(running.spent, time.perf_counter() - begun)
+        self._state = jax.device_get(running.state)
+
     def _run(self, n: int, keep: bool = False) -> list[tuple[list[np.ndarray], np.ndarray]]:
         found = []
         until, pace = self.iteration + n, self._engine.pace
         self._program.check_schedules(self.iteration, until)
         while self.iteration < until:
-            begun, gradients = time.perf_counter(), np.int64(pace.gradients)
-            plan = Plan(np.int32(self._warmup), np.int32(1), np.int32(until), gradients)
+            begun = time.perf_counter()
+            plan = Plan(np.int32(1), np.int64(pace.gradients))
+            state = self.state._replace(phases=self.state.phases._replace(stop=np.int32(until)))
             with x64():
-                state, block = jax.device_get(self._engine.advance(self.state, self._data, plan))
+                state, block = jax.device_get(self._engine.advance(state, self._data, plan))
             self._state = state
             pace.adjust(Where(*block.progress).spent, time.perf_counter() - begun)
             if keep:
@@ -302,7 +316,7 @@ def chain(
     seed: int | None = None,
     index: int = 0,
     initial: Any = None,
-    warmup: int = 0,
+    warmup: int | None = 0,
     observables: Any = (),
     averages: Any = (),
 ) -> Chain:
@@ -319,7 +333,7 @@ def chain(
     index
         Which chain of a run it is.
     warmup
-        Transitions that tune the sampler, made at once.
+        Transitions that tune the sampler, made at once; None: as many as `kg.mcmc` makes.
 
     Returns
     -------
@@ -361,11 +375,13 @@ def chain(
     """
     check_model(model, "chain")
     sampler = check_sampler(NUTS() if sampler is None else sampler, "chain")
-    check_whole("chain", {"warmup": (warmup, 0), "index": (index, 0)})
+    check_whole(
+        "chain", {"index": (index, 0)} | ({} if warmup is None else {"warmup": (warmup, 0)})
+    )
     key = chain_key(check_seed(seed, "chain"), int(index))
     (start,) = starting_points(model, sampler, initial, [key], "chain")
     wanted = as_averages(averages)
     averaged_targets(model, wanted)
     program = Program(model, sampler, model.targets, as_observables(observables), wanted)
     warn_of_noise(program, "chain", stacklevel=2)
-    return Chain(program, key, start, int(warmup), initial is None)
+    return Chain(program, key, start, warmup_length(program.host_tunes, warmup), initial is None)

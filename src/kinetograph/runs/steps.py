@@ -63,6 +63,8 @@ def in_step(
     def transition(carry: tuple[Loop, Row]) -> tuple[Loop, Row]:
         loops, rows = carry
         after, row = jax.vmap(steps.transition)(loops)
+        if program.host_tunes:  # each chain ends its warm-up for itself
+            return after, _scattered(rows, row, loops.count)
         return after, _written(rows, row, loops.count[0])
 
     carry = (jax.vmap(steps.start)(chains), steps.buffers(steps.most, batch))
@@ -83,10 +85,7 @@ def in_turns(
         loops, states, rows = carry
         after, opened, row = jax.vmap(steps.turn)(loops, states)
         # A chain that has filled its rows writes into a spare one.
-        rows = jax.tree.map(
-            lambda buffer, new: buffer.at[loops.count, jnp.arange(batch)].set(new), rows, row
-        )
-        return after, opened, rows
+        return after, opened, _scattered(rows, row, loops.count)
 
     start, opened = jax.vmap(steps.start)(chains), jax.vmap(steps.open)(chains)
     carry = (start, opened, steps.buffers(steps.most + 1, batch))
@@ -100,6 +99,12 @@ def _written(rows: Row, row: Row, place: Any) -> Row:
 
     written: Row = jax.tree.map(write, rows, row)
     return written
+
+
+def _scattered(rows: Row, row: Row, places: Any) -> Row:
+    chains = jnp.arange(len(places))
+    scattered: Row = jax.tree.map(lambda buffer, new: buffer.at[places, chains].set(new), rows, row)
+    return scattered
 
 
 def _results(steps: "_Steps", loops: Loop, rows: Row) -> tuple[ChainState, Block]:
@@ -140,16 +145,18 @@ class _Steps:
         later = sum(s.size for s in observed.statistics) if observed else 0
         width = sum(s.size for s in program.computed) - later
         lead = (count, *batch)
+        free = jnp.zeros((*lead, *program.space.shape), program.dtype)
         return Row(
-            jnp.zeros((*lead, *program.space.shape), program.dtype),
+            free,
             jnp.zeros((*lead, width), program.dtype),
             tuple(jnp.zeros((*lead, *x.shape), x.dtype) for x in program.kept),
+            (free,) if program.keeps_slopes else (),
         )
 
     def more(self, loop: Loop) -> Any:
         """Whether the block goes on, as far as one chain is concerned."""
         return (
-            (loop.chain.transition < self.plan.until)
+            (loop.chain.transition < loop.chain.phases.stop)
             & (loop.spent < self.plan.gradients)
             & (loop.count < self.most)
             & ~any_short(loop.trips)
@@ -191,7 +198,7 @@ class _Steps:
             spared = one if self.program.kernel.takes_gradient else gradients
             gradients, alone = gradients - spared, alone + spared
         done = chain.transition
-        warming = done < plan.warmup
+        warming = done < chain.phases.end
         adaptation, hyper = self._adapt(chain, position, info, warming)
         statistics = info.statistics
         if "step_size" in self.program.sampler.tune:
@@ -199,13 +206,13 @@ class _Steps:
             statistics = jnp.concatenate([statistics, step_size[None]])
         observed = self.program.observed
         for_observables = observed.keep(position, state.slots) if observed else ()
-        kept = ~warming & ((done + 1 - plan.warmup) % plan.thin == 0)
+        kept = warming | ((done + 1 - chain.phases.end) % plan.thin == 0)
         counts = dict(chain.counts)
         for name, more in (("n_grad", gradients), ("n_value", alone)):
             if name in counts:
                 count = counts[name] + more
                 statistics = jnp.append(statistics, count.astype(statistics.dtype))
-                counts[name] = jnp.where(warming | kept, 0, count)
+                counts[name] = jnp.where(kept, 0, count)
         chain = chain._replace(
             position=position,
             slots=state.slots,
@@ -217,7 +224,8 @@ class _Steps:
             counts=counts,
         )
         after = Loop(chain, loop.count + kept, loop.spent + info.gradients, state.trips)
-        return after, Row(position.q, statistics, tuple(for_observables))
+        slopes = (position.gradient,) if self.program.keeps_slopes else ()
+        return after, Row(position.q, statistics, tuple(for_observables), slopes)
 
     def _adapt(
         self, chain: ChainState, position: Position, info: Info, warming: Any
@@ -228,8 +236,8 @@ class _Steps:
             return chain.adaptation, chain.hyper
 
         def update(_: None) -> tuple[Adaptation, Any]:
-            state, done, length = chain.adaptation, chain.transition, self.plan.warmup
-            return warmup.update(state, chain.hyper, done, length, position, info)
+            state, done, phases = chain.adaptation, chain.transition, chain.phases
+            return warmup.update(state, chain.hyper, done, phases, position, info)
 
         def keep(_: None) -> tuple[Adaptation, Any]:
             return chain.adaptation, chain.hyper
@@ -256,12 +264,15 @@ class _Steps:
             statistics = jnp.concatenate([statistics, told.observed], 1)
         if self.program.averages:
             running = self.program.running
-            averages = running.add(chain.averages, loop.count, told.targets, statistics)
+            # A block ends where warm-up does.
+            count = jnp.where(chain.transition <= chain.phases.end, 0, loop.count)
+            averages = running.add(chain.averages, count, told.targets, statistics)
             chain = chain._replace(averages=averages)
         recorded = sum(s.size for s in self.program.statistics)
         if statistics.shape[1] > recorded:
             statistics = statistics[:, :recorded]
-        return chain, Block(progress, step_size, statistics, told.targets, reports)
+        by_host = (rows.free, *rows.slopes) if self.program.host_tunes else ()
+        return chain, Block(progress, step_size, statistics, told.targets, reports, *by_host)
 
     def _told(self, loop: Loop, rows: Row, most: Any) -> _Told:
         """Targets and observables of the draws: a few draws at a time, until all are done."""
@@ -312,11 +323,12 @@ class _Steps:
         observed, plan, count = self.program.observed, self.plan, loop.count
         if observed is None:
             return None
-        sampled = loop.chain.transition - plan.warmup
-        last = plan.warmup + sampled // plan.thin * plan.thin - 1  # the transition of the last row
+        done, end = loop.chain.transition, loop.chain.phases.end
+        thin = jnp.where(done <= end, 1, plan.thin)
+        last = end + (done - end) // thin * thin - 1  # the transition of the last row
 
-        def of(q: Any, statistics: Any, kept: Any, number: Any) -> Any:
-            event = (last - (count - 1 - number) * plan.thin).astype(np.uint32)
+        def of(q: Any, statistics: Any, kept: Any, _: Any, number: Any) -> Any:
+            event = (last - (count - 1 - number) * thin).astype(np.uint32)
             hyper, active = loop.chain.hyper, number < count
             return observed.values(q, statistics, kept, hyper, event, active)
 

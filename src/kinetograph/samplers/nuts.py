@@ -10,9 +10,11 @@ Tuned    to an acceptance of 0.8
 Source   M. Hoffman, A. Gelman, JMLR 15 (2014) 1593-1623; M. Betancourt, arXiv:1701.02434.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 from ..kernels.contract import Kernel, Space
+from ..kernels.directions import Directions
 from .hyper import hyper
 from .integrators import LEAPFROG, integrator
 from .sampler import Sampler
@@ -20,12 +22,14 @@ from .tree import NutsKernel
 
 __all__ = ["NUTS"]
 
+ROOM, NUMBERS = 32, 2**20  # directions of the metric at most, and numbers in them
+
 
 class NUTS(Sampler):
     """The no-U-turn sampler, the default of `kg.mcmc`.
 
     Hamiltonian Monte Carlo that chooses its own number of steps: multinomial sampling from the
-    trajectory, generalised U-turn checks, a diagonal metric and a step size set by warm-up.
+    trajectory, generalised U-turn checks, a metric and a step size set by warm-up.
 
     Parameters
     ----------
@@ -42,6 +46,10 @@ class NUTS(Sampler):
         Where warm-up starts; the step size itself when there is no warm-up.
     target_limit
         What the target may rise to.
+    metric
+        What warm-up tunes beside the step size. "auto": a scale for each coordinate, and, where
+        draws and gradients show that it pays, directions that are longer or shorter than these
+        scales say, at most 32. "diagonal": the scales alone. "dense": all directions.
     inverse_temperature
         beta: the density is pi^beta, and the momenta have the variance 1 / beta.
     integrator
@@ -69,6 +77,7 @@ class NUTS(Sampler):
     inverse_temperature = hyper(1.0, positive=True)
     integrator = hyper(LEAPFROG, static=True)
     target_limit = hyper(0.99, above=0, below=1)
+    metric = hyper("auto", choices=("auto", "diagonal", "dense"))
     tunes = ("step_size", "scale")
 
     def __init__(self, *values: Any, **settings: Any) -> None:
@@ -81,6 +90,23 @@ class NUTS(Sampler):
         super().__setattr__(name, value)
         if name == "target_acceptance":
             self.target_limit = value
+
+    def hypers(self, space: Space) -> dict[str, Any]:
+        """As of any sampler, with room for the directions of the metric."""
+        found: dict[str, Any] = super().hypers(space)
+        size = space.shape[-1]
+        if "scale" in self.tune and self.metric != "diagonal" and size > 1:
+            most = size if self.metric == "dense" else min(size, ROOM, max(1, NUMBERS // size))
+            found["directions"] = Directions.none(most, size, space.dtype)
+        return found
+
+    def check_hypers(self, values: Mapping[str, Any]) -> None:
+        """Refuse values of hyper-parameters that are out of their range."""
+        values = dict(values)
+        directions = values.pop("directions", None)
+        super().check_hypers(values)
+        if directions is not None:
+            directions.check(type(self).__name__)
 
     def kernel(self, space: Space) -> Kernel:
         """Its transition on a space.

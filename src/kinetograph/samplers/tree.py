@@ -18,6 +18,7 @@ Source   M. Hoffman, A. Gelman, JMLR 15 (2014) 1593-1623; M. Betancourt, arXiv:1
          appendix A; the extra checks: Stan pull request 2800.
 """
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
@@ -36,15 +37,15 @@ _MOMENTUM, _DIRECTION, _LEAF = 1, 2, 3
 
 
 class _Tree(NamedTuple):
-    # the moving end, in scaled momentum
+    # the moving end; momenta and forces (the gradient) are in the metric's coordinates
     q: Any
     p: Any
-    gradient: Any
+    force: Any
     direction: Any
     # both ends of the whole tree: (backward, forward)
     ends_q: Any
     ends_p: Any
-    ends_gradient: Any
+    ends_force: Any
     # candidates: of the whole tree, of the growing subtree; with their energies
     candidate: Position
     candidate_energy: Any
@@ -76,7 +77,7 @@ class _Inside(NamedTuple):
     stage: Any  # how many are done
     q: Any
     p: Any
-    gradient: Any
+    force: Any
 
 
 def _straight(rho: Any, p_first: Any, p_last: Any) -> Any:
@@ -160,16 +161,17 @@ class NutsKernel:
         first_word, *_ = moment.noise.words(_DIRECTION, 0)
         # Row 0 and the last row are never read: writes that are not due go there.
         rows = jnp.zeros((self.max_depth + 2, q.shape[0]), q.dtype)
+        force = _force(moment.hyper, gradient)
         zero = jnp.zeros((), q.dtype)
         count = jnp.int32(0)
         return _Tree(
             q=q,
             p=p,
-            gradient=gradient,
+            force=force,
             direction=_sign(first_word, q.dtype),
             ends_q=jnp.stack([q, q]),
             ends_p=jnp.stack([p, p]),
-            ends_gradient=jnp.stack([gradient, gradient]),
+            ends_force=jnp.stack([force, force]),
             candidate=position,
             candidate_energy=energy,
             sub=position,
@@ -188,27 +190,27 @@ class NutsKernel:
             diverging=jnp.array(False),
             finished=jnp.array(False),
             worst=zero if self.of_worst else None,
-            inside=_Inside(count, q, p, gradient) if self.integrator.stages > 1 else None,
+            inside=_Inside(count, q, p, force) if self.integrator.stages > 1 else None,
         )
 
     def _kicked(self, moment: Moment, tree: _Tree) -> Any:
         """The momentum after the kick that begins the next stage."""
-        step_size, scale = moment.hyper["step_size"], moment.hyper["scale"]
+        step_size = moment.hyper["step_size"]
         if tree.inside is None:
-            return tree.p + (0.5 * step_size * tree.direction) * _force(scale, tree.gradient)
-        stage, _, p, gradient = tree.inside
+            return tree.p + (0.5 * step_size * tree.direction) * tree.force
+        stage, _, p, force = tree.inside
         kick = jnp.asarray(self.integrator.coefficients(p.dtype)[0])[stage]
-        return p + kick * step_size * tree.direction * _force(scale, gradient)
+        return p + kick * step_size * tree.direction * force
 
     def ask(self, moment: Moment, tree: _Tree) -> Any:
         """The end of a stage of the integrator's step, from the moving end."""
         kicked = self._kicked(moment, tree)
-        step_size, scale = moment.hyper["step_size"], moment.hyper["scale"]
+        step_size, velocity = moment.hyper["step_size"], _velocity(moment.hyper, kicked)
         if tree.inside is None:
-            return tree.q + (step_size * tree.direction) * _velocity(scale, kicked)
+            return tree.q + (step_size * tree.direction) * velocity
         stage, q, *_ = tree.inside
         drift = jnp.asarray(self.integrator.coefficients(q.dtype)[1])[stage]
-        return q + drift * step_size * tree.direction * _velocity(scale, kicked)
+        return q + drift * step_size * tree.direction * velocity
 
     def tell(self, moment: Moment, tree: _Tree, point: Position) -> _Tree:
         """Go on inside of a leaf, or add it."""
@@ -218,11 +220,12 @@ class NutsKernel:
 
         def go_on(_: None) -> _Tree:
             p = self._kicked(moment, tree)
-            return tree._replace(inside=_Inside(stage, point.q, p, point.gradient))
+            force = _force(moment.hyper, point.gradient)
+            return tree._replace(inside=_Inside(stage, point.q, p, force))
 
         def leaf(_: None) -> _Tree:
             found = self._leaf(moment, tree, point)
-            inside = _Inside(jnp.zeros_like(stage), found.q, found.p, found.gradient)
+            inside = _Inside(jnp.zeros_like(stage), found.q, found.p, found.force)
             return found._replace(inside=inside)
 
         found: _Tree = lax.cond(stage < self.integrator.stages, go_on, leaf, None)
@@ -230,9 +233,9 @@ class NutsKernel:
 
     def _leaf(self, moment: Moment, tree: _Tree, point: Position) -> _Tree:
         """Add a leaf, and, where a subtree is complete, merge it into the tree."""
-        step_size, scale = moment.hyper["step_size"], moment.hyper["scale"]
-        step, last = step_size * tree.direction, float(self.integrator.kicks[-1])
-        p = self._kicked(moment, tree) + last * step * _force(scale, point.gradient)
+        force = _force(moment.hyper, point.gradient)
+        step, last = moment.hyper["step_size"] * tree.direction, float(self.integrator.kicks[-1])
+        p = self._kicked(moment, tree) + last * step * force
         energy = 0.5 * jnp.sum(p * p) - point.log_density
         gain = moment.hyper["inverse_temperature"] * (tree.energy - energy)
         gain = jnp.where(jnp.isfinite(gain), gain, -jnp.inf)
@@ -264,13 +267,13 @@ class NutsKernel:
 
         def merge(_: None) -> tuple[Any, ...]:
             return self._merge(
-                tree, point, p, sub, sub_energy, sub_log_weight, first, rho, stopped, words
+                tree, point, p, force, sub, sub_energy, sub_log_weight, first, rho, stopped, words
             )
 
         def go_on(_: None) -> tuple[Any, ...]:
             return (
-                (point.q, p, point.gradient),
-                (tree.ends_q, tree.ends_p, tree.ends_gradient),
+                (point.q, p, force),
+                (tree.ends_q, tree.ends_p, tree.ends_force),
                 tree.candidate,
                 tree.candidate_energy,
                 tree.rho,
@@ -286,10 +289,10 @@ class NutsKernel:
         return tree._replace(
             q=moving[0],
             p=moving[1],
-            gradient=moving[2],
+            force=moving[2],
             ends_q=ends[0],
             ends_p=ends[1],
-            ends_gradient=ends[2],
+            ends_force=ends[2],
             candidate=candidate,
             candidate_energy=candidate_energy,
             sub=sub,
@@ -343,6 +346,7 @@ class NutsKernel:
         tree: _Tree,
         point: Position,
         p: Any,
+        force: Any,
         sub: Position,
         sub_energy: Any,
         sub_log_weight: Any,
@@ -362,7 +366,7 @@ class NutsKernel:
         ends = (
             _write(tree.ends_q, point.q, side),
             _write(tree.ends_p, p, side),
-            _write(tree.ends_gradient, point.gradient, side),
+            _write(tree.ends_force, force, side),
         )
         # The lowest bits are not used by the uniform.
         direction = _sign(words[3], p.dtype)
@@ -405,14 +409,20 @@ class NutsKernel:
         return tree.candidate, Info(acceptance, gradients, tree.diverging, statistics)
 
 
-def _force(scale: Any, gradient: Any) -> Any:
-    """S^T g, of a diagonal scale S or a matrix."""
-    return gradient @ scale if jnp.ndim(scale) == 2 else scale * gradient
+def _force(hyper: Mapping[str, Any], gradient: Any) -> Any:
+    """S^T g, of a diagonal scale S, a matrix, or a diagonal with directions."""
+    scale, directions = hyper["scale"], hyper.get("directions")
+    if jnp.ndim(scale) == 2:
+        return gradient @ scale
+    return scale * gradient if directions is None else directions.stretched(scale * gradient)
 
 
-def _velocity(scale: Any, p: Any) -> Any:
+def _velocity(hyper: Mapping[str, Any], p: Any) -> Any:
     """S p."""
-    return scale @ p if jnp.ndim(scale) == 2 else scale * p
+    scale, directions = hyper["scale"], hyper.get("directions")
+    if jnp.ndim(scale) == 2:
+        return scale @ p
+    return scale * p if directions is None else scale * directions.stretched(p)
 
 
 def _sign(word: Any, dtype: Any) -> Any:

@@ -1,0 +1,201 @@
+"""The host's part of a warm-up: directions of the metric, and when the warm-up has done its work.
+
+At some transitions a chain stops and the host looks at the draws and gradients of the last half of
+its history. How well a metric S fits them is the Fisher divergence
+
+    F(S) = mean |S^T (s - mean s) + S^-1 (x - mean x)|^2
+
+which is 0 for that of a normal posterior. A new metric, fitted to one half of these draws, is
+judged by the other one; where it is clearly better than the one in use, it takes its place, and
+the step size begins anew at what keeps the sharpest direction as stable as it was.
+
+A warm-up without a given length ends when no new metric would be much better, the draws do not
+drift, and the step size has settled.
+"""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..adaptation.low_rank import LowRank, divergence, low_rank
+from ..adaptation.schedule import Adaptation, Phases
+from ..adaptation.step_size import DualAveraging
+from ..kernels.directions import Directions
+
+__all__ = ["LONGEST", "MOST_TRANSITIONS", "OPEN", "Tuned", "Tuner", "warmup_length"]
+
+DEFAULT = 500  # transitions of a warm-up that nothing can end
+
+STOPS = (15, 30, 60, 100)  # and each 50 from there
+EVERY = 50
+EARLY, SHORTEST, LONGEST = 60, 150, 2000  # of a warm-up that ends by itself
+FINAL = 50  # its last transitions tune the step size alone
+OPEN = 2**30  # an end that is not known yet
+MOST_TRANSITIONS = 2**31  # of a chain
+ROWS, NUMBERS = 200, 2**24  # draws that are looked at, at most
+BETTER = 0.8  # of the divergence of the metric in use: a new one takes its place
+FIT = 0.2  # divergence for each unknown below which any metric will do
+SETTLED_STEP = 0.3  # change of its logarithm
+DRIFT = 3.0  # standard errors
+
+
+def warmup_length(by_host: bool, given: int | None) -> int | None:
+    """How long a warm-up is; None: until it has done its work."""
+    if given is None:
+        return None if by_host else DEFAULT
+    return int(given)
+
+
+class Tuned(NamedTuple):
+    """What warm-up tunes, of one chain."""
+
+    hyper: Mapping[str, Any]
+    adaptation: Adaptation
+
+
+class Tuner:
+    """The warm-up of one chain: of so many transitions, or, without a length, until it is done."""
+
+    def __init__(self, length: int | None, tuned: bool) -> None:
+        self.length = length
+        if length is None:
+            self.early, self.late, self.end = EARLY, OPEN, OPEN
+        else:
+            self.early, self.late, self.end, _ = map(int, Phases.of(length, 0))
+        self.stops = tuned
+        self.draws: list[np.ndarray] = []
+        self.slopes: list[np.ndarray] = []
+        self.looked = 0  # the last stop
+        self.step = float("nan")  # its logarithm there
+
+    def phases(self, transition: int, sampled: int) -> Phases:
+        """What a block from a transition is to know; `sampled` transitions follow on warm-up."""
+        stop = self.end + sampled
+        if transition < self.end:
+            stop = self.next_stop(transition) if self.stops else self.end
+        numbers = (self.early, self.late, self.end, min(stop, MOST_TRANSITIONS - 1))
+        return Phases(*map(np.int32, numbers))
+
+    def next_stop(self, transition: int) -> int:
+        """Where the host looks next."""
+        if transition >= self.late:
+            return self.end
+        stop = next((s for s in STOPS if s > transition), 0)
+        stop = stop or (transition // EVERY + 1) * EVERY
+        return stop if stop < self.late else self.end
+
+    def stops_at(self, transition: int) -> bool:
+        """Whether the host looks there."""
+        on = transition in STOPS or (transition > STOPS[-1] and transition % EVERY == 0)
+        return self.stops and self.looked < transition < self.late and on
+
+    def add(self, draws: np.ndarray, slopes: np.ndarray | None) -> None:
+        """Note what a block of warm-up has given."""
+        if self.stops and len(draws):
+            self.draws.append(np.array(draws))
+            if slopes is not None:
+                self.slopes.append(np.array(slopes))
+
+    def look(self, transition: int, tuned: Tuned) -> Tuned:
+        """At a stop: what is tuned from there on."""
+        self.looked = transition
+        draws, slopes = self._window(transition)
+        settled = len(draws) >= 2
+        if "scale" in tuned.hyper and len(draws) >= 8 and slopes is not None:
+            tuned, settled = retuned(tuned, draws, slopes)
+        if self.length is None:
+            self._end(transition, tuned, draws, settled)
+        return tuned
+
+    def _window(self, transition: int) -> tuple[np.ndarray, np.ndarray | None]:
+        """Draws and gradients of the last half, those that moved."""
+        draws = np.concatenate(self.draws)
+        width = draws.shape[1]
+        count = min(transition - transition // 2, ROWS, max(10, NUMBERS // (2 * width)))
+        slopes = np.concatenate(self.slopes)[-ROWS:] if self.slopes else None
+        self.draws, self.slopes = [draws[-ROWS:]], [slopes] if slopes is not None else []
+        draws = draws[-count:]
+        usable = np.isfinite(draws).all(1)
+        if slopes is not None:
+            slopes = slopes[-count:]
+            usable &= np.isfinite(slopes).all(1)
+        usable[1:] &= (draws[1:] != draws[:-1]).any(1)
+        return draws[usable], None if slopes is None else slopes[usable]
+
+    def _end(self, transition: int, tuned: Tuned, draws: np.ndarray, settled: bool) -> None:
+        step, before = self.step, np.nan
+        if tuned.adaptation.step is not None:
+            before, self.step = step, float(tuned.adaptation.step.log_average)
+            settled &= abs(self.step - before) < SETTLED_STEP
+        if transition < SHORTEST - FINAL:
+            return
+        if (settled and not drifts(draws)) or transition >= LONGEST - FINAL:
+            self.late, self.end = transition, transition + FINAL
+
+
+def drifts(draws: np.ndarray) -> bool:
+    """Whether the two halves of some draws are further apart than draws that mix well would be."""
+    half = len(draws) // 2
+    first, second = draws[:half], draws[half:]
+    spread = np.sqrt((first.var(0) + second.var(0)) / 2)
+    with np.errstate(all="ignore"):
+        apart = (second.mean(0) - first.mean(0)) / spread
+    apart = apart[np.isfinite(apart)]
+    return bool(apart.size and np.sqrt(np.mean(apart**2)) > DRIFT * np.sqrt(2 / half))
+
+
+def retuned(tuned: Tuned, draws: np.ndarray, slopes: np.ndarray) -> tuple[Tuned, bool]:
+    """The metric in use, or a better one with a step size for it; and whether it was kept."""
+    hyper, directions = tuned.hyper, tuned.hyper.get("directions")
+    used = _in_use(hyper)
+    most = 0 if directions is None else len(directions.stretches)
+    half = len(draws) // 2
+    parts = [slice(0, half), slice(half, None)]
+
+    def judged(room: int) -> float:
+        return sum(
+            divergence(low_rank(draws[a], slopes[a], used.scale, room), draws[b], slopes[b])
+            for a, b in (parts, parts[::-1])
+        )
+
+    now = sum(divergence(used, draws[part], slopes[part]) for part in parts)
+    found = {room: judged(room) for room in {0, most}}
+    best = min(found, key=found.__getitem__)
+    enough = 2 * FIT * draws.shape[1]
+    if now <= max(enough, found[best] / BETTER):
+        return tuned, True
+    # The program itself tunes a diagonal.
+    if directions is None or (best == 0 and directions.count == 0):
+        return tuned, False
+    new = low_rank(draws, slopes, used.scale, best)
+    return _changed(tuned, used, new, slopes), False
+
+
+def _in_use(hyper: Mapping[str, Any]) -> LowRank:
+    directions, scale = hyper.get("directions"), np.asarray(hyper["scale"])
+    if directions is None:
+        return LowRank(scale, np.zeros((0, len(scale))), np.zeros(0))
+    count = int(directions.count)
+    return LowRank(scale, directions.vectors[:count], directions.stretches[:count])
+
+
+def _changed(tuned: Tuned, old: LowRank, new: LowRank, slopes: np.ndarray) -> Tuned:
+    """With a new metric; the step size changes as that of the sharpest direction does."""
+    hyper, (step, metric) = dict(tuned.hyper), tuned.adaptation
+    room = hyper["directions"]
+    count = len(new.stretches)
+    vectors, stretches = np.zeros_like(room.vectors), np.ones_like(room.stretches)
+    vectors[:count], stretches[:count] = new.vectors, new.stretches
+    hyper["directions"] = Directions(vectors, stretches, np.int32(count))
+    hyper["scale"] = new.scale.astype(np.asarray(hyper["scale"]).dtype)
+    if step is not None:
+        centred = slopes - slopes.mean(0)
+        sharpest = [np.linalg.norm(m.transpose(centred), 2) for m in (old, new)]
+        dtype = np.asarray(hyper["step_size"]).dtype
+        present = float(np.exp(step.log_average))
+        size = present * sharpest[0] / sharpest[1]
+        size = np.asarray(min(size, max(present, 1.0)), dtype)
+        step = DualAveraging(*(np.asarray(x, dtype) for x in DualAveraging.start(size)))
+        hyper["step_size"] = size
+    return Tuned(hyper, Adaptation(step, metric))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from jax import lax
 
-from kinetograph.adaptation.schedule import Adaptation, Warmup
+from kinetograph.adaptation.schedule import Adaptation, Phases, Warmup
 from kinetograph.graph.precision import x64
 from kinetograph.kernels.contract import Info
 from kinetograph.kernels.target import Position
@@ -41,7 +41,7 @@ def warm(length: int, diverging: frozenset[int] = frozenset(), acceptance=0.8, s
         q, done, flag = row
         position = Position(q, jnp.float64(0), -q * np.array([1.0, 9.0]))
         info = Info(jnp.float64(acceptance), 1, flag, None)
-        state = Seen(*warmup.update(*state, done, jnp.int32(length), position, info))
+        state = Seen(*warmup.update(*state, done, Phases.of(length, length), position, info))
         return state, state
 
     with x64():

@@ -60,7 +60,7 @@ def test_a_chain_does_not_know_how_many_others_there_are(plain, chains):
 
 @pytest.mark.parametrize("gradients", [1, 7, 10**9])
 def test_blocks_of_any_length_give_the_same_draws(plain, monkeypatch, gradients):
-    """One transition a block, a few, or all in one."""
+    """One transition a block, a few, or all from one stop of the host to the next."""
     blocks = []
 
     class Pace:
@@ -74,7 +74,8 @@ def test_blocks_of_any_length_give_the_same_draws(plain, monkeypatch, gradients)
     for identity, compiled in kept.items():
         monkeypatch.setitem(kept, identity, replace(compiled, pace=Pace()))
     assert same_draws(run(schools(), chains=4), plain, ALL)
-    assert len(blocks) == 4 if gradients > 1000 else len(blocks) > 200
+    stops = [15, 30, 60, 100, 160]
+    assert len(blocks) == 4 * len(stops) if gradients > 1000 else len(blocks) > 200
 
 
 @pytest.mark.parametrize("draws", [1, ROWS - 1, ROWS, ROWS + 1, 2 * ROWS + 17])

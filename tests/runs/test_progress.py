@@ -3,22 +3,24 @@
 import io
 import sys
 
+import numpy as np
 import pytest
 from tests.runs.models import gaussian, run, schools
 
 import kinetograph as kg
-from kinetograph.runs.chains import Lengths
+from kinetograph.runs.chains import Chain, Lengths
 from kinetograph.runs.progress import PlainProgress, TerminalProgress, make_progress
+from kinetograph.runs.warming import Tuner
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
 
 
-class Chain:
-    """A chain half-way, as progress sees it."""
-
-    def __init__(self, transition=750, seconds=2.0, divergences=3, kept=250):
-        self.transition, self.seconds, self.divergences = transition, seconds, divergences
-        self.kept, self.step_size, self.gradients = kept, 0.4321, 5000
+def half_way(transition=750, seconds=2.0, divergences=3, kept=250, length=500):
+    """A chain, as progress sees it."""
+    chain = Chain(np.zeros(4, np.uint32), None, None, np.empty(0), [], tuner=Tuner(length, True))
+    chain.transition, chain.seconds, chain.divergences = transition, seconds, divergences
+    chain.kept, chain.step_size, chain.gradients = kept, 0.4321, 5000
+    return chain
 
 
 LENGTHS = Lengths(500, 1000, 1)
@@ -41,7 +43,7 @@ def test_plain_lines_where_there_is_no_terminal(capfd):
 def test_plain_lines_say_where_the_slowest_chain_is():
     stream = io.StringIO()
     progress = PlainProgress(stream)
-    progress.start([Chain(), Chain(transition=300, kept=0, divergences=0)], LENGTHS)
+    progress.start([half_way(), half_way(transition=300, kept=0, divergences=0)], LENGTHS)
     progress.update()
     assert stream.getvalue() == ""  # not so soon
     progress.last -= 10
@@ -50,13 +52,22 @@ def test_plain_lines_say_where_the_slowest_chain_is():
     assert "35 %  slowest chain 300 of 1500 (warm-up), 3 divergences, 150/s, 00:08 left" in line
 
 
+def test_of_a_warm_up_whose_end_is_not_known_the_longest_is_told():
+    stream = io.StringIO()
+    progress = PlainProgress(stream)
+    progress.start([half_way(transition=100, length=None)], Lengths(None, 1000, 1))
+    progress.last -= 10
+    progress.update()
+    assert "3 %  slowest chain 100 of 3000 (warm-up)" in stream.getvalue()
+
+
 def test_a_table_in_a_terminal():
     from rich.console import Console
 
     progress = TerminalProgress()
     stream = io.StringIO()
     progress.console = Console(file=stream, force_terminal=True, width=100)
-    progress.start([Chain(), Chain(transition=1500, kept=1000, divergences=0)], LENGTHS)
+    progress.start([half_way(), half_way(transition=1500, kept=1000, divergences=0)], LENGTHS)
     progress.last -= 1
     progress.update()
     progress.finish()

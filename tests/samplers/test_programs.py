@@ -51,7 +51,7 @@ def traced(sampler):
     x = kg.variable(name="x", shape=2)
     model = kg.model(x, factors=[-kg.sum(kg.arctan(x) * x)])
     program = Program(model, sampler, model.targets)
-    plan = Plan(np.int32(0), np.int32(1), np.int32(0), np.int64(0))
+    plan = Plan(np.int32(1), np.int64(0))
     with x64():
         made = jax.make_jaxpr(program.block)(program.shapes(), model.argument_values, plan)
     return list(primitives(made.jaxpr))

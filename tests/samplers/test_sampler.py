@@ -711,6 +711,6 @@ def test_a_step_holds_one_copy_of_the_model():
     program = Program(model, GLA2(0.1), model.targets)
     with x64():
         chain = program.shapes()
-        plan = Plan(np.int32(0), np.int32(1), np.int32(0), np.int64(0))
+        plan = Plan(np.int32(1), np.int64(0))
         text = jax.jit(program.block).lower(chain, model.argument_values, plan).as_text()
     assert text.count("chlo.atan") == 1

@@ -54,6 +54,7 @@ class Plan(NamedTuple):
 
     thin: Any
     gradients: Any  # it ends after evaluations at this many points
+    warmup: Any = np.bool_(False)  # whether targets are computed of warm-up, too
 
 
 class Block(NamedTuple):

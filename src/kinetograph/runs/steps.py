@@ -44,7 +44,7 @@ def one_chain(
 
     carry = (steps.start(chain), steps.buffers(steps.most))
     loop, rows = lax.while_loop(more, transition, carry)
-    return steps.result(loop, rows, loop.count)
+    return steps.result(loop, rows, steps.told(loop))
 
 
 def in_step(
@@ -110,7 +110,8 @@ def _scattered(rows: Row, row: Row, places: Any) -> Row:
 def _results(steps: "_Steps", loops: Loop, rows: Row) -> tuple[ChainState, Block]:
     # The same bound for all: a loop that ended for each by itself would select among buffers.
     each = jax.vmap(steps.result, (0, 1, None))
-    results: tuple[ChainState, Block] = each(loops, rows, jnp.max(loops.count))
+    most = jnp.max(jax.vmap(steps.told)(loops))
+    results: tuple[ChainState, Block] = each(loops, rows, most)
     return results
 
 
@@ -264,8 +265,7 @@ class _Steps:
             statistics = jnp.concatenate([statistics, told.observed], 1)
         if self.program.averages:
             running = self.program.running
-            # A block ends where warm-up does.
-            count = jnp.where(chain.transition <= chain.phases.end, 0, loop.count)
+            count = jnp.where(self.warming(loop), 0, loop.count)
             averages = running.add(chain.averages, count, told.targets, statistics)
             chain = chain._replace(averages=averages)
         recorded = sum(s.size for s in self.program.statistics)
@@ -273,6 +273,14 @@ class _Steps:
             statistics = statistics[:, :recorded]
         by_host = (rows.free, *rows.slopes) if self.program.host_tunes else ()
         return chain, Block(progress, step_size, statistics, told.targets, reports, *by_host)
+
+    def warming(self, loop: Loop) -> Any:
+        """Whether the rows of a block are those of warm-up: where that ends a block does."""
+        return loop.chain.transition <= loop.chain.phases.end
+
+    def told(self, loop: Loop) -> Any:
+        """Of how many rows the targets are computed."""
+        return jnp.where(self.warming(loop) & ~self.plan.warmup, 0, loop.count)
 
     def _told(self, loop: Loop, rows: Row, most: Any) -> _Told:
         """Targets and observables of the draws: a few draws at a time, until all are done."""
@@ -308,7 +316,7 @@ class _Steps:
 
         def record(q: Any, row: Any) -> Any:
             # Rows that hold no draw are computed, too, but no loop turns for them.
-            scope = Scope(capacity=capacity, active=row < loop.count if loops else None)
+            scope = Scope(capacity=capacity, active=row < self.told(loop) if loops else None)
             values = density.targets(q, targets, data, scope)
             return values, scope.reports(loops)
 

@@ -229,7 +229,7 @@ def test_ctrl_c_keeps_what_was_drawn(call):
         "sample", "one.py", "--draws", "5000000", "--chains", "2", "--seed", "1", "--out", "run.nc"
     )
     lines = []
-    while not any(line.endswith("left\n") for line in lines):  # a report of a run under way
+    while not any("(sampling)" in line for line in lines):  # a report of a run under way
         lines.append(process.stderr.readline())
         assert lines[-1], "".join(lines)
     process.send_signal(signal.SIGINT)

@@ -11,8 +11,10 @@ directions, they and the scale are the host's, who sets them between blocks.
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
@@ -26,6 +28,8 @@ __all__ = ["Adaptation", "Phases", "Warmup"]
 
 EARLY, LATE = 0.3, 0.85
 EARLY_WINDOW, WINDOW = 10, 80
+ENOUGH = 20  # updates of the step size, for small ones to follow
+USUAL = 0.3  # of the logarithm of a step size, above its average
 
 
 class Phases(NamedTuple):
@@ -84,8 +88,12 @@ class Warmup:
         dtype = position.q.dtype
         if "target_limit" in hyper:
             asked = info.diverging & (done >= phases.early)
+            if step is not None:  # a divergence of a step that was too long says nothing
+                asked = asked & (step.log_step < step.log_average + USUAL)
             hyper = hyper | {"target_acceptance": risen_target(hyper, asked)}
         if step is not None:
+            settled = (done == phases.late) & (step.count >= ENOUGH)
+            step = jax.tree.map(partial(jnp.where, settled), step.steady, step)
             acceptance = jnp.where(jnp.isfinite(info.acceptance), info.acceptance, 0.0)
             step = step.update(acceptance, hyper["target_acceptance"])
             last = done + 1 >= phases.end

@@ -3,6 +3,9 @@
     x_{t+1} = mu - sqrt(t) / (gamma (t + t_0)) sum_{i <= t} (target - a_i),  h = exp(x)
     xbar_{t+1} = t^-kappa x_{t+1} + (1 - t^-kappa) xbar_t
 
+While x fluctuates widely the mean acceptance is below that at the mean of x, which so ends too
+small. For the last phase it begins anew at xbar with a gain as after many updates.
+
 Source: M. Hoffman, A. Gelman, JMLR 15 (2014), section 3.2; constants as there.
 """
 
@@ -13,6 +16,7 @@ import jax.numpy as jnp
 __all__ = ["DualAveraging", "risen_target"]
 
 GAMMA, T_0, KAPPA = 0.05, 10.0, 0.75
+MANY = 2500.0  # updates
 RISE = 0.8  # what is left of the distance of a target to 1
 
 
@@ -24,23 +28,30 @@ class DualAveraging(NamedTuple):
     log_average: Any
     log_step: Any
     count: Any
+    averaged: Any  # as `count`, but for the average
 
     @classmethod
-    def start(cls, step_size: Any) -> "DualAveraging":
+    def start(cls, step_size: Any, towards: float = 10.0) -> "DualAveraging":
         """Begin at a step size; the iterates are drawn towards ten times it, as in the paper."""
         log_step = jnp.log(step_size)
         zero = jnp.zeros_like(log_step)
-        return cls(log_step + jnp.log(10.0), zero, log_step, log_step, zero)
+        return cls(log_step + jnp.log(towards), zero, log_step, log_step, zero, zero)
+
+    @property
+    def steady(self) -> "DualAveraging":
+        """Anew at the average, which is formed anew, with small changes."""
+        log_step, zero = self.log_average, jnp.zeros_like(self.count)
+        return DualAveraging(log_step, zero, log_step, log_step, zero + MANY, zero)
 
     def update(self, acceptance: Any, target: float) -> "DualAveraging":
         """One step towards the target."""
-        count = self.count + 1.0
+        count, averaged = self.count + 1.0, self.averaged + 1.0
         weight = 1.0 / (count + T_0)
         error = (1.0 - weight) * self.error + weight * (target - acceptance)
         log_step = self.mu - jnp.sqrt(count) / GAMMA * error
-        fraction = count**-KAPPA
+        fraction = averaged**-KAPPA
         log_average = fraction * log_step + (1.0 - fraction) * self.log_average
-        return DualAveraging(self.mu, error, log_average, log_step, count)
+        return DualAveraging(self.mu, error, log_average, log_step, count, averaged)
 
 
 def risen_target(hyper: dict[str, Any], asked: Any) -> Any:

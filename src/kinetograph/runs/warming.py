@@ -27,12 +27,13 @@ __all__ = ["LONGEST", "MOST_TRANSITIONS", "OPEN", "Tuned", "Tuner", "warmup_leng
 
 DEFAULT = 500  # transitions of a warm-up that nothing can end
 
-STOPS = (15, 30, 60, 100)  # and each 50 from there
+STOPS = (10, 20, 40, 70, 100)  # and each 50 from there
 EVERY = 50
 EARLY, SHORTEST, LONGEST = 60, 150, 2000  # of a warm-up that ends by itself
 FINAL = 50  # its last transitions tune the step size alone
 OPEN = 2**30  # an end that is not known yet
 MOST_TRANSITIONS = 2**31  # of a chain
+SKIPPED, FEW = 2, 16  # of the first draws: those not looked at, and from where it is half of them
 ROWS, NUMBERS = 200, 2**24  # draws that are looked at, at most
 BETTER = 0.8  # of the divergence of the metric in use: a new one takes its place
 FIT = 0.2  # divergence for each unknown below which any metric will do
@@ -112,7 +113,8 @@ class Tuner:
         """Draws and gradients of the last half, those that moved."""
         draws = np.concatenate(self.draws)
         width = draws.shape[1]
-        count = min(transition - transition // 2, ROWS, max(10, NUMBERS // (2 * width)))
+        count = max(transition - transition // 2, min(transition - SKIPPED, FEW))
+        count = min(count, ROWS, max(10, NUMBERS // (2 * width)))
         slopes = np.concatenate(self.slopes)[-ROWS:] if self.slopes else None
         self.draws, self.slopes = [draws[-ROWS:]], [slopes] if slopes is not None else []
         draws = draws[-count:]
@@ -196,6 +198,6 @@ def _changed(tuned: Tuned, old: LowRank, new: LowRank, slopes: np.ndarray) -> Tu
         present = float(np.exp(step.log_average))
         size = present * sharpest[0] / sharpest[1]
         size = np.asarray(min(size, max(present, 1.0)), dtype)
-        step = DualAveraging(*(np.asarray(x, dtype) for x in DualAveraging.start(size)))
+        step = DualAveraging(*(np.asarray(x, dtype) for x in DualAveraging.start(size, 1.0)))
         hyper["step_size"] = size
     return Tuned(hyper, Adaptation(step, metric))

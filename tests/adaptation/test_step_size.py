@@ -96,3 +96,36 @@ def test_a_run_that_diverges_takes_smaller_steps_by_itself():
     assert trees[0].attrs["compile_time"] > 0 == trees[1].attrs["compile_time"]
     (advice,) = [a for a in kg.diagnose(trees[0]) if a.kind == "divergences"]
     assert "by itself)" in advice.message
+
+
+def test_the_last_phase_begins_anew_at_the_average_with_small_changes():
+    with x64():
+        state = DualAveraging.start(np.float64(0.5))
+        for a in np.random.default_rng(3).uniform(size=50):
+            state = state.update(a, 0.8)
+        steady = state.steady
+        assert float(steady.log_step) == float(steady.log_average) == float(state.log_average)
+        up = steady.update(1.0, 0.8)
+    # sqrt(t) / (gamma (t + t_0)) of what was too much, after 2,501 updates.
+    moved = float(up.log_step - steady.log_step)
+    assert moved == pytest.approx(0.2 * np.sqrt(2501) / 0.05 / 2511, rel=1e-6)
+    assert float(up.log_average) == float(up.log_step)
+
+
+def test_a_noisy_acceptance_is_met_by_the_average():
+    """Where acceptance is concave, its mean over wide steps is below that at their mean."""
+
+    def ends(steady: bool) -> float:
+        rng = np.random.default_rng(4)
+        with x64():
+            update = jax.jit(lambda state, acceptance: state.update(acceptance, 0.8))
+            state = DualAveraging.start(np.float64(0.1))
+            for t in range(400):
+                if steady and t == 200:
+                    state = state.steady
+                drawn = np.exp(-np.exp(2 * float(state.log_step)))
+                state = update(state, float(rng.random() < drawn))
+        return float(np.exp(-np.exp(2 * state.log_average)))
+
+    assert ends(True) == pytest.approx(0.8, abs=0.06)
+    assert ends(False) > ends(True) + 0.02

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["LowRank", "divergence", "low_rank"]
+__all__ = ["CUTOFF", "LowRank", "divergence", "low_rank"]
 
 CUTOFF = 2.0
 RIDGE, TINY = 1e-5, 1e-14  # g, of the mean of the variances, for few draws and for enough
@@ -71,6 +71,7 @@ def low_rank(
     ridge = RIDGE if len(draws) <= size else TINY
     cov_x, cov_s = _with_ridge(x.T @ x, ridge), _with_ridge(s.T @ s, ridge)
     values, vectors = _mean(cov_x, cov_s)
+    values = np.where(values > TINY, values, 1.0)  # rounding, of directions that nothing tells of
     far = np.abs(np.log(values))
     chosen = np.argsort(far)[::-1][:most]
     chosen = chosen[far[chosen] > np.log(cutoff)]

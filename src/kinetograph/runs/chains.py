@@ -216,7 +216,7 @@ def _run_one(engine: Engine, data: Any, chain: Chain, lengths: Lengths, control:
         chain.begin(found)
         if chain.failed:
             control.failed.set()
-        chain.tuner = Tuner(lengths.warmup, engine.program.host_tunes)
+        chain.tuner = engine.program.tuner(lengths.warmup)
         while chain.left(lengths) > 0 and not control.ends():
             begun = time.perf_counter()
             plan = Plan(np.int32(lengths.thin), np.int64(pace.gradients))
@@ -239,7 +239,7 @@ def _run_batch(
         host = jax.device_get(found)
         for i, chain in enumerate(chains):
             chain.begin(_member(host, i))
-            chain.tuner = Tuner(lengths.warmup, engine.program.host_tunes)
+            chain.tuner = engine.program.tuner(lengths.warmup)
             if chain.failed:
                 control.failed.set()
         states = found.chain

@@ -42,6 +42,7 @@ from .averages import Averages
 from .schedules import Schedules
 from .state import Block, ChainState, Plan, Start
 from .steps import in_step, in_turns, one_chain
+from .warming import Tuner
 
 __all__ = ["ROWS", "Program"]
 
@@ -153,6 +154,10 @@ class Program:
     def host_tunes(self) -> bool:
         """Whether the host looks at the draws of warm-up."""
         return bool(self.warmup.tune) and not self.walkers
+
+    def tuner(self, length: int | None) -> Tuner:
+        """The warm-up of a chain."""
+        return Tuner(length, self.host_tunes, self.sampler.dense)
 
     @property
     def keeps_slopes(self) -> bool:

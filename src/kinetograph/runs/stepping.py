@@ -27,7 +27,7 @@ from .program import Program
 from .results import split_statistics
 from .start import explain_failure, starting_points
 from .state import Block, ChainState, Plan, Where
-from .warming import Tuner, warmup_length
+from .warming import warmup_length
 
 __all__ = ["Chain", "Rows", "chain"]
 
@@ -248,7 +248,7 @@ class Chain:
     def _warm_up(self, length: int | None) -> None:
         """Tune the sampler."""
         running = Running(self._key, None, self._state, np.empty(0), [], keep=False)
-        running.tuner = Tuner(length, self._program.host_tunes)
+        running.tuner = self._program.tuner(length)
         pace = self._engine.pace
         while running.transition < running.tuner.end:
             begun = time.perf_counter()

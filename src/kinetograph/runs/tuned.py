@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..graph.errors import ModelError
+from ..kernels.directions import Directions
 from ..samplers.sampler import Sampler
 from .program import Program
 
@@ -124,6 +125,31 @@ def _variable(state: Any, name: str) -> np.ndarray:
     return np.asarray(held.values)
 
 
+def _directions(own: Mapping[str, Any], state: Any, chain: int) -> dict[str, Any]:
+    """The directions of the metric, where it has some."""
+    parts = {name: state.get(f"hyper_directions_{name}") for name in Directions._fields}
+    held = {name: np.asarray(v.values)[chain] for name, v in parts.items() if v is not None}
+    room = own.get("directions")
+    if not held:
+        return {}
+    if room is None:
+        if held["count"] == 0:
+            return {}
+        raise ValueError(
+            "mcmc: tuned: the metric of the results has directions, and the sampler's has none: "
+            "give a sampler with the metric of that run"
+        )
+    if {name: np.shape(v) for name, v in held.items()} != {
+        name: np.shape(v) for name, v in room._asdict().items()
+    }:
+        raise ValueError(
+            "mcmc: tuned: the metric of the results has room for another number of directions: "
+            "give a sampler with the metric of that run"
+        )
+    like = room._asdict()
+    return {"directions": Directions(**{n: v.astype(like[n].dtype) for n, v in held.items()})}
+
+
 def _of_chain(
     program: Program, sampler: Sampler, values: Mapping[str, Any], state: Any, chain: int
 ) -> dict[str, Any]:
@@ -137,6 +163,7 @@ def _of_chain(
                 f"{np.shape(own[name])} is expected: {WHOLE}"
             )
         found[name] = np.asarray(value, own[name].dtype)
+    found |= _directions(own, state, chain)
     if "target_limit" in own:
         risen = np.minimum(_variable(state, "target_acceptance")[chain], own["target_limit"])
         found["target_acceptance"] = np.maximum(own["target_acceptance"], risen)

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..adaptation.low_rank import LowRank, divergence, low_rank
+from ..adaptation.low_rank import CUTOFF, LowRank, divergence, low_rank
 from ..adaptation.schedule import Adaptation, Phases
 from ..adaptation.step_size import DualAveraging
 from ..kernels.directions import Directions
@@ -58,8 +58,8 @@ class Tuned(NamedTuple):
 class Tuner:
     """The warm-up of one chain: of so many transitions, or, without a length, until it is done."""
 
-    def __init__(self, length: int | None, tuned: bool) -> None:
-        self.length = length
+    def __init__(self, length: int | None, tuned: bool, dense: bool = False) -> None:
+        self.length, self.dense = length, dense
         if length is None:
             self.early, self.late, self.end = EARLY, OPEN, OPEN
         else:
@@ -104,7 +104,7 @@ class Tuner:
         draws, slopes = self._window(transition)
         settled = len(draws) >= 2
         if "scale" in tuned.hyper and len(draws) >= 8 and slopes is not None:
-            tuned, settled = retuned(tuned, draws, slopes)
+            tuned, settled = retuned(tuned, draws, slopes, self.dense)
         if self.length is None:
             self._end(transition, tuned, draws, settled)
         return tuned
@@ -147,22 +147,25 @@ def drifts(draws: np.ndarray) -> bool:
     return bool(apart.size and np.sqrt(np.mean(apart**2)) > DRIFT * np.sqrt(2 / half))
 
 
-def retuned(tuned: Tuned, draws: np.ndarray, slopes: np.ndarray) -> tuple[Tuned, bool]:
+def retuned(
+    tuned: Tuned, draws: np.ndarray, slopes: np.ndarray, dense: bool = False
+) -> tuple[Tuned, bool]:
     """The metric in use, or a better one with a step size for it; and whether it was kept."""
     hyper, directions = tuned.hyper, tuned.hyper.get("directions")
     used = _in_use(hyper)
     most = 0 if directions is None else len(directions.stretches)
+    cutoff = 1.0 if dense else CUTOFF
     half = len(draws) // 2
     parts = [slice(0, half), slice(half, None)]
 
     def judged(room: int) -> float:
         return sum(
-            divergence(low_rank(draws[a], slopes[a], used.scale, room), draws[b], slopes[b])
+            divergence(low_rank(draws[a], slopes[a], used.scale, room, cutoff), draws[b], slopes[b])
             for a, b in (parts, parts[::-1])
         )
 
     now = sum(divergence(used, draws[part], slopes[part]) for part in parts)
-    found = {room: judged(room) for room in {0, most}}
+    found = {room: judged(room) for room in ({most} if dense else {0, most})}
     best = min(found, key=found.__getitem__)
     enough = 2 * FIT * draws.shape[1]
     if now <= max(enough, found[best] / BETTER):
@@ -170,7 +173,7 @@ def retuned(tuned: Tuned, draws: np.ndarray, slopes: np.ndarray) -> tuple[Tuned,
     # The program itself tunes a diagonal.
     if directions is None or (best == 0 and directions.count == 0):
         return tuned, False
-    new = low_rank(draws, slopes, used.scale, best)
+    new = low_rank(draws, slopes, used.scale, best, cutoff)
     return _changed(tuned, used, new, slopes), False
 
 

@@ -91,6 +91,11 @@ class NUTS(Sampler):
         if name == "target_acceptance":
             self.target_limit = value
 
+    @property
+    def dense(self) -> bool:
+        """Whether all directions of the metric are wanted."""
+        return bool(self.metric == "dense")
+
     def hypers(self, space: Space) -> dict[str, Any]:
         """As of any sampler, with room for the directions of the metric."""
         found: dict[str, Any] = super().hypers(space)

@@ -293,6 +293,11 @@ class Sampler(Nested):
         return session if session is not None and session.sampler is self else None
 
     # What a run uses.
+    @property
+    def dense(self) -> bool:
+        """Whether warm-up tunes all directions of a metric."""
+        return False
+
     def declared(self) -> dict[str, Hyper]:
         """Its hyper-parameters, by name; those of samplers within it as `name.hyper`."""
         found = declared(type(self))

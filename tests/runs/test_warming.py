@@ -1,0 +1,215 @@
+"""The host's part of a warm-up."""
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.runs.models import run, same_draws, schools
+
+import kinetograph as kg
+from kinetograph.adaptation.schedule import Adaptation
+from kinetograph.adaptation.step_size import DualAveraging
+from kinetograph.kernels.directions import Directions
+from kinetograph.runs.warming import LONGEST, Tuned, Tuner, drifts, retuned
+
+pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
+
+YEARS = np.arange(1960.0, 2010.0)
+
+
+@cache
+def years() -> kg.Model:
+    """A line over years that are not centred: intercept and slope are nearly one direction."""
+    a, b = kg.normal(0, 1000), kg.normal(0, 10)
+    values = 0.03 * (YEARS - 1985) + 12 + 0.3 * np.sin(7 * YEARS)
+    kg.observe(kg.data(values), kg.normal(a + b * kg.data(YEARS), 0.3))
+    return kg.model(a, b)
+
+
+@cache
+def line() -> Any:
+    return kg.mcmc(years(), seed=1, progress=False)
+
+
+def tuned(size: int, step: float = 0.5, directions: bool = True) -> Tuned:
+    hyper = {"step_size": np.float64(step), "scale": np.ones(size)}
+    if directions:
+        hyper["directions"] = Directions.none(size, size, np.float64)
+    log = np.log(step)
+    zero = np.float64(0)
+    return Tuned(hyper, Adaptation(DualAveraging(log, zero, log, log, zero, zero), None))
+
+
+def rows(covariance, count: int, seed: int = 1):
+    rng = np.random.default_rng(seed)
+    draws = rng.multivariate_normal(np.zeros(len(covariance)), covariance, size=count)
+    return draws, -np.linalg.solve(covariance, draws.T).T
+
+
+ROUND, LONG = np.eye(3), np.array([[1, 0.999, 0], [0.999, 1, 0], [0, 0, 1]])
+
+
+def warmed(tuner: Tuner, covariance, until: int = 3000, drift: float = 0.0, state=None):
+    """What is tuned when a warm-up that meets such draws has ended, and when that was."""
+    draws, slopes = rows(covariance, until)
+    draws = draws + drift * np.arange(until)[:, None]
+    state, done = state or tuned(len(covariance)), 0
+    while done < min(tuner.end, until):
+        stop = int(tuner.phases(done, 1000).stop)
+        tuner.add(draws[done:stop], slopes[done:stop])
+        done = stop
+        if tuner.stops_at(done):
+            state = tuner.look(done, state)
+    return state, done
+
+
+def test_where_all_fits_it_ends_soon():
+    state, done = warmed(Tuner(None, True), ROUND)
+    assert done == 150
+    assert state.hyper["directions"].count == 0
+
+
+def test_a_strong_correlation_is_followed_early_and_the_step_grows_with_it():
+    tuner = Tuner(None, True)
+    draws, slopes = rows(LONG, 10)
+    tuner.add(draws, slopes)
+    assert tuner.stops_at(10)
+    state = tuner.look(10, tuned(3, step=0.02))
+    assert state.hyper["directions"].count == 2
+    # The sharpest direction was sqrt(1 / 0.001) = 32 times as sharp as that of the new metric,
+    # and in a few draws a third of it.
+    assert 0.1 < float(state.hyper["step_size"]) < 1.0
+    np.testing.assert_allclose(state.adaptation.step.log_step, np.log(state.hyper["step_size"]))
+    assert not tuner.stops_at(10)  # once is enough
+
+
+def test_draws_that_drift_keep_it_going_up_to_the_longest():
+    _, done = warmed(Tuner(None, True), ROUND, drift=0.05)
+    assert done == LONGEST
+
+
+def test_a_step_size_that_has_not_settled_keeps_it_going():
+    tuner, (draws, slopes) = Tuner(None, True), rows(ROUND, 400)
+    for number, stop in enumerate([10, 20, 40, 70, 100, 150, 200, 250]):
+        begun = [0, 10, 20, 40, 70, 100, 150, 200][number]
+        tuner.add(draws[begun:stop], slopes[begun:stop])
+        tuner.look(stop, tuned(3, step=0.5 * 2.0 ** min(number, 6)))
+        assert (tuner.end < 2**30) == (number == 7)
+    assert (tuner.late, tuner.end) == (250, 300)
+
+
+@pytest.mark.parametrize("length", [0, 1, 9, 10, 11, 100, 1000])
+def test_a_given_length_is_kept(length):
+    _, done = warmed(Tuner(length, True), LONG)
+    assert done == length
+
+
+def test_the_host_looks_at_no_stop_from_where_the_metric_is_fixed():
+    tuner = Tuner(100, True)
+    assert [int(tuner.phases(t, 7).stop) for t in (0, 9, 10, 39, 40, 69, 70, 99, 100)] == [
+        *(10, 10, 20, 40, 70, 70, 100, 100, 107)
+    ]
+    assert not tuner.stops_at(100)
+
+
+def test_a_metric_that_fits_is_kept_and_one_that_does_not_is_not():
+    draws, slopes = rows(LONG, 100)
+    found, kept = retuned(tuned(3), draws, slopes)
+    assert not kept
+    again, kept = retuned(found, *rows(LONG, 100, seed=2))
+    assert kept
+    assert again is found
+    round_again, kept = retuned(found, *rows(ROUND, 100, seed=3))
+    assert not kept
+    assert round_again.hyper["directions"].count == 0
+
+
+def test_a_dense_metric_has_all_directions_and_a_diagonal_one_none():
+    covariance = np.diag([1.0, 1.0, 1.0]) + 0.2
+    draws, slopes = rows(covariance, 100)
+    auto, _ = retuned(tuned(3), draws * [1, 1, 9], slopes / [1, 1, 9])
+    dense, _ = retuned(tuned(3), draws * [1, 1, 9], slopes / [1, 1, 9], dense=True)
+    none, kept = retuned(tuned(3, directions=False), *rows(LONG, 100))
+    assert auto.hyper["directions"].count == 0
+    assert dense.hyper["directions"].count == 3
+    assert not kept
+    assert "directions" not in none.hyper
+
+
+def test_halves_of_draws_that_are_apart_drift():
+    rng = np.random.default_rng(5)
+    assert not any(drifts(rng.normal(size=(100, 4))) for _ in range(20))
+    assert drifts(rng.normal(size=(100, 4)) + np.linspace(0, 3, 100)[:, None])
+    assert not drifts(np.ones((10, 2)))  # nothing has moved, so nothing can be said
+
+
+def test_a_line_over_years_is_followed():
+    tree = line()
+    state = tree["sampler_state"]
+    assert (state["hyper_directions_count"] > 0).all()
+    # With a scale for each coordinate alone it takes a hundred times as many.
+    assert tree.attrs["gradients"] < 40_000
+    covariance = np.linalg.inv(
+        np.array([[len(YEARS), YEARS.sum()], [YEARS.sum(), (YEARS**2).sum()]]) / 0.09
+        + np.diag([1e-6, 1e-2])
+    )
+    for name, variance in zip(("a", "b"), np.diagonal(covariance), strict=True):
+        sd = float(tree["posterior"][name].std())
+        assert sd == pytest.approx(np.sqrt(variance), rel=0.15)
+
+
+def test_the_results_tell_how_long_it_took():
+    tree = line()
+    told = np.broadcast_to(tree.attrs["warmup"], 4)
+    np.testing.assert_array_equal(told, tree["sampler_state"]["phases_end"])
+    assert ((told >= 150) & (told <= LONGEST)).all()
+    np.testing.assert_array_equal(tree["sampler_state"]["transition"], told + 1000)
+    assert run(schools(), warmup=37).attrs["warmup"] == 37
+
+
+def test_a_chain_by_hand_ends_its_warm_up_where_that_of_a_run_does():
+    chain = kg.chain(years(), seed=1, index=2, warmup=None)
+    assert chain.iteration == np.broadcast_to(line().attrs["warmup"], 4)[2]
+    rows = chain.step(20)
+    np.testing.assert_array_equal(rows.posterior["a"], line()["posterior"]["a"][2, :20])
+
+
+def test_chains_end_for_themselves_and_so_do_those_of_a_batch():
+    two = kg.mcmc(years(), seed=1, chains=2, progress=False)
+    assert same_draws(two, line().isel(chain=slice(0, 2)), ["posterior"])
+    batch = kg.mcmc(years(), seed=1, progress=False, chain_method="batch")
+    np.testing.assert_array_equal(
+        batch["sampler_state"]["phases_end"], line()["sampler_state"]["phases_end"]
+    )
+    np.testing.assert_allclose(
+        batch["posterior"]["a"][:, :3], line()["posterior"]["a"][:, :3], 1e-4
+    )
+
+
+def test_a_metric_with_directions_is_taken_over():
+    tree = line()
+    last = tree["sampler_state/position_q"]
+    more = kg.mcmc(years(), warmup=0, tuned=tree, initial=last, seed=2, draws=200, progress=False)
+    assert more.attrs["gradients"] < 4 * 200 * 10
+    with pytest.raises(ValueError, match="has directions, and the sampler's has none"):
+        kg.mcmc(years(), kg.samplers.NUTS(metric="diagonal"), tuned=tree, progress=False)
+
+
+def test_hyper_parameters_of_a_chain_hold_the_directions():
+    chain = kg.chain(years(), seed=1, warmup=100)
+    held = chain.hyper["directions"]
+    assert held.count == 2
+    chain.hyper["directions"] = held._replace(count=0)
+    with pytest.raises(ValueError, match="from 0 to 2, got 3"):
+        chain.hyper["directions"] = held._replace(count=3)
+
+
+def test_a_sampler_that_tunes_nothing_warms_up_as_long_as_ever():
+    tree = run(schools(), sampler=kg.samplers.GLA2(0.1), warmup=None, draws=10)
+    assert tree.attrs["warmup"] == 500
+
+
+def test_a_metric_that_is_none_is_refused():
+    with pytest.raises(ValueError, match="'auto' or 'diagonal' or 'dense', got 'full'"):
+        kg.samplers.NUTS(metric="full")

@@ -213,3 +213,24 @@ def test_a_sampler_that_tunes_nothing_warms_up_as_long_as_ever():
 def test_a_metric_that_is_none_is_refused():
     with pytest.raises(ValueError, match="'auto' or 'diagonal' or 'dense', got 'full'"):
         kg.samplers.NUTS(metric="full")
+
+
+@pytest.mark.slow
+def test_two_long_directions_among_many_cost_little():
+    """Five times the effective draws a gradient of a metric that has no directions, at least."""
+    size, rng = 500, np.random.default_rng(1)
+    long, _ = np.linalg.qr(rng.normal(size=(size, 2)))
+    x = kg.normal(0, 1, shape=size)
+    along = kg.data(long.T) @ x
+    model = kg.model(x=x, along=along, factors=[0.5 * 0.999 * kg.sum(along**2)])  # variance 1000
+
+    def worth(metric: str) -> float:
+        sampler = kg.samplers.NUTS(metric=metric)
+        tree = kg.mcmc(model, sampler, draws=500, seed=1, progress=False)
+        table = kg.summary(tree)
+        least = min(table["ess_bulk", f"along[{i}]"] for i in range(2))
+        variance = float(tree["posterior"]["along"].var())
+        assert abs(variance - 1000) < 6 * 1000 * np.sqrt(2 / (2 * least))
+        return float(least / tree.attrs["gradients"])
+
+    assert worth("auto") > 5 * worth("diagonal")

@@ -36,7 +36,7 @@ MOST_TRANSITIONS = 2**31  # of a chain
 SKIPPED, FEW = 2, 16  # of the first draws: those not looked at, and from where it is half of them
 ROWS, NUMBERS = 200, 2**24  # draws that are looked at, at most
 BETTER = 0.8  # of the divergence of the metric in use: a new one takes its place
-FIT = 0.2  # divergence for each unknown below which any metric will do
+GAIN = 2.0  # of the divergence that is less than a direction of eigenvalue 2.6 would bring
 SETTLED_STEP = 0.3  # change of its logarithm
 DRIFT = 3.0  # standard errors
 
@@ -167,8 +167,7 @@ def retuned(
     now = sum(divergence(used, draws[part], slopes[part]) for part in parts)
     found = {room: judged(room) for room in ({most} if dense else {0, most})}
     best = min(found, key=found.__getitem__)
-    enough = 2 * FIT * draws.shape[1]
-    if now <= max(enough, found[best] / BETTER):
+    if found[best] > BETTER * now or now - found[best] < GAIN:
         return tuned, True
     # The program itself tunes a diagonal.
     if directions is None or (best == 0 and directions.count == 0):

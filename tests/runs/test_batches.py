@@ -8,6 +8,7 @@ from tests.models.test_control_flow import stopping
 from tests.runs.models import check_alike, gaussian, run
 
 import kinetograph as kg
+from kinetograph.runs.chains import Chain
 from kinetograph.runs.progress import SilentProgress
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
@@ -123,6 +124,20 @@ def test_a_chain_without_a_start_ends_the_others(method):
             draws=ENDLESS,
             progress=watch,
         )
+    assert max(chain.transition for chain in watch.chains) < ENDLESS
+
+
+def test_an_error_in_one_chain_ends_the_others(monkeypatch):
+    take, watch = Chain.take, Watch()
+
+    def broken(chain, block):
+        take(chain, block)
+        if chain is watch.chains[1]:
+            raise RuntimeError("of chain 1")
+
+    monkeypatch.setattr(Chain, "take", broken)
+    with pytest.raises(RuntimeError, match="of chain 1"):
+        run(rooted(), sampler=Langevin(), chains=3, draws=ENDLESS, progress=watch)
     assert max(chain.transition for chain in watch.chains) < ENDLESS
 
 

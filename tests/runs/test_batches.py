@@ -10,6 +10,7 @@ from tests.runs.models import check_alike, gaussian, run
 import kinetograph as kg
 from kinetograph.runs.chains import Chain
 from kinetograph.runs.progress import SilentProgress
+from kinetograph.runs.warming import Tuner
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
 METHODS = ("threads", "batch")
@@ -95,6 +96,29 @@ def test_a_loop_that_needs_more_room_than_it_was_compiled_for():
     )
     assert max(model.capacity.rows.values()) > 64
     check_alike(threads, batch)
+
+
+def test_chains_that_end_their_warm_up_at_other_transitions(monkeypatch):
+    """What one of them does last, others do earlier: none waits for what never comes."""
+    numbers = {}
+
+    def end(tuner, transition, *_):
+        number = numbers.setdefault(id(tuner), len(numbers))
+        if transition >= 100 + 50 * number:
+            tuner.late, tuner.end = transition, transition + 20
+
+    monkeypatch.setattr(Tuner, "_end", end)
+    sampler = kg.samplers.HMC(0.3, n_steps=2)
+    tree = run(
+        rooted(), sampler=sampler, chains=3, warmup=None, chain_method="batch", keep_warmup=True
+    )
+    assert tree.attrs["warmup"] == [120, 170, 220]
+    np.testing.assert_array_equal(tree["sampler_state"]["transition"], [180, 230, 280])
+    rows = np.isfinite(tree["warmup_posterior"]["x"])
+    np.testing.assert_array_equal(rows.sum("draw"), [120, 170, 220])
+    assert rows[:, :120].all()
+    assert np.isfinite(tree["posterior"]["x"]).all()
+    assert len(np.unique(tree["posterior"]["x"][:, -1])) == 3
 
 
 def test_ctrl_c_returns_what_has_been_drawn():

@@ -100,7 +100,7 @@ class ObservableGraph:
         self._kept = tuple(
             key
             for key, node in self.inputs.items()
-            if node in read and (key[0] == "slot" or key == GRADIENT)
+            if node in read and (key[0] in ("slot", "hyper") or key == GRADIENT)
         )
 
     @property
@@ -128,27 +128,30 @@ class ObservableGraph:
         node = self.inputs[kind, name] = Given((), shape, np.dtype(dtype), name)
         return Array(node)
 
-    def keep(self, position: Position, slots: Any) -> tuple[jax.Array, ...]:
+    def keep(
+        self, position: Position, slots: Any, hyper: Mapping[str, Any]
+    ) -> tuple[jax.Array, ...]:
         """What the observables need of a step beside its draw and its record."""
         arrays, paths, _ = flatten(slots)
         by_path = dict(zip(paths, arrays, strict=True))
-        return tuple(
-            position.gradient if key == GRADIENT else jnp.asarray(by_path[key[1]])
-            for key in self._kept
-        )
+
+        def one(kind: str, name: str) -> Any:
+            if (kind, name) == GRADIENT:
+                return position.gradient
+            return jnp.asarray(hyper[name] if kind == "hyper" else by_path[name])
+
+        return tuple(one(*key) for key in self._kept)
 
     def values(
         self,
         q: Any,
         statistics: Any,
         kept: Sequence[Any],
-        hyper: Mapping[str, Any],
         event: Any,
         active: Any,
     ) -> jax.Array:
         """Their values for a draw, one after the other; loops turn only where it is `active`."""
         values = dict(zip(self._kept, kept, strict=True))
-        values |= {("hyper", name): value for name, value in hyper.items()}
         values["", "q"], values[EVENT] = q, event
         place = 0
         for record in self._records:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
@@ -21,11 +21,12 @@ import numpy as np
 from ..graph.precision import x64
 from ..samplers.sampler import Sampler
 from .engine import Engine
+from .pace import Pace
 from .program import Program
 from .state import Block, ChainState, Plan, Start, Where
 from .warming import LONGEST, Tuned, Tuner
 
-__all__ = ["Chain", "Lengths", "beginnings", "run_chains", "threads_available"]
+__all__ = ["Chain", "Lengths", "Rows", "beginnings", "rows_of", "run_chains", "threads_available"]
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,20 @@ class Lengths:
         return (LONGEST if self.warmup is None else self.warmup) + self.sampled
 
 
+class Rows(NamedTuple):
+    """Rows of transitions."""
+
+    targets: list[np.ndarray]
+    statistics: np.ndarray
+
+
+def rows_of(block: Block) -> Rows:
+    """The rows of a block, copied."""
+    count = int(Where(*block.progress).rows)
+    copied = [np.array(v[:count]) for v in (block.statistics, *block.targets)]
+    return Rows(copied[1:], copied[0])
+
+
 @dataclass
 class Chain:
     """One chain: where it begins, its state, its draws so far, and what progress shows."""
@@ -60,6 +75,7 @@ class Chain:
     sampler: Sampler | None = None  # with its hyper-parameters, if they are not the program's
     tuned: Mapping[str, Any] = field(default_factory=dict)  # values that replace the sampler's
     climbing: bool = True  # whether the search for a starting point makes ascents
+    warmup: list[Rows] | None = None  # what blocks of warm-up gave, where that is kept
     start: Start | None = None  # what was tried
     kept: int = 0  # draws made
     transition: int = 0
@@ -88,6 +104,8 @@ class Chain:
             free, slopes = (x if x is None else x[: where.rows] for x in (block.free, block.slopes))
             if free is not None:
                 self.tuner.add(free, slopes)
+            if self.warmup is not None:
+                self.warmup.append(rows_of(block))
         else:
             self._keep(block, where.rows)
         self.transition = where.transition
@@ -133,6 +151,11 @@ def tuned_of(state: ChainState) -> Tuned:
     """What is tuned, on the host."""
     found: Tuned = jax.device_get(Tuned(state.hyper, state.adaptation))
     return found
+
+
+def _plan(lengths: Lengths, pace: Pace, chain: Chain) -> Plan:
+    numbers = np.int32(lengths.thin), np.int64(pace.gradients)
+    return Plan(*numbers, np.bool_(chain.warmup is not None))
 
 
 def beginnings(program: Program, chains: Sequence[Chain]) -> list[Any]:
@@ -219,7 +242,7 @@ def _run_one(engine: Engine, data: Any, chain: Chain, lengths: Lengths, control:
         chain.tuner = engine.program.tuner(lengths.warmup)
         while chain.left(lengths) > 0 and not control.ends():
             begun = time.perf_counter()
-            plan = Plan(np.int32(lengths.thin), np.int64(pace.gradients))
+            plan = _plan(lengths, pace, chain)
             advance(engine, data, chain, plan, lengths.sampled)
             elapsed = time.perf_counter() - begun
             chain.seconds += elapsed
@@ -246,7 +269,7 @@ def _run_batch(
         while not control.ends() and any(c.left(lengths) > 0 for c in chains):
             begun = time.perf_counter()
             phases = [c.tuner.phases(c.transition, lengths.sampled) for c in chains]
-            plan = Plan(np.int32(lengths.thin), np.int64(pace.gradients))
+            plan = _plan(lengths, pace, chains[0])
             states = states._replace(phases=_stacked(phases))
             states, blocks = engine.advance(states, data, plan)
             rows = jax.device_get(blocks._replace(reports=()))

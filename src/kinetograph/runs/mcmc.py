@@ -18,7 +18,14 @@ from ..samplers.nuts import NUTS
 from ..samplers.sampler import Sampler
 from ..streams.draws import chain_key
 from .advice import SamplingWarning, diagnose, diagnose_averages, warn_of_noise
-from .arguments import check_model, check_one_of, check_samplers, check_seed, check_whole
+from .arguments import (
+    check_flag,
+    check_model,
+    check_one_of,
+    check_samplers,
+    check_seed,
+    check_whole,
+)
 from .averages import averaged_targets
 from .chains import Chain, Lengths, run_chains, threads_available
 from .engine import build
@@ -59,6 +66,7 @@ def mcmc(
     progress: bool | Progress = True,
     threads: int | None = None,
     chain_method: str | None = None,
+    keep_warmup: bool = False,
     tuned: Any = None,
 ) -> "DataTree":
     """Draw from the posterior of a model.
@@ -118,6 +126,11 @@ def mcmc(
         draws that it makes as a thread, but for the rounding of sums in another order. Rounding
         grows along a chain, so that after a hundred transitions or so the draws are others, from
         the same posterior. By default "threads" on a processor and "batch" on an accelerator.
+    keep_warmup
+        True: the rows of warm-up are kept, too, each of them whatever `thin`, in the groups
+        `warmup_posterior` and `warmup_sample_stats`. They are no draws from the posterior. Where
+        chains end their warm-ups at different transitions, the rows of the shorter ones are filled
+        up with NaN, or 0 of whole numbers; `tree.attrs["warmup"]` has the lengths.
     tuned
         Results of `kg.mcmc` of the same model, whose data may be others, and the same kind of
         sampler: what warm-up has tuned there, step size and metric, is where it begins here, or,
@@ -130,7 +143,8 @@ def mcmc(
     -------
     xarray.DataTree
         In the ArviZ schema: posterior, sample_stats, observed_data, constant_data and
-        sampler_state; and, where asked for, averages: `tree["averages/mean"]`,
+        sampler_state, in which `hyper_step_size`, `hyper_scale` and so on are what each chain has
+        tuned; and, where asked for, averages: `tree["averages/mean"]`,
         `tree["averages/variance"]` (both as `numpy.var(ddof=1)` has it) and
         `tree["averages/covariance"]` have the quantities by name, `tree["averages/count"]` is the
         number of draws of each chain they are of. Ctrl-C while sampling returns what has been drawn
@@ -201,6 +215,8 @@ def mcmc(
         targets = model.targets
     elif not wanted:
         raise ValueError("mcmc: keep=False keeps no draws; say by averages= what is to remain")
+    if check_flag("mcmc", "keep_warmup", keep_warmup) and not keep:
+        raise ValueError("mcmc: keep=False keeps no rows at all; leave out keep_warmup=True")
     program = Program(model, sampler, targets, extra, wanted)
     lengths = Lengths(warmup_length(program.host_tunes, warmup), int(draws), int(thin))
     program.check_schedules(0, lengths.most)
@@ -217,6 +233,9 @@ def mcmc(
         _new_chain(program, each, key, start, values, draws if keep else 0, keep, initial is None)
         for each, key, start, values in zip(samplers, keys, starts, known, strict=True)
     ]
+    if keep_warmup:
+        for chain in running:
+            chain.warmup = []
     begun = time.perf_counter()
     shown.start(running, lengths)
     try:
@@ -227,7 +246,8 @@ def mcmc(
     seconds = time.perf_counter() - begun
     if any(chain.failed for chain in running):
         raise explain_failure(model, running, starts[0] is not None)
-    if interrupted and min(chain.kept for chain in running) == 0:
+    drawn = min(chain.kept for chain in running)
+    if interrupted and drawn == 0 and not all(chain.warmup for chain in running):
         raise KeyboardInterrupt("interrupted before every chain had a draw")
     importing.join()
     attributes = {
@@ -248,7 +268,7 @@ def mcmc(
     }
     named = list(zip(model.target_names, model.targets, strict=True))
     tree = as_tree(program, named, running, attributes)
-    if draws > 0:
+    if drawn > 0:
         made = min(chain.transition - chain.tuner.end for chain in running)
         for finding in diagnose(tree) if keep else diagnose_averages(tree, made):
             warnings.warn(finding.message, SamplingWarning, stacklevel=2)

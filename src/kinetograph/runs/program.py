@@ -237,7 +237,9 @@ class Program:
             return ()
         shapes = self.unaveraged_shapes
         with x64():
-            found: tuple[Any, ...] = jax.eval_shape(observed.keep, shapes.position, shapes.slots)
+            found: tuple[Any, ...] = jax.eval_shape(
+                observed.keep, shapes.position, shapes.slots, shapes.hyper
+            )
         return found
 
     @cached_property

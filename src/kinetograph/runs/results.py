@@ -4,6 +4,7 @@ posterior       the targets, (chain, draw, *dims), on their constrained scale
 sample_stats    what the sampler recorded, by ArviZ's names
 observed_data   the observed data
 constant_data   all other data
+warmup_...      warmup_posterior and warmup_sample_stats, the same of warm-up, where that is kept
 averages        running averages: how many draws, and in groups of their own, by the names of what
                 is averaged, mean, variance and covariance
 sampler_state   everything needed to go on: position, tuning, counters, keys
@@ -23,7 +24,7 @@ from ..graph.node import Node
 from ..kernels.contract import Statistic
 from ..kernels.moments import Moments
 from ..models.groups import as_group, data_groups, stamp
-from .chains import Chain
+from .chains import Chain, Rows
 from .program import Program
 
 __all__ = ["as_tree", "check_tree", "split_statistics", "walkers_of"]
@@ -58,16 +59,51 @@ def walkers_of(tree: Any) -> int:
     return count if tree["posterior"].sizes["chain"] % count == 0 else 1
 
 
-def _statistics(statistics: Sequence[Statistic], rows: np.ndarray, walkers: tuple[int, ...]) -> Any:
+def _groups(
+    program: Program, named: Sequence[tuple[str, Node]], chains: Sequence[Rows], prefix: str = ""
+) -> dict[str, Any]:
+    """Posterior and statistics of the rows of chains."""
     import xarray as xr
 
+    walkers = program.walkers
+    each = [split_statistics(program.statistics, rows.statistics) for rows in chains]
     variables: dict[str, Any] = {}
-    for s, held in zip(statistics, split_statistics(statistics, rows).values(), strict=True):
-        values = _by_walker(held, walkers)
+    for s in program.statistics:
+        values = _by_walker(_stacked([held[s.name] for held in each]), walkers)
         dims = ("chain", "draw", *(f"{s.name}_dim_{i}" for i in range(values.ndim - 2)))
         variables[s.name] = (dims, values, {"description": s.text} if s.text else {})
-    chains, draws = rows.shape[0] * math.prod(walkers), rows.shape[1]
-    return xr.Dataset(variables, {"chain": np.arange(chains), "draw": np.arange(draws)})
+    count, draws = len(chains) * math.prod(walkers), max(len(c.statistics) for c in chains)
+    coords = {"chain": np.arange(count), "draw": np.arange(draws)}
+    posterior = {
+        name: (node, _by_walker(_stacked([rows.targets[i] for rows in chains]), walkers))
+        for i, (name, node) in enumerate(named)
+    }
+    return {
+        f"{prefix}posterior": as_group(program.model, posterior, ("chain", "draw")),
+        f"{prefix}sample_stats": xr.Dataset(variables, coords),
+    }
+
+
+def _stacked(chains: Sequence[np.ndarray]) -> np.ndarray:
+    """Rows of chains side by side; those that are fewer end with NaN, or 0 of whole numbers."""
+    most = max(map(len, chains))
+    blank = np.nan if chains[0].dtype.kind in "fc" else 0
+    found = np.full((len(chains), most, *chains[0].shape[1:]), blank, chains[0].dtype)
+    for rows, values in zip(found, chains, strict=True):
+        rows[: len(values)] = values
+    return found
+
+
+def _of_warmup(program: Program, chain: Chain) -> Rows:
+    """The rows of a chain's warm-up, from none on."""
+    blocks, shape = chain.warmup or [], program.walkers
+    targets = [np.empty((0, *shape, *node.shape), node.dtype) for node in program.targets]
+    statistics = np.empty((0, sum(s.size for s in program.statistics)), program.dtype)
+    parts = zip(*(b.targets for b in blocks), strict=True) if blocks else [() for _ in targets]
+    return Rows(
+        [np.concatenate([none, *part]) for none, part in zip(targets, parts, strict=True)],
+        np.concatenate([statistics, *(b.statistics for b in blocks)]),
+    )
 
 
 def _averages(program: Program, chains: Sequence[Chain]) -> Any:
@@ -138,19 +174,16 @@ def as_tree(
     """The DataTree of a run; chains that were stopped are cut to the shortest."""
     import xarray as xr
 
-    model, sampler, walkers = program.model, program.sampler, program.walkers
     draws = min(len(chain.statistics[: chain.kept]) for chain in chains)
-    posterior = {
-        name: (node, _by_walker(np.stack([c.targets[i][:draws] for c in chains]), walkers))
-        for i, (name, node) in enumerate(targets)
-    }
-    statistics = np.stack([chain.statistics[:draws] for chain in chains])
+    drawn = [Rows([t[:draws] for t in c.targets], c.statistics[:draws]) for c in chains]
     groups = {
-        "posterior": as_group(model, posterior, ("chain", "draw")),
-        "sample_stats": _statistics(program.statistics, statistics, walkers),
-        "sampler_state": _state(chains, "ensemble" if walkers else "chain"),
-        **data_groups(model),
+        **_groups(program, targets, drawn),
+        "sampler_state": _state(chains, "ensemble" if program.walkers else "chain"),
+        **data_groups(program.model),
     }
+    if all(chain.warmup is not None for chain in chains):
+        early = [_of_warmup(program, chain) for chain in chains]
+        groups |= _groups(program, targets, early, "warmup_")
     shared = stamp()
     for dataset in groups.values():
         dataset.attrs.update(shared)
@@ -162,7 +195,7 @@ def as_tree(
     tree.attrs.update(
         shared
         | {
-            "sampler": type(sampler).__name__,
+            "sampler": type(program.sampler).__name__,
             "jax_version": jax.__version__,
         }
         | dict(attributes)

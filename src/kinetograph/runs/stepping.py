@@ -21,12 +21,13 @@ from .advice import warn_of_noise
 from .arguments import check_model, check_sampler, check_seed, check_whole
 from .averages import averaged_targets
 from .chains import Chain as Running
-from .chains import advance, beginnings
+from .chains import Rows as Kept
+from .chains import advance, beginnings, rows_of
 from .engine import build
 from .program import Program
 from .results import split_statistics
 from .start import explain_failure, starting_points
-from .state import Block, ChainState, Plan, Where
+from .state import ChainState, Plan, Where
 from .warming import warmup_length
 
 __all__ = ["Chain", "Rows", "chain"]
@@ -237,12 +238,14 @@ class Chain:
         posterior = {
             name: np.concatenate(
                 [np.empty((0, *program.walkers, *node.shape), node.dtype)]
-                + [b[0][i] for b in blocks]
+                + [b.targets[i] for b in blocks]
             )
             for i, (name, node) in enumerate(zip(names, nodes, strict=True))
         }
         width = sum(s.size for s in program.statistics)
-        rows = np.concatenate([np.empty((0, width), program.dtype), *(b[1] for b in blocks)])
+        rows = np.concatenate(
+            [np.empty((0, width), program.dtype), *(b.statistics for b in blocks)]
+        )
         return Rows(posterior, split_statistics(program.statistics, rows))
 
     def _warm_up(self, length: int | None) -> None:
@@ -258,7 +261,7 @@ class Chain:
             pace.adjust(running.spent, time.perf_counter() - begun)
         self._state = jax.device_get(running.state)
 
-    def _run(self, n: int, keep: bool = False) -> list[tuple[list[np.ndarray], np.ndarray]]:
+    def _run(self, n: int, keep: bool = False) -> list[Kept]:
         found = []
         until, pace = self.iteration + n, self._engine.pace
         self._program.check_schedules(self.iteration, until)
@@ -271,7 +274,7 @@ class Chain:
             self._state = state
             pace.adjust(Where(*block.progress).spent, time.perf_counter() - begun)
             if keep:
-                found.append(_rows(block))
+                found.append(rows_of(block))
         return found
 
     def __repr__(self) -> str:
@@ -302,11 +305,6 @@ def _check_state(value: Any, before: ChainState) -> None:
         if np.asarray(new).dtype != np.asarray(old).dtype:
             kinds = np.asarray(old).dtype, np.asarray(new).dtype
             raise TypeError(f"chain.state{name} is {kinds[0]}, got {kinds[1]}")
-
-
-def _rows(block: Block) -> tuple[list[np.ndarray], np.ndarray]:
-    count = int(Where(*block.progress).rows)
-    return [np.array(v[:count]) for v in block.targets], np.array(block.statistics[:count])
 
 
 def chain(

@@ -50,24 +50,27 @@ def one_chain(
 def in_step(
     program: "Program", chains: ChainState, data: Sequence[Any], plan: Plan
 ) -> tuple[ChainState, Block]:
-    """A loop of transitions that all chains of a batch make at once.
+    """A loop of transitions that all chains of a batch make at once, but for those that have ended.
 
     The block ends when one of them has to.
     """
     batch = len(chains.transition)
     steps = _Steps(program, data, plan, batch)
+    start = jax.vmap(steps.start)(chains)
+    ended = ~jax.vmap(steps.more)(start)
 
     def more(carry: tuple[Loop, Row]) -> Any:
-        return jnp.all(jax.vmap(steps.more)(carry[0]))
+        return jnp.all(jax.vmap(steps.more)(carry[0]) | ended) & ~jnp.all(ended)
 
     def transition(carry: tuple[Loop, Row]) -> tuple[Loop, Row]:
         loops, rows = carry
         after, row = jax.vmap(steps.transition)(loops)
         if program.host_tunes:  # each chain ends its warm-up for itself
+            after = jax.vmap(_chosen)(ended, loops, after)
             return after, _scattered(rows, row, loops.count)
         return after, _written(rows, row, loops.count[0])
 
-    carry = (jax.vmap(steps.start)(chains), steps.buffers(steps.most, batch))
+    carry = (start, steps.buffers(steps.most, batch))
     return _results(steps, *lax.while_loop(more, transition, carry))
 
 
@@ -206,7 +209,7 @@ class _Steps:
             step_size = jnp.mean(chain.hyper["step_size"]).astype(statistics.dtype)
             statistics = jnp.concatenate([statistics, step_size[None]])
         observed = self.program.observed
-        for_observables = observed.keep(position, state.slots) if observed else ()
+        for_observables = observed.keep(position, state.slots, chain.hyper) if observed else ()
         kept = warming | ((done + 1 - chain.phases.end) % plan.thin == 0)
         counts = dict(chain.counts)
         for name, more in (("n_grad", gradients), ("n_value", alone)):
@@ -327,7 +330,7 @@ class _Steps:
         return _Told(values, self._observed(loop, rows, numbers), trips)
 
     def _observed(self, loop: Loop, rows: Row, numbers: Any) -> Any:
-        """Observables of draws; hyper-parameters are those of all."""
+        """Observables of draws."""
         observed, plan, count = self.program.observed, self.plan, loop.count
         if observed is None:
             return None
@@ -337,8 +340,7 @@ class _Steps:
 
         def of(q: Any, statistics: Any, kept: Any, _: Any, number: Any) -> Any:
             event = (last - (count - 1 - number) * thin).astype(np.uint32)
-            hyper, active = loop.chain.hyper, number < count
-            return observed.values(q, statistics, kept, hyper, event, active)
+            return observed.values(q, statistics, kept, event, number < count)
 
         return jax.vmap(of)(*rows, numbers)
 

@@ -88,7 +88,7 @@ def check_one_of(what: str, name: str, value: Any, choices: Sequence[str]) -> No
     if not isinstance(value, str):
         raise TypeError(f"{there}, got {value!r:.80}")
     if value not in choices:
-        close = difflib.get_close_matches(value.lower(), choices, 1, 0.4)
+        close = difflib.get_close_matches(value.lower(), choices, 1)
         meant = f"; did you mean {close[0]!r}?" if close else ""
         raise ValueError(f"{there}, got {value!r}{meant}")
 

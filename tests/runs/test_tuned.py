@@ -9,6 +9,8 @@ import xarray as xr
 from tests.runs.models import gaussian, run, schools
 
 import kinetograph as kg
+from kinetograph.runs.program import Program
+from kinetograph.runs.tuned import tuned_values
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
 
@@ -83,13 +85,22 @@ def made_up(sampler="NUTS", unknowns='{"a": 1, "b": 3}', **values):
     held = {"step_size": [0.3, 0.4], "scale": np.ones((2, 4)), "target_acceptance": [0.8, 0.8]}
     held |= values
     state = {
-        f"hyper_{name}": (("chain", "d")[: np.ndim(value)], value)
+        f"hyper_{name}": (("chain", *(f"{name}_{i}" for i in range(np.ndim(value) - 1))), value)
         for name, value in held.items()
         if value is not None
     }
     tree = xr.DataTree(children={"sampler_state": xr.DataTree(xr.Dataset(state))})
     tree.attrs.update({"sampler": sampler, "unknowns": unknowns})
     return tree
+
+
+def directions(room, count):
+    """Of the metric of two chains."""
+    return {
+        "directions_vectors": np.broadcast_to(np.eye(room, 4), (2, room, 4)),
+        "directions_stretches": np.full((2, room), 3.0),
+        "directions_count": [count, count],
+    }
 
 
 def without(attribute):
@@ -134,6 +145,15 @@ WRONG = {
         ValueError,
         made_up(step_size=[0.3, 0.0]),
     ),
+    "has room for 2 directions, and that of NUTS.* for 4; give a sampler with the metric": (
+        ValueError,
+        made_up(**directions(2, 1)),
+    ),
+    "has room for 0 directions": (ValueError, made_up(directions_count=[1, 1])),
+    "of chain 0 there, NUTS: directions: vectors must be orthonormal": (
+        ValueError,
+        made_up(**(directions(4, 2) | {"directions_vectors": np.ones((2, 4, 4))})),
+    ),
     "of chain 0 there, NUTS: scale must be finite": (
         ValueError,
         made_up(scale=np.full((2, 4), np.nan)),
@@ -148,6 +168,22 @@ def test_what_does_not_fit_is_refused(message, monkeypatch):
     monkeypatch.setattr("kinetograph.runs.mcmc.build", None)
     with pytest.raises(kind, match=f"^mcmc: tuned: .*{message}"):
         run(regression(), tuned=results)
+
+
+def test_directions_of_the_metric_are_taken_too():
+    """As far as there is room for them."""
+    program = Program(regression(), kg.samplers.NUTS(), [])
+    given = made_up(**directions(4, 2))
+    (found,) = tuned_values(program, [kg.samplers.NUTS()], given)
+    np.testing.assert_array_equal(found["directions"].vectors, np.eye(4))
+    assert found["directions"].count == 2
+    diagonal = kg.samplers.NUTS(metric="diagonal")
+    program = Program(regression(), diagonal, [])
+    with pytest.raises(
+        ValueError, match=r"metric='diagonal'\) has none; .* NUTS\(metric=\"auto\"\)"
+    ):
+        tuned_values(program, [diagonal], given)
+    assert "directions" not in tuned_values(program, [diagonal], made_up(**directions(4, 0)))[0]
 
 
 def test_a_sampler_that_tunes_nothing_is_told():

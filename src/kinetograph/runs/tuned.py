@@ -125,7 +125,7 @@ def _variable(state: Any, name: str) -> np.ndarray:
     return np.asarray(held.values)
 
 
-def _directions(own: Mapping[str, Any], state: Any, chain: int) -> dict[str, Any]:
+def _directions(sampler: Sampler, own: Mapping[str, Any], state: Any, chain: int) -> dict[str, Any]:
     """The directions of the metric, where it has some."""
     parts = {name: state.get(f"hyper_directions_{name}") for name in Directions._fields}
     held = {name: np.asarray(v.values)[chain] for name, v in parts.items() if v is not None}
@@ -133,18 +133,20 @@ def _directions(own: Mapping[str, Any], state: Any, chain: int) -> dict[str, Any
     if not held:
         return {}
     if room is None:
-        if held["count"] == 0:
+        if np.all(held.get("count") == 0):
             return {}
         raise ValueError(
-            "mcmc: tuned: the metric of the results has directions, and the sampler's has none: "
-            "give a sampler with the metric of that run"
+            f"mcmc: tuned: the metric of the results has directions, and that of {sampler!r} has "
+            "none; give a sampler with the metric of that run, such as "
+            f'{type(sampler).__name__}(metric="auto")'
         )
     if {name: np.shape(v) for name, v in held.items()} != {
         name: np.shape(v) for name, v in room._asdict().items()
     }:
         raise ValueError(
-            "mcmc: tuned: the metric of the results has room for another number of directions: "
-            "give a sampler with the metric of that run"
+            f"mcmc: tuned: the metric of the results has room for "
+            f"{len(held.get('stretches', ()))} directions, and that of {sampler!r} for "
+            f"{len(room.stretches)}; give a sampler with the metric of that run"
         )
     like = room._asdict()
     return {"directions": Directions(**{n: v.astype(like[n].dtype) for n, v in held.items()})}
@@ -163,7 +165,7 @@ def _of_chain(
                 f"{np.shape(own[name])} is expected: {WHOLE}"
             )
         found[name] = np.asarray(value, own[name].dtype)
-    found |= _directions(own, state, chain)
+    found |= _directions(sampler, own, state, chain)
     if "target_limit" in own:
         risen = np.minimum(_variable(state, "target_acceptance")[chain], own["target_limit"])
         found["target_acceptance"] = np.maximum(own["target_acceptance"], risen)

@@ -1,10 +1,11 @@
 #!/usr/bin/env python
-"""What random numbers cost, against `jax.random`: see README.md.
+"""What random numbers cost, against `jax.random` and NumPy: see README.md.
 
     python benchmarks/noise.py [--repeats 7]
 
 In a loop: ten float64 normals a step inside one program, less the time of the same loop without
-them. In bulk: 2**20 normals in one call. And what it takes to compile a function of many draws.
+them. In bulk: 2**20 numbers of several laws in one call. And what it takes to compile a function of
+many draws. All in processor time, as NumPy has one core.
 """
 
 import argparse
@@ -12,6 +13,7 @@ import os
 import time
 from collections.abc import Callable
 from datetime import date
+from functools import partial
 from statistics import median
 from typing import Any
 
@@ -23,6 +25,7 @@ from jax import lax
 from records import record
 
 import kinetograph as kg
+from kinetograph.streams.samplers import SAMPLERS
 from kinetograph.streams.source import Source, event_source
 
 STEPS, BULK = 20_000, 2**20
@@ -64,6 +67,67 @@ def cases() -> dict[str, tuple[Callable[[], Any], float]]:
     return found
 
 
+def laws() -> dict[str, tuple[Callable[[], Any], Callable[[], Any], float]]:
+    """Ours, theirs, and how many times their processor time is the goal."""
+    numpy, key = np.random.default_rng(1), jax.random.key(1)
+    truncated = jax.jit(lambda k: jax.random.truncated_normal(k, -1.0, 2.0, (BULK,), np.float64))
+
+    def ours(name: str, *parameters: Any) -> Callable[[], Any]:
+        def draw(key: Any, *parameters: Any) -> Any:
+            return SAMPLERS[name].function(Source(key, (BULK,), np.float64), *parameters)
+
+        program, values = jax.jit(draw), [jnp.asarray(p) for p in parameters]
+        return lambda: jax.block_until_ready(program(KEY, *values))
+
+    found: dict[str, tuple[Callable[[], Any], Callable[[], Any], float]] = {
+        "normal": (ours("normal", 0.0, 1.0), lambda: numpy.standard_normal(BULK), 1.0),
+        "permutation": (ours("permutation"), lambda: numpy.permutation(BULK), 5.0),
+        "truncated_normal(0, 1, -1, 2), jax.random": (
+            ours("truncated_normal", 0.0, 1.0, -1.0, 2.0),
+            lambda: jax.block_until_ready(truncated(key)),
+            1.0,
+        ),
+    }
+    for name, *parameters in (
+        ("gamma", 2.5, 1.0),
+        ("gamma", 0.5, 1.0),
+        ("integers", 0, 10),
+        ("binomial", 10, 0.3),
+        ("binomial", 100, 0.3),
+        ("binomial", 1000, 0.4),
+        ("poisson", 3.0),
+        ("poisson", 30.0),
+    ):
+        text = f"{name}({', '.join(map(str, parameters))})"
+        theirs = partial(getattr(numpy, name), *parameters, BULK)
+        found[text] = (ours(name, *parameters), theirs, 3.0)
+    return found
+
+
+def law_times(repeats: int) -> tuple[list[str], dict[str, list[float]]]:
+    """Nanoseconds of processor time a number, ours and theirs by turns."""
+    lines = [
+        "",
+        "| one of 2**20 | kinetograph | NumPy | ratio | goal |",
+        "|---|---|---|---|---|",
+    ]
+    times: dict[str, list[float]] = {}
+    for name, (*both, goal) in laws().items():
+        for function in both:
+            function()
+        for _ in range(repeats):
+            for who, function in zip(("kinetograph", "other"), both, strict=True):
+                start = time.process_time()
+                function()
+                spent = (time.process_time() - start) / BULK * 1e9
+                times.setdefault(f"{name} {who}", []).append(spent)
+        mine, other = (times[f"{name} {who}"] for who in ("kinetograph", "other"))
+        cells = [f"{median(t):.3g} ({min(t):.3g}-{max(t):.3g})" for t in (mine, other)]
+        ratio = median(a / b for a, b in zip(mine, other, strict=True))
+        lines.append(f"| {name} | {' | '.join(cells)} | {ratio:.2f} | {goal:g} |")
+    return lines, times
+
+
 def compile_times() -> list[str]:
     """Seconds of processor time until a function of many draws has been called once."""
     lines = ["", "| first call of a function of | CPU s |", "|---|---|"]
@@ -89,9 +153,9 @@ def main() -> None:
         function()
     for _ in range(repeats):
         for name, (function, units) in timed.items():
-            start = time.perf_counter()
+            start = time.process_time()
             function()
-            times[name].append((time.perf_counter() - start) / units * 1e9)
+            times[name].append((time.process_time() - start) / units * 1e9)
     rows = {
         "10 float64 normals a step of a loop": ("loop", times["loop nothing"], 150),
         "a float64 normal of 2**20": ("float64", [0.0] * repeats, 4),
@@ -101,7 +165,7 @@ def main() -> None:
         "# Random numbers",
         "",
         f"{date.today().isoformat()}; {machine()['cpu']}, {machine()['cores']} cores, load at the "
-        f"start {load:.1f}; ns, medians of {repeats} (least-greatest).",
+        f"start {load:.1f}; ns of processor time, medians of {repeats} (least-greatest).",
         "",
         "| | kinetograph | jax.random | goal |",
         "|---|---|---|---|",
@@ -112,8 +176,9 @@ def main() -> None:
             values = [a - b for a, b in zip(times[f"{name} {who}"], base, strict=True)]
             cells.append(f"{median(values):.3g} ({min(values):.3g}-{max(values):.3g})")
         lines.append(f"| {text} | {' | '.join(cells)} | {goal} |")
-    lines += compile_times()
-    record("noise", "\n".join(lines), nanoseconds=times)
+    more, processor = law_times(repeats)
+    lines += more + compile_times()
+    record("noise", "\n".join(lines), nanoseconds=times, laws=processor)
 
 
 if __name__ == "__main__":

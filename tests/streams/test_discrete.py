@@ -11,6 +11,7 @@ from tests.selection import thinned
 from tests.streams.drawing import LEVEL, SIZE, draw, make_source
 
 from kinetograph.graph.precision import x64
+from kinetograph.streams.discrete import permutation
 from kinetograph.streams.samplers import SAMPLERS
 
 DTYPES = [np.float64, np.float32]
@@ -188,6 +189,27 @@ def test_permutations_are_permutations(n):
     x = draw("permutation", shape=n)
     assert x.dtype == np.int64
     assert np.array_equal(np.sort(x), np.arange(n))
+
+
+class _Words:
+    """A source of given words."""
+
+    def __init__(self, words):
+        self.shape, self._given = words[0].shape, words
+
+    def words(self, attempt=0):
+        return self._given
+
+
+def test_words_alike_in_their_upper_bits_are_ordered_by_the_lower_ones():
+    n = 1100
+    rng = np.random.default_rng(2)
+    words = [rng.integers(0, high, (2, n), np.uint32) for high in (1, 2**8, 4, 2**32)]
+    keys = [w.astype(np.uint64) for w in words]
+    order = np.lexsort((keys[2] << 32 | keys[3], keys[0] << 32 | keys[1]))
+    with x64():
+        found = jax.jit(lambda *words: permutation(_Words(words)))(*words)
+    assert np.array_equal(found, order)
 
 
 def test_weighted_permutations():

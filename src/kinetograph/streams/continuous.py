@@ -114,7 +114,7 @@ def truncated_normal(source: Source, loc: Any, scale: Any, lower: Any, upper: An
     log_near = jnp.where(no_lower & no_upper, 0, log_ndtr(-near))
     log_far = jnp.where(no_lower | no_upper, -jnp.inf, log_ndtr(-far))
     share = -jnp.expm1(log_far - log_near)
-    z = _log_tail_quantile(log_near + jnp.log1p(-_open(source) * share))
+    z = _tail_quantile(log_near, share, _open(source))
     value = loc + scale * jnp.where(turned, -z, z)
     bounds = (lower <= upper) & (lower < jnp.inf) & (upper > -jnp.inf)
     return _valid(_possible(loc, scale) & (scale > 0) & bounds, _clamped(value, lower, upper))
@@ -166,27 +166,36 @@ def _gamma_parts(source: Source, concentration: Any, first: int, step: int) -> t
     Source: G. Marsaglia, W. W. Tsang, A simple method for generating gamma variables, ACM TOMS 26
     (2000) 363-372.
     """
-    a = jnp.broadcast_to(lax.stop_gradient(concentration), source.shape)
+    a = lax.stop_gradient(concentration)
     valid = (a > 0) & jnp.isfinite(a)
     a = jnp.where(valid, a, 1)
     small = a < 1
     d = jnp.where(small, a + 1, a) - 1 / 3
-    c = 1 / (3 * jnp.sqrt(d))
 
-    def propose(attempt: Any) -> tuple[Any, Any]:
+    def proposal(source: Source, attempt: Any, d: Any) -> tuple[Any, Any, Any, Any]:
         # The first attempt is that of the boost.
         x, u = source.normal_and_uniform(np.uint32(first) + np.uint32(step) * (attempt + 1))
-        w = c * x
+        w = 1 / (3 * jnp.sqrt(d)) * x
         inside = w > -1
-        safe = jnp.where(inside, w, 0)
-        # 1 - v + log v, written so that it is right for large d.
-        gap = 3 * (jnp.log1p(safe) - safe) - safe * safe * (3 + safe)
-        accepted = inside & (jnp.log1p(-u) < 0.5 * x * x + d * gap)
-        return d * (1 + safe) ** 3, accepted
+        return x, u, jnp.where(inside, w, 0), inside
 
-    large = first_accepted(propose, ~valid, jnp.full(source.shape, jnp.nan, source.dtype))
-    log_boost = jnp.where(small, jnp.log(source.positive(np.uint32(first))) / a, 0)
-    return large, log_boost
+    def sure(source: Source, attempt: Any, d: Any) -> tuple[Any, Any]:
+        x, u, w, inside = proposal(source, attempt, d)
+        return d * (1 + w) ** 3, inside & (u > 0.0331 * (x * x) * (x * x))
+
+    def propose(source: Source, attempt: Any, d: Any) -> tuple[Any, Any]:
+        x, u, w, inside = proposal(source, attempt, d)
+        # 1 - v + log v, written so that it is right for large d.
+        gap = 3 * (jnp.log1p(w) - w) - w * w * (3 + w)
+        return d * (1 + w) ** 3, inside & (jnp.log1p(-u) < 0.5 * x * x + d * gap)
+
+    large = first_accepted(source, propose, [d], valid, np.asarray(np.nan, source.dtype), sure)
+
+    def boost() -> Any:
+        return jnp.where(small, jnp.log(source.positive(np.uint32(first))) / a, 0)
+
+    nothing = jnp.zeros(source.shape, source.dtype)
+    return large, lax.cond(jnp.any(small), boost, lambda: nothing)
 
 
 @jax.custom_jvp
@@ -226,34 +235,42 @@ def _log_gamma_slope(concentration: Any, log_x: Any) -> Any:
 
 
 @jax.custom_jvp
-def _log_tail_quantile(log_tail: Any) -> Any:
-    """The z with log P(Z > z) = log_tail, for log_tail in (-inf, 0)."""
-    above = log_tail > math.log(0.5)
+def _tail_quantile(log_near: Any, share: Any, u: Any) -> Any:
+    """The z with P(Z > z) = exp(log_near) (1 - u share), of which 0 < u, share, 1 - u share < 1."""
+    log_limit = -80.0 if u.dtype == np.float32 else -600.0
+    tail = jnp.exp(log_near) * (1 - u * share)
+    above = tail > 0.5
     # Below the median the other tail is the small one.
-    lower = jnp.log(-jnp.expm1(jnp.where(above, log_tail, -1.0)))
-    wanted = jnp.where(above, lower, log_tail)
-    limit = -80.0 if wanted.dtype == np.float32 else -600.0
-    near = upper_quantile(jnp.minimum(jnp.exp(jnp.maximum(wanted, limit)), 0.5))
-    # Far out, Newton's method on the logarithm, where it is almost a parabola.
-    twice = -2 * jnp.minimum(wanted, limit)
-    z = jnp.sqrt(twice - jnp.log(2 * math.pi * twice))
-    for _ in range(3):
-        z = z + (log_ndtr(-z) + twice / 2) / (z + 1 / z)
-    z = jnp.where(wanted > limit, near, z)
-    return jnp.where(above, -z, z)
+    lower = -jnp.expm1(log_near) + jnp.exp(log_near) * (u * share)
+    limit = math.exp(log_limit)
+    z = upper_quantile(jnp.clip(jnp.where(above, lower, tail), limit, 0.5))
+    z = jnp.where(above, -z, z)
+
+    def far_out(state: Any) -> Any:
+        # Newton's method on the logarithm, where it is almost a parabola.
+        log_tail = jnp.minimum(log_near + jnp.log1p(-u * share), log_limit)
+        far = jnp.sqrt(-2 * log_tail - jnp.log(-4 * math.pi * log_tail))
+        for _ in range(3):
+            far = far + (log_ndtr(-far) - log_tail) / (far + 1 / far)
+        return jnp.bool_(False), jnp.where(tail > limit, z, far)
+
+    # A loop of at most one trip: in a batch, unlike a branch, it is skipped where none is far out.
+    return lax.while_loop(lambda state: state[0], far_out, (jnp.any(tail <= limit), z))[1]
 
 
-@_log_tail_quantile.defjvp
-def _log_tail_quantile_jvp(primals: Any, tangents: Any) -> tuple[Any, Any]:
-    (log_tail,) = primals
-    z = _log_tail_quantile(log_tail)
+@_tail_quantile.defjvp
+def _tail_quantile_jvp(primals: Any, tangents: Any) -> tuple[Any, Any]:
+    log_near, share, u = primals
+    z = _tail_quantile(log_near, share, u)
+    log_tail = log_near + jnp.log1p(-u * share)
+    slope = tangents[0] - u * tangents[1] / (1 - u * share)
     far = z > 12
     safe = jnp.where(far, 1, z)
     near = jnp.exp(jnp.where(far, 0, log_tail) + 0.5 * safe * safe + _LOG_ROOT_TWO_PI)
     # S(z) / phi(z) far out: 1 / (z + 1 / (z + 2 / (z + 3 / z))).
     large = jnp.where(far, z, 1)
     ratio = jnp.where(far, 1 / (large + 1 / (large + 2 / (large + 3 / large))), near)
-    return z, -ratio * tangents[0]
+    return z, -ratio * slope
 
 
 @jax.custom_jvp

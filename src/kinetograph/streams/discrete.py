@@ -13,7 +13,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jax.scipy.special import gammaln, xlog1py, xlogy
+from jax.scipy.special import xlog1py
 
 from .rejection import first_accepted
 from .source import Source, unit
@@ -30,8 +30,11 @@ __all__ = [
 ]
 
 LARGEST_RATE = 1e18  # numbers beyond would not fit 64 bits
+_SHORT = 2**10  # so few have two alike in their upper parts once in 2**35 orders
+_TURNS = 8  # terms of a search that a trip of its loop adds
 _SEARCH = 10.0  # below this mean, sequential search
 _DOUBLE = np.dtype(np.float64)
+_RESTS = [math.lgamma(k + 1) - (k * math.log(k) if k else 0) + k for k in range(16)]
 _LOWEST, _LARGEST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
 
 
@@ -49,28 +52,27 @@ def integers(source: Source, low: Any, high: Any) -> Any:
     low, high = jnp.asarray(low), jnp.asarray(high)
     fits = (low <= _LARGEST) & (high <= _LARGEST)
     low, high = low.astype(np.int64), high.astype(np.int64)
+    valid = fits & (low < high)
     count = (high - low).astype(np.uint64)  # modulo 2**64, where it fits whatever the two are
-    valid = jnp.broadcast_to(fits & (low < high), source.shape)
     count = jnp.where(valid, count, np.uint64(1))
     excess = (np.uint64(0) - count) % count
 
-    def propose(attempt: Any) -> tuple[Any, Any]:
+    def propose(source: Source, attempt: Any, count: Any, excess: Any) -> tuple[Any, Any]:
         bits, _ = _long_words(source, attempt)
         return bits % count, bits >= excess
 
-    value = first_accepted(propose, ~valid, jnp.zeros(source.shape, np.uint64))
+    value = first_accepted(source, propose, [count, excess], valid, np.uint64(0))
     return jnp.where(valid, low + value.astype(np.int64), _LOWEST)
 
 
 def poisson(source: Source, rate: Any) -> Any:
     """P(k) = rate**k exp(-rate) / k!.
 
-    Sequential search below a rate of 10, else Hoermann's transformed rejection PTRS, but for its
-    squeeze, which would save nothing here: both tests are computed for every element. Source:
-    W. Hoermann, The transformed rejection method for generating Poisson random variables,
-    Insurance: Mathematics and Economics 12 (1993) 39-45.
+    Sequential search below a rate of 10, else Hoermann's transformed rejection PTRS. Source: W.
+    Hoermann, The transformed rejection method for generating Poisson random variables, Insurance:
+    Mathematics and Economics 12 (1993) 39-45.
     """
-    rate = jnp.broadcast_to(_double(rate), source.shape)
+    rate = _double(rate)
     valid = (rate >= 0) & (rate <= LARGEST_RATE)
     few = valid & (rate < _SEARCH)
     small = jnp.where(few, rate, 0.0)
@@ -78,20 +80,26 @@ def poisson(source: Source, rate: Any) -> Any:
 
     many = valid & ~few
     rate = jnp.where(many, rate, _SEARCH)
-    b = 0.931 + 2.53 * jnp.sqrt(rate)
-    a = -0.059 + 0.02483 * b
-    inverse_alpha = 1.1239 + 1.1328 / (b - 3.4)
 
-    def propose(attempt: Any) -> tuple[Any, Any]:
+    def proposal(source: Source, attempt: Any, rate: Any) -> tuple[Any, ...]:
         u, v, edge = _transformed(source, attempt)
-        k = jnp.floor((2 * a / edge + b) * u + rate + 0.43)
+        b = 0.931 + 2.53 * jnp.sqrt(rate)
+        a = -0.059 + 0.02483 * b
+        return jnp.floor((2 * a / edge + b) * u + rate + 0.43), v, edge, a, b
+
+    def sure(source: Source, attempt: Any, rate: Any) -> tuple[Any, Any]:
+        k, v, edge, _, b = proposal(source, attempt, rate)
+        return k, (k >= 0) & (edge >= 0.07) & (v <= 0.9277 - 3.6224 / (b - 2))
+
+    def propose(source: Source, attempt: Any, rate: Any) -> tuple[Any, Any]:
+        k, v, edge, a, b = proposal(source, attempt, rate)
         inside = (k >= 0) & ((edge >= 0.013) | (v <= edge))
         k = jnp.maximum(k, 0)
+        inverse_alpha = 1.1239 + 1.1328 / (b - 3.4)
         height = jnp.log(v * inverse_alpha / (a / (edge * edge) + b))
-        below = height <= -_deviance(k, rate) - _log_factorial_rest(k)
-        return k, inside & below
+        return k, inside & (height <= -_deviance(k, rate) - _log_factorial_rest(k))
 
-    large = first_accepted(propose, ~many, jnp.zeros(source.shape, _DOUBLE))
+    large = first_accepted(source, propose, [rate], many, np.float64(0), sure)
     return _counts(valid, jnp.where(few, found, large))
 
 
@@ -99,12 +107,11 @@ def binomial(source: Source, n: Any, p: Any) -> Any:
     """P(k) = n! / (k! (n - k)!) p**k (1 - p)**(n - k).
 
     For p > 1/2 the failures are counted. Sequential search if the mean is below 10, else
-    Hoermann's transformed rejection BTRS, without its squeeze, too. Source: W. Hoermann, The
-    generation of binomial random variates, Journal of Statistical Computation and Simulation 46
-    (1993) 101-110.
+    Hoermann's transformed rejection BTRS. Source: W. Hoermann, The generation of binomial random
+    variates, Journal of Statistical Computation and Simulation 46 (1993) 101-110.
     """
-    trials = jnp.broadcast_to(jnp.asarray(n).astype(np.int64), source.shape)
-    size, p = trials.astype(np.float64), jnp.broadcast_to(_double(p), source.shape)
+    trials = jnp.asarray(n).astype(np.int64)
+    size, p = trials.astype(np.float64), _double(p)
     valid = (size >= 0) & (p >= 0) & (p <= 1)
     mirrored = p > 0.5
     p = jnp.where(mirrored, 1 - p, p)
@@ -118,28 +125,34 @@ def binomial(source: Source, n: Any, p: Any) -> Any:
 
     many = valid & ~few
     size, p = jnp.where(many, size, 40.0), jnp.where(many, p, 0.5)
-    deviation = jnp.sqrt(size * p * (1 - p))
-    b = 1.15 + 2.53 * deviation
-    a = -0.0873 + 0.0248 * b + 0.01 * p
-    alpha = (2.83 + 5.1 / b) * deviation
-    mode = jnp.floor((size + 1) * p)
 
-    def log_probability(k: Any) -> Any:
+    def log_probability(k: Any, size: Any, p: Any) -> Any:
         # But for what does not depend on k.
         deviance = _deviance(k, size * p) + _deviance(size - k, size * (1 - p))
         return -deviance - _log_factorial_rest(k) - _log_factorial_rest(size - k)
 
-    top = log_probability(mode)
+    top = log_probability(jnp.floor((size + 1) * p), size, p)
 
-    def propose(attempt: Any) -> tuple[Any, Any]:
+    def proposal(source: Source, attempt: Any, size: Any, p: Any) -> tuple[Any, ...]:
         u, v, edge = _transformed(source, attempt)
+        deviation = jnp.sqrt(size * p * (1 - p))
+        b = 1.15 + 2.53 * deviation
+        a = -0.0873 + 0.0248 * b + 0.01 * p
         k = jnp.floor((2 * a / edge + b) * u + size * p + 0.5)
-        inside = (k >= 0) & (k <= size)
-        k = jnp.clip(k, 0, size)
-        below = jnp.log(v * alpha / (a / (edge * edge) + b)) <= log_probability(k) - top
-        return k, inside & below
+        return k, (k >= 0) & (k <= size), v, edge, a, b, deviation
 
-    large = first_accepted(propose, ~many, jnp.zeros(source.shape, _DOUBLE))
+    def sure(source: Source, attempt: Any, size: Any, p: Any, _: Any) -> tuple[Any, Any]:
+        k, inside, v, edge, _, b, _ = proposal(source, attempt, size, p)
+        return k, inside & (edge >= 0.07) & (v <= 0.92 - 4.2 / b)
+
+    def propose(source: Source, attempt: Any, size: Any, p: Any, top: Any) -> tuple[Any, Any]:
+        k, inside, v, edge, a, b, deviation = proposal(source, attempt, size, p)
+        k = jnp.clip(k, 0, size)
+        alpha = (2.83 + 5.1 / b) * deviation
+        height = jnp.log(v * alpha / (a / (edge * edge) + b))
+        return k, inside & (height <= log_probability(k, size, p) - top)
+
+    large = first_accepted(source, propose, [size, p, top], many, np.float64(0), sure)
     count = jnp.minimum(jnp.where(few, found, large).astype(np.int64), trials)
     return jnp.where(valid, jnp.where(mirrored, trials - count, count), -1)
 
@@ -162,9 +175,26 @@ def categorical(source: Source, probabilities: Any) -> Any:
 def permutation(source: Source) -> Any:
     """The numbers 0, ..., n - 1 in random order along the last axis, n its length.
 
-    They are sorted by 128 random bits each: two alike are so rare that no order is preferred.
+    They are sorted by 128 random bits each: two alike are so rare that no order is preferred. Most
+    orders are decided by the upper bits, and single words, with the number in the lower bits, are
+    sorted much faster: only if two upper parts are alike, all are sorted by all bits.
     """
-    return _ordered(source.shape, *_long_words(source, 0))
+    first, second = _long_words(source)
+    length = source.shape[-1]
+    below = np.uint64(max(length - 1, 0).bit_length())
+    places = lax.broadcasted_iota(np.uint64, source.shape, len(source.shape) - 1)
+    sorted_words = lax.sort(first >> below << below | places, dimension=-1)
+    order = (sorted_words & ((np.uint64(1) << below) - np.uint64(1))).astype(np.int64)
+    if length <= _SHORT:
+        return order
+    upper = sorted_words >> below
+    alike = jnp.any(upper[..., 1:] == upper[..., :-1])
+    # A loop of at most one trip: in a batch, unlike a branch, it is skipped where none is needed.
+    return lax.while_loop(
+        lambda state: state[0],
+        lambda state: (jnp.bool_(False), _ordered(source.shape, first, second)),
+        (alike, order),
+    )[1]
 
 
 def weighted_permutation(source: Source, probabilities: Any) -> Any:
@@ -187,25 +217,28 @@ def _search(source: Source, wanted: Any, first: Any, ratio: Callable[[Any], Any]
 
     It ends, at the latest, where further terms would be below the resolution of u.
     """
-    u, _ = _uniforms(source)
 
-    def beyond(k: Any, term: Any, total: Any) -> Any:
+    def beyond(u: Any, k: Any, term: Any, total: Any) -> Any:
         return (total <= u) & ((k < mean) | (term > 2.0**-60))
 
-    def unfinished(state: Any) -> Any:
-        return jnp.any(wanted & beyond(*state))
+    def search() -> Any:
+        u, _ = _uniforms(source)
+        zero = jnp.zeros(source.shape, _DOUBLE)
 
-    def step(state: Any) -> Any:
-        k, term, total = state
-        more = beyond(*state)
-        following = term * ratio(k)
-        return (
-            jnp.where(more, k + 1, k),
-            jnp.where(more, following, term),
-            jnp.where(more, total + following, total),
-        )
+        def step(state: Any) -> Any:
+            _, number, found, term, total = state
+            # What is not beyond k is beyond none of the numbers that follow: k is how many it is.
+            for k in (number + i for i in range(_TURNS)):
+                more = wanted & beyond(u, k, term, total)
+                found = found + more
+                term = term * ratio(k)
+                total = total + term
+            return jnp.any(more), number + _TURNS, found, term, total
 
-    return lax.while_loop(unfinished, step, (jnp.zeros(source.shape, _DOUBLE), first, first))[0]
+        start = (jnp.bool_(True), jnp.float64(0), zero, zero + first, zero + first)
+        return lax.while_loop(lambda state: state[0], step, start)[2]
+
+    return lax.cond(jnp.any(wanted), search, lambda: jnp.zeros(source.shape, _DOUBLE))
 
 
 def _transformed(source: Source, attempt: Any) -> tuple[Any, Any, Any]:
@@ -222,14 +255,13 @@ def _deviance(k: Any, mean: Any) -> Any:
 
 
 def _log_factorial_rest(k: Any) -> Any:
-    """log k! - k log k + k: by Stirling's series from 16 on."""
-    small = k < 16
-    low, high = jnp.where(small, k, 1.0), jnp.where(small, 16.0, k)
+    """log k! - k log k + k: by Stirling's series from 16 on, else of a table."""
+    high = jnp.maximum(k, 16.0)
     inverse = 1 / high
     square = inverse * inverse
     series = inverse * (1 / 12 - square * (1 / 360 - square * (1 / 1260 - square / 1680)))
-    exact = gammaln(low + 1) - xlogy(low, low) + low
-    return jnp.where(small, exact, 0.5 * jnp.log(2 * math.pi * high) + series)
+    low = jnp.asarray(_RESTS).at[jnp.minimum(k, 15.0).astype(np.int32)].get(mode="clip")
+    return jnp.where(k < 16, low, 0.5 * jnp.log(2 * math.pi * high) + series)
 
 
 def _cumulative(weights: Any) -> tuple[Any, Any]:

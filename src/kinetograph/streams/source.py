@@ -28,12 +28,24 @@ _ONE = np.uint64(0x3FF0000000000000)  # the exponent of numbers in [1, 2)
 
 
 class Source:
-    """The bits of one draw event, for arrays of a shape."""
+    """The bits of one draw event, for arrays of a shape, or for some places in one."""
 
-    def __init__(self, key: Words, shape: tuple[int, ...], dtype: Any) -> None:
+    def __init__(
+        self, key: Words, shape: tuple[int, ...], dtype: Any, places: Any | None = None
+    ) -> None:
         self.key = key
         self.shape = shape
         self.dtype = np.dtype(dtype)
+        self._places = places
+
+    @property
+    def size(self) -> int:
+        """How many elements."""
+        return int(np.prod(self.shape, dtype=np.int64))
+
+    def of(self, places: Any) -> "Source":
+        """The bits of the elements at these places (uint32) of the flat array."""
+        return Source(self.key, places.shape, self.dtype, places)
 
     def words(self, attempt: Any = 0) -> Words:
         """Four words for every element; `attempt` may be an array."""
@@ -53,7 +65,9 @@ class Source:
         """The words as vectors: of some shapes, (3, 2) or (5, 2), LLVM compiles the cipher 10 times
         as long as of the vector of as many elements.
         """
-        place = jnp.arange(int(np.prod(self.shape, dtype=np.int64)), dtype=np.uint32)
+        place = self._places
+        if place is None:
+            place = jnp.arange(self.size, dtype=np.uint32)
         attempt = jnp.asarray(attempt, np.uint32)
         if attempt.ndim:
             attempt = jnp.broadcast_to(attempt, self.shape).reshape(-1)

@@ -29,7 +29,7 @@ __all__ = ["Adaptation", "Phases", "Warmup"]
 EARLY, LATE = 0.3, 0.85
 EARLY_WINDOW, WINDOW = 10, 80
 ENOUGH = 20  # updates of the step size, for small ones to follow
-USUAL = 0.3  # of the logarithm of a step size, above its average
+USUAL = 0.5  # of the logarithm of a step size, above its average
 
 
 class Phases(NamedTuple):

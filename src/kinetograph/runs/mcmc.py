@@ -87,7 +87,7 @@ def mcmc(
         Draws kept of each chain.
     warmup
         Transitions of each chain that tune step size and metric and are not kept. By default each
-        chain ends its own, after 150 to 2,000 transitions, when the metric fits its draws, these do
+        chain ends its own, after 200 to 2,000 transitions, when the metric fits its draws, these do
         not drift and the step size has settled (`tree.attrs["warmup"]` has the number, or those of
         the chains); of a sampler that tunes nothing, or moves ensembles, it is 500.
     chains

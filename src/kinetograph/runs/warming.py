@@ -7,10 +7,11 @@ its history. How well a metric S fits them is the Fisher divergence
 
 which is 0 for that of a normal posterior. A new metric, fitted to one half of these draws, is
 judged by the other one; where it is clearly better than the one in use, it takes its place, and
-the step size begins anew at what keeps the sharpest direction as stable as it was.
+the step size begins anew at what keeps the sharpest direction as stable as it was. Where no metric
+fits, as the posterior is curved, it stays a diagonal.
 
 A warm-up without a given length ends when no new metric would be much better, the draws do not
-drift, and the step size has settled.
+drift, the step size has settled, and no divergence has asked for smaller steps for a while.
 """
 
 from collections.abc import Mapping
@@ -29,14 +30,16 @@ DEFAULT = 500  # transitions of a warm-up that nothing can end
 
 STOPS = (10, 20, 40, 70, 100)  # and each 50 from there
 EVERY = 50
-EARLY, SHORTEST, LONGEST = 60, 150, 2000  # of a warm-up that ends by itself
+EARLY, SHORTEST, LONGEST = 60, 200, 2000  # of a warm-up that ends by itself
 FINAL = 50  # its last transitions tune the step size alone
 OPEN = 2**30  # an end that is not known yet
 MOST_TRANSITIONS = 2**31  # of a chain
 SKIPPED, FEW = 2, 16  # of the first draws: those not looked at, and from where it is half of them
 ROWS, NUMBERS = 200, 2**24  # draws that are looked at, at most
 BETTER = 0.8  # of the divergence of the metric in use: a new one takes its place
+NORMAL = 1.0  # divergence of an unknown above which a posterior is far from normal
 GAIN = 2.0  # of the divergence that is less than a direction of eigenvalue 2.6 would bring
+QUIET = 150  # transitions without a divergence, if there has been one
 SETTLED_STEP = 0.3  # change of its logarithm
 DRIFT = 3.0  # standard errors
 
@@ -68,7 +71,9 @@ class Tuner:
         self.draws: list[np.ndarray] = []
         self.slopes: list[np.ndarray] = []
         self.looked = 0  # the last stop
-        self.step = float("nan")  # its logarithm there
+        self.step = float("nan")  # its logarithm there,
+        self.target = float("nan")  # and the target of acceptance,
+        self.risen = -OPEN  # and the stop at which it was last seen to have risen
 
     def phases(self, transition: int, sampled: int) -> Phases:
         """What a block from a transition is to know; `sampled` transitions follow on warm-up."""
@@ -130,6 +135,11 @@ class Tuner:
         if tuned.adaptation.step is not None:
             before, self.step = step, float(tuned.adaptation.step.log_average)
             settled &= abs(self.step - before) < SETTLED_STEP
+        if "target_limit" in tuned.hyper:  # a divergence has asked for smaller steps
+            before, self.target = self.target, float(tuned.hyper["target_acceptance"])
+            if self.target > before:
+                self.risen = transition
+            settled &= transition - self.risen >= QUIET
         if transition < SHORTEST - FINAL:
             return
         if (settled and not drifts(draws)) or transition >= LONGEST - FINAL:
@@ -166,6 +176,9 @@ def retuned(
 
     now = sum(divergence(used, draws[part], slopes[part]) for part in parts)
     found = {room: judged(room) for room in ({most} if dense else {0, most})}
+    if not dense and found[most] > NORMAL * 2 * draws.shape[1]:
+        found.pop(most)  # a posterior that is curved: what holds on average is wrong in places
+        found[0] = judged(0)
     best = min(found, key=found.__getitem__)
     if found[best] > BETTER * now or now - found[best] < GAIN:
         return tuned, True

@@ -241,6 +241,58 @@ def test_a_metric_that_is_none_is_refused():
         kg.samplers.NUTS(metric="full")
 
 
+def test_a_warm_up_longer_than_any_that_ends_by_itself_is_made_whole():
+    tree = run(schools(), warmup=LONGEST + 500, draws=20)
+    assert tree["posterior"].sizes["draw"] == 20
+    assert tree.attrs["warmup"] == LONGEST + 500
+
+
+@pytest.mark.parametrize(
+    ("draws", "slopes"),
+    [
+        (np.ones((50, 3)), np.zeros((50, 3))),
+        (np.arange(150.0).reshape(50, 3), np.zeros((50, 3))),
+        (1e200 * np.arange(150.0).reshape(50, 3), np.ones((50, 3))),
+        (np.arange(150.0).reshape(50, 3), 1e306 * np.arange(150.0).reshape(50, 3)),
+    ],
+)
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_draws_that_say_nothing_change_nothing(draws, slopes):
+    state, tuner = tuned(3), Tuner(None, True)
+    tuner.add(draws, slopes)
+    assert tuner.look(50, state) is state
+
+
+def test_a_plateau_is_sampled():
+    """Between walls there is no gradient at all."""
+    x = kg.variable(shape=3)
+    kg.wall(x, -10, 10)
+    tree = kg.mcmc(kg.model(x), draws=50, chains=2, seed=1, progress=False)
+    assert np.isfinite(tree["posterior"]["x"]).all()
+
+
+def test_few_draws_of_many_unknowns_are_not_enough_to_say_that_a_metric_fits():
+    """A random walk of 60 unknowns, whose metric a window of 50 draws cannot tell."""
+    steps = np.tril(np.ones((60, 60)))
+    covariance = steps @ steps.T
+    state = tuned(60)
+    assert not retuned(state, *rows(covariance, 40))[1]
+
+
+def test_what_is_kept_of_the_draws_is_bounded_and_goes_with_the_last_look():
+    tuner = Tuner(1000, True)
+    draws, slopes = rows(ROUND, 1000)
+    done = 0
+    while done < 1000:
+        stop = tuner.next_stop(done)
+        tuner.add(draws[done:stop], slopes[done:stop])
+        assert sum(map(len, tuner.draws)) <= 250
+        done = stop
+        if tuner.stops_at(done):
+            tuner.look(done, tuned(3))
+    assert (tuner.draws, tuner.slopes) == ([], [])
+
+
 @pytest.mark.slow
 def test_two_long_directions_among_many_cost_little():
     """Five times the effective draws a gradient of a metric that has no directions, at least."""

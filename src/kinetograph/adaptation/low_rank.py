@@ -53,24 +53,36 @@ def low_rank(
 
     Coordinates that have not moved keep the scale `before`.
     """
+    size, draws, gradients = draws.shape[1], draws.astype(float), gradients.astype(float)
+    with np.errstate(all="ignore"):  # what overflows is found out below
+        return _low_rank(draws, gradients, before, min(most, size), cutoff)
+
+
+def _low_rank(
+    draws: np.ndarray, gradients: np.ndarray, before: np.ndarray, most: int, cutoff: float
+) -> LowRank:
     size = draws.shape[1]
     var_x, var_s = draws.var(0), gradients.var(0)
-    with np.errstate(all="ignore"):
-        scale = np.sqrt(np.sqrt(var_x / var_s))
+    scale = np.sqrt(np.sqrt(var_x / var_s))
     usable = np.isfinite(scale) & (scale > LEAST * before) & (scale * LEAST < before)
     scale = np.where(usable, scale, before)
     many = np.sqrt(len(draws) - 1)
     x = (draws - draws.mean(0)) / scale / many
     s = (gradients - gradients.mean(0)) * scale / many
-    if most == 0:
-        return LowRank(scale, np.zeros((0, size)), np.zeros(0))
+    none = LowRank(scale, np.zeros((0, size)), np.zeros(0))
+    told = np.isfinite(x).all() and np.isfinite(s).all() and x.any() and s.any()
+    if most == 0 or not told:
+        return none
     basis = None
     if 2 * len(draws) < size:
         basis = np.linalg.qr(np.concatenate([x, s]).T)[0]
         x, s = x @ basis, s @ basis
     ridge = RIDGE if len(draws) <= size else TINY
     cov_x, cov_s = _with_ridge(x.T @ x, ridge), _with_ridge(s.T @ s, ridge)
-    values, vectors = _mean(cov_x, cov_s)
+    try:
+        values, vectors = _mean(cov_x, cov_s)
+    except np.linalg.LinAlgError:
+        return none
     values = np.where(values > TINY, values, 1.0)  # rounding, of directions that nothing tells of
     far = np.abs(np.log(values))
     chosen = np.argsort(far)[::-1][:most]
@@ -93,10 +105,10 @@ def _with_ridge(covariance: np.ndarray, ridge: float) -> np.ndarray:
 def _mean(cov_x: np.ndarray, cov_s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Eigenvalues and vectors of cov_s^-1/2 (cov_s^1/2 cov_x cov_s^1/2)^1/2 cov_s^-1/2."""
     values, vectors = np.linalg.eigh(cov_s)
-    root = np.sqrt(values)
+    root = np.sqrt(np.maximum(values, TINY * values[-1]))
     half = (vectors * root) @ vectors.T
     inner, turned = np.linalg.eigh(half @ cov_x @ half)
     middle = (vectors / root) @ vectors.T @ turned
     mean = (middle * np.sqrt(np.maximum(inner, 0))) @ middle.T
-    found: tuple[np.ndarray, np.ndarray] = np.linalg.eigh((mean + mean.T) / 2)
-    return found
+    values, vectors = np.linalg.eigh((mean + mean.T) / 2)
+    return values, vectors

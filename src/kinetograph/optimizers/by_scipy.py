@@ -9,11 +9,11 @@ exact trust-region steps of Newton's method; Gao, Han (2012) for Nelder-Mead in 
 """
 
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
 
+from ..kernels.blas import libraries
 from .objective import Objective
 from .optimizer import ROUNDING, Limits, Optimizer, Reached, within
 
@@ -37,14 +37,6 @@ class ByScipy(Optimizer):
 
     def __repr__(self) -> str:
         return f"<optimizer {self.name}>"
-
-
-@cache
-def _blas() -> Any:
-    """The linear algebra under SciPy, whose threads cost more than small matrices take."""
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()
 
 
 class _NotFinite(Exception):
@@ -173,7 +165,7 @@ class _Walk:
             slopes["hess"] = self._hessian
         function: Any = self._value if self._is_simplex else self._function
         # Infinite values are met in line searches.
-        with np.errstate(all="ignore"), _blas().limit(limits=1, user_api="blas"):
+        with np.errstate(all="ignore"), libraries().limit(limits=1, user_api="blas"):
             result = minimize(
                 function,
                 self.free,

@@ -24,7 +24,7 @@ from .engine import Engine
 from .pace import Pace
 from .program import Program
 from .state import Block, ChainState, Plan, Start, Where
-from .warming import LONGEST, Tuned, Tuner
+from .warming import LONGEST, OPEN, Tuned, Tuner
 
 __all__ = ["Chain", "Lengths", "Rows", "beginnings", "rows_of", "run_chains", "threads_available"]
 
@@ -89,7 +89,8 @@ class Chain:
 
     def left(self, lengths: Lengths) -> int:
         """Transitions that are still to be made, at most."""
-        return min(self.tuner.end, LONGEST) + lengths.sampled - self.transition
+        end = LONGEST if self.tuner.end == OPEN else self.tuner.end
+        return end + lengths.sampled - self.transition
 
     def begin(self, found: Any) -> None:
         """Take what the search for a starting point ended with."""
@@ -239,7 +240,6 @@ def _run_one(engine: Engine, data: Any, chain: Chain, lengths: Lengths, control:
         chain.begin(found)
         if chain.failed:
             control.failed.set()
-        chain.tuner = engine.program.tuner(lengths.warmup)
         while chain.left(lengths) > 0 and not control.ends():
             begun = time.perf_counter()
             plan = _plan(lengths, pace, chain)
@@ -262,7 +262,6 @@ def _run_batch(
         host = jax.device_get(found)
         for i, chain in enumerate(chains):
             chain.begin(_member(host, i))
-            chain.tuner = engine.program.tuner(lengths.warmup)
             if chain.failed:
                 control.failed.set()
         states = found.chain
@@ -272,6 +271,8 @@ def _run_batch(
             plan = _plan(lengths, pace, chains[0])
             states = states._replace(phases=_stacked(phases))
             states, blocks = engine.advance(states, data, plan)
+            if all(c.transition >= c.tuner.late for c in chains):  # nobody looks at them
+                blocks = blocks._replace(free=None, slopes=None)
             rows = jax.device_get(blocks._replace(reports=()))
             for i, chain in enumerate(chains):
                 chain.take(_member(rows, i))
@@ -290,17 +291,12 @@ def _tuned(states: ChainState, chains: Sequence[Chain]) -> ChainState:
     due = [i for i, chain in enumerate(chains) if chain.at_stop()]
     if not due:
         return states
-    held = tuned_of(states)
+    held = jax.tree.map(np.array, tuned_of(states))
     for i in due:
         tuned = chains[i].tuner.look(chains[i].transition, _member(held, i))
-        held = jax.tree.map(partial(_put, i), held, tuned)
+        for stacked, value in zip(jax.tree.leaves(held), jax.tree.leaves(tuned), strict=True):
+            stacked[i] = value
     return states._replace(**held._asdict())
-
-
-def _put(index: int, stacked: Any, value: Any) -> Any:
-    new = np.array(stacked)
-    new[index] = value
-    return new
 
 
 def _stacked(rows: Sequence[Any]) -> Any:

@@ -236,6 +236,8 @@ def mcmc(
     if keep_warmup:
         for chain in running:
             chain.warmup = []
+    for chain in running:
+        chain.tuner = program.tuner(lengths.warmup)
     begun = time.perf_counter()
     shown.start(running, lengths)
     try:

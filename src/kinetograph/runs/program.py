@@ -157,7 +157,8 @@ class Program:
 
     def tuner(self, length: int | None) -> Tuner:
         """The warm-up of a chain."""
-        return Tuner(length, self.host_tunes, self.sampler.dense)
+        looks = self.host_tunes and (length is None or "directions" in self.hyper())
+        return Tuner(length, looks, self.sampler.dense)
 
     @property
     def keeps_slopes(self) -> bool:

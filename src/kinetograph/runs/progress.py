@@ -75,7 +75,7 @@ class PlainProgress:
         if now - self.last >= PLAIN_SECONDS:
             self.last = now
             done = sum(c.transition for c in self.chains)
-            total = done + sum(c.left(self.lengths) for c in self.chains)
+            total = max(done + sum(c.left(self.lengths) for c in self.chains), 1)
             divergences = sum(c.divergences for c in self.chains)
             slowest = max(self.chains, key=lambda c: c.left(self.lengths))
             most = slowest.transition + slowest.left(self.lengths)

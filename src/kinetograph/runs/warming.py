@@ -14,6 +14,7 @@ A warm-up without a given length ends when no new metric would be much better, t
 drift, the step size has settled, and no divergence has asked for smaller steps for a while.
 """
 
+import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -22,6 +23,7 @@ import numpy as np
 from ..adaptation.low_rank import CUTOFF, LowRank, divergence, low_rank
 from ..adaptation.schedule import Adaptation, Phases
 from ..adaptation.step_size import DualAveraging
+from ..kernels.blas import one_thread
 from ..kernels.directions import Directions
 
 __all__ = ["LONGEST", "MOST_TRANSITIONS", "OPEN", "Tuned", "Tuner", "warmup_length"]
@@ -35,9 +37,10 @@ FINAL = 50  # its last transitions tune the step size alone
 OPEN = 2**30  # an end that is not known yet
 MOST_TRANSITIONS = 2**31  # of a chain
 SKIPPED, FEW = 2, 16  # of the first draws: those not looked at, and from where it is half of them
-ROWS, NUMBERS = 200, 2**24  # draws that are looked at, at most
+ROWS, LEAST, WORK = 200, 20, 5 * 10**7  # draws that are looked at, by what a look costs
 BETTER = 0.8  # of the divergence of the metric in use: a new one takes its place
 NORMAL = 1.0  # divergence of an unknown above which a posterior is far from normal
+FITS, ENOUGH = 0.25, 150  # divergence of an unknown, or draws, for which a metric may be kept
 GAIN = 2.0  # of the divergence that is less than a direction of eigenvalue 2.6 would bring
 QUIET = 150  # transitions without a divergence, if there has been one
 SETTLED_STEP = 0.3  # change of its logarithm
@@ -98,7 +101,7 @@ class Tuner:
 
     def add(self, draws: np.ndarray, slopes: np.ndarray | None) -> None:
         """Note what a block of warm-up has given."""
-        if self.stops and len(draws):
+        if self.stops and len(draws) and self.looked < self.late:
             self.draws.append(np.array(draws))
             if slopes is not None:
                 self.slopes.append(np.array(slopes))
@@ -109,19 +112,22 @@ class Tuner:
         draws, slopes = self._window(transition)
         settled = len(draws) >= 2
         if "scale" in tuned.hyper and len(draws) >= 8 and slopes is not None:
-            tuned, settled = retuned(tuned, draws, slopes, self.dense)
+            with one_thread(), np.errstate(all="ignore"):
+                tuned, settled = retuned(tuned, draws, slopes, self.dense)
         if self.length is None:
             self._end(transition, tuned, draws, settled)
+        if self.next_stop(transition) >= self.late:
+            self.draws, self.slopes, self.looked = [], [], self.late
         return tuned
 
     def _window(self, transition: int) -> tuple[np.ndarray, np.ndarray | None]:
         """Draws and gradients of the last half, those that moved."""
         draws = np.concatenate(self.draws)
-        width = draws.shape[1]
+        most = min(ROWS, max(LEAST, math.isqrt(WORK // draws.shape[1])))
+        slopes = np.concatenate(self.slopes)[-most:] if self.slopes else None
+        draws = draws[-most:]
+        self.draws, self.slopes = [draws], [slopes] if slopes is not None else []
         count = max(transition - transition // 2, min(transition - SKIPPED, FEW))
-        count = min(count, ROWS, max(10, NUMBERS // (2 * width)))
-        slopes = np.concatenate(self.slopes)[-ROWS:] if self.slopes else None
-        self.draws, self.slopes = [draws[-ROWS:]], [slopes] if slopes is not None else []
         draws = draws[-count:]
         usable = np.isfinite(draws).all(1)
         if slopes is not None:
@@ -175,13 +181,17 @@ def retuned(
         )
 
     now = sum(divergence(used, draws[part], slopes[part]) for part in parts)
+    if now < GAIN:
+        return tuned, True
     found = {room: judged(room) for room in ({most} if dense else {0, most})}
     if not dense and found[most] > NORMAL * 2 * draws.shape[1]:
         found.pop(most)  # a posterior that is curved: what holds on average is wrong in places
         found[0] = judged(0)
     best = min(found, key=found.__getitem__)
-    if found[best] > BETTER * now or now - found[best] < GAIN:
-        return tuned, True
+    if not (np.isfinite(now) and found[best] <= BETTER * now and now - found[best] >= GAIN):
+        # That nothing better was found says something only if it could have been.
+        enough = min(2 * draws.shape[1], ENOUGH)
+        return tuned, now < FITS * 2 * draws.shape[1] or len(draws) >= enough
     # The program itself tunes a diagonal.
     if directions is None or (best == 0 and directions.count == 0):
         return tuned, False
@@ -211,8 +221,8 @@ def _changed(tuned: Tuned, old: LowRank, new: LowRank, slopes: np.ndarray) -> Tu
         sharpest = [np.linalg.norm(m.transpose(centred), 2) for m in (old, new)]
         dtype = np.asarray(hyper["step_size"]).dtype
         present = float(np.exp(step.log_average))
-        size = present * sharpest[0] / sharpest[1]
-        size = np.asarray(min(size, max(present, 1.0)), dtype)
+        ratio = sharpest[0] / sharpest[1] if sharpest[1] > 0 else 1.0
+        size = np.asarray(min(present * ratio, max(present, 1.0)), dtype)
         step = DualAveraging(*(np.asarray(x, dtype) for x in DualAveraging.start(size, 1.0)))
         hyper["step_size"] = size
     return Tuned(hyper, Adaptation(step, metric))

@@ -1,0 +1,26 @@
+"""Linear algebra on one thread."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from threadpoolctl import threadpool_info
+
+from kinetograph.kernels.blas import one_thread
+
+
+def threads() -> list[int]:
+    return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+
+
+def test_however_many_want_it_at_once_the_limit_goes_with_the_last():
+    np.linalg.eigh(np.eye(2))
+    before = threads()
+
+    def within(_: int) -> set[int]:
+        with one_thread():
+            np.linalg.eigh(np.eye(20))
+            return set(threads())
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(found == {1} for found in pool.map(within, range(20)))
+    assert threads() == before

@@ -122,6 +122,9 @@ def test_of_a_curved_posterior_a_diagonal_is_kept():
     draws, slopes = np.stack([a, b], 1), np.stack([-a / 9 + slope * (2 * a + 2), -slope], 1)
     found, _ = retuned(tuned(2), draws, slopes)
     assert found.hyper["directions"].count == 0
+    early, _ = retuned(tuned(2), *rows(LONG[:2, :2], 20))
+    assert early.hyper["directions"].count > 0
+    assert retuned(early, draws, slopes)[0].hyper["directions"].count == 0
     assert retuned(tuned(2), draws, slopes, dense=True)[0].hyper["directions"].count == 2
 
 

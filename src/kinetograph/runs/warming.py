@@ -184,14 +184,16 @@ def retuned(
     if now < GAIN:
         return tuned, True
     found = {room: judged(room) for room in ({most} if dense else {0, most})}
-    if not dense and found[most] > NORMAL * 2 * draws.shape[1]:
-        found.pop(most)  # a posterior that is curved: what holds on average is wrong in places
-        found[0] = judged(0)
     best = min(found, key=found.__getitem__)
+    size = draws.shape[1]
+    if not dense and half >= 2 * size and found[most] > NORMAL * 2 * size:
+        # The posterior is curved: what holds on average is wrong in places.
+        best = 0
+        if directions is not None and directions.count > 0:
+            return _changed(tuned, used, low_rank(draws, slopes, used.scale, 0), slopes), False
     if not (np.isfinite(now) and found[best] <= BETTER * now and now - found[best] >= GAIN):
         # That nothing better was found says something only if it could have been.
-        enough = min(2 * draws.shape[1], ENOUGH)
-        return tuned, now < FITS * 2 * draws.shape[1] or len(draws) >= enough
+        return tuned, now < FITS * 2 * size or len(draws) >= min(2 * size, ENOUGH)
     # The program itself tunes a diagonal.
     if directions is None or (best == 0 and directions.count == 0):
         return tuned, False

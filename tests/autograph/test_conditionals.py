@@ -330,3 +330,21 @@ def test_what_nobody_reads_may_be_left_inside():
     v = np.array([1.0, 2, 3])
     for c in (1.0, -1.0, -3.0):
         assert float(kg.function(f)(c, v)) == f(c, v)
+
+
+def test_what_is_overwritten_may_be_left_inside_two_branches():
+    def f(c, v):
+        w = v + 1
+        if c > 0:
+            if c > 1:
+                w[0] = 1.0
+            else:
+                w[0] = 2.0
+                while c < 0.5:
+                    c, w = c + 1, v * c
+        w = v * 2
+        return c + w[0]
+
+    v = np.array([1.0, 2, 3])
+    for c in (-1.0, 0.25, 0.75, 2.0):
+        assert float(kg.function(f)(c, v)) == f(c, v)

@@ -123,6 +123,20 @@ def walrus_in_comprehension(x):
 
 
 @staged_and_python
+def operands_of_tests(x, text="a", none=None, items=(1, 2)):
+    trips, q = 0, 9
+    if x > 0 and text:
+        trips += 1
+    if x % 3 or (q := q // 3) > x:
+        trips += 10
+    while (none or x < 9) and (x % 5 or not items or (q := q - 1)):
+        x, trips = x + 1, trips + 100
+    assert x > 50 or items
+    half = 0.5 if (none if x < 3 else x * np.ones(1)) else 0.25
+    return trips + half, not (x and none), q
+
+
+@staged_and_python
 def items_of_a_list(x):
     items = [1, 2, 3]
     items[1] = x

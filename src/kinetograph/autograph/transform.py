@@ -30,6 +30,7 @@ from .passes.matching import lower_match
 from .passes.plain_forms import plain_forms
 from .passes.private_names import mangle_private_names
 from .passes.refuse import Unsupported, refuse_unsupported
+from .passes.tested import mark_tested
 from .skipped import is_library
 
 __all__ = ["NoSource", "Unsupported", "converted_code", "is_converted", "rewritten", "transform"]
@@ -131,6 +132,7 @@ def rewritten(function: FunctionType) -> Rewritten:
     speaking = directives.set_loop_options, directives.set_element_type
     read_directives(node, known.value, *speaking, function.__code__.co_filename)
     lower_match(node, namer)
+    mark_tested(node)
     lower_jumps(node, namer)
     lower_assignment_expressions(node, namer)
     lower_control_flow(node, namer, known.modules(namer.used))

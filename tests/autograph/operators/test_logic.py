@@ -35,6 +35,22 @@ def test_not(value):
     assert ag.not_(value) is (not value)
 
 
+@pytest.mark.parametrize("value", VALUES, ids=repr)
+def test_truth(value):
+    assert ag.truth(value, "`or`") is bool(value)
+
+
+def test_truth_of_arrays():
+    for dtype in (bool, int, float):
+        x = kg.placeholder((1, 1), dtype=dtype, name="x")
+        f = kg.compile([x], ag.truth(x, "`or`"))
+        assert [bool(f([[value]])) for value in (False, True)] == [False, True]
+    flag = kg.placeholder(dtype=bool, name="flag")
+    assert ag.truth(flag, "`or`") is flag
+    with pytest.raises(ValueError, match="condition of `or` expected to be a scalar"):
+        ag.truth(kg.placeholder(2, name="x"), "`or`")
+
+
 def table(build):
     """Truth values of what is built of two arrays, for all of theirs."""
     a, b = kg.placeholder(dtype=bool, name="a"), kg.placeholder(dtype=bool, name="b")

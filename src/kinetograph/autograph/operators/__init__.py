@@ -21,7 +21,7 @@ from .items import (
     update_item_of,
 )
 from .lists import typed_list
-from .logic import and_, assert_stmt, chain, in_, matches, not_, or_
+from .logic import and_, assert_stmt, chain, in_, matches, not_, or_, truth
 from .reach import cleanup
 from .second_names import refuse_second_name
 from .staging import caught
@@ -58,6 +58,7 @@ __all__ = [
     "retval",
     "set_attribute",
     "slice",
+    "truth",
     "typed_list",
     "update_item",
     "update_item_in",

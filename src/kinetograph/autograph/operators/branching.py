@@ -121,7 +121,7 @@ def if_stmt(
                 for way, value in zip(left, pair, strict=True)
             ]
         if any(map(_is_left_inside, pair, contexts)):
-            merge.undefined(n)
+            merge.unread(n)
         elif place < needed:
             merge.variable(n, *pair)
         elif place < needed + shared:

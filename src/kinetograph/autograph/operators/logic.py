@@ -27,7 +27,7 @@ from .staging import building
 from .values import as_leaf_node, caller, is_number
 from .writing import snapshot
 
-__all__ = ["and_", "assert_stmt", "chain", "in_", "matches", "not_", "or_"]
+__all__ = ["and_", "assert_stmt", "chain", "in_", "matches", "not_", "or_", "truth"]
 
 Lazy = Callable[[], Any]
 _COUNTABLE = (list, tuple, range, set, frozenset, dict)
@@ -49,6 +49,14 @@ def not_(value: Any) -> Any:
     if isinstance(value, Array):
         return Array(elementwise("logical_not", predicate(value, "`not`")))
     return not value
+
+
+def truth(value: Any, what: str) -> Any:
+    """Whether an operand is true, where nothing else of it counts; `what` it is an operand of."""
+    if not isinstance(value, Array):
+        return bool(value)
+    node = predicate(value, what)
+    return value if node is value.node else Array(node)
 
 
 def and_(value: Any, *rest: Lazy) -> Any:

@@ -13,7 +13,14 @@ from ...graph.elementwise import as_node, type_of
 from ...graph.errors import ShapeError
 from ...graph.node import Node
 from ...graph.source import place_text
-from .undefined import LoopUndefined, Maybe, Undefined, UndefinedError, UndefinedReturnValue
+from .undefined import (
+    LoopUndefined,
+    Maybe,
+    Undefined,
+    UndefinedError,
+    UndefinedReturnValue,
+    Unread,
+)
 from .values import Value, as_leaf_node, is_number, same
 
 __all__ = ["BRANCHES", "Merge", "blank", "no_return_value"]
@@ -57,9 +64,9 @@ class Merge:
                 del out[count:]
             self.fills.append(lambda _: Undefined(name))
 
-    def undefined(self, name: str) -> None:
-        """Add a variable that is undefined after the conditional."""
-        self.fills.append(lambda _: Undefined(name))
+    def unread(self, name: str) -> None:
+        """Add a variable that is overwritten before it is read."""
+        self.fills.append(lambda _: Unread(name))
 
     def skip(self) -> None:
         """Add a variable that is not needed."""
@@ -73,6 +80,8 @@ class Merge:
 
     def _variable(self, name: str, first: Value, second: Value) -> Fill:
         pair = (first, second)
+        if any(isinstance(v.held, Unread) for v in pair):
+            return lambda _: Unread(name)
         undefined = [isinstance(v.held, Undefined) for v in pair]
         if all(undefined):
             return lambda _: first.held

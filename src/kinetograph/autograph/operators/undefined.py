@@ -2,6 +2,7 @@
 
     Undefined              not bound yet; reading it is an UnboundLocalError, as in Python
     UndefinedReturnValue   no `return` has been reached
+    Unread                 overwritten on all ways to where it is read
     Maybe                  bound if a loop made a trip: a value, and whether it counts
 
 A `Maybe` is read by its value, with a check when the program runs.
@@ -14,7 +15,16 @@ from ...graph.checks import run_time_check
 from ...graph.errors import KinetographError
 from ...graph.source import place_text
 
-__all__ = ["Maybe", "Undefined", "UndefinedError", "UndefinedReturnValue", "ld", "ldu", "retval"]
+__all__ = [
+    "Maybe",
+    "Undefined",
+    "UndefinedError",
+    "UndefinedReturnValue",
+    "Unread",
+    "ld",
+    "ldu",
+    "retval",
+]
 
 
 class UndefinedError(KinetographError, UnboundLocalError, ValueError):
@@ -54,6 +64,12 @@ class LoopUndefined(Undefined):
             f"{self.name!r} must be defined before the loop{place_text()}: it is read in the loop "
             "before anything is assigned to it"
         )
+
+
+class Unread(Undefined):
+    """A variable that is overwritten on all ways to where it is read: it need not have a value."""
+
+    __slots__ = ()
 
 
 class UndefinedReturnValue(Undefined):

@@ -3,6 +3,7 @@
     a if c else b       ag__.if_exp(c, lambda: a, lambda: b)
     a and b             ag__.and_(a, lambda: b)
     not a               ag__.not_(a)
+    if a and b: ...     if ag__.and_(ag__.truth(a), lambda: ag__.truth(b)): ...
     a < b < c           ag__.and_(a < b, lambda: b < c)
     assert c, m         ag__.assert_stmt(c, lambda: m)
     x[i]                ag__.get_item(x, i)
@@ -13,6 +14,7 @@ Python's: what the operand binds could not leave its branch.
 """
 
 import ast
+from typing import Any
 
 from .assignment_expressions import binds_lazily
 from .build import ag_call, is_opaque, lazy, located, text
@@ -42,6 +44,11 @@ def lower_conditions(node: ast.FunctionDef, asserts: bool = __debug__) -> None:
 class _Lowering(ast.NodeTransformer):
     def __init__(self, asserts: bool) -> None:
         self.asserts = asserts
+
+    def visit(self, node: ast.AST) -> Any:
+        made = super().visit(node)
+        word = getattr(node, "tested", None)
+        return made if word is None else located(ag_call("truth", made, text(word)), made)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         if is_opaque(node):

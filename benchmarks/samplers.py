@@ -26,6 +26,7 @@ from jax import lax
 from records import record
 
 import kinetograph as kg
+from kinetograph.adaptation.schedule import Phases
 from kinetograph.graph.precision import x64
 from kinetograph.observables.observable import as_observables
 from kinetograph.runs.chains import Chain, beginnings
@@ -60,7 +61,8 @@ def ours(model: kg.Model, sampler: Any, steps: int, observables: Any = ()) -> tu
         start = Chain(chain_key(1, 0), np.zeros(model.free_size), None, np.empty(0), [])
         (beginning,) = beginnings(program, [start])
         state = engine.find(beginning, data).chain
-    plan = Plan(np.int32(0), np.int32(steps), np.int32(steps), np.int64(2**62))
+    plan = Plan(np.int32(steps), np.int64(2**62))
+    state = state._replace(phases=Phases.of(0, steps))
 
     def call() -> Any:
         with x64():

@@ -94,3 +94,11 @@ def test_runs_of_expensive_gradients_look_up_often(monkeypatch):
     assert max(clock.spent) <= 30  # with the rest of a transition, or of a search
     np.testing.assert_array_equal(again.posterior["x"], rows.posterior["x"])
     np.testing.assert_array_equal(again.posterior["x"], plain["posterior"]["x"][0])
+
+
+def test_where_the_host_takes_long_a_block_is_worth_several_times_that():
+    """With thousands of chains the host takes longer for a block than a short one would."""
+    pace = Pace()
+    for _ in range(10):
+        pace.adjust(pace.gradients, 1e-4 * pace.gradients, 0.5)
+    assert pace.gradients == pytest.approx(2.0 / 1e-4, rel=0.01)

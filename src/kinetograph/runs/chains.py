@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
+from ..adaptation.schedule import Phases
 from ..graph.precision import x64
 from ..samplers.sampler import Sampler
 from .engine import Engine
@@ -269,18 +270,20 @@ def _run_batch(
             begun = time.perf_counter()
             phases = [c.tuner.phases(c.transition, lengths.sampled) for c in chains]
             plan = _plan(lengths, pace, chains[0])
-            states = states._replace(phases=_stacked(phases))
+            states = states._replace(phases=Phases(*np.array(phases, np.int32).T))
             states, blocks = engine.advance(states, data, plan)
             if all(c.transition >= c.tuner.late for c in chains):  # nobody looks at them
                 blocks = blocks._replace(free=None, slopes=None)
             rows = jax.device_get(blocks._replace(reports=()))
+            computed = time.perf_counter() - begun
             for i, chain in enumerate(chains):
                 chain.take(_member(rows, i))
             states = _tuned(states, chains)
             elapsed = time.perf_counter() - begun
             for chain in chains:
                 chain.seconds += elapsed
-            pace.adjust(max(chain.spent for chain in chains), elapsed)
+            spent = max(chain.spent for chain in chains)
+            pace.adjust(spent, computed, elapsed - computed)
         host = jax.device_get(states)
         for i, chain in enumerate(chains):
             chain.state = _member(host, i)

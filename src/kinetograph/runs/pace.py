@@ -7,6 +7,7 @@ __all__ = ["Pace"]
 BLOCK_SECONDS = 0.1  # how long a block should take: how often progress and Ctrl-C are seen
 FIRST_GRADIENTS = 10  # nobody knows yet what they cost
 FASTER = 10
+WORTH = 4.0
 MOST_GRADIENTS = 2**40
 
 
@@ -20,7 +21,10 @@ class Pace:
 
     gradients: int = FIRST_GRADIENTS
 
-    def adjust(self, spent: int, seconds: float) -> None:
-        """Learn from a block that spent so many gradients in so many seconds."""
-        wanted = spent * BLOCK_SECONDS / max(seconds, 1e-6)
+    def adjust(self, spent: int, seconds: float, beside: float = 0.0) -> None:
+        """Learn from a block that spent so many gradients in so many seconds.
+
+        `beside` are those that the host took for it, of which a block is to be worth several.
+        """
+        wanted = spent * max(BLOCK_SECONDS, WORTH * beside) / max(seconds, 1e-6)
         self.gradients = int(min(max(wanted, 1), FASTER * self.gradients, MOST_GRADIENTS))

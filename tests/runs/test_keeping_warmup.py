@@ -90,7 +90,9 @@ def test_ctrl_c_in_warm_up_returns_its_rows(method):
     assert tree.attrs["interrupted"] == 1
     assert tree["posterior"].sizes["draw"] == 0
     rows = np.isfinite(tree["warmup_sample_stats"]["lp"]).sum("draw")
-    np.testing.assert_array_equal(rows, tree["sampler_state"]["transition"])
+    # A chain that was fast has ended its warm-up before.
+    made = np.minimum(tree["sampler_state"]["transition"], 2_000_000)
+    np.testing.assert_array_equal(rows, made)
     assert rows.min() > 0
 
 

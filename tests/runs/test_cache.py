@@ -1,6 +1,7 @@
 """Compiled programs: kept by the model, and on disk, and used only when they are safe to use."""
 
 import contextlib
+import json
 import logging
 import os
 import shutil
@@ -16,7 +17,9 @@ from tests.runs.models import same_draws
 from tests.selection import thinned
 
 import kinetograph as kg
-from kinetograph.runs.cache import cache_folder, compile_cached
+from kinetograph.runs.cache import _surroundings, cache_folder, compile_cached
+from kinetograph.runs.fingerprint import fingerprint
+from kinetograph.runs.program import Program
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
 
@@ -227,7 +230,7 @@ def test_nothing_is_left_beside_the_entries(made):
 
 
 SCRIPT = """
-import logging, sys
+import json, logging, sys
 import jax
 import kinetograph as kg
 seen = []
@@ -241,9 +244,15 @@ a = kg.normal(0, 1)
 y = kg.data([0.2, 0.4, 0.9])
 kg.observe(y, kg.student(3, 1.0 * a, 1.0))
 settings = {"draws": 60, "warmup": 80, "chains": 2, "seed": 5}
+model, sampler = kg.model(a), kg.samplers.RandomWalk()
 with jax.log_compiles():
-    tree = kg.mcmc(kg.model(a), kg.samplers.RandomWalk(), progress=False, **settings)
+    tree = kg.mcmc(model, sampler, progress=False, **settings)
 print(len(seen), tree["posterior"]["a"].values.tobytes().hex())
+from kinetograph.runs.cache import _surroundings
+from kinetograph.runs.fingerprint import fingerprint
+from kinetograph.runs.program import Program
+text = fingerprint(Program(model, sampler, model.targets), None)
+print(json.dumps([*_surroundings(), *text.split("\\n")]))
 """
 
 
@@ -258,7 +267,11 @@ def test_another_process_compiles_nothing(filled, tmp_path):
         [sys.executable, "-W", "ignore", str(script)],
         env=environment, capture_output=True, text=True, timeout=120, check=True,
     )  # fmt: skip
-    count, draws = done.stdout.split()
+    numbers, told = done.stdout.splitlines()
+    count, draws = numbers.split()
+    here = model()
+    program = Program(here, kg.samplers.RandomWalk(), here.targets)
+    assert json.loads(told) == [*_surroundings(), *fingerprint(program, None).split("\n")]
     assert programs(filled[0]) == kept  # else it was another program
     assert int(count) == 0
     assert draws == filled[1]["posterior"]["a"].values.tobytes().hex()

@@ -62,10 +62,10 @@ def _processor() -> str:
     return platform.processor() or platform.machine()
 
 
-def _digest(text: str) -> str:
+def _surroundings() -> list[str]:
+    """All that a program depends on beside its text."""
     device = jax.devices()[0]
-    parts = [
-        text,
+    return [
         jax.__version__,
         jaxlib.__version__,
         sys.version,
@@ -78,7 +78,10 @@ def _digest(text: str) -> str:
         *(str(getattr(jax.config, name)) for name in _SETTINGS),
         str(jax.config.read("jax_disable_most_optimizations")),
     ]
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256("\0".join([text, *_surroundings()]).encode()).hexdigest()
 
 
 def _is_safe(folder: Path) -> bool:

@@ -25,7 +25,7 @@ LEAST = 1e-10  # scales in relation to those before that say nothing
 
 
 class LowRank(NamedTuple):
-    """A scale D P, P = I + sum_j (r_j - 1) v_j v_j^T, and where the draws were."""
+    """A scale D P, P = I + sum_j (r_j - 1) v_j v_j^T."""
 
     scale: np.ndarray  # of the coordinates
     vectors: np.ndarray  # v, a row each

@@ -140,6 +140,7 @@ def pyright(folder, files):
         "extraPaths": [str(ROOT / "src"), str(ROOT / "examples")],
         "venvPath": str(Path(sys.prefix).parent),
         "venv": Path(sys.prefix).name,
+        "pythonVersion": "{}.{}".format(*sys.version_info),  # else that of the `python` on PATH
     }
     (folder / "pyrightconfig.json").write_text(json.dumps(settings))
     command = [sys.executable, "-m", "basedpyright", "-p", str(folder), "--outputjson"]

@@ -93,6 +93,7 @@ def test_ctrl_c_in_warm_up_returns_its_rows(method):
     # A chain that was fast has ended its warm-up before.
     made = np.minimum(tree["sampler_state"]["transition"], 2_000_000)
     np.testing.assert_array_equal(rows, made)
+    np.testing.assert_array_equal(np.broadcast_to(tree.attrs["warmup"], 3), made)
     assert rows.min() > 0
 
 

@@ -34,7 +34,7 @@ from .progress import Progress, make_progress
 from .results import as_tree
 from .start import explain_failure, starting_points
 from .tuned import tuned_values, unknowns_text
-from .warming import MOST_TRANSITIONS, OPEN, warmup_length
+from .warming import MOST_TRANSITIONS, warmup_length
 
 if TYPE_CHECKING:
     import xarray
@@ -301,8 +301,8 @@ def _check(
 
 
 def _warmups(chains: Sequence[Chain]) -> int | list[int]:
-    """How long the warm-up was: of each chain, if they differ."""
-    found = [chain.tuner.end if chain.tuner.end < OPEN else chain.transition for chain in chains]
+    """How long the warm-up was, an interrupted one too: of each chain, if they differ."""
+    found = [min(chain.tuner.end, chain.transition) for chain in chains]
     return found if len(set(found)) > 1 else found[0]
 
 

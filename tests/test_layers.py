@@ -23,6 +23,7 @@ LAYERS = [
     ["samplers", "adaptation", "observables", "optimizers", "ode"],
     ["runs"],
     ["laws", "cli"],
+    ["public"],
 ]
 HEIGHT = {name: i for i, names in enumerate(LAYERS) for name in names}
 # Files of graph/ from the inside to the outside: none is needed, by others or at once, by one
@@ -149,6 +150,16 @@ def test_no_layer_imports_an_outer_one():
             if HEIGHT.get(other, len(LAYERS)) >= HEIGHT[own]:
                 wrong.append(f"{FILES[name]}:{line}: {own} imports {other}")
     assert not wrong, "\n".join(wrong)
+
+
+def test_nobody_inside_uses_the_public_names():
+    """They would import all there is, which may be what is being imported."""
+    for name, path in FILES.items():
+        for node, run_time in statements(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and run_time and name != "public":
+                depth = len(path.relative_to(ROOT).parts)
+                taken = node.module == ROOT.name or (node.level == depth and not node.module)
+                assert not taken, f"{path}:{node.lineno}: what of {ROOT.name}? Name the file"
 
 
 def test_files_of_the_graph_import_in_no_circle():

@@ -12,12 +12,18 @@ __all__ = ["paused"]
 
 
 @contextmanager
-def paused() -> Iterator[None]:
-    """A block in which cycles are not collected; afterwards things are as they were."""
+def paused(lasting: bool = False) -> Iterator[None]:
+    """A block in which cycles are not collected; afterwards things are as they were.
+
+    `lasting` says that what the block makes stays for good: it is not looked through even once.
+    """
     collecting = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
+        if lasting and not gc.get_freeze_count():  # what somebody else has frozen stays so
+            gc.freeze()
+            gc.unfreeze()  # all objects are of the oldest generation
         if collecting:
             gc.enable()

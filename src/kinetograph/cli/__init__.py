@@ -11,7 +11,7 @@ once.
 
 import click
 
-from .. import __version__
+from ..version import __version__
 from .errors import Commands
 from .graph import graph
 from .sample import sample

@@ -3,6 +3,7 @@
 import difflib
 import warnings
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -259,14 +260,12 @@ def choose(what: str, optimizer: Any) -> Optimizer:
     ValueError
         If there is none of that name.
     """
-    from .. import optimizers
-
     if isinstance(optimizer, Optimizer):
         return optimizer
     if isinstance(optimizer, str):
         name = optimizer.lower().replace("-", "_").replace(" ", "_")
         if name in _NAMES:
-            return getattr(optimizers, name)()
+            return getattr(import_module(__package__), name)()
         close = difflib.get_close_matches(name, _NAMES, 1)
         meant = f"; did you mean {close[0]!r}?" if close else "."
         raise ValueError(

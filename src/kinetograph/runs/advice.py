@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import samplers
 from ..graph.errors import KinetographWarning
+from ..samplers import __all__ as _OURS
 from ..samplers.acceptance import divergences
 from . import diagnostics
 from .lost import lost_chains
@@ -176,7 +176,7 @@ def _smaller_steps(tree: Any) -> str:
         return f"a smaller step_size of {name}"
     reached = max(target, risen)
     aim = next((aim for aim in (0.95, 0.99) if aim > reached), (1 + reached) / 2)
-    room = "kg.samplers." if hasattr(samplers, name) else ""
+    room = "kg.samplers." if name in _OURS else ""
     raised = f" (warm-up raised it to {risen:.2g} by itself)" if risen > target else ""
     return f"smaller steps: sampler={room}{name}(target_acceptance={aim:.4g}){raised}"
 

@@ -1,0 +1,188 @@
+"""The public names: what the package gives as its own when the first of them is used."""
+
+import typing as _typing
+
+from .collector import paused as _paused
+
+with _paused(lasting=True):
+    from . import autograph, observables, ode, optimizers, samplers, streams
+    from . import distributions as _distributions
+    from .autograph.function import function
+    from .autograph.staged_function import StagedFunction
+    from .datasets.dataset import Dataset
+    from .distributions import *  # noqa: F403
+    from .graph import functions as _functions
+    from .graph import mathematics as _mathematics
+    from .graph.array import Array
+    from .graph.checks import check
+    from .graph.compile import compile
+    from .graph.control.batch import vmap
+    from .graph.control.branches import case, cond, switch
+    from .graph.control.contexts import CondContext, ControlFlowContext, WhileContext
+    from .graph.control.scan import scan
+    from .graph.control.state import State, state
+    from .graph.control.while_loop import while_loop
+    from .graph.debug import debug
+    from .graph.derivatives import gradients, hessian, jvp
+    from .graph.errors import (
+        AutographWarning,
+        BoundsError,
+        CheckError,
+        ConversionError,
+        DataError,
+        DerivativeError,
+        DimsError,
+        ForkError,
+        KinetographError,
+        KinetographWarning,
+        LoopError,
+        ModelError,
+        ShapeError,
+        StagingError,
+        StartError,
+        SymbolicError,
+        SymbolicTruthError,
+    )
+    from .graph.explain import explain
+    from .graph.functions import *  # noqa: F403
+    from .graph.inputs import data, placeholder
+    from .graph.lift import lift
+    from .graph.mathematics import *  # noqa: F403
+    from .graph.precision import precision
+    from .graph.printing import print
+    from .graph.ranges import Range, range
+    from .graph.saving.file import load_graph, save_graph
+    from .kernels.moments import Moments
+    from .models.factor import factor, log_density
+    from .models.jax_model import jax_model
+    from .models.minibatch import minibatch
+    from .models.model import Model, model
+    from .models.observe import observe
+    from .models.restraints import tether, wall
+    from .models.variables import cholesky_variable, ordered_variable, simplex_variable, variable
+    from .optimizers.laplace import laplace_approximation
+    from .optimizers.opt import opt
+    from .optimizers.result import ConvergenceWarning, Optimum
+    from .optimizers.step_size_bound import step_size_bound
+    from .runs.advice import Advice, SamplingWarning, diagnose
+    from .runs.mcmc import mcmc
+    from .runs.stepping import Chain, chain
+    from .runs.summary import summary
+    from .samplers.hyper import hyper
+    from .samplers.sampler import Sampler
+    from .streams.default import random
+    from .streams.saved import SavedStreams
+    from .streams.streams import RandomStreams
+
+if _typing.TYPE_CHECKING:
+    from . import laws
+    from .graph.drawing.drawing import Drawing, draw_graph
+
+__all__ = [
+    "summary",
+    "mcmc",
+    "opt",
+    "optimizers",
+    "Optimum",
+    "laplace_approximation",
+    "step_size_bound",
+    "ConvergenceWarning",
+    "diagnose",
+    "SamplingWarning",
+    "Advice",
+    "Array",
+    "AutographWarning",
+    "BoundsError",
+    "Chain",
+    "CheckError",
+    "ConversionError",
+    "DataError",
+    "DerivativeError",
+    "Dataset",
+    "Drawing",
+    "DimsError",
+    "ForkError",
+    "KinetographError",
+    "KinetographWarning",
+    "Model",
+    "ModelError",
+    "Moments",
+    "ShapeError",
+    "StagingError",
+    "StartError",
+    "SymbolicError",
+    "SymbolicTruthError",
+    "CondContext",
+    "ControlFlowContext",
+    "LoopError",
+    "RandomStreams",
+    "StagedFunction",
+    "autograph",
+    "function",
+    "Range",
+    "Sampler",
+    "SavedStreams",
+    "State",
+    "WhileContext",
+    "case",
+    "chain",
+    "check",
+    "cholesky_variable",
+    "compile",
+    "cond",
+    "data",
+    "debug",
+    "draw_graph",
+    "explain",
+    "factor",
+    "gradients",
+    "hessian",
+    "hyper",
+    "jvp",
+    "laws",
+    "lift",
+    "load_graph",
+    "log_density",
+    "jax_model",
+    "minibatch",
+    "model",
+    "observables",
+    "observe",
+    "ode",
+    "ordered_variable",
+    "placeholder",
+    "precision",
+    "print",
+    "range",
+    "random",
+    "samplers",
+    "save_graph",
+    "scan",
+    "simplex_variable",
+    "state",
+    "streams",
+    "switch",
+    "tether",
+    "variable",
+    "vmap",
+    "wall",
+    "while_loop",
+]
+__all__ += _distributions.__all__
+__all__ += _functions.__all__
+__all__ += _mathematics.__all__
+
+
+if not _typing.TYPE_CHECKING:  # to type checkers, there is no other name than those above
+
+    def __getattr__(name):
+        # Imported when first used: most runs draw or test nothing, and importing takes time.
+        if name in ("Drawing", "draw_graph"):
+            from .graph.drawing import drawing
+
+            return getattr(drawing, name)
+        if name == "laws":
+            from importlib import import_module
+
+            return import_module(".laws", __package__)
+        raise AttributeError(name)

@@ -188,6 +188,39 @@ def test_numbers_as_operands(numbers):
         assert staged(a, b, c) == f(a, b, c), (a, b, c)
 
 
+def test_operands_that_bind_have_one_type_as_those_that_do_not():
+    def f(a):
+        first = (a % 3) or (_q := 2.5)
+        second = (a > 3) and (_r := a * 2)
+        third = (a > 3) or (_s := a) or a + 0.5
+        return first, second, third
+
+    staged = kg.function(f)
+    for a in (0, 3, 4):
+        assert staged(a) == f(a), a
+
+
+def test_messages_write_operands_that_bind_as_the_user_does():
+    def text(a):
+        return (_q := "no") if a > 2 else a
+
+    def nothing(a):
+        b = (_q := None) if a > 2 else a
+        return b
+
+    def shaped(a):
+        return (a > 3) and (q := a) > 2 and kg.stack([q, q])
+
+    for function, written in (
+        (text, "the value of `(_q := 'no') if a > 2 else a` is the text 'no'"),
+        (nothing, "the value of `(_q := None) if a > 2 else a` is None"),
+        (shaped, "the value of `a > 3 and (q := a) > 2 and kg.stack([q, q])` has shape"),
+    ):
+        with pytest.raises((TypeError, ValueError)) as error:
+            kg.function(function)(3)
+        assert written in str(error.value)
+
+
 @pytest.mark.parametrize("value", [0, 2, 0.0, -0.5, np.nan, np.uint8(0), np.float32(3)])
 def test_numbers_as_conditions(value):
     """A28, A33, A34"""

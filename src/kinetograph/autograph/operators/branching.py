@@ -61,7 +61,8 @@ def if_stmt(
     names: Sequence[str],
     needed: int,
     shared: int = 0,
-    operands: bool = False,
+    lenient: bool = False,
+    operands: tuple[str, str] | None = None,
     left: Sequence[str] = ("", ""),
     flags: Sequence[tuple[str, str]] = (),
     plain: Sequence[str] = (),
@@ -70,7 +71,9 @@ def if_stmt(
 
     `names` are the variables that the branches modify: first those that are read later, `needed` in
     number, then those that functions share, and may read, then those read in the branches alone.
-    Of operands of a condition, that one binds a variable and the other does not is no error.
+    In `lenient` ones it is no error if one branch alone binds a variable. `operands` tells of
+    branches that evaluate the operands of an expression, which are such, which variable holds its
+    value, and how it is written.
     `left` says which branches never come to their end, but leave by `return` or another `jump`, and
     `flags` which variables say so of a branch at whose end they are True: what a `return` leaves in
     `plain` variables is not read any more.
@@ -113,7 +116,7 @@ def if_stmt(
         undo()
         around.check("`if`")
     left = [way or _left(flags, names, found) for way, found in zip(left, values, strict=True)]
-    merge = Merge(contexts, operands, left)
+    merge = Merge(contexts, lenient or operands is not None, left, operands)
     for place, (n, *pair) in enumerate(zip(names, *values, strict=True)):
         if n in plain:
             pair = [

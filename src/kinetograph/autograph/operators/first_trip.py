@@ -40,7 +40,7 @@ def _in_branch(go: Array, body: Callable[[], None], state: LoopState) -> None:
         state.set_state(tuple(_without_trip(*each) for each in held))
 
     access = state.get_state, state.set_state, state.names
-    if_stmt(go, body, stay, *access, len(state.names), operands=True)
+    if_stmt(go, body, stay, *access, len(state.names), lenient=True)
 
 
 def _without_trip(name: str, held: Any, after: Value) -> Any:

@@ -9,7 +9,7 @@ from ...graph.array import Array
 from ...graph.control.branches import join
 from ...graph.control.contexts import CondContext
 from ...graph.control.results import common_dtype, converted
-from ...graph.elementwise import as_node, type_of
+from ...graph.elementwise import as_node, promoted, type_of
 from ...graph.errors import ShapeError
 from ...graph.node import Node
 from ...graph.source import place_text
@@ -37,10 +37,14 @@ class Merge:
         contexts: Sequence[CondContext],
         lenient: bool = False,
         left: Sequence[str] = ("", ""),
+        written: tuple[str, str] | None = None,
     ) -> None:
         self.contexts = contexts
         self.lenient = lenient  # whether a variable may be bound in one branch only
         self.left = left  # how branches are left that do not come to their end
+        # The variable that holds the value of an expression, and how that is written.
+        self.kept: str | None
+        self.kept, self.written = written or (None, "")
         self.outputs: tuple[list[Node], list[Node]] = ([], [])
         self.fills: list[Fill] = []
 
@@ -111,7 +115,7 @@ class Merge:
         return lambda results: Maybe(name, fill(results), flag(results), place)
 
     def _structure(self, name: str, first: Value, second: Value) -> Fill:
-        _check_structures(name, first, second)
+        _check_structures(name, self._title(name), first, second)
         unchanged = first.held is second.held and not isinstance(first.held, (list, dict, tuple))
         if unchanged and all(map(same, first.leaves, second.leaves)):
             return lambda _: first.held
@@ -129,9 +133,9 @@ class Merge:
                 if path.startswith("retval_"):
                     raise no_return_value(leaf)
                 raise TypeError(
-                    f"{_title(path)} is {_kind(leaf)} in the {branch} branch, but {_kind(other)} "
-                    f"in the other{place_text()}: what depends on a symbolic condition has to be "
-                    "a number, a boolean or an array of them"
+                    f"{self._title(path)} is {_kind(leaf)} in the {branch} branch, but "
+                    f"{_kind(other)} in the other{place_text()}: what depends on a symbolic "
+                    "condition has to be a number, a boolean or an array of them"
                 )
         nodes = []
         for leaf, context in zip((first, second), self.contexts, strict=True):
@@ -140,20 +144,28 @@ class Merge:
         main, otherwise = nodes
         if main.shape != otherwise.shape:
             raise ShapeError(
-                f"{_title(path)} has shape {main.shape} in the main branch, but shape "
+                f"{self._title(path)} has shape {main.shape} in the main branch, but shape "
                 f"{otherwise.shape} in the else branch{place_text()}; pad the smaller one, or "
                 "compute both and choose elements with kg.where"
             )
         dtype = common_dtype(nodes)
+        if dtype is None and path == self.kept:
+            dtype = promoted(*map(type_of, nodes))  # as `and` and `or` do
         if dtype is None:
             raise TypeError(
-                f"{_title(path)} has dtype {main.dtype} in the main branch, but dtype "
+                f"{self._title(path)} has dtype {main.dtype} in the main branch, but dtype "
                 f"{otherwise.dtype} in the else branch{place_text()}; convert one with .astype"
             )
         for out, node, context in zip(self.outputs, nodes, self.contexts, strict=True):
             out.append(converted(node, dtype, context))
         place = len(self.outputs[0]) - 1
         return lambda results: results[place]
+
+    def _title(self, path: str) -> str:
+        kept = self.kept
+        if kept is not None and (path == kept or path.startswith((f"{kept}[", f"{kept}."))):
+            return f"the value of `{self.written}`{path[len(kept) :]}"
+        return _title(path)
 
 
 def _is_defined(held: Any) -> Any:
@@ -173,7 +185,7 @@ def blank(leaf: Any) -> Any:
     return np.full(node.shape, np.nan if node.dtype.kind == "f" else 0, node.dtype)
 
 
-def _check_structures(name: str, first: Value, second: Value) -> None:
+def _check_structures(name: str, title: str, first: Value, second: Value) -> None:
     found = first.structure.difference(second.structure)
     if not found:
         return
@@ -191,10 +203,10 @@ def _check_structures(name: str, first: Value, second: Value) -> None:
                     f"A value must also be returned on all ways{place_text()}: one returns None, "
                     f"while another, the else branch or what stands before, returns {there}"
                 )
-            raise ValueError(f"{name!r} is None at the end of the {branch} branch{place_text()}.")
+            raise ValueError(f"{title} is None at the end of the {branch} branch{place_text()}.")
     several = main.startswith("dict") and otherwise.startswith("dict")
     keys = "; give it all its keys before, or in both branches" if several else ""
-    title = "the return value" if is_return else _title(name)
+    title = "the return value" if is_return else title
     raise TypeError(
         f"{title} must have the same nested structure in the main and else branches"
         f"{place_text()}: {f'at {path} ' if path else ''}it is {main} in the main branch and "

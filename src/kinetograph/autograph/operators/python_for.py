@@ -56,7 +56,7 @@ class PythonLoop:
         self._refuse_shared()
         for number, element in enumerate(self.elements):
             going_on, body = self.extra_test(), partial(self.body, element)
-            if_stmt(going_on, body, _stay, get_state, set_state, names, len(names), operands=True)
+            if_stmt(going_on, body, _stay, get_state, set_state, names, len(names), lenient=True)
             self.count.step()
             if number > _GUARDED and not hasattr(self.iterated, "__len__"):
                 raise StagingError(

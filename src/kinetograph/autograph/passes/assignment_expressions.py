@@ -97,18 +97,18 @@ class _Lowering:
                 made, node.value = self.split(node.value)
                 return made, node
             case ast.BoolOp():
-                kept = self.namer.fresh("operand")
+                kept, whole = self.namer.fresh("operand"), ast.unparse(node)
                 made, first = self.split(node.values[0])
                 made.append(located(assign_name(kept, first), node))
                 for value in node.values[1:]:
                     test = name(kept) if isinstance(node.op, ast.And) else negation(name(kept))
-                    made.append(self.branch(test, self.kept(kept, value), [], value))
+                    made.append(self.branch(test, self.kept(kept, value), [], value, (kept, whole)))
                 return made, located(name(kept), node)
             case ast.IfExp():
-                kept = self.namer.fresh("operand")
+                kept, whole = self.namer.fresh("operand"), ast.unparse(node)
                 made, test = self.split(node.test)
                 ways = self.kept(kept, node.body), self.kept(kept, node.orelse)
-                made.append(self.branch(test, *ways, node))
+                made.append(self.branch(test, *ways, node, (kept, whole)))
                 return made, located(name(kept), node)
         return [], node
 
@@ -117,8 +117,14 @@ class _Lowering:
         return [*made, located(assign_name(variable, last), value)]
 
     def branch(
-        self, test: ast.expr, body: list[ast.stmt], orelse: list[ast.stmt], like: ast.expr
+        self,
+        test: ast.expr,
+        body: list[ast.stmt],
+        orelse: list[ast.stmt],
+        like: ast.expr,
+        kept: tuple[str, str],
     ) -> ast.stmt:
+        """An `if` that leaves in a variable the value of an expression, as the user wrote it."""
         made = ast.If(test, body, orelse)
-        made.operands = True  # type: ignore[attr-defined]
+        made.operands = kept  # type: ignore[attr-defined]
         return located(made, like)

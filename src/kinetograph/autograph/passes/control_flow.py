@@ -152,8 +152,8 @@ class _Lowering:
         functions = [name(f.name) for f in (body, orelse, get, put)]
         counts = [text(n) for n in (state.needed, state.shared)[: 1 + bool(state.shared)]]
         call = ag_call("if_stmt", node.test, *functions, _names(state), *counts)
-        if getattr(node, "operands", False):
-            call.keywords.append(ast.keyword("operands", text(True)))
+        if written := getattr(node, "operands", None):
+            call.keywords.append(ast.keyword("operands", text(written)))
         left = getattr(node, "left", ("", ""))
         flags = tuple(f for f in getattr(node, "flags", {}).items() if f[0] in state.symbols)
         plain = tuple(filter(self.is_plain, state.symbols[: state.needed]))

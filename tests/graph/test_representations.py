@@ -189,6 +189,7 @@ COMPOSED = {
     "cube of the complement": (lambda p, q: (1 - p) ** 3, lambda p, q: (1 - p) ** 3),
     "once in three": (lambda p, q: 1 - (1 - p) ** 3, lambda p, q: 1 - (1 - p) ** 3),
     "root": (lambda p, q: kg.sqrt(p), lambda p, q: mp.sqrt(p)),
+    "product of powers": (lambda p, q: p**2 * np.square(q), lambda p, q: p**2 * q**2),
     "quotient": (lambda p, q: p * q / kg.sqrt(q), lambda p, q: p * mp.sqrt(q)),
     "exponential": (lambda p, q: kg.exp(-p), lambda p, q: mp.exp(-p)),
 }
@@ -196,8 +197,8 @@ COMPOSED = {
 
 def test_trials_of_composed_probabilities_where_these_round():
     """Occupancy and detection: each outcome's log density and gradient, by one program."""
-    points = np.array([(-400.0, -400.0), (-3, 40), (40, 40), (40, -0.5), (0.3, 1.7), (300, 200)])
-    a, b = kg.placeholder((6,), name="a"), kg.placeholder((6,), name="b")
+    points = np.array([(-400.0, -400.0), (-3, 40), (40, 40), (1.2, 1.1), (0.3, 1.7), (300, 200)])
+    a, b = (kg.placeholder((len(points),), name=name) for name in "ab")
     outputs = []
     for make, _ in COMPOSED.values():
         prob = make(kg.ilogit(a), kg.ilogit(b))
@@ -224,6 +225,23 @@ def test_trials_of_composed_probabilities_where_these_round():
                     np.testing.assert_allclose(
                         got, right, rtol=1e-10, atol=1e-13, err_msg=f"{name}, {outcome}"
                     )
+
+
+def test_complements_of_what_rounds_to_one():
+    """With e = exp(-800), of which no float holds the square, 1 - (1 - e)^y is y e."""
+    z = kg.placeholder(name="z")
+    p = kg.ilogit(z)
+    probs = {p**2: 2, p * kg.ilogit(z + 0): 2, p ** kg.data(2.5): 2.5, p / kg.sqrt(p): 0.5}
+    outputs = []
+    for prob in probs:
+        value = kg.log_density(kg.bernoulli(prob), 0)
+        outputs += [value, kg.gradients(value, z)]
+    # What is certain has a finite gradient where it happens.
+    outputs.append(kg.gradients(kg.log_density(kg.bernoulli(p * 1.0 / p), 1), z))
+    *found, certain = kg.compile([z], outputs)(800.0)
+    assert certain == 0
+    np.testing.assert_allclose(found[::2], -800 + np.log(list(probs.values())), rtol=1e-12)
+    np.testing.assert_allclose(found[1::2], -1.0, rtol=1e-12)
 
 
 def test_a_composed_probability_that_is_one():

@@ -10,8 +10,16 @@ import jax.numpy as jnp
 import numpy as np
 
 from .derivative_rules import derivative
+from .special import log1mexp, logaddexp
 
-__all__ = ["log_complement", "log_icauchit", "log_icloglog"]
+__all__ = [
+    "log_complement",
+    "log_complement_of_power",
+    "log_complement_of_product",
+    "log_complement_of_quotient",
+    "log_icauchit",
+    "log_icloglog",
+]
 
 
 def _slope_of_log_icloglog(x: Any) -> Any:
@@ -59,3 +67,46 @@ def log_complement(log: Any) -> Any:
     small = log < -0.6931471805599453
     far = jnp.log1p(-jnp.exp(jnp.where(small, log, -1.0)))
     return jnp.where(small, far, jnp.log(-jnp.expm1(jnp.where(small, -1.0, log))))
+
+
+def _complement(log: Any, near: Any) -> Any:
+    """log(1 - p) of a probability: by its own logarithm up to 1/2, above as it is given."""
+    small = log < -0.6931471805599453
+    return jnp.where(small, log_complement(jnp.where(small, log, -1.0)), near)
+
+
+def log_complement_of_product(log_a: Any, log_b: Any, log1m_a: Any, log1m_b: Any) -> Any:
+    """log(1 - a b) = log((1 - a) + a (1 - b)), where a and b round to 1, too."""
+    return _complement(log_a + log_b, logaddexp(log1m_a, log_a + log1m_b))
+
+
+def log_complement_of_quotient(log_a: Any, log_b: Any, log1m_a: Any, log1m_b: Any) -> Any:
+    """log(1 - a / b) = log(((1 - a) - (1 - b)) / b), where a and b round to 1, too."""
+    near, one = log_b > -0.6931471805599453, log1m_a == log1m_b
+    more = jnp.where(near & ~one, log1m_a - log1m_b, 1.0)  # log of (1 - a) / (1 - b)
+    by_rests = jnp.where(one, -jnp.inf, log1m_a - log_b + log1mexp(more))
+    return jnp.where(near, by_rests, log_complement(jnp.where(near, -1.0, log_a - log_b)))
+
+
+def log_complement_of_power(log: Any, log1m: Any, y: Any) -> Any:
+    """log(1 - p^y) for y > 0, where p rounds to 1, too: there 1 - p^y is about y (1 - p)."""
+    power = y * log
+    small = power < -0.6931471805599453
+    inner = jnp.where(small, -1.0, log)
+    ratio = jnp.log(y) + _log_growth(y * inner) - _log_growth(inner)
+    return _complement(power, log1m + ratio)
+
+
+def _slope_of_log_growth(x: Any) -> Any:
+    """1 / (1 - exp(-x)) - 1 / x."""
+    near = jnp.abs(x) < 1e-2
+    far = jnp.where(near, -1.0, x)
+    return jnp.where(near, 0.5 + x / 12.0 - x**3 / 720.0, -1.0 / jnp.expm1(-far) - 1.0 / far)
+
+
+@derivative(_slope_of_log_growth)
+def _log_growth(x: Any) -> Any:
+    """log((exp(x) - 1) / x), and 0 at 0."""
+    x = jnp.asarray(x)
+    inner = jnp.where(x == 0, 1.0, x)
+    return jnp.where(x == 0, 0.0, jnp.log(jnp.expm1(inner) / inner))

@@ -26,7 +26,14 @@ import numpy as np
 from . import reductions, shaping
 from .elementwise import CAST, ELEMENTWISE, INTEGER_POWER, astype, elementwise, literal
 from .indexing import WRITE, WRITE_CHECKED
-from .log_links import log_complement, log_icauchit, log_icloglog
+from .log_links import (
+    log_complement,
+    log_complement_of_power,
+    log_complement_of_product,
+    log_complement_of_quotient,
+    log_icauchit,
+    log_icloglog,
+)
 from .moves import MOVED, keeps_matrices
 from .node import PART, Apply, Bundle, Data, FormOf, Inner, Node, Operation, next_serial, within
 
@@ -39,6 +46,15 @@ DEEPEST = 100  # operations looked through
 LOG_ICLOGLOG = Operation("log_icloglog", log_icloglog, elementwise=True)
 LOG_ICAUCHIT = Operation("log_icauchit", log_icauchit, elementwise=True)
 LOG_COMPLEMENT = Operation("log_complement", log_complement, elementwise=True)
+LOG_COMPLEMENT_OF_PRODUCT = Operation(
+    "log_complement_of_product", log_complement_of_product, elementwise=True
+)
+LOG_COMPLEMENT_OF_QUOTIENT = Operation(
+    "log_complement_of_quotient", log_complement_of_quotient, elementwise=True
+)
+LOG_COMPLEMENT_OF_POWER = Operation(
+    "log_complement_of_power", log_complement_of_power, elementwise=True
+)
 
 _RULES: dict[tuple[Operation, str], Rule] = {}
 
@@ -307,7 +323,7 @@ def _from_one(node: Apply) -> bool:
 
 
 def _log1m_by_log(node: Apply, form: Form) -> Node | None:
-    """Of a probability near 1 the logarithm is exact, and as small as the complement."""
+    """Of a probability near 1 the logarithm is as small as the complement, and exact above 0."""
     log = form(node, "log")
     return None if log is None else _apply(LOG_COMPLEMENT, log)
 
@@ -316,6 +332,27 @@ def _log1m_by_log(node: Apply, form: Form) -> Node | None:
 def _log_of_product(node: Apply, form: Form) -> Node | None:
     a, b = (form(parent, "log") for parent in node.parents)
     return None if a is None or b is None else elementwise("add", a, b)
+
+
+@register(ELEMENTWISE["multiply"], "log1m")
+def _log1m_of_product(node: Apply, form: Form) -> Node | None:
+    if any(map(_is_small, node.parents)):
+        return _log1m_by_log(node, form)
+    return _log1m_by_both(LOG_COMPLEMENT_OF_PRODUCT, node, form)
+
+
+def _log1m_by_both(operation: Operation, node: Apply, form: Form) -> Node | None:
+    """By the logarithms of both operands and of their complements, where they have them."""
+    parts = [form(parent, kind) for kind in ("log", "log1m") for parent in node.parents]
+    if None in parts:
+        return _log1m_by_log(node, form)
+    parents = tuple(astype(part, node.dtype) for part in parts)
+    return Apply(operation, parents, node.shape, node.dtype)
+
+
+def _is_small(node: Node) -> bool:
+    """Whether a factor keeps a probability away from 1, where its logarithm is as good."""
+    return isinstance(node, Data) and node.literal and bool(np.all(node.value < 0.99))
 
 
 @register(ELEMENTWISE["divide"], "log")
@@ -331,7 +368,7 @@ def _log_of_quotient(node: Apply, form: Form) -> Node | None:
 def _log1m_of_quotient(node: Apply, form: Form) -> Node | None:
     odds = _odds(node, form)
     if odds is None:
-        return _log1m_by_log(node, form)
+        return _log1m_by_both(LOG_COMPLEMENT_OF_QUOTIENT, node, form)
     return elementwise("log_expit", _negative(odds))
 
 
@@ -368,6 +405,19 @@ def _power(operation: Operation, exponent: Callable[[Apply], float]) -> None:
         y = exponent(node)  # 0 ** 0 is 1
         return None if log is None or y == 0 else elementwise("multiply", log, y)
 
+    @register(operation, "log1m")
+    def log1m_of_power(node: Apply, form: Form) -> Node | None:
+        return _log1m_of_power(node, form, literal(exponent(node), node.dtype))
+
+
+def _log1m_of_power(node: Apply, form: Form, y: Node) -> Node | None:
+    base = node.parents[0]
+    log, log1m = form(base, "log"), form(base, "log1m")
+    if log is None or log1m is None or not isinstance(y, Data) or not np.all(y.value > 0):
+        return _log1m_by_log(node, form)
+    parents = tuple(astype(part, node.dtype) for part in (log, log1m, y))
+    return Apply(LOG_COMPLEMENT_OF_POWER, parents, node.shape, node.dtype)
+
 
 _power(ELEMENTWISE["sqrt"], lambda node: 0.5)
 _power(ELEMENTWISE["square"], lambda node: 2.0)
@@ -383,9 +433,13 @@ def _log_of_power(node: Apply, form: Form) -> Node | None:
     return None if log is None else elementwise("multiply", log, y)
 
 
-for _name in ("exp", "multiply", "power", "reciprocal", "sqrt", "square"):
+@register(ELEMENTWISE["power"], "log1m")
+def _log1m_of_any_power(node: Apply, form: Form) -> Node | None:
+    return _log1m_of_power(node, form, node.parents[1])
+
+
+for _name in ("exp", "reciprocal"):
     register(ELEMENTWISE[_name], "log1m")(_log1m_by_log)
-register(INTEGER_POWER, "log1m")(_log1m_by_log)
 
 
 def _of_cast(kind: str) -> Rule:

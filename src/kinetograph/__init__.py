@@ -6,7 +6,10 @@ from importlib import import_module as _import_module
 
 from .version import __version__
 
-if _typing.TYPE_CHECKING:
+if _typing.TYPE_CHECKING:  # whose readers do not all follow a star to another one
+    from .distributions import *  # noqa: F403
+    from .graph.functions import *  # noqa: F403
+    from .graph.mathematics import *  # noqa: F403
     from .public import *  # noqa: F403
     from .public import __all__
 else:

@@ -100,6 +100,33 @@ def shared_number(v):
     return kg.cond(v >= 0, loop, lambda: kg.cond(v > 0.5, lambda: kg.arcsin(v), lambda: v))
 
 
+def loop_read_in_a_branch(v):
+    root = kg.sqrt(v)
+    loop = kg.while_loop(lambda i, s: i < 1, lambda i, s: (i + 1, s + root), [0, v])[1]
+    log = kg.log(1 + loop)
+    return kg.cond(v > 0, lambda: log, lambda: 3 * v + v**2)
+
+
+def branch_read_in_a_loop(v):
+    branch = kg.cond(v >= 0, lambda: kg.sqrt(v), lambda: v)
+    return kg.while_loop(lambda i, s: i < v, lambda i, s: (i + 1, s + branch), [0.0, v**2])[1]
+
+
+def scan_read_in_a_branch_of_a_branch(v):
+    rows = kg.scan(lambda c, x: (c, kg.sqrt(v) * x), v, np.ones(2))[1]
+
+    def inner():
+        total = rows.sum()
+        return kg.cond(v > 0, lambda: total, lambda: 4 * v + v**2)
+
+    return kg.cond(v >= 0, inner, lambda: v)
+
+
+def passed_by_a_loop_into_a_branch(v):
+    _, root = kg.while_loop(lambda i, s: i < v, lambda i, s: (i + 1, s), [0.0, kg.sqrt(v)])
+    return kg.cond(v > 0, lambda: root, lambda: kg.exp(2 * v))
+
+
 # first and second derivative at 0
 CASES = {
     no_trip: (1, 2),
@@ -115,6 +142,10 @@ CASES = {
     read_in_one_of_two_loops: (1, 0),
     product_at_the_start: (-1, 2),
     shared_number: (-2, 2),
+    loop_read_in_a_branch: (3, 2),
+    branch_read_in_a_loop: (0, 2),
+    scan_read_in_a_branch_of_a_branch: (4, 2),
+    passed_by_a_loop_into_a_branch: (2, 4),
 }
 
 

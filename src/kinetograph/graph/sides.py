@@ -1,7 +1,7 @@
 """What is computed for one side of a `where` has a derivative only where that side is taken.
 
-So has what is computed outside of branches and loops and read in them alone: they tell in the
-backward pass what they read (see `participation`).
+So has what is computed outside of branches and loops and read in them alone, be it by other ones:
+they tell in the backward pass what they read (see `participation`).
 
 `where(x > 0, sqrt(x), 0)` sends a cotangent of 0 into the root where x <= 0, and 0 times the
 infinite slope there is NaN. So what a side is computed from is seen by it through
@@ -140,9 +140,7 @@ class Sides:
             return False
         if isinstance(node, Apply) and node.operation is not PART:
             return True
-        # What tells late what it read has to be told early whether it is read.
-        origin = node.parents[0] if isinstance(node, Apply) else node
-        return _tracks(origin) and not any(side == LATE for _, side in choices)
+        return _tracks(node.parents[0] if isinstance(node, Apply) else node)
 
     def _edges(self) -> dict[tuple[Node, int], Paths]:
         """The operands that are to be chosen, by the node and their place, and where."""
@@ -214,8 +212,8 @@ class Sides:
     def operands(self, node: Node, tensors: list[Any]) -> list[Any]:
         """The tensors of a node's parents as the node may see them."""
         if _tracks(node):
-            chosen = [self._given(node, i, tensor) for i, tensor in enumerate(tensors)]
-            return list(map(self._with_tokens, node.parents, chosen))
+            handed = map(self._with_tokens, node.parents, tensors)
+            return [self._given(node, i, tensor) for i, tensor in enumerate(handed)]
         if self.paths.get(node, ALWAYS) == ALWAYS and not _is(node, WHERE):
             return tensors  # the usual case
         tokens = {k: token for p in node.parents for k, token in self.tokens.get(p, {}).items()}
@@ -234,21 +232,31 @@ class Sides:
         paths = self.edges.get((node, place))
         if not paths:
             return tensor
-        taken = self._mask(paths, ())
+        late = _late(paths)
+        now = self._mask(paths - late, ())
+        if late:
+            # It takes part where it is read and, after that, a result is.
+            part = tensor.token if isinstance(tensor, Tracked) else tensor
+            part, token = track(part, now, self._mask(late, ()))
+            self.tokens.setdefault(node, {})[id(token)] = token
+            return Tracked(tensor.value, part) if isinstance(tensor, Tracked) else part
         if isinstance(tensor, Tracked):
-            return track(tensor, np.bool_(False), taken)
+            return track(tensor, np.bool_(False), now)
         tensor = jnp.asarray(tensor)
-        return jnp.where(taken, tensor, jax.lax.stop_gradient(tensor))
+        return jnp.where(now, tensor, jax.lax.stop_gradient(tensor))
 
     def _with_tokens(self, node: Node, tensor: Any) -> Any:
         """What a branch or loop is given, to tell whether it took part."""
-        tokens = self.tokens.get(node)
-        return hand(tensor, tokens.values(), self.again) if tokens else tensor
+        tokens = list(self.tokens.get(node, {}).values())
+        if tokens and isinstance(tensor, Tracked):
+            tensor, own = tensor
+            tokens.append(own)
+        return hand(tensor, tokens, self.again) if tokens else tensor
 
     def _chosen(self, node: Node, tensor: Any, paths: Paths) -> tuple[Any, Any]:
         """An operand, and the token of what is known late."""
         shape = node.shape if _is_plain(node) else ()
-        late = frozenset(p for p in paths if any(side == LATE for _, side in p))
+        late = _late(paths)
         now = self._mask(paths - late, shape)
         if late or isinstance(tensor, Tracked):
             value, token = track(tensor, now, self._mask(late, shape))
@@ -299,6 +307,11 @@ def surely_read(
     wanted = [node for node in outputs if isinstance(node, Apply)]
     sides = Sides(nodes, wanted, (), (REVERSE,), live)
     return {node for node, paths in sides.used.items() if _united(paths) == ALWAYS}
+
+
+def _late(paths: Paths) -> Paths:
+    """Those of which is known late whether they are taken."""
+    return frozenset(p for p in paths if any(side == LATE for _, side in p))
 
 
 def _tracks(node: Node) -> bool:

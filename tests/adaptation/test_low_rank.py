@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kinetograph.adaptation.low_rank import LowRank, divergence, low_rank
+from kinetograph.adaptation.low_rank import LowRank, divergence, low_rank, refined
 
 
 def covariance(metric: LowRank) -> np.ndarray:
@@ -60,13 +60,47 @@ def test_where_the_scales_say_all_there_is_no_direction(count):
 
 def test_as_many_directions_as_there_is_room_for_the_farthest_first():
     true, rng = far_apart(10), np.random.default_rng(5)
-    draws = rng.normal(size=(40, 10))
-    every = low_rank(*gaussian(true, draws), np.ones(10), 10)
-    few = low_rank(*gaussian(true, draws), np.ones(10), 3)
-    far = np.abs(np.log(every.stretches))
-    assert len(every.stretches) > 3
-    np.testing.assert_allclose(np.sort(np.abs(np.log(few.stretches))), np.sort(far)[-3:])
+    known = gaussian(true, rng.normal(size=(40, 10)))
+    assert len(low_rank(*known, np.ones(10), 10).stretches) > 3
+    few = low_rank(*known, np.ones(10), 3)
     np.testing.assert_allclose(few.vectors @ few.vectors.T, np.eye(3), atol=1e-9)
+    left = np.linalg.inv(few.transpose(np.eye(10)))
+    values = np.linalg.eigvalsh(left.T @ true @ left)
+    assert np.abs(np.log(values)).max() < 2 * np.abs(np.log(few.stretches)).min()
+
+
+def test_long_directions_do_not_widen_the_scales():
+    """Of most coordinates, 1 wide where two long directions are known that go through all."""
+    size, rng = 60, np.random.default_rng(8)
+    long, _ = np.linalg.qr(rng.normal(size=(size, 2)))
+    true = np.eye(size) + 9999 * long @ long.T
+    draws = rng.multivariate_normal(np.zeros(size), true, size=100, method="cholesky")
+    known = gaussian(true, draws, 0.0)
+    found, alone = (low_rank(*known, np.ones(size), most) for most in (8, 0))
+    assert np.median(found.scale) < 1.1 < 3 < np.median(alone.scale)
+    assert divergence(found, *known) < 1
+
+
+def test_a_metric_is_refined_by_what_it_does_not_fit():
+    """One long direction is known, half of its length, another not: then both are, exactly."""
+    size, rng = 200, np.random.default_rng(9)
+    scale = rng.uniform(0.5, 2.0, size)
+    long = np.linalg.qr(rng.normal(size=(size, 2)))[0].T
+    true = scale[:, None] * (np.eye(size) + 999 * long.T @ long) * scale
+    draws = rng.multivariate_normal(np.zeros(size), true, size=201, method="cholesky")
+    known = gaussian(true, draws, 0.0)
+    tilted = (long[0] + 0.3 * long[1]) / np.hypot(1, 0.3)
+    used = LowRank(scale, tilted[None], np.array([16.0]))
+    found = refined(used, *known, 8)
+    assert found.scale is used.scale
+    np.testing.assert_allclose(
+        found.vectors @ found.vectors.T, np.eye(len(found.vectors)), atol=1e-9
+    )
+    assert divergence(found, *known) < 1e-2 < 1 < divergence(used, *known)
+    np.testing.assert_allclose(np.sort(found.stretches)[-2:], np.sqrt(1000), rtol=0.05)
+    exact = LowRank(scale, long, np.full(2, np.sqrt(1000)))
+    assert refined(exact, *known, 8) is exact
+    assert len(refined(used, *known, 1).stretches) == 1
 
 
 def test_a_coordinate_that_has_not_moved_keeps_its_scale():

@@ -298,7 +298,7 @@ def test_what_is_kept_of_the_draws_is_bounded_and_goes_with_the_last_look():
 
 @pytest.mark.slow
 def test_two_long_directions_among_many_cost_little():
-    """Five times the effective draws a gradient of a metric that has no directions, at least."""
+    """Fifty times the effective draws a gradient of a metric that has no directions, at least."""
     size, rng = 500, np.random.default_rng(1)
     long, _ = np.linalg.qr(rng.normal(size=(size, 2)))
     x = kg.normal(0, 1, shape=size)
@@ -314,4 +314,4 @@ def test_two_long_directions_among_many_cost_little():
         assert abs(variance - 1000) < 6 * 1000 * np.sqrt(2 / (2 * least))
         return float(least / tree.attrs["gradients"])
 
-    assert worth("auto") > 5 * worth("diagonal")
+    assert worth("auto") > 50 * worth("diagonal")

@@ -7,7 +7,8 @@ the Fisher divergence between the posterior and a normal is least for the covari
 
 in the span of draws and gradients, and 1 elsewhere: exact for a Gaussian from as many draws as it
 has dimensions and one, of any distribution. Of its eigenvectors those are directions whose
-eigenvalue is above 2 or below 1/2.
+eigenvalue is above 2 or below 1/2. A long direction through many coordinates widens them all, so
+the scale of each is told by what the directions leave of it, and they are looked for once more.
 
 Source: A. Seyboldt, E. Carlson, B. Carpenter, Preconditioning Hamiltonian Monte Carlo by minimising
 the Fisher divergence, arXiv:2603.18845.
@@ -21,6 +22,7 @@ __all__ = ["CUTOFF", "LowRank", "divergence", "low_rank"]
 
 CUTOFF = 2.0
 RIDGE, TINY = 1e-5, 1e-14  # g, of the mean of the variances, for few draws and for enough
+REFITS = 2  # of the scale, to what the directions leave
 LEAST = 1e-10  # scales in relation to those before that say nothing
 
 
@@ -55,18 +57,60 @@ def low_rank(
     """
     size, draws, gradients = draws.shape[1], draws.astype(float), gradients.astype(float)
     with np.errstate(all="ignore"):  # what overflows is found out below
-        return _low_rank(draws, gradients, before, min(most, size), cutoff)
+        scale = _scale(draws, gradients, before, before)
+        metric = _directions(draws, gradients, scale, most, cutoff)
+        for _ in range(REFITS):
+            if not len(metric.stretches):
+                break
+            x, s = metric.inverse(draws), metric.transpose(gradients)
+            scale = scale * _scale(x, s, np.ones(size), before / scale)
+            metric = _directions(draws, gradients, scale, most, cutoff)
+    return metric
 
 
-def _low_rank(
-    draws: np.ndarray, gradients: np.ndarray, before: np.ndarray, most: int, cutoff: float
+def refined(
+    metric: LowRank, draws: np.ndarray, gradients: np.ndarray, most: int, cutoff: float = CUTOFF
 ) -> LowRank:
-    size = draws.shape[1]
-    var_x, var_s = draws.var(0), gradients.var(0)
-    scale = np.sqrt(np.sqrt(var_x / var_s))
+    """A metric with the directions added that it does not fit; its scale stays.
+
+    With Q the directions that are left in its own coordinates it becomes D (P Q^2 P)^1/2.
+    """
+    with np.errstate(all="ignore"):
+        x, s = metric.inverse(draws.astype(float)), metric.transpose(gradients.astype(float))
+        left = _directions(x, s, np.ones(draws.shape[1]), most, cutoff)
+    if not len(left.stretches):
+        return metric
+    span = np.linalg.qr(np.concatenate([metric.vectors, left.vectors]).T)[0].T
+    p, q = ((v @ span.T, r) for v, r in (metric[1:], left[1:]))
+    p, q = (np.eye(len(span)) + (v.T * (r**k - 1)) @ v for (v, r), k in ((p, 1), (q, 2)))
+    values, vectors = np.linalg.eigh(p @ q @ p)
+    chosen = _farthest(values, most, 1.0)
+    return LowRank(metric.scale, vectors[:, chosen].T @ span, np.sqrt(values[chosen]))
+
+
+def _farthest(values: np.ndarray, most: int, cutoff: float) -> np.ndarray:
+    """Which eigenvalues are farthest from 1, and at least so far."""
+    far = np.abs(np.log(values))
+    chosen = np.argsort(far)[::-1][:most]
+    return chosen[far[chosen] > np.log(cutoff)]
+
+
+def _scale(x: np.ndarray, s: np.ndarray, unmoved: np.ndarray, before: np.ndarray) -> np.ndarray:
+    """That of each coordinate by itself: (var x / var s)^(1/4)."""
+    scale = np.sqrt(np.sqrt(x.var(0) / s.var(0)))
     usable = np.isfinite(scale) & (scale > LEAST * before) & (scale * LEAST < before)
-    scale = np.where(usable, scale, before)
-    many = np.sqrt(len(draws) - 1)
+    return np.where(usable, scale, unmoved)
+
+
+def _directions(
+    draws: np.ndarray,
+    gradients: np.ndarray,
+    scale: np.ndarray,
+    most: int,
+    cutoff: float,
+) -> LowRank:
+    """The directions in the coordinates that a scale makes."""
+    many, size = np.sqrt(len(draws) - 1), len(scale)
     x = (draws - draws.mean(0)) / scale / many
     s = (gradients - gradients.mean(0)) * scale / many
     none = LowRank(scale, np.zeros((0, size)), np.zeros(0))
@@ -78,15 +122,12 @@ def _low_rank(
         basis = np.linalg.qr(np.concatenate([x, s]).T)[0]
         x, s = x @ basis, s @ basis
     ridge = RIDGE if len(draws) <= size else TINY
-    cov_x, cov_s = _with_ridge(x.T @ x, ridge), _with_ridge(s.T @ s, ridge)
     try:
-        values, vectors = _mean(cov_x, cov_s)
+        values, vectors = _mean(_with_ridge(x.T @ x, ridge), _with_ridge(s.T @ s, ridge))
     except np.linalg.LinAlgError:
         return none
     values = np.where(values > TINY, values, 1.0)  # rounding, of directions that nothing tells of
-    far = np.abs(np.log(values))
-    chosen = np.argsort(far)[::-1][:most]
-    chosen = chosen[far[chosen] > np.log(cutoff)]
+    chosen = _farthest(values, most, cutoff)
     found = vectors[:, chosen] if basis is None else basis @ vectors[:, chosen]
     return LowRank(scale, found.T, np.sqrt(values[chosen]))
 

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..adaptation.low_rank import CUTOFF, LowRank, divergence, low_rank
+from ..adaptation.low_rank import CUTOFF, LowRank, divergence, low_rank, refined
 from ..adaptation.schedule import Adaptation, Phases
 from ..adaptation.step_size import DualAveraging
 from ..kernels.blas import one_thread
@@ -174,31 +174,40 @@ def retuned(
     half = len(draws) // 2
     parts = [slice(0, half), slice(half, None)]
 
-    def judged(room: int) -> float:
-        return sum(
-            divergence(low_rank(draws[a], slopes[a], used.scale, room, cutoff), draws[b], slopes[b])
-            for a, b in (parts, parts[::-1])
-        )
+    def fitted(part: slice, way: str) -> LowRank:
+        if way == "refined":
+            return refined(used, draws[part], slopes[part], most, cutoff)
+        room = 0 if way == "diagonal" else most
+        return low_rank(draws[part], slopes[part], used.scale, room, cutoff)
+
+    def judged(way: str) -> float:
+        return sum(divergence(fitted(a, way), draws[b], slopes[b]) for a, b in (parts, parts[::-1]))
 
     now = sum(divergence(used, draws[part], slopes[part]) for part in parts)
     if now < GAIN:
         return tuned, True
-    found = {room: judged(room) for room in ({most} if dense else {0, most})}
-    best = min(found, key=found.__getitem__)
-    size = draws.shape[1]
-    if not dense and half >= 2 * size and found[most] > NORMAL * 2 * size:
+    whole, size = slice(None), draws.shape[1]
+    found: dict[str, float] = {}
+    for way in ["new"] if dense else ["diagonal", "new", "refined"]:
+        value = judged(way)
+        found[way] = value if np.isfinite(value) else np.inf
+        if value < GAIN:
+            break
+    least = min(found.values())
+    # The simplest of those that are about as good.
+    best = next(way for way, f in found.items() if f <= max(least / BETTER, least + GAIN))
+    if not dense and half >= 2 * size and found.get("new", 0.0) > NORMAL * 2 * size:
         # The posterior is curved: what holds on average is wrong in places.
-        best = 0
+        best = "diagonal"
         if directions is not None and directions.count > 0:
-            return _changed(tuned, used, low_rank(draws, slopes, used.scale, 0), slopes), False
+            return _changed(tuned, used, fitted(whole, best), slopes), False
     if not (np.isfinite(now) and found[best] <= BETTER * now and now - found[best] >= GAIN):
         # That nothing better was found says something only if it could have been.
         return tuned, now < FITS * 2 * size or len(draws) >= min(2 * size, ENOUGH)
     # The program itself tunes a diagonal.
-    if directions is None or (best == 0 and directions.count == 0):
+    if directions is None or (best == "diagonal" and directions.count == 0):
         return tuned, False
-    new = low_rank(draws, slopes, used.scale, best, cutoff)
-    return _changed(tuned, used, new, slopes), False
+    return _changed(tuned, used, fitted(whole, best), slopes), False
 
 
 def _in_use(hyper: Mapping[str, Any]) -> LowRank:

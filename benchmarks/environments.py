@@ -17,6 +17,7 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     "pymc": ("pymc",),
     "nutpie": ("nutpie", "pymc", "numba"),
 }
+ALL_IN_ONE = {"reliability": ("-e", str(ROOT), "numpyro", "nutpie", "arviz-stats[xarray]")}
 NAMED = (
     "kinetograph",
     *PACKAGES,
@@ -44,6 +45,7 @@ def newest_python() -> str:
 def environment(peer: str, update: bool = False) -> Path:
     """The Python of a peer's environment; built if missing, brought up to date if asked."""
     folder = HERE / ".venvs" / peer
+    packages = (PACKAGES | ALL_IN_ONE)[peer]
     python = folder / "bin" / "python"
     ready = folder / "ready"
     if ready.exists() and not update:
@@ -52,10 +54,10 @@ def environment(peer: str, update: bool = False) -> Path:
     if not python.exists():
         subprocess.run([newest_python(), "-m", "venv", str(folder)], check=True)
     install = [str(python), "-m", "pip", "install", "--quiet", "--upgrade"]
-    command = [*install, "--upgrade-strategy", "eager", *PACKAGES[peer]]
+    command = [*install, "--upgrade-strategy", "eager", *packages]
     done = subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False)
     if done.returncode != 0:
-        raise SystemExit(f"pip could not install {', '.join(PACKAGES[peer])}:\n{done.stderr}")
+        raise SystemExit(f"pip could not install {', '.join(packages)}:\n{done.stderr}")
     ready.touch()
     return python
 

@@ -74,7 +74,7 @@ def model_table(
             first = row == "warm"
             cells = [
                 peer,
-                str(here[0]["warmup"]) if here else "-",
+                (str(here[0]["warmup"]) if here[0]["warmup"] else "its own") if here else "-",
                 spread(cold, number) if first else "",
                 spread(cached, number) if first else "",
                 spread(pick(here, "seconds").values(), number),

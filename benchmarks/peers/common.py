@@ -28,7 +28,7 @@ class Job:
     model: str
     mode: str
     draws: int
-    warmup: int
+    warmup: int | None
     chains: int
     seed: int
     out: Path | None
@@ -44,6 +44,11 @@ class Run:
     divergences: int | None = None
 
 
+def length(given: str) -> int | None:
+    """Of a warm-up."""
+    return None if given == "None" else int(given)
+
+
 def job(
     modes: tuple[str, ...] = ("cold", "warm", "density"), variants: tuple[str, ...] = ()
 ) -> Job:
@@ -52,7 +57,7 @@ def job(
     parser.add_argument("--model", default="eight_schools")
     parser.add_argument("--mode", choices=modes, default="cold")
     parser.add_argument("--draws", type=int, default=1000)
-    parser.add_argument("--warmup", type=int, default=500)
+    parser.add_argument("--warmup", type=length, default=500, help="None: until it is done")
     parser.add_argument("--chains", type=int, default=4)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path, help="save the draws here (.npz)")

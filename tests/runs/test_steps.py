@@ -39,3 +39,22 @@ def test_large_targets_are_computed_one_by_one():
     small = kg.runs.program.Program(kg.model(x), kg.samplers.NUTS(), [x.node])
     assert small.rows() % small.few() == 0
     assert small.few() > 8
+
+
+def test_a_run_compiles_its_two_programs_and_nothing_else():
+    """Blocks end with any number of rows: nothing may be made for each number."""
+    x = kg.normal(0, 1, shape=(3,), name="x")
+    y = kg.data([0.5, 1.5, 2.5])
+    kg.observe(y, kg.normal(x, 1))
+    compiled = []
+
+    def note(name, *_, **__):
+        if "backend_compile" in name:
+            compiled.append(name)
+
+    jax.monitoring.register_event_duration_secs_listener(note)
+    try:
+        run(kg.model(x), draws=137, warmup=None, chains=2, keep_warmup=True)
+    finally:
+        jax.monitoring.clear_event_listeners()
+    assert len(compiled) <= 2  # none where they come out of the cache

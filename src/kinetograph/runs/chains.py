@@ -58,8 +58,8 @@ class Rows(NamedTuple):
 
 def rows_of(block: Block) -> Rows:
     """The rows of a block, copied."""
-    count = int(Where(*block.progress).rows)
-    copied = [np.array(v[:count]) for v in (block.statistics, *block.targets)]
+    count = int(Where(*np.asarray(block.progress)).rows)
+    copied = [np.array(np.asarray(v)[:count]) for v in (block.statistics, *block.targets)]
     return Rows(copied[1:], copied[0])
 
 
@@ -103,7 +103,8 @@ class Chain:
         """Copy the new draws out of a block, and note where the chain is."""
         where = Where(*np.asarray(block.progress).tolist())
         if where.transition <= self.tuner.end:  # a block ends where warm-up does
-            free, slopes = (x if x is None else x[: where.rows] for x in (block.free, block.slopes))
+            held = [x if x is None else np.asarray(x) for x in (block.free, block.slopes)]
+            free, slopes = (x if x is None else x[: where.rows] for x in held)
             if free is not None:
                 self.tuner.add(free, slopes)
             if self.warmup is not None:

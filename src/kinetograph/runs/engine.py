@@ -121,11 +121,19 @@ def build(program: Program, batch: int | None = None) -> Engine:
         known = kept[key]
         again = _Compiled(known.search, known.block, known.blank, 0.0, 0.0, True, known.pace)
         return Engine(program, batch, again)
+    # Tracing holds the interpreter, and XLA does not: the search is traced while XLA compiles the
+    # block, which takes longer.
+    traced = threading.Event()
     with ThreadPoolExecutor(1) as pool:
-        beside = pool.submit(_compile, program, batch, "search", _search)
-        block, traced, seconds, cached = _compile(program, batch, "block", _block)
+        beside = pool.submit(_compile, program, batch, "search", _search, traced.wait)
+        try:
+            block, tracing, seconds, cached = _compile(
+                program, batch, "block", _block, done=traced.set
+            )
+        finally:
+            traced.set()
         begin, *_ = beside.result()
-    compiled = _Compiled(begin, block, _blank(program, batch), traced, seconds, cached, Pace())
+    compiled = _Compiled(begin, block, _blank(program, batch), tracing, seconds, cached, Pace())
     kept[key] = compiled
     if len(kept) > _MOST:
         del kept[next(iter(kept))]
@@ -133,16 +141,26 @@ def build(program: Program, batch: int | None = None) -> Engine:
 
 
 def _compile(
-    program: Program, batch: int | None, which: str, lowered: Callable[..., Any]
+    program: Program,
+    batch: int | None,
+    which: str,
+    lowered: Callable[..., Any],
+    first: Callable[[], Any] = bool,
+    done: Callable[[], Any] = bool,
 ) -> tuple[Any, float, float, bool]:
-    """An executable, how long tracing and compiling took, and whether it came from the cache."""
+    """An executable, how long tracing and compiling took, and whether it came from the cache.
+
+    What comes `first` is called before tracing, and `done` after it.
+    """
     traced = 0.0
 
     def lower() -> Any:
         nonlocal traced
+        first()
         begun = time.perf_counter()
         made = lowered(program, batch)
         traced = time.perf_counter() - begun
+        done()
         return made
 
     begun = time.perf_counter()

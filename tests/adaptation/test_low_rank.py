@@ -120,3 +120,15 @@ def test_the_inverse_and_the_transpose_are_those():
     x = rng.normal(size=(4, 5))
     np.testing.assert_allclose(metric.inverse(x), np.linalg.solve(s, x.T).T, rtol=1e-10)
     np.testing.assert_allclose(metric.transpose(x), x @ s, rtol=1e-10)
+
+
+def test_the_divergences_of_a_stack_are_those_of_each():
+    rng = np.random.default_rng(8)
+    draws, gradients = rng.normal(size=(2, 3, 12, 4))
+    vectors = np.linalg.qr(rng.normal(size=(3, 4, 4)))[0][:, :2]
+    metrics = LowRank(rng.uniform(0.5, 2, (3, 4)), vectors, rng.uniform(0.5, 2, (3, 2)))
+    each = [
+        divergence(LowRank(*(part[i] for part in metrics)), draws[i], gradients[i])
+        for i in range(3)
+    ]
+    np.testing.assert_allclose(divergence(metrics, draws, gradients), each, rtol=1e-12)

@@ -8,7 +8,7 @@ from tests.runs.models import gaussian, run, same_draws
 
 import kinetograph as kg
 from kinetograph.runs import chains, engine, stepping
-from kinetograph.runs.pace import BLOCK_SECONDS, Pace
+from kinetograph.runs.pace import BLOCK_SECONDS, LONGEST_SECONDS, Pace
 from kinetograph.runs.state import Where
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
@@ -102,3 +102,11 @@ def test_where_the_host_takes_long_a_block_is_worth_several_times_that():
     for _ in range(10):
         pace.adjust(pace.gradients, 1e-4 * pace.gradients, 0.5)
     assert pace.gradients == pytest.approx(2.0 / 1e-4, rel=0.01)
+
+
+def test_what_chains_lose_by_waiting_for_one_makes_blocks_longer_up_to_a_bound():
+    pace = Pace()
+    for _ in range(10):
+        seconds = 1e-4 * pace.gradients
+        pace.adjust(pace.gradients, seconds, 0.9 * seconds)
+    assert pace.gradients == pytest.approx(LONGEST_SECONDS / 1e-4, rel=0.01)

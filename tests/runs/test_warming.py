@@ -11,7 +11,7 @@ import kinetograph as kg
 from kinetograph.adaptation.schedule import Adaptation
 from kinetograph.adaptation.step_size import DualAveraging
 from kinetograph.kernels.directions import Directions
-from kinetograph.runs.warming import LONGEST, Tuned, Tuner, drifts, retuned
+from kinetograph.runs.warming import LONGEST, Tuned, Tuner, drifts, fit, retuned
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
 
@@ -315,3 +315,28 @@ def test_two_long_directions_among_many_cost_little():
         return float(least / tree.attrs["gradients"])
 
     assert worth("auto") > 50 * worth("diagonal")
+
+
+def test_of_a_stack_of_chains_those_whose_metric_fits_are_those_that_keep_it_at_once():
+    """Chains with directions and without, with long and short windows, and with too few draws."""
+    states, windows = [], []
+    for number, count in enumerate([40, 40, 7, 60, 60, 40]):
+        covariance = LONG if number % 2 else ROUND
+        state, _ = retuned(tuned(3), *rows(covariance, 100)) if number != 5 else (tuned(3), False)
+        states.append(state)
+        windows.append(rows(covariance if number != 3 else ROUND, count, seed=number))
+    hyper = {
+        "scale": np.stack([state.hyper["scale"] for state in states]),
+        "directions": Directions(
+            *map(np.stack, zip(*(state.hyper["directions"] for state in states), strict=True))
+        ),
+    }
+    np.testing.assert_array_equal(hyper["directions"].count > 0, [0, 1, 0, 1, 0, 0])
+    found = fit(hyper, windows)
+    for state, window, kept in zip(states, windows, found, strict=True):
+        if len(window[0]) >= 8:
+            again, fits = retuned(state, *window)
+            assert fits == kept
+            assert (again is state) == kept
+    np.testing.assert_array_equal(found, [1, 1, 0, 0, 1, 0])
+    assert not fit({}, windows).any()

@@ -14,7 +14,7 @@ Source: A. Seyboldt, E. Carlson, B. Carpenter, Preconditioning Hamiltonian Monte
 the Fisher divergence, arXiv:2603.18845.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,13 +35,13 @@ class LowRank(NamedTuple):
 
     def inverse(self, x: np.ndarray) -> np.ndarray:
         """(D P)^-1 x, of rows."""
-        y: np.ndarray = x / self.scale
-        return y + (y @ self.vectors.T) * (1 / self.stretches - 1) @ self.vectors
+        y: np.ndarray = x / self.scale[..., None, :]
+        return y + (y @ self.vectors.mT) * (1 / self.stretches - 1)[..., None, :] @ self.vectors
 
     def transpose(self, s: np.ndarray) -> np.ndarray:
         """(D P)^T s, of rows."""
-        y: np.ndarray = s * self.scale
-        return y + (y @ self.vectors.T) * (self.stretches - 1) @ self.vectors
+        y: np.ndarray = s * self.scale[..., None, :]
+        return y + (y @ self.vectors.mT) * (self.stretches - 1)[..., None, :] @ self.vectors
 
 
 def low_rank(
@@ -132,10 +132,13 @@ def _directions(
     return LowRank(scale, found.T, np.sqrt(values[chosen]))
 
 
-def divergence(metric: LowRank, draws: np.ndarray, gradients: np.ndarray) -> float:
-    """The Fisher divergence to the normal of a metric: mean |S^T s + S^-1 (x - m)|^2, least m."""
-    rest = metric.transpose(gradients) + metric.inverse(draws - draws.mean(0))
-    return float(np.mean(np.sum((rest - rest.mean(0)) ** 2, 1)))
+def divergence(metric: LowRank, draws: np.ndarray, gradients: np.ndarray) -> Any:
+    """The Fisher divergence to the normal of a metric: mean |S^T s + S^-1 (x - m)|^2, least m.
+
+    Of each, if there is a stack of metrics, of draws and of gradients.
+    """
+    rest = metric.transpose(gradients) + metric.inverse(draws - draws.mean(-2, keepdims=True))
+    return np.mean(np.sum((rest - rest.mean(-2, keepdims=True)) ** 2, -1), -1)
 
 
 def _with_ridge(covariance: np.ndarray, ridge: float) -> np.ndarray:

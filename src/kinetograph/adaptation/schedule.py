@@ -24,7 +24,9 @@ from ..kernels.target import Position
 from .metric import FisherMetric
 from .step_size import DualAveraging, risen_target
 
-__all__ = ["Adaptation", "Phases", "Warmup"]
+__all__ = ["TUNED", "Adaptation", "Phases", "Warmup"]
+
+TUNED = ("target_acceptance", "step_size", "scale")  # hyper-parameters that may change
 
 EARLY, LATE = 0.3, 0.85
 EARLY_WINDOW, WINDOW = 10, 80

@@ -79,8 +79,8 @@ class Statistic(NamedTuple):
 class Turns(Protocol):
     """A transition cut into turns of one gradient each: ask for a point, be told its density."""
 
-    def begin(self, moment: Moment, position: Position) -> Any:
-        """The state of a new transition."""
+    def begin(self, moment: Moment, position: Position, before: Any = None) -> Any:
+        """The state of a new transition; what is large may be left as it was `before`."""
 
     def ask(self, moment: Moment, state: Any) -> Any:
         """The point at which the next value and gradient are wanted."""

@@ -9,7 +9,7 @@ comes between a block and its draws.
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from functools import partial
@@ -25,7 +25,7 @@ from .engine import Engine
 from .pace import Pace
 from .program import Program
 from .state import Block, ChainState, Plan, Start, Where
-from .warming import LONGEST, OPEN, Tuned, Tuner
+from .warming import LONGEST, OPEN, Tuned, Tuner, fit
 
 __all__ = ["Chain", "Lengths", "Rows", "beginnings", "rows_of", "run_chains", "threads_available"]
 
@@ -101,7 +101,26 @@ class Chain:
 
     def take(self, block: Block) -> None:
         """Copy the new draws out of a block, and note where the chain is."""
-        where = Where(*np.asarray(block.progress).tolist())
+        self._take(block, Where(*np.asarray(block.progress).tolist()), float(block.step_size))
+
+    @staticmethod
+    def take_each(chains: Sequence["Chain"], blocks: Block) -> None:
+        """The same of the chains of a batch; its arrays are NumPy's, of all chains."""
+        free, slopes = blocks.free, blocks.slopes
+        each = zip(chains, blocks.progress.tolist(), blocks.step_size.tolist(), strict=True)
+        for i, (chain, where, step_size) in enumerate(each):
+            block = Block(
+                where,
+                step_size,
+                blocks.statistics[:, i],
+                tuple(values[:, i] for values in blocks.targets),
+                (),
+                None if free is None else free[:, i],
+                None if slopes is None else slopes[:, i],
+            )
+            chain._take(block, Where(*where), step_size)
+
+    def _take(self, block: Block, where: Where, step_size: float) -> None:
         if where.transition <= self.tuner.end:  # a block ends where warm-up does
             held = [x if x is None else np.asarray(x) for x in (block.free, block.slopes)]
             free, slopes = (x if x is None else x[: where.rows] for x in held)
@@ -115,7 +134,7 @@ class Chain:
         self.gradients = where.gradients
         self.spent = where.spent
         self.divergences = where.divergences
-        self.step_size = float(block.step_size)
+        self.step_size = step_size
 
     def _keep(self, block: Block, count: int) -> None:
         """Copy the new draws out of a block."""
@@ -181,7 +200,8 @@ def advance(engine: Engine, data: Any, chain: Chain, plan: Plan, sampled: int) -
     """Advance a chain by a block, and tune it where the host has to; gives the block."""
     state = chain.state
     assert state is not None
-    state = state._replace(phases=chain.tuner.phases(chain.transition, sampled))
+    phases = chain.tuner.phases(chain.transition, sampled)
+    state = state._replace(phases=Phases(*map(np.int32, phases)))
     chain.state, block = engine.advance(state, data, plan)
     chain.take(block)
     if chain.at_stop():
@@ -262,8 +282,8 @@ def _run_batch(
         if found is None:
             return
         host = jax.device_get(found)
-        for i, chain in enumerate(chains):
-            chain.begin(_member(host, i))
+        for chain, start in zip(chains, _members(host), strict=True):
+            chain.begin(start)
             if chain.failed:
                 control.failed.set()
         states = found.chain
@@ -277,17 +297,17 @@ def _run_batch(
                 blocks = blocks._replace(free=None, slopes=None)
             rows = jax.device_get(blocks._replace(reports=()))
             computed = time.perf_counter() - begun
-            for i, chain in enumerate(chains):
-                chain.take(_member(rows, i))
+            Chain.take_each(chains, rows)
             states = _tuned(states, chains)
             elapsed = time.perf_counter() - begun
+            spent = rows.progress[:, Where._fields.index("spent")]
             for chain in chains:
                 chain.seconds += elapsed
-            spent = max(chain.spent for chain in chains)
-            pace.adjust(spent, computed, elapsed - computed)
-        host = jax.device_get(states)
-        for i, chain in enumerate(chains):
-            chain.state = _member(host, i)
+            # While some wait for the others, nothing is gained.
+            waited = computed * (1 - spent.mean() / max(spent.max(), 1))
+            pace.adjust(int(spent.max()), computed, elapsed - computed + float(waited))
+        for chain, state in zip(chains, _members(jax.device_get(states)), strict=True):
+            chain.state = state
 
 
 def _tuned(states: ChainState, chains: Sequence[Chain]) -> ChainState:
@@ -295,11 +315,17 @@ def _tuned(states: ChainState, chains: Sequence[Chain]) -> ChainState:
     due = [i for i, chain in enumerate(chains) if chain.at_stop()]
     if not due:
         return states
-    held = jax.tree.map(np.array, tuned_of(states))
-    for i in due:
-        tuned = chains[i].tuner.look(chains[i].transition, _member(held, i))
-        for stacked, value in zip(jax.tree.leaves(held), jax.tree.leaves(tuned), strict=True):
-            stacked[i] = value
+    leaves, structure = jax.tree.flatten(tuned_of(states))
+    leaves = [np.array(leaf) for leaf in leaves]
+    held: Tuned = jax.tree.unflatten(structure, leaves)
+    windows = [chains[i].tuner.window(chains[i].transition) for i in due]
+    fits = fit(jax.tree.map(lambda a: a[due], held.hyper), windows)
+    for i, window, fitting in zip(due, windows, fits.tolist(), strict=True):
+        chain, before = chains[i], jax.tree.unflatten(structure, [leaf[i] for leaf in leaves])
+        tuned = chain.tuner.looked_at(chain.transition, window, before, fitting)
+        if tuned is not before:
+            for leaf, value in zip(leaves, jax.tree.leaves(tuned), strict=True):
+                leaf[i] = value
     return states._replace(**held._asdict())
 
 
@@ -307,5 +333,8 @@ def _stacked(rows: Sequence[Any]) -> Any:
     return jax.tree.map(lambda *leaves: np.stack(leaves), *rows)
 
 
-def _member(tree: Any, index: int) -> Any:
-    return jax.tree.map(lambda a: a[index], tree)
+def _members(tree: Any) -> Iterator[Any]:
+    """The members of a stack."""
+    leaves, structure = jax.tree.flatten(tree)
+    for parts in zip(*leaves, strict=True):
+        yield jax.tree.unflatten(structure, parts)

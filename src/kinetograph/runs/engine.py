@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import jax
@@ -42,6 +42,7 @@ class _Compiled:
 # What has been compiled for models: it goes when they go, and the oldest of too many programs.
 _KEPT: "weakref.WeakKeyDictionary[Model, dict[Any, _Compiled]]" = weakref.WeakKeyDictionary()
 _MOST = 100
+_LOOPS = ("xla_cpu_experimental_ynn_fusion_type", "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT")
 SEARCH_GRADIENTS = 30  # a search makes at once, if it has to: that of an easy model is over then
 
 
@@ -177,7 +178,28 @@ def _block(program: Program, batch: int | None) -> Any:
     block: Any = program.block
     if batch is not None:
         block = program.batch_block
-    return jax.jit(block).lower(chain, program.model.argument_values, plan)
+    options = _options(batch)
+    jitted = jax.jit(block, compiler_options=options)
+    return jitted.lower(chain, program.model.argument_values, plan)
+
+
+def _options(batch: int | None) -> dict[str, str] | None:
+    """How XLA is to compile: of a batch, sums of short rows by loops of its own.
+
+    The library that it hands them to on a processor takes several times as long.
+    """
+    return None if batch is None else _accepted(_LOOPS)
+
+
+@cache
+def _accepted(options: tuple[str, str]) -> dict[str, str] | None:
+    """Options, if there are such: they are XLA's, and may go."""
+    found = dict([options])
+    try:
+        jax.jit(lambda x: x, compiler_options=found).lower(np.int32(0)).compile()
+    except RuntimeError:
+        return None
+    return found
 
 
 def _search(program: Program, batch: int | None) -> Any:

@@ -48,7 +48,7 @@ __all__ = ["ROWS", "Program"]
 
 ROWS = 1000  # draws a block can hold at most,
 ELEMENTS = 2**20  # and numbers, so that its memory is bounded,
-BATCH_ELEMENTS = 2**22  # and that of a batch of chains
+BATCH_ELEMENTS = 2**21  # and that of a batch of chains
 FEW = 40  # draws whose targets are computed at once: a divisor of ROWS, a multiple of 8,
 FEW_ELEMENTS = 2**16  # and numbers of their computation
 BATCH_LP = Statistic("batch_lp", float, "estimate of the log density from the batch of the step")

@@ -9,7 +9,7 @@ from ..graph.trips import Trips
 from ..kernels.moments import Moments
 from ..kernels.target import Position
 
-__all__ = ["ASCENTS", "Block", "ChainState", "Loop", "Plan", "Row", "Start", "Where"]
+__all__ = ["ASCENTS", "BY_CHAIN", "Block", "ChainState", "Loop", "Plan", "Row", "Start", "Where"]
 
 ASCENTS = 12  # that a search for a starting point makes at most
 
@@ -67,6 +67,9 @@ class Block(NamedTuple):
     reports: tuple[Any, ...]  # of the loops in the model's graph
     free: Any = None  # the free states and their gradients, where the host tunes by them
     slopes: Any = None
+
+
+BY_CHAIN = Block._make([0, 0, 1, 1, 0, 1, 1])  # the axis of the chains of a batch
 
 
 class Where(NamedTuple):

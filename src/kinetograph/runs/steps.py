@@ -14,13 +14,14 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from ..adaptation.schedule import Adaptation
+from ..adaptation.schedule import TUNED, Adaptation
 from ..graph.lower import Scope
 from ..graph.trips import Trips
+from ..kernels.batching import once
 from ..kernels.contract import Info, Moment, State
 from ..kernels.noise import Noise
 from ..kernels.target import Position, any_short
-from .state import Block, ChainState, Loop, Plan, Row, Where
+from .state import BY_CHAIN, Block, ChainState, Loop, Plan, Row, Where
 
 if TYPE_CHECKING:
     from .program import Program
@@ -64,7 +65,7 @@ def in_step(
 
     def transition(carry: tuple[Loop, Row]) -> tuple[Loop, Row]:
         loops, rows = carry
-        after, row = jax.vmap(steps.transition)(loops)
+        after, row = jax.vmap(steps.transition, (0, None))(loops, _any_warming(loops))
         if program.host_tunes:  # each chain ends its warm-up for itself
             after = jax.vmap(_chosen)(ended, loops, after)
             return after, _scattered(rows, row, loops.count)
@@ -86,14 +87,18 @@ def in_turns(
 
     def turn(carry: tuple[Loop, Any, Row]) -> tuple[Loop, Any, Row]:
         loops, states, rows = carry
-        after, opened, row = jax.vmap(steps.turn)(loops, states)
-        # A chain that has filled its rows writes into a spare one.
+        warming = _any_warming(loops)
+        after, opened, row = jax.vmap(steps.turn, (0, 0, None))(loops, states, warming)
         return after, opened, _scattered(rows, row, loops.count)
 
     start, opened = jax.vmap(steps.start)(chains), jax.vmap(steps.open)(chains)
-    carry = (start, opened, steps.buffers(steps.most + 1, batch))
+    carry = (start, opened, steps.buffers(steps.most, batch))
     loops, _, rows = lax.while_loop(more, turn, carry)
-    return _results(steps, loops, jax.tree.map(lambda buffer: buffer[: steps.most], rows))
+    return _results(steps, loops, rows)
+
+
+def _any_warming(loops: Loop) -> Any:
+    return jnp.any(loops.chain.transition < loops.chain.phases.end)
 
 
 def _written(rows: Row, row: Row, place: Any) -> Row:
@@ -106,13 +111,17 @@ def _written(rows: Row, row: Row, place: Any) -> Row:
 
 def _scattered(rows: Row, row: Row, places: Any) -> Row:
     chains = jnp.arange(len(places))
-    scattered: Row = jax.tree.map(lambda buffer, new: buffer.at[places, chains].set(new), rows, row)
+
+    def write(buffer: Any, new: Any) -> Any:  # nothing, if the chain has filled its rows
+        return buffer.at[places, chains].set(new, mode="drop")
+
+    scattered: Row = jax.tree.map(write, rows, row)
     return scattered
 
 
 def _results(steps: "_Steps", loops: Loop, rows: Row) -> tuple[ChainState, Block]:
     # The same bound for all: a loop that ended for each by itself would select among buffers.
-    each = jax.vmap(steps.result, (0, 1, None))
+    each = jax.vmap(steps.result, (0, 1, None), (0, BY_CHAIN))
     most = jnp.max(jax.vmap(steps.told)(loops))
     results: tuple[ChainState, Block] = each(loops, rows, most)
     return results
@@ -166,33 +175,37 @@ class _Steps:
             & ~any_short(loop.trips)
         )
 
-    def transition(self, loop: Loop) -> tuple[Loop, Row]:
+    def transition(self, loop: Loop, any_warming: Any = None) -> tuple[Loop, Row]:
         """A transition, and what is noted of it."""
         chain = loop.chain
         state = State(chain.position, chain.slots, loop.trips)
-        return self.close(loop, *self.program.kernel.step(self.moment(chain), state))
+        return self.close(loop, *self.program.kernel.step(self.moment(chain), state), any_warming)
 
-    def open(self, chain: ChainState) -> Any:
-        """The state of a transition in turns, at its begin."""
+    def open(self, chain: ChainState, before: Any = None) -> Any:
+        """The state of a transition in turns, at its begin, in the room of the one before."""
         turns = self.program.kernel.turns
         assert turns is not None
-        return turns.begin(self.moment(chain), chain.position)
+        return turns.begin(self.moment(chain), chain.position, before)
 
-    def turn(self, loop: Loop, state: Any) -> tuple[Loop, Any, Row]:
+    def turn(self, loop: Loop, state: Any, any_warming: Any) -> tuple[Loop, Any, Row]:
         """A turn of a transition, and what is noted of it if it was the last one."""
         turns = self.program.kernel.turns
         assert turns is not None
         moment = self.moment(loop.chain)
         point, trips = moment.target.evaluate(turns.ask(moment, state), loop.trips)
         told = turns.tell(moment, state, point)
-        between = loop._replace(trips=trips)
-        position, info = turns.end(told)
-        closed, row = self.close(between, State(position, loop.chain.slots, trips), info)
-        finished, going = turns.finished(told), self.more(loop)
-        after = _chosen(finished, (closed, self.open(closed.chain)), (between, told))
-        return *_chosen(going, after, (loop, state)), row
+        position, info = once(turns.end(told))
+        ending = State(position, loop.chain.slots, trips)
+        closed, row = self.close(loop, ending, info, any_warming)
+        going, finished = self.more(loop), turns.finished(told)
+        ended, going, finished = once((going & finished, going, finished))
+        after = _chosen(ended, closed, loop)._replace(trips=_chosen(going, trips, loop.trips))
+        # What a chain that has filled its block goes on with is thrown away.
+        return after, _chosen(finished, self.open(closed.chain, told), told), row
 
-    def close(self, loop: Loop, state: State, info: Info) -> tuple[Loop, Row]:
+    def close(
+        self, loop: Loop, state: State, info: Info, any_warming: Any = None
+    ) -> tuple[Loop, Row]:
         """The loop after a transition, and the row of its draw."""
         chain, plan, position = loop.chain, self.plan, state.position
         gradients, alone = info.gradients, info.values
@@ -203,7 +216,7 @@ class _Steps:
             gradients, alone = gradients - spared, alone + spared
         done = chain.transition
         warming = done < chain.phases.end
-        adaptation, hyper = self._adapt(chain, position, info, warming)
+        adaptation, hyper = self._adapt(chain, position, info, warming, any_warming)
         statistics = info.statistics
         if "step_size" in self.program.sampler.tune:
             step_size = jnp.mean(chain.hyper["step_size"]).astype(statistics.dtype)
@@ -232,21 +245,31 @@ class _Steps:
         return after, Row(position.q, statistics, tuple(for_observables), slopes)
 
     def _adapt(
-        self, chain: ChainState, position: Position, info: Info, warming: Any
+        self, chain: ChainState, position: Position, info: Info, warming: Any, any_warming: Any
     ) -> tuple[Adaptation, Any]:
-        """Update the tuning while warming, then leave it alone."""
+        """Update the tuning while warming, then leave it alone.
+
+        In a batch a branch is a choice, whose sides are both computed. So there it is asked first
+        whether any chain of it warms up.
+        """
         warmup = self.program.warmup
         if not warmup.tune:
             return chain.adaptation, chain.hyper
+        tuned = {name: chain.hyper[name] for name in TUNED if name in chain.hyper}
 
         def update(_: None) -> tuple[Adaptation, Any]:
             state, done, phases = chain.adaptation, chain.transition, chain.phases
-            return warmup.update(state, chain.hyper, done, phases, position, info)
+            found, hyper = warmup.update(state, chain.hyper, done, phases, position, info)
+            return found, {name: hyper[name] for name in tuned}
 
         def keep(_: None) -> tuple[Adaptation, Any]:
-            return chain.adaptation, chain.hyper
+            return chain.adaptation, tuned
 
-        return lax.cond(warming, update, keep, None)
+        def choose(_: None) -> Any:
+            return lax.cond(warming, update, keep, None)
+
+        chosen = choose(None) if any_warming is None else lax.cond(any_warming, choose, keep, None)
+        return chosen[0], chain.hyper | chosen[1]
 
     def result(self, loop: Loop, rows: Row, most: Any) -> tuple[ChainState, Block]:
         """What a block gives; `most` is how many draws a chain of it has kept at most."""

@@ -15,7 +15,7 @@ drift, the step size has settled, and no divergence has asked for smaller steps 
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,7 +26,7 @@ from ..adaptation.step_size import DualAveraging
 from ..kernels.blas import one_thread
 from ..kernels.directions import Directions
 
-__all__ = ["LONGEST", "MOST_TRANSITIONS", "OPEN", "Tuned", "Tuner", "warmup_length"]
+__all__ = ["LONGEST", "MOST_TRANSITIONS", "OPEN", "Tuned", "Tuner", "fit", "warmup_length"]
 
 DEFAULT = 500  # transitions of a warm-up that nothing can end
 
@@ -41,6 +41,8 @@ ROWS, LEAST, WORK = 200, 20, 5 * 10**7  # draws that are looked at, by what a lo
 BETTER = 0.8  # of the divergence of the metric in use: a new one takes its place
 NORMAL = 1.0  # divergence of an unknown above which a posterior is far from normal
 FITS, ENOUGH = 0.25, 150  # divergence of an unknown, or draws, for which a metric may be kept
+TELL = 8  # draws, as few as may tell of a metric
+NUMBERS = 2**17  # of the draws of a batch of chains that are looked at together
 GAIN = 2.0  # of the divergence that is less than a direction of eigenvalue 2.6 would bring
 QUIET = 150  # transitions without a divergence, if there has been one
 SETTLED_STEP = 0.3  # change of its logarithm
@@ -52,6 +54,9 @@ def warmup_length(by_host: bool, given: int | None) -> int | None:
     if given is None:
         return None if by_host else DEFAULT
     return int(given)
+
+
+Window = tuple[np.ndarray, np.ndarray | None]  # draws and, if there are, gradients
 
 
 class Tuned(NamedTuple):
@@ -83,8 +88,7 @@ class Tuner:
         stop = self.end + sampled
         if transition < self.end:
             stop = self.next_stop(transition) if self.stops else self.end
-        numbers = (self.early, self.late, self.end, min(stop, MOST_TRANSITIONS - 1))
-        return Phases(*map(np.int32, numbers))
+        return Phases(self.early, self.late, self.end, min(stop, MOST_TRANSITIONS - 1))
 
     def next_stop(self, transition: int) -> int:
         """Where the host looks next."""
@@ -108,10 +112,14 @@ class Tuner:
 
     def look(self, transition: int, tuned: Tuned) -> Tuned:
         """At a stop: what is tuned from there on."""
+        return self.looked_at(transition, self.window(transition), tuned)
+
+    def looked_at(self, transition: int, window: Window, tuned: Tuned, fits: bool = False) -> Tuned:
+        """The same with what is looked at; `fits`: it is known that the metric fits it."""
         self.looked = transition
-        draws, slopes = self._window(transition)
+        draws, slopes = window
         settled = len(draws) >= 2
-        if "scale" in tuned.hyper and len(draws) >= 8 and slopes is not None:
+        if not fits and "scale" in tuned.hyper and len(draws) >= TELL and slopes is not None:
             with one_thread(), np.errstate(all="ignore"):
                 tuned, settled = retuned(tuned, draws, slopes, self.dense)
         if self.length is None:
@@ -120,7 +128,7 @@ class Tuner:
             self.draws, self.slopes, self.looked = [], [], self.late
         return tuned
 
-    def _window(self, transition: int) -> tuple[np.ndarray, np.ndarray | None]:
+    def window(self, transition: int) -> Window:
         """Draws and gradients of the last half, those that moved."""
         draws = np.concatenate(self.draws)
         most = min(ROWS, max(LEAST, math.isqrt(WORK // draws.shape[1])))
@@ -150,6 +158,34 @@ class Tuner:
             return
         if (settled and not drifts(draws)) or transition >= LONGEST - FINAL:
             self.late, self.end = transition, transition + FINAL
+
+
+def fit(hyper: Mapping[str, Any], windows: Sequence[Window]) -> np.ndarray:
+    """Of which of a stack of chains the metric fits what has been drawn."""
+    found = np.zeros(len(windows), bool)
+    if "scale" not in hyper:
+        return found
+    used, alike = _in_use(hyper), dict[int, list[int]]()
+    for i, (draws, slopes) in enumerate(windows):
+        if len(draws) >= TELL and slopes is not None:
+            alike.setdefault(len(draws), []).append(i)
+    for which in alike.values():  # windows of as many rows, some at once
+        some = max(1, NUMBERS // windows[which[0]][0].size)
+        for first in range(0, len(which), some):
+            members = which[first : first + some]
+            stacked: Any = [
+                np.stack(part) for part in zip(*(windows[i] for i in members), strict=True)
+            ]
+            metric = LowRank(*(part[members] for part in used))
+            found[members] = _misfit(metric, *stacked) < GAIN
+    return found
+
+
+def _misfit(used: LowRank, draws: np.ndarray, slopes: np.ndarray) -> Any:
+    """The divergence of a metric in use in both halves of what has been drawn."""
+    half = draws.shape[-2] // 2
+    parts = [slice(0, half), slice(half, None)]
+    return sum(divergence(used, draws[..., p, :], slopes[..., p, :]) for p in parts)
 
 
 def drifts(draws: np.ndarray) -> bool:
@@ -183,7 +219,7 @@ def retuned(
     def judged(way: str) -> float:
         return sum(divergence(fitted(a, way), draws[b], slopes[b]) for a, b in (parts, parts[::-1]))
 
-    now = sum(divergence(used, draws[part], slopes[part]) for part in parts)
+    now = _misfit(used, draws, slopes)
     if now < GAIN:
         return tuned, True
     whole, size = slice(None), draws.shape[1]
@@ -211,11 +247,16 @@ def retuned(
 
 
 def _in_use(hyper: Mapping[str, Any]) -> LowRank:
+    """The metric of a chain, or those of a stack of chains."""
     directions, scale = hyper.get("directions"), np.asarray(hyper["scale"])
     if directions is None:
-        return LowRank(scale, np.zeros((0, len(scale))), np.zeros(0))
-    count = int(directions.count)
-    return LowRank(scale, directions.vectors[:count], directions.stretches[:count])
+        lead = scale.shape[:-1]
+        return LowRank(scale, np.zeros((*lead, 0, scale.shape[-1])), np.zeros((*lead, 0)))
+    count = np.asarray(directions.count)
+    most = int(count.max())
+    stretches = np.asarray(directions.stretches)[..., :most]
+    stretches = np.where(np.arange(most) < count[..., None], stretches, 1.0)
+    return LowRank(scale, np.asarray(directions.vectors)[..., :most, :], stretches)
 
 
 def _changed(tuned: Tuned, old: LowRank, new: LowRank, slopes: np.ndarray) -> Tuned:

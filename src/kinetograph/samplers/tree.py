@@ -25,6 +25,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from ..kernels.batching import once
 from ..kernels.contract import Info, Moment, State, Statistic
 from ..kernels.target import Position, any_short
 from ..streams.draws import one_uniform
@@ -152,8 +153,8 @@ class NutsKernel:
         position, info = self.end(tree)
         return State(position, state.slots, trips), info
 
-    def begin(self, moment: Moment, position: Position) -> _Tree:
-        """A tree of one leaf with a fresh momentum."""
+    def begin(self, moment: Moment, position: Position, before: _Tree | None = None) -> _Tree:
+        """A tree of one leaf with a fresh momentum; rows are written before they are read."""
         q, log_density, gradient = position
         p = moment.noise.normals(_MOMENTUM, q.shape[0]).astype(q.dtype)
         p = p / jnp.sqrt(moment.hyper["inverse_temperature"])
@@ -161,6 +162,7 @@ class NutsKernel:
         first_word, *_ = moment.noise.words(_DIRECTION, 0)
         # Row 0 and the last row are never read: writes that are not due go there.
         rows = jnp.zeros((self.max_depth + 2, q.shape[0]), q.dtype)
+        first, last, sums = (before.first, before.last, before.sums) if before else (rows,) * 3
         force = _force(moment.hyper, gradient)
         zero = jnp.zeros((), q.dtype)
         count = jnp.int32(0)
@@ -180,9 +182,9 @@ class NutsKernel:
             log_weight=zero,
             sub_log_weight=zero - jnp.inf,
             energy=energy,
-            first=rows,
-            last=rows,
-            sums=rows,
+            first=first,
+            last=last,
+            sums=sums,
             depth=count,
             leaf=count,
             leaves=count,
@@ -236,9 +238,11 @@ class NutsKernel:
         force = _force(moment.hyper, point.gradient)
         step, last = moment.hyper["step_size"] * tree.direction, float(self.integrator.kicks[-1])
         p = self._kicked(moment, tree) + last * step * force
+        p, point = once((p, point))
         energy = 0.5 * jnp.sum(p * p) - point.log_density
         gain = moment.hyper["inverse_temperature"] * (tree.energy - energy)
         gain = jnp.where(jnp.isfinite(gain), gain, -jnp.inf)
+        gain, energy = once((gain, energy))
         diverging = -gain > moment.hyper["divergence_threshold"]
         if self.of_worst:
             error = jnp.where(gain == -jnp.inf, jnp.inf, energy - tree.energy)
@@ -247,11 +251,11 @@ class NutsKernel:
 
         words = moment.noise.words(_LEAF, tree.leaves)
         sub_log_weight = _log_sum(tree.sub_log_weight, gain)
-        take = jnp.log(one_uniform(words[0], words[1])) < gain - sub_log_weight
+        take = once(jnp.log(one_uniform(words[0], words[1])) < gain - sub_log_weight)
         sub = _select(take, point, tree.sub)
         sub_energy = jnp.where(take, energy, tree.sub_energy)
 
-        level, first, rho, turning = self._close_half_trees(tree, p)
+        level, first, rho, turning = once(self._close_half_trees(tree, p))
         row = jnp.where(level == 0, self.max_depth + 1, level)
         tree = tree._replace(
             first=_write(tree.first, first, row),
@@ -263,7 +267,7 @@ class NutsKernel:
         )
         stopped = turning | diverging
         complete = (tree.leaf + 1) == (jnp.int32(1) << tree.depth)
-        subtree_over = stopped | complete
+        subtree_over = once(stopped | complete)
 
         def merge(_: None) -> tuple[Any, ...]:
             return self._merge(
@@ -358,10 +362,9 @@ class NutsKernel:
         """Join a finished subtree to the tree; a stopped one is discarded and ends the tree."""
         side = (tree.direction > 0).astype(jnp.int32)
         inner, outer = _read(tree.ends_p, side), _read(tree.ends_p, 1 - side)
-        straight = _straight_joint(outer, inner, tree.rho, first, p, rho)
-        take = (
-            jnp.log(one_uniform(words[2], words[3])) < sub_log_weight - tree.log_weight
-        ) & ~stopped
+        straight = once(_straight_joint(outer, inner, tree.rho, first, p, rho))
+        uniform = one_uniform(words[2], words[3])
+        take = once((jnp.log(uniform) < sub_log_weight - tree.log_weight) & ~stopped)
         depth = tree.depth + 1
         ends = (
             _write(tree.ends_q, point.q, side),

@@ -17,7 +17,9 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     "pymc": ("pymc",),
     "nutpie": ("nutpie", "pymc", "numba"),
 }
-ALL_IN_ONE = {"reliability": ("-e", str(ROOT), "numpyro", "nutpie", "arviz-stats[xarray]")}
+ALL_IN_ONE = {
+    "reliability": ("-e", str(ROOT), "numpyro", "blackjax", "nutpie", "arviz-stats[xarray]")
+}
 NAMED = (
     "kinetograph",
     *PACKAGES,

@@ -271,24 +271,33 @@ def by_kinetograph(model: kg.Model, options: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def by_peer(peer: str, name: str, model: kg.Model) -> dict[str, Any]:
-    """One default run of many chains of another library, on the same density."""
+def by_peer(peer: str, name: str, *options: str) -> dict[str, Any]:
+    """A default run of a library in a process of its own: see peers/density_peer.py."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "run.npz"
-        command = [environment("reliability"), HERE / "peers" / "reliability_peer.py"]
-        subprocess.run([*command, peer, name, out], check=True)
+        command = [environment("reliability"), HERE / "peers" / "density_peer.py"]
+        subprocess.run([*command, peer, name, out, *options], check=True)
         with np.load(out) as saved:
             found = dict(saved)
-    return {**found, "draws": model.transform(found["free"]), "start": "-"}
+    of = "draws of "
+    draws = {key.removeprefix(of): found.pop(key) for key in list(found) if key.startswith(of)}
+    return {**found, "draws": draws, "start": "-"}
+
+
+def scored(draws: dict[str, np.ndarray]) -> dict[str, Any]:
+    """The least effective sample sizes and the largest R-hat."""
+    return score(np.concatenate([v.reshape(*v.shape[:2], -1) for v in draws.values()], -1))
 
 
 def study(name: str, peer: str, options: dict[str, Any]) -> dict[str, Any]:
     """What became of the chains of one model."""
-    model = MODELS[name]()
-    found = by_kinetograph(model, options) if peer == OURS else by_peer(peer, name, model)
+    if peer == OURS:
+        found = by_kinetograph(MODELS[name](), options)
+    else:
+        found = by_peer(peer, name, "--chains", str(CHAINS))
     away = lost(found["lp"])
     draws = {key: values[~away] for key, values in found["draws"].items()}
-    scored = score(np.concatenate([v.reshape(*v.shape[:2], -1) for v in draws.values()], -1))
+    worst = scored(draws)
     tail = "-"
     if name in TAILS:
         unknown, quantile = TAILS[name]
@@ -297,8 +306,8 @@ def study(name: str, peer: str, options: dict[str, Any]) -> dict[str, Any]:
         "model": name,
         "lost of 96": int(away.sum()),
         "divergences": int(found["diverging"].sum()),
-        "R-hat": scored["rhat"],
-        "ESS per 1000 gradients": 1000 * scored["ess_bulk"] / int(found["gradients"]),
+        "R-hat": worst["rhat"],
+        "ESS per 1000 gradients": 1000 * worst["ess_bulk"] / int(found["gradients"]),
         "tail": tail,
         "gradients of a start": found["start"],
         "gradients a chain": int(found["gradients"]) / CHAINS,

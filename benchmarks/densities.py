@@ -1,0 +1,95 @@
+"""NUTS of kinetograph, NumPyro and BlackJAX on the posteriors of reliability.py, all defaults.
+
+    python benchmarks/densities.py                   # 12 models; half an hour on two cores
+    python benchmarks/densities.py --models garch --repeats 5
+
+One density for all, and its transforms: kinetograph's, as a JAX function. Each run is the second of
+a process, 4 chains of 1000 draws and the warm-up of each library, which is counted. What is
+compared is the least effective sample size, bulk, of all unknowns, a second and 1000 gradients.
+"""
+
+import argparse
+from statistics import median
+from typing import Any
+
+import numpy as np
+from records import record
+from reliability import MODELS, by_peer, lost, scored
+from table import OURS
+
+PEERS = (OURS, "numpyro", "blackjax")
+
+
+def measure(name: str, peer: str, seed: int) -> dict[str, Any]:
+    found = by_peer(peer, name, "--warm", "--seed", str(seed))
+    worst, seconds = scored(found["draws"]), float(found["seconds"])
+    return {
+        "model": name,
+        "peer": peer,
+        "seed": seed,
+        "seconds": seconds,
+        "a second": worst["ess_bulk"] / seconds,
+        "1000 gradients": 1000 * worst["ess_bulk"] / int(found["gradients"]),
+        "microseconds a gradient": 1e6 * seconds / int(found["gradients"]),
+        "r_hat": worst["rhat"],
+        "divergences": int(found["diverging"].sum()),
+        "lost": int(lost(found["lp"]).sum()),
+    }
+
+
+def spread(values: list[float]) -> str:
+    if len(values) == 1:
+        return f"{values[0]:.3g}"
+    return f"{median(values):.3g} ({min(values):.3g}-{max(values):.3g})"
+
+
+def page(rows: list[dict[str, Any]]) -> str:
+    """Medians (least-greatest) over the repeats, and the ratios to the best peer in each."""
+    keys = ("a second", "1000 gradients", "microseconds a gradient", "seconds", "divergences")
+    head = ["model", "library", *keys, "lost chains", "R-hat above 1.01"]
+    lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
+    ratios: dict[str, dict[str, float]] = {}
+    for name in dict.fromkeys(row["model"] for row in rows):
+        of: dict[str, list[dict[str, Any]]] = {}
+        for row in rows:
+            if row["model"] == name:
+                of.setdefault(row["peer"], []).append(row)
+        for peer, runs in of.items():
+            cells = [spread([float(run[key]) for run in runs]) for key in keys]
+            away, high = sum(run["lost"] for run in runs), sum(run["r_hat"] > 1.01 for run in runs)
+            lines.append(f"| {name} | {peer} | {' | '.join(cells)} | {away} | {high} |")
+        for key in keys[:2]:
+            best = {peer: median(run[key] for run in runs) for peer, runs in of.items()}
+            own = best.pop(OURS, 0.0)
+            if best and own:
+                ratios.setdefault(name, {})[key] = own / max(best.values())
+    lines += ["", "| kinetograph / best peer | ESS a second | ESS a gradient |", "|---|---|---|"]
+    lines += [f"| {n} | {r[keys[0]]:.2f} | {r[keys[1]]:.2f} |" for n, r in ratios.items()]
+    if ratios:
+        means = [np.exp(np.mean([np.log(r[key]) for r in ratios.values()])) for key in keys[:2]]
+        lines.append(f"| geometric mean | {means[0]:.2f} | {means[1]:.2f} |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--models", nargs="+", default=list(MODELS), choices=list(MODELS))
+    parser.add_argument("--peers", nargs="+", default=list(PEERS), choices=list(PEERS))
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--write", action="store_true", help="keep the tables in results/")
+    args = parser.parse_args()
+    rows = []
+    for name in args.models:
+        for repeat in range(args.repeats):
+            for peer in args.peers:
+                rows.append(measure(name, peer, 1 + 100 * repeat))
+                shown = {k: f"{v:.3g}" for k, v in rows[-1].items() if isinstance(v, float)}
+                print(name, repeat + 1, peer, shown, flush=True)
+    if args.write:
+        record("densities", page(rows), rows=rows)
+    else:
+        print(page(rows))
+
+
+if __name__ == "__main__":
+    main()

@@ -3,15 +3,27 @@
 from functools import cache
 from typing import Any
 
+import jax
 import numpy as np
 import pytest
 from tests.runs.models import run, same_draws, schools
 
 import kinetograph as kg
+from kinetograph.adaptation.low_rank import divergence, low_rank
 from kinetograph.adaptation.schedule import Adaptation
 from kinetograph.adaptation.step_size import DualAveraging
 from kinetograph.kernels.directions import Directions
-from kinetograph.runs.warming import LONGEST, Tuned, Tuner, drifts, fit, retuned
+from kinetograph.runs.warming import (
+    DIAGONAL,
+    LONGEST,
+    NEW,
+    USED,
+    Tuned,
+    Tuner,
+    drifts,
+    judged,
+    retuned,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
 
@@ -317,7 +329,7 @@ def test_two_long_directions_among_many_cost_little():
     assert worth("auto") > 50 * worth("diagonal")
 
 
-def test_of_a_stack_of_chains_those_whose_metric_fits_are_those_that_keep_it_at_once():
+def test_what_is_known_of_a_stack_of_chains_is_what_each_finds_by_itself():
     """Chains with directions and without, with long and short windows, and with too few draws."""
     states, windows = [], []
     for number, count in enumerate([40, 40, 7, 60, 60, 40]):
@@ -332,11 +344,21 @@ def test_of_a_stack_of_chains_those_whose_metric_fits_are_those_that_keep_it_at_
         ),
     }
     np.testing.assert_array_equal(hyper["directions"].count > 0, [0, 1, 0, 1, 0, 0])
-    found = fit(hyper, windows)
-    for state, window, kept in zip(states, windows, found, strict=True):
-        if len(window[0]) >= 8:
-            again, fits = retuned(state, *window)
-            assert fits == kept
-            assert (again is state) == kept
-    np.testing.assert_array_equal(found, [1, 1, 0, 0, 1, 0])
-    assert not fit({}, windows).any()
+    known = judged(hyper, windows)
+    assert [list(told) for told in known] == [
+        *([USED], [USED], [], [USED, DIAGONAL], [USED], [USED, DIAGONAL, NEW])
+    ]
+    for state, window, told in zip(states, windows, known, strict=True):
+        if told:
+            again, kept = retuned(state, *window)
+            by_known, also_kept = retuned(state, *window, known=told)
+            assert kept == also_kept
+            assert kept == (told[USED] < 2)
+            assert all(map(np.array_equal, jax.tree.leaves(again), jax.tree.leaves(by_known)))
+    # By hand, of the last.
+    first, second = ([x[half] for x in windows[-1]] for half in (slice(20), slice(20, None)))
+    for way, room in [(DIAGONAL, 0), (NEW, 3)]:
+        metrics = [low_rank(*half, np.ones(3), room) for half in (first, second)]
+        value = divergence(metrics[0], *second) + divergence(metrics[1], *first)
+        np.testing.assert_allclose(known[-1][way], value)
+    assert judged({}, windows) == [{}] * 6

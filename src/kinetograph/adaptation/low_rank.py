@@ -27,7 +27,7 @@ LEAST = 1e-10  # scales in relation to those before that say nothing
 
 
 class LowRank(NamedTuple):
-    """A scale D P, P = I + sum_j (r_j - 1) v_j v_j^T."""
+    """A scale D P, P = I + sum_j (r_j - 1) v_j v_j^T; or a stack, in which some r_j are 1."""
 
     scale: np.ndarray  # of the coordinates
     vectors: np.ndarray  # v, a row each
@@ -53,17 +53,19 @@ def low_rank(
 ) -> LowRank:
     """The estimate from rows of draws and gradients, with so many directions at most.
 
-    Coordinates that have not moved keep the scale `before`.
+    Coordinates that have not moved keep the scale `before`. Of stacks it is a stack.
     """
-    size, draws, gradients = draws.shape[1], draws.astype(float), gradients.astype(float)
+    draws, gradients = draws.astype(float), gradients.astype(float)
     with np.errstate(all="ignore"):  # what overflows is found out below
         scale = _scale(draws, gradients, before, before)
         metric = _directions(draws, gradients, scale, most, cutoff)
         for _ in range(REFITS):
-            if not len(metric.stretches):
+            some = (metric.stretches != 1).any(-1, keepdims=True)
+            if not some.any():
                 break
             x, s = metric.inverse(draws), metric.transpose(gradients)
-            scale = scale * _scale(x, s, np.ones(size), before / scale)
+            refitted = scale * _scale(x, s, np.ones_like(scale), before / scale)
+            scale = np.where(some, refitted, scale)
             metric = _directions(draws, gradients, scale, most, cutoff)
     return metric
 
@@ -84,20 +86,21 @@ def refined(
     p, q = ((v @ span.T, r) for v, r in (metric[1:], left[1:]))
     p, q = (np.eye(len(span)) + (v.T * (r**k - 1)) @ v for (v, r), k in ((p, 1), (q, 2)))
     values, vectors = np.linalg.eigh(p @ q @ p)
-    chosen = _farthest(values, most, 1.0)
+    chosen, told = _farthest(values, most, 1.0)
+    chosen = chosen[told]
     return LowRank(metric.scale, vectors[:, chosen].T @ span, np.sqrt(values[chosen]))
 
 
-def _farthest(values: np.ndarray, most: int, cutoff: float) -> np.ndarray:
-    """Which eigenvalues are farthest from 1, and at least so far."""
+def _farthest(values: np.ndarray, most: int, cutoff: float) -> tuple[np.ndarray, np.ndarray]:
+    """Which eigenvalues are farthest from 1, and whether each is at least so far."""
     far = np.abs(np.log(values))
-    chosen = np.argsort(far)[::-1][:most]
-    return chosen[far[chosen] > np.log(cutoff)]
+    chosen = np.argsort(far)[..., ::-1][..., :most]
+    return chosen, np.take_along_axis(far, chosen, -1) > np.log(cutoff)
 
 
 def _scale(x: np.ndarray, s: np.ndarray, unmoved: np.ndarray, before: np.ndarray) -> np.ndarray:
     """That of each coordinate by itself: (var x / var s)^(1/4)."""
-    scale = np.sqrt(np.sqrt(x.var(0) / s.var(0)))
+    scale = np.sqrt(np.sqrt(x.var(-2) / s.var(-2)))
     usable = np.isfinite(scale) & (scale > LEAST * before) & (scale * LEAST < before)
     return np.where(usable, scale, unmoved)
 
@@ -110,26 +113,36 @@ def _directions(
     cutoff: float,
 ) -> LowRank:
     """The directions in the coordinates that a scale makes."""
-    many, size = np.sqrt(len(draws) - 1), len(scale)
-    x = (draws - draws.mean(0)) / scale / many
-    s = (gradients - gradients.mean(0)) * scale / many
-    none = LowRank(scale, np.zeros((0, size)), np.zeros(0))
-    told = np.isfinite(x).all() and np.isfinite(s).all() and x.any() and s.any()
-    if most == 0 or not told:
+    (count, size), lead = draws.shape[-2:], scale.shape[:-1]
+    none = LowRank(scale, np.zeros((*lead, 0, size)), np.zeros((*lead, 0)))
+    if most == 0:
         return none
+    many = np.sqrt(count - 1)
+    x = (draws - draws.mean(-2, keepdims=True)) / scale[..., None, :] / many
+    s = (gradients - gradients.mean(-2, keepdims=True)) * scale[..., None, :] / many
+    told = np.ones(lead, bool)
+    for part in (x, s):
+        told &= np.isfinite(part).all((-2, -1)) & part.any((-2, -1))
+    if not told.any():
+        return none
+    x[~told], s[~told] = x[told][0], s[told][0]  # of those nothing is taken below
     basis = None
-    if 2 * len(draws) < size:
-        basis = np.linalg.qr(np.concatenate([x, s]).T)[0]
+    if 2 * count < size:
+        basis = np.linalg.qr(np.concatenate([x, s], -2).mT)[0]
         x, s = x @ basis, s @ basis
-    ridge = RIDGE if len(draws) <= size else TINY
+    ridge = RIDGE if count <= size else TINY
     try:
-        values, vectors = _mean(_with_ridge(x.T @ x, ridge), _with_ridge(s.T @ s, ridge))
+        values, vectors = _mean(_with_ridge(x.mT @ x, ridge), _with_ridge(s.mT @ s, ridge))
     except np.linalg.LinAlgError:
         return none
     values = np.where(values > TINY, values, 1.0)  # rounding, of directions that nothing tells of
-    chosen = _farthest(values, most, cutoff)
-    found = vectors[:, chosen] if basis is None else basis @ vectors[:, chosen]
-    return LowRank(scale, found.T, np.sqrt(values[chosen]))
+    chosen, far = _farthest(values, most, cutoff)
+    far &= told[..., None]
+    room = int(far.sum(-1).max())  # the farthest are first
+    chosen, far = chosen[..., :room], far[..., :room]
+    found = np.take_along_axis(vectors.mT, chosen[..., None], -2).mT
+    stretches = np.where(far, np.sqrt(np.take_along_axis(values, chosen, -1)), 1.0)
+    return LowRank(scale, (found if basis is None else basis @ found).mT, stretches)
 
 
 def divergence(metric: LowRank, draws: np.ndarray, gradients: np.ndarray) -> Any:
@@ -142,17 +155,19 @@ def divergence(metric: LowRank, draws: np.ndarray, gradients: np.ndarray) -> Any
 
 
 def _with_ridge(covariance: np.ndarray, ridge: float) -> np.ndarray:
-    mean = np.trace(covariance) / len(covariance)
-    return covariance + ridge * mean * np.eye(len(covariance))
+    size = covariance.shape[-1]
+    mean = np.trace(covariance, axis1=-2, axis2=-1) / size
+    found: np.ndarray = covariance + (ridge * mean)[..., None, None] * np.eye(size)
+    return found
 
 
 def _mean(cov_x: np.ndarray, cov_s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Eigenvalues and vectors of cov_s^-1/2 (cov_s^1/2 cov_x cov_s^1/2)^1/2 cov_s^-1/2."""
     values, vectors = np.linalg.eigh(cov_s)
-    root = np.sqrt(np.maximum(values, TINY * values[-1]))
-    half = (vectors * root) @ vectors.T
+    root = np.sqrt(np.maximum(values, TINY * values[..., -1:]))[..., None, :]
+    half = (vectors * root) @ vectors.mT
     inner, turned = np.linalg.eigh(half @ cov_x @ half)
-    middle = (vectors / root) @ vectors.T @ turned
-    mean = (middle * np.sqrt(np.maximum(inner, 0))) @ middle.T
-    values, vectors = np.linalg.eigh((mean + mean.T) / 2)
+    middle = (vectors / root) @ vectors.mT @ turned
+    mean = (middle * np.sqrt(np.maximum(inner, 0))[..., None, :]) @ middle.mT
+    values, vectors = np.linalg.eigh((mean + mean.mT) / 2)
     return values, vectors

@@ -25,7 +25,7 @@ from .engine import Engine
 from .pace import Pace
 from .program import Program
 from .state import Block, ChainState, Plan, Start, Where
-from .warming import LONGEST, OPEN, Tuned, Tuner, fit
+from .warming import LONGEST, OPEN, Tuned, Tuner, judged
 
 __all__ = ["Chain", "Lengths", "Rows", "beginnings", "rows_of", "run_chains", "threads_available"]
 
@@ -319,10 +319,11 @@ def _tuned(states: ChainState, chains: Sequence[Chain]) -> ChainState:
     leaves = [np.array(leaf) for leaf in leaves]
     held: Tuned = jax.tree.unflatten(structure, leaves)
     windows = [chains[i].tuner.window(chains[i].transition) for i in due]
-    fits = fit(jax.tree.map(lambda a: a[due], held.hyper), windows)
-    for i, window, fitting in zip(due, windows, fits.tolist(), strict=True):
+    dense = chains[0].tuner.dense
+    known = judged(jax.tree.map(lambda a: a[due], held.hyper), windows, dense)
+    for i, window, told in zip(due, windows, known, strict=True):
         chain, before = chains[i], jax.tree.unflatten(structure, [leaf[i] for leaf in leaves])
-        tuned = chain.tuner.looked_at(chain.transition, window, before, fitting)
+        tuned = chain.tuner.looked_at(chain.transition, window, before, told)
         if tuned is not before:
             for leaf, value in zip(leaves, jax.tree.leaves(tuned), strict=True):
                 leaf[i] = value

@@ -15,7 +15,9 @@ drift, the step size has settled, and no divergence has asked for smaller steps 
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,7 +28,7 @@ from ..adaptation.step_size import DualAveraging
 from ..kernels.blas import one_thread
 from ..kernels.directions import Directions
 
-__all__ = ["LONGEST", "MOST_TRANSITIONS", "OPEN", "Tuned", "Tuner", "fit", "warmup_length"]
+__all__ = ["LONGEST", "MOST_TRANSITIONS", "OPEN", "Tuned", "Tuner", "judged", "warmup_length"]
 
 DEFAULT = 500  # transitions of a warm-up that nothing can end
 
@@ -41,6 +43,7 @@ ROWS, LEAST, WORK = 200, 20, 5 * 10**7  # draws that are looked at, by what a lo
 BETTER = 0.8  # of the divergence of the metric in use: a new one takes its place
 NORMAL = 1.0  # divergence of an unknown above which a posterior is far from normal
 FITS, ENOUGH = 0.25, 150  # divergence of an unknown, or draws, for which a metric may be kept
+USED, DIAGONAL, NEW, REFINED = "used", "diagonal", "new", "refined"  # metrics that are judged
 TELL = 8  # draws, as few as may tell of a metric
 NUMBERS = 2**17  # of the draws of a batch of chains that are looked at together
 GAIN = 2.0  # of the divergence that is less than a direction of eigenvalue 2.6 would bring
@@ -56,6 +59,8 @@ def warmup_length(by_host: bool, given: int | None) -> int | None:
     return int(given)
 
 
+Known = Mapping[str, float]  # the divergences of some metrics, by what they are
+NOTHING: Known = MappingProxyType({})
 Window = tuple[np.ndarray, np.ndarray | None]  # draws and, if there are, gradients
 
 
@@ -114,14 +119,16 @@ class Tuner:
         """At a stop: what is tuned from there on."""
         return self.looked_at(transition, self.window(transition), tuned)
 
-    def looked_at(self, transition: int, window: Window, tuned: Tuned, fits: bool = False) -> Tuned:
-        """The same with what is looked at; `fits`: it is known that the metric fits it."""
+    def looked_at(
+        self, transition: int, window: Window, tuned: Tuned, known: Known = NOTHING
+    ) -> Tuned:
+        """The same with what is looked at, and what is known of it."""
         self.looked = transition
         draws, slopes = window
         settled = len(draws) >= 2
-        if not fits and "scale" in tuned.hyper and len(draws) >= TELL and slopes is not None:
+        if "scale" in tuned.hyper and len(draws) >= TELL and slopes is not None:
             with one_thread(), np.errstate(all="ignore"):
-                tuned, settled = retuned(tuned, draws, slopes, self.dense)
+                tuned, settled = retuned(tuned, draws, slopes, self.dense, known)
         if self.length is None:
             self._end(transition, tuned, draws, settled)
         if self.next_stop(transition) >= self.late:
@@ -160,32 +167,70 @@ class Tuner:
             self.late, self.end = transition, transition + FINAL
 
 
-def fit(hyper: Mapping[str, Any], windows: Sequence[Window]) -> np.ndarray:
-    """Of which of a stack of chains the metric fits what has been drawn."""
-    found = np.zeros(len(windows), bool)
+def judged(
+    hyper: Mapping[str, Any], windows: Sequence[Window], dense: bool = False
+) -> list[dict[str, float]]:
+    """What is known of a stack of chains: how well the metric in use and others fit the draws.
+
+    Of many chains it takes far less time together than of each.
+    """
+    known: list[dict[str, float]] = [{} for _ in windows]
     if "scale" not in hyper:
-        return found
-    used, alike = _in_use(hyper), dict[int, list[int]]()
+        return known
+    used, room, cutoff = _in_use(hyper), _room(hyper), _cutoff(dense)
+    alike = dict[int, list[int]]()
     for i, (draws, slopes) in enumerate(windows):
         if len(draws) >= TELL and slopes is not None:
             alike.setdefault(len(draws), []).append(i)
-    for which in alike.values():  # windows of as many rows, some at once
-        some = max(1, NUMBERS // windows[which[0]][0].size)
-        for first in range(0, len(which), some):
-            members = which[first : first + some]
-            stacked: Any = [
-                np.stack(part) for part in zip(*(windows[i] for i in members), strict=True)
-            ]
-            metric = LowRank(*(part[members] for part in used))
-            found[members] = _misfit(metric, *stacked) < GAIN
-    return found
+
+    def note(way: str, members: Any, values: Any) -> Any:
+        for i, value in zip(members, values.tolist(), strict=True):
+            known[i][way] = value
+        return ~(values < GAIN)  # of which more is asked
+
+    def look(members: Any) -> None:
+        parts = zip(*(windows[i] for i in members), strict=True)
+        draws, slopes = (np.stack(part) for part in parts)  # type: ignore[arg-type]
+        metric = LowRank(*(part[members] for part in used))
+        left = note(USED, members, _misfit(metric, draws, slopes))
+        for way, most in ((DIAGONAL, 0), (NEW, room))[dense:]:
+            draws, slopes, members = draws[left], slopes[left], members[left]
+            if not len(members):
+                return
+            fitted = partial(low_rank, before=used.scale[members], most=most, cutoff=cutoff)
+            left = note(way, members, _crossed(fitted, draws, slopes))
+
+    with one_thread(), np.errstate(all="ignore"):
+        for which in alike.values():  # windows of as many rows, some at once
+            some = max(1, NUMBERS // windows[which[0]][0].size)
+            for first in range(0, len(which), some):
+                look(np.array(which[first : first + some]))
+    return known
+
+
+def _crossed(fitted: Callable[..., LowRank], draws: np.ndarray, slopes: np.ndarray) -> Any:
+    """The divergences of what is fitted to each half of what has been drawn in the other one."""
+    a, b = _halves(draws)
+    return sum(
+        divergence(
+            fitted(draws[..., one, :], slopes[..., one, :]),
+            draws[..., other, :],
+            slopes[..., other, :],
+        )
+        for one, other in ((a, b), (b, a))
+    )
+
+
+def _halves(draws: np.ndarray) -> tuple[slice, slice]:
+    half = draws.shape[-2] // 2
+    return slice(0, half), slice(half, None)
 
 
 def _misfit(used: LowRank, draws: np.ndarray, slopes: np.ndarray) -> Any:
     """The divergence of a metric in use in both halves of what has been drawn."""
-    half = draws.shape[-2] // 2
-    parts = [slice(0, half), slice(half, None)]
-    return sum(divergence(used, draws[..., p, :], slopes[..., p, :]) for p in parts)
+    return sum(
+        divergence(used, draws[..., part, :], slopes[..., part, :]) for part in _halves(draws)
+    )
 
 
 def drifts(draws: np.ndarray) -> bool:
@@ -200,50 +245,56 @@ def drifts(draws: np.ndarray) -> bool:
 
 
 def retuned(
-    tuned: Tuned, draws: np.ndarray, slopes: np.ndarray, dense: bool = False
+    tuned: Tuned,
+    draws: np.ndarray,
+    slopes: np.ndarray,
+    dense: bool = False,
+    known: Known = NOTHING,
 ) -> tuple[Tuned, bool]:
     """The metric in use, or a better one with a step size for it; and whether it was kept."""
     hyper, directions = tuned.hyper, tuned.hyper.get("directions")
-    used = _in_use(hyper)
-    most = 0 if directions is None else len(directions.stretches)
-    cutoff = 1.0 if dense else CUTOFF
-    half = len(draws) // 2
-    parts = [slice(0, half), slice(half, None)]
+    used, most, cutoff = _in_use(hyper), _room(hyper), _cutoff(dense)
 
-    def fitted(part: slice, way: str) -> LowRank:
-        if way == "refined":
-            return refined(used, draws[part], slopes[part], most, cutoff)
-        room = 0 if way == "diagonal" else most
-        return low_rank(draws[part], slopes[part], used.scale, room, cutoff)
+    def fitted(draws: np.ndarray, slopes: np.ndarray, way: str) -> LowRank:
+        if way == REFINED:
+            return refined(used, draws, slopes, most, cutoff)
+        return low_rank(draws, slopes, used.scale, 0 if way == DIAGONAL else most, cutoff)
 
-    def judged(way: str) -> float:
-        return sum(divergence(fitted(a, way), draws[b], slopes[b]) for a, b in (parts, parts[::-1]))
-
-    now = _misfit(used, draws, slopes)
+    now = known[USED] if USED in known else _misfit(used, draws, slopes)
     if now < GAIN:
         return tuned, True
-    whole, size = slice(None), draws.shape[1]
+    half, size = len(draws) // 2, draws.shape[1]
     found: dict[str, float] = {}
-    for way in ["new"] if dense else ["diagonal", "new", "refined"]:
-        value = judged(way)
+    for way in [NEW] if dense else [DIAGONAL, NEW, REFINED]:
+        value = known[way] if way in known else _crossed(partial(fitted, way=way), draws, slopes)
         found[way] = value if np.isfinite(value) else np.inf
         if value < GAIN:
             break
     least = min(found.values())
     # The simplest of those that are about as good.
     best = next(way for way, f in found.items() if f <= max(least / BETTER, least + GAIN))
-    if not dense and half >= 2 * size and found.get("new", 0.0) > NORMAL * 2 * size:
+    if not dense and half >= 2 * size and found.get(NEW, 0.0) > NORMAL * 2 * size:
         # The posterior is curved: what holds on average is wrong in places.
-        best = "diagonal"
+        best = DIAGONAL
         if directions is not None and directions.count > 0:
-            return _changed(tuned, used, fitted(whole, best), slopes), False
+            return _changed(tuned, used, fitted(draws, slopes, best), slopes), False
     if not (np.isfinite(now) and found[best] <= BETTER * now and now - found[best] >= GAIN):
         # That nothing better was found says something only if it could have been.
         return tuned, now < FITS * 2 * size or len(draws) >= min(2 * size, ENOUGH)
     # The program itself tunes a diagonal.
-    if directions is None or (best == "diagonal" and directions.count == 0):
+    if directions is None or (best == DIAGONAL and directions.count == 0):
         return tuned, False
-    return _changed(tuned, used, fitted(whole, best), slopes), False
+    return _changed(tuned, used, fitted(draws, slopes, best), slopes), False
+
+
+def _room(hyper: Mapping[str, Any]) -> int:
+    """How many directions there is room for."""
+    directions = hyper.get("directions")
+    return 0 if directions is None else int(np.shape(directions.stretches)[-1])
+
+
+def _cutoff(dense: bool) -> float:
+    return 1.0 if dense else CUTOFF
 
 
 def _in_use(hyper: Mapping[str, Any]) -> LowRank:

@@ -47,12 +47,14 @@ def _rank_normalised(x: np.ndarray) -> np.ndarray:
     order = np.argsort(flat, axis=1)
     ordered = np.take_along_axis(flat, order, axis=1)
     # Twice the mean rank is a whole number, so that the scores come from a table.
-    doubled = np.broadcast_to(2 * np.arange(1, size + 1, dtype=np.int32), flat.shape)
-    if (ordered[:, 1:] == ordered[:, :-1]).any():
-        doubled = np.stack([_tied(row, d) for row, d in zip(ordered, doubled, strict=True)])
     table = quantile((0.5 * np.arange(2, 2 * size + 1) - 0.375) / (size + 0.25), np)
+    if (ordered[:, 1:] == ordered[:, :-1]).any():
+        doubled = 2 * np.arange(1, size + 1, dtype=np.int32)
+        made = np.stack([table[_tied(row, doubled) - 2] for row in ordered])
+    else:
+        made = np.broadcast_to(table[::2], flat.shape)
     scores = np.empty_like(flat)
-    np.put_along_axis(scores, order, table[doubled - 2], axis=1)
+    np.put_along_axis(scores, order, made, axis=1)
     return scores.reshape(elements, chains, length)
 
 
@@ -64,11 +66,12 @@ def _tied(ordered: np.ndarray, doubled: np.ndarray) -> np.ndarray:
 
 
 def _autocovariance(x: np.ndarray) -> np.ndarray:
+    """Of each element by lag, the mean over its chains: that of the spectra, transformed once."""
     length = x.shape[-1]
     size = 1 << (2 * length - 1).bit_length()
-    centred = x - x.mean(-1, keepdims=True)
-    spectrum = np.fft.rfft(centred, size, axis=-1)
-    return np.fft.irfft(np.abs(spectrum) ** 2, size, axis=-1)[..., :length] / length
+    spectrum = np.fft.rfft(x - x.mean(-1, keepdims=True), size, axis=-1)
+    power = (spectrum.real**2 + spectrum.imag**2).mean(1)
+    return np.fft.irfft(power, size, axis=-1)[:, :length] / length
 
 
 def _ess(x: np.ndarray) -> np.ndarray:
@@ -77,12 +80,12 @@ def _ess(x: np.ndarray) -> np.ndarray:
     total = chains * length
     constant = np.ptp(x.reshape(len(x), -1), axis=1) < np.finfo(float).resolution
     covariance = _autocovariance(x)
-    within = covariance[..., 0].mean(1) * length / (length - 1.0)
+    within = covariance[:, 0] * length / (length - 1.0)
     pooled = within * (length - 1.0) / length
     if chains > 1:
         pooled = pooled + x.mean(-1).var(1, ddof=1)
     with np.errstate(all="ignore"):
-        rho = 1.0 - (within[:, None] - covariance.mean(1)) / pooled[:, None]
+        rho = 1.0 - (within[:, None] - covariance) / pooled[:, None]
     rho[:, 0] = 1.0
     results = np.array([_geyer(r, length) for r in rho])
     results = np.minimum(

@@ -5,7 +5,7 @@ and JAX differentiates that part when the node is lowered. What does not depend 
 as a constant.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any, overload
 
 import jax
@@ -19,12 +19,12 @@ from .control.liveness import Places
 from .control.loops import While
 from .control.structure import flatten
 from .control.subgraph import Subgraph
-from .elementwise import as_node, astype
+from .elementwise import STOP_GRADIENT, as_node, astype
 from .errors import ShapeError, SymbolicError
 from .forms_by_value import FormByValue, forms_by_value
 from .lower import Scope, evaluate
 from .messages import describe
-from .node import Call, FormOf, Inner, Node, Operation, ancestors, sources
+from .node import Apply, Call, FormOf, Inner, Node, Operation, ancestors, sources
 from .source import place_text
 
 __all__ = ["Derivative", "gradients", "hessian", "jvp"]
@@ -181,7 +181,8 @@ def gradients(y: Any, xs: Any) -> Any:
         gradients(y, x)[...] = dy / dx[...]
 
     Inside a branch or loop, the derivative is that of what is computed there: loop variables are
-    held fixed.
+    held fixed. By an array that is itself computed, as r = exp(e), y is differentiated as the
+    function of r that it is where it uses r, and what r is computed from is held fixed.
 
     Parameters
     ----------
@@ -200,7 +201,8 @@ def gradients(y: Any, xs: Any) -> Any:
     ShapeError
         If y has several elements.
     SymbolicError
-        If y or x is not of floating point.
+        If y or x is not of floating point, or if y uses a derivative that went through a computed
+        x: that of r**2 by e is one of functions of e, and no function of r.
     ValueError
         If a loop on the way has `grad="stack"` but no bound.
 
@@ -386,6 +388,8 @@ def _part(outputs: Sequence[Node], xs: list[Node], doing: str) -> Subgraph:
         inside = ancestors(outputs, stop=given.__contains__)
     if context is not None:
         _check_captures(inside, outputs[0], xs, outer, doing)
+    if any(isinstance(node, Derivative) for node in inside):
+        _check_derivatives(outputs, given, doing)
     depends = set(given)
     for node in inside:
         if node not in given and any(parent in depends for parent in node.parents):
@@ -411,6 +415,29 @@ def _check_captures(
                     f"{describe(x)} also through {describe(inner)}, which is computed outside"
                     f"{place_text()}; compute {describe(inner)} inside, or differentiate outside"
                 )
+
+
+def _check_derivatives(outputs: Sequence[Node], given: Container[Node], doing: str) -> None:
+    """Refuse an x through which a derivative that is used has been taken: there it is not free."""
+    used = ancestors(outputs, lambda n: n in given or _is_fixed(n))
+    for made in used:
+        if not isinstance(made, Derivative) or made in given:
+            continue
+        (part,) = made.subgraphs
+        inputs = set(part.inputs)
+        passed = ancestors(part.outputs, inputs.__contains__, sources)
+        for x in everything(n for n in passed if n not in inputs):
+            if x in given:
+                raise SymbolicError(
+                    f"{doing}: {describe(outputs[0])} uses a derivative by "
+                    f"{describe(made.parents[0])} that goes through {describe(x)}"
+                    f"{place_text()}: so it is no function of {describe(x)}; differentiate by "
+                    f"{describe(made.parents[0])}, or hold the derivative fixed by kg.stop_gradient"
+                )
+
+
+def _is_fixed(node: Node) -> bool:
+    return isinstance(node, Apply) and node.operation is STOP_GRADIENT
 
 
 def _depends(node: Node, on: Node) -> bool:

@@ -17,6 +17,7 @@ from tests.graph.control.helpers import (
 from tests.selection import thinned
 
 import kinetograph as kg
+from kinetograph.graph.errors import SymbolicError
 
 # Value, gradient and Hessian at the points of PROGRAMS, from the requirements: closed forms.
 REFERENCE = {
@@ -234,6 +235,28 @@ def test_by_intermediate_values_and_vectors():
     assert zz.tolist() == np.zeros((2, 2)).tolist()
     assert zw.tolist() == wz.tolist() == (weights * slope).tolist()
     assert ww == weights @ at * bend
+
+
+def test_by_what_a_derivative_went_through():
+    """By e, r = exp(e) is no input: a derivative by e is no function of r."""
+    e, w = kg.placeholder(name="e"), kg.placeholder(name="w")
+    r = kg.exp(e)
+    slope = kg.gradients(r**2 * w, e)
+    by_log = kg.gradients(kg.log_density(kg.poisson(r), 3), e)  # reads e alone
+    again = kg.gradients(slope, w)
+    for y in (slope, slope + r, kg.jvp(r**2, e, 1.0), kg.hessian(r**2, e), again, by_log):
+        for doing in (kg.gradients, kg.hessian, lambda y, x: kg.jvp(y, x, 1.0)):
+            with pytest.raises(SymbolicError, match=r"goes through [rx] .*stop_gradient"):
+                doing(y, r)
+    outputs = [
+        kg.gradients(slope, e),
+        kg.gradients(kg.stop_gradient(slope) * r, r),
+        kg.gradients(slope * r, slope),
+        kg.gradients(kg.gradients(r**2 * w, w), r),
+        kg.gradients(kg.gradients(r**2 * w, r), r),
+    ]
+    expected = [8 * np.exp(0.6), 4 * np.exp(0.6), np.exp(0.3), 2 * np.exp(0.3), 4]
+    np.testing.assert_allclose(kg.compile([e, w], outputs)(0.3, 2.0), expected, rtol=1e-12)
 
 
 INSIDE = [

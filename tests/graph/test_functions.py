@@ -90,6 +90,44 @@ def test_function_of_numbers(name, of_numbers):
     check(of_numbers[name], ELEMENTWISE[name], ELEMENTWISE[name].points)
 
 
+def second(case, point, i, j):
+    """The second derivative by two arguments, by differences; the step is relative."""
+    with mp.workdps(case.digits + 300):
+        x = [mp.mpf(v) for v in point]
+        h = [mp.mpf(10) ** -50 * (abs(v) or 1) for v in x]
+
+        def at(a, b):
+            moved = list(x)
+            moved[i] += a * h[i]
+            moved[j] += b * h[j]
+            return case.reference(*moved)
+
+        total = mp.re(at(1, 1) - at(1, -1) - at(-1, 1) + at(-1, -1))
+        if abs(total) < abs(at(0, 0)) * mp.mpf(10) ** -(case.digits + 250):
+            return 0.0  # rounding alone
+        return float(total / (4 * h[i] * h[j]))
+
+
+@pytest.mark.slow
+def test_second_derivatives_are_right_or_absent():
+    """Also at 0 and at ties, where a slope that is chosen, not computed, has none of its own."""
+    for name, case in ELEMENTWISE.items():
+        columns = [kg.placeholder((len(case.points),)) for _ in case.points[0]]
+        slopes = kg.gradients(function_of(name)(*columns).sum(), columns)
+        ones = np.ones(len(case.points))
+        pairs = [(i, j) for i in range(len(columns)) for j in range(len(columns))]
+        program = kg.compile(columns, [kg.jvp(slopes[i], columns[j], ones) for i, j in pairs])
+        found = program(*(np.array(c, float) for c in zip(*case.points, strict=True)))
+        for (i, j), got in zip(pairs, found, strict=True):
+            for k, point in enumerate(case.points):
+                if not np.isfinite([*point, got[k]]).all():
+                    continue
+                right = second(case, point, i, j)
+                if np.isfinite(right):
+                    at = f"{name} by {i} and {j} at {point}"
+                    np.testing.assert_allclose(got[k], right, 1e-6, 1e-12, err_msg=at)
+
+
 @pytest.mark.parametrize("name", SHAPED)
 def test_function_of_vectors(name, of_vectors):
     case = SHAPED[name]

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from tests.graph.exact import compare
 
+import kinetograph as kg
 from kinetograph.graph import special
 from kinetograph.graph.precision import x64
 
@@ -32,6 +33,52 @@ def test_slopes_of_quotients_where_squares_are_out_of_range(y):
             wanted = 1 / mp.mpf(y), -mp.mpf(x) / mp.mpf(y) ** 2
             assert float(by_x) == pytest.approx(float(wanted[0]), rel=1e-14)
             assert float(by_y) == pytest.approx(float(wanted[1]), rel=1e-14)
+
+
+def test_second_derivatives_at_kinks_and_zeros():
+    """Right, or not there: a slope that is 0 by convention says nothing about the next one."""
+    x, s = kg.placeholder((2,), name="x"), kg.placeholder(name="s")
+    n, p, q = np.linalg.norm(x), kg.sqrt((x * x).sum()), np.hypot(x[0], x[1])
+    table = x[:, None] * np.ones(3)
+    rows = x[:, None] * [3.0, 4.0] + [[0.0, 0.0], [1.0, 1.0]]
+    apart = np.hypot(rows[0, 0] - rows[1, 0], rows[0, 1] - rows[1, 1])
+    known = {
+        "norm": (n**2, 2 * np.eye(2)),
+        "product": (n * n, 2 * np.eye(2)),
+        "square": (np.square(-n), 2 * np.eye(2)),
+        "scaled": (kg.exp(-((n / s) ** 2)), -0.5 * np.eye(2)),
+        "root": (p**2, 2 * np.eye(2)),
+        "hypot": (q**2, 2 * np.eye(2)),
+        "absolute": ((kg.abs(x) ** 2).sum(), 2 * np.eye(2)),
+        "deviation": (kg.std(x) ** 2, [[0.5, -0.5], [-0.5, 0.5]]),
+        "rows": (np.linalg.norm(table, axis=1)[1] ** 2, [[0, 0], [0, 6]]),
+        "branch": (kg.cond(s > 0, lambda: n**2, lambda: s), 2 * np.eye(2)),
+        "distances": (kg.pairwise_distance(rows).sum() - 2 * apart, np.zeros((2, 2))),
+    }
+    absent = [kg.cos(n), kg.cos(q), kg.cos(kg.abs(x)).sum()]
+    outputs = [kg.hessian(y, x) for y in (*(y for y, _ in known.values()), *absent)]
+    found = kg.compile([x, s], outputs)([0.0, 0.0], 2.0)
+    for (name, (_, right)), got in zip(known.items(), found, strict=False):
+        np.testing.assert_allclose(got, right, atol=1e-12, err_msg=name)
+    for got in found[len(known) :]:
+        assert np.isnan(np.diag(got)).any()
+
+
+def test_squares_of_roots_are_functions_of_the_root_and_nan_where_it_is():
+    x, s = kg.placeholder((2,), name="x"), kg.placeholder(name="s")
+    n, root = np.linalg.norm(x), kg.sqrt(s)
+    outputs = [n**2, n**-4, kg.gradients(n**2, n), kg.gradients((-n / s) ** 2, n), root**2]
+    found = kg.compile([x, s], [*outputs, kg.hessian(3 * n**2, n)])([3.0, 4.0], -2.0)
+    np.testing.assert_allclose(found, [25, 0.0016, 10, 2.5, np.nan, 6], rtol=1e-12)
+
+
+def test_second_derivatives_of_weighted_logs_and_of_ties():
+    a, b = kg.placeholder(name="a"), kg.placeholder(name="b")
+    log = kg.log(kg.comb(a + 4, b))  # of a tie: b + 1 = 4 - b + 1
+    mixed = [kg.jvp(kg.gradients(y, b), a, 1.0) for y in (kg.xlogy(a, b), kg.xlog1py(a, b - 1))]
+    found = kg.compile([a, b], [*mixed, kg.jvp(kg.gradients(log, b), b, 1.0)])(0.0, 2.0)
+    trigamma = np.pi**2 / 6 - 5 / 4  # of 3
+    np.testing.assert_allclose(found, [0.5, 0.5, -2 * trigamma], rtol=1e-12)
 
 
 def test_log_odds():

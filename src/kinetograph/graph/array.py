@@ -8,6 +8,7 @@ import numpy as np
 
 from . import elementwise as ew
 from . import indexing, shaping
+from . import squares as squares  # of its rules `elementwise` makes use
 from .array_methods import Methods
 from .dims import check_dims
 from .errors import NoAttributeError, SymbolicError, SymbolicTruthError

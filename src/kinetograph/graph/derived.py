@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .elementwise import Operand, as_node, elementwise, floating
+from .elementwise import Operand, as_node, elementwise, floating, where
 from .errors import ShapeError
 from .indexing import index
 from .linear_algebra import matmul, solve_triangular
@@ -67,4 +67,9 @@ def pairwise_distance(x: Operand, y: Operand | None = None) -> Node:
         index(rows, (everything, None, everything)),
         index(others, (None, everything, everything)),
     )
-    return elementwise("root", reduce("sum", elementwise("square", difference), -1))
+    squares = reduce("sum", elementwise("square", difference), -1)
+    if y is not None:
+        return elementwise("root", squares)
+    # That of a row from itself is 0 wherever it lies, in all derivatives.
+    same = np.eye(rows.shape[0], dtype=bool)
+    return where(same, 0.0, elementwise("root", where(same, 1.0, squares)))

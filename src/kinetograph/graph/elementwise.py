@@ -18,7 +18,7 @@ from jax.scipy import special as jsp
 from . import gammas, gaussian, integers, special
 from .errors import ShapeError, SymbolicError
 from .messages import describe, describe_operands
-from .node import CURRENT, Apply, Data, Node, Operation
+from .node import CURRENT, Apply, Data, Inner, Node, Operation
 from .precision import FLOAT32, FLOAT64, float_dtype
 
 __all__ = ["ELEMENTWISE", "Operand", "as_node", "as_variable", "elementwise", "literal", "power"]
@@ -32,6 +32,8 @@ BOOL = np.dtype(bool)
 # numbers that become of a narrower type.
 ON_PARTIAL: list[Callable[[Operation, Sequence[Node]], None]] = []
 ON_NARROWED: list[Callable[[Node, np.dtype], None]] = []
+# Gives the square of a node where it is known by other means than the node's value.
+SQUARES: list[Callable[[Node], Node | None]] = []
 
 
 _FLOAT_ONLY: dict[str, Callable[..., Any]] = {
@@ -253,6 +255,10 @@ def elementwise(name: str, *operands: Operand) -> Node:
         attributes = _adapted(name, nodes, inputs, output)
     if not complete:
         nodes = [n if isinstance(n, Node) else literal(n, t) for n, t in zip(nodes, inputs)]
+    if output.kind == "f" and (name == "square" or (name == "multiply" and nodes[0] is nodes[1])):
+        known = _known_square(nodes[0])
+        if known is not None:
+            return known
     operation = ELEMENTWISE[name]
     shape = broadcast(operation, nodes)
     if output.kind in "iu" and name in _PARTIAL:
@@ -262,6 +268,13 @@ def elementwise(name: str, *operands: Operand) -> Node:
     if weak and name in _OPERATORS:
         made.weak = all(isinstance(t, type) for t in map(type_of, operands))
     return made
+
+
+def _known_square(node: Node) -> Node | None:
+    """The square of a root, or of what is made of roots, without the root: it may be at 0."""
+    if node.weak or not isinstance(node, (Apply, Inner)):
+        return None
+    return next((square for known in SQUARES if (square := known(node)) is not None), None)
 
 
 def _kind(kind: Any) -> str:
@@ -327,6 +340,9 @@ def power(base: Operand, exponent: Operand) -> Node:
             if exponent == 0.5:
                 return _as_weak(elementwise("sqrt", node), node.weak)
             if abs(exponent) <= 8 and float(exponent).is_integer():
+                square = _known_square(node) if exponent and exponent % 2 == 0 else None
+                if square is not None:
+                    return square if exponent == 2 else power(square, int(exponent) // 2)
                 made = Apply(INTEGER_POWER, (node,), node.shape, node.dtype, {"y": int(exponent)})
                 return _as_weak(made, node.weak)
         elif type(exponent) is int and exponent < 0:

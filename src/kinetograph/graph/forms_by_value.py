@@ -40,6 +40,8 @@ def _by_value(form: Any, value: Any, *, kind: str) -> Any:
     @known.defjvp
     def rule(primals: Any, tangents: Any) -> Any:
         f, t = known(*primals), tangents[1]
+        if kind == "square":
+            return f, (2.0 * primals[1] * t).astype(f.dtype)
         if kind == "cholesky":
             return f, jax.jvp(small_cholesky, primals[1:], tangents[1:])[1]
         return f, _scaled(t, _SLOPES[kind](f)).astype(f.dtype)

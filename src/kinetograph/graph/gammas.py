@@ -205,7 +205,8 @@ def log_comb(n, k):
 def _comb_parts(n, k):
     """l and f of comb(n, k) = exp(l) f."""
     a, b, total = k + 1, n - k + 1, n + 1
-    high, low = jnp.maximum(a, b), jnp.minimum(a, b)  # comb(n, k) = comb(n, n - k)
+    # comb(n, k) = comb(n, n - k). Chosen: the two sides of a maximum would share the derivative.
+    high, low = jnp.where(a < b, b, a), jnp.where(a < b, a, b)
     # 1 / gamma(z) is gamma(1 - z) sin(pi z) / pi: of which of the three is this to be used?
     none = low > 0
     one = ~none & (total > 0)  # of low

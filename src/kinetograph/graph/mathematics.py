@@ -93,7 +93,7 @@ def square(x: ArrayLike) -> Array:
 
 
 def abs(x: ArrayLike) -> Array:
-    """The absolute value, with derivative 0 at 0."""
+    """The absolute value, with derivative 0 at 0 and no second one there."""
     return Array(elementwise("absolute", x))
 
 

@@ -8,6 +8,7 @@ probability was made of:
     log1m   log(1 - x)
     logit   log(x / (1 - x))
     probit  the z of which x is the normal distribution function
+    square  x * x, of what is made of roots and absolute values: `squares`
 
 and, for matrices, the lower Cholesky factor: `cholesky`.
 
@@ -43,6 +44,7 @@ Form = Callable[[Node, str], Node | None]  # an instance of `Forms`
 Rule = Callable[[Apply, Form], Node | None]
 
 DEEPEST = 100  # operations looked through
+DEEPEST_SQUARE = 8  # squares are asked for at every power, most of them in vain
 LOG_ICLOGLOG = Operation("log_icloglog", log_icloglog, elementwise=True)
 LOG_ICAUCHIT = Operation("log_icauchit", log_icauchit, elementwise=True)
 LOG_COMPLEMENT = Operation("log_complement", log_complement, elementwise=True)
@@ -108,7 +110,7 @@ class Forms:
         key = node, kind
         if key not in self.known:
             self.known[key] = None
-            if self._depth <= DEEPEST:
+            if self._depth <= (DEEPEST_SQUARE if kind == "square" else DEEPEST):
                 self._depth += 1
                 with within(node.context):
                     found = self._find(node, kind)
@@ -125,6 +127,8 @@ class Forms:
     def _find(self, node: Node, kind: str) -> Node | None:
         if isinstance(node, Data):
             return _of_data(node, kind)
+        if kind == "square" and not _has_square(node):
+            return None
         if isinstance(node, Inner):
             return self._of_inner(node, kind)
         if not isinstance(node, Apply):
@@ -192,6 +196,13 @@ class Forms:
         return context.argument(outer, "row", f"{kind}({node.label()})", shape=outer.shape[1:])
 
 
+def _has_square(node: Node) -> bool:
+    """Whether the square may be known: no branch or loop is changed for it."""
+    if isinstance(node, Inner):
+        return node.role == "captured"
+    return isinstance(node, Apply) and node.operation is not PART
+
+
 def _probit(x: Any) -> Any:
     from scipy.special import ndtri
 
@@ -211,6 +222,8 @@ def _of_data(node: Data, kind: str) -> Node | None:
 
     Those at the bounds have an infinite one, which densities are right for.
     """
+    if kind == "square":
+        return literal(np.square(node.value)) if node.literal else elementwise("square", node)
     function = _FORMS_OF_DATA.get(kind)
     if function is None or node.dtype.kind not in "iuf" or not np.all(node.value >= 0):
         return None
@@ -451,5 +464,5 @@ def _of_cast(kind: str) -> Rule:
     return rule
 
 
-for _kind in _FORMS_OF_DATA:
+for _kind in (*_FORMS_OF_DATA, "square"):
     register(CAST, _kind)(_of_cast(_kind))

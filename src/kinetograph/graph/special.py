@@ -140,8 +140,18 @@ def cospi(x):
 
 
 # Choices: where the derivative is 0, it is not a product by 0.
+@derivative(lambda x: jnp.where(x == 0, jnp.nan, 0.0) + _kink(x))
+def _kink(x):
+    """0, with a derivative that is NaN at 0.
+
+    Of a slope that is 0 by convention at a kink, the derivative is not known: what is made of the
+    function may be smooth there, as |x|^2 is, and its second derivative is not to be found.
+    """
+    return jnp.zeros_like(x)
+
+
 def _sign_of(x, t):
-    return jnp.where(x > 0, t, jnp.where(x < 0, -t, jnp.zeros_like(t)))
+    return jnp.where(x > 0, t, jnp.where(x < 0, -t, t * _kink(x)))
 
 
 @derivatives(lambda primals, tangents: _sign_of(*primals, *tangents))
@@ -188,7 +198,7 @@ def fmin(x, y):
 
 
 # Roots and powers.
-@derivative(lambda x: jnp.where(x == 0, 0.0, 0.5 / root(jnp.where(x == 0, 1.0, x))))
+@derivative(lambda x: jnp.where(x == 0, _kink(x), 0.5 / root(jnp.where(x == 0, 1.0, x))))
 def root(x):
     """The square root with derivative 0 at 0: that of a length, or of a standard deviation."""
     return jnp.sqrt(x)
@@ -224,18 +234,19 @@ def any_power(x, y):
     return power(x, y) if x.dtype.kind == "f" else integers.power(x, y)
 
 
-@partials(
-    lambda x, y: jnp.log(y), lambda x, y: jnp.where(x == 0, 0.0, x / jnp.where(x == 0, 1.0, y))
-)
+@partials(lambda x, y: 1 / y, lambda x, y: -_share(_share(x, y), y))
+def _share(x, y):
+    """x / y, and 0 for x = 0."""
+    return jnp.where(x == 0, 0.0, x / jnp.where(x == 0, 1.0, y))
+
+
+@partials(lambda x, y: jnp.log(y), _share)
 def xlogy(x, y):
     """x log(y), and 0 for x = 0."""
     return jnp.where(x == 0, 0.0, x * jnp.log(y))
 
 
-@partials(
-    lambda x, y: jnp.log1p(y),
-    lambda x, y: jnp.where(x == 0, 0.0, x / jnp.where(x == 0, 1.0, 1 + y)),
-)
+@partials(lambda x, y: jnp.log1p(y), lambda x, y: _share(x, 1 + y))
 def xlog1py(x, y):
     """x log(1 + y), and 0 for x = 0."""
     return jnp.where(x == 0, 0.0, x * jnp.log1p(y))
@@ -244,7 +255,7 @@ def xlog1py(x, y):
 def _cosine(x, y):
     """x / hypot(x, y), and 0 at the origin."""
     radius = hypot(x, y)
-    return jnp.where(radius == 0, 0.0, x / jnp.where(radius == 0, 1.0, radius))
+    return jnp.where(radius == 0, _kink(radius), x / jnp.where(radius == 0, 1.0, radius))
 
 
 @partials(_cosine, lambda x, y: _cosine(y, x))

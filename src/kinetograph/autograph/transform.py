@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from . import directives, operators
 from .definition import NoSource, find_definition
 from .operators.builtins import STAGED
+from .operators.call import CHANGING_FIRST
 from .passes.assignment_expressions import lower_assignment_expressions
 from .passes.bindings import bind_first
 from .passes.build import OPERATORS, Namer, located
@@ -175,7 +176,7 @@ class _Known:
     def is_plain(self, node: ast.expr) -> bool:
         """Whether what is called needs no conversion."""
         value = self.value(node)
-        if value is None:
+        if value is None or any(value is function for function in CHANGING_FIRST):
             return False
         if isinstance(value, (type, BuiltinFunctionType)):
             if value in STAGED:

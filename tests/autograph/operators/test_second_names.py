@@ -1,7 +1,10 @@
 """Lists, dictionaries and arrays that may be one under two names."""
 
+import heapq
+
 import numpy as np
 import pytest
+from tests.autograph.sources import function as source_function
 
 import kinetograph as kg
 from kinetograph.graph.errors import StagingError
@@ -288,3 +291,25 @@ def test_a_message():
         " after one way through a staged branch or loop it is, after another it is not, so that "
         "Python would change both or one. Let one of them be a copy, by list(...)"
     ) in str(caught.value)
+
+
+CHANGES = "heapq.heappush(a, 0.5)|heapq.heapify(a)|bisect.insort(a, 2)|random.shuffle(x=a)"
+
+
+@pytest.mark.parametrize("change", CHANGES.split("|"))
+def test_a_change_by_the_standard_library_is_refused(change):
+    lines = ["import bisect, heapq, random", "def f(x):", "    a, b = [1.0], [x]"]
+    lines += ["    if x > 0:", "        b = a", f"    {change}", "    return b[0]"]
+    f = source_function("\n".join(lines) + "\n")
+    with pytest.raises(StagingError, match=r"a list is changed .* 'b' holds"):
+        kg.function(f)(1.0)
+
+
+def test_a_change_of_a_list_of_one_name_by_the_standard_library():
+    def f(x):
+        a = [3, 1, 2]
+        heapq.heapify(a)
+        heapq.heappush(a, 0)
+        return x * a[0] + len(a)
+
+    assert kg.function(f)(5.0) == 4.0

@@ -1,6 +1,10 @@
 """Calls in converted code: what is called is converted, too, if it is the user's own Python."""
 
-from functools import partial
+import bisect
+import heapq
+import random
+from collections.abc import Callable
+from functools import partial, wraps
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
@@ -12,13 +16,18 @@ from ..calling import CALLING
 from .builtins import STAGED
 from .second_names import refuse_second_name
 
-__all__ = ["chosen", "converted", "elements"]
+__all__ = ["CHANGING_FIRST", "chosen", "converted", "elements"]
 
 _HASHABLE = (type, BuiltinFunctionType)
 _CHANGING = {  # methods of lists, dictionaries and NumPy arrays that change them
     *("append", "clear", "extend", "fill", "insert", "itemset", "partition", "pop", "popitem"),
     *("put", "remove", "resize", "reverse", "setdefault", "sort", "update"),
 }
+# Functions of the standard library that change the list which is their first argument.
+CHANGING_FIRST = (
+    *(heapq.heapify, heapq.heappop, heapq.heappush, heapq.heappushpop, heapq.heapreplace),
+    *(bisect.insort_left, bisect.insort_right, random.Random.shuffle),
+)
 
 
 def converted(function: Any) -> Any:
@@ -26,6 +35,8 @@ def converted(function: Any) -> Any:
     if CALLING.watch is not None:
         CALLING.watch(function)
     kind = type(function)
+    if any(getattr(function, "__func__", function) is f for f in CHANGING_FIRST):
+        return _changing_first(function)
     if kind is FunctionType:
         from ..convert import converted_callee
 
@@ -47,6 +58,16 @@ def converted(function: Any) -> Any:
         inner = converted(call)
         return function if inner is call else MethodType(inner, function)
     return function
+
+
+def _changing_first(function: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(function)
+    def checked(*arguments: Any, **keywords: Any) -> Any:
+        for value in (*arguments[:1], *keywords.values()):
+            refuse_second_name(value)
+        return function(*arguments, **keywords)
+
+    return checked
 
 
 def elements(iterated: Any) -> Any:

@@ -265,7 +265,10 @@ def retuned(
         return tuned, True
     half, size = len(draws) // 2, draws.shape[1]
     found: dict[str, float] = {}
-    for way in [NEW] if dense else [DIAGONAL, NEW, REFINED]:
+    ways = [NEW] if dense else [DIAGONAL, NEW]
+    if not dense and len(used.stretches):
+        ways.append(REFINED)  # of a diagonal it is nearly the new one
+    for way in ways:
         value = known[way] if way in known else _crossed(partial(fitted, way=way), draws, slopes)
         found[way] = value if np.isfinite(value) else np.inf
         if value < GAIN:

@@ -11,6 +11,7 @@ with _paused(lasting=True):
     from .autograph.staged_function import StagedFunction
     from .datasets.dataset import Dataset
     from .distributions import *  # noqa: F403
+    from .graph import drawing as _drawing  # noqa: F401 - contexts describe themselves by it
     from .graph import functions as _functions
     from .graph import mathematics as _mathematics
     from .graph.array import Array

@@ -5,7 +5,7 @@ and JAX differentiates that part when the node is lowered. What does not depend 
 as a constant.
 """
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any, overload
 
 import jax
@@ -423,10 +423,7 @@ def _check_derivatives(outputs: Sequence[Node], given: Container[Node], doing: s
     for made in used:
         if not isinstance(made, Derivative) or made in given:
             continue
-        (part,) = made.subgraphs
-        inputs = set(part.inputs)
-        passed = ancestors(part.outputs, inputs.__contains__, sources)
-        for x in everything(n for n in passed if n not in inputs):
+        for x in _passed(made):
             if x in given:
                 raise SymbolicError(
                     f"{doing}: {describe(outputs[0])} uses a derivative by "
@@ -434,6 +431,17 @@ def _check_derivatives(outputs: Sequence[Node], given: Container[Node], doing: s
                     f"{place_text()}: so it is no function of {describe(x)}; differentiate by "
                     f"{describe(made.parents[0])}, or hold the derivative fixed by kg.stop_gradient"
                 )
+
+
+def _passed(node: Control) -> Iterator[Node]:
+    """What is computed inside of a node from what it is given, in nodes inside of these, too."""
+    for part in node.subgraphs:
+        inputs = set(part.inputs)
+        for inner in ancestors(part.outputs, inputs.__contains__, sources):
+            if inner not in inputs:
+                yield inner
+                if isinstance(inner, Control):
+                    yield from _passed(inner)
 
 
 def _is_fixed(node: Node) -> bool:

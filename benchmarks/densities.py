@@ -9,6 +9,7 @@ compared is the least effective sample size, bulk, of all unknowns, a second and
 """
 
 import argparse
+import subprocess
 from statistics import median
 from typing import Any
 
@@ -20,8 +21,12 @@ from table import OURS
 PEERS = (OURS, "numpyro", "blackjax")
 
 
-def measure(name: str, peer: str, seed: int) -> dict[str, Any]:
-    found = by_peer(peer, name, "--warm", "--seed", str(seed))
+def measure(name: str, peer: str, seed: int, limit: float) -> dict[str, Any] | None:
+    """One process; None if it took too long."""
+    try:
+        found = by_peer(peer, name, "--warm", "--seed", str(seed), limit=limit)
+    except subprocess.TimeoutExpired:
+        return None
     worst, seconds = scored(found["draws"]), float(found["seconds"])
     return {
         "model": name,
@@ -76,19 +81,29 @@ def main() -> None:
     parser.add_argument("--models", nargs="+", default=list(MODELS), choices=list(MODELS))
     parser.add_argument("--peers", nargs="+", default=list(PEERS), choices=list(PEERS))
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--limit", type=float, default=180.0, help="seconds of a process")
     parser.add_argument("--write", action="store_true", help="keep the tables in results/")
     args = parser.parse_args()
-    rows = []
+    rows: list[dict[str, Any]] = []
+    late: list[str] = []
     for name in args.models:
+        peers = list(args.peers)
         for repeat in range(args.repeats):
-            for peer in args.peers:
-                rows.append(measure(name, peer, 1 + 100 * repeat))
-                shown = {k: f"{v:.3g}" for k, v in rows[-1].items() if isinstance(v, float)}
+            for peer in tuple(peers):
+                row = measure(name, peer, 1 + 100 * repeat, args.limit)
+                if row is None:
+                    peers.remove(peer)
+                    late.append(f"{name}: {peer} was stopped after {args.limit:.0f} s.")
+                    print(late[-1], flush=True)
+                    continue
+                rows.append(row)
+                shown = {k: f"{v:.3g}" for k, v in row.items() if isinstance(v, float)}
                 print(name, repeat + 1, peer, shown, flush=True)
+    text = "\n".join([page(rows), "", *late])
     if args.write:
-        record("densities", page(rows), rows=rows)
+        record("densities", text, rows=rows)
     else:
-        print(page(rows))
+        print(text)
 
 
 if __name__ == "__main__":

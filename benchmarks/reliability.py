@@ -235,7 +235,7 @@ MODELS: dict[str, Callable[[], kg.Model]] = {
 
 
 # Of a long tail, the unknown and its 99 % quantile: of 8 x 10,000 draws at an acceptance of 0.99.
-TAILS: dict[str, tuple[str, float]] = {}
+TAILS = {"gp_counts": ("alpha", 5.227)}
 COLUMNS = {
     "model": "{}",
     "lost of 96": "{}",
@@ -271,12 +271,18 @@ def by_kinetograph(model: kg.Model, options: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def by_peer(peer: str, name: str, *options: str) -> dict[str, Any]:
-    """A default run of a library in a process of its own: see peers/density_peer.py."""
+def by_peer(peer: str, name: str, *options: str, limit: float | None = None) -> dict[str, Any]:
+    """A default run of a library in a process of its own: see peers/density_peer.py.
+
+    Raises
+    ------
+    TimeoutExpired
+        If it takes more seconds than the limit.
+    """
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "run.npz"
         command = [environment("reliability"), HERE / "peers" / "density_peer.py"]
-        subprocess.run([*command, peer, name, out, *options], check=True)
+        subprocess.run([*command, peer, name, out, *options], check=True, timeout=limit)
         with np.load(out) as saved:
             found = dict(saved)
     of = "draws of "

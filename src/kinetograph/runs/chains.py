@@ -171,7 +171,7 @@ def threads_available() -> int:
 
 def tuned_of(state: ChainState) -> Tuned:
     """What is tuned, on the host."""
-    found: Tuned = jax.device_get(Tuned(state.hyper, state.adaptation))
+    found: Tuned = jax.tree.map(np.asarray, Tuned(state.hyper, state.adaptation))
     return found
 
 

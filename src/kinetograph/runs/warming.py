@@ -41,6 +41,7 @@ MOST_TRANSITIONS = 2**31  # of a chain
 SKIPPED, FEW = 2, 16  # of the first draws: those not looked at, and from where it is half of them
 ROWS, LEAST, WORK = 200, 20, 5 * 10**7  # draws that are looked at, by what a look costs
 BETTER = 0.8  # of the divergence of the metric in use: a new one takes its place
+HOPE = 0.9  # of it, and a divergence less: what a new one makes of the draws that it is fitted to
 NORMAL = 1.0  # divergence of an unknown above which a posterior is far from normal
 FITS, ENOUGH = 0.25, 150  # divergence of an unknown, or draws, for which a metric may be kept
 USED, DIAGONAL, NEW, REFINED = "used", "diagonal", "new", "refined"  # metrics that are judged
@@ -264,6 +265,12 @@ def retuned(
     if now < GAIN:
         return tuned, True
     half, size = len(draws) // 2, draws.shape[1]
+    # That nothing better was found says something only if it could have been.
+    kept = tuned, now < FITS * 2 * size or len(draws) >= min(2 * size, ENOUGH)
+    if not (dense or known or len(used.stretches)):
+        least = _misfit(fitted(draws, slopes, NEW), draws, slopes)  # of what it was fitted to
+        if least > HOPE * now or now - least < HOPE:
+            return kept
     found: dict[str, float] = {}
     ways = [NEW] if dense else [DIAGONAL, NEW]
     if not dense and len(used.stretches):
@@ -282,8 +289,7 @@ def retuned(
         if directions is not None and directions.count > 0:
             return _changed(tuned, used, fitted(draws, slopes, best), slopes), False
     if not (np.isfinite(now) and found[best] <= BETTER * now and now - found[best] >= GAIN):
-        # That nothing better was found says something only if it could have been.
-        return tuned, now < FITS * 2 * size or len(draws) >= min(2 * size, ENOUGH)
+        return kept
     # The program itself tunes a diagonal.
     if directions is None or (best == DIAGONAL and directions.count == 0):
         return tuned, False

@@ -38,6 +38,7 @@ def test_a_good_run_has_no_warnings():
     assert findings(tree)["rhat"].count == 1
 
 
+@pytest.mark.slow
 def test_centred_eight_schools_diverge():
     with pytest.warns(kg.SamplingWarning, match=r"ended in a divergence.*tau \* z.*NUTS\(target"):
         tree = run(centred_schools(), draws=1000, warmup=500, chains=4)

@@ -113,6 +113,7 @@ def test_of_walkers():
     check(tree["averages"], {"mu": tree["posterior"]["mu"], **tree["sample_stats"].data_vars})
 
 
+@pytest.mark.slow
 def test_of_a_batch_of_chains(tree):
     """The draws and averages are those of chains by themselves."""
     batch = run(draws=40, chains=3, chain_method="batch", averages=[MU, potential])

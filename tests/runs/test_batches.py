@@ -55,6 +55,7 @@ class Watch(SilentProgress):
             raise KeyboardInterrupt
 
 
+@pytest.mark.slow
 def test_a_users_sampler_starts_that_are_given_and_one_value_a_chain():
     samplers = [Langevin(0.1 * k) for k in (1, 2, 3)]
     starts = [{"x": k} for k in (1.0, 2.0, 3.0)]
@@ -98,6 +99,7 @@ def test_a_loop_that_needs_more_room_than_it_was_compiled_for():
     check_alike(threads, batch)
 
 
+@pytest.mark.slow
 def test_chains_that_end_their_warm_up_at_other_transitions(monkeypatch):
     """What one of them does last, others do earlier: none waits for what never comes."""
     numbers = {}

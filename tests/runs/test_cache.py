@@ -288,6 +288,7 @@ print(kept, float(factorise(4 * matrix)[0, 0]))
 """
 
 
+@pytest.mark.slow
 def test_another_process_factorises_matrices(folder, tmp_path):
     """A kept program calls LAPACK in a process that has lowered no call of it."""
     script = tmp_path / "factor.py"

@@ -278,6 +278,7 @@ def test_draws_that_say_nothing_change_nothing(draws, slopes):
     assert tuner.look(50, state) is state
 
 
+@pytest.mark.slow
 def test_a_plateau_is_sampled():
     """Between walls there is no gradient at all."""
     x = kg.variable(shape=3)

@@ -71,7 +71,12 @@ def banana(q):
 
 
 @pytest.mark.parametrize(
-    ("widths", "max_steps"), [((0.3, 0.2), 100), ((9.0, 5.0), 100), ((0.2, 0.1), 3)]
+    ("widths", "max_steps"),
+    [
+        pytest.param((0.3, 0.2), 100, marks=pytest.mark.slow),
+        ((9.0, 5.0), 100),
+        ((0.2, 0.1), 3),
+    ],
 )
 def test_each_move_is_neals(widths, max_steps):
     points = np.random.default_rng(0).normal(size=(25, 2))

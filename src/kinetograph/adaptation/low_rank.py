@@ -85,10 +85,7 @@ def refined(
     span = np.linalg.qr(np.concatenate([metric.vectors, left.vectors]).T)[0].T
     p, q = ((v @ span.T, r) for v, r in (metric[1:], left[1:]))
     p, q = (np.eye(len(span)) + (v.T * (r**k - 1)) @ v for (v, r), k in ((p, 1), (q, 2)))
-    product = p @ q @ p
-    if not np.isfinite(product).all():  # absurd scales: eigenvalues would not converge
-        return metric
-    values, vectors = np.linalg.eigh(product)
+    values, vectors = np.linalg.eigh(p @ q @ p)
     chosen, told = _farthest(values, most, 1.0)
     chosen = chosen[told]
     return LowRank(metric.scale, vectors[:, chosen].T @ span, np.sqrt(values[chosen]))

@@ -109,7 +109,7 @@ def gp_counts() -> kg.Model:
     covariance = alpha**2 * kg.exp(-squares / (2 * rho**2)) + 1e-10 * np.eye(11)
     f = kg.cholesky(covariance) @ z
     kg.observe(kg.data(counts, name="k"), kg.poisson(kg.exp(f)))
-    return kg.model(rho, alpha, f=f)
+    return kg.model(rho, alpha, z)
 
 
 def eight_schools() -> kg.Model:

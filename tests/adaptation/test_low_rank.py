@@ -3,7 +3,13 @@
 import numpy as np
 import pytest
 
-from kinetograph.adaptation.low_rank import LowRank, divergence, low_rank, refined
+from kinetograph.adaptation.low_rank import (
+    LowRank,
+    divergence,
+    least_divergence,
+    low_rank,
+    refined,
+)
 
 
 def covariance(metric: LowRank) -> np.ndarray:
@@ -132,3 +138,24 @@ def test_the_divergences_of_a_stack_are_those_of_each():
         for i in range(3)
     ]
     np.testing.assert_allclose(divergence(metrics, draws, gradients), each, rtol=1e-12)
+
+
+def test_no_metric_comes_below_the_least_divergence():
+    rng = np.random.default_rng(8)
+    for seed in range(5):
+        true = far_apart(4, seed)
+        draws = rng.normal(size=(40, 4)) @ np.linalg.cholesky(true).T
+        slopes = -np.linalg.solve(true, draws.T).T + 0.3 * rng.normal(size=(40, 4))
+        least = least_divergence([(draws, slopes)])
+        best = divergence(low_rank(draws, slopes, np.ones(4), 4, cutoff=1.0), draws, slopes)
+        assert least * (1 - 1e-9) <= best <= 1.001 * least  # of all directions it is reached
+        halves = [(draws[:20], slopes[:20]), (draws[20:], slopes[20:])]
+        both = least_divergence(halves)
+        for metric in (low_rank(*half, np.ones(4), 4, cutoff=1.0) for half in halves):
+            assert both <= sum(divergence(metric, *half) for half in halves)
+
+
+def test_of_too_few_draws_the_least_divergence_is_none():
+    draws, slopes = np.ones((5, 3)), np.zeros((5, 3))
+    assert least_divergence([(draws, slopes)]) == 0.0
+    assert least_divergence([(1e300 * np.eye(3), 1e300 * np.eye(3))]) == 0.0

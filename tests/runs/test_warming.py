@@ -62,18 +62,27 @@ def rows(covariance, count: int, seed: int = 1):
 ROUND, LONG = np.eye(3), np.array([[1, 0.999, 0], [0.999, 1, 0], [0, 0, 1]])
 
 
-def warmed(tuner: Tuner, covariance, until: int = 3000, drift: float = 0.0, state=None):
-    """What is tuned when a warm-up that meets such draws has ended, and when that was."""
+def warmed(tuner: Tuner, covariance, until: int = 3000, drift: float = 0.0, state=None, each=7):
+    """What is tuned when a warm-up that meets such draws has ended, and when that was.
+
+    Each of them takes so many gradients.
+    """
     draws, slopes = rows(covariance, until)
     draws = draws + drift * np.arange(until)[:, None]
     state, done = state or tuned(len(covariance)), 0
     while done < min(tuner.end, until):
-        stop = int(tuner.phases(done, 1000).stop)
+        stop = stop_of(tuner.phases(done, 1000), each)
         tuner.add(draws[done:stop], slopes[done:stop])
         done = stop
-        if tuner.stops_at(done):
-            state = tuner.look(done, state)
+        if tuner.stops_at(done, each * done):
+            state = tuner.look(done, each * done, state)
     return state, done
+
+
+def stop_of(phases, each: int) -> int:
+    """Where a block ends."""
+    earlier = max(int(phases.glance), -(-int(phases.worth) // each))
+    return min(int(phases.stop), earlier)
 
 
 def test_where_all_fits_it_ends_soon():
@@ -86,14 +95,16 @@ def test_a_strong_correlation_is_followed_early_and_the_step_grows_with_it():
     tuner = Tuner(None, True)
     draws, slopes = rows(LONG, 10)
     tuner.add(draws, slopes)
-    assert tuner.stops_at(10)
-    state = tuner.look(10, tuned(3, step=0.02))
+    assert not tuner.stops_at(10, 499)
+    assert not tuner.stops_at(9, 500)
+    assert tuner.stops_at(10, 500)
+    state = tuner.look(10, 500, tuned(3, step=0.02))
     assert state.hyper["directions"].count == 2
     # The sharpest direction was sqrt(1 / 0.001) = 32 times as sharp as that of the new metric,
     # and in a few draws a third of it.
     assert 0.1 < float(state.hyper["step_size"]) < 1.0
     np.testing.assert_allclose(state.adaptation.step.log_step, np.log(state.hyper["step_size"]))
-    assert not tuner.stops_at(10)  # once is enough
+    assert not tuner.stops_at(10, 5000)  # once is enough
 
 
 def test_draws_that_drift_keep_it_going_up_to_the_longest():
@@ -103,11 +114,11 @@ def test_draws_that_drift_keep_it_going_up_to_the_longest():
 
 def test_a_step_size_that_has_not_settled_keeps_it_going():
     tuner, (draws, slopes) = Tuner(None, True), rows(ROUND, 400)
-    for number, stop in enumerate([10, 20, 40, 70, 100, 150, 200, 250, 300]):
-        begun = [0, 10, 20, 40, 70, 100, 150, 200, 250][number]
+    for number, stop in enumerate([100, 150, 200, 250, 300]):
+        begun = [0, 100, 150, 200, 250][number]
         tuner.add(draws[begun:stop], slopes[begun:stop])
-        tuner.look(stop, tuned(3, step=0.5 * 2.0 ** min(number, 7)))
-        assert (tuner.end < 2**30) == (number == 8)
+        tuner.look(stop, 7 * stop, tuned(3, step=0.5 * 2.0 ** min(number, 3)))
+        assert (tuner.end < 2**30) == (number == 4)
     assert (tuner.late, tuner.end) == (300, 350)
 
 
@@ -120,9 +131,9 @@ def test_a_divergence_keeps_it_going_for_a_while():
         stop = tuner.next_stop(done)
         tuner.add(draws[done:stop], slopes[done:stop])
         done = stop
-        target = 0.8 if done < 100 else 0.84
-        tuner.look(done, state._replace(hyper=hyper | {"target_acceptance": target}))
-    assert (tuner.late, tuner.end) == (250, 300)
+        target = 0.8 if done < 150 else 0.84
+        tuner.look(done, 7 * done, state._replace(hyper=hyper | {"target_acceptance": target}))
+    assert (tuner.late, tuner.end) == (300, 350)
 
 
 def test_of_a_curved_posterior_a_diagonal_is_kept():
@@ -141,17 +152,41 @@ def test_of_a_curved_posterior_a_diagonal_is_kept():
 
 
 @pytest.mark.parametrize("length", [0, 1, 9, 10, 11, 100, 1000])
-def test_a_given_length_is_kept(length):
-    _, done = warmed(Tuner(length, True), LONG)
+@pytest.mark.parametrize("each", [7, 1000])
+def test_a_given_length_is_kept(length, each):
+    _, done = warmed(Tuner(length, True), LONG, each=each)
     assert done == length
 
 
 def test_the_host_looks_at_no_stop_from_where_the_metric_is_fixed():
-    tuner = Tuner(100, True)
-    assert [int(tuner.phases(t, 7).stop) for t in (0, 9, 10, 39, 40, 69, 70, 99, 100)] == [
-        *(10, 10, 20, 40, 70, 70, 100, 100, 107)
+    tuner = Tuner(200, True)
+    assert [int(tuner.phases(t, 7).stop) for t in (0, 99, 100, 149, 150, 170, 199, 200)] == [
+        *(100, 100, 150, 150, 200, 200, 200, 207)
     ]
-    assert not tuner.stops_at(100)
+    assert [tuner.stops_at(t, 10**6) for t in (9, 10, 150, 169, 170, 200)] == [
+        *(False, True, True, True, False, False)
+    ]
+    assert tuner.phases(169, 7).glance == 10
+    assert tuner.phases(170, 7).glance > 10**9
+
+
+def test_the_more_gradients_draws_take_the_earlier_they_are_looked_at():
+    def looks(each: int) -> list[int]:
+        tuner, found = Tuner(None, True), []
+        draws, slopes = rows(ROUND, 200)
+        done = 0
+        while done < 200:
+            stop = stop_of(tuner.phases(done, 0), each)
+            tuner.add(draws[done:stop], slopes[done:stop])
+            done = stop
+            if tuner.stops_at(done, each * done):
+                found.append(done)
+                tuner.look(done, each * done, tuned(3))
+        return found
+
+    assert looks(3) == [100, 150]
+    assert looks(15) == [34, 68, 100, 150]
+    assert looks(1000) == [10, 20, 30, 45, 67, 100, 150]
 
 
 def test_a_metric_that_fits_is_kept_and_one_that_does_not_is_not():
@@ -275,7 +310,7 @@ def test_a_warm_up_longer_than_any_that_ends_by_itself_is_made_whole():
 def test_draws_that_say_nothing_change_nothing(draws, slopes):
     state, tuner = tuned(3), Tuner(None, True)
     tuner.add(draws, slopes)
-    assert tuner.look(50, state) is state
+    assert tuner.look(50, 500, state) is state
 
 
 @pytest.mark.slow
@@ -304,8 +339,8 @@ def test_what_is_kept_of_the_draws_is_bounded_and_goes_with_the_last_look():
         tuner.add(draws[done:stop], slopes[done:stop])
         assert sum(map(len, tuner.draws)) <= 250
         done = stop
-        if tuner.stops_at(done):
-            tuner.look(done, tuned(3))
+        if tuner.stops_at(done, 7 * done):
+            tuner.look(done, 7 * done, tuned(3))
     assert (tuner.draws, tuner.slopes) == ([], [])
 
 

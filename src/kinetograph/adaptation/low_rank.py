@@ -14,11 +14,12 @@ Source: A. Seyboldt, E. Carlson, B. Carpenter, Preconditioning Hamiltonian Monte
 the Fisher divergence, arXiv:2603.18845.
 """
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["CUTOFF", "LowRank", "divergence", "low_rank"]
+__all__ = ["CUTOFF", "LowRank", "divergence", "least_divergence", "low_rank", "refined"]
 
 CUTOFF = 2.0
 RIDGE, TINY = 1e-5, 1e-14  # g, of the mean of the variances, for few draws and for enough
@@ -152,6 +153,26 @@ def divergence(metric: LowRank, draws: np.ndarray, gradients: np.ndarray) -> Any
     """
     rest = metric.transpose(gradients) + metric.inverse(draws - draws.mean(-2, keepdims=True))
     return np.mean(np.sum((rest - rest.mean(-2, keepdims=True)) ** 2, -1), -1)
+
+
+def least_divergence(parts: Sequence[tuple[np.ndarray, np.ndarray]]) -> float:
+    """The sum of the divergences in parts of draws and gradients that no metric comes below.
+
+    Of a metric M it is tr(C_s M) + tr(C_x M^-1) + 2 tr(C_xs), least where M C_s M = C_x:
+    2 tr (C_s^1/2 C_x C_s^1/2)^1/2 + 2 tr(C_xs).
+    """
+    x, s = (
+        np.concatenate([(a - a.mean(0)) / np.sqrt(len(a)) for a in each])
+        for each in zip(*parts, strict=True)
+    )
+    try:
+        with np.errstate(all="ignore"):
+            root = np.linalg.cholesky(s.T @ s)
+            values = np.linalg.eigvalsh(root.T @ (x.T @ x) @ root)
+    except np.linalg.LinAlgError:
+        return 0.0
+    least = 2 * np.sum(np.sqrt(np.maximum(values, 0))) + 2 * np.sum(x * s)
+    return float(least) if np.isfinite(least) else 0.0
 
 
 def _with_ridge(covariance: np.ndarray, ridge: float) -> np.ndarray:

@@ -24,12 +24,13 @@ from ..kernels.target import Position
 from .metric import FisherMetric
 from .step_size import DualAveraging, risen_target
 
-__all__ = ["TUNED", "Adaptation", "Phases", "Warmup"]
+__all__ = ["NEVER", "TUNED", "Adaptation", "Phases", "Warmup"]
 
 TUNED = ("target_acceptance", "step_size", "scale")  # hyper-parameters that may change
 
 EARLY, LATE = 0.3, 0.85
 EARLY_WINDOW, WINDOW = 10, 80
+NEVER = np.int32(2**31 - 1)
 ENOUGH = 20  # updates of the step size, for small ones to follow
 USUAL = 0.5  # of the logarithm of a step size, above its average
 
@@ -40,7 +41,9 @@ class Phases(NamedTuple):
     early: Any  # short windows
     late: Any  # changes of the metric
     end: Any  # warm-up
-    stop: Any  # the blocks before the host looks
+    stop: Any  # the blocks before the host looks;
+    glance: Any = NEVER  # and from where on they end earlier,
+    worth: Any = NEVER  # when so many gradients have been evaluated in all
 
     @classmethod
     def of(cls, length: int, stop: int) -> "Phases":

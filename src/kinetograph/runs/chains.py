@@ -147,7 +147,7 @@ class Chain:
 
     def at_stop(self) -> bool:
         """Whether the host has to look at what is tuned."""
-        return self.tuner.stops_at(self.transition)
+        return self.tuner.stops_at(self.transition, self.gradients)
 
 
 @dataclass
@@ -205,7 +205,7 @@ def advance(engine: Engine, data: Any, chain: Chain, plan: Plan, sampled: int) -
     chain.state, block = engine.advance(state, data, plan)
     chain.take(block)
     if chain.at_stop():
-        tuned = chain.tuner.look(chain.transition, tuned_of(chain.state))
+        tuned = chain.tuner.look(chain.transition, chain.gradients, tuned_of(chain.state))
         chain.state = chain.state._replace(**tuned._asdict())
     return block
 
@@ -323,7 +323,7 @@ def _tuned(states: ChainState, chains: Sequence[Chain]) -> ChainState:
     known = judged(jax.tree.map(lambda a: a[due], held.hyper), windows, dense)
     for i, window, told in zip(due, windows, known, strict=True):
         chain, before = chains[i], jax.tree.unflatten(structure, [leaf[i] for leaf in leaves])
-        tuned = chain.tuner.looked_at(chain.transition, window, before, told)
+        tuned = chain.tuner.looked_at(chain.transition, chain.gradients, window, before, told)
         if tuned is not before:
             for leaf, value in zip(leaves, jax.tree.leaves(tuned), strict=True):
                 leaf[i] = value

@@ -22,7 +22,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..adaptation.schedule import Phases, Warmup
+from ..adaptation.schedule import NEVER, Phases, Warmup
 from ..graph.control.control import Looping, loops_in
 from ..graph.errors import ModelError
 from ..graph.node import Data, Node, ancestors
@@ -291,7 +291,8 @@ class Program:
         adaptation, hyper = self.warmup.start(position, hyper, start.scale)
         zero, spent = jnp.int32(0), jnp.sum(start.gradients, dtype=jnp.int64)
         counts = {statistic.name: jnp.int64(0) for statistic in self.counted}
-        phases, begun = Phases(zero, zero, zero, zero), (zero, spent, zero)
+        phases = Phases(zero, zero, zero, zero, jnp.int32(NEVER), jnp.int32(NEVER))
+        begun = zero, spent, zero
         return ChainState(position, slots, hyper, adaptation, phases, key, *begun, {}, counts)
 
     def shapes(self) -> ChainState:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
+from ..adaptation.schedule import NEVER
 from ..graph.control.structure import LEAF, flatten
 from ..graph.errors import ShapeError
 from ..graph.precision import x64
@@ -268,7 +269,8 @@ class Chain:
         while self.iteration < until:
             begun = time.perf_counter()
             plan = Plan(np.int32(1), np.int64(pace.gradients))
-            state = self.state._replace(phases=self.state.phases._replace(stop=np.int32(until)))
+            phases = self.state.phases._replace(stop=np.int32(until), glance=NEVER)
+            state = self.state._replace(phases=phases)
             with x64():
                 state, block = jax.device_get(self._engine.advance(state, self._data, plan))
             self._state = state

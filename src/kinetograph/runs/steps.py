@@ -168,8 +168,11 @@ class _Steps:
 
     def more(self, loop: Loop) -> Any:
         """Whether the block goes on, as far as one chain is concerned."""
+        chain, phases = loop.chain, loop.chain.phases
+        glance = (chain.transition >= phases.glance) & (chain.gradients >= phases.worth)
         return (
-            (loop.chain.transition < loop.chain.phases.stop)
+            (chain.transition < phases.stop)
+            & ~glance
             & (loop.spent < self.plan.gradients)
             & (loop.count < self.most)
             & ~any_short(loop.trips)

@@ -1,7 +1,8 @@
 """The host's part of a warm-up: directions of the metric, and when the warm-up has done its work.
 
-At some transitions a chain stops and the host looks at the draws and gradients of the last half of
-its history. How well a metric S fits them is the Fisher divergence
+At some transitions, of which there are more where each takes many gradients, a chain stops and the
+host looks at the draws and gradients of the last half of its history. How well a metric S fits them
+is the Fisher divergence
 
     F(S) = mean |S^T (s - mean s) + S^-1 (x - mean x)|^2
 
@@ -22,8 +23,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..adaptation.low_rank import CUTOFF, LowRank, divergence, low_rank, refined
-from ..adaptation.schedule import Adaptation, Phases
+from ..adaptation.low_rank import (
+    CUTOFF,
+    LowRank,
+    divergence,
+    least_divergence,
+    low_rank,
+    refined,
+)
+from ..adaptation.schedule import NEVER, Adaptation, Phases
 from ..adaptation.step_size import DualAveraging
 from ..kernels.blas import one_thread
 from ..kernels.directions import Directions
@@ -32,8 +40,8 @@ __all__ = ["LONGEST", "MOST_TRANSITIONS", "OPEN", "Tuned", "Tuner", "judged", "w
 
 DEFAULT = 500  # transitions of a warm-up that nothing can end
 
-STOPS = (10, 20, 40, 70, 100)  # and each 50 from there
-EVERY = 50
+FIRST, EVERY = 100, 50  # looks; and earlier ones
+EARLIEST, GROWTH, WORTH = 10, 1.5, 500  # where so many gradients have been evaluated in between
 EARLY, SHORTEST, LONGEST = 60, 200, 2000  # of a warm-up that ends by itself
 FINAL = 50  # its last transitions tune the step size alone
 OPEN = 2**30  # an end that is not known yet
@@ -41,7 +49,7 @@ MOST_TRANSITIONS = 2**31  # of a chain
 SKIPPED, FEW = 2, 16  # of the first draws: those not looked at, and from where it is half of them
 ROWS, LEAST, WORK = 200, 20, 5 * 10**7  # draws that are looked at, by what a look costs
 BETTER = 0.8  # of the divergence of the metric in use: a new one takes its place
-HOPE = 0.9  # of it, and a divergence less: what a new one makes of the draws that it is fitted to
+HOPE = 0.9  # of it, and a divergence less: what is possible in these very draws
 NORMAL = 1.0  # divergence of an unknown above which a posterior is far from normal
 FITS, ENOUGH = 0.25, 150  # divergence of an unknown, or draws, for which a metric may be kept
 USED, DIAGONAL, NEW, REFINED = "used", "diagonal", "new", "refined"  # metrics that are judged
@@ -80,11 +88,12 @@ class Tuner:
         if length is None:
             self.early, self.late, self.end = EARLY, OPEN, OPEN
         else:
-            self.early, self.late, self.end, _ = map(int, Phases.of(length, 0))
+            self.early, self.late, self.end, *_ = map(int, Phases.of(length, 0))
         self.stops = tuned
         self.draws: list[np.ndarray] = []
         self.slopes: list[np.ndarray] = []
         self.looked = 0  # the last stop
+        self.glance, self.worth = EARLIEST, WORTH  # the next one, if gradients make it worth while
         self.step = float("nan")  # its logarithm there,
         self.target = float("nan")  # and the target of acceptance,
         self.risen = -OPEN  # and the stop at which it was last seen to have risen
@@ -94,20 +103,23 @@ class Tuner:
         stop = self.end + sampled
         if transition < self.end:
             stop = self.next_stop(transition) if self.stops else self.end
-        return Phases(self.early, self.late, self.end, min(stop, MOST_TRANSITIONS - 1))
+        looks = self.stops and max(transition, self.looked) < self.late
+        glance = self.glance if looks else NEVER
+        stop = min(stop, MOST_TRANSITIONS - 1)
+        return Phases(self.early, self.late, self.end, stop, glance, self.worth)
 
     def next_stop(self, transition: int) -> int:
-        """Where the host looks next."""
+        """Where the host looks next, at the latest."""
         if transition >= self.late:
             return self.end
-        stop = next((s for s in STOPS if s > transition), 0)
-        stop = stop or (transition // EVERY + 1) * EVERY
+        stop = max(FIRST, (transition // EVERY + 1) * EVERY)
         return stop if stop < self.late else self.end
 
-    def stops_at(self, transition: int) -> bool:
-        """Whether the host looks there."""
-        on = transition in STOPS or (transition > STOPS[-1] and transition % EVERY == 0)
-        return self.stops and self.looked < transition < self.late and on
+    def stops_at(self, transition: int, gradients: int) -> bool:
+        """Whether the host looks there, when so many gradients have been evaluated."""
+        due = transition >= FIRST and transition % EVERY == 0
+        due |= transition >= self.glance and gradients >= self.worth
+        return self.stops and self.looked < transition < self.late and due
 
     def add(self, draws: np.ndarray, slopes: np.ndarray | None) -> None:
         """Note what a block of warm-up has given."""
@@ -116,15 +128,22 @@ class Tuner:
             if slopes is not None:
                 self.slopes.append(np.array(slopes))
 
-    def look(self, transition: int, tuned: Tuned) -> Tuned:
+    def look(self, transition: int, gradients: int, tuned: Tuned) -> Tuned:
         """At a stop: what is tuned from there on."""
-        return self.looked_at(transition, self.window(transition), tuned)
+        return self.looked_at(transition, gradients, self.window(transition), tuned)
 
     def looked_at(
-        self, transition: int, window: Window, tuned: Tuned, known: Known = NOTHING
+        self,
+        transition: int,
+        gradients: int,
+        window: Window,
+        tuned: Tuned,
+        known: Known = NOTHING,
     ) -> Tuned:
         """The same with what is looked at, and what is known of it."""
         self.looked = transition
+        self.glance = max(transition + EARLIEST, int(GROWTH * transition))
+        self.worth = gradients + WORTH
         draws, slopes = window
         settled = len(draws) >= 2
         if "scale" in tuned.hyper and len(draws) >= TELL and slopes is not None:
@@ -132,7 +151,7 @@ class Tuner:
                 tuned, settled = retuned(tuned, draws, slopes, self.dense, known)
         if self.length is None:
             self._end(transition, tuned, draws, settled)
-        if self.next_stop(transition) >= self.late:
+        if min(self.next_stop(transition), self.glance) >= self.late:
             self.draws, self.slopes, self.looked = [], [], self.late
         return tuned
 
@@ -265,15 +284,19 @@ def retuned(
     if now < GAIN:
         return tuned, True
     half, size = len(draws) // 2, draws.shape[1]
+    curved, followed = NORMAL * 2 * size, len(used.stretches) > 0
     # That nothing better was found says something only if it could have been.
     kept = tuned, now < FITS * 2 * size or len(draws) >= min(2 * size, ENOUGH)
-    if not (dense or known or len(used.stretches)):
-        least = _misfit(fitted(draws, slopes, NEW), draws, slopes)  # of what it was fitted to
-        if least > HOPE * now or now - least < HOPE:
+    if half > size and not (followed and now > curved):
+        parts = [(draws[part], slopes[part]) for part in _halves(draws)]
+        if _hopeless(now, least_divergence(parts)):
             return kept
+    looked_for = not (dense or known or followed)
+    if looked_for and _hopeless(now, _misfit(fitted(draws, slopes, NEW), draws, slopes)):
+        return kept
     found: dict[str, float] = {}
     ways = [NEW] if dense else [DIAGONAL, NEW]
-    if not dense and len(used.stretches):
+    if not dense and followed:
         ways.append(REFINED)  # of a diagonal it is nearly the new one
     for way in ways:
         value = known[way] if way in known else _crossed(partial(fitted, way=way), draws, slopes)
@@ -283,7 +306,7 @@ def retuned(
     least = min(found.values())
     # The simplest of those that are about as good.
     best = next(way for way, f in found.items() if f <= max(least / BETTER, least + GAIN))
-    if not dense and half >= 2 * size and found.get(NEW, 0.0) > NORMAL * 2 * size:
+    if not dense and half >= 2 * size and found.get(NEW, 0.0) > curved:
         # The posterior is curved: what holds on average is wrong in places.
         best = DIAGONAL
         if directions is not None and directions.count > 0:
@@ -294,6 +317,11 @@ def retuned(
     if directions is None or (best == DIAGONAL and directions.count == 0):
         return tuned, False
     return _changed(tuned, used, fitted(draws, slopes, best), slopes), False
+
+
+def _hopeless(now: float, least: float) -> bool:
+    """Whether a divergence cannot be made clearly less, if that is the least."""
+    return least > HOPE * now or now - least < HOPE
 
 
 def _room(hyper: Mapping[str, Any]) -> int:

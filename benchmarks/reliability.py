@@ -200,7 +200,7 @@ def stochastic_volatility() -> kg.Model:
     _, rest = kg.scan(lambda h, e: (phi * h + e, phi * h + e), first, z[1:])
     volatility = mu + sigma * kg.concatenate([first[None], rest])
     kg.observe(y, kg.normal(0, kg.exp(volatility / 2)))
-    return kg.model(mu, phi, sigma)
+    return kg.model(mu, phi, sigma, z)
 
 
 def counts() -> kg.Model:

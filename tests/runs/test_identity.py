@@ -74,8 +74,8 @@ def test_blocks_of_any_length_give_the_same_draws(plain, monkeypatch, gradients)
     for identity, compiled in kept.items():
         monkeypatch.setitem(kept, identity, replace(compiled, pace=Pace()))
     assert same_draws(run(schools(), chains=4), plain, ALL)
-    stops = [10, 20, 40, 80, 140]  # the last two: of warm-up, of the run
-    assert len(blocks) == 4 * len(stops) if gradients > 1000 else len(blocks) > 200
+    # At least the warm-up and the rest of each; the host looks at warm-up up to three times.
+    assert 4 * 2 <= len(blocks) <= 4 * 5 if gradients > 1000 else len(blocks) > 200
 
 
 @pytest.mark.parametrize("draws", [1, ROWS - 1, ROWS, ROWS + 1, 2 * ROWS + 17])

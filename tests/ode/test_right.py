@@ -21,7 +21,7 @@ def test_an_if_on_the_time():
 
     ts = np.array([0.0, 0.5, 1.0, 1.25, 2.0])
     values = solved(slope, 0.0, ts, rtol=1e-8, atol=1e-10)
-    np.testing.assert_allclose(values, np.minimum(ts, 3 - 2 * ts), atol=1e-7)
+    np.testing.assert_allclose(values, np.minimum(ts, 3 - 2 * ts), atol=1e-6)
 
 
 @pytest.mark.slow

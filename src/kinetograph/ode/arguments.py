@@ -24,8 +24,8 @@ class Times(NamedTuple):
     """The times asked for, and the one of the initial value."""
 
     start: Array
-    ends: Array
-    first: int  # 1 if the first time asked for is the start, else 0
+    end: Array
+    outputs: Array
     fixed: bool  # whether all are known now, so that no derivative by them is wanted
 
 
@@ -80,7 +80,8 @@ def read_times(ts: Any, t0: Any) -> Times:
     if values is not None:
         _check_increasing(values, None if t0 is None else _known(t0))
     fixed = not isinstance(ts, Array) and not isinstance(t0, Array)
-    return Times(start.astype(node.dtype), times, int(t0 is None), fixed)
+    end = times[-1] if values is not None else times.max()
+    return Times(start.astype(node.dtype), end, times, fixed)
 
 
 def _known(value: Any) -> np.ndarray | None:

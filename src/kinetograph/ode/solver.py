@@ -9,6 +9,7 @@ from ..graph.control.results import check_function
 from ..graph.errors import LoopError
 from ..graph.source import place_text
 from .arguments import check_relative, read_first_step, read_options, read_start, read_times
+from .dense_output import row_width, values_at
 from .integrate import Limits, integrate
 from .right import Leaves, Right
 from .step import Method, choose_first_step
@@ -21,6 +22,9 @@ _SHORT = (
     "is not finite or the solution ends, or a time lies before another that it follows"
 )
 ROOM = 2**18  # bytes of a buffer that is worth having at once, rather than to be grown on demand
+
+ROWS = 2**22  # bytes of the rows of all steps that are worth having; see `dense_output`
+MANY = 300  # output times from which on it is quicker to look all of them up at once
 
 
 def solve(
@@ -43,8 +47,9 @@ def solve(
 
     An embedded Runge-Kutta method of order 5(4) with steps of adaptive size: the estimated error of
     a step, divided by atol + rtol max(|y|, |y new|), is at most 1 in the root mean square over the
-    elements of y. Where a step's is larger, a smaller step is tried. Steps end exactly at the
-    times asked for.
+    elements of y. Where a step's is larger, a smaller step is tried. The solution at the times
+    asked for is that of the method's own polynomial of degree 4 inside of steps, so that steps are
+    as many as the solution needs, however many times there are.
 
     Parameters
     ----------
@@ -70,7 +75,7 @@ def solve(
         The size of the first step that is tried; chosen from f near t0 if not given.
     max_steps
         The largest number of steps, with those that were refused. If not given, 1000 for
-        rtol = 1e-6, more for a smaller one (in proportion to rtol^(-1/5)), and 4 for each time.
+        rtol = 1e-6, more for a smaller one (in proportion to rtol^(-1/5)).
     on_limit
         When a time is not reached, as `max_steps` do not suffice or a step gets too small to
         change the time: `"nan"`, or `"error"`, with which a compiled function raises.
@@ -137,20 +142,23 @@ def solve(
     slopes = right(times.start, leaves)
     trial = Method(right, tableau, rtol, atol)
     if first_step is None:
-        span = times.ends[-1] - times.start
-        step = choose_first_step(trial, times.start, leaves, slopes, span)
+        step = choose_first_step(trial, times.start, leaves, slopes, times.end - times.start)
     else:
         step = read_first_step(first_step)
     most = max_steps
     if most is None:
-        most = math.ceil(1000 * max(1.0, 1e-6 / rtol) ** 0.2) + 4 * times.ends.shape[0]
+        most = math.ceil(1000 * max(1.0, 1e-6 / rtol) ** 0.2)
     if grad == "auto" and most * _row_bytes(leaves) <= ROOM:
         grad = "stack"
-    limits = Limits(int(most), "error" if on_limit == "error" else "stop", grad)
-    results, reached, stuck = integrate(trial, times, leaves, slopes, step, limits)
+    size = most * row_width(leaves) * times.start.dtype.itemsize
+    rows = times.outputs.shape[0] > MANY and size <= ROWS
+    inner = "stack" if times.outputs.shape[0] <= MANY else "auto"
+    limits = Limits(int(most), rows, "error" if on_limit == "error" else "stop", grad, inner)
+    path, stuck = integrate(trial, times, leaves, slopes, step, limits)
+    results = values_at(times.outputs, path, rows)
     if on_limit == "error":
         run_time_check(~stuck, LoopError, f"solve{place_text()}: {_SHORT}")
-    return structure.fill(mark_unreached(results, reached))
+    return structure.fill(mark_unreached(results, times.outputs, path))
 
 
 def _row_bytes(leaves: Leaves) -> int:

@@ -12,7 +12,16 @@ from ..graph.mathematics import abs, maximum, minimum
 from .right import Leaves, Right
 from .tableaus import Tableau
 
-__all__ = ["Method", "choose_first_step"]
+__all__ = ["Method", "Step", "choose_first_step"]
+
+
+class Step(NamedTuple):
+    """What a step gives."""
+
+    new: Leaves  # the value behind it
+    slopes: Leaves  # those there
+    bends: tuple[Leaves, ...]  # of the solution in between; see `tableaus`
+    square: Any  # of the scaled error
 
 
 class Method(NamedTuple):
@@ -23,8 +32,8 @@ class Method(NamedTuple):
     rtol: float
     atol: float
 
-    def step(self, t: Array, y: Leaves, slopes: Leaves, size: Array) -> tuple[Leaves, Leaves, Any]:
-        """The value after a step, the slopes there, and the square of the scaled error."""
+    def step(self, t: Array, y: Leaves, slopes: Leaves, size: Array) -> Step:
+        """A step from the value and the slopes at a time."""
         stages = [slopes]
         new = y
         for row, c in zip(self.tableau.a, self.tableau.c, strict=True):
@@ -33,7 +42,8 @@ class Method(NamedTuple):
             stages.append(self.right(t + c * size, new))
         errors = [size * e for e in _combined(self.tableau.error, stages)]
         scales = [self.scale(maximum(abs(a), abs(b))) for a, b in zip(y, new, strict=True)]
-        return new, stages[-1], stop_gradient(_mean_square(errors, scales))
+        bends = tuple([size * b for b in _combined(row, stages)] for row in self.tableau.bends)
+        return Step(new, stages[-1], bends, stop_gradient(_mean_square(errors, scales)))
 
     def scale(self, size: Array) -> Array:
         """The error that is tolerated in a value of this size."""

@@ -3,11 +3,19 @@
     k[0] = f(t, y),    k[i] = f(t + c[i-1] h, y + h sum_j a[i-1][j] k[j]),    i = 1 ... 6
     y(t + h) = y + h sum_j a[5][j] k[j],    its error = h sum_j error[j] k[j]
 
-The last stage is taken at the new value and is the first one of the next step.
+The last stage is taken at the new value and is the first one of the next step. Between the ends,
+at t + theta h, the solution of order 4 is the polynomial
+
+    (1 - theta) y(t) + theta y(t + h) + theta (1 - theta) (q[0] + theta q[1] + theta^2 q[2])
+    q[i] = h sum_j bends[i][j] k[j]
+
+of degree 4 that has the values and the slopes of both ends, k[0] and k[6], and a value of order 4
+in the middle.
 
 References
 ----------
 Dormand, Prince (1980), A family of embedded Runge-Kutta formulae, J. Comput. Appl. Math. 6.
+Shampine (1986), Some practical Runge-Kutta formulas, Math. Comp. 46 (the middle of theirs).
 Tsitouras (2011), Runge-Kutta pairs of order 5(4) satisfying only the first column simplifying
 assumption, Comput. Math. Appl. 62.
 """
@@ -24,6 +32,7 @@ class Tableau(NamedTuple):
     a: tuple[tuple[float, ...], ...]
     c: tuple[float, ...]
     error: tuple[float, ...]
+    bends: tuple[tuple[float, ...], ...]
 
 
 def _tableau(
@@ -31,9 +40,18 @@ def _tableau(
     a: tuple[tuple[float, ...], ...],
     c: tuple[float, ...],
     lower: tuple[float, ...],
+    middle: tuple[float, ...],
 ) -> Tableau:
-    """With the error as the difference to a solution of lower order."""
-    return Tableau(name, a, c, tuple(p - q for p, q in zip((*a[-1], 0.0), lower, strict=True)))
+    """With the error as the difference to a solution of lower order, and a value in the middle."""
+    weights = (*a[-1], 0.0)
+    error = tuple(p - q for p, q in zip(weights, lower, strict=True))
+    rows = []
+    for stage, (b, m) in enumerate(zip(weights, middle, strict=True)):
+        # What is left of the polynomial at 0, 1/2 and 1, without theta (1 - theta).
+        start, half, end = (stage == 0) - b, 4 * (m - b / 2), b - (stage == 6)
+        second = 2 * (start + end - 2 * half)
+        rows.append((start, end - start - second, second))
+    return Tableau(name, a, c, error, tuple(zip(*rows, strict=True)))
 
 
 DOPRI5 = _tableau(
@@ -48,6 +66,15 @@ DOPRI5 = _tableau(
     ),
     (1 / 5, 3 / 10, 4 / 5, 8 / 9, 1.0, 1.0),
     (5179 / 57600, 0.0, 7571 / 16695, 393 / 640, -92097 / 339200, 187 / 2100, 1 / 40),
+    (
+        6025192743 / 60171106304,
+        0.0,
+        51252292925 / 130801643196,
+        -2691868925 / 90256659456,
+        187940372067 / 3189068634112,
+        -1776094331 / 39487288512,
+        11237099 / 470086768,
+    ),
 )
 
 TSIT5 = _tableau(
@@ -87,6 +114,15 @@ TSIT5 = _tableau(
         -2.70771234998352545488,
         1.86662841817058703575,
         1 / 66,
+    ),
+    (
+        0.10741235230096871,
+        0.01135625,
+        0.39560903056045305,
+        -0.34475214352593553,
+        1.3161853649581645,
+        -1.0170608542936508,
+        1 / 32,
     ),
 )
 

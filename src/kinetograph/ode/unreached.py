@@ -1,7 +1,7 @@
 """The times that were not reached: the solution is NaN there, and so is its derivative.
 
-NaN that was written into a buffer is a constant, with derivatives of 0. Here they become NaN, by
-all that the steps were computed from, however little of it they have got to use.
+NaN that is put in the place of a value is a constant, with derivatives of 0. Here they become NaN,
+by all that the steps were computed from, however little of it they have got to use.
 """
 
 from typing import Any
@@ -13,18 +13,26 @@ from jax import lax
 
 from ..graph.array import Array
 from ..graph.control.loops import While
+from ..graph.lift import lift
 from ..graph.node import PART, Apply, Data, Node, Operation
+from .dense_output import Path
 from .right import Leaves
 
 __all__ = ["mark_unreached"]
 
 
-def mark_unreached(results: Leaves, reached: Any) -> Leaves:
-    """The results of the loop of steps, whose rows from number `reached` on are NaN."""
-    sources = _sources(results[0].node)
-    if not sources:
-        return results
+def mark_unreached(results: Leaves, ts: Array, path: Path) -> Leaves:
+    """The values at times, NaN from the first one on that lies beyond the end or goes back."""
+    reached = _reached(ts, path.t)
+    sources = _sources(path.t.node)
     return [Array(Apply(MARK, (r.node, reached.node, *sources), r.shape, r.dtype)) for r in results]
+
+
+@lift
+def _reached(ts: Any, t: Any) -> Any:
+    """How many times, from the first on, increase and are not beyond t."""
+    rising = jnp.concatenate([jnp.ones(1, bool), ts[1:] >= ts[:-1]])
+    return jnp.argmin(jnp.append(rising & (ts <= t), False)).astype(np.int32)
 
 
 def _sources(result: Node) -> list[Node]:
@@ -41,7 +49,11 @@ def _sources(result: Node) -> list[Node]:
 
 @jax.custom_jvp
 def _mark(values: Any, reached: Any, *sources: Any) -> Any:
-    return values
+    return jnp.where(_before(reached, values), values, jnp.nan)
+
+
+def _before(reached: Any, values: Any) -> Any:
+    return jnp.arange(len(values)).reshape(-1, *(1 for _ in values.shape[1:])) < reached
 
 
 @_mark.defjvp
@@ -50,9 +62,10 @@ def _tangent(primals: Any, tangents: Any) -> Any:
     total = jnp.zeros((), own.dtype)
     for t in others:
         total = total + _spoilt(t).sum().astype(own.dtype)
-    rows = jnp.arange(len(own)).reshape(-1, *(1 for _ in own.shape[1:]))
-    lost = _spoilt(jnp.broadcast_to(total, own.shape))
-    return primals[0], jnp.where(rows < primals[1], own, lost)
+
+    # Weights without a ratio, by which cotangents of several rows do not cancel.
+    weights = jnp.sqrt(jnp.arange(2, 2 + own.size, dtype=own.dtype)).reshape(own.shape)
+    return _mark(*primals), jnp.where(_before(primals[1], own), own, weights * _spoilt(total))
 
 
 def _spoilt(t: Any) -> Any:

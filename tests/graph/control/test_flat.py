@@ -50,3 +50,27 @@ def test_writing_into_an_array_in_a_branch_does_not_need_its_values_to_be_derive
         return jax.vjp(written, x, v)[1](ct)
 
     assert reads(derivative, jnp.zeros(3), 1.0, 1.0)[0] is False
+
+
+def test_a_loop_reads_what_its_wanted_results_are_made_of():
+    """A value that the loop carries for itself alone is not needed; what it goes on by is."""
+
+    def loop(n, x, y, scale, shift):
+        def body(state):
+            i, x, y = state
+            return i + 1, x * scale, y + x + shift
+
+        return lax.while_loop(lambda s: s[0] < n, body, (0, x, y))[1:]
+
+    inputs = 3, 1.0, 2.0, 3.0, 4.0
+    assert reads(loop, *inputs, outputs=[0]) == [True, True, False, True, False]
+    assert reads(loop, *inputs, outputs=[1]) == [True, True, True, True, True]
+
+
+def test_a_chain_of_what_a_loop_carries_is_followed():
+    def loop(x, y, z):
+        return lax.while_loop(lambda s: s[2] < 9, lambda s: (s[1], s[2], s[2] + 1), (x, y, z))
+
+    assert reads(loop, 1, 2, 3, outputs=[0]) == [True, True, True]
+    assert reads(loop, 1, 2, 3, outputs=[1]) == [False, True, True]
+    assert reads(loop, 1, 2, 3, outputs=[2]) == [False, False, True]

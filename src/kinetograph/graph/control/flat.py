@@ -100,6 +100,8 @@ def used_inputs(jaxpr: Any) -> list[bool]:
         elif name == "cond":
             branches = [_used_for(b.jaxpr, made) for b in equation.params["branches"]]
             reads = [True, *map(any, zip(*branches, strict=True))]
+        elif name == "while":
+            reads = _used_by_while(equation.params, made)
         elif name == TRACK.name:
             reads = [*made, *[any(made)] * 4]
         else:
@@ -113,3 +115,16 @@ def _used_for(jaxpr: Any, wanted: Sequence[bool]) -> list[bool]:
     return used_inputs(
         jaxpr.replace(outvars=outputs, debug_info=jaxpr.debug_info.with_unknown_names())
     )
+
+
+def _used_by_while(params: Any, wanted: Sequence[bool]) -> list[bool]:
+    """What a loop reads for some of its results: what they are made of, and what it goes on by."""
+    consts, others = params["cond_nconsts"], params["body_nconsts"]
+    judged = used_inputs(params["cond_jaxpr"].jaxpr)
+    carried = [a or b for a, b in zip(wanted, judged[consts:], strict=True)]
+    while True:
+        body = _used_for(params["body_jaxpr"].jaxpr, carried)
+        more = [a or b for a, b in zip(carried, body[others:], strict=True)]
+        if more == carried:
+            return [*judged[:consts], *body[:others], *carried]
+        carried = more

@@ -1,0 +1,142 @@
+#!/usr/bin/env python
+"""What solutions of differential equations cost, by output times, against diffrax: see README.md.
+
+    python benchmarks/ode.py [--repeats 7] [--times 20 200 1000 5000]
+
+Lotka and Volterra's equations over 20 years, by Tsit5 to the same tolerances; the value is the sum
+of the logarithms of the solution at all times, the gradient that by 4 rates and 2 initial values.
+Both libraries are in one process (the environment of the peer NumPyro), and take turns. Each figure
+is that of one execution inside a program that makes many, one after the other (a scan whose carry
+they change), so that the call from Python does not count. Compilation is that of a first call.
+"""
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Callable
+from datetime import date
+from statistics import median
+from typing import Any
+
+import numpy as np
+from environments import HERE, ROOT, environment, machine
+from records import record
+
+POINT = np.array([0.55, 0.028, 0.8, 0.024, 34.0, 5.9])
+SPAN = 20.0
+TOLERANCES = {"rtol": 1e-6, "atol": 1e-8}
+MANY = 30  # executions in a call
+
+
+def growth(p: Any, z: Any) -> list[Any]:
+    """The right-hand side."""
+    return [(p[0] - p[1] * z[1]) * z[0], (-p[2] + p[3] * z[0]) * z[1]]
+
+
+def ours(times: np.ndarray, gradient: bool) -> Callable[[Any], Any]:
+    """The program of kinetograph."""
+    import kinetograph as kg
+
+    def once(p: Any, _: Any) -> Any:
+        z = kg.ode.solve(lambda t, z: growth(p, z), p[4:], times, **TOLERANCES)
+        value = kg.log(z).sum()
+        result = kg.gradients(value, p) if gradient else value
+        return p + 1e-300 * result, result
+
+    p = kg.placeholder((6,), name="p")
+    return kg.compile([p], kg.scan(once, p, None, length=MANY)[1])
+
+
+def theirs(times: np.ndarray, gradient: bool) -> Callable[[Any], Any]:
+    """The program of diffrax, with its default adjoint."""
+    import diffrax
+    import jax
+    import jax.numpy as jnp
+
+    jax.config.update("jax_enable_x64", True)
+
+    def value(p: Any) -> Any:
+        found = diffrax.diffeqsolve(
+            diffrax.ODETerm(lambda t, z, p: jnp.stack(growth(p, z))),
+            diffrax.Tsit5(),
+            times[0],
+            times[-1],
+            None,
+            p[4:],
+            p,
+            saveat=diffrax.SaveAt(ts=times),
+            stepsize_controller=diffrax.PIDController(**TOLERANCES),
+            throw=False,
+        )
+        return jnp.log(found.ys).sum()
+
+    def once(p: Any, _: Any) -> Any:
+        result = (jax.grad(value) if gradient else value)(p)
+        return p + 1e-300 * result, result
+
+    program = jax.jit(lambda p: jax.lax.scan(once, p, None, MANY)[1])
+    return lambda p: np.asarray(program(p))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repeats", type=int, default=7)
+    parser.add_argument("--times", type=int, nargs="+", default=[20, 200, 1000, 5000])
+    parser.add_argument("--dry", action="store_true", help="print, write nothing")
+    options = parser.parse_args()
+    try:
+        import diffrax  # noqa: F401
+    except ImportError:
+        peer = str(environment("numpyro"))
+        paths = os.pathsep.join([str(ROOT / "src"), str(HERE), os.environ.get("PYTHONPATH", "")])
+        os.execve(peer, [peer, *sys.argv], os.environ | {"PYTHONPATH": paths})
+    load = os.getloadavg()[0]
+    lines = [
+        "# Differential equations by output times",
+        "",
+        f"{date.today().isoformat()}; {machine()['cpu']}, {machine()['cores']} cores, load at the "
+        f"start {load:.1f}; float64; us an execution inside one program, medians of "
+        f"{options.repeats} (least-greatest), ratios of the least; compilation in seconds.",
+        "",
+        "| times | | kinetograph | diffrax | ratio | compilation | diffrax |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    everything = {}
+    for count in options.times:
+        times = np.linspace(0.0, SPAN, count)
+        for gradient in (False, True):
+            makers = {"kinetograph": ours, "diffrax": theirs}
+            programs, first, found = {}, {}, {name: [] for name in makers}
+            values = {}
+            for name, make in makers.items():
+                start = time.process_time()
+                programs[name] = make(times, gradient)
+                values[name] = programs[name](POINT)[0]
+                first[name] = time.process_time() - start
+            np.testing.assert_allclose(values["kinetograph"], values["diffrax"], rtol=1e-2)
+            for _ in range(options.repeats):
+                for name, program in programs.items():
+                    start = time.perf_counter()
+                    program(POINT)
+                    found[name].append((time.perf_counter() - start) / MANY * 1e6)
+            what = "gradient" if gradient else "value"
+            ratio = min(found["kinetograph"]) / min(found["diffrax"])
+            cells = [str(count), what, *(spread(found[name]) for name in makers), f"{ratio:.2f}"]
+            cells += [f"{first[name]:.1f}" for name in makers]
+            lines.append("| " + " | ".join(cells) + " |")
+            print(lines[-1], flush=True)
+            everything[f"{count} {what}"] = {"microseconds": found, "compilation": first}
+    page = "\n".join(lines)
+    if options.dry:
+        print(page)
+    else:
+        record("ode", page, **everything)
+
+
+def spread(values: list[float]) -> str:
+    return f"{median(values):.0f} ({min(values):.0f}-{max(values):.0f})"
+
+
+if __name__ == "__main__":
+    main()

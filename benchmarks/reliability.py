@@ -295,12 +295,15 @@ def scored(draws: dict[str, np.ndarray]) -> dict[str, Any]:
     return score(np.concatenate([v.reshape(*v.shape[:2], -1) for v in draws.values()], -1))
 
 
-def study(name: str, peer: str, options: dict[str, Any]) -> dict[str, Any]:
-    """What became of the chains of one model."""
+def study(name: str, peer: str, options: dict[str, Any], limit: float) -> dict[str, Any] | None:
+    """What became of the chains of one model; None if a peer took more seconds than the limit."""
     if peer == OURS:
         found = by_kinetograph(MODELS[name](), options)
     else:
-        found = by_peer(peer, name, "--chains", str(CHAINS))
+        try:
+            found = by_peer(peer, name, "--chains", str(CHAINS), limit=limit)
+        except subprocess.TimeoutExpired:
+            return None
     away = lost(found["lp"])
     draws = {key: values[~away] for key, values in found["draws"].items()}
     worst = scored(draws)
@@ -325,6 +328,7 @@ def main() -> None:
     parser.add_argument("--models", nargs="+", default=list(MODELS), choices=list(MODELS))
     parser.add_argument("--peers", nargs="+", default=[OURS], choices=[OURS, "numpyro", "nutpie"])
     parser.add_argument("--initial", default=None, help="as in kg.mcmc")
+    parser.add_argument("--limit", type=float, default=1200.0, help="seconds of a peer and model")
     parser.add_argument("--write", action="store_true", help="keep the tables in results/")
     args = parser.parse_args()
     warnings.simplefilter("ignore", kg.SamplingWarning)
@@ -336,9 +340,12 @@ def main() -> None:
         print("\n".join(lines[-4:]))
         for name in args.models:
             begun = time.perf_counter()
-            row = study(name, peer, options)
-            rows.append({"peer": peer, **row})
-            shown = (form.format(row[key]) for key, form in COLUMNS.items())
+            row = study(name, peer, options, args.limit)
+            if row is None:
+                shown = [name, f"not within {args.limit:.0f} s"] + ["-"] * (len(COLUMNS) - 2)
+            else:
+                rows.append({"peer": peer, **row})
+                shown = [form.format(row[key]) for key, form in COLUMNS.items()]
             lines.append("| " + " | ".join(shown) + " |")
             print(lines[-1], f"{time.perf_counter() - begun:.0f} s", flush=True)
         lines.append("")

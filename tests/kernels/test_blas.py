@@ -24,3 +24,19 @@ def test_however_many_want_it_at_once_the_limit_goes_with_the_last():
     with ThreadPoolExecutor(4) as pool:
         assert all(found == {1} for found in pool.map(within, range(20)))
     assert threads() == before
+
+
+def test_those_who_begin_and_end_crosswise_leave_what_was():
+    np.linalg.eigh(np.eye(2))
+    before = threads()
+    with ThreadPoolExecutor(1) as first, ThreadPoolExecutor(1) as second:
+        one, other = one_thread(), one_thread()
+        for pool, step in (
+            (first, one.__enter__),
+            (second, other.__enter__),
+            (first, lambda: one.__exit__(None, None, None)),
+        ):
+            pool.submit(step).result()
+            assert set(threads()) == {1}
+        second.submit(lambda: other.__exit__(None, None, None)).result()
+    assert threads() == before

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.blas import libraries
+from ..kernels.blas import one_thread
 from .objective import Objective
 from .optimizer import ROUNDING, Limits, Optimizer, Reached, within
 
@@ -165,7 +165,7 @@ class _Walk:
             slopes["hess"] = self._hessian
         function: Any = self._value if self._is_simplex else self._function
         # Infinite values are met in line searches.
-        with np.errstate(all="ignore"), libraries().limit(limits=1, user_api="blas"):
+        with np.errstate(all="ignore"), one_thread():
             result = minimize(
                 function,
                 self.free,

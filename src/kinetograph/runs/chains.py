@@ -20,6 +20,7 @@ import numpy as np
 
 from ..adaptation.schedule import Phases
 from ..graph.precision import x64
+from ..kernels.blas import one_thread
 from ..samplers.sampler import Sampler
 from .engine import Engine
 from .pace import Pace
@@ -231,7 +232,7 @@ def run_chains(
     if engine.batch is not None:
         jobs = [partial(_run_batch, engine, data, chains, lengths, control)]
     interrupted = False
-    with ThreadPoolExecutor(max_workers=threads) as pool:
+    with one_thread(), ThreadPoolExecutor(max_workers=threads) as pool:
         futures: list[Future[None]] = [pool.submit(job) for job in jobs]
         try:
             pending = set(futures)

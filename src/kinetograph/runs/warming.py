@@ -53,6 +53,7 @@ HOPE = 0.9  # of it, and a divergence less: what is possible in these very draws
 NORMAL = 1.0  # divergence of an unknown above which a posterior is far from normal
 FITS, ENOUGH = 0.25, 150  # divergence of an unknown, or draws, for which a metric may be kept
 USED, DIAGONAL, NEW, REFINED = "used", "diagonal", "new", "refined"  # metrics that are judged
+LIMIT = "limit"  # in the second half, above which directions are not worth another look
 TELL = 8  # draws, as few as may tell of a metric
 NUMBERS = 2**17  # of the draws of a batch of chains that are looked at together
 GAIN = 2.0  # of the divergence that is less than a direction of eigenvalue 2.6 would bring
@@ -212,13 +213,19 @@ def judged(
         parts = zip(*(windows[i] for i in members), strict=True)
         draws, slopes = (np.stack(part) for part in parts)  # type: ignore[arg-type]
         metric = LowRank(*(part[members] for part in used))
-        left = note(USED, members, _misfit(metric, draws, slopes))
+        halves = _misfits(metric, draws, slopes)
+        followed = (metric.stretches != 1).any(-1)
+        whole = dense | (followed & tells_of_curves(draws[0]))
+        limit = np.where(whole, np.inf, halves[1])
+        left = note(USED, members, sum(halves))
+        note(LIMIT, members, limit)
         for way, most in ((DIAGONAL, 0), (NEW, room))[dense:]:
-            draws, slopes, members = draws[left], slopes[left], members[left]
+            draws, slopes, members, limit = draws[left], slopes[left], members[left], limit[left]
             if not len(members):
                 return
             fitted = partial(low_rank, before=used.scale[members], most=most, cutoff=cutoff)
-            left = note(way, members, _crossed(fitted, draws, slopes))
+            bound = limit if way == NEW else np.inf
+            left = note(way, members, _crossed(fitted, draws, slopes, bound))
 
     with one_thread(), np.errstate(all="ignore"):
         for which in alike.values():  # windows of as many rows, some at once
@@ -228,17 +235,18 @@ def judged(
     return known
 
 
-def _crossed(fitted: Callable[..., LowRank], draws: np.ndarray, slopes: np.ndarray) -> Any:
-    """The divergences of what is fitted to each half of what has been drawn in the other one."""
-    a, b = _halves(draws)
-    return sum(
-        divergence(
-            fitted(draws[..., one, :], slopes[..., one, :]),
-            draws[..., other, :],
-            slopes[..., other, :],
-        )
-        for one, other in ((a, b), (b, a))
-    )
+def _crossed(
+    fitted: Callable[..., LowRank], draws: np.ndarray, slopes: np.ndarray, limit: Any = np.inf
+) -> Any:
+    """The divergences of what is fitted to each half of what has been drawn in the other one.
+
+    Infinite if that in the second half is above a limit.
+    """
+    a, b = ((draws[..., part, :], slopes[..., part, :]) for part in _halves(draws))
+    second = divergence(fitted(*a), *b)
+    if np.all(second > limit):
+        return np.full_like(second, np.inf)
+    return np.where(second > limit, np.inf, second + divergence(fitted(*b), *a))
 
 
 def _halves(draws: np.ndarray) -> tuple[slice, slice]:
@@ -246,11 +254,9 @@ def _halves(draws: np.ndarray) -> tuple[slice, slice]:
     return slice(0, half), slice(half, None)
 
 
-def _misfit(used: LowRank, draws: np.ndarray, slopes: np.ndarray) -> Any:
-    """The divergence of a metric in use in both halves of what has been drawn."""
-    return sum(
-        divergence(used, draws[..., part, :], slopes[..., part, :]) for part in _halves(draws)
-    )
+def _misfits(used: LowRank, draws: np.ndarray, slopes: np.ndarray) -> list[Any]:
+    """The divergence of a metric in use in each half of what has been drawn."""
+    return [divergence(used, draws[..., part, :], slopes[..., part, :]) for part in _halves(draws)]
 
 
 def drifts(draws: np.ndarray) -> bool:
@@ -262,6 +268,11 @@ def drifts(draws: np.ndarray) -> bool:
         apart = (second.mean(0) - first.mean(0)) / spread
     apart = apart[np.isfinite(apart)]
     return bool(apart.size and np.sqrt(np.mean(apart**2)) > DRIFT * np.sqrt(2 / half))
+
+
+def tells_of_curves(draws: np.ndarray) -> bool:
+    """Whether draws are enough for directions that do not fit them to say that nothing does."""
+    return len(draws) // 2 >= 2 * draws.shape[1]
 
 
 def retuned(
@@ -280,7 +291,10 @@ def retuned(
             return refined(used, draws, slopes, most, cutoff)
         return low_rank(draws, slopes, used.scale, 0 if way == DIAGONAL else most, cutoff)
 
-    now = known[USED] if USED in known else _misfit(used, draws, slopes)
+    halves = [] if known else _misfits(used, draws, slopes)
+    now = known[USED] if known else sum(halves)
+    whole = dense or (len(used.stretches) > 0 and tells_of_curves(draws))
+    limit = known[LIMIT] if known else np.inf if whole else halves[1]
     if now < GAIN:
         return tuned, True
     half, size = len(draws) // 2, draws.shape[1]
@@ -291,22 +305,24 @@ def retuned(
         parts = [(draws[part], slopes[part]) for part in _halves(draws)]
         if _hopeless(now, least_divergence(parts)):
             return kept
-    looked_for = not (dense or known or followed)
-    if looked_for and _hopeless(now, _misfit(fitted(draws, slopes, NEW), draws, slopes)):
-        return kept
+        plain = not (dense or known or followed)
+        if plain and _hopeless(now, sum(_misfits(fitted(draws, slopes, NEW), draws, slopes))):
+            return kept
     found: dict[str, float] = {}
     ways = [NEW] if dense else [DIAGONAL, NEW]
     if not dense and followed:
         ways.append(REFINED)  # of a diagonal it is nearly the new one
     for way in ways:
-        value = known[way] if way in known else _crossed(partial(fitted, way=way), draws, slopes)
+        bound = np.inf if way == DIAGONAL else limit
+        crossed = partial(_crossed, partial(fitted, way=way), draws, slopes, bound)
+        value = known[way] if way in known else crossed()
         found[way] = value if np.isfinite(value) else np.inf
         if value < GAIN:
             break
     least = min(found.values())
     # The simplest of those that are about as good.
     best = next(way for way, f in found.items() if f <= max(least / BETTER, least + GAIN))
-    if not dense and half >= 2 * size and found.get(NEW, 0.0) > curved:
+    if not dense and tells_of_curves(draws) and found.get(NEW, 0.0) > curved:
         # The posterior is curved: what holds on average is wrong in places.
         best = DIAGONAL
         if directions is not None and directions.count > 0:

@@ -58,6 +58,7 @@ TELL = 8  # draws, as few as may tell of a metric
 NUMBERS = 2**17  # of the draws of a batch of chains that are looked at together
 GAIN = 2.0  # of the divergence that is less than a direction of eigenvalue 2.6 would bring
 QUIET = 150  # transitions without a divergence, if there has been one
+WORSE = 2.0  # times the divergence of a metric than which no better one was found
 SETTLED_STEP = 0.3  # change of its logarithm
 DRIFT = 3.0  # standard errors
 
@@ -95,6 +96,8 @@ class Tuner:
         self.slopes: list[np.ndarray] = []
         self.looked = 0  # the last stop
         self.glance, self.worth = EARLIEST, WORTH  # the next one, if gradients make it worth while
+        self.rested = 0  # until when no metric is looked for, as none was better,
+        self.misfit = 0.0  # unless the divergence of the one in use has grown since
         self.step = float("nan")  # its logarithm there,
         self.target = float("nan")  # and the target of acceptance,
         self.risen = -OPEN  # and the stop at which it was last seen to have risen
@@ -149,7 +152,15 @@ class Tuner:
         settled = len(draws) >= 2
         if "scale" in tuned.hyper and len(draws) >= TELL and slopes is not None:
             with one_thread(), np.errstate(all="ignore"):
-                tuned, settled = retuned(tuned, draws, slopes, self.dense, known)
+                known = known or of_used(tuned.hyper, draws, slopes, self.dense)
+                misfit = known[USED]
+                if transition < self.rested and misfit < WORSE * self.misfit:
+                    settled = tells(misfit, draws)
+                else:
+                    before = tuned
+                    tuned, settled = retuned(tuned, draws, slopes, self.dense, known)
+                    if tuned is before:
+                        self.rested, self.misfit = int(GROWTH * transition), misfit
         if self.length is None:
             self._end(transition, tuned, draws, settled)
         if min(self.next_stop(transition), self.glance) >= self.late:
@@ -275,6 +286,22 @@ def tells_of_curves(draws: np.ndarray) -> bool:
     return len(draws) // 2 >= 2 * draws.shape[1]
 
 
+def tells(misfit: float, draws: np.ndarray) -> bool:
+    """Whether it says something that nothing better was found: only if it could have been."""
+    size = draws.shape[1]
+    return misfit < FITS * 2 * size or len(draws) >= min(2 * size, ENOUGH)
+
+
+def of_used(
+    hyper: Mapping[str, Any], draws: np.ndarray, slopes: np.ndarray, dense: bool = False
+) -> Known:
+    """What is known of the metric in use."""
+    used = _in_use(hyper)
+    halves = _misfits(used, draws, slopes)
+    whole = dense or (len(used.stretches) > 0 and tells_of_curves(draws))
+    return {USED: float(sum(halves)), LIMIT: np.inf if whole else float(halves[1])}
+
+
 def retuned(
     tuned: Tuned,
     draws: np.ndarray,
@@ -291,21 +318,18 @@ def retuned(
             return refined(used, draws, slopes, most, cutoff)
         return low_rank(draws, slopes, used.scale, 0 if way == DIAGONAL else most, cutoff)
 
-    halves = [] if known else _misfits(used, draws, slopes)
-    now = known[USED] if known else sum(halves)
-    whole = dense or (len(used.stretches) > 0 and tells_of_curves(draws))
-    limit = known[LIMIT] if known else np.inf if whole else halves[1]
+    known = known or of_used(hyper, draws, slopes, dense)
+    now = known[USED]
     if now < GAIN:
         return tuned, True
     half, size = len(draws) // 2, draws.shape[1]
     curved, followed = NORMAL * 2 * size, len(used.stretches) > 0
-    # That nothing better was found says something only if it could have been.
-    kept = tuned, now < FITS * 2 * size or len(draws) >= min(2 * size, ENOUGH)
+    kept = tuned, tells(now, draws)
     if half > size and not (followed and now > curved):
         parts = [(draws[part], slopes[part]) for part in _halves(draws)]
         if _hopeless(now, least_divergence(parts)):
             return kept
-        plain = not (dense or known or followed)
+        plain = not (dense or followed or DIAGONAL in known)
         if plain and _hopeless(now, sum(_misfits(fitted(draws, slopes, NEW), draws, slopes))):
             return kept
     found: dict[str, float] = {}
@@ -313,7 +337,7 @@ def retuned(
     if not dense and followed:
         ways.append(REFINED)  # of a diagonal it is nearly the new one
     for way in ways:
-        bound = np.inf if way == DIAGONAL else limit
+        bound = np.inf if way == DIAGONAL else known[LIMIT]
         crossed = partial(_crossed, partial(fitted, way=way), draws, slopes, bound)
         value = known[way] if way in known else crossed()
         found[way] = value if np.isfinite(value) else np.inf

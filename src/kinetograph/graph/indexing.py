@@ -24,6 +24,7 @@ from .special import segment_prod
 __all__ = [
     "CHECKED",
     "check_bounds",
+    "fixed_parts",
     "index",
     "known_indices",
     "labels",
@@ -32,6 +33,7 @@ __all__ = [
     "take",
     "trusted_indices",
     "update",
+    "write",
 ]
 
 
@@ -65,7 +67,8 @@ def _slice(x: Any, *, template: tuple[Any, ...]) -> Any:
     return x[template]
 
 
-def _write(x: Any, value: Any, *indices: Any, template: tuple[Any, ...], how: str) -> Any:
+def write(x: Any, value: Any, *indices: Any, template: tuple[Any, ...], how: str) -> Any:
+    """A tensor with other elements at an index, of which `indices` fill the open places."""
     x, key = jnp.asarray(x), _rebuild(template, indices)
     if how == "multiply" and x.dtype.kind == "f":
         places = jnp.arange(x.size).reshape(x.shape).at[key].get(mode="fill", fill_value=x.size)
@@ -80,7 +83,7 @@ def _write_checked(x: Any, value: Any, *indices: Any, sizes: tuple[int, ...], **
     for i, size in zip(indices, sizes, strict=True):
         outside |= jnp.any((i < -size) | (i >= size))
         kept.append(jnp.clip(i, -size, size - 1))
-    return _write(x, jnp.where(outside, bad_value(x.dtype), value), *kept, **how)
+    return write(x, jnp.where(outside, bad_value(x.dtype), value), *kept, **how)
 
 
 def bad_value(dtype: Any) -> Any:
@@ -103,7 +106,7 @@ OUTSIDE = -(2**40)  # a label that is none, also where it is combined with other
 READ = Operation("index", _read)
 READ_CHECKED = Operation("index", _read_checked)
 SLICE = Operation("index", _slice)
-WRITE = Operation("update", _write)
+WRITE = Operation("update", write)
 WRITE_CHECKED = Operation("update", _write_checked)
 LABELS = Operation("labels", _labels)
 RAVEL = Operation("ravel", jnp.ravel)
@@ -235,6 +238,11 @@ def trusted_indices(node: Apply) -> Iterator[tuple[Node, int, int]]:
     """The index parents of a read or write that are not looked at, each with axis and length."""
     if node.operation in (READ, WRITE):
         yield from (found[1:] for found in known_indices(node))
+
+
+def fixed_parts(node: Apply) -> tuple[Any, ...]:
+    """What a read or write takes, by numbers and slices, of what its computed indices select."""
+    return tuple(part for part in node.attributes["template"] if part is not _SLOT)
 
 
 def known_indices(node: Apply) -> Iterator[tuple[int, Node, int, int]]:

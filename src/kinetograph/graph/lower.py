@@ -50,6 +50,7 @@ class Scope:
     whose members do not all need it; loops do not turn there. `trips` collects, as tensors of this
     region, what its loops report. `effects` are checks and prints to be carried out, None for none;
     `indices` the numbers of those whose indices are looked at, None where nobody is told of faults.
+    `lowered` are the operations that are computed in another way than their own.
     """
 
     modes: tuple[str, ...] = ()
@@ -60,6 +61,7 @@ class Scope:
     capacity: Capacity = field(default_factory=Capacity)
     effects: "Effects | None" = None
     indices: Mapping[Node, int] | None = None
+    lowered: Mapping[Node, Callable[..., Any]] = field(default_factory=dict)
     eager: bool = False
     watch: "Culprits | None" = None  # is shown every tensor of an eager evaluation, in order
     trail: list[str] = field(default_factory=list)  # where an eager evaluation is: trips, branches
@@ -136,11 +138,12 @@ def lower_node(
     if casts is not None:
         attributes = {k: v for k, v in attributes.items() if k != "casts"}
         tensors = [_cast(t, dtype) for t, dtype in zip(tensors, casts, strict=True)]
+    lower = scope.lowered.get(node, node.operation.lower)
     if scope.indices is not None and has_faults(node):
         report_fault(node, tensors, scope)  # type: ignore[arg-type]
     watch = scope.watch
     if watch is None:
-        return node.operation.lower(*tensors, **attributes)
+        return lower(*tensors, **attributes)
     tensors = watch.operands(node, tensors, scope.modes)
     return watch.result(node, node.operation.lower(*tensors, **attributes), scope.modes)
 

@@ -27,6 +27,7 @@ from .forms import Growth
 from .liveness import Places
 from .loop_handle import LoopHandle
 from .rollback import aside
+from .rowwise import Rowwise
 from .strategies import STRATEGIES
 from .subgraph import Subgraph
 
@@ -207,10 +208,12 @@ class While(Looping):
         scope.note(self, Trips(np.int32(trips), error, np.bool_(False)))
         return [*carried, jnp.int32(trips), jnp.asarray(truncated)]
 
-    def plan(self, scope: Scope, types: Sequence[Any]) -> LoopPlan:
-        """How the backward pass gets what it needs."""
+    def plan(self, scope: Scope, types: Sequence[Any], trips: int | None = None) -> LoopPlan:
+        """How the backward pass gets what it needs; `trips` are those for which there are rows."""
         width = bytes_of(types)
         capacity = scope.capacity.of(self)
+        if trips is not None:
+            return LoopPlan("stack", trips, trips * width, "arrays are filled row by row")
         if self.grad == "checkpoint":
             return LoopPlan("checkpoint", 0, 0, "asked for: runs again from the start, in segments")
         if self.grad == "forward":
@@ -226,6 +229,18 @@ class While(Looping):
         known = self.bound is not None and rows == self.bound
         reason = "the bound is small" if known else "room is doubled when a run needs more"
         return LoopPlan("stack", max(rows, 1), rows * width, reason)
+
+    def goes_row_by_row(self, scope: Scope, rowwise: Rowwise) -> bool:
+        """Whether there is room for the rows of all trips that the loop can make."""
+        if rowwise.trips is None or REVERSE not in scope.modes:
+            return True
+        if self.grad not in ("auto", "stack"):
+            return False
+        inputs = self.subgraphs[1].inputs
+        kinds = [jax.ShapeDtypeStruct(inputs[i].shape, inputs[i].dtype) for i in rowwise.kept]
+        final = scope.capacity.final and self.grad != "stack"
+        most = FINAL_BYTES if final else STACK_BYTES
+        return rowwise.trips * bytes_of(kinds) <= most
 
     def _final_plan(self, width: int) -> LoopPlan:
         """The plan of a run that cannot be made again: there is room for all trips, or for none."""
@@ -244,14 +259,14 @@ class _Lowered:
 
     The verdict of the predicate is carried where the predicate has effects of its own, or loops or
     faults inside: it must run once more than the body, and no oftener. A value that is tracked is
-    carried with its token, and so is one that it can become.
+    carried with its token, and so is one that it can become. Arrays that are filled row by row are
+    not carried (see `rowwise`).
     """
 
     def __init__(self, node: While, scope: Scope, live: Places) -> None:
         self.node, self.scope, self.live = node, scope, live
         self.predicate, self.body = node.subgraphs
         self.live_judged = frozenset(1 + i for i, place in enumerate(node.judging) if place in live)
-        self.inner = scope.reporting(self.predicate, self.body)
         self.carries_verdict = bool(node.judging or scope.reporting(self.predicate))
 
     def results(self, carried: list[Any], captures: list[Any], limit: Any) -> list[Any]:
@@ -260,19 +275,26 @@ class _Lowered:
         leaves, self.captures = jax.tree.flatten(captures)
         outer = (*leaves, *scope.anchors)
         self.captured = len(leaves)
-        count = node.carried
-        tracked = [i for i, t in enumerate([*carried, *captures]) if isinstance(t, Tracked)]
-        self.tracked = self.body.passed_on(tracked, count) & self.live
-        self.width = count + len(self.tracked)
-        values, verdict, reports = self._judged(scope, carried, outer, None)
+        inputs = [*carried, *captures]
+        tracked = [i for i, t in enumerate(inputs) if isinstance(t, Tracked)]
+        rowwise = Rowwise(node, {*tracked, *node.judging}, node.bound)
+        if not node.goes_row_by_row(scope, rowwise):
+            rowwise = Rowwise(node, most=0)
+        self.rowwise, self.places = rowwise, rowwise.places(self.live)
+        self.inner = scope.reporting(self.predicate, rowwise.body)
+        self.tracked = self.body.passed_on(tracked, node.carried) & self.live
+        self.width = len(rowwise.origins) + len(self.tracked)
+        first, rows = rowwise.enter([self._settled(i, t) for i, t in enumerate(inputs)])
+        values, verdict, reports = self._judged(scope, first, outer, None)
         state = (*values, *verdict, *reports)
-        plan = node.plan(scope, [jnp.asarray(plain(v)) for v in carried])
-        places = [i for i in range(count) for _ in range(1 + (i in self.tracked))]
+        plan = node.plan(scope, [jnp.asarray(plain(v)) for v in first], rowwise.trips)
+        places = [i for i in rowwise.origins for _ in range(1 + (i in self.tracked))]
         sizes: list[int] = []
         loop = Loop(
             self._turn,
             self._more,
             plan.rows,
+            rowwise.types,
             strategy=STRATEGIES[plan.strategy],
             most=FOREVER if node.bound is None else max(node.bound, 1),
             note=sizes.append,
@@ -282,7 +304,7 @@ class _Lowered:
         limit = jnp.clip(jnp.asarray(limit), 0, FOREVER).astype(np.int32)
         if scope.active is not None:
             limit = jnp.where(scope.active, limit, 0)
-        state, trips, _ = run(loop, limit, state, outer, (), scope.modes)
+        state, trips, written = run(loop, limit, state, outer, tuple(rows), scope.modes)
         truncated = jnp.asarray(False)
         if node.bounded:
             going = self._more(tuple(map(lax.stop_gradient, state)), outer)
@@ -301,7 +323,14 @@ class _Lowered:
         scope.note(node, Trips(trips, error, overflowed))
         flat = state[self.width + len(verdict) :]
         scope.receive(self.inner, [flat[i : i + 3] for i in range(0, len(flat), 3)])
-        return [*self._values(state), trips, truncated]
+        carried = [self._settled(i, t) for i, t in enumerate(carried)]
+        return [*rowwise.leave(carried, self._values(state), written, trips), trips, truncated]
+
+    def _settled(self, place: int, tensor: Any) -> Any:
+        """What goes into the loop as its variable, constant where it takes no part."""
+        if place >= self.node.carried or place in self.live or not self.scope.modes:
+            return tensor
+        return lax.stop_gradient(plain(tensor))
 
     def _asked(
         self, carried: list[Any], captures: list[Any], limit: Any
@@ -329,12 +358,16 @@ class _Lowered:
         rest = iter(state)
         return [
             Tracked(next(rest), next(rest)) if i in self.tracked else next(rest)
-            for i in range(self.node.carried)
+            for i in self.rowwise.origins
         ]
 
-    def _inputs(self, carried: Sequence[Any], outer: Any) -> list[Any]:
-        """What predicate and body are given."""
-        return [*carried, *jax.tree.unflatten(self.captures, outer[: self.captured])]
+    def _captured(self, outer: Any) -> list[Any]:
+        return jax.tree.unflatten(self.captures, outer[: self.captured])  # type: ignore[no-any-return]
+
+    def _judge(self, scope: Scope, carried: Sequence[Any], outer: Any, live: Places | None) -> Any:
+        """The verdict of the predicate, and the states that it assigns."""
+        inputs = (*self.rowwise.variables(carried), *self._captured(outer))
+        return self.predicate.compute(inputs, scope, live)
 
     def _judged(
         self, scope: Scope, carried: Sequence[Any], outer: Sequence[Any], before: Any
@@ -343,14 +376,14 @@ class _Lowered:
         values, verdict = list(carried), []
         inner = scope.inside()
         if self.carries_verdict:
-            tensors = self._inputs(carried, outer)
-            answer, *versions = self.predicate.compute(tensors, inner, self.live_judged)
+            answer, *versions = self._judge(inner, carried, outer, self.live_judged)
             verdict = [answer]
             for place, version in zip(self.node.judging, versions, strict=True):
-                values[place] = version
+                values[self.rowwise.kept.index(place)] = version
         if before is not None:
             inner.receive(self.inner, before)
-        values = [carried_on(t, i in self.tracked) for i, t in enumerate(values)]
+        places = zip(self.rowwise.origins, values, strict=True)
+        values = [carried_on(t, i in self.tracked) for i, t in places]
         return (
             jax.tree.leaves(values),
             verdict,
@@ -359,16 +392,21 @@ class _Lowered:
 
     def _turn(
         self, modes: Any, alive: Any, state: Any, outer: Any, row: Any
-    ) -> tuple[tuple[Any, ...], tuple[()]]:
-        scope = self.scope.inside(modes=modes, anchors=outer[self.captured :], active=alive)
-        inputs = self._inputs(self._values(state), outer)
-        carried = self.body.compute(inputs, scope, self.live)
+    ) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+        rowwise = self.rowwise
+        scope = self.scope.inside(
+            modes=modes, anchors=outer[self.captured :], active=alive, lowered=rowwise.lowered
+        )
+        carried = self._values(state)
+        inputs = rowwise.inputs(carried, row, self._captured(outer))
+        trip = rowwise.trip(carried, rowwise.body.compute(inputs, scope, self.places))
         flat = state[self.width + self.carries_verdict :]
         reports = [flat[i : i + 3] for i in range(0, len(flat), 3)]
         scope.receive(self.inner, reports)
         before = scope.reports(self.inner)
-        values, verdict, joined = self._judged(scope, carried, outer, before)
-        return (*values, *verdict, *joined), ()
+        values, verdict, joined = self._judged(scope, trip.carried, outer, before)
+        written = map(self._settled, rowwise.filled, trip.written)
+        return (*values, *verdict, *joined), tuple(written)
 
     def _more(self, state: Any, outer: Any) -> Any:
         if self.carries_verdict:
@@ -377,8 +415,7 @@ class _Lowered:
             # No loops inside, so it does not matter where it is computed for nothing; and the rules
             # of derivatives come here when the values around the loop are gone.
             scope = self.scope.inside(modes=(), anchors=(), active=None)
-            inputs = self._inputs(self._values(state), outer)
-            (verdict,) = self.predicate.compute(inputs, scope)
+            (verdict,) = self._judge(scope, self._values(state), outer, None)
         # Gradients that lacked room may be wrong, and so is all after a fault: go no further.
         reports = state[self.width + self.carries_verdict :]
         for overflowed in reports[2::3]:

@@ -22,6 +22,7 @@ from .forms import Growth
 from .liveness import Places
 from .results import Returned, check_function, collect, wrap_parts
 from .rollback import aside
+from .rowwise import Rowwise
 from .structure import Structure, flatten
 from .subgraph import Subgraph
 from .variables import Variables, grown, match_result, names_of_parameters, read_variables
@@ -100,38 +101,41 @@ class Scan(Control):
             surely = body.surely_read(live)
             tensors = [read(t) if i in surely else t for i, t in enumerate(tensors)]
             tracked -= surely
-        tracked = body.passed_on(tracked, self.carried) & live
-        carry = tensors[: self.carried]
-        rows = [jnp.asarray(read(t)) for t in tensors[self.carried : self.carried + self.rows]]
-        captures = tensors[self.carried + self.rows :]
         if scope.eager:
-            return self._interpret(carry, rows, captures, scope)
+            return self._interpret(tensors, scope)
+        rowwise = Rowwise(self, tracked, 0 if self.reverse else self.length)
+        tracked = body.passed_on(tracked, self.carried) & live
+        loops = scope.reporting(rowwise.body)
 
-        loops = scope.reporting(body)
-
-        def settled(outputs: Sequence[Any]) -> list[Any]:
+        def settled(tensors: Sequence[Any], places: Sequence[int]) -> list[Any]:
             if not scope.modes:
-                return [jnp.asarray(x) for x in outputs]
+                return [jnp.asarray(x) for x in tensors]
             return [
                 jax.tree.map(jnp.asarray, carried_on(x, i in tracked))
                 if i in live
                 else lax.stop_gradient(jnp.asarray(plain(x)))
-                for i, x in enumerate(outputs)
+                for i, x in zip(places, tensors, strict=True)
             ]
 
         def turn(state: Any, row: Any) -> Any:
-            carry, reports = state
-            inner = scope.inside()
+            (carry, reports), (own, coming) = state, row
+            inner = scope.inside(lowered=rowwise.lowered)
             inner.receive(loops, reports)
-            outputs = settled(body.compute((*carry, *row, *captures), inner, live))
-            return (tuple(outputs[: self.carried]), inner.reports(loops)), outputs[self.carried :]
+            inputs = rowwise.inputs(carry, coming, (*own, *captures))
+            outputs = rowwise.body.compute(inputs, inner, rowwise.places(live))
+            trip = rowwise.trip(carry, settled(outputs, rowwise.belongs))
+            return (tuple(trip.carried), inner.reports(loops)), (trip.written, trip.others)
 
-        start = (tuple(settled(carry)), scope.inside().reports(loops))
-        (new, reports), results = lax.scan(
-            turn, start, tuple(rows), length=self.length, reverse=self.reverse
+        first = settled(tensors[: self.carried], range(self.carried))
+        rows = [jnp.asarray(read(t)) for t in tensors[self.carried : self.carried + self.rows]]
+        captures = tensors[self.carried + self.rows :]
+        carry, coming = rowwise.enter((*first, *tensors[self.carried :]))
+        start = (tuple(carry), scope.inside().reports(loops))
+        (new, reports), (written, results) = lax.scan(
+            turn, start, (rows, coming), length=self.length, reverse=self.reverse
         )
         scope.receive(loops, reports)
-        return [*new, *results]
+        return [*rowwise.leave(first, new, written, None), *results]
 
     def form(self, place: int, kind: str, forms: "Forms") -> Node | None:
         """Another form of the last carry, or of stacked results."""
@@ -157,10 +161,10 @@ class Scan(Control):
             return node.part(grown.variables, wanted.shape, wanted.dtype)
         return node.part(node.carried, (self.length, *wanted.shape), wanted.dtype)
 
-    def _interpret(
-        self, carry: list[Any], rows: list[Any], captures: list[Any], scope: Scope
-    ) -> list[Any]:
+    def _interpret(self, tensors: list[Any], scope: Scope) -> list[Any]:
         (body,) = self.subgraphs
+        carry, captures = tensors[: self.carried], tensors[self.carried + self.rows :]
+        rows = [jnp.asarray(read(t)) for t in tensors[self.carried : self.carried + self.rows]]
         order = range(self.length)
         results: list[list[Any]] = []
         for i in reversed(order) if self.reverse else order:

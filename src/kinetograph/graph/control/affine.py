@@ -1,0 +1,144 @@
+"""Whole numbers that change by a constant from trip to trip: step * trip + start.
+
+Known are rows of `kg.range` and of constants, loop variables that start with a constant and go on
+by a constant, and what is computed from these by sums, differences and constant factors. Numbers of
+less than 32 bits are left out, and large ones on the way: none wraps around.
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ..elementwise import CAST, ELEMENTWISE
+from ..indexing import SLICE
+from ..node import Apply, Data, Inner, Node
+from ..ranges import RANGE
+
+if TYPE_CHECKING:
+    from .subgraph import Subgraph
+
+__all__ = ["Affine", "affine", "counters", "trips_inside"]
+
+_MOST = 2**29  # of a counter; sums of two fit into 32 bits
+_DEPTH = 12  # of the operations that are looked through
+_SUMS = {ELEMENTWISE["add"]: 1, ELEMENTWISE["subtract"]: -1}
+
+
+class Affine(NamedTuple):
+    """step * trip + start, trips counted from 0."""
+
+    step: int
+    start: int
+
+    def at(self, trip: int) -> int:
+        """The value in a trip."""
+        return self.step * trip + self.start
+
+    def plus(self, other: "Affine", sign: int = 1) -> "Affine":
+        return Affine(self.step + sign * other.step, self.start + sign * other.start)
+
+    def times(self, factor: int) -> "Affine":
+        return Affine(self.step * factor, self.start * factor)
+
+    def within(self, low: int, high: int, trips: int) -> bool:
+        """Whether the values of so many trips, at least one, lie in low .. high."""
+        ends = self.start, self.at(trips - 1)
+        return low <= min(ends) and max(ends) <= high
+
+
+def trips_inside(line: Affine, low: int, high: int) -> int:
+    """In how many trips from the first on the value, which changes, lies in low .. high."""
+    if not low <= line.start <= high:
+        return 0
+    room = high - line.start if line.step > 0 else line.start - low
+    return room // abs(line.step) + 1
+
+
+Known = Mapping[Node, Affine]
+
+
+def affine(node: Node, known: Known, trips: int, depth: int = _DEPTH) -> Affine | None:
+    """A whole number in so many trips at most, given what is known of others; None if unknown."""
+    found = known[node] if node in known else _computed(node, known, trips, depth)
+    most = _MOST if node in known else 2 * _MOST
+    fits = found is not None and abs(found.start) + abs(found.step) * trips <= most
+    return found if fits else None
+
+
+def _computed(node: Node, known: Known, trips: int, depth: int) -> Affine | None:
+    if node.shape or node.dtype.kind != "i" or node.dtype.itemsize < 4 or not depth:
+        return None
+    value = constant(node)
+    if value is not None:
+        return Affine(0, int(value))
+    if not isinstance(node, Apply):
+        return None
+    if node.operation is CAST:
+        return affine(node.parents[0], known, trips, depth - 1)
+    if node.operation not in (*_SUMS, ELEMENTWISE["multiply"], ELEMENTWISE["negative"]):
+        return None
+    parts = [affine(parent, known, trips, depth - 1) for parent in node.parents]
+    if any(part is None for part in parts):
+        return None
+    first, *rest = (part for part in parts if part is not None)
+    if not rest:
+        return first.times(-1)
+    (second,) = rest
+    if node.operation in _SUMS:
+        return first.plus(second, _SUMS[node.operation])
+    if first.step and second.step:
+        return None
+    return first.times(second.start) if not second.step else second.times(first.start)
+
+
+def constant(node: Node) -> np.ndarray | None:
+    """Whole numbers that are written in the program; others may be given new values later."""
+    while isinstance(node, Inner) and node.role == "captured":
+        node = node.outer
+    if node.dtype.kind != "i":
+        return None
+    if isinstance(node, Data):
+        return node.value if node.literal else None
+    if isinstance(node, Apply) and node.operation is RANGE:
+        start, step, length = (node.attributes[name] for name in ("start", "step", "length"))
+        return start + step * np.arange(length)  # type: ignore[no-any-return]
+    if isinstance(node, Apply) and node.operation is SLICE:
+        whole = constant(node.parents[0])
+        return None if whole is None else whole[node.attributes["template"]]
+    return None
+
+
+def counters(body: "Subgraph", carried: int) -> dict[Node, Affine]:
+    """What the inputs of a loop's body are known to be."""
+    known: dict[Node, Affine] = {}
+    for place, node in enumerate(body.inputs):
+        if not isinstance(node, Inner) or node.shape or node.dtype.kind != "i":
+            continue
+        if node.role == "row":
+            line = _progression(constant(node.outer))
+        elif node.role == "loop variable" and place < carried:
+            line = _counter(node, body.outputs[place])
+        else:
+            line = None
+        if line is not None and node.dtype.itemsize >= 4:
+            known[node] = line
+    return known
+
+
+def _progression(values: np.ndarray | None) -> Affine | None:
+    if values is None or values.ndim != 1 or not values.size:
+        return None
+    steps = np.diff(values)
+    if steps.size and (steps != steps[0]).any():
+        return None
+    return Affine(int(steps[0]) if steps.size else 0, int(values[0]))
+
+
+def _counter(node: Inner, after: Node) -> Affine | None:
+    first = constant(node.outer)
+    same: Known = {node: Affine(1, 0)}
+    moved = affine(after, same, _MOST)  # as a multiple of what it was, plus a step
+    if first is None or moved is None or moved.step != 1:
+        return None
+    return Affine(moved.start, int(first))

@@ -8,7 +8,7 @@ by node and through branches and loops as Python does.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -31,12 +31,23 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Environment",
+    "Instead",
     "Scope",
     "evaluate",
     "lower_node",
 ]
 
 Environment = dict[Node, Any]
+
+
+class Instead(NamedTuple):
+    """How an operation is computed otherwise: by which function, and of what as its first operand.
+
+    That is its own one where `operand` is None.
+    """
+
+    lower: Callable[..., Any]
+    operand: Any = None
 
 
 @dataclass
@@ -50,7 +61,7 @@ class Scope:
     whose members do not all need it; loops do not turn there. `trips` collects, as tensors of this
     region, what its loops report. `effects` are checks and prints to be carried out, None for none;
     `indices` the numbers of those whose indices are looked at, None where nobody is told of faults.
-    `lowered` are the operations that are computed in another way than their own.
+    `instead` are operations that are computed in another way than their own.
     """
 
     modes: tuple[str, ...] = ()
@@ -61,7 +72,7 @@ class Scope:
     capacity: Capacity = field(default_factory=Capacity)
     effects: "Effects | None" = None
     indices: Mapping[Node, int] | None = None
-    lowered: Mapping[Node, Callable[..., Any]] = field(default_factory=dict)
+    instead: Mapping[Node, Instead] = field(default_factory=dict)
     eager: bool = False
     watch: "Culprits | None" = None  # is shown every tensor of an eager evaluation, in order
     trail: list[str] = field(default_factory=list)  # where an eager evaluation is: trips, branches
@@ -127,6 +138,9 @@ def lower_node(
 ) -> Any:
     """The tensor of one operation, given its parents' tensors."""
     tensors = [environment[parent] for parent in node.parents]
+    instead = scope.instead.get(node)
+    if instead is not None and instead.operand is not None:
+        tensors[0] = instead.operand
     if sides is not None:
         tensors = sides.operands(node, tensors)
     if not node.tracks:
@@ -138,12 +152,13 @@ def lower_node(
     if casts is not None:
         attributes = {k: v for k, v in attributes.items() if k != "casts"}
         tensors = [_cast(t, dtype) for t, dtype in zip(tensors, casts, strict=True)]
-    lower = scope.lowered.get(node, node.operation.lower)
     if scope.indices is not None and has_faults(node):
         report_fault(node, tensors, scope)  # type: ignore[arg-type]
+    if instead is not None:
+        return instead.lower(*tensors, **attributes)
     watch = scope.watch
     if watch is None:
-        return lower(*tensors, **attributes)
+        return node.operation.lower(*tensors, **attributes)
     tensors = watch.operands(node, tensors, scope.modes)
     return watch.result(node, node.operation.lower(*tensors, **attributes), scope.modes)
 

@@ -72,6 +72,8 @@ def _computed(node: Node, known: Known, trips: int, depth: int) -> Affine | None
     value = constant(node)
     if value is not None:
         return Affine(0, int(value))
+    if isinstance(node, Inner) and node.role == "captured":  # by a branch
+        return affine(node.outer, known, trips, depth - 1)
     if not isinstance(node, Apply):
         return None
     if node.operation is CAST:

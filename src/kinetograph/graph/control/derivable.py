@@ -19,6 +19,7 @@ and is not kept unless the body's derivative needs it.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from operator import and_
 from typing import Any, Protocol
 
 import jax
@@ -94,7 +95,19 @@ class Product:
 
     def __init__(self, loop: Loop, carry: Types, captures: Types, rows: Types, rest: Modes) -> None:
         self.carry, self.captures, self.rows = carry, captures, rows
-        self.masks = loop.masks(carry, captures, rows)
+        counts = [len(carry), len(captures), len(rows)]
+        flag = jax.ShapeDtypeStruct((), np.bool_)
+
+        def turn(alive: Tensor, *parts: Tensors) -> After:
+            return loop.body((REVERSE, *rest), alive, *parts)
+
+        body = jax.make_jaxpr(turn)(flag, carry, captures, rows)
+        masks = loop.masks(carry, captures, rows)
+        # What the body does not use needs no cotangents, which would be summed up in each trip.
+        used = used_inputs(body.jaxpr)[1 + counts[0] :]
+        apart = used[: counts[1]], used[counts[1] :]
+        others = (tuple(map(and_, *pair)) for pair in zip(masks[1:], apart, strict=True))
+        self.masks: tuple[Mask, ...] = (masks[0], *others)
         self.of_results = floats(loop.results)
 
         def product(alive: Tensor, *tensors: Tensors) -> Any:
@@ -102,13 +115,13 @@ class Product:
 
             def differentiable(*own: Tensors) -> Any:
                 inputs = map(merged, own, parts, self.masks)
-                new, result = loop.body((REVERSE, *rest), alive, *inputs)
+                flat = jaxpr_as_fun(body)(alive, *(leaf for part in inputs for leaf in part))
+                new, result = flat[: counts[0]], flat[counts[0] :]
                 return picked(new, self.masks[0]), picked(result, self.of_results)
 
             _, pull = jax.vjp(differentiable, *map(picked, parts, self.masks))
             return pull((ct_carry, ct_result))
 
-        flag = jax.ShapeDtypeStruct((), np.bool_)
         self.jaxpr: ClosedJaxpr = jax.make_jaxpr(product)(
             flag,
             carry,
@@ -118,7 +131,6 @@ class Product:
             picked(loop.results, self.of_results),
         )
         self.evaluate = jaxpr_as_fun(self.jaxpr)
-        counts = [len(carry), len(captures), len(rows)]
         used = used_inputs(self.jaxpr.jaxpr)[1:]
         ends = np.cumsum(counts)
         self.needs_carry = used[: ends[0]]

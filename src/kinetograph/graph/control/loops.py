@@ -280,8 +280,8 @@ class _Lowered:
         rowwise = Rowwise(node, {*tracked, *node.judging}, node.bound)
         if not node.goes_row_by_row(scope, rowwise):
             rowwise = Rowwise(node, most=0)
-        self.rowwise, self.places = rowwise, rowwise.places(self.live)
-        self.inner = scope.reporting(self.predicate, rowwise.body)
+        self.rowwise = rowwise
+        self.inner = scope.reporting(self.predicate, self.body)
         self.tracked = self.body.passed_on(tracked, node.carried) & self.live
         self.width = len(rowwise.origins) + len(self.tracked)
         first, rows = rowwise.enter([self._settled(i, t) for i, t in enumerate(inputs)])
@@ -393,20 +393,20 @@ class _Lowered:
     def _turn(
         self, modes: Any, alive: Any, state: Any, outer: Any, row: Any
     ) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-        rowwise = self.rowwise
+        before = self._values(state)
+        variables, instead = self.rowwise.begin(before, row)
         scope = self.scope.inside(
-            modes=modes, anchors=outer[self.captured :], active=alive, lowered=rowwise.lowered
+            modes=modes, anchors=outer[self.captured :], active=alive, instead=instead
         )
-        carried = self._values(state)
-        inputs = rowwise.inputs(carried, row, self._captured(outer))
-        trip = rowwise.trip(carried, rowwise.body.compute(inputs, scope, self.places))
+        after = self.body.compute((*variables, *self._captured(outer)), scope, self.live)
+        carried, written = self.rowwise.end(before, after)
         flat = state[self.width + self.carries_verdict :]
         reports = [flat[i : i + 3] for i in range(0, len(flat), 3)]
         scope.receive(self.inner, reports)
-        before = scope.reports(self.inner)
-        values, verdict, joined = self._judged(scope, trip.carried, outer, before)
-        written = map(self._settled, rowwise.filled, trip.written)
-        return (*values, *verdict, *joined), tuple(written)
+        found = scope.reports(self.inner)
+        values, verdict, joined = self._judged(scope, carried, outer, found)
+        rows = map(self._settled, self.rowwise.filled, written)
+        return (*values, *verdict, *joined), tuple(rows)
 
     def _more(self, state: Any, outer: Any) -> Any:
         if self.carries_verdict:

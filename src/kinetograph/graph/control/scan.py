@@ -105,32 +105,32 @@ class Scan(Control):
             return self._interpret(tensors, scope)
         rowwise = Rowwise(self, tracked, 0 if self.reverse else self.length)
         tracked = body.passed_on(tracked, self.carried) & live
-        loops = scope.reporting(rowwise.body)
+        loops = scope.reporting(body)
 
-        def settled(tensors: Sequence[Any], places: Sequence[int]) -> list[Any]:
+        def settled(tensors: Sequence[Any]) -> list[Any]:
             if not scope.modes:
                 return [jnp.asarray(x) for x in tensors]
             return [
                 jax.tree.map(jnp.asarray, carried_on(x, i in tracked))
                 if i in live
                 else lax.stop_gradient(jnp.asarray(plain(x)))
-                for i, x in zip(places, tensors, strict=True)
+                for i, x in enumerate(tensors)
             ]
 
         def turn(state: Any, row: Any) -> Any:
             (carry, reports), (own, coming) = state, row
-            inner = scope.inside(lowered=rowwise.lowered)
+            variables, instead = rowwise.begin(carry, coming)
+            inner = scope.inside(instead=instead)
             inner.receive(loops, reports)
-            inputs = rowwise.inputs(carry, coming, (*own, *captures))
-            outputs = rowwise.body.compute(inputs, inner, rowwise.places(live))
-            trip = rowwise.trip(carry, settled(outputs, rowwise.belongs))
-            return (tuple(trip.carried), inner.reports(loops)), (trip.written, trip.others)
+            outputs = settled(body.compute((*variables, *own, *captures), inner, live))
+            on, written = rowwise.end(carry, outputs[: self.carried])
+            return (on, inner.reports(loops)), (written, outputs[self.carried :])
 
-        first = settled(tensors[: self.carried], range(self.carried))
+        first = settled(tensors[: self.carried])
         rows = [jnp.asarray(read(t)) for t in tensors[self.carried : self.carried + self.rows]]
         captures = tensors[self.carried + self.rows :]
-        carry, coming = rowwise.enter((*first, *tensors[self.carried :]))
-        start = (tuple(carry), scope.inside().reports(loops))
+        carry, coming = rowwise.enter((*first, *rows, *captures))
+        start = (carry, scope.inside().reports(loops))
         (new, reports), (written, results) = lax.scan(
             turn, start, (rows, coming), length=self.length, reverse=self.reverse
         )

@@ -6,7 +6,9 @@ that cannot be reached takes no part. A term of +inf outweighs all others.
 
 from typing import Any
 
+import jax
 import jax.numpy as jnp
+from jax.lax import stop_gradient
 
 from .derivative_rules import derivatives
 
@@ -23,21 +25,25 @@ def _scaled(x: Any, axis: Any) -> tuple[Any, Any]:
 
 def logsumexp(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """log(sum(exp(x))) over axes."""
+    scaled, top = _scaled(x, axis)
+    parts = jnp.exp(scaled)
+    total = jnp.sum(parts, axis, keepdims=True)
+    shares = jnp.where(top == -jnp.inf, 0.0, parts / total)
+    result = _by_shares(stop_gradient(jnp.log(total) + top), x, shares)
+    return result if keepdims else jnp.squeeze(result, axis)
 
-    def rule(primals: Any, tangents: Any) -> Any:
-        (x,), (t,) = primals, tangents
-        scaled, top = _scaled(x, axis)
-        parts = jnp.exp(scaled)
-        shares = jnp.where(top == -jnp.inf, 0.0, parts / jnp.sum(parts, axis, keepdims=True))
-        return jnp.sum(t * shares, axis, keepdims=keepdims)
 
-    @derivatives(rule)
-    def function(x: Any) -> Any:
-        scaled, top = _scaled(x, axis)
-        result = jnp.log(jnp.sum(jnp.exp(scaled), axis, keepdims=True)) + top
-        return result if keepdims else jnp.squeeze(result, axis)
+@jax.custom_jvp
+def _by_shares(value: Any, x: Any, shares: Any) -> Any:
+    """A value with the derivatives `shares` by x, of the axes that it has not summed over."""
+    return value
 
-    return function(x)
+
+@_by_shares.defjvp
+def _slope_by_shares(primals: Any, tangents: Any) -> Any:
+    (value, x, shares), (_, t, _) = primals, tangents
+    summed = tuple(i for i, (n, m) in enumerate(zip(value.shape, x.shape, strict=True)) if n != m)
+    return _by_shares(value, x, shares), jnp.sum(t * shares, summed, keepdims=True)
 
 
 def softmax(x: Any, axis: Any = -1) -> Any:

@@ -367,6 +367,32 @@ def test_a_trip_costs_its_rows(f):
     assert costs_rows_only(kg.function(f)(p, eps), [p, eps])
 
 
+def test_functional_updates_are_filled_row_by_row():
+    p, eps = kg.placeholder(name="p"), kg.placeholder((SIZE,), name="eps")
+    _, x = kg.while_loop(
+        lambda t, x: t < SIZE,
+        lambda t, x: (t + 2, x.at[t].set(kg.sin(x[t - 2]) * p + eps[t - 1])),
+        [2, kg.data(np.ones(SIZE)) * p],
+    )
+    assert costs_rows_only(x.sum(), [p, eps])
+    value, *slopes = kg.compile([p, eps], [x.sum(), *kg.gradients(x.sum(), [p, eps])])(
+        0.7, np.arange(SIZE) * 0.01
+    )
+
+    @jax.jit
+    def by_hand(p, eps):
+        rows = [p] * SIZE
+        for t in range(2, SIZE, 2):
+            rows[t] = jax.numpy.sin(rows[t - 2]) * p + eps[t - 1]
+        return sum(rows)
+
+    with x64():
+        expected = jax.value_and_grad(by_hand, (0, 1))(0.7, np.arange(SIZE) * 0.01)
+    np.testing.assert_allclose(value, expected[0], rtol=1e-13)
+    np.testing.assert_allclose(slopes[0], expected[1][0], rtol=1e-12)
+    np.testing.assert_allclose(slopes[1], expected[1][1], rtol=1e-12)
+
+
 def out_of_order(p, eps):
     x = np.ones(SIZE)
     for t in kg.range(1, SIZE):

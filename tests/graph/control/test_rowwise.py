@@ -109,8 +109,7 @@ def filled(spec, ops, a, b):
         s, arrays = loop(spec, ops, a, b, s, arrays, outside)
     total = s
     for x in arrays:
-        for place in np.ndindex(*x.shape):
-            total = total + (0.3 + 0.1 * sum(place)) * x[place]
+        total = total + ((0.3 + 0.1 * np.indices(x.shape).sum(0)) * x).sum()
     return total
 
 
@@ -213,6 +212,20 @@ def test_random_loops(spec):
 @given(loops())
 def test_random_loops_in_batches(spec):
     check(spec, alone=False)
+
+
+@pytest.mark.parametrize(
+    ("size", "numbers", "offset"),
+    [
+        (3, (1, 3, 1), -4),  # counted from the end, a row that the loop has written
+        (3, (2, -1, -1), -1),
+        (72, (36, 72, 1), -33),  # of more trips ago than there are rows carried
+    ],
+)
+def test_rows_that_are_written_before_or_not(size, numbers, offset):
+    spec = {"kinds": ["vector"], "outside": [], "writes": [(0, 0, False, None)], "repeats": 1}
+    spec |= {"size": size, "range": numbers, "reads": [(0, offset, 0.5)], "how": "for", "level": 1}
+    check(spec, POINTS[:1], together=False)
 
 
 @pytest.mark.slow

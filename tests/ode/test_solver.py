@@ -1,6 +1,7 @@
 """`kg.ode.solve`: against closed forms and SciPy, its derivatives, its limits, its errors."""
 
 import re
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -8,13 +9,19 @@ from scipy.integrate import solve_ivp
 from tests.selection import thinned
 
 import kinetograph as kg
-from kinetograph.ode.arguments import read_options
+from kinetograph.graph.control.structure import LEAF
+from kinetograph.ode.arguments import Tolerance, read_tolerance
 from kinetograph.ode.step import Method
 
 METHODS = ("tsit5", "dopri5")
 FIRST = thinned(METHODS, 2)
 TIMES = np.arange(21.0)
 HARES = np.array([0.55, 0.028, 0.8, 0.024, 34.0, 5.9])
+
+
+class Oscillator(NamedTuple):
+    x: Any
+    v: Any
 
 
 def predators(p):
@@ -114,7 +121,7 @@ def test_a_rate_that_depends_on_time():
 
 def test_energy_of_an_oscillator():
     ts = np.linspace(0, 50, 11)
-    y = kg.ode.solve(lambda t, y: [y[1], -y[0]], [1.0, 0.0], ts, rtol=1e-10, atol=1e-12)
+    y = kg.ode.solve(lambda t, y: [y[1], -y[0]], np.array([1.0, 0.0]), ts, rtol=1e-10, atol=1e-12)
     values = kg.compile([], y)()
     np.testing.assert_allclose((values**2).sum(1), 1.0, atol=1e-8)
     np.testing.assert_allclose(values[:, 0], np.cos(ts), atol=1e-8)
@@ -158,12 +165,65 @@ def test_structures():
     np.testing.assert_allclose(second, np.stack([np.sin(ts)] * 2, -1), atol=1e-9)
 
 
-def test_a_list_of_a_number_and_an_array_is_a_structure():
+@pytest.mark.parametrize("kind", [list, tuple])
+def test_a_list_is_a_structure(kind):
+    """Of numbers, too: what goes in comes out, with times in front."""
     a = kg.placeholder(name="a")
-    y = kg.ode.solve(lambda t, y: [0.0 * y[0], 0.0 * y[1]], [1.5, a], [0.0, 1.0])
-    first, second = kg.compile([a], y)(2.5)
-    np.testing.assert_array_equal(first, [1.5, 1.5])
-    np.testing.assert_array_equal(second, [2.5, 2.5])
+    for other in (2.5, a):
+        y = kg.ode.solve(lambda t, y: kind([0 * y[0], 0 * y[1]]), kind([1.5, other]), [0, 1])
+        assert isinstance(y, kind)
+        first, second = kg.compile([a], list(y))(2.5)
+        np.testing.assert_array_equal(first, [1.5, 1.5])
+        np.testing.assert_array_equal(second, [2.5, 2.5])
+
+
+def test_a_named_tuple_comes_back():
+    ts = np.linspace(0, 1, 3)
+    y0 = Oscillator(np.zeros(2), np.ones(2))
+    y = kg.ode.solve(lambda t, y: Oscillator(y.v, -y.x), y0, ts, rtol=1e-9)
+    assert isinstance(y, Oscillator)
+    np.testing.assert_allclose(kg.compile([], y.x)(), np.sin(ts)[:, None] * [1, 1], atol=1e-7)
+
+
+def test_a_tolerance_for_each_element():
+    """An element that is tolerated to be wrong asks for fewer steps."""
+
+    def slope(t, y):
+        return kg.stack([-y[0], 50 * kg.cos(50 * t)])
+
+    steps = []
+    for atol in (1e-8, [1e-8, 1e-8], [1e-8, 10.0]):
+        f = kg.compile([], kg.ode.solve(slope, np.array([1.0, 0.0]), [0.0, 2.0], atol=atol))
+        assert f()[1, 0] == pytest.approx(np.exp(-2), rel=1e-4)
+        steps.append(steps_of(f))
+    assert steps[0] == steps[1] > 3 * steps[2]
+    y0 = {"x": 1.0, "v": 0.0}
+    slope = lambda t, y: {"x": -y["x"], "v": 50 * kg.cos(50 * t)}
+    f = kg.compile([], kg.ode.solve(slope, y0, [0.0, 2.0], atol={"x": 1e-8, "v": 10.0})["x"])
+    assert f()[1] == pytest.approx(np.exp(-2), rel=1e-4)
+    assert steps_of(f) == steps[2]
+
+
+def test_times_that_go_back():
+    """To where it came from; known times and others, and derivatives by the first value."""
+    y1, ts = kg.placeholder(name="y1"), np.array([2.0, 1.0, 0.0, -1.0])
+    slope = lambda t, y: -t * y
+    exact = np.exp((4 - ts**2) / 2)
+    y = kg.ode.solve(slope, y1, ts, rtol=1e-9, atol=1e-11)
+    f = kg.compile([y1], [y, kg.gradients(y[3], y1)])
+    value, gradient = f(3.0)
+    np.testing.assert_allclose(value, 3 * exact, rtol=1e-7)
+    assert gradient == pytest.approx(exact[3], rel=1e-7)
+    at, first = kg.placeholder((3,), name="at"), kg.placeholder(name="first")
+    y = kg.ode.solve(slope, 1.0, at, t0=first, rtol=1e-9, atol=1e-11)
+    f = kg.compile([at, first], [y, *kg.gradients(y[2], [at, first])])
+    for start, to in ((2.0, ts[1:]), (-1.5, np.array([-1.0, 0.0, 2.0]))):
+        value, by_times, by_start = f(to, start)
+        exact = np.exp((start**2 - to**2) / 2)
+        np.testing.assert_allclose(value, exact, rtol=1e-7)
+        np.testing.assert_allclose(by_times, [0, 0, -to[2] * exact[2]], rtol=1e-6, atol=1e-7)
+        assert by_start == pytest.approx(start * exact[2], rel=1e-6)
+    assert np.isnan(f([0.0, -1.0, -2.0], -1.5)[0]).all()  # from both sides of the start
 
 
 @pytest.mark.slow
@@ -281,8 +341,18 @@ def test_a_time_that_goes_back_is_nan():
 
 
 def test_an_equilibrium():
-    y = kg.ode.solve(lambda t, y: 0 * y, [0.0, 1.0], [0.0, 1.0, 1e6])
+    y = kg.ode.solve(lambda t, y: 0 * y, np.array([0.0, 1.0]), [0.0, 1.0, 1e6])
     np.testing.assert_array_equal(kg.compile([], y)(), [[0, 1]] * 3)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_float32_by_default(method):
+    """Tolerances that are not given fit the precision."""
+    with kg.precision("float32"):
+        ts = np.linspace(0, 3, 5)
+        value = kg.compile([], kg.ode.solve(lambda t, y: -y, 1.0, ts, method=method))()
+    assert value.dtype == np.float32
+    np.testing.assert_allclose(value, np.exp(-ts), rtol=3e-3)
 
 
 def test_float32():
@@ -391,7 +461,9 @@ def test_derivatives_by_times():
 def test_more_steps_than_there_is_room_for():
     """The buffer of the loop is doubled: the gradient does not depend on it."""
     k = kg.placeholder(name="k")
-    y = kg.ode.solve(lambda t, y: [k * y[1], -k * y[0]], [1.0, 0.0], [0.0, 1.0], rtol=1e-9)
+    y = kg.ode.solve(
+        lambda t, y: [k * y[1], -k * y[0]], np.array([1.0, 0.0]), [0.0, 1.0], rtol=1e-9
+    )
     f = kg.compile([k], [y[1], kg.gradients(y[1, 0], k)])
     value, gradient = f(30.0)
     assert steps_of(f) > 64
@@ -522,9 +594,9 @@ def test_steps_follow_the_error_of_every_element():
     """The error is relative to the larger end of a step, and its mean is over all elements."""
     x = np.array([1.0, 3.0])
     right = lambda t, y: [2.0 * y[0], -y[1]]
-    trial = Method(right, kg.ode.DOPRI5, rtol=1e-2, atol=1e-3)
+    trial = Method(right, kg.ode.DOPRI5, Tolerance(1e-2, [1e-3, 1e-3]))
     leaves = [kg.placeholder(name=n) for n in "uv"]
-    new, _, _, square = trial.step(0.0, leaves, right(0.0, leaves), 0.5)
+    new, _, _, square = trial.step(0.0, leaves, right(0.0, leaves), 0.5, 0.5)
     *ends, square = kg.compile(leaves, [*new, square])(*x)
     # The same step by hand: the error is the difference of the two solutions.
     rates, stages = np.array([2.0, -1.0]), [np.array([2.0, -1.0]) * x]
@@ -547,6 +619,9 @@ def test_a_step_into_where_f_is_not_finite_is_made_again():
 # Misuse.
 
 
+VECTOR = np.array([1.0, 2.0])
+
+
 def bad(t, y):
     return y[:1]
 
@@ -558,21 +633,25 @@ def bad(t, y):
         ((3, 1.0, [0, 1]), {}, TypeError, "f must be callable, got int"),
         ((bad, None, [0, 1]), {}, ValueError, "y0 must be provided"),
         ((bad, (), [0, 1]), {}, ValueError, "y0 has no elements"),
-        ((bad, [1.0, 2.0], None), {}, ValueError, "ts must be provided"),
-        ((bad, [1.0, 2.0], 3.0), {}, kg.ShapeError, "expected a vector"),
-        ((bad, [1.0, 2.0], []), {}, kg.ShapeError, "at least one time"),
+        ((bad, VECTOR, None), {}, ValueError, "ts must be provided"),
+        ((bad, VECTOR, 3.0), {}, kg.ShapeError, "expected a vector"),
+        ((bad, VECTOR, []), {}, kg.ShapeError, "at least one time"),
         (
-            (bad, [1.0, 2.0], [0, 2, 1]),
+            (bad, VECTOR, [0, 2, 1]),
             {},
             ValueError,
             r"ts\[1\] = 2 is followed by ts\[2\] = 1 \(test_solver.py:\d+\)",
         ),
-        ((bad, [1.0, 2.0], [0, 1, 1]), {}, ValueError, "ts must increase"),
-        ((bad, [1.0, 2.0], [0, np.nan]), {}, ValueError, r"ts\[1\] is nan"),
-        ((bad, [1.0, 2.0], [0, 1]), {"t0": 0.5}, ValueError, "lies before t0 = 0.5"),
-        ((bad, [1.0, 2.0], [0, 1]), {"t0": [0.5]}, kg.ShapeError, "t0 has shape"),
+        ((bad, VECTOR, [0, 1, 1]), {}, ValueError, r"ts\[2\] = 1 .*; give each time once"),
+        ((bad, VECTOR, [1, 0, 2]), {}, ValueError, r"ts\[0\] = 1 is followed .*; sort them"),
+        ((bad, np.array([1.0, np.nan]), [0, 1]), {}, ValueError, r"y0\[1\] is nan \(test_"),
+        ((bad, {"a": np.inf}, [0, 1]), {}, ValueError, r"y0\['a'\] is inf"),
+        ((bad, VECTOR, [0, 1]), {"t0": np.nan}, ValueError, "t0 is nan"),
+        ((bad, VECTOR, [0, np.nan]), {}, ValueError, r"ts\[1\] is nan"),
+        ((bad, VECTOR, [0, 1]), {"t0": 0.5}, ValueError, "lie on two sides of t0 = 0.5"),
+        ((bad, VECTOR, [0, 1]), {"t0": [0.5]}, kg.ShapeError, "t0 has shape"),
         (
-            (bad, [1.0, 2.0], [0, 1]),
+            (bad, VECTOR, [0, 1]),
             {},
             kg.ShapeError,
             r"bad \(test_solver.py:\d+\) returns shape \(1,\) for y of shape \(2,\)",
@@ -581,19 +660,23 @@ def bad(t, y):
         ((lambda t, y: (y, y), 1.0, [0, 1]), {}, TypeError, "returns tuple of 2 where y is an arr"),
         ((lambda t, y: y[0], (1.0, 2.0), [0, 1]), {}, TypeError, "returns an array where y is tup"),
         ((lambda t, y: "no", 1.0, [0, 1]), {}, kg.SymbolicError, r"what f \(test_solver.py"),
-        ((bad, [1.0, 2.0], [0, 1]), {"method": "euler"}, ValueError, "one of 'tsit5', 'dopri5'"),
-        ((bad, [1.0, 2.0], [0, 1]), {"rtol": 0}, ValueError, "rtol is 0"),
-        ((bad, [1.0, 2.0], [0, 1]), {"atol": -1}, ValueError, "atol is -1"),
+        ((bad, VECTOR, [0, 1]), {"method": "euler"}, ValueError, "one of 'tsit5', 'dopri5'"),
+        ((bad, VECTOR, [0, 1]), {"rtol": 0}, ValueError, "rtol is 0"),
+        ((bad, VECTOR, [0, 1]), {"atol": -1}, ValueError, "atol is -1"),
         (
-            (bad, [1.0, 0.0], [0, 1]),
+            (bad, np.array([1.0, 0.0]), [0, 1]),
             {"atol": 0},
             ValueError,
             r"atol is 0, and y0\[1\] is 0 \(test_",
         ),
         ((bad, {"s": 1.0, "i": 0.0}, [0, 1]), {"atol": 0}, ValueError, r"and y0\['i'\] is 0"),
-        ((bad, [1.0, 2.0], [0, 1]), {"max_steps": 0}, ValueError, "max_steps is 0"),
-        ((bad, [1.0, 2.0], [0, 1]), {"on_limit": "x"}, ValueError, "'nan', 'error'"),
-        ((bad, [1.0, 2.0], [0, 1]), {"grad": "x"}, ValueError, "grad is 'x'"),
+        ((bad, VECTOR, [0, 1]), {"atol": [1e-6] * 3}, kg.ShapeError, r"atol has shape \(3,\)"),
+        ((bad, [1.0, 2.0], [0, 1]), {"atol": (1, 1)}, TypeError, "atol is tuple of 2 where y0"),
+        ((lambda t, y: y[0] * VECTOR, [1.0, 2.0], [0, 1]), {}, TypeError, r"give np.array\(y0\)"),
+        ((bad, VECTOR, [0, 1]), {"max_step": -1.0}, ValueError, "max_step must be positive"),
+        ((bad, VECTOR, [0, 1]), {"max_steps": 0}, ValueError, "max_steps is 0"),
+        ((bad, VECTOR, [0, 1]), {"on_limit": "x"}, ValueError, "'nan', 'error'"),
+        ((bad, VECTOR, [0, 1]), {"grad": "x"}, ValueError, "grad is 'x'"),
         ((lambda t, y: y, 1.0, [0, 1]), {"first_step": 0.0}, ValueError, "must be positive"),
         ((lambda t, y: y, 1.0, [0, 1]), {"first_step": [1.0]}, kg.ShapeError, "first_step has"),
     ],
@@ -606,10 +689,10 @@ def test_misuse(arguments, options, kind, message):
 
 def test_the_least_relative_tolerance():
     """A hundred roundings of the working precision."""
-    options = {"atol": 0, "max_steps": None, "on_limit": "nan", "grad": "auto"}
-    assert read_options("tsit5", rtol=100 * 2**-52, **options) is kg.ode.TSIT5
-    with pytest.raises(ValueError, match="it must be at least 2e-14"):
-        read_options("tsit5", rtol=99 * 2**-52, **options)
+    others = 0.0, [kg.placeholder()], [""], LEAF
+    assert read_tolerance(100 * 2**-52, *others).relative == 100 * 2**-52
+    with pytest.raises(ValueError, match="at least 2e-14, a hundred roundings of float64"):
+        read_tolerance(99 * 2**-52, *others)
 
 
 def test_stop_gradient():

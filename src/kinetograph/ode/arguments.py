@@ -1,4 +1,4 @@
-"""The arguments of `kg.ode.solve`, checked."""
+"""The arguments of `kg.ode.solve`, checked; its times are in `times`."""
 
 from typing import Any, NamedTuple
 
@@ -9,32 +9,20 @@ from ..graph.checks import run_time_check
 from ..graph.control.structure import Structure, flatten
 from ..graph.control.while_loop import GRADS
 from ..graph.elementwise import floating
-from ..graph.errors import KinetographError, ShapeError, SymbolicError
+from ..graph.errors import KinetographError, ShapeError
 from ..graph.functions import stop_gradient
-from ..graph.messages import describe
 from ..graph.precision import float_dtype
 from ..graph.source import place_text
 from .right import Leaves
-from .tableaus import TABLEAUS, Tableau
+from .times import known
 
-__all__ = ["Times", "check_relative", "read_first_step", "read_options", "read_start", "read_times"]
-
-
-class Times(NamedTuple):
-    """The times asked for, and the one of the initial value."""
-
-    start: Array
-    end: Array
-    outputs: Array
-    fixed: bool  # whether all are known now, so that no derivative by them is wanted
+__all__ = ["Tolerance", "check_options", "read_positive", "read_start", "read_tolerance"]
 
 
 def read_start(y0: Any) -> tuple[Leaves, list[str], Structure]:
     """The leaves of the initial value, as floating-point arrays."""
     if y0 is None:
         raise ValueError(f"solve: y0 must be provided{place_text()}")
-    if isinstance(y0, list) and all(isinstance(v, (int, float)) for v in y0):
-        y0 = np.asarray(y0, float)
     found, paths, structure = flatten(y0)
     if not found:
         raise ValueError(f"solve: y0 has no elements{place_text()}")
@@ -44,100 +32,109 @@ def read_start(y0: Any) -> tuple[Leaves, list[str], Structure]:
             leaves.append(Array(floating(leaf, "solve")))
         except KinetographError as error:
             raise type(error)(f"solve: y0{path}{place_text()}: {error}") from None
+        value = known(leaf)
+        if value is not None and not np.isfinite(value).all():
+            place = np.argwhere(~np.isfinite(value))[0].tolist()
+            raise ValueError(
+                f"solve: y0{path}{place or ''} is {value[tuple(place)]}{place_text()}; the "
+                "solution starts with a number"
+            )
     return leaves, paths, structure
 
 
-def check_relative(leaves: Leaves, paths: list[str]) -> None:
-    """Refuse elements that begin at 0 where the tolerance is relative alone."""
-    for leaf, path in zip(leaves, paths, strict=True):
-        known = _known(leaf)
-        zeros = None if known is None else np.argwhere(known == 0).tolist()
-        what = f"y0{path}" if known is not None or not leaf.shape else f"an element of y0{path}"
-        place = zeros[0] if zeros and leaf.shape else ""
-        run_time_check(
-            (leaf != 0).all() if zeros is None else not zeros,
-            ValueError,
-            f"solve: atol is 0, and {what}{place} is 0{place_text()}: no error is small relative "
-            "to 0; choose an atol that is small beside the values that matter",
-        )
+class Tolerance(NamedTuple):
+    """The errors of a step that are tolerated, relative and, of each leaf, absolute."""
+
+    relative: float
+    absolute: list[np.ndarray]
 
 
-def read_times(ts: Any, t0: Any) -> Times:
-    """The times."""
-    if ts is None:
-        raise ValueError(f"solve: ts must be provided{place_text()}")
-    node = floating(np.asarray(ts) if isinstance(ts, (list, tuple)) else ts, "solve")
-    if len(node.shape) != 1 or not node.size:
-        raise ShapeError(
-            f"solve: ts is {describe(node)} of shape {node.shape}{place_text()}; expected a vector "
-            "of at least one time"
-        )
-    times = Array(node)
-    start = times[0] if t0 is None else Array(floating(t0, "solve"))
-    if start.shape:
-        raise ShapeError(f"solve: t0 has shape {start.shape}{place_text()}; expected one number")
-    values = _known(ts)
-    if values is not None:
-        _check_increasing(values, None if t0 is None else _known(t0))
-    fixed = not isinstance(ts, Array) and not isinstance(t0, Array)
-    end = times[-1] if values is not None else times.max()
-    return Times(start.astype(node.dtype), end, times, fixed)
-
-
-def _known(value: Any) -> np.ndarray | None:
-    try:
-        return np.asarray(value, float)
-    except SymbolicError:
-        return None
-
-
-def _check_increasing(ts: np.ndarray, t0: np.ndarray | None) -> None:
-    if not np.isfinite(ts).all():
-        place = int(np.flatnonzero(~np.isfinite(ts))[0])
-        raise ValueError(f"solve: ts[{place}] is {ts[place]}{place_text()}")
-    down = np.flatnonzero(np.diff(ts) <= 0)
-    if down.size:
-        i = int(down[0])
+def read_tolerance(
+    rtol: Any, atol: Any, leaves: Leaves, paths: list[str], structure: Structure
+) -> Tolerance:
+    """The tolerances; those not given fit the precision."""
+    coarse = float_dtype().itemsize < 8
+    rtol = (1e-4 if coarse else 1e-6) if rtol is None else rtol
+    atol = (1e-6 if coarse else 1e-8) if atol is None else atol
+    least = 100 * float(np.finfo(float_dtype()).eps)
+    relative = known(rtol)
+    if relative is None or relative.shape or not relative >= least:
         raise ValueError(
-            f"solve: ts must increase, but ts[{i}] = {ts[i]:g} is followed by ts[{i + 1}] = "
-            f"{ts[i + 1]:g}{place_text()}"
+            f"solve: rtol is {rtol}{place_text()}; it must be a number of at least {least:.1g}, a "
+            f"hundred roundings of {float_dtype()}"
         )
-    if t0 is not None and not np.isfinite(t0):
-        raise ValueError(f"solve: t0 is {t0}{place_text()}; it must be finite")
-    if t0 is not None and not t0 <= ts[0]:
-        raise ValueError(f"solve: ts[0] = {ts[0]:g} lies before t0 = {t0:g}{place_text()}")
+    parts, _, given = flatten(atol)
+    vector = structure.make is None and known(atol) is not None
+    parts = [atol] if vector else parts * len(leaves) if given.make is None else parts
+    if not vector and given.make is not None and structure.difference(given):
+        raise TypeError(
+            f"solve: atol is {given} where y0 is {structure}{place_text()}; give a number, or one "
+            "for each element of y0"
+        )
+    absolute = [_absolute(*part) for part in zip(parts, leaves, paths, strict=True)]
+    for values, leaf, path in zip(absolute, leaves, paths, strict=True):
+        _check_relative(values, leaf, path)
+    return Tolerance(float(relative), absolute)
 
 
-def read_first_step(first_step: Any) -> Array:
-    if isinstance(first_step, (int, float)) and not first_step > 0:
-        raise ValueError(f"solve: first_step must be positive, got {first_step}{place_text()}")
-    step = Array(floating(first_step, "solve"))
-    if step.shape:
+def _absolute(atol: Any, leaf: Array, path: str) -> np.ndarray:
+    values = known(atol)
+    if values is None or not (values >= 0).all():
+        raise ValueError(
+            f"solve: atol{path} is {atol}{place_text()}; it must be of numbers known now, none of "
+            "them negative"
+        )
+    try:
+        return np.broadcast_to(values, leaf.shape).astype(leaf.dtype)
+    except ValueError:
         raise ShapeError(
-            f"solve: first_step has shape {step.shape}{place_text()}; expected one number"
-        )
+            f"solve: atol{path} has shape {values.shape}, y0{path} {leaf.shape}{place_text()}"
+        ) from None
+
+
+def _check_relative(atol: np.ndarray, leaf: Array, path: str) -> None:
+    """Refuse elements that begin at 0 where the tolerance is relative alone."""
+    if atol.all():
+        return
+    value = known(leaf)
+    zeros = None if value is None else np.argwhere((value == 0) & (atol == 0)).tolist()
+    what = f"y0{path}" if value is not None or not leaf.shape else f"an element of y0{path}"
+    place = zeros[0] if zeros and leaf.shape else ""
+    run_time_check(
+        ((leaf != 0) | (atol > 0)).all() if zeros is None else not zeros,
+        ValueError,
+        f"solve: atol is 0, and {what}{place} is 0{place_text()}: no error is small relative "
+        "to 0; choose an atol that is small beside the values that matter",
+    )
+
+
+def read_positive(value: Any, name: str) -> Array | None:
+    """A size of steps, which has no derivative; None if it is not given."""
+    if value is None:
+        return None
+    number = known(value)
+    if number is not None and not number.shape and not number > 0:
+        raise ValueError(f"solve: {name} must be positive, got {value}{place_text()}")
+    step = Array(floating(value, "solve"))
+    if step.shape:
+        raise ShapeError(f"solve: {name} has shape {step.shape}{place_text()}; expected one number")
     return stop_gradient(step)
 
 
-def read_options(
-    method: str, rtol: float, atol: float, max_steps: Any, on_limit: str, grad: str
-) -> Tableau:
+def check_options(
+    method: str, methods: tuple[str, ...], max_steps: Any, on_limit: str, grad: str
+) -> None:
+    """Refuse what is unknown or out of range."""
     for name, value, choices in (
-        ("method", method, tuple(TABLEAUS)),
+        ("method", method, methods),
         ("on_limit", on_limit, ("nan", "error")),
         ("grad", grad, GRADS),
     ):
         if value not in choices:
             listed = ", ".join(map(repr, choices))
             raise ValueError(f"solve: {name} is {value!r}{place_text()}; choose one of {listed}")
-    least = 100 * float(np.finfo(float_dtype()).eps)
-    if not rtol >= least:
-        raise ValueError(f"solve: rtol is {rtol}{place_text()}; it must be at least {least:.1g}")
-    if not atol >= 0:
-        raise ValueError(f"solve: atol is {atol}{place_text()}; it must not be negative")
     whole = isinstance(max_steps, (int, np.integer)) and not isinstance(max_steps, bool)
     if max_steps is not None and (not whole or max_steps < 1):
         raise ValueError(
             f"solve: max_steps is {max_steps!r}{place_text()}; it must be a positive whole number"
         )
-    return TABLEAUS[method]

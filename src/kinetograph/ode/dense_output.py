@@ -18,7 +18,7 @@ from ..graph.functions import concatenate, where
 from ..graph.lift import lift
 from .right import Leaves
 
-__all__ = ["Path", "row_of", "row_width", "value_inside", "values_at"]
+__all__ = ["Path", "row_of", "row_width", "still_row", "value_inside", "values_at"]
 
 BENDS = 3
 
@@ -41,6 +41,12 @@ def row_of(t: Array, size: Array, y: Leaves, new: Leaves, bends: tuple[Leaves, .
     """The row of a step."""
     parts = [part for leaves in (y, new, *bends) for part in leaves]
     return concatenate([part.ravel().astype(t.dtype) for part in (t, size, *parts)])
+
+
+def still_row(t: Array, y: Leaves) -> Array:
+    """The row of a time at which the solution stands."""
+    none = [leaf * 0 for leaf in y]
+    return row_of(t, t * 0, y, y, (none,) * BENDS)
 
 
 def values_at(ts: Array, path: Path, rows: bool) -> Leaves:

@@ -25,11 +25,19 @@ class Right:
         structure: Structure,
         paths: Sequence[str],
         like: Leaves,
+        sign: Any = 1,
     ) -> None:
         self.f, self.structure, self.paths, self.like = f, structure, paths, like
+        self.sign = sign  # of the direction in time; t comes times the sign, and so goes the result
         self.converted = converted(f)
 
     def __call__(self, t: Array, leaves: Sequence[Any]) -> Leaves:
+        forward = isinstance(self.sign, int) and self.sign == 1
+        slopes = self.slopes(t if forward else self.sign * t, leaves)
+        return slopes if forward else [self.sign * slope for slope in slopes]
+
+    def slopes(self, t: Array, leaves: Sequence[Any]) -> Leaves:
+        """The derivatives of the leaves, at the user's own time."""
         result = self.converted(t, self.structure.fill(leaves))
         if result is None:
             raise ValueError(f"solve: {self._name()} must have a return value")
@@ -40,7 +48,9 @@ class Right:
         difference = self.structure.difference(structure)
         if difference:
             path, wanted, got = difference
-            raise TypeError(f"solve: {self._name()} returns {got} where y{path} is {wanted}")
+            hint = "; y0 is a list: for a vector, give np.array(y0)" if got == "an array" else ""
+            hint = hint if isinstance(self.structure.fill(leaves), list) else ""
+            raise TypeError(f"solve: {self._name()} returns {got} where y{path} is {wanted}{hint}")
         return [
             self._leaf(leaf, like, path)
             for leaf, like, path in zip(found, self.like, self.paths, strict=True)

@@ -8,11 +8,14 @@ from ..graph.checks import run_time_check
 from ..graph.control.results import check_function
 from ..graph.errors import LoopError
 from ..graph.source import place_text
-from .arguments import check_relative, read_first_step, read_options, read_start, read_times
+from .arguments import check_options, read_positive, read_start, read_tolerance
 from .dense_output import row_width, values_at
 from .integrate import Limits, integrate
 from .right import Leaves, Right
 from .step import Method, choose_first_step
+from .stops import read_stops
+from .tableaus import TABLEAUS
+from .times import read_times
 from .unreached import mark_unreached
 
 __all__ = ["solve"]
@@ -33,10 +36,13 @@ def solve(
     ts: Any = None,
     *,
     t0: Any = None,
-    rtol: float = 1e-6,
-    atol: float = 1e-8,
+    rtol: float | None = None,
+    atol: Any = None,
     method: str = "tsit5",
+    jump_ts: Any = None,
+    doses: Any = None,
     first_step: Any = None,
+    max_step: Any = None,
     max_steps: int | None = None,
     on_limit: str = "nan",
     grad: str = "auto",
@@ -60,19 +66,31 @@ def solve(
         becomes part of the graph, as in `kg.function`. For a vector y it may also return a list of
         its elements.
     y0
-        The initial value: an array or number, or a nested structure of them.
+        The initial value: an array or number, or a list, tuple, dictionary or named tuple of them,
+        nested at will. A list is a list, of numbers, too: for a vector give an array.
     ts
-        Increasing times, shape (n,): numbers, or an array. Of one whose values are known only at
-        run time, a time that is not reached going forward has the solution NaN.
+        Times that increase, or decrease, from t0 on, shape (n,): numbers, or an array. Of one whose
+        values are known only at run time, a time that goes back has the solution NaN.
     t0
         The time of `y0`; `ts[0]` if not given, so that `result[0]` is `y0`.
     rtol, atol
-        The relative and the absolute tolerance, of a single step. With `atol=0` no element of `y0`
-        may be 0.
+        The relative and the absolute tolerance, of a single step; 1e-6 and 1e-8 if not given, 1e-4
+        and 1e-6 in single precision. `atol` may be an array that fits y, or a structure like `y0`.
+        Where it is 0 no element of `y0` may be 0.
     method
         `"tsit5"` (Tsitouras) or `"dopri5"` (Dormand and Prince).
+    jump_ts
+        Times at which f jumps, or its derivatives do: an array, or a list of numbers and arrays,
+        in any order. Steps end there, and f is called on both sides, a few roundings away. Times
+        that f compares its `t` with need not be given: `kg.where(t > x, ...)`, `if t < 1:`.
+    doses
+        A list of pairs (time, amount): what is added to y at the time, in the structure of `y0`. At
+        its own time a dose has been given. One before t0 has not been: `y0` has it already.
     first_step
         The size of the first step that is tried; chosen from f near t0 if not given.
+    max_step
+        The largest size of a step: what is shorter, a pulse that f gives a smooth shape, may be
+        stepped over unseen.
     max_steps
         The largest number of steps, with those that were refused. If not given, 1000 for
         rtol = 1e-6, more for a smaller one (in proportion to rtol^(-1/5)).
@@ -86,9 +104,9 @@ def solve(
     Returns
     -------
     Array, in the structure of `y0`
-        Each of shape (n, *shape of y0). NaN from the time on that was not reached, and so are its
-        derivatives: after too many steps, when a step gets too small to change the time, or when f
-        is not finite. A model's density is NaN then, and a sampler refuses the move.
+        Each of shape (n, *shape of its y0). NaN from the time on that was not reached, and so are
+        its derivatives: after too many steps, when a step gets too small to change the time, or
+        when f is not finite. A model's density is NaN then, and a sampler refuses the move.
 
     Raises
     ------
@@ -97,8 +115,9 @@ def solve(
     ShapeError
         If what f returns, or `ts`, has the wrong shape.
     ValueError
-        If `ts` does not increase or begins before t0, or for an option out of its range; where an
-        element of `y0` is 0 and `atol` is, now or when a compiled function is called.
+        If `ts` goes back, or an option is out of its range; where an element of `y0` is 0 and
+        `atol` is, now or when a compiled function is called. If f switches at times that parameters
+        decide about in a way from which no time follows, `t - x > 0` say: give `jump_ts`.
     LoopError
         When a compiled function is called, with `on_limit="error"`.
 
@@ -107,8 +126,12 @@ def solve(
     Derivatives of every order and in both directions are exact for the steps that were made, whose
     sizes are held fixed ("discretise, then differentiate"): they differ from those of the true
     solution by as much as the tolerance allows, and from those of the computed one, whose steps
-    move with the parameters, by no more. Derivatives by `ts` and `t0` are there, too, where they
-    are arrays.
+    move with the parameters, by no more. Derivatives by `ts`, `t0`, `jump_ts` and the times of
+    doses are there, too, where they are arrays. Where two jumps of f come together the sum of the
+    derivatives by their times is right, and each of them is not defined.
+
+    What f switches by that depends on y is not looked for: where f jumps there, derivatives lack
+    what the time of the switch moves by.
 
     A step that is refused costs as much as one that is taken, and if f is not finite in it the
     gradient is NaN: write a right-hand side that is finite a little beyond its domain,
@@ -126,6 +149,14 @@ def solve(
     >>> [round(float(v), 5) for v in value], round(float(gradient), 5)
     ([2.0, 1.21306, 0.73576], -1.47152)
 
+    A second dose at an unknown time:
+
+    >>> at = kg.placeholder(name="at")
+    >>> y = kg.ode.solve(lambda t, y: -0.5 * y, 2.0, [0.0, 1.0, 2.0], doses=[(at, 1.0)])
+    >>> value, gradient = kg.compile([at], [y, kg.gradients(y[2], at)])(1.0)
+    >>> [round(float(v), 5) for v in value], round(float(gradient), 5)
+    ([2.0, 2.21306, 1.34229], 0.30327)
+
     References
     ----------
     Hairer, Nørsett, Wanner (1993), Solving ordinary differential equations I, II.4.
@@ -133,32 +164,39 @@ def solve(
     """
     check_function(f, "f", "solve", ("t", "y"))
     assert f is not None
-    tableau = read_options(method, rtol, atol, max_steps, on_limit, grad)
+    check_options(method, tuple(TABLEAUS), max_steps, on_limit, grad)
     leaves, paths, structure = read_start(y0)
-    if atol == 0:
-        check_relative(leaves, paths)
-    right = Right(f, structure, paths, leaves)
+    tolerance = read_tolerance(rtol, atol, leaves, paths, structure)
     times = read_times(ts, t0)
+    step: Any = read_positive(first_step, "first_step")
+    longest = read_positive(max_step, "max_step")
+    right = Right(f, structure, paths, leaves, times.sign)
+    stops, times = read_stops(jump_ts, doses, times, right, leaves)
     slopes = right(times.start, leaves)
-    trial = Method(right, tableau, rtol, atol)
-    if first_step is None:
+    trial = Method(right, TABLEAUS[method], tolerance)
+    if step is None:
         step = choose_first_step(trial, times.start, leaves, slopes, times.end - times.start)
-    else:
-        step = read_first_step(first_step)
     most = max_steps
     if most is None:
-        most = math.ceil(1000 * max(1.0, 1e-6 / rtol) ** 0.2)
+        most = math.ceil(1000 * max(1.0, 1e-6 / tolerance.relative) ** 0.2)
     if grad == "auto" and most * _row_bytes(leaves) <= ROOM:
         grad = "stack"
     size = most * row_width(leaves) * times.start.dtype.itemsize
     rows = times.outputs.shape[0] > MANY and size <= ROWS
     inner = "stack" if times.outputs.shape[0] <= MANY else "auto"
-    limits = Limits(int(most), rows, "error" if on_limit == "error" else "stop", grad, inner)
-    path, stuck = integrate(trial, times, leaves, slopes, step, limits)
+    limits = Limits(
+        steps=int(most),
+        longest=longest,
+        rows=rows,
+        on_limit="error" if on_limit == "error" else "stop",
+        grad=grad,
+        inner=inner,
+    )
+    path, stuck = integrate(trial, times, stops, leaves, slopes, step, limits)
     results = values_at(times.outputs, path, rows)
     if on_limit == "error":
         run_time_check(~stuck, LoopError, f"solve{place_text()}: {_SHORT}")
-    return structure.fill(mark_unreached(results, times.outputs, path))
+    return structure.fill(mark_unreached(results, times, path))
 
 
 def _row_bytes(leaves: Leaves) -> int:

@@ -9,6 +9,7 @@ from ..autograph.lazily import convert_lazily
 from ..graph.array import Array
 from ..graph.functions import stop_gradient
 from ..graph.mathematics import abs, maximum, minimum
+from .arguments import Tolerance
 from .right import Leaves, Right
 from .tableaus import Tableau
 
@@ -29,25 +30,25 @@ class Method(NamedTuple):
 
     right: Right
     tableau: Tableau
-    rtol: float
-    atol: float
+    tolerance: Tolerance
 
-    def step(self, t: Array, y: Leaves, slopes: Leaves, size: Array) -> Step:
-        """A step from the value and the slopes at a time."""
+    def step(self, t: Array, y: Leaves, slopes: Leaves, size: Array, until: Any) -> Step:
+        """A step from the value and the slopes at a time; `until` is what f takes for its end."""
         stages = [slopes]
         new = y
         for row, c in zip(self.tableau.a, self.tableau.c, strict=True):
             change = _combined(row, stages)
             new = [a + size * b for a, b in zip(y, change, strict=True)]
-            stages.append(self.right(t + c * size, new))
+            stages.append(self.right(until if c == 1 else t + c * size, new))
         errors = [size * e for e in _combined(self.tableau.error, stages)]
-        scales = [self.scale(maximum(abs(a), abs(b))) for a, b in zip(y, new, strict=True)]
+        scales = self.scales([maximum(abs(a), abs(b)) for a, b in zip(y, new, strict=True)])
         bends = tuple([size * b for b in _combined(row, stages)] for row in self.tableau.bends)
         return Step(new, stages[-1], bends, stop_gradient(_mean_square(errors, scales)))
 
-    def scale(self, size: Array) -> Array:
-        """The error that is tolerated in a value of this size."""
-        return self.atol + self.rtol * size
+    def scales(self, sizes: Leaves) -> Leaves:
+        """The errors that are tolerated in values of these sizes."""
+        relative, absolute = self.tolerance
+        return [relative * size + a for a, size in zip(absolute, sizes, strict=True)]
 
 
 def _combined(weights: Sequence[float], stages: Sequence[Leaves]) -> Leaves:
@@ -79,7 +80,7 @@ def choose_first_step(method: Method, t: Array, y: Leaves, slopes: Leaves, span:
     """
     if not span > 0:
         span = 1.0
-    scales = [method.scale(abs(leaf)) for leaf in y]
+    scales = method.scales([abs(leaf) for leaf in y])
     d0 = _mean_square(y, scales) ** 0.5
     changes = [span * slope for slope in slopes]
     d1 = _mean_square(changes, scales) ** 0.5

@@ -17,21 +17,22 @@ from ..graph.lift import lift
 from ..graph.node import PART, Apply, Data, Node, Operation
 from .dense_output import Path
 from .right import Leaves
+from .times import Times
 
 __all__ = ["mark_unreached"]
 
 
-def mark_unreached(results: Leaves, ts: Array, path: Path) -> Leaves:
+def mark_unreached(results: Leaves, times: Times, path: Path) -> Leaves:
     """The values at times, NaN from the first one on that lies beyond the end or goes back."""
-    reached = _reached(ts, path.t)
+    reached = _reached(times.outputs, times.start, path.t)
     sources = _sources(path.t.node)
     return [Array(Apply(MARK, (r.node, reached.node, *sources), r.shape, r.dtype)) for r in results]
 
 
 @lift
-def _reached(ts: Any, t: Any) -> Any:
-    """How many times, from the first on, increase and are not beyond t."""
-    rising = jnp.concatenate([jnp.ones(1, bool), ts[1:] >= ts[:-1]])
+def _reached(ts: Any, start: Any, t: Any) -> Any:
+    """How many times, from the first on, increase from the start and are not beyond t."""
+    rising = ts >= jnp.append(start, ts[:-1])
     return jnp.argmin(jnp.append(rising & (ts <= t), False)).astype(np.int32)
 
 

@@ -1,0 +1,102 @@
+"""The times of `kg.ode.solve`, checked, in the direction in which they go."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..graph.array import Array
+from ..graph.elementwise import floating
+from ..graph.errors import ShapeError, SymbolicError
+from ..graph.functions import where
+from ..graph.messages import describe
+from ..graph.node import Data
+from ..graph.source import place_text
+
+__all__ = ["Times", "known", "read_times"]
+
+
+class Times(NamedTuple):
+    """The times asked for, and the one of the initial value; all times the sign, so they grow."""
+
+    start: Array
+    end: Array
+    outputs: Array
+    fixed: bool  # whether all are known now, so that no derivative by them is wanted
+    sign: Any  # -1 if they go back; not a number where that is known at run time only
+    first: float | None  # the start, if it is known now
+
+
+def known(value: Any) -> np.ndarray | None:
+    """Numbers that are known now and for good; None for others."""
+    if isinstance(value, Array):
+        node = value.node
+        return node.value.astype(float) if isinstance(node, Data) and node.literal else None
+    try:
+        return np.asarray(value, float)
+    except (SymbolicError, TypeError, ValueError):
+        return None
+
+
+def read_times(ts: Any, t0: Any) -> Times:
+    """The times."""
+    if ts is None:
+        raise ValueError(f"solve: ts must be provided{place_text()}")
+    values = known(ts)
+    node = floating(ts if values is None else values, "solve")
+    if len(node.shape) != 1 or not node.size:
+        raise ShapeError(
+            f"solve: ts is {describe(node)} of shape {node.shape}{place_text()}; expected a vector "
+            "of at least one time"
+        )
+    times = Array(node)
+    start = times[0] if t0 is None else Array(floating(t0, "solve"))
+    if start.shape:
+        raise ShapeError(f"solve: t0 has shape {start.shape}{place_text()}; expected one number")
+    start = start.astype(node.dtype)
+    fixed = not isinstance(ts, Array) and not isinstance(t0, Array)
+    first = known(t0) if t0 is not None else None if values is None else values[0]
+    if first is not None and not np.isfinite(first):
+        name = "t0" if t0 is not None else "ts[0]"
+        raise ValueError(f"solve: {name} is {first}{place_text()}; it must be finite")
+    sign = _sign(values, first)
+    if values is not None:
+        _check_order(values, first, sign)
+    if sign is None:
+        sign = where(times[-1] < start, -1.0, 1.0).astype(node.dtype)
+    if sign is not FORWARD:
+        start, times = sign * start, sign * times
+    end = times.max() if values is None else times[-1]
+    begin = None if first is None or not isinstance(sign, int) else float(sign * first)
+    return Times(start, end, times, fixed, sign, begin)
+
+
+FORWARD = 1
+
+
+def _sign(values: np.ndarray | None, first: np.ndarray | None) -> Any:
+    """The direction, if it is known: of the times, or from the start to the last of them."""
+    if values is None or (first is None and len(values) == 1):
+        return None
+    return -1 if values[-1] < (values[0] if first is None else first) else FORWARD
+
+
+def _check_order(ts: np.ndarray, first: np.ndarray | None, sign: Any) -> None:
+    if not np.isfinite(ts).all():
+        place = int(np.flatnonzero(~np.isfinite(ts))[0])
+        raise ValueError(f"solve: ts[{place}] is {ts[place]}{place_text()}")
+    if sign is None:
+        return
+    wrong = np.flatnonzero(sign * np.diff(ts) <= 0)
+    if wrong.size:
+        i = int(wrong[0])
+        equal = ts[i] == ts[i + 1]
+        raise ValueError(
+            f"solve: ts must increase, or decrease, from t0 on, but ts[{i}] = {ts[i]:g} is "
+            f"followed by ts[{i + 1}] = {ts[i + 1]:g}{place_text()}; "
+            + ("give each time once, and index the result" if equal else "sort them")
+        )
+    if first is not None and sign * (ts[0] - first) < 0:
+        raise ValueError(
+            f"solve: ts[0] = {ts[0]:g} and ts[{len(ts) - 1}] = {ts[-1]:g} lie on two sides of "
+            f"t0 = {first:g}{place_text()}; solve in each direction by itself"
+        )

@@ -313,6 +313,7 @@ def test_values_and_gradients_inside_of_steps(count):
     np.testing.assert_allclose(gradient, differences(target, HARES, 1e-5), rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_many_steps_between_few_times_and_few_steps_between_many():
     """Whether there is room for the rows of all steps makes no difference."""
     k, ts = kg.placeholder(name="k"), np.linspace(0, 1, 301)

@@ -11,6 +11,11 @@ import kinetograph as kg
 RATE = 0.1
 
 
+def slow(values):
+    """Further cases, for the slow run."""
+    return [pytest.param(value, marks=pytest.mark.slow) for value in values]
+
+
 def switched_on(t, x):
     """The solution of y' = [t > x] - y / 10 from 0."""
     return np.where(t > x, (1 - np.exp(-RATE * (t - x))) / RATE, 0.0)
@@ -41,7 +46,7 @@ def early(t, y, x):
     return kg.where(x * 2 - x < t, 1.0, 0.0) - RATE * y
 
 
-@pytest.mark.parametrize("f", [steep, branched, nested, early])
+@pytest.mark.parametrize("f", [steep, branched, *slow([nested, early])])
 def test_a_time_that_is_compared_with_the_time(f):
     """The derivative of y(10) by the time of the switch is -exp(-0.67) at 3.3."""
     x = kg.placeholder(name="x")
@@ -141,7 +146,7 @@ def test_doses():
     assert np.isnan(f(np.nan, 0.7)[0][1:]).all()
 
 
-@pytest.mark.parametrize("count", [6, 400])
+@pytest.mark.parametrize("count", [6, *slow([400])])
 def test_doses_into_a_structure_against_pieces_by_scipy(count):
     """Michaelis and Menten's elimination with an intake: nonlinear, in two compartments."""
     k, at = kg.placeholder(name="k"), kg.placeholder(name="at")

@@ -383,7 +383,14 @@ def test_what_is_known_of_a_stack_of_chains_is_what_each_finds_by_itself():
     np.testing.assert_array_equal(hyper["directions"].count > 0, [0, 1, 0, 1, 0, 0])
     known = judged(hyper, windows)
     assert [list(told) for told in known] == [
-        *([USED, LIMIT], [USED, LIMIT], [], [USED, LIMIT, DIAGONAL], [USED, LIMIT], [USED, LIMIT, DIAGONAL, NEW])
+        *(
+            [USED, LIMIT],
+            [USED, LIMIT],
+            [],
+            [USED, LIMIT, DIAGONAL],
+            [USED, LIMIT],
+            [USED, LIMIT, DIAGONAL, NEW],
+        )
     ]
     for state, window, told in zip(states, windows, known, strict=True):
         if told:

@@ -295,3 +295,26 @@ def test_every_loop_with_every_bound(name, grad, bound, dtype):
     at = np.asarray(at, dtype)
     tolerance = 1e-12 if dtype == "float64" else 5e-6
     check(program, at, bound=bound, grad=grad, dtype=dtype, rtol=tolerance, atol=tolerance)
+
+
+def test_what_only_a_loop_inside_a_loop_reads_is_told_that_it_took_part():
+    """Also where the inner loop looks at its predicate once more than it turns."""
+    x, bounds = kg.placeholder(name="x"), kg.data(np.arange(10.0))
+
+    def body(t, v, n, kept):
+        v = v * x
+        square = v * v  # computed here, read in the inner loop alone
+        n, kept = kg.while_loop(
+            lambda n, kept: bounds[n] < 2 * t + 1,
+            lambda n, kept: (n + 1, kept.at[n].add(square)),
+            [n, kept],
+            10,
+        )
+        return t + 1, v, n, kept
+
+    start = [0.0, x, 0, kg.data(np.zeros(10))]
+    *_, kept = kg.while_loop(lambda t, *_: t < 3, body, start, 20)
+    value, gradient = kg.compile([x], [kept, kg.gradients(kept.sum(), x)])(2.0)
+    # x^4 once, x^6 and x^8 twice each.
+    np.testing.assert_array_equal(value[:6], [16, 64, 64, 256, 256, 0])
+    assert gradient == 4 * 8 + 12 * 32 + 16 * 128

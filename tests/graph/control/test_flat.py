@@ -6,6 +6,7 @@ import pytest
 from jax import lax
 
 from kinetograph.graph.control.flat import used_inputs
+from kinetograph.graph.participation import Tracked, read
 
 
 def reads(function, *arguments, outputs=None):
@@ -74,3 +75,16 @@ def test_a_chain_of_what_a_loop_carries_is_followed():
     assert reads(loop, 1, 2, 3, outputs=[0]) == [True, True, True]
     assert reads(loop, 1, 2, 3, outputs=[1]) == [False, True, True]
     assert reads(loop, 1, 2, 3, outputs=[2]) == [False, False, True]
+
+
+def test_a_value_that_took_part_reads_its_token_where_this_is_told():
+    def taking(x, token, other):
+        return read(Tracked(x, token)), other
+
+    inputs = 1.0, jnp.zeros((), jnp.float32), 2.0
+    jaxpr = jax.make_jaxpr(taking)(*inputs).jaxpr
+    first = jaxpr.replace(
+        outvars=jaxpr.outvars[:1], debug_info=jaxpr.debug_info.with_unknown_names()
+    )
+    assert used_inputs(first) == [True, False, False]
+    assert used_inputs(first, told=True) == [True, True, False]

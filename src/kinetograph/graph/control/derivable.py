@@ -104,7 +104,7 @@ class Product:
         body = jax.make_jaxpr(turn)(flag, carry, captures, rows)
         masks = loop.masks(carry, captures, rows)
         # What the body does not use needs no cotangents, which would be summed up in each trip.
-        used = used_inputs(body.jaxpr)[1 + counts[0] :]
+        used = used_inputs(body.jaxpr, told=True)[1 + counts[0] :]
         apart = used[: counts[1]], used[counts[1] :]
         others = (tuple(map(and_, *pair)) for pair in zip(masks[1:], apart, strict=True))
         self.masks: tuple[Mask, ...] = (masks[0], *others)

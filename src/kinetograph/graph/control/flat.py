@@ -87,8 +87,11 @@ def _zero(x: Any) -> Any:
     return jnp.zeros_like(x) if inexact else np.zeros(x.shape, jax.dtypes.float0)
 
 
-def used_inputs(jaxpr: Any) -> list[bool]:
-    """Which inputs of a program its outputs depend on."""
+def used_inputs(jaxpr: Any, told: bool = False) -> list[bool]:
+    """Which inputs of a program its outputs depend on.
+
+    With those that are `told` in the backward pass whether a value took part, if asked for.
+    """
     live = {id(v) for v in jaxpr.outvars}
     for equation in reversed(jaxpr.eqns):
         made = [id(v) in live for v in equation.outvars]
@@ -96,34 +99,34 @@ def used_inputs(jaxpr: Any) -> list[bool]:
             continue
         name = equation.primitive.name if not equation.effects else ""
         if name in ("jit", "pjit"):
-            reads = _used_for(equation.params["jaxpr"].jaxpr, made)
+            reads = _used_for(equation.params["jaxpr"].jaxpr, made, told)
         elif name == "cond":
-            branches = [_used_for(b.jaxpr, made) for b in equation.params["branches"]]
+            branches = [_used_for(b.jaxpr, made, told) for b in equation.params["branches"]]
             reads = [True, *map(any, zip(*branches, strict=True))]
         elif name == "while":
-            reads = _used_by_while(equation.params, made)
+            reads = _used_by_while(equation.params, made, told)
         elif name == TRACK.name:
-            reads = [*made, *[any(made)] * 4]
+            reads = [made[0], made[1] or (told and made[0]), *[any(made)] * 4]
         else:
             reads = [True] * len(equation.invars)
         live.update(id(v) for v, r in zip(equation.invars, reads, strict=True) if r)
     return [id(v) in live for v in jaxpr.invars]
 
 
-def _used_for(jaxpr: Any, wanted: Sequence[bool]) -> list[bool]:
+def _used_for(jaxpr: Any, wanted: Sequence[bool], told: bool) -> list[bool]:
     outputs = [v for v, w in zip(jaxpr.outvars, wanted, strict=True) if w]
     return used_inputs(
-        jaxpr.replace(outvars=outputs, debug_info=jaxpr.debug_info.with_unknown_names())
+        jaxpr.replace(outvars=outputs, debug_info=jaxpr.debug_info.with_unknown_names()), told
     )
 
 
-def _used_by_while(params: Any, wanted: Sequence[bool]) -> list[bool]:
+def _used_by_while(params: Any, wanted: Sequence[bool], told: bool) -> list[bool]:
     """What a loop reads for some of its results: what they are made of, and what it goes on by."""
     consts, others = params["cond_nconsts"], params["body_nconsts"]
-    judged = used_inputs(params["cond_jaxpr"].jaxpr)
+    judged = used_inputs(params["cond_jaxpr"].jaxpr, told)
     carried = [a or b for a, b in zip(wanted, judged[consts:], strict=True)]
     while True:
-        body = _used_for(params["body_jaxpr"].jaxpr, carried)
+        body = _used_for(params["body_jaxpr"].jaxpr, carried, told)
         more = [a or b for a, b in zip(carried, body[others:], strict=True)]
         if more == carried:
             return [*judged[:consts], *body[:others], *carried]

@@ -1,5 +1,8 @@
+import dataclasses
 import gc
+import pickle
 import weakref
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -184,3 +187,75 @@ def test_whole_numbers_that_do_not_fit_are_refused():
             f(value, other)
     with pytest.raises(kg.SymbolicError, match="input i: expected int64"):
         f(2**70, [0, 0])
+
+
+class Point(NamedTuple):
+    x: Any
+    y: Any
+
+
+@dataclasses.dataclass
+class Line:
+    slope: Any
+    name: Any
+
+
+def test_outputs_in_any_structure():
+    x = kg.placeholder(name="x")
+    outputs = {"p": Point(x, [x + 1, (x + 2,)]), "l": Line(2 * x, 3 * x)}
+    found = kg.compile([x], outputs)(1.0)
+    assert found["p"] == Point(1.0, [2.0, (3.0,)])
+    assert found["l"] == Line(2.0, 3.0)
+    assert isinstance(kg.compile(x, [x])(1.0), list)
+    assert isinstance(kg.compile(x, (x, x))(1.0), tuple)
+
+
+def test_arguments_in_any_structure():
+    x, y, z = (kg.placeholder(name=name) for name in "xyz")
+    f = kg.compile([{"x": x, "rest": (y, [z])}, Point(2 * x, x)], x - 10 * y + 100 * z)
+    assert f({"rest": [2.0, (3.0,)], "x": 1.0}, Point(0.0, 0.0)) == 281.0
+    whole = kg.compile({"x": x, "y": y}, x / y)
+    assert whole({"y": 2.0, "x": 1.0}) == 0.5
+    assert kg.compile(Point(x, y), x / y)(Point(1.0, 4.0)) == 0.25
+
+
+def test_structures_under_jax_and_in_a_pickle():
+    x, y = kg.placeholder((2,), name="x"), kg.placeholder(name="y")
+    f = kg.compile([{"x": x, "y": y}], {"total": x.sum() * y, "both": (x, y)})
+    given = {"x": jnp.arange(2.0), "y": jnp.float32(3.0)}
+    gradient = jax.grad(lambda p: f(p)["total"])(given)
+    assert gradient["x"].tolist() == [3.0, 3.0]
+    assert gradient["y"] == 1.0
+    assert isinstance(f(given)["both"], tuple)
+    again = pickle.loads(pickle.dumps(f))
+    assert again({"x": [1.0, 2.0], "y": 2.0})["total"] == 6.0
+    assert isinstance(again({"x": [1.0, 2.0], "y": 2.0})["both"], tuple)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ({"x": 1.0}, "argument 0: expected dict of x, rest, got dict of x"),
+        ({"x": 1.0, "rest": [1.0]}, r"argument 0\['rest'\]: expected tuple of 2, got list of 1"),
+        ([1.0, 2.0], "argument 0: expected dict of x, rest, got list of 2"),
+        (1.0, "argument 0: expected dict of x, rest, got a value of type float"),
+    ],
+)
+def test_an_argument_of_another_structure_says_where(value, text):
+    x, y, z = (kg.placeholder(name=name) for name in "xyz")
+    f = kg.compile([{"x": x, "rest": (y, z)}], x + y + z)
+    with pytest.raises(TypeError, match=text):
+        f(value)
+    with pytest.raises(TypeError, match="takes 1 values"):
+        f(value, value)
+
+
+def test_what_is_no_array_in_a_structure_is_named():
+    x = kg.placeholder(name="x")
+    for outputs, place in [
+        ({"a": x, "b": 1}, r"\['b'\] is a int"),
+        ([x, {"b": None}], r" 1\['b'\] is a NoneType"),
+        (None, " is a NoneType"),
+    ]:
+        with pytest.raises(TypeError, match=f"output{place}"):
+            kg.compile([x], outputs)

@@ -204,7 +204,6 @@ class StagedFunction:
             compiled = Function(
                 inputs,
                 outputs,
-                False,
                 program,
                 state=self.state,
                 doing=self._title,

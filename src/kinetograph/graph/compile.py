@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import compress
+from itertools import compress, count
 from typing import Any
 
 import jax
@@ -15,6 +15,7 @@ from .control.control import Control, Looping, everything, loops_in, origin
 from .control.effects import Effects
 from .control.loops import While
 from .control.program import Program
+from .control.structure import LEAF, Structure, flatten
 from .errors import DataError, LoopError, ModelError, ShapeError, SymbolicError
 from .faults import FAULT, fault_error, numbered
 from .forms_by_value import form_of_value, forms_by_value
@@ -40,10 +41,10 @@ _HOST = frozenset((np.ndarray, np.float64, np.float32, np.int64, float, int, boo
 class Function:
     """A compiled function; made by `kg.compile`. Call it with a value for each input.
 
-    It gives NumPy arrays; called with JAX arrays it gives JAX arrays, of the types that JAX's
-    present mode has for its results. It can be called where JAX traces (`jax.jit`, `jax.grad`,
-    `jax.vmap`, `jax.lax.scan`, ...), unless it has states: these go in and out of `pure`. There a
-    check that fails makes its floating-point results NaN.
+    It gives NumPy arrays in the structure of the outputs; called with JAX arrays it gives JAX
+    arrays, of the types that JAX's present mode has for its results. It can be called where JAX
+    traces (`jax.jit`, `jax.grad`, `jax.vmap`, `jax.lax.scan`, ...), unless it has states: these go
+    in and out of `pure`. There a check that fails makes its floating-point results NaN.
 
     Attributes
     ----------
@@ -55,9 +56,10 @@ class Function:
         self,
         inputs: Sequence[Node],
         outputs: Sequence[Node],
-        single: bool,
         program: Program | None = None,
         *,
+        arguments: Sequence[Structure] | None = None,  # None: each is an array
+        results: Structure | None = None,  # None: a list of arrays
         state: "StateValues | None" = None,  # shared with other functions
         doing: str = "compile",
         advice: str = "add it to the inputs",
@@ -66,7 +68,8 @@ class Function:
         self._inputs = tuple(inputs)
         self._names = tuple(describe(node) for node in inputs)
         self._outputs = tuple(outputs)
-        self._single = single
+        self._arguments = None if arguments is None else tuple(arguments)
+        self._results, self._single = results, results == LEAF
         require_outside(inputs, f"{doing}: inputs")
         require_outside(outputs, f"{doing}: outputs")
         given = set(inputs)
@@ -152,22 +155,38 @@ class Function:
             raise fault_error(failed, self._indices)
 
     def __call__(self, *values: Any) -> Any:
+        return self._structured(self.called(self._opened(values)))
+
+    def called(self, values: Sequence[Any]) -> Sequence[Any]:
+        """The results for a value of each input, without structures."""
         if tuple(map(type, values)) != self._floats:
-            self._check_count(values)
             if not _HOST.issuperset(map(type, values)) and has_jax(values):
                 return from_jax(self, values)
             values = tuple(map(_check, self._inputs, self._names, values))
             for i, axis, size, node in self._bounds:
                 check_bounds(np.asarray(values[i]), axis, size, node, self._inputs[i])
-        found = self.run(values)
-        return found[0] if self._single else found
+        return self.run(values)
 
-    def _check_count(self, values: Sequence[Any]) -> None:
-        if len(values) != len(self._inputs):
+    def _opened(self, values: Sequence[Any]) -> Sequence[Any]:
+        """A value for each input, out of the structures of the arguments."""
+        count = len(self._inputs if self._arguments is None else self._arguments)
+        if len(values) != count:
             raise TypeError(
-                f"this function takes {len(self._inputs)} values "
+                f"this function takes {count} values "
                 f"({', '.join(self._names) or 'none'}), got {len(values)}"
             )
+        if self._arguments is None:
+            return values
+        found: list[Any] = []
+        for i, (structure, value) in enumerate(zip(self._arguments, values, strict=True)):
+            found += structure.leaves_of(value, f"argument {i}")
+        return found
+
+    def _structured(self, results: Sequence[Any]) -> Any:
+        """Results in the structure of the outputs."""
+        if self._single:
+            return results[0]
+        return results if self._results is None else self._results.fill(results)
 
     def pure(self, states: "StateValues", *values: Any) -> tuple[Any, "StateValues"]:
         """The results, and the values of the states after the call; nothing is changed.
@@ -204,9 +223,8 @@ class Function:
         >>> [float(r) for r in results], float(states[total]), float(add.state[total])
         ([0.0, 1.0, 3.0, 6.0], 6.0, 0.0)
         """
-        self._check_count(values)
-        results, finals = embed(self, states.known(self._cells), values)
-        return results[0] if self._single else results, states.changed(self._cells, finals)
+        results, finals = embed(self, states.known(self._cells), self._opened(values))
+        return self._structured(results), states.changed(self._cells, finals)
 
     def run(self, checked: Sequence[Any]) -> list[np.ndarray]:
         """The results, for arrays of the right shapes and types; numbers may be Python's."""
@@ -255,7 +273,7 @@ class Function:
         from .serialise import graph_to_bytes
 
         program = self._program
-        content = (self._inputs, self._outputs, self._single)
+        content = (self._inputs, self._outputs)
         states = (
             program.cells,
             program.reads,
@@ -263,7 +281,9 @@ class Function:
             program.effects,
             self._state_values(),
         )
-        return _loaded, (graph_to_bytes((content, states), "pickling a compiled function"),)
+        data = graph_to_bytes((content, states), "pickling a compiled function")
+        given = self._arguments and tuple(_hollow(s) for s in self._arguments)
+        return _loaded, (data, given, self._results and _hollow(self._results))
 
     def __copy__(self) -> "Function":
         return self.with_state(self.state.copy())
@@ -336,13 +356,24 @@ class Function:
         return f"<compiled function of ({', '.join(self._names)}), output shapes {outputs}>"
 
 
-def _loaded(data: bytes) -> Function:
+def _hollow(structure: Structure) -> Any:
+    """A structure that holds numbers, so that it can be pickled."""
+    return structure.fill(count())
+
+
+def _loaded(data: bytes, given: Sequence[Any] | None, wanted: Any) -> Function:
     """A compiled function from its pickled form."""
     from .serialise import graph_from_bytes
 
-    (inputs, outputs, single), states = graph_from_bytes(data, "this compiled function")
+    (inputs, outputs), states = graph_from_bytes(data, "this compiled function")
     cells, reads, finals, effects, values = states
-    function = Function(inputs, outputs, single, Program(cells, reads, finals, effects))
+    function = Function(
+        inputs,
+        outputs,
+        Program(cells, reads, finals, effects),
+        arguments=given and [flatten(value)[2] for value in given],
+        results=None if wanted is None else flatten(wanted)[2],
+    )
     function.state.replace(dict(zip(cells, values, strict=True)))
     return function
 
@@ -393,7 +424,7 @@ def _check(node: Node, name: str, value: Any) -> Any:
     return array
 
 
-def compile(inputs: Sequence[Array] | Array, outputs: Sequence[Array] | Array) -> Function:
+def compile(inputs: Any, outputs: Any) -> Function:
     """Compile a graph to a function of its inputs.
 
     States (`kg.state`) that the outputs read or assign, and those assigned since `kg.compile` was
@@ -404,12 +435,17 @@ def compile(inputs: Sequence[Array] | Array, outputs: Sequence[Array] | Array) -
     ----------
     inputs
         Placeholders, data or unknowns (or any array: what it is computed from is then ignored),
-        whose values are given at every call.
+        whose values are given at every call: a list of the arguments. Each is an array or a
+        structure of arrays (tuples, lists, dictionaries, named tuples, dataclasses) and is called
+        with values in that structure. What is not a list or tuple is the only argument.
     outputs
-        One array, or a list of arrays; the function returns NumPy arrays likewise.
+        An array, or a structure of arrays; the function returns NumPy arrays likewise.
 
     Raises
     ------
+    TypeError
+        If something in the inputs or outputs is no array. When called with another number of
+        arguments, or one of another structure.
     ModelError
         If an output needs the value of an unknown or placeholder that is not an input.
     SymbolicError
@@ -436,17 +472,32 @@ def compile(inputs: Sequence[Array] | Array, outputs: Sequence[Array] | Array) -
     >>> e, s = f([0.0, 1.0])
     >>> float(s)
     1.0
+
+    Structures:
+
+    >>> a, b = kg.placeholder(name="a"), kg.placeholder(name="b")
+    >>> line = kg.compile([{"a": a, "b": b}, x], {"values": a + b * x, "slope": b})
+    >>> line({"a": 1.0, "b": 2.0}, [0.0, 1.0])
+    {'values': array([1., 3.]), 'slope': array(2.)}
     """
-    single = isinstance(outputs, Array)
-    given: list[Any] = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
-    wanted: list[Any] = list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
-    for what, arrays in (("input", given), ("output", wanted)):
-        for i, array in enumerate(arrays):
-            if not isinstance(array, Array):
-                raise TypeError(
-                    f"compile: {what} {i} is a {type(array).__name__}, not a kinetograph array"
-                    f"{'; kg.data(...) makes one of numbers' if what == 'output' else ''}"
-                )
-    if len({id(a.node) for a in given}) < len(given):
+    whole = type(inputs) in (list, tuple)
+    given, arguments = _read(list(inputs) if whole else [inputs], "input")
+    wanted, results = _read(outputs, "output")
+    if len({id(node) for node in given}) < len(given):
         raise ModelError("compile: an input is given twice")
-    return Function([a.node for a in given], [a.node for a in wanted], single)
+    nested = any(part != LEAF for part in arguments.parts)
+    return Function(given, wanted, arguments=arguments.parts if nested else None, results=results)
+
+
+def _read(arrays: Any, what: str) -> tuple[list[Node], Structure]:
+    """The nodes of a structure of arrays."""
+    leaves, paths, structure = flatten(arrays, is_leaf=lambda value: value is None)
+    for leaf, path in zip(leaves, paths, strict=True):
+        if not isinstance(leaf, Array):
+            number, bracket, rest = path.removeprefix("[").partition("]")
+            place = f" {number}{rest}" if bracket and number.isdigit() else path
+            raise TypeError(
+                f"compile: {what}{place} is a {type(leaf).__name__}, not a kinetograph array"
+                f"{'; kg.data(...) makes one of numbers' if what == 'output' else ''}"
+            )
+    return [leaf.node for leaf in leaves], structure

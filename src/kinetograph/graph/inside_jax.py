@@ -70,15 +70,15 @@ def constant(value: Any) -> Any:
         return jnp.asarray(value)
 
 
-def from_jax(function: "Function", values: Sequence[Any]) -> Any:
+def from_jax(function: "Function", values: Sequence[Any]) -> list[Any]:
     """The results of a call with JAX arrays."""
     if not has_tracer(values):
         values = [*map(_checked, function._inputs, function._names, values)]
-        return jax.tree.map(jnp.asarray, function(*map(np.asarray, values)))
+        return list(map(jnp.asarray, function.called(tuple(map(np.asarray, values)))))
     if function._cells:
         raise refused(function)
     results, _ = embed(function, (), values)
-    return results[0] if function._single else results
+    return results
 
 
 def refused(function: "Function") -> ModelError:

@@ -1,6 +1,7 @@
 """`kg.lift`: any JAX function becomes an operation of the graph."""
 
 import functools
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -33,6 +34,8 @@ def lift(function: Callable[..., Any]) -> Callable[..., Any]:
     ------
     ShapeError
         If the function does not accept arrays of these shapes and types.
+    SymbolicError
+        If it is given an array by keyword, or reads one that it has not been given.
 
     Examples
     --------
@@ -92,6 +95,17 @@ def _with_structures(
     )
 
 
+def _captured(function: Any) -> list[str]:
+    """The names of arrays that a function reads from outside of it."""
+    while isinstance(function, functools.partial):
+        function = function.args[0] if function.func is _with_structures else function.func
+    try:
+        names = inspect.getclosurevars(inspect.unwrap(function))
+    except TypeError:  # no function written in Python
+        return []
+    return [n for n, v in {**names.globals, **names.nonlocals}.items() if isinstance(v, Array)]
+
+
 class Lifted:
     """The user's function as a graph calls it: its leaves, or its only one."""
 
@@ -116,6 +130,12 @@ def _abstract(
         with x64():
             result = jax.eval_shape(function, *stand_ins)
     except (TypeError, ValueError) as error:
+        captured = _captured(function)
+        if captured:
+            raise SymbolicError(
+                f"{name}: the function reads {', '.join(captured)}, arrays that it has not been "
+                "given; JAX knows nothing of them: pass them as arguments"
+            ) from error
         given = ", ".join(f"{describe(n)} {n.shape} {n.dtype}" for n in nodes)
         reason = str(error).partition("\n")[0] or type(error).__name__
         raise ShapeError(f"{name}({given}) failed: {reason}") from error

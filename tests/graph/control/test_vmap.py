@@ -1,5 +1,8 @@
 """kg.vmap: every row as if it were alone."""
 
+from typing import Any, NamedTuple
+
+import jax
 import numpy as np
 import pytest
 from tests.graph.control.helpers import interpreted
@@ -189,3 +192,97 @@ def test_results_are_called_by_their_place():
     results = kg.vmap(lambda v: (v + 1, v * 2), name="rows")(x)
     text = describe(results[1].node)
     assert text == "result [1] of vmap 'rows'"
+
+
+class Pair(NamedTuple):
+    a: Any
+    b: Any
+
+
+def rows_of_jax(function, *values, **axes):
+    return jax.tree.map(np.asarray, jax.vmap(function, **axes)(*values))
+
+
+A, B = np.arange(6.0).reshape(2, 3), np.arange(24.0).reshape(4, 3, 2)
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1, -2])
+def test_rows_lie_along_any_axis(axis):
+    x = kg.placeholder(A.shape)
+    f = kg.compile([x], kg.vmap(lambda v: v.sum() * v, in_axes=axis)(x))
+    np.testing.assert_allclose(f(A), rows_of_jax(lambda v: v.sum() * v, A, in_axes=axis))
+
+
+@pytest.mark.parametrize("axes", [(1, None), (None, 1), (0, 2), (1, 1), [1, -2]])
+def test_each_argument_has_its_axis_or_none(axes):
+    x, y = kg.placeholder(A.shape), kg.placeholder(B.shape)
+
+    def function(v, w):
+        return v.sum() + w
+
+    f = kg.compile([x, y], kg.vmap(function, in_axes=axes)(x, y))
+    np.testing.assert_allclose(f(A, B), rows_of_jax(function, A, B, in_axes=tuple(axes)))
+
+
+def test_axes_of_parts_of_structures():
+    x, y = kg.placeholder((3,)), kg.placeholder((2, 3))
+
+    def function(p, k):
+        return {"total": p.a * k + p.b[1]["c"].sum(), "k": k}
+
+    def applied(vmap, v, w):
+        axes = (Pair(0, [None, {"c": 1}]), None)
+        return vmap(function, in_axes=axes)(Pair(v, [7, {"c": w}]), 2.0)
+
+    found = kg.compile([x, y], applied(kg.vmap, x, y))(np.arange(3.0), A)
+    expected = applied(jax.vmap, np.arange(3.0), A)
+    assert found.keys() == expected.keys()
+    for key, value in found.items():
+        np.testing.assert_allclose(value, expected[key])
+
+
+@pytest.mark.parametrize("place", [0, 1, 2, -1, -3])
+def test_rows_of_results_lie_along_any_axis(place):
+    x = kg.placeholder(B.shape)
+
+    def function(v):
+        return 2 * v, v[:, None, 0]
+
+    f = kg.compile([x], kg.vmap(function, out_axes=(place, 1))(x))
+    expected = rows_of_jax(function, B, out_axes=(place, 1))
+    for mine, theirs in zip(f(B), expected, strict=True):
+        np.testing.assert_allclose(mine, theirs)
+
+
+def test_derivatives_by_what_is_the_same_for_all():
+    x, k = kg.placeholder(A.shape), kg.placeholder()
+    total = kg.sum(kg.vmap(lambda v, k: k**2 * v.sum(), in_axes=(1, None))(x, k))
+    f = kg.compile([x, k], kg.gradients(total, [x, k]))
+    by_x, by_k = f(A, 3.0)
+    np.testing.assert_allclose(by_x, np.full(A.shape, 9.0))
+    np.testing.assert_allclose(by_k, 6.0 * A.sum())
+
+
+@pytest.mark.parametrize(
+    ("axes", "error", "text"),
+    [
+        ({"in_axes": (0,)}, ValueError, "in_axes has 1 entries for 2 arguments"),
+        ({"in_axes": None}, ValueError, "None for all arguments"),
+        ({"in_axes": (2, 0)}, kg.ShapeError, r"v of shape \(2, 3\) has no axis 2"),
+        ({"in_axes": (True, 0)}, TypeError, "in_axes of v: expected whole numbers or None"),
+        ({"in_axes": ("rows", 0)}, TypeError, "in_axes of v: expected whole numbers or None"),
+        ({"in_axes": (1, 0)}, kg.ShapeError, "v has 3, w has 2"),
+        ({"out_axes": None}, ValueError, "each result has rows"),
+        ({"out_axes": 3}, kg.ShapeError, "the result of shape .* has no axis 3"),
+        ({"out_axes": {"a": 0}}, TypeError, "out_axes: expected whole numbers"),
+    ],
+    ids=str,
+)
+def test_axes_that_do_not_fit(axes, error, text):
+    with pytest.raises(error, match=text):
+        kg.vmap(lambda v, w: v + w, **axes)(kg.data(A), kg.data(A))
+
+
+def test_axes_of_another_structure_say_where():
+    with pytest.raises(TypeError, match=r"in_axes of p\['b'\]: expected list of 2 or one for all"):
+        kg.vmap(lambda p: p["a"], in_axes=({"a": 0, "b": [1]},))({"a": kg.data(A), "b": [A, A]})

@@ -97,8 +97,15 @@ def test_functions_of_modules_have_names(function):
     assert find_function(name_of_function(function)) is function
 
 
+def test_a_function_compiled_where_it_is_used_has_the_name_of_what_it_computes():
+    assert find_function(name_of_function(jax.jit(jnp.sinc))) is jnp.sinc
+    assert find_function(name_of_function(jax.jit(staged))) is staged
+
+
 @pytest.mark.parametrize(
-    "function", [staged(), functools.partial(staged)], ids=["lambda", "partial"]
+    "function",
+    [staged(), functools.partial(staged), jax.jit(staged())],
+    ids=["lambda", "partial", "jit"],
 )
 def test_other_functions_have_none(function):
     with pytest.raises(kg.KinetographError, match="must be importable"):

@@ -1,6 +1,6 @@
 """`kg.vmap`: a function of rows, computed for all rows at once."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -13,6 +13,7 @@ from ..errors import ModelError, ShapeError
 from ..lower import Scope
 from ..node import Node, Operation
 from ..participation import read
+from ..shaping import moveaxis
 from ..source import place_text
 from ..trips import Trips
 from .contexts import BatchContext
@@ -22,7 +23,7 @@ from .liveness import Places
 from .results import check_function, collect
 from .rollback import aside
 from .state import current_versions
-from .structure import flatten
+from .structure import Structure, flatten
 from .subgraph import Subgraph
 from .variables import names_of_parameters
 
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from ..representations import Forms
 
 __all__ = ["Batch", "vmap"]
+
+Axes = list[int | None]
 
 
 class Batch(Control):
@@ -112,7 +115,9 @@ class Batch(Control):
 BATCH = Operation("vmap", lambda *tensors: None)
 
 
-def vmap(f: Callable[..., Any], name: str | None = None) -> Callable[..., Any]:
+def vmap(
+    f: Callable[..., Any], name: str | None = None, *, in_axes: Any = 0, out_axes: Any = 0
+) -> Callable[..., Any]:
     """The function that computes `f` for every row of its arguments.
 
         vmap(f)(x, y)[i] = f(x[i], y[i])
@@ -127,11 +132,19 @@ def vmap(f: Callable[..., Any], name: str | None = None) -> Callable[..., Any]:
         A function of arrays that gives a structure of arrays.
     name
         How messages and drawings call it.
+    in_axes
+        Along which axis the rows of the arguments lie, None for what is the same for all: one
+        number for all arguments, or a tuple with one for each, in which there may be structures
+        like the argument's, with a number for each of its parts.
+    out_axes
+        The same of the results, of which each has rows.
 
     Raises
     ------
     ShapeError
         If arguments have no rows, or not equally many.
+    TypeError, ValueError
+        If `in_axes` or `out_axes` do not fit the arguments or results, or no argument has rows.
     ModelError
         If `f` assigns a state: the rows have no order.
 
@@ -144,14 +157,25 @@ def vmap(f: Callable[..., Any], name: str | None = None) -> Callable[..., Any]:
     >>> f = kg.compile([x], kg.vmap(halvings)(x))
     >>> [int(n) for n in f([1.0, 7.0, 100.0])]
     [0, 3, 7]
+
+    The columns of a matrix, with one number for all:
+
+    >>> a = kg.data([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+    >>> total = kg.vmap(lambda column, k: k * column.sum(), in_axes=(1, None))
+    >>> [float(v) for v in kg.compile([x], total(a, x[0]))([2.0, 0.0, 0.0])]
+    [10.0, 14.0, 18.0]
     """
     check_function(f, "f", "vmap", None)
 
     def batched(*arguments: Any) -> Any:
         names = names_of_parameters(f, len(arguments))
         flat = [flatten(a, n) for a, n in zip(arguments, names, strict=True)]
-        rows = [as_node(leaf, "vmap") for leaves, _, _ in flat for leaf in leaves]
-        paths = [path for _, where, _ in flat for path in where]
+        axes = _axes_of_arguments(in_axes, [structure for _, _, structure in flat], names)
+        leaves = [leaf for leaves, _, _ in flat for leaf in leaves]
+        every = [path for _, where, _ in flat for path in where]
+        with_rows = [i for i, axis in enumerate(axes) if axis is not None]
+        paths = [every[i] for i in with_rows]
+        rows = [_rows_first(leaves[i], axes[i], every[i]) for i in with_rows]
         sizes = {path: n.shape[0] if n.shape else None for path, n in zip(paths, rows)}
         if not rows or len(set(sizes.values())) > 1 or None in sizes.values():
             what = ", ".join(f"{p} has {'none' if n is None else n}" for p, n in sizes.items())
@@ -165,7 +189,9 @@ def vmap(f: Callable[..., Any], name: str | None = None) -> Callable[..., Any]:
             context.argument(n, "row", path, shape=n.shape[1:])
             for n, path in zip(rows, paths, strict=True)
         ]
-        left = iter(map(Array, inner))
+        for i, row in zip(with_rows, inner, strict=True):
+            leaves[i] = Array(row)
+        left = iter(leaves)
         with context:
             result = f(*(structure.fill(left) for _, _, structure in flat))
         returned = collect(result, context, "vmap: what the function returns")
@@ -185,6 +211,55 @@ def vmap(f: Callable[..., Any], name: str | None = None) -> Callable[..., Any]:
         count = len(returned.nodes)
         for cell, part, version in zip(cells, parts[count:], outputs[count:], strict=True):
             current_versions().replace(cell, cell.join(part, version))
-        return returned.structure.fill(map(Array, parts[:count]))
+        places = _checked_axes(returned.structure, out_axes, "out_axes")
+        if None in places:
+            raise ValueError("vmap: out_axes: each result has rows, so that None says nothing")
+        moved = [
+            moveaxis(part, 0, _axis(place, part.shape, path or "the result"))
+            for part, place, path in zip(parts[:count], places, returned.paths, strict=True)
+        ]
+        return returned.structure.fill(map(Array, moved))
 
     return batched
+
+
+def _axes_of_arguments(axes: Any, structures: Sequence[Structure], names: Sequence[str]) -> Axes:
+    """Where the rows of each leaf of the arguments are; None: it has none."""
+    each = axes if isinstance(axes, (tuple, list)) else [axes] * len(structures)
+    if len(each) != len(structures):
+        raise ValueError(
+            f"vmap: in_axes has {len(each)} entries for {len(structures)} arguments{place_text()}"
+        )
+    found = [
+        axis
+        for structure, own, name in zip(structures, each, names, strict=True)
+        for axis in _checked_axes(structure, own, f"in_axes of {name}")
+    ]
+    if found and all(axis is None for axis in found):
+        raise ValueError(f"vmap: in_axes is None for all arguments: none has rows{place_text()}")
+    return found
+
+
+def _checked_axes(structure: Structure, axes: Any, what: str) -> Axes:
+    try:
+        found = list(structure.spread(axes, what))
+    except TypeError as error:
+        raise TypeError(f"vmap: {error}{place_text()}") from None
+    for axis in found:
+        if axis is not None and (isinstance(axis, bool) or not isinstance(axis, (int, np.integer))):
+            raise TypeError(f"vmap: {what}: expected whole numbers or None, got {axis!r}")
+    return found
+
+
+def _axis(axis: Any, shape: tuple[int, ...], what: str) -> int:
+    if not -len(shape) <= axis < len(shape):
+        raise ShapeError(f"vmap: {what} of shape {shape} has no axis {axis}{place_text()}")
+    return int(axis) % len(shape)
+
+
+def _rows_first(value: Any, axis: Any, path: str) -> Node:
+    """An argument with its rows along the first axis."""
+    node = as_node(value, "vmap")
+    if axis == 0:  # a number has no rows, which is told with those of the others
+        return node
+    return moveaxis(node, _axis(axis, node.shape, path), 0)

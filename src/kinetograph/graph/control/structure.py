@@ -5,7 +5,8 @@
 """
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import count
 from typing import Any
 
 __all__ = ["LEAF", "Structure", "flatten", "opened"]
@@ -28,6 +29,55 @@ class Structure:
         if self.make is None:
             return next(leaves)
         return self.make([part.take(leaves) for part in self.parts])
+
+    def leaves_of(self, value: Any, path: str = "") -> Iterator[Any]:
+        """The leaves of a value of this structure.
+
+        Its dictionaries may have another order, and lists and tuples are the same.
+
+        Raises
+        ------
+        TypeError
+            If the value has another structure; it says where.
+        """
+        if self.make is None:
+            yield value
+            return
+        parts = self._parts_of(value)
+        if parts is None:
+            raise TypeError(f"{path}: expected {self}, got {_kind_of(value)}")
+        for (step, part), inner in zip(self._steps(), parts, strict=True):
+            yield from part.leaves_of(inner, path + step)
+
+    def spread(self, prefix: Any, path: str = "") -> Iterator[Any]:
+        """For each leaf, what a prefix of this structure has in its place.
+
+        Raises
+        ------
+        TypeError
+            If the prefix has another structure; it says where.
+        """
+        if self.make is None or opened(prefix) is None or prefix is None:
+            yield from (prefix for _ in self.leaves_of(self.fill(count())))
+            return
+        parts = self._parts_of(prefix)
+        if parts is None:
+            raise TypeError(f"{path}: expected {self} or one for all, got {_kind_of(prefix)}")
+        for (step, part), inner in zip(self._steps(), parts, strict=True):
+            yield from part.spread(inner, path + step)
+
+    def _parts_of(self, value: Any) -> list[Any] | None:
+        """The parts of a value, in this structure's order; None if it has others."""
+        if self.kind is None:
+            return [] if value is None else None
+        owner, names = self.kind
+        if self.keys is not None:
+            same = isinstance(value, Mapping) and value.keys() == set(names)
+            return [value[name] for name in names] if same else None
+        if names is not None:
+            return [getattr(value, n) for n in names] if isinstance(value, owner) else None
+        same = isinstance(value, (list, tuple)) and len(value) == len(self.parts)
+        return list(value) if same else None
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -86,6 +136,15 @@ class Structure:
 
 
 LEAF = Structure(None, "leaf")
+
+
+def _kind_of(value: Any) -> str:
+    """What a value is, as structures are described."""
+    found = opened(value)
+    if found is None:
+        return f"a value of type {type(value).__name__}"
+    kind, parts, make = found
+    return str(Structure(make, kind, tuple(LEAF for _ in parts)))
 
 
 def _steps(kind: Any, count: int) -> list[str]:

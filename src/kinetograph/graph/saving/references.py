@@ -12,11 +12,14 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import jax
+
 from ..errors import KinetographError
 from ..node import Operation
 
 __all__ = ["find_function", "name_of_function", "own_object", "own_reference"]
 
+_JITTED = type(jax.jit(lambda: None))
 _SINGLETONS = {"_SLOT", "EFFECTS"}
 # Where all functions are numerical and act on tensors alone.
 _NUMERICAL = ("kinetograph.streams.",)
@@ -131,6 +134,8 @@ def name_of_function(function: Callable[..., Any]) -> str:
         for steps in dict.fromkeys((last, str(path))):
             if _at(sys.modules[home], steps) is function:
                 return f"{home}.{steps}"
+    if isinstance(function, _JITTED):  # made where it was used: what it computes has the name
+        return name_of_function(function.__wrapped__)
     raise KinetographError(
         f"{path or function!r} cannot be found by its name: functions given to kg.lift must be "
         "importable, defined at the top of a module; lambdas and functions inside others are not"

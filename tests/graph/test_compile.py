@@ -212,8 +212,9 @@ def test_outputs_in_any_structure():
 
 def test_arguments_in_any_structure():
     x, y, z = (kg.placeholder(name=name) for name in "xyz")
-    f = kg.compile([{"x": x, "rest": (y, [z])}, Point(2 * x, x)], x - 10 * y + 100 * z)
-    assert f({"rest": [2.0, (3.0,)], "x": 1.0}, Point(0.0, 0.0)) == 281.0
+    a, b = kg.placeholder(name="a"), kg.placeholder(name="b")
+    f = kg.compile([{"x": x, "rest": (y, [z])}, Point(a, b)], x - 10 * y + 100 * z + a / b)
+    assert f({"rest": [2.0, (3.0,)], "x": 1.0}, Point(1.0, 2.0)) == 281.5
     whole = kg.compile({"x": x, "y": y}, x / y)
     assert whole({"y": 2.0, "x": 1.0}) == 0.5
     assert kg.compile(Point(x, y), x / y)(Point(1.0, 4.0)) == 0.25

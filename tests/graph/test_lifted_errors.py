@@ -69,7 +69,7 @@ def test_an_array_that_was_not_given_is_named():
     scale = kg.data(2.0)
     with pytest.raises(kg.SymbolicError, match="reads scale, arrays that it has not been given"):
         kg.lift(lambda v: scale * v)(X)
-    with pytest.raises(kg.SymbolicError, match="reads scale, .* pass them as arguments"):
+    with pytest.raises(kg.SymbolicError, match=r"reads scale, .* pass them as arguments"):
         kg.lift(lambda p: {"a": p["a"] * scale})({"a": X})
     f = kg.compile([X], kg.lift(lambda v, scale: scale * v)(X, scale))
     assert f(3.0) == 6.0

@@ -7,7 +7,6 @@ is named by module and path, and looked up only where the reader has said that i
 import builtins
 import functools
 import importlib
-import inspect
 import sys
 import types
 from collections.abc import Callable, Iterator
@@ -136,7 +135,7 @@ def name_of_function(function: Callable[..., Any]) -> str:
             if _at(sys.modules[home], steps) is function:
                 return f"{home}.{steps}"
     if isinstance(function, _JITTED):  # made where it was used: what it computes has the name
-        return name_of_function(inspect.unwrap(function))
+        return name_of_function(function.__wrapped__)  # type: ignore[attr-defined]
     raise KinetographError(
         f"{path or function!r} cannot be found by its name: functions given to kg.lift must be "
         "importable, defined at the top of a module; lambdas and functions inside others are not"

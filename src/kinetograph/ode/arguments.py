@@ -48,6 +48,10 @@ class Tolerance(NamedTuple):
     relative: float
     absolute: list[np.ndarray]
 
+    def scales(self, sizes: Leaves) -> Leaves:
+        """The errors that are tolerated in values of these sizes."""
+        return [self.relative * size + a for a, size in zip(self.absolute, sizes, strict=True)]
+
 
 def read_tolerance(
     rtol: Any, atol: Any, leaves: Leaves, paths: list[str], structure: Structure

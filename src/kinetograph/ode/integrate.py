@@ -18,7 +18,7 @@ from ..graph.functions import log, stop_gradient, where
 from ..graph.mathematics import abs, exp, maximum, minimum
 from .dense_output import Path, row_of, row_width, still_row, value_inside
 from .right import Leaves
-from .step import Method
+from .step import Trial
 from .stops import Stops
 from .times import Times
 
@@ -44,7 +44,7 @@ class Limits(NamedTuple):
 
 @convert_lazily
 def integrate(
-    method: Method,
+    method: Trial,
     times: Times,
     stops: Stops,
     y: Leaves,

@@ -12,7 +12,8 @@ from .arguments import check_options, read_positive, read_start, read_tolerance
 from .dense_output import row_width, values_at
 from .integrate import Limits, integrate
 from .right import Leaves, Right
-from .step import Method, choose_first_step
+from .rosenbrock import RODAS5P, Rosenbrock
+from .step import Method, Trial, choose_first_step
 from .stops import read_stops
 from .tableaus import TABLEAUS
 from .times import read_times
@@ -51,11 +52,11 @@ def solve(
 
         dy/dt = f(t, y),    y(t0) = y0,    result[i] = y(ts[i])
 
-    An embedded Runge-Kutta method of order 5(4) with steps of adaptive size: the estimated error of
-    a step, divided by atol + rtol max(|y|, |y new|), is at most 1 in the root mean square over the
-    elements of y. Where a step's is larger, a smaller step is tried. The solution at the times
-    asked for is that of the method's own polynomial of degree 4 inside of steps, so that steps are
-    as many as the solution needs, however many times there are.
+    An embedded method of order 5(4), of Runge-Kutta's or Rosenbrock's kind, with steps of adaptive
+    size: the estimated error of a step, divided by atol + rtol max(|y|, |y new|), is at most 1 in
+    the root mean square over the elements of y. Where a step's is larger, a smaller step is tried.
+    The solution at the times asked for is that of the method's own polynomial of degree 4 inside of
+    steps, so that steps are as many as the solution needs, however many times there are.
 
     Parameters
     ----------
@@ -78,7 +79,8 @@ def solve(
         and 1e-6 in single precision. `atol` may be an array that fits y, or a structure like `y0`.
         Where it is 0 no element of `y0` may be 0.
     method
-        `"tsit5"` (Tsitouras) or `"dopri5"` (Dormand and Prince).
+        `"tsit5"` (Tsitouras) or `"dopri5"` (Dormand and Prince), which are explicit, or `"rodas5p"`
+        (Steinebach) for stiff equations.
     jump_ts
         Times at which f jumps, or its derivatives do: an array, or a list of numbers and arrays,
         in any order. Steps end there, and f is called on both sides, a few roundings away. Times
@@ -137,7 +139,10 @@ def solve(
     gradient is NaN: write a right-hand side that is finite a little beyond its domain,
     `kg.sqrt(kg.maximum(y, 1e-12))` say.
 
-    The method is explicit. For a stiff equation its steps are short however smooth the solution is.
+    For a stiff equation, one with rates much faster than its solution, the steps of an explicit
+    method are short however smooth the solution is, and `max_steps` may not suffice. `"rodas5p"` is
+    a Rosenbrock method, L-stable and of order 5(4), too. Each of its steps takes the Jacobian of f
+    by y, from the graph, and factorises a matrix of as many rows as y has elements.
 
     Examples
     --------
@@ -161,10 +166,11 @@ def solve(
     ----------
     Hairer, Nørsett, Wanner (1993), Solving ordinary differential equations I, II.4.
     Tsitouras (2011), Comput. Math. Appl. 62. Dormand, Prince (1980), J. Comput. Appl. Math. 6.
+    Steinebach (2023), BIT Numer. Math. 63.
     """
     check_function(f, "f", "solve", ("t", "y"))
     assert f is not None
-    check_options(method, tuple(TABLEAUS), max_steps, on_limit, grad)
+    check_options(method, (*TABLEAUS, "rodas5p"), max_steps, on_limit, grad)
     leaves, paths, structure = read_start(y0)
     tolerance = read_tolerance(rtol, atol, leaves, paths, structure)
     times = read_times(ts, t0)
@@ -173,7 +179,11 @@ def solve(
     right = Right(f, structure, paths, leaves, times.sign)
     stops, times = read_stops(jump_ts, doses, times, right, leaves)
     slopes = right(times.start, leaves)
-    trial = Method(right, TABLEAUS[method], tolerance)
+    trial: Trial
+    if method == "rodas5p":
+        trial = Rosenbrock(right, RODAS5P, tolerance)
+    else:
+        trial = Method(right, TABLEAUS[method], tolerance)
     if step is None:
         step = choose_first_step(trial, times.start, leaves, slopes, times.end - times.start)
     most = max_steps

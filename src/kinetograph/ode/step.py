@@ -1,7 +1,7 @@
 """One step of an embedded Runge-Kutta method, and how long the first one should be."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from .arguments import Tolerance
 from .right import Leaves, Right
 from .tableaus import Tableau
 
-__all__ = ["Method", "Step", "choose_first_step"]
+__all__ = ["Method", "Step", "Trial", "choose_first_step", "combined", "scaled_square"]
 
 
 class Step(NamedTuple):
@@ -23,6 +23,18 @@ class Step(NamedTuple):
     slopes: Leaves  # those there
     bends: tuple[Leaves, ...]  # of the solution in between; see `tableaus`
     square: Any  # of the scaled error
+
+
+class Trial(Protocol):
+    """A method, of a right-hand side and a tolerance."""
+
+    @property
+    def right(self) -> Right: ...
+    @property
+    def tolerance(self) -> Tolerance: ...
+    def step(self, t: Array, y: Leaves, slopes: Leaves, size: Array, until: Any) -> Step:
+        """A step from the value and the slopes at a time; `until` is what f takes for its end."""
+        ...
 
 
 class Method(NamedTuple):
@@ -41,14 +53,10 @@ class Method(NamedTuple):
             new = [a + size * b for a, b in zip(y, change, strict=True)]
             stages.append(self.right(until if c == 1 else t + c * size, new))
         errors = [size * e for e in _combined(self.tableau.error, stages)]
-        scales = self.scales([maximum(abs(a), abs(b)) for a, b in zip(y, new, strict=True)])
+        sizes = [maximum(abs(a), abs(b)) for a, b in zip(y, new, strict=True)]
+        square = scaled_square(errors, self.tolerance.scales(sizes))
         bends = tuple([size * b for b in _combined(row, stages)] for row in self.tableau.bends)
-        return Step(new, stages[-1], bends, stop_gradient(_mean_square(errors, scales)))
-
-    def scales(self, sizes: Leaves) -> Leaves:
-        """The errors that are tolerated in values of these sizes."""
-        relative, absolute = self.tolerance
-        return [relative * size + a for a, size in zip(absolute, sizes, strict=True)]
+        return Step(new, stages[-1], bends, square)
 
 
 def _combined(weights: Sequence[float], stages: Sequence[Leaves]) -> Leaves:
@@ -63,6 +71,16 @@ def _combined(weights: Sequence[float], stages: Sequence[Leaves]) -> Leaves:
     return sums
 
 
+def combined(weights: Sequence[float], stages: Sequence[Array]) -> Array:
+    """The weighted sum of the stages."""
+    return _combined(weights, [[stage] for stage in stages])[0]
+
+
+def scaled_square(errors: Leaves, scales: Leaves) -> Array:
+    """The square of an error, at most 1 if it is tolerated; it has no derivative."""
+    return stop_gradient(_mean_square(errors, scales))
+
+
 def _mean_square(values: Leaves, scales: Leaves) -> Array:
     """The mean over all elements of (value / scale)^2."""
     squares = [(v / s) ** 2 for v, s in zip(values, scales, strict=True)]
@@ -73,14 +91,14 @@ def _mean_square(values: Leaves, scales: Leaves) -> Array:
 
 
 @convert_lazily
-def choose_first_step(method: Method, t: Array, y: Leaves, slopes: Leaves, span: Any) -> Array:
+def choose_first_step(method: Trial, t: Array, y: Leaves, slopes: Leaves, span: Any) -> Array:
     """A step with an error well below the tolerance (Hairer, Nørsett, Wanner, p. 169).
 
     Time is measured in the length of the interval, so that its unit does not matter.
     """
     if not span > 0:
         span = 1.0
-    scales = method.scales([abs(leaf) for leaf in y])
+    scales = method.tolerance.scales([abs(leaf) for leaf in y])
     d0 = _mean_square(y, scales) ** 0.5
     changes = [span * slope for slope in slopes]
     d1 = _mean_square(changes, scales) ** 0.5

@@ -57,6 +57,9 @@ def test_smaller_steps_are_those_of_the_sampler():
         return _divergences(tree)[0].message
 
     assert advised("MALA", 0.574).endswith("sampler=kg.samplers.MALA(target_acceptance=0.95).")
+    assert advised("NUTS", 0.9).endswith("sampler=kg.samplers.NUTS(target_acceptance=0.95).")
+    # Steps that are hardly smaller do not help.
+    assert advised("NUTS", 0.94).endswith("sampler=kg.samplers.NUTS(target_acceptance=0.99).")
     assert advised("NUTS", 0.95).endswith("sampler=kg.samplers.NUTS(target_acceptance=0.99).")
     assert advised("Mine", [0.8, 0.99]).endswith("sampler=Mine(target_acceptance=0.995).")
     inner = (("chain", "draw"), np.array([[True, False, True, False]]))

@@ -21,6 +21,7 @@ from .summary import row_names
 __all__ = ["Advice", "SamplingWarning", "diagnose", "diagnose_averages", "warn_of_noise"]
 
 RHAT_LIMIT = 1.01  # Vehtari and others (2021), section 4.1
+CLEARLY = 0.6  # of the distance to 1: an advised target of acceptance is at most so far from it
 ESS_PER_CHAIN = 100  # the same, section 4.2: below it the diagnostics themselves are unreliable
 
 
@@ -175,7 +176,8 @@ def _smaller_steps(tree: Any) -> str:
     if stats.get("acceptance_rate") is not None and "step_size" not in stats:  # it was not tuned
         return f"a smaller step_size of {name}"
     reached = max(target, risen)
-    aim = next((aim for aim in (0.95, 0.99) if aim > reached), (1 + reached) / 2)
+    clearly = 1 - CLEARLY * (1 - reached)
+    aim = next((aim for aim in (0.95, 0.99) if aim >= clearly), (1 + reached) / 2)
     room = "kg.samplers." if name in _OURS else ""
     raised = f" (warm-up raised it to {risen:.2g} by itself)" if risen > target else ""
     return f"smaller steps: sampler={room}{name}(target_acceptance={aim:.4g}){raised}"

@@ -28,6 +28,7 @@ import numpy as np
 from jax import lax
 from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 
+from .batched import batched, chosen
 from .flat import (
     Mask,
     Tensor,
@@ -195,25 +196,51 @@ def _plain(
     loop: Loop, limit: Tensor, carry: Tensors, captures: Tensors, rows: Tensors, modes: Modes
 ) -> tuple[Tensors, Tensor, Tensors]:
     """The loop itself."""
+    if modes:  # JAX takes the derivative of it
+        return _turns(loop, limit, carry, captures, rows, modes)
+    return batched(_turns, loop)(limit, carry, captures, rows)
 
-    def more(state: tuple[Tensor, Tensors, Tensors]) -> Tensor:
-        trip, carry, _ = state
-        within = trip < limit
+
+def _turns(
+    loop: Loop,
+    limit: Tensor,
+    carry: Tensors,
+    captures: Tensors,
+    rows: Tensors,
+    modes: Modes = (),
+) -> tuple[Tensors, Tensor, Tensors]:
+    """The loop or, with a limit for each member, that of a batch."""
+    batch, longest = limit.shape, limit.max()
+
+    def place(trip: Tensor) -> Tensor:
+        return longest - 1 - trip if loop.backwards else trip
+
+    def alive(trip: Tensor, carry: Tensors) -> Tensor:
+        within = place(trip) < limit if batch else trip < limit
         return within if loop.more is None else within & loop.more(carry, captures)
 
-    def body(state: tuple[Tensor, Tensors, Tensors]) -> tuple[Tensor, Tensors, Tensors]:
-        trip, carry, results = state
-        at = limit - 1 - trip if loop.backwards else trip
+    def more(state: Any) -> Tensor:
+        trip, _, carry, _ = state
+        return trip < longest if loop.more is None else alive(trip, carry).any()
+
+    def body(state: Any) -> Any:
+        trip, trips, carry, results = state
+        flags, at = alive(trip, carry), place(trip)
         row = tuple(_read(a, at) for a in rows)
-        carry, result = loop.body(modes, more(state), carry, captures, row)
-        carry = loop.settled(carry) if modes else carry
+        new, result = loop.body(modes, flags, carry, captures, row)
+        new = loop.settled(new) if modes else new
+        if batch:
+            trips = trips + flags.astype(np.int32)
+            new = tuple(chosen(flags, a, b) for a, b in zip(new, carry, strict=True))
+            result = tuple(chosen(flags, a, jnp.zeros((), a.dtype)) for a in result)
         results = tuple(_write(a, b, at) for a, b in zip(results, result, strict=True))
-        return trip + 1, carry, results
+        return trip + 1, trips, new, results
 
     buffers = tuple(jnp.zeros((loop.length, *t.shape), t.dtype) for t in loop.results)
     carry = loop.settled(carry) if modes else carry
-    trips, carry, results = lax.while_loop(more, body, (jnp.int32(0), carry, buffers))
-    return carry, trips, results
+    counts = jnp.zeros(batch, np.int32) if batch else None
+    trip, trips, carry, results = lax.while_loop(more, body, (jnp.int32(0), counts, carry, buffers))
+    return carry, trip if trips is None else trips, results
 
 
 def _read(rows: Tensor, at: Tensor) -> Tensor:

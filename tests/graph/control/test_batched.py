@@ -1,0 +1,151 @@
+"""Loops in a batch: each member makes its own trips, together with the others or in turn."""
+
+import functools
+
+import jax
+import numpy as np
+import pytest
+from tests.graph.control.helpers import DIRECTION, Graph, plain_derivatives
+
+import kinetograph as kg
+from kinetograph.graph.control import batched
+from kinetograph.graph.precision import x64
+
+STARTS = np.array([0.2, 3.0, 0.9, -0.4, 1.7])
+RATES = np.array([0.9, 0.5, 1.2, 0.8, 0.3])
+
+
+def simple(ops, x, w):
+    """Sums and products, of trips of its own."""
+    return ops.loop(lambda s, y: s < 6 * w, lambda s, y: (s + 1, y * w + x * x * 0.1), (0 * w, x))[
+        1
+    ]
+
+
+def costly(ops, x, w):
+    return ops.loop(lambda s, y: s < 6 * w, lambda s, y: (s + 1, ops.sin(y) * w + x), (0 * w, x))[1]
+
+
+def nested(ops, x, w):
+    """A loop in a loop, each with trips of its own."""
+
+    def outer(i, y):
+        return i + 1, y * 0.5 + simple(ops, y, w)
+
+    return ops.loop(lambda i, y: i < 4 * w, outer, (0, x))[1]
+
+
+def in_branch(ops, x, w):
+    return ops.cond(x > 0.5, lambda: simple(ops, x, w), lambda: x * w)
+
+
+def as_often(ops, x, w):
+    """All members make equally many trips."""
+    return ops.loop(lambda i, y: i < 5, lambda i, y: (i + 1, y * w + ops.sin(x) * i), (0, x))[1]
+
+
+PROGRAMS = {f.__name__: f for f in (simple, costly, nested, in_branch, as_often)}
+
+
+def derivatives(rows, xs):
+    slopes = kg.gradients(rows.sum(), xs)
+    return [
+        rows,
+        *slopes,
+        *kg.jvp(slopes, xs, [np.full(x.shape, d) for x, d in zip(xs, DIRECTION)]),
+    ]
+
+
+def expected(program, points):
+    found = [plain_derivatives(program, at) for at in points]
+    return np.transpose([[v, *g, *(h @ np.array(DIRECTION))] for v, g, h in found])
+
+
+@pytest.mark.parametrize("together", [True, False])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_each_member_makes_its_own_trips(name, together, monkeypatch):
+    monkeypatch.setattr(batched, "_gains", lambda body, size: together)
+    program = PROGRAMS[name]
+    x, w = kg.placeholder((5,), name="x"), kg.placeholder((5,), name="w")
+    rows = kg.vmap(functools.partial(program, Graph()))(x, w)
+    f = kg.compile([x, w], derivatives(rows, [x, w]))
+    wanted = expected(program, zip(STARTS, RATES, strict=True))
+    np.testing.assert_allclose(f(STARTS, RATES), wanted, rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize("ways", [(True, True), (True, False), (False, True), (False, False)])
+def test_batches_of_batches(ways, monkeypatch):
+    monkeypatch.setattr(batched, "_gains", lambda body, size: ways[size == 5])
+    x, w = kg.placeholder((5,), name="x"), kg.placeholder((3,), name="w")
+    graph = functools.partial(simple, Graph())
+    rows = kg.vmap(lambda v: kg.vmap(lambda u: graph(u, v))(x))(w)
+    f = kg.compile([x, w], [rows, *kg.gradients(rows.sum(), [x, w])])
+    found, of_x, of_w = f(STARTS, RATES[:3])
+    points = [[expected(simple, [(u, v)])[:3, 0] for u in STARTS] for v in RATES[:3]]
+    np.testing.assert_allclose(found, np.array(points)[:, :, 0], rtol=1e-12)
+    np.testing.assert_allclose(of_x, np.array(points)[:, :, 1].sum(0), rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(of_w, np.array(points)[:, :, 2].sum(1), rtol=1e-9, atol=1e-12)
+
+
+def test_forward_derivatives_of_a_batch():
+    x, w = kg.placeholder((5,), name="x"), kg.placeholder((5,), name="w")
+    rows = kg.vmap(functools.partial(simple, Graph()))(x, w)
+    f = kg.compile([x, w], kg.jvp(rows, [x, w], [np.full(5, d) for d in DIRECTION]))
+    wanted = expected(simple, zip(STARTS, RATES, strict=True))
+    np.testing.assert_allclose(f(STARTS, RATES), wanted[1:3].T @ DIRECTION, rtol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("program", "size", "gains"),
+    [(simple, 5, True), (simple, 3, False), (costly, 5, False), (nested, 5, False)],
+)
+def test_simple_trips_are_made_together(program, size, gains, monkeypatch):
+    found = []
+    judge = batched._gains
+
+    def noted(body, size):
+        found.append(judge(body, size))
+        return found[-1]
+
+    monkeypatch.setattr(batched, "_gains", noted)
+    monkeypatch.setattr(jax, "default_backend", lambda: "cpu")
+    x, w = kg.placeholder((size,), name="x"), kg.placeholder((size,), name="w")
+    f = kg.compile([x, w], kg.vmap(functools.partial(program, Graph()))(x, w))
+    f(np.ones(size), np.arange(size) + 1.0)
+    assert found[0] is gains
+    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+    assert batched._gains(jax.make_jaxpr(jax.numpy.sin)(1.0).jaxpr, 2)
+
+
+ROWS = 64  # that a loop without a bound has room for at first
+
+
+def trips_of(jaxpr):
+    for equation in jaxpr.eqns:
+        for value in jax.tree.leaves(dict(equation.params), is_leaf=lambda v: hasattr(v, "eqns")):
+            if hasattr(value, "eqns"):
+                inner = getattr(value, "jaxpr", value)
+                if equation.primitive.name == "while":
+                    yield inner
+                yield from trips_of(inner)
+
+
+def large(jaxpr):
+    """What is as large as all rows of a batch, but for writing one of them."""
+    for equation in jaxpr.eqns:
+        name = equation.params.get("name", equation.primitive.name)
+        if name != "dynamic_update_index_in_dim" and equation.primitive.name != "while":
+            yield from (v for v in equation.outvars if v.aval.size >= 5 * ROWS)
+
+
+def test_a_trip_of_a_batch_costs_its_rows(monkeypatch):
+    monkeypatch.setattr(batched, "_gains", lambda body, size: True)
+    x, w = kg.placeholder((5,), name="x"), kg.placeholder((5,), name="w")
+    rows = kg.vmap(functools.partial(simple, Graph()))(x, w)
+    f = kg.compile([x, w], kg.gradients(rows.sum(), [x, w]))
+    with x64():
+        program = functools.partial(f._lower, f._scope(f.capacity))
+        jaxpr = jax.make_jaxpr(program)([STARTS, RATES], (), []).jaxpr
+    bodies = list(trips_of(jaxpr))
+    assert len(bodies) >= 4  # predicates and bodies, forward and backward
+    assert not any(list(large(body)) for body in bodies)

@@ -280,6 +280,11 @@ def test_random_programs(program, at):
     check(program, at, interpret=slice(2))  # value and gradients
 
 
+@pytest.mark.parametrize("reader", ["branch in loop", "loop in branch", "start"])
+def test_what_only_some_trips_read(reader):
+    check_rows(("given", False, reader, "branches"), [(0.9, 0.4)])
+
+
 ROWS = [(-1.3, 0.4), (0.4, -0.6), (0.9, 1.7), (0.2, 0.4)]
 
 

@@ -87,6 +87,9 @@ def _zero(x: Any) -> Any:
     return jnp.zeros_like(x) if inexact else np.zeros(x.shape, jax.dtypes.float0)
 
 
+_CALLED = {"jit": "jaxpr", "pjit": "jaxpr", "custom_vmap_call": "call"}  # what is called
+
+
 def used_inputs(jaxpr: Any, told: bool = False) -> list[bool]:
     """Which inputs of a program its outputs depend on.
 
@@ -98,8 +101,8 @@ def used_inputs(jaxpr: Any, told: bool = False) -> list[bool]:
         if not any(made) and not equation.effects:
             continue
         name = equation.primitive.name if not equation.effects else ""
-        if name in ("jit", "pjit"):
-            reads = _used_for(equation.params["jaxpr"].jaxpr, made, told)
+        if name in _CALLED:
+            reads = _used_for(equation.params[_CALLED[name]].jaxpr, made, told)
         elif name == "cond":
             branches = [_used_for(b.jaxpr, made, told) for b in equation.params["branches"]]
             reads = [True, *map(any, zip(*branches, strict=True))]

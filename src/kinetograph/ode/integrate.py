@@ -22,7 +22,7 @@ from .step import Trial
 from .stops import Stops
 from .times import Times
 
-__all__ = ["Limits", "integrate"]
+__all__ = ["Ending", "Limits", "integrate"]
 
 SAFETY, SHRINK, GROW = 0.9, 0.2, 10.0
 NOW, BEFORE = 0.17, 0.04  # exponents of the errors of this step and of the one before
@@ -37,9 +37,15 @@ class Limits(NamedTuple):
     steps: int
     longest: Any  # the size of a step; None for any
     rows: bool  # whether there is room for those of all steps
-    on_limit: str
     grad: str
     inner: str  # the same of the loop over the outputs in a step
+
+
+class Ending(NamedTuple):
+    """Why the end was not reached."""
+
+    stuck: Any  # no further step can be made
+    limited: Any  # there were too many
 
 
 @convert_lazily
@@ -51,11 +57,8 @@ def integrate(
     slopes: Leaves,
     step: Any,
     limits: Limits,
-) -> tuple[Path, Any]:
-    """The steps, from the value and the slopes at the first time.
-
-    And whether it got stuck: no further step can be made, and not for want of steps.
-    """
+) -> tuple[Path, Ending]:
+    """The steps, from the value and the slopes at the first time."""
     eps = float(np.finfo(times.start.dtype).eps)
     tiny = 16 * eps
     t, end = times.start, times.end
@@ -74,7 +77,6 @@ def integrate(
     while _goes_on(t, end, stop, step, tiny * maximum(abs(t), least)):
         set_loop_options(
             maximum_iterations=limits.steps,
-            on_limit=limits.on_limit,
             grad=limits.grad,
             name="steps",
         )
@@ -131,8 +133,8 @@ def integrate(
                 set_loop_options(maximum_iterations=count, grad=limits.inner, name="outputs")
                 kept = kept.at[n].add(value_inside(times.outputs[n], row))
                 n = n + 1
-    stuck = ~(t >= end) & ~_goes_on(t, end, stop, step, tiny * maximum(abs(t), least))
-    return Path(kept, n, t, y), stuck
+    going = _goes_on(t, end, stop, step, tiny * maximum(abs(t), least))
+    return Path(kept, n, t, y), Ending(~going & ~(t >= end), going)
 
 
 def _goes_on(t: Any, end: Any, stop: Any, step: Any, shortest: Any) -> Any:

@@ -4,10 +4,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from ..graph.checks import run_time_check
 from ..graph.control.results import check_function
-from ..graph.errors import LoopError
-from ..graph.source import place_text
 from .arguments import check_options, read_positive, read_start, read_tolerance
 from .dense_output import row_width, values_at
 from .integrate import Limits, integrate
@@ -17,14 +14,10 @@ from .step import Method, Trial, choose_first_step
 from .stops import read_stops
 from .tableaus import TABLEAUS
 from .times import read_times
-from .unreached import mark_unreached
+from .unreached import demand_the_end, mark_unreached
 
 __all__ = ["solve"]
 
-_SHORT = (
-    "the last of the times was not reached: steps became too small to change the time, as where f "
-    "is not finite or the solution ends, or a time lies before another that it follows"
-)
 ROOM = 2**18  # bytes of a buffer that is worth having at once, rather than to be grown on demand
 
 ROWS = 2**22  # bytes of the rows of all steps that are worth having; see `dense_output`
@@ -98,7 +91,8 @@ def solve(
         rtol = 1e-6, more for a smaller one (in proportion to rtol^(-1/5)).
     on_limit
         When a time is not reached, as `max_steps` do not suffice or a step gets too small to
-        change the time: `"nan"`, or `"error"`, with which a compiled function raises.
+        change the time: `"nan"`, or `"error"`, with which a compiled function raises. The log
+        density of a model is NaN in both cases: a sampler refuses the move and goes on.
     grad
         How derivatives of the loop of steps get the values of all steps: see `kg.while_loop`.
         Where a buffer for `max_steps` is small, `"auto"` is `"stack"`.
@@ -108,7 +102,7 @@ def solve(
     Array, in the structure of `y0`
         Each of shape (n, *shape of its y0). NaN from the time on that was not reached, and so are
         its derivatives: after too many steps, when a step gets too small to change the time, or
-        when f is not finite. A model's density is NaN then, and a sampler refuses the move.
+        when f is not finite.
 
     Raises
     ------
@@ -198,15 +192,14 @@ def solve(
         steps=int(most),
         longest=longest,
         rows=rows,
-        on_limit="error" if on_limit == "error" else "stop",
         grad=grad,
         inner=inner,
     )
-    path, stuck = integrate(trial, times, stops, leaves, slopes, step, limits)
-    results = values_at(times.outputs, path, rows)
+    path, ending = integrate(trial, times, stops, leaves, slopes, step, limits)
+    results = mark_unreached(values_at(times.outputs, path, rows), times, path)
     if on_limit == "error":
-        run_time_check(~stuck, LoopError, f"solve{place_text()}: {_SHORT}")
-    return structure.fill(mark_unreached(results, times, path))
+        results = demand_the_end(results, ending, limits.steps, method)
+    return structure.fill(results)
 
 
 def _row_bytes(leaves: Leaves) -> int:

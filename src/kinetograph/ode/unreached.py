@@ -12,14 +12,19 @@ import numpy as np
 from jax import lax
 
 from ..graph.array import Array
+from ..graph.checks import run_time_check
+from ..graph.control.branches import cond
 from ..graph.control.loops import While
+from ..graph.errors import LoopError
 from ..graph.lift import lift
 from ..graph.node import PART, Apply, Data, Node, Operation
+from ..graph.source import place_text
 from .dense_output import Path
+from .integrate import Ending
 from .right import Leaves
 from .times import Times
 
-__all__ = ["mark_unreached"]
+__all__ = ["demand_the_end", "mark_unreached"]
 
 
 def mark_unreached(results: Leaves, times: Times, path: Path) -> Leaves:
@@ -34,6 +39,34 @@ def _reached(ts: Any, start: Any, t: Any) -> Any:
     """How many times, from the first on, increase from the start and are not beyond t."""
     rising = ts >= jnp.append(start, ts[:-1])
     return jnp.argmin(jnp.append(rising & (ts <= t), False)).astype(np.int32)
+
+
+def demand_the_end(results: Leaves, ending: Ending, steps: int, method: str) -> Leaves:
+    """The results, which a compiled function raises for if the end was not reached.
+
+    The demand stands in a branch that gives the results: so all that use these make it, and the
+    log density of a model, which makes none, stays what it is.
+    """
+    reached = ~(ending.stuck | ending.limited)
+    hint = "" if method == "rodas5p" else ', or method="rodas5p" if the equation is stiff'
+    where = f"solve{place_text()}: the last of the times was not reached"
+
+    def demanding() -> list[Any]:
+        run_time_check(
+            ~ending.limited,
+            LoopError,
+            f"{where} in max_steps = {steps} steps; give more of them, a larger rtol or atol{hint}",
+        )
+        run_time_check(
+            ~ending.stuck,
+            LoopError,
+            f"{where}: steps became too small to change the time, as where f is not finite or the "
+            "solution ends, or a time lies before another that it follows",
+        )
+        return results
+
+    found = cond(reached, lambda: results, demanding)
+    return found if isinstance(found, list) else [found]
 
 
 def _sources(result: Node) -> list[Node]:

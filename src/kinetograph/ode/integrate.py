@@ -38,7 +38,6 @@ class Limits(NamedTuple):
     longest: Any  # the size of a step; None for any
     rows: bool  # whether there is room for those of all steps
     grad: str
-    inner: str  # the same of the loop over the outputs in a step
 
 
 class Ending(NamedTuple):
@@ -130,7 +129,7 @@ def integrate(
             n = n + 1
         else:
             while n < count and times.outputs[n] < t:
-                set_loop_options(maximum_iterations=count, grad=limits.inner, name="outputs")
+                set_loop_options(maximum_iterations=count, grad="stack", name="outputs")
                 kept = kept.at[n].add(value_inside(times.outputs[n], row))
                 n = n + 1
     going = _goes_on(t, end, stop, step, tiny * maximum(abs(t), least))

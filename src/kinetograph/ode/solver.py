@@ -19,7 +19,7 @@ from .unreached import demand_the_end, mark_unreached
 __all__ = ["solve"]
 
 ROOM = 2**18  # bytes of a buffer that is worth having at once, rather than to be grown on demand
-
+LARGEST_ROOM = 2**28
 ROWS = 2**22  # bytes of the rows of all steps that are worth having; see `dense_output`
 MANY = 300  # output times from which on it is quicker to look all of them up at once
 
@@ -183,17 +183,17 @@ def solve(
     most = max_steps
     if most is None:
         most = math.ceil(1000 * max(1.0, 1e-6 / tolerance.relative) ** 0.2)
-    if grad == "auto" and most * _row_bytes(leaves) <= ROOM:
-        grad = "stack"
     size = most * row_width(leaves) * times.start.dtype.itemsize
     rows = times.outputs.shape[0] > MANY and size <= ROWS
-    inner = "stack" if times.outputs.shape[0] <= MANY else "auto"
+    # Where the values at all times are carried, what a step needs of them cannot be seen: nothing.
+    room = ROOM if rows or times.outputs.shape[0] * row_width(leaves) < 2**12 else LARGEST_ROOM
+    if grad == "auto" and most * _row_bytes(leaves) <= room:
+        grad = "stack"
     limits = Limits(
         steps=int(most),
         longest=longest,
         rows=rows,
         grad=grad,
-        inner=inner,
     )
     path, ending = integrate(trial, times, stops, leaves, slopes, step, limits)
     results = mark_unreached(values_at(times.outputs, path, rows), times, path)

@@ -1,8 +1,9 @@
 #!/usr/bin/env python
 """What loops cost in the graph, against the same by hand in JAX: see README.md.
 
-    python benchmarks/loops.py [--repeats 7]
+    python benchmarks/loops.py [--repeats 7] [--only recursions] [--trips 200 5000] [--rows 1 5 20]
 
+Three parts: loops over a 2-vector (`turns`), the recursions and the batches of `recursions.py`.
 Each figure is that of one execution inside a program that makes many, one after the other (a scan
 whose carry they change), so that the 10 us of a call from Python do not count. Times alternate
 between the two sides; medians of the repeats, with the least and the greatest.
@@ -11,7 +12,7 @@ between the two sides; medians of the repeats, with the least and the greatest.
 import argparse
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import date
 from statistics import median
 from typing import Any
@@ -125,17 +126,141 @@ def spread(values: list[float]) -> str:
     return f"{median(values):.1f} ({min(values):.1f}-{max(values):.1f})"
 
 
+def inside_a_loop(f: Callable[[Any], Any], ours: bool, gradient: bool, many: int) -> Any:
+    """A function that executes another, or its gradient, so many times, one after the other."""
+    import jax
+    from jax import lax
+
+    import kinetograph as kg
+
+    derived: Callable[[Any], Any] = f
+    if gradient:
+        derived = (lambda w: kg.gradients(f(w), w)) if ours else jax.grad(f)
+
+    def once(w: Any, _: Any) -> Any:
+        result = derived(w)
+        return w + 1e-300 * result, result
+
+    if ours:
+        w = kg.placeholder(name="w")
+        return kg.compile([w], kg.scan(once, w, None, length=many)[1].mean())
+    program = jax.jit(lambda w: lax.scan(once, w, None, many)[1].mean())
+    return lambda w: np.asarray(program(w))
+
+
+def compared(
+    functions: dict[str, Callable[[Any], Any]], many: int, repeats: int
+) -> dict[str, tuple[float, float]]:
+    """For each, microseconds of an execution, the best of some, and seconds to compile."""
+    results, compiling = {}, {}
+    for name, function in functions.items():
+        start = time.perf_counter()
+        results[name] = float(function(1.0))
+        compiling[name] = time.perf_counter() - start
+    values = list(results.values())
+    if not np.allclose(values, values[0], rtol=1e-8):
+        raise SystemExit(f"results differ: {results}")
+    best = dict.fromkeys(functions, np.inf)
+    for _ in range(repeats):
+        for name, function in functions.items():
+            start = time.process_time()
+            function(1.0)
+            best[name] = min(best[name], (time.process_time() - start) / many * 1e6)
+    return {name: (best[name], compiling[name]) for name in functions}
+
+
+def recursions(trips: Sequence[int], repeats: int) -> tuple[list[str], dict[str, Any]]:
+    """Recursions against `lax.scan` by hand: a table, and the figures."""
+    from recursions import RECURSIONS
+
+    lines = ["| recursion | trips | | kinetograph, us | by hand, us | ratio | compile, s |"]
+    lines += ["|---|---|---|---|---|---|---|"]
+    found: dict[str, Any] = {}
+    for count in trips:
+        y = np.random.default_rng(0).normal(size=count)
+        many = 2_000_000 // count
+        for name, make in RECURSIONS.items():
+            for gradient in (False, True):
+                ours, by_hand = make(y)
+                pair = {
+                    "ours": inside_a_loop(ours, True, gradient, many),
+                    "by hand": inside_a_loop(by_hand, False, gradient, many),
+                }
+                (us, own), (other, others) = compared(pair, many, repeats).values()
+                what = "gradient" if gradient else "value"
+                found[f"{name} {count} {what}"] = [us, other, own, others]
+                row = [name, count, what, f"{us:.1f}", f"{other:.1f}", f"{us / other:.2f}"]
+                lines.append("| " + " | ".join(map(str, [*row, f"{own:.2f}, {others:.2f}"])) + " |")
+    return lines, found
+
+
+def batches(rows: Sequence[int], repeats: int) -> tuple[list[str], dict[str, Any]]:
+    """Gradients of batches of loops: a table, and the figures."""
+    from recursions import batch
+
+    lines = [
+        "| rows | trips | a trip | kg.vmap, us | kg.scan over rows | by hand, masked | ratio |"
+    ]
+    lines += ["|---|---|---|---|---|---|---|"]
+    found: dict[str, Any] = {}
+    for apart in (False, True):
+        for sine in (False, True):
+            for count in rows:
+                many = max(1, 5000 // count)
+                functions = {
+                    name: inside_a_loop(f, name.startswith("kg"), True, many)
+                    for name, f in batch(count, apart, sine).items()
+                }
+                figures = compared(functions, many, repeats)
+                us, *others = (best for best, _ in figures.values())
+                length, trip = "apart" if apart else "alike", "a sine" if sine else "sums, products"
+                found[f"{count} {length} {trip}"] = [us, *others]
+                row = [count, length, trip, *(f"{v:.1f}" for v in (us, *others))]
+                ratio = f"{us / min(others):.2f}"
+                lines.append("| " + " | ".join(map(str, [*row, ratio])) + " |")
+    return lines, found
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=7)
-    repeats = parser.parse_args().repeats
+    parser.add_argument("--only", choices=("turns", "recursions", "batches"))
+    parser.add_argument("--trips", type=int, nargs="+", default=[200, 5000])
+    parser.add_argument("--rows", type=int, nargs="+", default=[1, 5, 20, 100, 1000])
+    options = parser.parse_args()
+    import jax
+
+    jax.config.update("jax_enable_x64", True)
+    parts = {
+        "turns": lambda: turns(options.repeats),
+        "recursions": lambda: recursions(options.trips, options.repeats),
+        "batches": lambda: batches(options.rows, options.repeats),
+    }
+    lines = [
+        "# Loops",
+        "",
+        f"{date.today().isoformat()}; {machine()['cpu']}, {machine()['cores']} cores, load at the "
+        f"start {os.getloadavg()[0]:.1f}; float64; us an execution inside one program.",
+    ]
+    found: dict[str, Any] = {}
+    for name, part in parts.items():
+        if options.only in (None, name):
+            table, found[name] = part()
+            lines += ["", f"## {name.capitalize()}", "", *table]
+    if options.only is None:
+        record("loops", "\n".join(lines), microseconds=found)
+    else:
+        print("\n".join(lines))
+
+
+def turns(repeats: int) -> tuple[list[str], dict[str, Any]]:
+    """Loops over a 2-vector, against the same with the reverse loop by hand."""
     functions: dict[str, Callable[[Any], Any]] = {}
     for kind in ("bounded", "open", "scan"):
         for gradient in (False, True):
             what = "gradient" if gradient else "forward"
             functions[f"kinetograph {kind} {what}"] = graph(kind, gradient)
             functions[f"by hand {kind} {what}"] = by_hand(kind, gradient)
-    load = os.getloadavg()[0]
     for kind in ("bounded", "open", "scan"):
         for what in ("forward", "gradient"):
             ours, other = (
@@ -145,11 +270,8 @@ def main() -> None:
                 raise SystemExit(f"{kind} {what}: {ours} is not {other}")
     found = timed(functions, repeats)
     lines = [
-        "# Loops",
-        "",
-        f"{date.today().isoformat()}; {machine()['cpu']}, {machine()['cores']} cores, load at the "
-        f"start {load:.1f}; float64; {TRIPS} trips over a 2-vector; us an execution inside one "
-        f"program, medians of {repeats} (least-greatest). The gradient includes the forward run.",
+        f"{TRIPS} trips; medians of {repeats} (least-greatest). The gradient includes the forward "
+        "run.",
         "",
         "| loop | forward | gradient | gradient / forward | by hand: forward | gradient |",
         "|---|---|---|---|---|---|",
@@ -169,7 +291,7 @@ def main() -> None:
         "",
         "Goals: gradient / forward at most 5; gradient of the loop without a bound at most 20 us.",
     ]
-    record("loops", "\n".join(lines), microseconds=found)
+    return lines, found
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ Only the carry that is `live` takes part. The rest, with integers and booleans, 
 and is not kept unless the body's derivative needs it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from operator import and_
 from typing import Any, Protocol
@@ -42,6 +42,7 @@ from .flat import (
     used_inputs,
     with_zeros,
 )
+from .residuals import Residuals
 
 __all__ = ["FORWARD", "REVERSE", "After", "Loop", "Modes", "Product", "Strategy", "run"]
 
@@ -118,12 +119,12 @@ class Product:
                 inputs = map(merged, own, parts, self.masks)
                 flat = jaxpr_as_fun(body)(alive, *(leaf for part in inputs for leaf in part))
                 new, result = flat[: counts[0]], flat[counts[0] :]
-                return picked(new, self.masks[0]), picked(result, self.of_results)
+                return (picked(new, self.masks[0]), picked(result, self.of_results)), flat
 
-            _, pull = jax.vjp(differentiable, *map(picked, parts, self.masks))
-            return pull((ct_carry, ct_result))
+            _, pull, flat = jax.vjp(differentiable, *map(picked, parts, self.masks), has_aux=True)
+            return flat, pull((ct_carry, ct_result))
 
-        self.jaxpr: ClosedJaxpr = jax.make_jaxpr(product)(
+        whole = jax.make_jaxpr(product)(
             flag,
             carry,
             captures,
@@ -131,6 +132,11 @@ class Product:
             picked(carry, self.masks[0]),
             picked(loop.results, self.of_results),
         )
+        forward = len(body.jaxpr.outvars)
+        names = whole.jaxpr.debug_info.with_unknown_names()
+        part = whole.jaxpr.replace(outvars=whole.jaxpr.outvars[forward:], debug_info=names)
+        self.jaxpr = ClosedJaxpr(part, whole.consts)
+        self.residuals = None if rest else Residuals(whole, counts, forward)
         self.evaluate = jaxpr_as_fun(self.jaxpr)
         used = used_inputs(self.jaxpr.jaxpr)[1:]
         ends = np.cumsum(counts)
@@ -147,7 +153,11 @@ class Product:
         return tuple(jnp.zeros(t.shape, t.dtype) for t in self.moving(1))
 
     def __call__(self, alive: Tensor, *parts: Tensors) -> tuple[Tensors, Tensors, Tensors]:
-        flat = iter(self.evaluate(alive, *(leaf for part in parts for leaf in part)))
+        return self.split(self.evaluate(alive, *(leaf for part in parts for leaf in part)))
+
+    def split(self, found: Iterable[Tensor]) -> tuple[Tensors, Tensors, Tensors]:
+        """Cotangents of carry, captures and row."""
+        flat = iter(found)
         a, b, c = (tuple(next(flat) for _ in range(size)) for size in self._sizes)
         return a, b, c
 

@@ -20,6 +20,7 @@ import jax.numpy as jnp
 
 from .derivable import FORWARD, After, Loop, Modes, Product, Strategy, run
 from .flat import Tensor, Tensors, bytes_of, filled, merged, picked, types_of
+from .residuals import Residuals
 
 __all__ = ["STRATEGIES", "Checkpoints", "Jacobian", "Stack"]
 
@@ -33,10 +34,18 @@ class Stack:
         self.loop, self.product, self.rest = loop, product, rest
         kept = zip(product.carry, product.needs_carry, strict=True)
         self.row_bytes = bytes_of(kind for kind, needed in kept if needed)
+        self.residuals = product.residuals
+        if self.residuals is not None:
+            if self.residuals.worth(self.row_bytes, loop.length, _BUDGET):
+                self.row_bytes = bytes_of(self.residuals.types)
+            else:
+                self.residuals = None
         if loop.note is not None:
             loop.note(loop.length * self.row_bytes)
 
     def forward(self, limit: Tensor, carry: Tensors, captures: Tensors, rows: Tensors) -> Any:
+        if self.residuals is not None:
+            return self._with_residuals(self.residuals, limit, carry, captures, rows)
         loop, needed = self.loop, self.product.needs_carry
         kept_types = tuple(t for t, n in zip(self.product.carry, needed, strict=True) if n)
 
@@ -53,9 +62,26 @@ class Stack:
         kept = (trips, captures, results[count:], kept_rows)
         return (new, trips, results[:count]), kept
 
+    def _with_residuals(
+        self, residuals: Residuals, limit: Tensor, carry: Tensors, captures: Tensors, rows: Tensors
+    ) -> Any:
+        loop, width = self.loop, len(carry)
+
+        def body(
+            modes: Modes, alive: Tensor, carry: Tensors, captures: Tensors, row: Tensors
+        ) -> After:
+            after, kept = residuals.forward(alive, carry, captures, row)
+            return after[:width], (*after[width:], *kept)
+
+        recorded = replace(loop, body=body, results=(*loop.results, *residuals.types))
+        new, trips, results = run(recorded, limit, carry, captures, rows, self.rest)
+        count = len(loop.results)
+        kept = trips, captures, results[count:], tuple(rows[i] for i in residuals.rows)
+        return (new, trips, results[:count]), kept
+
     def backward(self, kept: Any, ct_carry: Tensors, ct_results: Tensors) -> Any:
         trips, captures, stack, kept_rows = kept
-        product = self.product
+        product, residuals = self.product, self.residuals
         needed, row_needed = product.needs_carry, product.needs_row
         widths = len(stack), len(kept_rows)
         count = len(ct_carry)
@@ -63,6 +89,18 @@ class Stack:
         def body(
             modes: Modes, alive: Tensor, cts: Tensors, captures: Tensors, row: Tensors
         ) -> After:
+            if residuals is not None:
+                found = residuals.second(
+                    alive,
+                    *row[: widths[0]],
+                    *captures,
+                    *row[widths[0] : sum(widths)],
+                    *cts[:count],
+                    *row[sum(widths) :],
+                )
+                of_carry, of_captures, of_row = product.split(found)
+                sums = (a + b for a, b in zip(cts[count:], of_captures, strict=True))
+                return (*of_carry, *sums), of_row
             carry = filled(row[: widths[0]], product.carry, needed)
             own = filled(row[widths[0] : sum(widths)], product.rows, row_needed)
             of_carry, of_captures, of_row = product(

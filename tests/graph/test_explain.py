@@ -90,3 +90,23 @@ def test_a_loop_that_nobody_differentiates_and_a_scan():
 def test_only_functions_and_models_are_explained():
     with pytest.raises(TypeError, match=r"expected what kg.compile or kg.model gives, got int"):
         kg.explain(3)
+
+
+def test_arrays_that_go_row_by_row_are_named():
+    x = kg.placeholder(name="x")
+
+    @kg.function
+    def last(x):
+        a, b, t = np.ones(9), np.ones(9), 1
+        for i in kg.range(1, 9):
+            a[i] = a[i - 1] * x
+        while t < 9 and x < 5:
+            b[t] = b[t - 1] * x
+            t += 1
+        return a[-1] + b[-1]
+
+    f = kg.compile([x], kg.gradients(last(x), x))
+    assert f(0.5) == pytest.approx(2 * 8 * 0.5**7)
+    scan, loop = kg.explain(f).loops
+    assert scan.reason == "the number of rows is known; a goes row by row"
+    assert (loop.strategy, loop.rows, loop.reason) == ("stack", 8, "arrays go row by row")

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from .control.control import Control, Looping
 from .control.loops import While
+from .control.rowwise import Rowwise
 from .control.scan import Scan
 from .trips import Capacity
 
@@ -129,7 +130,9 @@ def explain(fn: Explained) -> Explanation:
 def _report(node: While | Scan, fn: Any) -> LoopReport:
     name, site = node.contexts[0].name, str(node.site or "")
     if isinstance(node, Scan):
-        why = "the number of rows is known"
+        most = 0 if node.reverse else node.length
+        filled = map(node.input_name, Rowwise(node, most=most).filled)
+        why = "; ".join(["the number of rows is known", *(f"{x} goes row by row" for x in filled)])
         return LoopReport(name, site, "scan", node.length, 0, 0, why, node.length)
     most = fn.most_trips.get(node)
     plan = fn.capacity.plans.get(node)

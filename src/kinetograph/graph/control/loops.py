@@ -213,7 +213,7 @@ class While(Looping):
         width = bytes_of(types)
         capacity = scope.capacity.of(self)
         if trips is not None:
-            return LoopPlan("stack", trips, trips * width, "arrays are filled row by row")
+            return LoopPlan("stack", trips, trips * width, "arrays go row by row")
         if self.grad == "checkpoint":
             return LoopPlan("checkpoint", 0, 0, "asked for: runs again from the start, in segments")
         if self.grad == "forward":

@@ -32,7 +32,7 @@ class Residuals:
         start, end = 1 + carry, 1 + carry + captures
         late = _reached(jaxpr, jaxpr.invars[end + row :])
         varying = _reached(jaxpr, [*jaxpr.invars[1:start], *jaxpr.invars[end : end + row]])
-        own = [e for e in jaxpr.eqns if any(v in late for v in e.outvars)]
+        own = [e for e in jaxpr.eqns if _reads(e, late)]
         wanted = dict.fromkeys(
             v
             for v in (*(v for e in own for v in e.invars), *jaxpr.outvars[forward:])
@@ -43,8 +43,8 @@ class Residuals:
         kept = [v for v in wanted if v not in set(rows)]
         self.types: Types = tuple(_type(v.aval) for v in kept)
         self.gains = any(v not in set(jaxpr.invars) for v in kept)
-        known = [e for e in jaxpr.eqns if not any(v in late for v in e.outvars)]
-        again = [e for e in known if not any(v in varying for v in e.outvars)]
+        known = [e for e in jaxpr.eqns if not _reads(e, late)]
+        again = [e for e in known if not _reads(e, varying)]
         self.first = _part(
             program, known, jaxpr.invars[: end + row], [*jaxpr.outvars[:forward], *kept]
         )
@@ -68,9 +68,13 @@ def _reached(jaxpr: Any, inputs: Iterable[Any]) -> set[Any]:
     """What depends on some inputs."""
     found = set(inputs)
     for equation in jaxpr.eqns:
-        if any(not isinstance(v, Literal) and v in found for v in equation.invars):
+        if _reads(equation, found):
             found.update(equation.outvars)
     return found
+
+
+def _reads(equation: Any, values: set[Any]) -> bool:
+    return any(not isinstance(v, Literal) and v in values for v in equation.invars)
 
 
 def _part(program: ClosedJaxpr, equations: Any, inputs: Any, outputs: Any) -> Any:

@@ -124,7 +124,7 @@ def vmap(
 
     Values, derivatives and the trips of loops of each row are those of the row alone. A conditional
     whose rows take different branches computes all of them, and a loop runs until its last row is
-    finished.
+    finished or, on CPU where that is faster, row by row.
 
     Parameters
     ----------

@@ -5,6 +5,7 @@ import pickle
 import subprocess
 import sys
 
+import jax
 import numpy as np
 import pytest
 
@@ -117,3 +118,15 @@ def test_arrays_alone():
     assert copy.deepcopy({"a": [mu]})["a"][0].node is mu.node
     with pytest.raises(TypeError, match=r"mu cannot be pickled alone: .* kg.save_graph"):
         pickle.dumps(mu)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [jax.nn.relu, jax.numpy.linalg.norm, jax.jit(jax.numpy.sinc)],
+    ids=["relu", "norm", "jit"],
+)
+def test_functions_that_a_decorator_has_wrapped_are_pickled(function):
+    x = kg.placeholder((2,), name="x")
+    f = kg.compile([x], kg.lift(function)(x))
+    again = pickle.loads(pickle.dumps(f))
+    np.testing.assert_array_equal(again([-0.5, 2.0]), f([-0.5, 2.0]))

@@ -55,14 +55,23 @@ def test_an_interrupted_run_returns_its_draws():
     assert len(kg.summary(tree)) == 10
 
 
-def test_with_one_thread_chains_that_have_not_begun_leave_nothing_to_return():
-    class AtOnce(Raising):
-        def update(self):
-            if max(chain.kept for chain in self.chains) > 0:
-                raise self.error
+@pytest.mark.parametrize("threads", [1, 2])
+def test_chains_that_outnumber_threads_take_turns(threads):
+    """So that an interruption finds draws of all of them, about equally many."""
+    progress = Raising(KeyboardInterrupt())
+    tree = run(schools(), draws=ENDLESS, chains=5, threads=threads, progress=progress)
+    kept = [chain.kept for chain in progress.chains]
+    assert tree["posterior"].sizes["draw"] == min(kept) >= 300
+    made = run(schools(), draws=min(kept), chains=5)
+    assert np.array_equal(tree["posterior"]["tau"], made["posterior"]["tau"])
 
-    with pytest.raises(KeyboardInterrupt, match="before every chain had a draw"):
-        run(schools(), draws=200_000, threads=1, progress=AtOnce(KeyboardInterrupt()))
+
+def test_an_interruption_keeps_averages_of_chains_that_outnumber_threads():
+    x = kg.normal(0, 1, name="x")
+    progress = Raising(KeyboardInterrupt())
+    options = {"threads": 1, "progress": progress, "averages": [x], "keep": False}
+    tree = run(kg.model(x), draws=ENDLESS, chains=4, **options)
+    assert (tree["averages/count"] >= 300).all()
 
 
 def test_an_interruption_before_the_first_draw_is_raised():

@@ -169,16 +169,16 @@ class Function:
 
     def _opened(self, values: Sequence[Any]) -> Sequence[Any]:
         """A value for each input, out of the structures of the arguments."""
-        count = len(self._inputs if self._arguments is None else self._arguments)
+        arguments = self._arguments
+        count = len(self._inputs if arguments is None else arguments)
         if len(values) != count:
-            raise TypeError(
-                f"this function takes {count} values "
-                f"({', '.join(self._names) or 'none'}), got {len(values)}"
-            )
-        if self._arguments is None:
+            names = ", ".join(self._names) or "none"
+            what = f"values ({names})" if arguments is None else f"arguments, for {names}"
+            raise TypeError(f"this function takes {count} {what}, got {len(values)}")
+        if arguments is None:
             return values
         found: list[Any] = []
-        for i, (structure, value) in enumerate(zip(self._arguments, values, strict=True)):
+        for i, (structure, value) in enumerate(zip(arguments, values, strict=True)):
             found += structure.leaves_of(value, f"argument {i}")
         return found
 
@@ -223,6 +223,11 @@ class Function:
         >>> [float(r) for r in results], float(states[total]), float(add.state[total])
         ([0.0, 1.0, 3.0, 6.0], 6.0, 0.0)
         """
+        if not isinstance(states, StateValues):
+            raise TypeError(
+                "pure: first come the values of the states, f.state.copy() say, got a value of "
+                f"type {type(states).__name__}"
+            )
         results, finals = embed(self, states.known(self._cells), self._opened(values))
         return self._structured(results), states.changed(self._cells, finals)
 
@@ -415,6 +420,9 @@ def _check(node: Node, name: str, value: Any) -> Any:
     if array.shape != node.shape:
         raise ShapeError(f"input {name}: expected shape {node.shape}, got {array.shape}")
     if array.dtype != node.dtype:
+        large = array.dtype == object and all(type(v) is int for v in array.flat)
+        if large and node.dtype.kind in "iu":
+            raise DataError(f"input {name}: {array.flat[0]} does not fit into {node.dtype}")
         if not np.can_cast(array.dtype, node.dtype, "same_kind"):
             raise SymbolicError(f"input {name}: expected {node.dtype}, got {array.dtype}")
         given, array = array, array.astype(node.dtype)
@@ -437,15 +445,16 @@ def compile(inputs: Any, outputs: Any) -> Function:
         Placeholders, data or unknowns (or any array: what it is computed from is then ignored),
         whose values are given at every call: a list of the arguments. Each is an array or a
         structure of arrays (tuples, lists, dictionaries, named tuples, dataclasses) and is called
-        with values in that structure. What is not a list or tuple is the only argument.
+        with values in that structure, whose lists may be tuples. What is not a list or tuple is
+        the only argument.
     outputs
         An array, or a structure of arrays; the function returns NumPy arrays likewise.
 
     Raises
     ------
     TypeError
-        If something in the inputs or outputs is no array. When called with another number of
-        arguments, or one of another structure.
+        If something in the inputs or outputs is no array, None included. When called with another
+        number of arguments, or one of another structure.
     ModelError
         If an output needs the value of an unknown or placeholder that is not an input.
     SymbolicError

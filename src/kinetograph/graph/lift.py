@@ -16,7 +16,7 @@ from .messages import describe
 from .node import Apply, Bundle, Node, Operation
 from .precision import x64
 
-__all__ = ["Lifted", "lift"]
+__all__ = ["Lifted", "lift", "with_structures"]
 
 
 def lift(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -61,8 +61,10 @@ def lift(function: Callable[..., Any]) -> Callable[..., Any]:
         nodes = tuple(as_node(leaf, name) for leaves, _ in parts for leaf in leaves)
         lower = functools.partial(function, **options)
         if not all(map(_is_array, arrays)):
-            structures = tuple(structure for _, structure in parts)
-            lower = functools.partial(_with_structures, lower, structures)
+            structures = tuple(
+                jax.tree.unflatten(structure, range(len(leaves))) for leaves, structure in parts
+            )
+            lower = functools.partial(with_structures, lower, structures)
         leaves, structure = _abstract(name, lower, nodes)
         if len(leaves) == 1:
             single = Operation(name, Lifted(lower, single=True))
@@ -86,19 +88,16 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, (bool, int, float, np.generic))
 
 
-def _with_structures(
-    function: Callable[..., Any], structures: tuple[Any, ...], *leaves: Any
-) -> Any:
+def with_structures(function: Callable[..., Any], structures: tuple[Any, ...], *leaves: Any) -> Any:
+    """The function of leaves in structures, which hold the number of each leaf in them."""
     rest = iter(leaves)
-    return function(
-        *(jax.tree.unflatten(s, [next(rest) for _ in range(s.num_leaves)]) for s in structures)
-    )
+    return function(*(jax.tree.map(lambda _: next(rest), s) for s in structures))
 
 
 def _captured(function: Any) -> list[str]:
     """The names of arrays that a function reads from outside of it."""
     while isinstance(function, functools.partial):
-        function = function.args[0] if function.func is _with_structures else function.func
+        function = function.args[0] if function.func is with_structures else function.func
     try:
         names = inspect.getclosurevars(inspect.unwrap(function))
     except TypeError:  # no function written in Python

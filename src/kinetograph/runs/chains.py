@@ -1,14 +1,16 @@
-"""Driving chains: each is a thread, or all are a batch.
+"""Driving chains: by threads, or all are a batch.
 
-Threads share one executable, and XLA releases the interpreter while it runs. A batch is one thread
-with an executable of its own. The host only copies out the new draws of each block, counts, and
-looks whether it should stop; the thread that was asked for the run waits, so that Ctrl-C never
+Threads share one executable, and XLA releases the interpreter while it runs. Where there are fewer
+of them than chains, these take turns, a block each, so that all are about as far. A batch is one
+thread with an executable of its own. The host only copies out the new draws of each block, counts,
+and looks whether it should stop; the thread that was asked for the run waits, so that Ctrl-C never
 comes between a block and its draws.
 """
 
 import os
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
@@ -226,14 +228,14 @@ def run_chains(
     control = Control()
     with x64():
         data = jax.device_put(engine.program.model.argument_values)
-    jobs: list[Callable[[], None]] = [
-        partial(_run_one, engine, data, chain, lengths, control) for chain in chains
-    ]
-    if engine.batch is not None:
-        jobs = [partial(_run_batch, engine, data, chains, lengths, control)]
+    job = partial(_run_batch, engine, data, chains, lengths, control)
+    if engine.batch is None:
+        turns = deque(_turns_of(engine, data, chain, lengths, control) for chain in chains)
+        job = partial(_take_turns, turns)
     interrupted = False
     with one_thread(), ThreadPoolExecutor(max_workers=threads) as pool:
-        futures: list[Future[None]] = [pool.submit(job) for job in jobs]
+        count = 1 if engine.batch is not None else threads
+        futures: list[Future[None]] = [pool.submit(job) for _ in range(count)]
         try:
             pending = set(futures)
             while pending:
@@ -252,24 +254,40 @@ def run_chains(
     return interrupted
 
 
-def _run_one(engine: Engine, data: Any, chain: Chain, lengths: Lengths, control: Control) -> None:
-    """Run one chain to its end, or until all end."""
-    pace = engine.pace
+def _take_turns(waiting: deque[Iterator[None]]) -> None:
+    """Give the chain that has waited longest its turn, until there is none."""
     with x64():
-        (arguments,) = beginnings(engine.program, [chain])
-        found = engine.find(arguments, data, control.stop.is_set)
-        if found is None:
-            return
-        chain.begin(found)
-        if chain.failed:
-            control.failed.set()
-        while chain.left(lengths) > 0 and not control.ends():
-            begun = time.perf_counter()
-            plan = _plan(lengths, pace, chain)
-            advance(engine, data, chain, plan, lengths.sampled)
-            elapsed = time.perf_counter() - begun
-            chain.seconds += elapsed
-            pace.adjust(chain.spent, elapsed)
+        while waiting:
+            try:
+                chain = waiting.popleft()
+            except IndexError:  # another thread was quicker
+                return
+            for _ in chain:
+                if waiting:
+                    waiting.append(chain)
+                    break
+
+
+def _turns_of(
+    engine: Engine, data: Any, chain: Chain, lengths: Lengths, control: Control
+) -> Iterator[None]:
+    """Run one chain to its end, or until all end, a block at a time."""
+    pace = engine.pace
+    (arguments,) = beginnings(engine.program, [chain])
+    found = engine.find(arguments, data, control.stop.is_set)
+    if found is None:
+        return
+    chain.begin(found)
+    if chain.failed:
+        control.failed.set()
+    while chain.left(lengths) > 0 and not control.ends():
+        begun = time.perf_counter()
+        plan = _plan(lengths, pace, chain)
+        advance(engine, data, chain, plan, lengths.sampled)
+        elapsed = time.perf_counter() - begun
+        chain.seconds += elapsed
+        pace.adjust(chain.spent, elapsed)
+        yield
 
 
 def _run_batch(

@@ -9,6 +9,7 @@ import stat
 
 import jax
 import numpy as np
+import optax
 import pytest
 
 import kinetograph as kg
@@ -167,6 +168,17 @@ def test_lifted_functions_are_imported_only_if_trusted(tmp_path):
     assert kg.compile([a], c)(-0.5) == 0
     with pytest.raises(TypeError, match="trust is a list"):
         kg.load_graph(path, trust="jax.lax.erf")
+
+
+def test_a_lifted_function_of_structures_is_saved(tmp_path):
+    path = tmp_path / "graph.kg"
+    x = kg.placeholder(name="x")
+    moved = kg.lift(optax.apply_updates)({"w": x, "b": {"c": 1.0}}, {"w": 2.0, "b": {"c": x}})
+    kg.save_graph(path, [x, moved["w"], moved["b"]["c"]])
+    with pytest.raises(kg.KinetographError, match=r"trust=\['optax.apply_updates'\]"):
+        kg.load_graph(path)
+    a, *results = kg.load_graph(path, trust=["optax.apply_updates"])
+    assert kg.compile([a], results)(3.0) == [5.0, 4.0]
 
 
 def test_a_module_that_is_missing_is_named(tmp_path):

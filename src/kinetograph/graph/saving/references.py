@@ -23,6 +23,7 @@ _JITTED = type(jax.jit(lambda: None))
 _SINGLETONS = {"_SLOT", "EFFECTS"}
 # Where all functions are numerical and act on tensors alone.
 _NUMERICAL = ("kinetograph.streams.",)
+_HELPERS = {("kinetograph.graph.lift", "with_structures")}  # that call what is given to them
 _ERRORS = "kinetograph.graph.errors"
 
 
@@ -66,7 +67,8 @@ def _error_reference(kind: type) -> list[Any] | None:
 
 
 def _numerical(module: Any, name: Any) -> Any:
-    if not isinstance(module, str) or not module.startswith(_NUMERICAL):
+    known = isinstance(module, str) and module.startswith(_NUMERICAL)
+    if not known and (module, name) not in _HELPERS:
         return None
     found = getattr(sys.modules.get(module), str(name), None)
     mine = isinstance(found, types.FunctionType) and found.__module__ == module

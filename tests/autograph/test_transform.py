@@ -413,7 +413,8 @@ def test_nothing_is_kept_alive():
     refs = [ref for _ in range(5) for ref in once()]
     gc.collect()
     assert [ref() for ref in refs] == [None] * 15
-    assert (len(transforming._CODES), len(transforming._MADE)) == sizes
+    after = len(transforming._CODES), len(transforming._MADE)
+    assert all(now <= before for now, before in zip(after, sizes, strict=True))  # others may go
 
 
 def test_callees_are_not_kept_alive():

@@ -47,5 +47,6 @@ def test_what_others_have_frozen_stays_so(thawed):
     frozen = gc.get_freeze_count()
     with paused(lasting=True):
         pass
-    assert gc.get_freeze_count() == frozen > 0
+    # Some of them may have died since; were they thawed, there would be none.
+    assert frozen / 2 < gc.get_freeze_count() <= frozen
     gc.unfreeze()

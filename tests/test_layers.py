@@ -37,6 +37,7 @@ GRAPH = [
     ["graph.control.contexts", "graph.control.subgraph"],
     ["graph.control.branches", "graph.control.while_loop", "graph.control.scan"],
     ["graph.derivatives"],
+    ["graph.compiled"],
     ["graph.compile"],
     ["graph.debug", "graph.explain", "graph.drawing.drawing", "graph.saving.file"],
 ]

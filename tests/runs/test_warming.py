@@ -13,6 +13,7 @@ from kinetograph.adaptation.low_rank import divergence, low_rank
 from kinetograph.adaptation.schedule import Adaptation
 from kinetograph.adaptation.step_size import DualAveraging
 from kinetograph.kernels.directions import Directions
+from kinetograph.runs import warming
 from kinetograph.runs.warming import (
     DIAGONAL,
     LIMIT,
@@ -400,3 +401,51 @@ def test_what_is_known_of_a_stack_of_chains_is_what_each_finds_by_itself():
         value = divergence(metrics[0], *second) + divergence(metrics[1], *first)
         np.testing.assert_allclose(known[-1][way], value)
     assert judged({}, windows) == [{}] * 6
+
+
+def noisy(count: int, noise: float, seed: int = 1):
+    """Draws of a round normal whose gradients are noisy, so that no metric fits them."""
+    rng = np.random.default_rng(seed)
+    draws = rng.normal(size=(count, 3))
+    return draws, -draws + noise * rng.normal(size=(count, 3))
+
+
+def test_where_no_metric_whatever_is_better_none_is_fitted(monkeypatch):
+    draws, slopes = noisy(100, 2.0)
+    state = tuned(3)
+    state.hyper["scale"] = np.sqrt(np.sqrt(draws.var(0) / slopes.var(0)))  # no scale is better
+    monkeypatch.setattr(warming, "low_rank", None)
+    assert retuned(state, draws, slopes) == (state, True)
+
+
+def test_directions_that_are_worse_in_one_half_are_not_fitted_to_the_other(monkeypatch):
+    """Directions of as few draws as that are worse than none, which is the truth."""
+    asked = []
+
+    def counted(draws, *others):
+        asked.append(others[2])  # the most directions
+        return low_rank(draws, *others)
+
+    monkeypatch.setattr(warming, "low_rank", counted)
+    rng = np.random.default_rng(4)
+    draws = rng.normal(size=(40, 60))
+    state = tuned(60)
+    assert retuned(state, draws, -draws + rng.normal(size=draws.shape))[0] is state
+    assert asked == [0, 0, 60]  # the diagonal in both halves, directions in one
+
+
+def test_after_a_look_in_vain_no_metric_is_looked_for_until_half_as_many_transitions_more(
+    monkeypatch,
+):
+    asked = []
+
+    def counted(*arguments):
+        asked.append(1)
+        return retuned(*arguments)
+
+    monkeypatch.setattr(warming, "retuned", counted)
+    tuner, state = Tuner(1000, True), tuned(3)
+    looks = [(100, 2.0, 1), (120, 2.0, 1), (149, 2.0, 1), (150, 2.0, 2), (160, 2.0, 2)]
+    for seed, (transition, noise, times) in enumerate([*looks, (170, 20.0, 3)]):
+        state = tuner.looked_at(transition, 0, noisy(100, noise, seed), state)
+        assert len(asked) == times, transition

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..graph.array import Array
-from ..graph.compile import Function
+from ..graph.compiled import Function
 from ..graph.control.program import Program
 from ..graph.control.rollback import mark, rollback
 from ..graph.control.state import new_program, top_level

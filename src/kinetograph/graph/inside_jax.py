@@ -23,7 +23,7 @@ from .precision import x64
 from .primitive import Whole, call, outer_dtype
 
 if TYPE_CHECKING:
-    from .compile import Function
+    from .compiled import Function
 
 __all__ = [
     "constant",

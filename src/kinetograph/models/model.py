@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..graph.array import Array
-from ..graph.compile import limit_reached
+from ..graph.compiled import limit_reached
 from ..graph.control.control import Control, Looping, everything
 from ..graph.errors import ModelError, ShapeError
 from ..graph.inside_jax import has_tracer, outside

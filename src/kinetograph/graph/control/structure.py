@@ -6,7 +6,7 @@
 
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import count
+from itertools import repeat
 from typing import Any
 
 __all__ = ["LEAF", "Structure", "flatten", "opened"]
@@ -58,7 +58,7 @@ class Structure:
             If the prefix has another structure; it says where.
         """
         if self.make is None or opened(prefix) is None or prefix is None:
-            yield from (prefix for _ in self.leaves_of(self.fill(count())))
+            yield from repeat(prefix, self.count)
             return
         parts = self._parts_of(prefix)
         if parts is None:
@@ -110,6 +110,11 @@ class Structure:
             for step, part in other._steps()
             for key in (own[step].new_keys(part, path + step) if step in own else [path + step])
         ]
+
+    @property
+    def count(self) -> int:
+        """How many leaves it has."""
+        return 1 if self.make is None else sum(part.count for part in self.parts)
 
     @property
     def keys(self) -> tuple[Any, ...] | None:

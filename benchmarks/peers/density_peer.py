@@ -39,6 +39,7 @@ def by_kinetograph(model: Any, chains: int) -> Run:
             "lp": stats["lp"].values,
             "diverging": stats["diverging"].values,
             "gradients": int(tree.attrs["gradients"]),
+            "sampling": float(tree.attrs["sampling_time"]),
         }
 
     return run
@@ -171,6 +172,7 @@ def main() -> None:
     begun = time.perf_counter()
     found = run(task.seed)
     found["seconds"] = time.perf_counter() - begun
+    found.setdefault("sampling", found["seconds"])
     draws = found.pop("draws", None) or model.transform(found.pop("free"))
     np.savez(
         task.out,

@@ -4,7 +4,8 @@ Written as a user would write it, in plain Python that `kg.autograph` converts; 
 known to the rest of kinetograph.
 """
 
+from .events import Event, Occurrences, Solution
 from .solver import solve
 from .tableaus import DOPRI5, TSIT5, Tableau
 
-__all__ = ["DOPRI5", "TSIT5", "Tableau", "solve"]
+__all__ = ["DOPRI5", "TSIT5", "Event", "Occurrences", "Solution", "Tableau", "solve"]

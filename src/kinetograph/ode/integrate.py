@@ -21,8 +21,10 @@ from .right import Leaves
 from .step import Trial
 from .stops import Stops
 from .times import Times
+from .unreached import Ending
+from .watch import Seen
 
-__all__ = ["Ending", "Limits", "integrate"]
+__all__ = ["Limits", "integrate"]
 
 SAFETY, SHRINK, GROW = 0.9, 0.2, 10.0
 NOW, BEFORE = 0.17, 0.04  # exponents of the errors of this step and of the one before
@@ -40,13 +42,6 @@ class Limits(NamedTuple):
     grad: str
 
 
-class Ending(NamedTuple):
-    """Why the end was not reached."""
-
-    stuck: Any  # no further step can be made
-    limited: Any  # there were too many
-
-
 @convert_lazily
 def integrate(
     method: Trial,
@@ -56,8 +51,10 @@ def integrate(
     slopes: Leaves,
     step: Any,
     limits: Limits,
-) -> tuple[Path, Ending]:
-    """The steps, from the value and the slopes at the first time."""
+    watch: Any = None,
+    seen: Any = None,
+) -> tuple[Path, Ending, Any]:
+    """The steps, from the value and the slopes at the first time; a `Watch` is for events."""
     eps = float(np.finfo(times.start.dtype).eps)
     tiny = 16 * eps
     t, end = times.start, times.end
@@ -73,13 +70,14 @@ def integrate(
     if stopping:
         passed = (stops.times < t).sum()
         stop = stops.times[minimum(passed, len(stops.times) - 1)]
-    while _goes_on(t, end, stop, step, tiny * maximum(abs(t), least)):
+    watching = watch is not None
+    while _goes_on(t, end, stop, step, tiny * maximum(abs(t), least), seen):
         set_loop_options(
             maximum_iterations=limits.steps,
             grad=limits.grad,
             name="steps",
         )
-        if times.fixed and stops.fixed:
+        if times.fixed and stops.fixed and not watching:
             t = stop_gradient(t)
         beside = stop_gradient(BESIDE * eps * maximum(abs(t), least))
         if stopping and stop <= t:
@@ -119,10 +117,17 @@ def integrate(
                 # A step that was cut says little about how large it might have been.
                 step = where(accepted & last, maximum(step, meant), step)
                 error = where(last, before, error)
-            y = [where(accepted, a, b) for a, b in zip(made.new, y, strict=True)]
-            slopes = [where(accepted, a, b) for a, b in zip(made.slopes, slopes, strict=True)]
-            t = where(accepted, where(last, target, t + size), t)
-            before = where(accepted, error, before)
+            behind = where(last, target, t + size)
+            look: Any = watch.look(t, behind, row, seen) if watching else None
+            if watching and (accepted & look.found):
+                t, y, slopes, seen = watch.happen(t, row, look, seen)
+                before = 0.0
+            else:
+                y = [where(accepted, a, b) for a, b in zip(made.new, y, strict=True)]
+                slopes = [where(accepted, a, b) for a, b in zip(made.slopes, slopes, strict=True)]
+                t = where(accepted, behind, t)
+                before = where(accepted, error, before)
+                seen = watch.passed(accepted, look, seen) if watching else None
         if limits.rows:
             # Added to zeros, not set: the derivative then has nothing to write.
             kept = kept.at[n].add(row)
@@ -132,14 +137,16 @@ def integrate(
                 set_loop_options(maximum_iterations=count, grad="stack", name="outputs")
                 kept = kept.at[n].add(value_inside(times.outputs[n], row))
                 n = n + 1
-    going = _goes_on(t, end, stop, step, tiny * maximum(abs(t), least))
-    return Path(kept, n, t, y), Ending(~going & ~(t >= end), going)
+    going = _goes_on(t, end, stop, step, tiny * maximum(abs(t), least), seen)
+    arrived = t >= end if seen is None else ((t >= end) | seen.over) & ~seen.lost
+    return Path(kept, n, t, y), Ending(~going & ~arrived, going), seen
 
 
-def _goes_on(t: Any, end: Any, stop: Any, step: Any, shortest: Any) -> Any:
-    """Whether there is a stop to go over, or a step to make.
+def _goes_on(t: Any, end: Any, stop: Any, step: Any, shortest: Any, seen: Seen | None) -> Any:
+    """Whether there is a stop to go over, or a step to make, and no event has ended it.
 
     A step too small to change the time ends it, unless it is all that is left.
     """
     makes = (step > shortest) | (step >= minimum(stop, end) - t)
-    return ((stop <= t) & (t <= end)) | ((t < end) & makes)
+    going = ((stop <= t) & (t <= end)) | ((t < end) & makes)
+    return going if seen is None else going & ~seen.over

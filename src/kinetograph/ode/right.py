@@ -11,7 +11,7 @@ from ..graph.errors import KinetographError, ShapeError
 from ..graph.functions import stack
 from ..graph.source import place_text, written_at
 
-__all__ = ["Leaves", "Right"]
+__all__ = ["Leaves", "Right", "named"]
 
 Leaves = list[Array]
 
@@ -26,18 +26,21 @@ class Right:
         paths: Sequence[str],
         like: Leaves,
         sign: Any = 1,
+        name: str = "f",
+        gives: str = "the derivative",
     ) -> None:
         self.f, self.structure, self.paths, self.like = f, structure, paths, like
+        self.name, self.gives = name, gives  # for messages
         self.sign = sign  # of the direction in time; t comes times the sign, and so goes the result
         self.converted = converted(f)
 
     def __call__(self, t: Array, leaves: Sequence[Any]) -> Leaves:
         forward = isinstance(self.sign, int) and self.sign == 1
-        slopes = self.slopes(t if forward else self.sign * t, leaves)
+        slopes = self.leaves(t if forward else self.sign * t, leaves)
         return slopes if forward else [self.sign * slope for slope in slopes]
 
-    def slopes(self, t: Array, leaves: Sequence[Any]) -> Leaves:
-        """The derivatives of the leaves, at the user's own time."""
+    def leaves(self, t: Array, leaves: Sequence[Any]) -> Leaves:
+        """What the function gives for the leaves, at the user's own time."""
         result = self.converted(t, self.structure.fill(leaves))
         if result is None:
             raise ValueError(f"solve: {self._name()} must have a return value")
@@ -70,11 +73,15 @@ class Right:
         if node.shape != like.shape:
             raise ShapeError(
                 f"solve: {self._name()} returns shape {node.shape} for y{path} of shape "
-                f"{like.shape}; the derivative has the shape of the value"
+                f"{like.shape}; {self.gives} has the shape of the value"
             )
         return Array(node).astype(like.dtype)
 
     def _name(self) -> str:
-        """The user's function and where it is written."""
-        name = getattr(self.f, "__name__", type(self.f).__name__)
-        return f"{'f' if name == '<lambda>' else name}{written_at(self.f) or place_text()}"
+        return named(self.f, self.name)
+
+
+def named(function: Callable[..., Any], name: str) -> str:
+    """A user's function, with its own name if it has one, and where it is written."""
+    own = getattr(function, "__name__", type(function).__name__)
+    return f"{name if own == '<lambda>' else own}{written_at(function) or place_text()}"

@@ -4,9 +4,11 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from ..graph.array import Array
 from ..graph.control.results import check_function
 from .arguments import check_options, read_positive, read_start, read_tolerance
 from .dense_output import row_width, values_at
+from .events import Solution, read_events
 from .integrate import Limits, integrate
 from .right import Leaves, Right
 from .rosenbrock import RODAS5P, Rosenbrock
@@ -15,6 +17,7 @@ from .stops import read_stops
 from .tableaus import TABLEAUS
 from .times import read_times
 from .unreached import demand_the_end, mark_unreached
+from .watch import Watch
 
 __all__ = ["solve"]
 
@@ -35,6 +38,7 @@ def solve(
     method: str = "tsit5",
     jump_ts: Any = None,
     doses: Any = None,
+    events: Any = None,
     first_step: Any = None,
     max_step: Any = None,
     max_steps: int | None = None,
@@ -81,6 +85,10 @@ def solve(
     doses
         A list of pairs (time, amount): what is added to y at the time, in the structure of `y0`. At
         its own time a dose has been given. One before t0 has not been: `y0` has it already.
+    events
+        What happens where a function g(t, y) changes its sign, at times that the solution decides:
+        a `kg.ode.Event`, which may end the solution or change y, or a list of them. A function g by
+        itself ends it. The result then is a pair.
     first_step
         The size of the first step that is tried; chosen from f near t0 if not given.
     max_step
@@ -102,7 +110,11 @@ def solve(
     Array, in the structure of `y0`
         Each of shape (n, *shape of its y0). NaN from the time on that was not reached, and so are
         its derivatives: after too many steps, when a step gets too small to change the time, or
-        when f is not finite.
+        when f is not finite. So it is behind an event that ends the solution, at whose own time the
+        value is that there; `kg.where(ts <= end.t, y, end.y)` holds it.
+    Solution
+        With `events`: the array as `y`, and `events`, of each (count, t, y): how often it happened,
+        when, infinity for never, and the value then, before its change, NaN for never.
 
     Raises
     ------
@@ -127,7 +139,16 @@ def solve(
     derivatives by their times is right, and each of them is not defined.
 
     What f switches by that depends on y is not looked for: where f jumps there, derivatives lack
-    what the time of the switch moves by.
+    what the time of the switch moves by. Make it an event: `Event(lambda t, y: y["level"] - c,
+    change=lambda t, y: y | {"on": 1.0})`, with an f that reads y["on"], whose derivative is 0.
+
+    An event is looked for at eight places of each step: two changes of a sign between two of them
+    are not seen, nor is a root at which g does not change its sign. `max_step` makes steps shorter.
+    A root at t0 is no event; a dose, or another event's change, that carries g over 0 is one. At
+    the time of an event the change has been made. Where g is not a number, and from where an event
+    follows itself within roundings of the time on, as the bounces of a ball that comes to rest,
+    the solution is NaN. The time of an event has its first three derivatives, and so has what
+    follows from it; where g only touches 0 they are infinite.
 
     A step that is refused costs as much as one that is taken, and if f is not finite in it the
     gradient is NaN: write a right-hand side that is finite a little beyond its domain,
@@ -156,6 +177,15 @@ def solve(
     >>> [round(float(v), 5) for v in value], round(float(gradient), 5)
     ([2.0, 2.21306, 1.34229], 0.30327)
 
+    The time at which a level is reached:
+
+    >>> level = kg.placeholder(name="level")
+    >>> down = kg.ode.Event(lambda t, y: y - level)
+    >>> y, end = kg.ode.solve(lambda t, y: -0.5 * y, 2.0, [0.0, 1.0, 9.0], events=down)
+    >>> f = kg.compile([level], [y, end.t, kg.gradients(end.t, level)])
+    >>> [[round(float(v), 4) for v in value.ravel()] for value in f(1.0)]
+    [[2.0, 1.2131, nan], [1.3863], [-2.0]]
+
     References
     ----------
     Hairer, Nørsett, Wanner (1993), Solving ordinary differential equations I, II.4.
@@ -173,6 +203,8 @@ def solve(
     right = Right(f, structure, paths, leaves, times.sign)
     stops, times = read_stops(jump_ts, doses, times, right, leaves)
     slopes = right(times.start, leaves)
+    happenings = read_events(events)
+    watch = Watch(happenings, right) if happenings else None
     trial: Trial
     if method == "rodas5p":
         trial = Rosenbrock(right, RODAS5P, tolerance)
@@ -195,11 +227,20 @@ def solve(
         rows=rows,
         grad=grad,
     )
-    path, ending = integrate(trial, times, stops, leaves, slopes, step, limits)
+    known = watch.begin(times.start, leaves, slopes) if watch is not None else None
+    path, ending, seen = integrate(trial, times, stops, leaves, slopes, step, limits, watch, known)
     results = mark_unreached(values_at(times.outputs, path, rows), times, path)
+    told: list[Array] = []
+    if watch is not None:
+        told = watch.occurrences(seen, ending.stuck | ending.limited, path)
     if on_limit == "error":
-        results = demand_the_end(results, ending, limits.steps, method)
-    return structure.fill(results)
+        demanded = demand_the_end([*results, *told], ending, limits.steps, method)
+        results, told = demanded[: len(leaves)], demanded[len(leaves) :]
+    y = structure.fill(results)
+    if watch is None:
+        return y
+    found = watch.results(told)
+    return Solution(y, found if isinstance(events, (list, tuple)) else found[0])
 
 
 def _row_bytes(leaves: Leaves) -> int:

@@ -54,7 +54,7 @@ def read_stops(
         amounts.append(_amount(amount, number, leaves, right.structure))
     jumps = [_given(value, "jump_ts", times) for value in _several(jumps)]
     known_times = [array for array, _ in (*jumps, *whens)]
-    for value in switching_times(right.slopes, times.start, leaves, known_times):
+    for value in switching_times(right.leaves, times.start, leaves, known_times):
         jumps.append(_given(value, "a time that f switches at", times))
     given = [array for array, _ in (*jumps, *whens)]
     values = [numbers for _, numbers in (*jumps, *whens)]

@@ -4,7 +4,7 @@ NaN that is put in the place of a value is a constant, with derivatives of 0. He
 by all that the steps were computed from, however little of it they have got to use.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -20,16 +20,26 @@ from ..graph.lift import lift
 from ..graph.node import PART, Apply, Data, Node, Operation
 from ..graph.source import place_text
 from .dense_output import Path
-from .integrate import Ending
 from .right import Leaves
 from .times import Times
 
-__all__ = ["demand_the_end", "mark_unreached"]
+__all__ = ["Ending", "demand_the_end", "mark_rows", "mark_unreached"]
+
+
+class Ending(NamedTuple):
+    """Why the end was not reached."""
+
+    stuck: Any  # no further step can be made
+    limited: Any  # there were too many
 
 
 def mark_unreached(results: Leaves, times: Times, path: Path) -> Leaves:
     """The values at times, NaN from the first one on that lies beyond the end or goes back."""
-    reached = _reached(times.outputs, times.start, path.t)
+    return mark_rows(results, _reached(times.outputs, times.start, path.t), path)
+
+
+def mark_rows(results: Leaves, reached: Array, path: Path) -> Leaves:
+    """The rows that are reached, and NaN."""
     sources = _sources(path.t.node)
     return [Array(Apply(MARK, (r.node, reached.node, *sources), r.shape, r.dtype)) for r in results]
 

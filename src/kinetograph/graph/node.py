@@ -91,13 +91,15 @@ class Operation:
 
     `lower(*tensors, **attributes)` receives the tensors of the parents. `symbol`, where there is
     one, is how it is written between two operands. `elementwise` operations act on each element
-    alone, so that named dimensions pass through them.
+    alone, so that named dimensions pass through them. A result that is NaN where a search for it
+    did not succeed says by `search` what that was.
     """
 
     name: str
     lower: Callable[..., Any]
     symbol: str | None = None
     elementwise: bool = False
+    search: str = ""
 
     def __repr__(self) -> str:
         return f"Operation({self.name})"

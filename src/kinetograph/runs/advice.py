@@ -17,6 +17,7 @@ from ..samplers.acceptance import divergences
 from . import diagnostics
 from .lost import lost_chains
 from .summary import row_names
+from .unsolved import refused
 
 __all__ = ["Advice", "SamplingWarning", "diagnose", "diagnose_averages", "warn_of_noise"]
 
@@ -33,7 +34,7 @@ class SamplingWarning(KinetographWarning):
 class Advice:
     """One finding: its kind, how many draws or quantities it concerns, and what to do."""
 
-    kind: str  # "not_finite", "lost_chains", "acceptance", "divergences", "tree_depth", ...
+    kind: str  # "not_finite", "lost_chains", "acceptance", "unsolved", "divergences", ...
     count: int
     message: str
 
@@ -65,6 +66,8 @@ def _names(posterior: Any, bad: dict[str, np.ndarray], badness: dict[str, np.nda
 def diagnose(tree: Any) -> list[Advice]:
     """Findings about a run: lost chains, divergences, saturated trees, R-hat, ESS and others.
 
+    Where the model has a solver, proposals without a solution are counted, too.
+
     A chain is lost if it does not move while others do, or its log density is far below theirs.
 
     R-hat should be at most 1.01, the effective sample size at least 100 a chain. The walkers of an
@@ -92,7 +95,8 @@ def diagnose(tree: Any) -> list[Advice]:
     from .results import check_tree, walkers_of
 
     posterior = check_tree(tree, "diagnose")
-    found = _not_finite(tree) + _lost(tree) + _acceptance(tree) + _divergences(tree) + _depth(tree)
+    found = _not_finite(tree) + _lost(tree) + _acceptance(tree) + _unsolved(tree)
+    found += _divergences(tree) + _depth(tree)
     draws = {str(n): v.values for n, v in posterior.data_vars.items() if v.size}
     if posterior.sizes["draw"] >= 4:
         found += _convergence(posterior, draws, walkers_of(tree))
@@ -155,10 +159,29 @@ def _acceptance(tree: Any) -> list[Advice]:
     return [Advice("acceptance", int(bad.sum()), message)]
 
 
+def _unsolved(tree: Any) -> list[Advice]:
+    """Proposals at which a solver of the model had no solution, most likely."""
+    solvers, bad = refused(tree)
+    if not bad.any():
+        return []
+    by_chain = bad.sum(1)
+    count, worst = int(by_chain.sum()), int(by_chain.argmax())
+    message = (
+        f"in {count} of {bad.size} draws ({100 * count / bad.size:.2g} %), {int(by_chain[worst])} "
+        f"of them in chain {worst}, a proposal was refused as it had no finite log density, as is "
+        f"so where there is no solution by {', '.join(solvers[:3])}. If values there are possible "
+        "they are missing from the draws: give the solver more max_steps, a larger rtol or, if the "
+        'equation is stiff, method="rodas5p", and a right-hand side that is finite a little beyond '
+        "its domain. If they are not, exclude them by priors."
+    )
+    return [Advice("unsolved", count, message)]
+
+
 def _divergences(tree: Any) -> list[Advice]:
     stats = tree["sample_stats"].dataset
     flags = [stats[name].values for name in divergences(map(str, stats))]
     diverging = np.logical_or.reduce(flags) if flags else np.zeros((1, 1), bool)
+    diverging = diverging & ~refused(tree)[1]  # whose energy was none at all
     return [_diverged(tree, diverging.sum(1), diverging.size)] if diverging.any() else []
 
 

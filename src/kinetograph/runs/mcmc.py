@@ -34,6 +34,7 @@ from .progress import Progress, make_progress
 from .results import as_tree
 from .start import explain_failure, starting_points
 from .tuned import tuned_values, unknowns_text
+from .unsolved import solvers_used_up, watching_solvers
 from .warming import MOST_TRANSITIONS, warmup_length
 
 if TYPE_CHECKING:
@@ -218,6 +219,7 @@ def mcmc(
     if check_flag("mcmc", "keep_warmup", keep_warmup) and not keep:
         raise ValueError("mcmc: keep=False keeps no rows at all; leave out keep_warmup=True")
     program = Program(model, sampler, targets, extra, wanted)
+    program = watching_solvers(program) if keep else program
     lengths = Lengths(warmup_length(program.host_tunes, warmup), int(draws), int(thin))
     program.check_schedules(0, lengths.most)
     known = tuned_values(program, samplers, tuned)
@@ -267,6 +269,7 @@ def mcmc(
         "compile_time": compiled.compile_seconds,
         "sampling_time": seconds,
         "interrupted": int(interrupted),
+        **solvers_used_up(model),
     }
     named = list(zip(model.target_names, model.targets, strict=True))
     tree = as_tree(program, named, running, attributes)

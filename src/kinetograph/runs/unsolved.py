@@ -1,0 +1,64 @@
+"""Solutions that a run could not have, of differential equations say: counted and named after it.
+
+The log density is NaN where there is none, and a sampler refuses such a proposal. Where the model
+has a solver, the sampler is asked to record whether one had no finite energy.
+"""
+
+import dataclasses
+import json
+from typing import Any
+
+import numpy as np
+
+from ..graph.control.control import everything
+from ..graph.control.loops import While
+from ..graph.node import Apply
+from ..models.model import Model
+from ..observables import bad
+from .program import Program
+
+__all__ = ["SOLVERS", "refused", "solvers_used_up", "watching_solvers"]
+
+SOLVERS = "solvers"  # the attribute of results
+
+
+def watching_solvers(program: Program) -> Program:
+    """The program, with a record of bad proposals if the model has a solver and the sampler can."""
+    if not _solvers(program.model) or _has_record(program):
+        return program
+    asking = dataclasses.replace(program, observables=(*program.observables, bad))
+    return asking if _has_record(asking) else program
+
+
+def solvers_used_up(model: Model) -> dict[str, str]:
+    """For the results of a run: the solvers of a model, and which of them used up their steps."""
+    texts = []
+    for site, what in _solvers(model).items():
+        details = [site] if site else []
+        for loop, most in model.most_trips.items():
+            bound = loop.bound if isinstance(loop, While) else None
+            if bound is not None and most >= bound and str(loop.site or "") == site:
+                details.append(f"all of its {bound} {loop.contexts[0].name} were used")
+        texts.append(f"{what} ({'; '.join(details)})" if details else what)
+    return {SOLVERS: json.dumps(texts)} if texts else {}
+
+
+def refused(tree: Any) -> tuple[list[str], np.ndarray]:
+    """The solvers of a run, and of each draw whether a proposal had no finite energy."""
+    stats = tree["sample_stats"].dataset
+    solvers = json.loads(tree.attrs.get(SOLVERS, "[]"))
+    if not solvers or bad.name not in stats:
+        return solvers, np.zeros((1, 1), bool)
+    flags = stats[bad.name].values
+    return solvers, flags.reshape((*flags.shape[:2], -1)).any(-1)
+
+
+def _solvers(model: Model) -> dict[str, str]:
+    """What is searched for in the log density, by the place where it is written."""
+    nodes = everything(model.density.nodes)
+    searches = [n for n in nodes if isinstance(n, Apply) and n.operation.search]
+    return {str(node.site or ""): node.operation.search for node in searches}
+
+
+def _has_record(program: Program) -> bool:
+    return any(statistic.name == bad.name for statistic in program.records)

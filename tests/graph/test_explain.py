@@ -49,7 +49,12 @@ def test_strategies_that_were_asked_for(grad):
 def test_a_stack_that_was_asked_for_has_the_size_of_the_bound():
     f = program(grad="stack", maximum_iterations=300)
     f(2.0)
-    assert kg.explain(f)["growing"].rows == 300
+    report = kg.explain(f)["growing"]
+    assert (report.rows, report.reason) == (300, "room for all trips")
+    f = program(grad="stack")
+    f(2.0)
+    reason = "asked for; room is doubled when a run needs more"
+    assert kg.explain(f)["growing"].reason == reason
 
 
 def test_a_large_bound_is_not_paid_for():

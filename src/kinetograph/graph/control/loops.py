@@ -222,7 +222,9 @@ class While(Looping):
             return self._final_plan(width)
         if self.grad == "stack":
             rows = max(self.bound, 1) if self.bound is not None else capacity
-            return LoopPlan("stack", rows, rows * width, "asked for")
+            doubled = "asked for; room is doubled when a run needs more"
+            reason = doubled if self.bound is None else "room for all trips"
+            return LoopPlan("stack", rows, rows * width, reason)
         rows = capacity if self.bound is None else min(self.bound, capacity)
         if rows * width > STACK_BYTES:
             return LoopPlan("checkpoint", 0, 0, f"a stack would take {rows * width} bytes")

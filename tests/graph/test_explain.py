@@ -51,10 +51,6 @@ def test_a_stack_that_was_asked_for_has_the_size_of_the_bound():
     f(2.0)
     report = kg.explain(f)["growing"]
     assert (report.rows, report.reason) == (300, "room for all trips")
-    f = program(grad="stack")
-    f(2.0)
-    reason = "asked for; room is doubled when a run needs more"
-    assert kg.explain(f)["growing"].reason == reason
 
 
 def test_a_large_bound_is_not_paid_for():

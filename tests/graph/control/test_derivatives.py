@@ -297,6 +297,18 @@ def test_every_loop_with_every_bound(name, grad, bound, dtype):
     check(program, at, bound=bound, grad=grad, dtype=dtype, rtol=tolerance, atol=tolerance)
 
 
+def test_a_gradient_of_a_second_derivative():
+    """Of a loop in a loop: tangents are a batch in which the values are one and the same."""
+    w = kg.placeholder(name="w")
+
+    def inner(v):
+        return kg.while_loop(lambda i, v: i < 3, lambda i, v: (i + 1, v * w), [0, v])[1]
+
+    y = kg.while_loop(lambda i, v: i < 2, lambda i, v: (i + 1, inner(v)), [0, w])[1]
+    third = kg.compile([w], kg.gradients(kg.hessian(y, w), w))
+    assert third(1.5) == pytest.approx(7 * 6 * 5 * 1.5**4, rel=1e-12)
+
+
 def test_what_only_a_loop_inside_a_loop_reads_is_told_that_it_took_part():
     """Also where the inner loop looks at its predicate once more than it turns."""
     x, bounds = kg.placeholder(name="x"), kg.data(np.arange(10.0))

@@ -16,6 +16,7 @@ nothing is chosen.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from operator import and_
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -24,7 +25,7 @@ import numpy as np
 from jax import lax
 from jax.custom_batching import custom_vmap
 
-from .flat import Tensor, Tensors, Type
+from .flat import Tensor, Tensors, Type, used_inputs
 
 if TYPE_CHECKING:
     from .derivable import After, Loop, Modes
@@ -175,22 +176,24 @@ def _programs(loop: "Loop", flags: Any, inputs: Any) -> tuple[Any, Any]:
 def _alike(body: Any, more: Any, flags: Any) -> Any:
     """Which results differ from member to member where all make equally many trips; else None."""
     of_limit, of_carry, of_captures, of_rows = flags
+    reads = _reads(body)
     differ = list(of_carry)
     while True:
-        found = _reached(body, [False, *differ, *of_captures, *of_rows])
+        found = [_any(read, [False, *differ, *of_captures, *of_rows]) for read in reads]
         after = [a or b for a, b in zip(differ, found, strict=False)]
         if after == differ:
             break
         differ = after
-    if of_limit or (more is not None and any(_reached(more, [*differ, *of_captures]))):
+    if of_limit or (more is not None and _any(_reads(more)[0], [*differ, *of_captures])):
         return None
     return tuple(differ), False, tuple(found[len(differ) :])
 
 
-def _reached(jaxpr: Any, flags: Sequence[bool]) -> list[bool]:
-    """Which outputs of a program may depend on some of its inputs."""
-    found = {id(v) for v, flag in zip(jaxpr.invars, flags, strict=True) if flag}
-    for equation in jaxpr.eqns:
-        if any(id(v) in found for v in equation.invars):
-            found.update(map(id, equation.outvars))
-    return [id(v) in found for v in jaxpr.outvars]
+def _reads(jaxpr: Any) -> list[list[bool]]:
+    """Of each output of a program the inputs on which it depends."""
+    debug_info = jaxpr.debug_info.with_unknown_names()
+    return [used_inputs(jaxpr.replace(outvars=[v], debug_info=debug_info)) for v in jaxpr.outvars]
+
+
+def _any(reads: Sequence[bool], flags: Sequence[bool]) -> bool:
+    return any(map(and_, reads, flags))

@@ -9,9 +9,11 @@ small. For the last phase it begins anew at xbar with a gain as after many updat
 Source: M. Hoffman, A. Gelman, JMLR 15 (2014), section 3.2; constants as there.
 """
 
+import math
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
+import numpy as np
 
 __all__ = ["DualAveraging", "risen_target"]
 
@@ -33,9 +35,10 @@ class DualAveraging(NamedTuple):
     @classmethod
     def start(cls, step_size: Any, towards: float = 10.0) -> "DualAveraging":
         """Begin at a step size; the iterates are drawn towards ten times it, as in the paper."""
-        log_step = jnp.log(step_size)
-        zero = jnp.zeros_like(log_step)
-        return cls(log_step + jnp.log(towards), zero, log_step, log_step, zero, zero)
+        on_host = isinstance(step_size, (np.ndarray, np.generic))  # where nothing is compiled
+        log_step = np.log(step_size) if on_host else jnp.log(step_size)
+        zero = 0.0 * log_step
+        return cls(log_step + math.log(towards), zero, log_step, log_step, zero, zero)
 
     @property
     def steady(self) -> "DualAveraging":

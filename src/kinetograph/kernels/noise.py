@@ -10,14 +10,13 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from ..streams.cipher import Words, threefry4x32
+from ..streams.cipher import Words
 from ..streams.discrete import integers
-from ..streams.draws import normals, uniforms
-from ..streams.source import Source, event_source, once
+from ..streams.draws import uniforms, words
+from ..streams.source import Source, event_source, normal
 
 __all__ = ["BEFORE", "Noise"]
 
-_WORDS = np.uint32(0x776F7264)  # "word": apart from all that is drawn through a sub-key
 _ROWS = 0x726F7773  # "rows": the purpose of the rows of a batch
 BEFORE = np.uint32(0xFFFFFFFF)  # the event before the first transition
 
@@ -28,21 +27,22 @@ class Noise(NamedTuple):
     key: Any
     event: Any
 
-    def normals(self, purpose: int, size: int) -> Any:
-        """Standard normal numbers."""
-        return normals(self.key, self.event, purpose, size)
-
     def uniforms(self, purpose: int, size: int) -> Any:
         """Uniform numbers on (0, 1)."""
         return uniforms(self.key, self.event, purpose, size)
 
+    def normals_and_words(self, purpose: int, size: int, more: int) -> tuple[Any, tuple[Any, Any]]:
+        """So many standard normal numbers, and as many `more` pairs of 32-bit words.
+
+        All are from one call of the cipher: each place where it is called is a copy of it.
+        """
+        high, low, *_ = self.words(purpose, jnp.arange(size + more, dtype=np.uint32))
+        normals = normal((high[:size], low[:size]), np.dtype(np.float64))
+        return normals, (high[size:], low[size:])
+
     def words(self, purpose: int, lane: Any) -> Words:
-        """Four 32-bit words."""
-        key = (self.key[0], self.key[1], self.key[2], self.key[3])
-        event = jnp.asarray(self.event, jnp.uint32)
-        counter = (_WORDS, jnp.uint32(purpose), jnp.asarray(lane, jnp.uint32), event)
-        a, b, c, d = threefry4x32(key, counter)
-        return *once(a, b), *once(c, d)
+        """Four 32-bit words, of each lane."""
+        return words(self.key, self.event, purpose, lane)
 
     def rows(self, count: int, size: int, replace: bool) -> Any:
         """The numbers of `size` rows of `count`: each drawn alone, or a set of different ones."""

@@ -213,7 +213,8 @@ def _search(program: Program, batch: int | None) -> Any:
     find: Any = partial(search, program)
     if batch is not None:
         find = jax.vmap(find, (*(0 for _ in arguments), None, None))
-    return jax.jit(find).lower(*arguments, np.int64(0), program.model.argument_values)
+    jitted = jax.jit(find, compiler_options=_options(batch))
+    return jitted.lower(*arguments, np.int64(0), program.model.argument_values)
 
 
 def _blank(program: Program, batch: int | None) -> Any:

@@ -31,9 +31,9 @@ from jax import lax
 
 from ..adaptation.metric import first_scale
 from ..graph.trips import NO_TRIPS, Trips
+from ..kernels.noise import Noise
 from ..kernels.target import Position, Target, any_short
 from ..models.starts import START_ATTEMPTS
-from ..streams.draws import uniforms
 from .state import ASCENTS, ChainState, Start
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def _search(
 
     def drawn(number: Any) -> tuple[Any, Any]:
         """Point `number` to try, and Gumbel noise."""
-        u = uniforms(key, number, _START, count * size + 1)
+        u = Noise(key, number).uniforms(_START, count * size + 1)
         q = lax.dynamic_slice(u, (walker * size,), (size,))
         return jnp.where(given, free, (4.0 * q - 2.0).astype(dtype)), -jnp.log(-jnp.log(u[-1]))
 
@@ -149,6 +149,7 @@ def _search(
         point, noise = drawn(attempts)
         q = jnp.where(fresh, point, climb.at.q + climb.rate * jnp.sign(climb.at.gradient))
         tried, trips = target.evaluate(q, state.trips)
+        tried = lax.optimization_barrier(tried)  # or else it is computed again where it is used
         finite = jnp.isfinite(tried.log_density) & jnp.all(jnp.isfinite(tried.gradient))
         after, gain = _climbed(climb, tried, finite, fresh)
         enough = (after.steps >= STEPS) | (gain < ENOUGH * size) | ~climbing

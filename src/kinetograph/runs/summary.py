@@ -122,8 +122,8 @@ def summary(tree: Any, *names: str | Sequence[str], probability: float = 0.9) ->
     >>> y = kg.data([0.5, 1.5])
     >>> likelihood = kg.observe(y, kg.normal(mu, 1))
     >>> table = kg.summary(kg.mcmc(kg.model(mu), seed=1, progress=False))
-    >>> round(float(table["mean", "mu"]), 1)
-    0.7
+    >>> bool(abs(table["mean", "mu"] - 2 / 3) < 0.1)
+    True
     """
     posterior = check_tree(tree, "summary")
     if not 0 < probability < 1:

@@ -31,7 +31,7 @@ from jax import lax
 from ..kernels.batching import once
 from ..kernels.contract import Info, Moment, State, Statistic
 from ..kernels.target import Position, any_short
-from ..streams.source import normal, unit
+from ..streams.source import unit
 from .integrators import Integrator
 from .turning import HalfTrees, read, straight, write
 
@@ -228,11 +228,8 @@ class NutsKernel:
     def _start(self, moment: Moment, position: Position) -> _Tree:
         """A tree of one leaf, with all random numbers of the transition."""
         q, log_density, gradient = position
-        size = q.shape[0]
-        places = jnp.arange(size + self.max_depth, dtype=np.uint32)
-        high, low, *_ = moment.noise.words(_NUMBERS, places)
-        p = normal((high[:size], low[:size]), _DOUBLE).astype(q.dtype)
-        p = p / jnp.sqrt(moment.hyper["inverse_temperature"])
+        normals, words = moment.noise.normals_and_words(_NUMBERS, q.shape[0], self.max_depth)
+        p = normals.astype(q.dtype) / jnp.sqrt(moment.hyper["inverse_temperature"])
         energy = 0.5 * jnp.sum(p * p) - log_density
         end = _End(q, p, _force(moment.hyper, gradient))
         ends = _End(*(jnp.stack([x, x]) for x in end))
@@ -244,8 +241,8 @@ class NutsKernel:
             weight=jnp.ones((), _DOUBLE),
             energy=energy,
             # The lowest bits are not used by the numbers.
-            sides=(low[size:] & np.uint32(1)).astype(np.int32),
-            choices=unit((high[size:], low[size:]), _DOUBLE),
+            sides=(words[1] & np.uint32(1)).astype(np.int32),
+            choices=unit(words, _DOUBLE),
             depth=count,
             leaves=count,
             acceptance=zero,

@@ -28,8 +28,11 @@ def surroundings(cache: Path, jax_cache: bool = False) -> dict[str, str]:
     """The environment of a process whose compile caches are all below `cache`.
 
     kinetograph, PyTensor and Numba keep a cache by default; JAX only where the user asks for one.
+    Python keeps its byte code, as it does unless told not to: that of all libraries is there, from
+    their installation or from the process that compares densities.
     """
-    env = {k: v for k, v in os.environ.items() if not k.startswith(("JAX_", "PYTENSOR", "NUMBA"))}
+    left_out = ("JAX_", "PYTENSOR", "NUMBA", "PYTHONDONTWRITEBYTECODE")
+    env = {k: v for k, v in os.environ.items() if not k.startswith(left_out)}
     env["KINETOGRAPH_CACHE"] = str(cache / "kinetograph")
     env["PYTENSOR_FLAGS"] = f"base_compiledir={cache / 'pytensor'}"
     env["NUMBA_CACHE_DIR"] = str(cache / "numba")

@@ -111,10 +111,13 @@ def _usable_folder() -> Path | None:
     return folder
 
 
-def compile_cached(text: str | None, lower: Callable[[], Any]) -> tuple[Any, bool]:
+def compile_cached(
+    text: str | None, lower: Callable[[], Any], found: Callable[[], Any] = bool
+) -> tuple[Any, bool]:
     """The executable of a program, and whether it came from the cache.
 
     `text` says all the program depends on; without it, what `lower()` gives is asked for its own.
+    Where there is an entry `found` is called, before that is read.
     """
     folder = _usable_folder()
     if folder is None:
@@ -125,6 +128,8 @@ def compile_cached(text: str | None, lower: Callable[[], Any]) -> tuple[Any, boo
         # What is kept has the structures of arguments and results, empty parts included.
         text = "\n".join([lowered.as_text(), str(lowered.in_tree), str(lowered.out_tree)])
     path = folder / f"{_digest(text)}.xla"
+    if path.exists():
+        found()
     executable = _load(path)
     if executable is not None:
         return executable, True

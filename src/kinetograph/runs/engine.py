@@ -114,8 +114,12 @@ class Engine:
             return False
 
 
-def build(program: Program, batch: int | None = None) -> Engine:
+def build(
+    program: Program, batch: int | None = None, meanwhile: Callable[[], Any] = bool
+) -> Engine:
     """Compile the programs of one chain, or of a batch of chains.
+
+    What is to be done `meanwhile` is called when the interpreter is free for it.
 
     What was compiled for a model is kept as long as it: a second run with a sampler whose step has
     the same graph, whatever its hyper-parameters, its draws, chains and seed, compiles nothing.
@@ -124,20 +128,25 @@ def build(program: Program, batch: int | None = None) -> Engine:
     capacity = program.model.capacity
     key = (identity(program), tuple(program.targets), batch, capacity.key())
     if key in kept:
+        meanwhile()
         known = kept[key]
         again = _Compiled(known.search, known.block, known.blank, 0.0, 0.0, True, known.pace)
         return Engine(program, batch, again)
     # Tracing holds the interpreter, and XLA does not: the search is traced while XLA compiles the
     # block, which takes longer.
     traced = threading.Event()
+
+    def done() -> None:
+        if not traced.is_set():
+            traced.set()
+            meanwhile()
+
     with ThreadPoolExecutor(1) as pool:
         beside = pool.submit(_compile, program, batch, "search", _search, traced.wait)
         try:
-            block, tracing, seconds, cached = _compile(
-                program, batch, "block", _block, done=traced.set
-            )
+            block, tracing, seconds, cached = _compile(program, batch, "block", _block, done=done)
         finally:
-            traced.set()
+            done()
         begin, *_ = beside.result()
     compiled = _Compiled(begin, block, _blank(program, batch), tracing, seconds, cached, Pace())
     kept[key] = compiled
@@ -156,7 +165,8 @@ def _compile(
 ) -> tuple[Any, float, float, bool]:
     """An executable, how long tracing and compiling took, and whether it came from the cache.
 
-    What comes `first` is called before tracing, and `done` after it.
+    What comes `first` is called before tracing, and `done` after it, or where there is nothing to
+    be traced.
     """
     traced = 0.0
 
@@ -173,7 +183,7 @@ def _compile(
     with x64(), paused():
         known = fingerprint(program, batch)
         text = None if known is None else f"{which}\n{known}"
-        executable, from_cache = compile_cached(text, lower)
+        executable, from_cache = compile_cached(text, lower, done)
     return executable, traced, time.perf_counter() - begun - traced, from_cache
 
 

@@ -208,9 +208,6 @@ def mcmc(
     shown = make_progress(progress)
     keys = [chain_key(used, index) for index in range(chains)]
     starts = starting_points(model, sampler, initial, keys, "mcmc")
-    # What the results need is imported while the program is being compiled.
-    importing = threading.Thread(target=_import_results, daemon=True)
-    importing.start()
     targets = averaged_targets(model, wanted)
     if keep:
         targets = model.targets
@@ -225,7 +222,9 @@ def mcmc(
     known = tuned_values(program, samplers, tuned)
     warn_of_noise(program, "mcmc", stacklevel=2)
     shown.say("compiling ...")
-    engine = build(program, chains if method == "batch" else None)
+    # What the results need is imported while the program is being compiled.
+    importing = threading.Thread(target=_import_results, daemon=True)
+    engine = build(program, chains if method == "batch" else None, importing.start)
     compiled = engine.compiled
     shown.say(
         f"{model.free_size} free numbers; traced in {compiled.trace_seconds:.2f} s, "

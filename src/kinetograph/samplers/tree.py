@@ -315,6 +315,8 @@ class NutsKernel:
         self, moment: Moment, tree: _Tree, subtree: _Subtree, point: Position
     ) -> _Subtree:
         """The subtree with one more leaf."""
+        # Or else it is put together of its parts again wherever it is used.
+        point = point._replace(gradient=lax.optimization_barrier(point.gradient))
         force = _force(moment.hyper, point.gradient)
         step, last = moment.hyper["step_size"] * subtree.direction, float(self.integrator.kicks[-1])
         p = self._kicked(moment, subtree) + last * step * force

@@ -5,6 +5,7 @@
 
 Lotka and Volterra's equations over 20 years, by Tsit5 to the same tolerances; the value is the sum
 of the logarithms of the solution at all times, the gradient that by 4 rates and 2 initial values.
+In the last rows it is the time of an event, at which there are 20 hares and fewer from then on.
 Both libraries are in one process (the environment of the peer NumPyro), and take turns. Each figure
 is that of one execution inside a program that makes many, one after the other (a scan whose carry
 they change), so that the call from Python does not count. Compilation is that of a first call.
@@ -25,6 +26,7 @@ from records import record
 
 POINT = np.array([0.55, 0.028, 0.8, 0.024, 34.0, 5.9])
 SPAN = 20.0
+LEVEL = 20.0  # of the hares
 TOLERANCES = {"rtol": 1e-6, "atol": 1e-8}
 MANY = 30  # executions in a call
 
@@ -34,13 +36,17 @@ def growth(p: Any, z: Any) -> list[Any]:
     return [(p[0] - p[1] * z[1]) * z[0], (-p[2] + p[3] * z[0]) * z[1]]
 
 
-def ours(times: np.ndarray, gradient: bool) -> Callable[[Any], Any]:
+def ours(times: np.ndarray | None, gradient: bool) -> Callable[[Any], Any]:
     """The program of kinetograph."""
     import kinetograph as kg
 
     def once(p: Any, _: Any) -> Any:
-        z = kg.ode.solve(lambda t, z: growth(p, z), p[4:], times, **TOLERANCES)
-        value = kg.log(z).sum()
+        right = lambda t, z: growth(p, z)
+        if times is None:
+            falls = kg.ode.Event(lambda t, z: z[0] - LEVEL, direction=-1)
+            value = kg.ode.solve(right, p[4:], [0.0, SPAN], events=falls, **TOLERANCES).events.t
+        else:
+            value = kg.log(kg.ode.solve(right, p[4:], times, **TOLERANCES)).sum()
         result = kg.gradients(value, p) if gradient else value
         return p + 1e-300 * result, result
 
@@ -48,28 +54,36 @@ def ours(times: np.ndarray, gradient: bool) -> Callable[[Any], Any]:
     return kg.compile([p], kg.scan(once, p, None, length=MANY)[1])
 
 
-def theirs(times: np.ndarray, gradient: bool) -> Callable[[Any], Any]:
+def theirs(times: np.ndarray | None, gradient: bool) -> Callable[[Any], Any]:
     """The program of diffrax, with its default adjoint."""
     import diffrax
     import jax
     import jax.numpy as jnp
+    import optimistix
 
     jax.config.update("jax_enable_x64", True)
+
+    if times is None:
+        finder = optimistix.Newton(1e-10, 1e-10)
+        falls = diffrax.Event(lambda t, y, *_, **__: y[0] - LEVEL, finder, direction=False)
+        end, more = SPAN, {"saveat": diffrax.SaveAt(t1=True), "event": falls}
+    else:
+        end, more = times[-1], {"saveat": diffrax.SaveAt(ts=times)}
 
     def value(p: Any) -> Any:
         found = diffrax.diffeqsolve(
             diffrax.ODETerm(lambda t, z, p: jnp.stack(growth(p, z))),
             diffrax.Tsit5(),
-            times[0],
-            times[-1],
+            0.0,
+            end,
             None,
             p[4:],
             p,
-            saveat=diffrax.SaveAt(ts=times),
             stepsize_controller=diffrax.PIDController(**TOLERANCES),
             throw=False,
+            **more,
         )
-        return jnp.log(found.ys).sum()
+        return found.ts[-1] if times is None else jnp.log(found.ys).sum()
 
     def once(p: Any, _: Any) -> Any:
         result = (jax.grad(value) if gradient else value)(p)
@@ -103,8 +117,8 @@ def main() -> None:
         "|---|---|---|---|---|---|---|",
     ]
     everything = {}
-    for count in options.times:
-        times = np.linspace(0.0, SPAN, count)
+    for count in [*options.times, "event"]:
+        times = None if count == "event" else np.linspace(0.0, SPAN, count)
         for gradient in (False, True):
             makers = {"kinetograph": ours, "diffrax": theirs}
             programs, first, found = {}, {}, {name: [] for name in makers}

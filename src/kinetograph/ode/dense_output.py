@@ -63,8 +63,14 @@ def values_at(ts: Array, path: Path, rows: bool) -> Leaves:
 
 @lift
 def value_inside(t: Any, row: Any) -> Any:
-    """The value at a time inside of a step."""
-    return _inside(t, row[0], row[1], row[2:].reshape(2 + BENDS, -1))
+    """The value at a time inside of a step, or those at several ones."""
+    share = _share(t, row[0], row[1])[..., None]
+    start, end, *bends = row[2:].reshape(2 + BENDS, -1)
+    # Term by term: a product of small matrices would be a call of its own.
+    bend = bends[-1]
+    for other in reversed(bends[:-1]):
+        bend = bend * share + other
+    return (1 - share) * start + share * end + share * (1 - share) * bend
 
 
 @lift
@@ -80,7 +86,12 @@ def _all_values(ts: Any, rows: Any, count: Any) -> Any:
 
 
 def _inside(ts: Any, t: Any, size: Any, parts: Any) -> Any:
-    share = jnp.where(size > 0, (ts - t) / jnp.where(size > 0, size, 1), 0)
+    share = _share(ts, t, size)
     bend = share * (1 - share)
     weights = jnp.stack([1 - share, share, *(bend * share**i for i in range(BENDS))], -1)
     return jnp.einsum("...j,...jk->...k", weights, parts, precision="highest")
+
+
+def _share(ts: Any, t: Any, size: Any) -> Any:
+    """How far times are on the way from the start of a step to its end."""
+    return jnp.where(size > 0, (ts - t) / jnp.where(size > 0, size, 1), 0)

@@ -25,8 +25,8 @@ from jax import lax
 from records import record
 
 import kinetograph as kg
+from kinetograph.bits.source import Source, event_source
 from kinetograph.streams.samplers import SAMPLERS
-from kinetograph.streams.source import Source, event_source
 
 STEPS, BULK = 20_000, 2**20
 KEY = tuple(np.uint32(word) for word in (1, 2, 3, 4))

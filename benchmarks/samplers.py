@@ -27,6 +27,8 @@ from records import record
 
 import kinetograph as kg
 from kinetograph.adaptation.schedule import Phases
+from kinetograph.bits.draws import chain_key
+from kinetograph.bits.source import normal
 from kinetograph.graph.precision import x64
 from kinetograph.observables.observable import as_observables
 from kinetograph.runs.chains import Chain, beginnings
@@ -34,8 +36,6 @@ from kinetograph.runs.engine import build
 from kinetograph.runs.program import Program
 from kinetograph.runs.state import Plan
 from kinetograph.samplers.noise import _numbers
-from kinetograph.streams.draws import chain_key
-from kinetograph.streams.source import normal
 
 H, FRICTION = 0.05, 1.0
 S = kg.samplers

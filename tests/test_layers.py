@@ -15,9 +15,11 @@ ROOT = Path(kinetograph.__file__).parent
 LAYERS = [
     ["version", "collector"],
     ["graph"],
+    ["bits"],
+    ["distributions"],
     ["streams"],
     ["autograph"],
-    ["datasets", "distributions"],
+    ["datasets"],
     ["models"],
     ["kernels"],
     ["samplers", "adaptation", "observables", "optimizers", "ode"],

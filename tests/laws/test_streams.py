@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from kinetograph.bits.keys import CHAIN, MEMBER, make_key
+from kinetograph.bits.source import event_source
 from kinetograph.graph.precision import x64
-from kinetograph.streams.keys import CHAIN, MEMBER, make_key
-from kinetograph.streams.source import event_source
 
 LEVEL = 1e-4
 

@@ -11,12 +11,12 @@ from scipy import stats
 from tests.runs.models import gaussian, run, schools, weights
 
 import kinetograph as kg
+from kinetograph.bits.draws import chain_key
 from kinetograph.graph.precision import x64
 from kinetograph.models.starts import random_point
 from kinetograph.runs import engine as engines
 from kinetograph.runs.chains import Chain, beginnings
 from kinetograph.runs.program import Program
-from kinetograph.streams.draws import chain_key
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
 CHEAP = kg.samplers.SGLD(1e-3)  # to compile; the search for a start is the same for all samplers

@@ -8,12 +8,12 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from kinetograph.bits.draws import chain_key
 from kinetograph.graph.precision import x64
 from kinetograph.kernels.contract import Moment, Space, State
 from kinetograph.kernels.noise import BEFORE, Noise
 from kinetograph.kernels.target import Position
 from kinetograph.runs.results import split_statistics
-from kinetograph.streams.draws import chain_key
 
 __all__ = ["given", "series", "transitions"]
 

@@ -12,10 +12,10 @@ from tests.selection import thinned
 
 import kinetograph as kg
 from kinetograph import samplers
+from kinetograph.bits.draws import chain_key
 from kinetograph.graph.precision import x64
 from kinetograph.kernels.noise import Noise
 from kinetograph.runs.program import Program
-from kinetograph.streams.draws import chain_key
 
 N, B = 40, 8
 RANDOM = np.random.default_rng(5)

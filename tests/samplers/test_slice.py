@@ -18,14 +18,14 @@ from tests.samplers.kernels import series, transitions
 from tests.selection import thinned
 
 import kinetograph as kg
+from kinetograph.bits.cipher import threefry4x32
+from kinetograph.bits.draws import chain_key
+from kinetograph.bits.source import unit
 from kinetograph.graph.precision import x64
 from kinetograph.runs.fingerprint import fingerprint
 from kinetograph.runs.program import Program
 from kinetograph.samplers import doubling
 from kinetograph.samplers import slice as own
-from kinetograph.streams.cipher import threefry4x32
-from kinetograph.streams.draws import chain_key
-from kinetograph.streams.source import unit
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
 

@@ -8,11 +8,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from kinetograph.bits.keys import MEMBER, make_key
+from kinetograph.bits.source import Source, event_source
 from kinetograph.graph.precision import x64
 from kinetograph.runs.cache import compile_cached
-from kinetograph.streams.keys import MEMBER, make_key
 from kinetograph.streams.samplers import SAMPLERS
-from kinetograph.streams.source import Source, event_source
 
 # A right sampler fails a test at this level once in 10,000 runs of all of about 100 such tests;
 # the keys are fixed, so that it either does for ever or never.

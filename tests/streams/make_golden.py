@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 from tests.streams.drawing import draw
 
+from kinetograph.bits.keys import CHAIN, MEMBER, STREAM_VERSION, make_key
+from kinetograph.bits.source import event_source
 from kinetograph.graph.precision import x64
-from kinetograph.streams.keys import CHAIN, MEMBER, STREAM_VERSION, make_key
-from kinetograph.streams.source import event_source
 
 FOLDER = Path(__file__).parent / "golden"
 

@@ -8,10 +8,10 @@ import pytest
 from tests.streams import make_golden
 from tests.streams.drawing import ROWS, SIZE, draw
 
+from kinetograph.bits.keys import STREAM_VERSION, make_key
+from kinetograph.bits.source import event_source
 from kinetograph.graph.precision import x64
-from kinetograph.streams.keys import STREAM_VERSION, make_key
 from kinetograph.streams.samplers import SAMPLERS
-from kinetograph.streams.source import event_source
 
 GOLDEN = json.loads(
     (Path(__file__).parent / "golden" / f"version_{STREAM_VERSION}.json").read_text()

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..autograph.operators.call import converted
+from ..bits.source import event_source
 from ..graph.array import Array
 from ..graph.control.batch import vmap
 from ..graph.control.branches import cond
@@ -23,7 +24,6 @@ from ..graph.ranges import range as graph_range
 from ..graph.source import place_text
 from ..streams.operations import advance_stream, draw_node
 from ..streams.samplers import SAMPLERS
-from ..streams.source import event_source
 from .steps import Map, Numbers, Order, Reach, Shuffle
 
 __all__ = ["Graph", "Plain", "Scratch"]

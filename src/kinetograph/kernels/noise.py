@@ -10,10 +10,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from ..streams.cipher import Words
+from ..bits.cipher import Words
+from ..bits.draws import uniforms, words
+from ..bits.source import Source, event_source, normal
 from ..streams.discrete import integers
-from ..streams.draws import uniforms, words
-from ..streams.source import Source, event_source, normal
 
 __all__ = ["BEFORE", "Noise"]
 

@@ -7,9 +7,9 @@ from typing import Any
 import jax
 import numpy as np
 
+from ..bits.draws import uniforms
 from ..graph.errors import ModelError, ShapeError
 from ..graph.precision import x64
-from ..streams.draws import uniforms
 from .model import Model
 from .values import check_values
 

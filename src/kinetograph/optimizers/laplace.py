@@ -14,12 +14,12 @@ from typing import Any
 import jax
 import numpy as np
 
+from ..bits.draws import chain_key, normals
+from ..bits.keys import fresh_seed
 from ..graph.errors import ModelError
 from ..graph.precision import x64
 from ..models.groups import as_group, data_groups, stamp
 from ..models.model import Model
-from ..streams.draws import chain_key, normals
-from ..streams.keys import fresh_seed
 from .objective import Objective
 from .opt import check_model, choose, find, limits_of, whole
 from .result import ConvergenceWarning

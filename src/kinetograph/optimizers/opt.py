@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from ..bits.draws import chain_key
+from ..bits.keys import fresh_seed
 from ..graph.array import Array
 from ..graph.errors import StartError
 from ..graph.node import Node
 from ..models.model import Model
 from ..models.starts import START_ATTEMPTS, blame, initial_points, random_point
-from ..streams.draws import chain_key
-from ..streams.keys import fresh_seed
 from . import __all__ as _NAMES
 from .objective import Objective
 from .optimizer import Limits, Optimizer, Reached, Search, within

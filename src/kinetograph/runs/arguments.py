@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from ..bits.keys import fresh_seed
 from ..graph.array import Array
 from ..graph.node import Node
 from ..models.model import Model
 from ..samplers.sampler import Sampler
-from ..streams.keys import fresh_seed
 
 __all__ = [
     "check_flag",

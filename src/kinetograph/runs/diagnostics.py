@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from ..streams.quantile import quantile
+from ..bits.quantile import quantile
 
 __all__ = ["ess_bulk", "ess_mean", "ess_tail", "mcse_mean", "rhat", "rhat_and_ess_bulk", "together"]
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import jax
 import numpy as np
 
+from ..bits.draws import chain_key
 from ..collector import paused
 from ..models.model import Model
 from ..observables.average import as_averages
 from ..observables.observable import as_observables
 from ..samplers.nuts import NUTS
 from ..samplers.sampler import Sampler
-from ..streams.draws import chain_key
 from .advice import SamplingWarning, diagnose, diagnose_averages, warn_of_noise
 from .arguments import (
     check_flag,

@@ -8,6 +8,7 @@ import jax
 import numpy as np
 
 from ..adaptation.schedule import NEVER
+from ..bits.draws import chain_key
 from ..graph.control.structure import LEAF, flatten
 from ..graph.errors import ShapeError
 from ..graph.precision import x64
@@ -17,7 +18,6 @@ from ..observables.average import as_averages
 from ..observables.observable import as_observables
 from ..samplers.nuts import NUTS
 from ..samplers.sampler import Sampler
-from ..streams.draws import chain_key
 from .advice import warn_of_noise
 from .arguments import check_model, check_sampler, check_seed, check_whole
 from .averages import averaged_targets

@@ -13,17 +13,17 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from ..bits.cipher import threefry4x32
+from ..bits.source import normal, once, unit
 from ..graph.array import Array
 from ..graph.control.state import Cell, Versions
 from ..graph.errors import ShapeError
 from ..graph.functions import sum as sum_of
 from ..graph.mathematics import sqrt
 from ..graph.node import CURRENT, Apply, Node, Operation
-from ..streams.cipher import threefry4x32
 from ..streams.methods import Draws
 from ..streams.operations import WORDS, advance_stream, batch_row
 from ..streams.parameters import sized
-from ..streams.source import normal, once, unit
 
 __all__ = ["NamedNoise"]
 

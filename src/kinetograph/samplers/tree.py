@@ -28,10 +28,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from ..bits.source import unit
 from ..kernels.batching import once
 from ..kernels.contract import Info, Moment, State, Statistic
 from ..kernels.target import Position, any_short
-from ..streams.source import unit
 from .integrators import Integrator
 from .turning import HalfTrees, read, straight, write
 

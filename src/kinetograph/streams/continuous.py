@@ -16,9 +16,9 @@ import numpy as np
 from jax import lax
 from jax.scipy.special import digamma, log_ndtr
 
-from .quantile import upper_quantile
-from .rejection import first_accepted
-from .source import Source
+from ..bits.quantile import upper_quantile
+from ..bits.rejection import first_accepted
+from ..bits.source import Source
 
 __all__ = [
     "beta",

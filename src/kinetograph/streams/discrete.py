@@ -15,8 +15,8 @@ import numpy as np
 from jax import lax
 from jax.scipy.special import xlog1py
 
-from .rejection import first_accepted
-from .source import Source, unit
+from ..bits.rejection import first_accepted
+from ..bits.source import Source, unit
 
 __all__ = [
     "LARGEST_RATE",

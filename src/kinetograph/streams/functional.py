@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..bits.keys import MEMBER, check_seed, make_key
 from ..graph.array import Array
 from ..graph.control.rollback import ON_ROLLBACK
 from ..graph.elementwise import as_node
@@ -16,7 +17,6 @@ from ..graph.errors import KinetographWarning, ModelError, ShapeError
 from ..graph.messages import describe
 from ..graph.node import Node
 from ..graph.source import place_text
-from .keys import MEMBER, check_seed, make_key
 from .operations import WORDS, advanced, draw_node, initial_state
 from .parameters import checked_parameters, float_type, static_shape
 from .samplers import SAMPLERS

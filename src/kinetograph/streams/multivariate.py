@@ -4,8 +4,8 @@ from typing import Any
 
 import jax.numpy as jnp
 
+from ..bits.source import Source
 from ..graph.linear_algebra import small_cholesky
-from .source import Source
 
 __all__ = ["multivariate_normal", "symmetric"]
 

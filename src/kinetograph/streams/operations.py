@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 import jax.numpy as jnp
 import numpy as np
 
+from ..bits.source import event_source
 from ..graph.control.contexts import BatchContext, current_context
 from ..graph.control.state import ASSIGN, Cell, current_versions
 from ..graph.elementwise import as_node, elementwise
 from ..graph.errors import KinetographError
 from ..graph.node import Apply, Inner, Node, Operation
-from .source import event_source
 
 if TYPE_CHECKING:
     from .streams import Stream

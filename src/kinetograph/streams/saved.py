@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .keys import STREAM_VERSION
+from ..bits.keys import STREAM_VERSION
 
 __all__ = ["ALGORITHM", "SavedStreams"]
 

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ..bits.keys import MEMBER, STREAM_VERSION, Seed, check_seed, fresh_seed, make_key
 from ..graph.array import Array
 from ..graph.control.contexts import ON_DISCARD, ControlFlowContext
 from ..graph.control.rollback import ON_ROLLBACK
@@ -21,7 +22,6 @@ from ..graph.node import Node
 from ..graph.saving.document import storable
 from ..graph.source import here, site_of, variable_name
 from ..graph.state_values import StateValues
-from .keys import MEMBER, STREAM_VERSION, Seed, check_seed, fresh_seed, make_key
 from .methods import Draws
 from .operations import Draw, StreamCell, counter_of, initial_state
 from .saved import ALGORITHM, SavedStreams

@@ -6,12 +6,12 @@ import jax
 import numpy as np
 import pytest
 from scipy import special, stats
-from tests.streams.test_cipher import plain_threefry
+from tests.bits.test_cipher import plain_threefry
 
+from kinetograph.bits.quantile import quantile
+from kinetograph.bits.source import Source, event_source, normal, unit
 from kinetograph.graph.precision import x64
 from kinetograph.streams import draws
-from kinetograph.streams.quantile import quantile
-from kinetograph.streams.source import Source, event_source, normal, unit
 
 KEY = draws.chain_key(7, 0)
 DOUBLE, SINGLE = np.dtype(np.float64), np.dtype(np.float32)

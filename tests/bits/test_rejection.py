@@ -7,10 +7,10 @@ import pytest
 from tests.selection import thinned
 from tests.streams.drawing import QUICK, SIZE, draw, make_source
 
+from kinetograph.bits.rejection import first_accepted
+from kinetograph.bits.source import event_source
 from kinetograph.graph.precision import x64
 from kinetograph.streams import rejection
-from kinetograph.streams.rejection import first_accepted
-from kinetograph.streams.source import event_source
 
 SHAPE = (331, 100)
 ATTEMPTS = 400

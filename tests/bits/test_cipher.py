@@ -4,9 +4,9 @@ import jax
 import numpy as np
 import pytest
 
+from kinetograph.bits.cipher import threefry4x32
+from kinetograph.bits.keys import CHAIN, MEMBER, check_seed, fresh_seed, make_key
 from kinetograph.graph.precision import x64
-from kinetograph.streams.cipher import threefry4x32
-from kinetograph.streams.keys import CHAIN, MEMBER, check_seed, fresh_seed, make_key
 
 # Known answers of Random123 for threefry4x32-20: counter, key, words.
 PI_COUNTER = "243f6a88 85a308d3 13198a2e 03707344"

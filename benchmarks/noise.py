@@ -26,8 +26,11 @@ from records import record
 
 import kinetograph as kg
 from kinetograph.bits.source import Source, event_source
-from kinetograph.streams.samplers import SAMPLERS
+from kinetograph.distributions.family import FAMILIES
+from kinetograph.distributions.truncated_normal import TRUNCATED_NORMAL
+from kinetograph.streams.orders import INTEGERS, PERMUTATION
 
+GENERATORS = {**FAMILIES, **{g.name: g for g in (INTEGERS, PERMUTATION, TRUNCATED_NORMAL)}}
 STEPS, BULK = 20_000, 2**20
 KEY = tuple(np.uint32(word) for word in (1, 2, 3, 4))
 
@@ -74,7 +77,7 @@ def laws() -> dict[str, tuple[Callable[[], Any], Callable[[], Any], float]]:
 
     def ours(name: str, *parameters: Any) -> Callable[[], Any]:
         def draw(key: Any, *parameters: Any) -> Any:
-            return SAMPLERS[name].function(Source(key, (BULK,), np.float64), *parameters)
+            return GENERATORS[name].draw(Source(key, (BULK,), np.float64), *parameters)
 
         program, values = jax.jit(draw), [jnp.asarray(p) for p in parameters]
         return lambda: jax.block_until_ready(program(KEY, *values))

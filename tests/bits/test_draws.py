@@ -8,10 +8,10 @@ import pytest
 from scipy import special, stats
 from tests.bits.test_cipher import plain_threefry
 
+from kinetograph.bits import draws
 from kinetograph.bits.quantile import quantile
 from kinetograph.bits.source import Source, event_source, normal, unit
 from kinetograph.graph.precision import x64
-from kinetograph.streams import draws
 
 KEY = draws.chain_key(7, 0)
 DOUBLE, SINGLE = np.dtype(np.float64), np.dtype(np.float32)

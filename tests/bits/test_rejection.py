@@ -4,13 +4,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from tests.distributions.drawing import QUICK, SIZE, draw, make_source
 from tests.selection import thinned
-from tests.streams.drawing import QUICK, SIZE, draw, make_source
 
+from kinetograph.bits import rejection
 from kinetograph.bits.rejection import first_accepted
 from kinetograph.bits.source import event_source
 from kinetograph.graph.precision import x64
-from kinetograph.streams import rejection
 
 SHAPE = (331, 100)
 ATTEMPTS = 400

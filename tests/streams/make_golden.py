@@ -1,8 +1,9 @@
-"""Write the golden vectors of the present stream version. Run once; it never overwrites.
+"""Write the golden vectors of the present stream version; it never changes one that is there.
 
     PYTHONPATH=src:. python tests/streams/make_golden.py
 
-A change of any number needs a new STREAM_VERSION, and with it a new file.
+A new distribution adds its numbers. A change of any number needs a new STREAM_VERSION, and with it
+a new file.
 """
 
 import json
@@ -10,7 +11,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from tests.streams.drawing import draw
+from tests.distributions.drawing import draw
 
 from kinetograph.bits.keys import CHAIN, MEMBER, STREAM_VERSION, make_key
 from kinetograph.bits.source import event_source
@@ -52,6 +53,15 @@ DRAWS = [
     ("student", [2.5, 1.0, 2.0], [6]),
     ("dirichlet", [[0.5, 1.0, 3.0]], [2, 3]),
     ("multivariate_normal", [[1.0, -1.0], [[2.0, 0.5], [0.5, 1.0]]], [3, 2]),
+    ("half_cauchy", [2.0], [6]),
+    ("inverse_gamma", [2.5, 3.0], [6]),
+    ("lkj_correlation", [1.5], [2, 3, 3]),
+    ("bernoulli_logit", [-0.5], [12]),
+    ("binomial_logit", [30, -1.0], [6]),
+    ("poisson_log_rate", [1.0], [6]),
+    ("poisson_log_rate", [5.0], [6]),
+    ("negative_binomial", [2.5, 0.25], [6]),
+    ("categorical_logit", [[0.0, 1.0, -1.0]], [12]),
     ("bernoulli", [0.25], [12]),
     ("integers", [-5, 1000], [6]),
     ("poisson", [3.0], [6]),
@@ -87,15 +97,23 @@ def raw_words() -> list[dict]:
     return entries
 
 
-def values() -> list[dict]:
-    """Draws of every distribution, in both precisions, at two events."""
+def given(name: str, parameters: list) -> list:
+    """What the generator takes: of a covariance its factor."""
+    arrays = [np.asarray(p) for p in parameters]
+    if name == "multivariate_normal":
+        arrays[1] = np.linalg.cholesky(arrays[1])
+    return arrays
+
+
+def values(known: set[str]) -> list[dict]:
+    """Draws of every other distribution, in both precisions, at two events."""
     entries = []
-    for name, parameters, shape in DRAWS:
+    for name, parameters, shape in (d for d in DRAWS if d[0] not in known):
         for dtype in ("float64", "float32"):
             for event in ([0, 0], [2**32 - 1, 1]):
                 x = draw(
                     name,
-                    *map(np.asarray, parameters),
+                    *given(name, parameters),
                     shape=shape,
                     dtype=np.dtype(dtype),
                     seed=872364,
@@ -118,10 +136,14 @@ def values() -> list[dict]:
 
 def main() -> None:
     path = FOLDER / f"version_{STREAM_VERSION}.json"
-    if path.exists():
-        sys.exit(f"{path} exists: numbers that were promised do not change; see the docstring")
     FOLDER.mkdir(exist_ok=True)
-    content = {"version": STREAM_VERSION, "words": raw_words(), "draws": values()}
+    before = json.loads(path.read_text()) if path.exists() else {"words": [], "draws": []}
+    new = values({entry["distribution"] for entry in before["draws"]})
+    if before["words"] and not new:
+        sys.exit(
+            f"{path} has them all: numbers that were promised do not change; see the docstring"
+        )
+    content = {"words": before["words"] or raw_words(), "draws": before["draws"] + new}
     lines = [
         f'"{part}": [\n' + ",\n".join(json.dumps(e) for e in content[part]) + "\n]"
         for part in ("words", "draws")

@@ -6,21 +6,20 @@ import numpy as np
 import pytest
 
 import kinetograph as kg
-from kinetograph.streams import operations
-from kinetograph.streams.samplers import SAMPLERS
+from kinetograph.streams import operations, reals
 
 
 @pytest.fixture
 def calls(monkeypatch):
     """How often the sampler of normal numbers is lowered."""
     made = []
-    normal = SAMPLERS["normal"]
+    normal = reals.NORMAL
 
     def counted(source, *parameters):
         made.append(source.shape)
-        return normal.function(source, *parameters)
+        return normal.draw(source, *parameters)
 
-    monkeypatch.setitem(SAMPLERS, "normal", replace(normal, function=counted))
+    monkeypatch.setattr(reals, "NORMAL", replace(normal, draw=counted))
     return made
 
 

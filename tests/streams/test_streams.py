@@ -1,6 +1,7 @@
 """kg.RandomStreams: each draw has a stream of its own, in each function of its own."""
 
 import copy
+import inspect
 import json
 import pickle
 import subprocess
@@ -11,6 +12,9 @@ import numpy as np
 import pytest
 
 import kinetograph as kg
+from kinetograph import distributions
+from kinetograph.distributions.family import FAMILIES
+from kinetograph.streams.functional import METHODS
 
 
 @pytest.fixture(scope="module")
@@ -18,9 +22,9 @@ def compiled():
     """The worked example of Theano's text, whose numbers have names; nothing calls these."""
     r = kg.RandomStreams(metaseed=872364)
     rr = kg.RandomStreams(metaseed=99)
-    u = r.uniform(shape=(3, 4, 5), low=0.0, high=1.0)
-    v = r.uniform(shape=(8,), low=-1.0, high=0.0)
-    w = rr.uniform(shape=(), low=-10.0, high=10.0)
+    u = r.uniform(shape=(3, 4, 5), min=0.0, max=1.0)
+    v = r.uniform(shape=(8,), min=-1.0, max=0.0)
+    w = rr.uniform(shape=(), min=-10.0, max=10.0)
     return r, rr, u, v, w, kg.compile([], v), kg.compile([], [u, v, w])
 
 
@@ -324,9 +328,9 @@ def test_longer_draws_begin_with_shorter_ones():
     ("make", "text"),
     [
         (lambda r, n: r.uniform(shape=(n,)), "known only at run time"),
-        (lambda r, n: r.uniform(2.0, 1.0), "low"),
-        (lambda r, n: r.normal(0.0, -1.0), "scale must be"),
-        (lambda r, n: r.bernoulli(1.5), "p must be"),
+        (lambda r, n: r.uniform(2.0, 1.0), "min"),
+        (lambda r, n: r.normal(0.0, -1.0), "sd must be"),
+        (lambda r, n: r.bernoulli(1.5), "prob must be"),
         (lambda r, n: r.uniform(shape=(-1,)), "negative length"),
         (lambda r, n: r.uniform(shape=2.5), "shape"),
         (lambda r, n: r.normal(np.zeros(3), 1.0, shape=(4,)), "shape"),
@@ -387,8 +391,13 @@ def test_the_functional_core_is_the_same_stream():
 
 def test_every_distribution_has_a_method():
     r = kg.RandomStreams(3)
-    names = ["lognormal", "half_normal", "cauchy", "laplace", "logistic"]
-    found = kg.compile([], [getattr(r, name)(scale=2.0, shape=(50,)) for name in names])()
-    for values in found:
-        assert values.shape == (50,)
-        assert np.isfinite(values).all()
+    public = {name for name in distributions.__all__ if name in FAMILIES}
+    assert public <= set(METHODS)
+    for name in public:
+        own = list(inspect.signature(getattr(distributions, name)).parameters.values())
+        drawn = list(inspect.signature(getattr(r, name)).parameters.values())
+        required = [p for p in own if p.name in {q.name for q in FAMILIES[name].parameters}]
+        for parameter in required:  # the same names, in the same order, with the same defaults
+            assert parameter.name in {p.name for p in drawn}, name
+        first = [p for p in own if p.kind is p.POSITIONAL_OR_KEYWORD]
+        assert [p.name for p in first] == [p.name for p in drawn[: len(first)]], name

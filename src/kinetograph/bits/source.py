@@ -2,6 +2,7 @@
 
     sub-key       = threefry(key, (DRAW, lane, event))
     block(i, a)   = threefry(sub-key, (BITS, a, i))
+    part k        = the same with the sub-key threefry(sub-key, (PART, k))
 
 so a number depends on its stream, the event's number, its place in the array and, where a method
 tries several times, on the attempt: not on how many others are drawn, nor on how long they take.
@@ -23,7 +24,8 @@ from .quantile import upper_quantile
 
 __all__ = ["Source", "event_source", "once"]
 
-_DRAW, _BITS = np.uint32(0x64726177), np.uint32(0x62697473)  # "draw", "bits"
+# "draw", "bits", "part"
+_DRAW, _BITS, _PART = np.uint32(0x64726177), np.uint32(0x62697473), np.uint32(0x70617274)
 _ONE = np.uint64(0x3FF0000000000000)  # the exponent of numbers in [1, 2)
 
 
@@ -46,6 +48,11 @@ class Source:
     def of(self, places: Any) -> "Source":
         """The bits of the elements at these places (uint32) of the flat array."""
         return Source(self.key, places.shape, self.dtype, places)
+
+    def part(self, number: int, dtype: Any = None) -> "Source":
+        """Other bits of the same event, of what a number is made of beside others."""
+        key = threefry4x32(self.key, (_PART, np.uint32(number), np.uint32(0), np.uint32(0)))
+        return Source(key, self.shape, self.dtype if dtype is None else dtype, self._places)
 
     def words(self, attempt: Any = 0) -> Words:
         """Four words for every element; `attempt` may be an array."""

@@ -23,13 +23,12 @@ from ..graph.precision import x64
 from ..graph.ranges import range as graph_range
 from ..graph.source import place_text
 from ..streams.operations import advance_stream, draw_node
-from ..streams.samplers import SAMPLERS
+from ..streams.orders import permutation
 from .steps import Map, Numbers, Order, Reach, Shuffle
 
 __all__ = ["Graph", "Plain", "Scratch"]
 
 _FIRST_ROW = Operation("first_row", lambda rows: rows[0])
-_PERMUTATION = SAMPLERS["permutation"]
 _INT, _FLOAT = np.dtype(np.int64), np.dtype(np.float64)
 
 
@@ -76,9 +75,7 @@ class Graph:
         def order(number: Any) -> Array:
             event = state.at[3].add(number.astype("uint32")) if isinstance(number, Array) else state
             shape = (length,)
-            node = draw_node(
-                "permutation", _PERMUTATION.function, event.node, (), shape, shape, _INT, _FLOAT
-            )
+            node = draw_node("permutation", permutation, event.node, (), shape, _INT, _FLOAT)
             node.stream = step.stream
             return Array(node)
 
@@ -160,7 +157,7 @@ class Plain:
                     key = words[:4] + np.array([0, 0, 0, number], np.uint32)
                     at = (np.uint32(event), np.uint32(0))
                     source = event_source(tuple(key), at, np.uint32(0), (length,), _FLOAT)
-                    known[number] = np.asarray(_PERMUTATION.function(source))
+                    known[number] = np.asarray(permutation(source))
             return known[number]
 
         def at(numbers: Numbers) -> Any:

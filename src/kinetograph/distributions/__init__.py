@@ -4,15 +4,20 @@ from .bernoulli import bernoulli
 from .beta import beta
 from .binomial import binomial
 from .categorical import categorical
-from .cauchy import cauchy, half_cauchy
+from .cauchy import cauchy
 from .dirichlet import dirichlet
-from .gamma import exponential, gamma, inverse_gamma
+from .exponential import exponential
+from .gamma import gamma
+from .half_cauchy import half_cauchy
+from .half_normal import half_normal
+from .inverse_gamma import inverse_gamma
 from .laplace import laplace
 from .lkj import lkj_correlation
 from .logistic import logistic
+from .lognormal import lognormal
 from .multivariate_normal import multivariate_normal
 from .negative_binomial import negative_binomial
-from .normal import half_normal, lognormal, normal
+from .normal import normal
 from .poisson import poisson
 from .student import student
 from .uniform import uniform

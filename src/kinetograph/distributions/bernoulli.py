@@ -5,19 +5,25 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.custom_derivatives import SymbolicZero
 
+from ..bits.source import Source
 from ..graph.array import Array
 from ..graph.gaussian import log_ndtr
 from ..graph.special import softplus
+from .count_numbers import double, uniforms
 from .deviance import weighted_log
-from .family import Family, Parameter, distribute, probability
+from .family import Family
+from .parameter import Parameter, probability
 from .support import Support, WholeNumbers
+from .variable import distribute
 
 __all__ = ["bernoulli"]
 
 # The product of this many factors in [1, 2] cannot overflow in float32 (2**100 < 3.4e38).
 _FACTORS = 100
+TRUTH = np.dtype(np.bool_)
 
 
 def _binary(parameter: Any) -> Support:
@@ -95,22 +101,34 @@ def _logit_total_jvp(primals: Any, tangents: Any) -> Any:
 _logit_total.defjvp(_logit_total_jvp, symbolic_zeros=True)
 
 
+def draw(source: Source, prob: Any) -> Any:
+    """u < prob for u in [0, 1): never for 0, always for 1."""
+    prob = double(prob)
+    return jnp.broadcast_to((uniforms(source)[0] < prob) & (prob <= 1), source.shape)
+
+
+def _draw_by_logit(source: Source, logit: Any) -> Any:
+    return draw(source, jax.nn.sigmoid(double(logit)))
+
+
 BERNOULLI = Family(
     "bernoulli",
     (probability("prob"),),
     _prob_terms,
     _binary,
-    discrete=True,
+    dtype=TRUTH,
     total=_prob_total,
     forms={"prob": (("logit",), ("probit",), ("log", "log1m"))},
+    draw=draw,
 )
 BERNOULLI_LOGIT = Family(
     "bernoulli_logit",
     (Parameter("logit"),),
     _logit_terms,
     _binary,
-    discrete=True,
+    dtype=TRUTH,
     total=_logit_total,
+    draw=_draw_by_logit,
 )
 
 

@@ -2,14 +2,19 @@
 
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 
+from ..bits.source import Source
 from ..graph.array import Array
 from ..graph.gammas import betaln
 from ..graph.special import divide, xlog1py, xlogy
 from .deviance import log_binomial, weighted_log
-from .family import Family, distribute, positive
+from .family import Family
+from .gamma_numbers import log_gamma
+from .parameter import positive
 from .support import UNIT, powers
+from .variable import distribute
 
 __all__ = ["beta"]
 
@@ -44,6 +49,11 @@ def _small_terms(
     return powers, -betaln(shape1, shape2)
 
 
+def draw(source: Source, shape1: Any, shape2: Any) -> Any:
+    """x / (x + y) for gamma numbers x of shape1 and y of shape2, by their logarithms."""
+    return jax.nn.sigmoid(log_gamma(source, shape1, 0, 2) - log_gamma(source, shape2, 1, 2))
+
+
 BETA = Family(
     "beta",
     (positive("shape1"), positive("shape2")),
@@ -52,6 +62,7 @@ BETA = Family(
     forms={"x": (("log", "log1m"),)},
     small_terms=_small_terms,
     sizes=("shape1", "shape2"),
+    draw=draw,
 )
 
 

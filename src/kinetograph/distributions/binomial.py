@@ -2,15 +2,31 @@
 
 from typing import Any
 
+import jax
 import jax.numpy as jnp
+import numpy as np
+from jax.scipy.special import xlog1py
 
+from ..bits.rejection import first_accepted
+from ..bits.source import Source
 from ..graph.array import Array
 from ..graph.gammas import gammaln
 from ..graph.node import Data, Node
 from ..graph.special import log_expit
+from .count_numbers import (
+    SEARCH,
+    deviance,
+    double,
+    log_factorial_rest,
+    search,
+    transformed,
+)
 from .deviance import log_binomial, weighted_log, weighted_log_expit
-from .family import PROBABILITY_FORMS, Family, Parameter, distribute, probability
-from .support import NATURALS, Support, WholeNumbers
+from .family import Family
+from .generator import WHOLE
+from .parameter import PROBABILITY_FORMS, Parameter, probability, whole
+from .support import Support, WholeNumbers
+from .variable import distribute
 
 __all__ = ["binomial"]
 
@@ -62,25 +78,85 @@ def _small_logit_terms(x: Any, size: Any, logit: Any) -> tuple[Any, ...]:
     return weighted_log_expit(x, size - x, logit), _log_choose(size, x)
 
 
-SIZE = Parameter("size", NATURALS, integer=True)
+def draw(source: Source, size: Any, prob: Any) -> Any:
+    """P(k) = C(size, k) prob**k (1 - prob)**(size - k).
+
+    For prob > 1/2 the failures are counted. Sequential search if the mean is below 10, else
+    Hoermann's transformed rejection BTRS. Source: W. Hoermann, The generation of binomial random
+    variates, Journal of Statistical Computation and Simulation 46 (1993) 101-110.
+    """
+    trials = jnp.asarray(size).astype(np.int64)
+    size, p = trials.astype(np.float64), double(prob)
+    valid = (size >= 0) & (p >= 0) & (p <= 1)
+    mirrored = p > 0.5
+    p = jnp.where(mirrored, 1 - p, p)
+    few = valid & (size * p < SEARCH)
+    n_few, p_few = jnp.where(few, size, 0.0), jnp.where(few, p, 0.0)
+    odds = p_few / (1 - p_few)
+    none = jnp.exp(xlog1py(n_few, -p_few))
+    found = search(
+        source, few, none, lambda k: (n_few - k) / (k + 1) * odds, jnp.minimum(n_few, n_few * p_few)
+    )
+
+    many = valid & ~few
+    size, p = jnp.where(many, size, 40.0), jnp.where(many, p, 0.5)
+
+    def log_probability(k: Any, size: Any, p: Any) -> Any:
+        # But for what does not depend on k.
+        spread = deviance(k, size * p) + deviance(size - k, size * (1 - p))
+        return -spread - log_factorial_rest(k) - log_factorial_rest(size - k)
+
+    top = log_probability(jnp.floor((size + 1) * p), size, p)
+
+    def proposal(source: Source, attempt: Any, size: Any, p: Any) -> tuple[Any, ...]:
+        u, v, edge = transformed(source, attempt)
+        deviation = jnp.sqrt(size * p * (1 - p))
+        b = 1.15 + 2.53 * deviation
+        a = -0.0873 + 0.0248 * b + 0.01 * p
+        k = jnp.floor((2 * a / edge + b) * u + size * p + 0.5)
+        return k, (k >= 0) & (k <= size), v, edge, a, b, deviation
+
+    def sure(source: Source, attempt: Any, size: Any, p: Any, _: Any) -> tuple[Any, Any]:
+        k, inside, v, edge, _, b, _ = proposal(source, attempt, size, p)
+        return k, inside & (edge >= 0.07) & (v <= 0.92 - 4.2 / b)
+
+    def propose(source: Source, attempt: Any, size: Any, p: Any, top: Any) -> tuple[Any, Any]:
+        k, inside, v, edge, a, b, deviation = proposal(source, attempt, size, p)
+        k = jnp.clip(k, 0, size)
+        alpha = (2.83 + 5.1 / b) * deviation
+        height = jnp.log(v * alpha / (a / (edge * edge) + b))
+        return k, inside & (height <= log_probability(k, size, p) - top)
+
+    large = first_accepted(source, propose, [size, p, top], many, np.float64(0), sure)
+    count = jnp.minimum(jnp.where(few, found, large).astype(np.int64), trials)
+    return jnp.where(valid, jnp.where(mirrored, trials - count, count), -1)
+
+
+def _draw_by_logit(source: Source, size: Any, logit: Any) -> Any:
+    return draw(source, size, jax.nn.sigmoid(double(logit)))
+
+
+SIZE = whole("size")
 BINOMIAL = Family(
     "binomial",
     (SIZE, probability("prob")),
     _prob_terms,
     _support,
-    discrete=True,
+    dtype=WHOLE,
     forms=PROBABILITY_FORMS,
     small_terms=_small_prob_terms,
     sizes=("size",),
+    draw=draw,
 )
 BINOMIAL_LOGIT = Family(
     "binomial_logit",
     (SIZE, Parameter("logit")),
     _logit_terms,
     _support,
-    discrete=True,
+    dtype=WHOLE,
     small_terms=_small_logit_terms,
     sizes=("size",),
+    draw=_draw_by_logit,
 )
 
 

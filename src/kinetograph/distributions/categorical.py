@@ -4,13 +4,20 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
+from ..bits.source import Source
 from ..graph.array import Array
 from ..graph.errors import ShapeError
 from ..graph.messages import describe
 from ..graph.node import Data, Node
-from .family import Family, Parameter, distribute
-from .support import Simplex, Support, WholeNumbers
+from ..graph.source import place_text
+from .count_numbers import cumulative, double, uniforms
+from .family import Family
+from .generator import WHOLE
+from .parameter import Parameter
+from .support import Simplex, Support, Weights, WholeNumbers
+from .variable import distribute
 
 __all__ = ["categorical"]
 
@@ -40,31 +47,49 @@ def _support(parameter: Node) -> Support:
 
 
 def _check(parameter: Node) -> None:
-    if not parameter.shape or parameter.shape[-1] < 2:
+    if not parameter.shape or not parameter.shape[-1]:
         raise ShapeError(
-            f"categorical: {describe(parameter)} needs a last axis of at least two categories, "
-            f"got shape {parameter.shape}"
+            f"categorical: {describe(parameter)} needs a last axis of at least one category, "
+            f"got shape {parameter.shape}{place_text()}"
         )
     if isinstance(parameter, Data) and parameter.dtype.kind != "f":
         raise ValueError(f"categorical: {describe(parameter)} must be real numbers")
 
 
+def draw(source: Source, prob: Any) -> Any:
+    """The first class at which the sum of the weights is above u times the whole sum."""
+    weights = double(prob)
+    bounds, valid = cumulative(weights)
+    target = uniforms(source)[0] * bounds[..., -1]
+    if bounds.ndim == 1:
+        index = jnp.searchsorted(bounds, target, side="right")
+    else:
+        index = jnp.sum(bounds <= target[..., None], axis=-1)
+    return jnp.where(valid, jnp.minimum(index, weights.shape[-1] - 1).astype(np.int64), -1)
+
+
+def _draw_by_logit(source: Source, logit: Any) -> Any:
+    return draw(source, jax.nn.softmax(double(logit), axis=-1))
+
+
 CATEGORICAL = Family(
     "categorical",
-    (Parameter("prob", Simplex(), event_ndim=1),),
+    (Parameter("prob", Simplex(), event_ndim=1, drawn=Weights()),),
     _prob_terms,
     _support,
-    discrete=True,
+    dtype=WHOLE,
     check=_check,
     forms={"prob": (("log",),)},
+    draw=draw,
 )
 CATEGORICAL_LOGIT = Family(
     "categorical_logit",
     (Parameter("logit", event_ndim=1),),
     _logit_terms,
     _support,
-    discrete=True,
+    dtype=WHOLE,
     check=_check,
+    draw=_draw_by_logit,
 )
 
 

@@ -1,19 +1,22 @@
-"""The Cauchy distribution and its positive half."""
+"""The Cauchy distribution."""
 
+import math
 from typing import Any
 
 import jax.numpy as jnp
 
+from ..bits.source import Source
 from ..graph.array import Array
 from ..graph.derivative_rules import partials
 from ..graph.special import divide
-from .family import Family, Parameter, distribute, positive
-from .support import NONNEGATIVE
+from .family import Family
+from .numbers import nan_unless, possible, reals, signed
+from .parameter import Parameter, spread
+from .variable import distribute
 
-__all__ = ["cauchy", "half_cauchy"]
+__all__ = ["cauchy", "log1p_square"]
 
 LOG_PI = 1.1447298858494002
-LOG_2 = 0.6931471805599453
 
 
 def _is_far(z: Any) -> Any:
@@ -48,18 +51,19 @@ def log1p_square(x: Any, scale: Any) -> Any:
     return jnp.where(over, 4.0, jnp.where(far, 2.0, 1.0)) * jnp.log1p(size)
 
 
-def _cauchy_terms(x: Any, location: Any, scale: Any) -> tuple[Any, ...]:
+def _terms(x: Any, location: Any, scale: Any) -> tuple[Any, ...]:
     return -log1p_square(x - location, scale), -jnp.log(scale) - LOG_PI
 
 
-def _half_cauchy_terms(x: Any, scale: Any) -> tuple[Any, ...]:
-    return -log1p_square(x, scale), LOG_2 - LOG_PI - jnp.log(scale)
+def draw(source: Source, location: Any, scale: Any) -> Any:
+    """location +- scale / tan(pi u / 2) for u in (0, 1], which is right in both tails."""
+    location, scale = reals(source, location, scale)
+    u, v = source.uniforms()
+    distance = signed(v, 1 / jnp.tan((math.pi / 2) * (1 - u)))
+    return nan_unless(possible(location, scale), location + scale * distance)
 
 
-CAUCHY = Family("cauchy", (Parameter("location"), positive("scale")), _cauchy_terms)
-HALF_CAUCHY = Family(
-    "half_cauchy", (positive("scale"),), _half_cauchy_terms, lambda scale: NONNEGATIVE
-)
+CAUCHY = Family("cauchy", (Parameter("location"), spread("scale")), _terms, draw=draw)
 
 
 def cauchy(
@@ -94,32 +98,3 @@ def cauchy(
     >>> x = kg.cauchy(0, 2.5, name="x")
     """
     return distribute(CAUCHY, (location, scale), shape=shape, dims=dims, name=name)
-
-
-def half_cauchy(
-    scale: Any = 1.0, *, shape: Any = None, dims: Any = None, name: str | None = None
-) -> Array:
-    """A positive unknown: the absolute value of a Cauchy with location 0.
-
-        log p(x) = log(2) - log(1 + (x / scale)**2) - log(pi scale),  x > 0
-
-    Parameters
-    ----------
-    scale
-        Median, above zero.
-    shape, dims, name
-        Shape of the unknown (default: the parameters'), names of its axes, name in the results.
-
-    Raises
-    ------
-    ValueError
-        If `scale` is known and not positive.
-    ShapeError
-        If parameters and shape do not fit together.
-
-    Examples
-    --------
-    >>> import kinetograph as kg
-    >>> tau = kg.half_cauchy(5, name="tau")
-    """
-    return distribute(HALF_CAUCHY, (scale,), shape=shape, dims=dims, name=name)

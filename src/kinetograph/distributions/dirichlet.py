@@ -2,17 +2,23 @@
 
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 
+from ..bits.source import Source
 from ..graph.array import Array
 from ..graph.errors import ShapeError
 from ..graph.gammas import gammaln
 from ..graph.messages import describe
 from ..graph.node import Node
+from ..graph.source import place_text
 from ..graph.special import xlogy
 from .deviance import deviance_of_log, log_peak, weighted_log
-from .family import Family, Parameter, distribute
+from .family import Family
+from .gamma_numbers import log_gamma
+from .parameter import Parameter
 from .support import POSITIVE, Simplex, known_one
+from .variable import distribute
 
 __all__ = ["dirichlet"]
 
@@ -44,8 +50,13 @@ def _check(alpha: Node) -> None:
     if not alpha.shape or alpha.shape[-1] < 2:
         raise ShapeError(
             f"dirichlet: alpha {describe(alpha)} needs a last axis of at least two, "
-            f"got shape {alpha.shape}"
+            f"got shape {alpha.shape}{place_text()}"
         )
+
+
+def draw(source: Source, alpha: Any) -> Any:
+    """Gamma numbers divided by their sum along the last axis, by their logarithms."""
+    return jax.nn.softmax(log_gamma(source, alpha), axis=-1)
 
 
 DIRICHLET = Family(
@@ -59,6 +70,7 @@ DIRICHLET = Family(
     forms={"x": (("log",),)},
     small_terms=_small_terms,
     sizes=("alpha",),
+    draw=draw,
 )
 
 

@@ -4,9 +4,13 @@ from typing import Any
 
 import jax.numpy as jnp
 
+from ..bits.source import Source
 from ..graph.array import Array
 from ..graph.special import absolute, divide
-from .family import Family, Parameter, distribute, positive
+from .family import Family
+from .numbers import nan_unless, possible, reals, signed
+from .parameter import Parameter, spread
+from .variable import distribute
 
 __all__ = ["laplace"]
 
@@ -17,7 +21,14 @@ def _terms(x: Any, mu: Any, sigma: Any) -> tuple[Any, ...]:
     return -absolute(divide(x - mu, sigma)), -jnp.log(sigma) - LOG_2
 
 
-LAPLACE = Family("laplace", (Parameter("mu"), positive("sigma")), _terms)
+def draw(source: Source, mu: Any, sigma: Any) -> Any:
+    """mu +- sigma e with a standard exponential e."""
+    mu, sigma = reals(source, mu, sigma)
+    u, v = source.uniforms()
+    return nan_unless(possible(mu, sigma), mu + sigma * signed(v, -jnp.log(1 - u)))
+
+
+LAPLACE = Family("laplace", (Parameter("mu"), spread("sigma")), _terms, draw=draw)
 
 
 def laplace(

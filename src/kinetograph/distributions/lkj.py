@@ -5,14 +5,21 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from ..bits.source import Source
 from ..graph.array import Array
 from ..graph.errors import ShapeError
 from ..graph.gammas import gammaln
 from ..graph.linear_algebra import small_cholesky
-from .family import Family, distribute, positive
+from .family import Family
+from .gamma_numbers import log_gamma
+from .numbers import nan_unless, reals
+from .parameter import positive
 from .support import CorrelationMatrix
+from .variable import distribute
 
-__all__ = ["lkj_correlation"]
+__all__ = ["lkj_correlation", "size_of"]
+
+LOG_2 = 0.6931471805599453
 
 
 def log_constant(eta: Any, dim: int) -> Any:
@@ -33,14 +40,43 @@ def _terms(x: Any, eta: Any, cholesky_x: Any = None) -> tuple[Any, ...]:
     return (eta - 1.0) * log_det, -log_constant(eta, factor.shape[-1])
 
 
+def draw(source: Source, eta: Any) -> Any:
+    """Canonical partial correlations 2 b - 1, of beta numbers b, along a C-vine.
+
+    Of column j = 0, 1, ... of the factor b has both parameters eta + (dim - 2 - j) / 2.
+    """
+    (eta,) = reals(source, eta)
+    dim = source.shape[-1]
+    column = np.minimum(np.arange(dim), dim - 2)
+    weight = eta[..., None, None] + jnp.asarray((dim - 2 - column) / 2, source.dtype)
+    logit = log_gamma(source, weight, 0, 2) - log_gamma(source, weight, 1, 2)
+    below = np.tri(dim, k=-1, dtype=bool)
+    half = jnp.where(below, logit / 2, 0.0)
+    size = jnp.where(half < 0, -half, half)
+    log_cosh = size + jnp.log1p(jnp.exp(-2 * size)) - LOG_2
+    rest = jnp.exp(log_cosh - jnp.cumsum(log_cosh, -1))  # of the squares before j
+    factor = jnp.where(below, jnp.tanh(half), jnp.eye(dim, dtype=source.dtype)) * rest
+    matrix = jnp.matmul(factor, factor.mT)
+    matrix = jnp.where(np.eye(dim, dtype=bool), 1.0, matrix)
+    return nan_unless(((eta > 0) & jnp.isfinite(eta))[..., None, None], matrix)
+
+
 LKJ = Family(
     "lkj_correlation",
     (positive("eta"),),
     _terms,
     lambda eta: CorrelationMatrix(),
     event_ndim=2,
+    draw=draw,
     forms={"x": (("cholesky",),)},
 )
+
+
+def size_of(dim: Any) -> int:
+    """The number of rows, which the parameters do not tell."""
+    if not isinstance(dim, (int, np.integer)) or dim < 2:
+        raise ShapeError(f"lkj_correlation: dim must be a whole number of at least 2, got {dim!r}")
+    return int(dim)
 
 
 def lkj_correlation(
@@ -85,7 +121,5 @@ def lkj_correlation(
     >>> R.shape
     (3, 3)
     """
-    if not isinstance(dim, (int, np.integer)) or dim < 2:
-        raise ShapeError(f"lkj_correlation: dim must be a whole number of at least 2, got {dim!r}")
-    event = (int(dim), int(dim))
+    event = (size_of(dim), size_of(dim))
     return distribute(LKJ, (eta,), event=event, shape=shape, dims=dims, name=name)

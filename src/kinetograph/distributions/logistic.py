@@ -4,9 +4,13 @@ from typing import Any
 
 import jax.numpy as jnp
 
+from ..bits.source import Source
 from ..graph.array import Array
 from ..graph.special import divide, softplus
-from .family import Family, Parameter, distribute, positive
+from .family import Family
+from .numbers import nan_unless, possible, reals, unit_open
+from .parameter import Parameter, spread
+from .variable import distribute
 
 __all__ = ["logistic"]
 
@@ -16,7 +20,15 @@ def _terms(x: Any, location: Any, scale: Any) -> tuple[Any, ...]:
     return -z - 2.0 * softplus(-z), -jnp.log(scale)
 
 
-LOGISTIC = Family("logistic", (Parameter("location"), positive("scale")), _terms)
+def draw(source: Source, location: Any, scale: Any) -> Any:
+    """location + scale log(u / (1 - u))."""
+    location, scale = reals(source, location, scale)
+    u = unit_open(source)
+    value = location + scale * (jnp.log(u) - jnp.log1p(-u))
+    return nan_unless(possible(location, scale), value)
+
+
+LOGISTIC = Family("logistic", (Parameter("location"), spread("scale")), _terms, draw=draw)
 
 
 def logistic(

@@ -5,16 +5,24 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from ..bits.source import Source
 from ..graph.array import Array
 from ..graph.elementwise import as_node
 from ..graph.errors import ShapeError
+from ..graph.functions import where
 from ..graph.linear_algebra import cholesky, triangular_solve
+from ..graph.mathematics import sqrt
 from ..graph.messages import describe
 from ..graph.node import Data, Node
-from .family import Family, Parameter, distribute
+from ..graph.shaping import diagonal
+from ..graph.source import place_text
+from .family import Family
 from .normal import HALF_LOG_2PI
+from .numbers import nan_unless, reals
+from .parameter import Parameter
+from .variable import distribute
 
-__all__ = ["multivariate_normal"]
+__all__ = ["mean_and_factor", "multivariate_normal"]
 
 
 def _terms(x: Any, mean: Any, chol: Any) -> tuple[Any, ...]:
@@ -31,12 +39,21 @@ def _terms(x: Any, mean: Any, chol: Any) -> tuple[Any, ...]:
     return -0.5 * squares, -log_det - size * HALF_LOG_2PI
 
 
+def draw(source: Source, mean: Any, chol: Any) -> Any:
+    """mean + L z with z standard normal."""
+    mean, chol = reals(source, mean, chol)
+    value = mean + jnp.matmul(chol, source.normal()[..., None])[..., 0]
+    valid = jnp.all(jnp.isfinite(chol), (-2, -1)) & jnp.all(jnp.isfinite(mean), -1)
+    return nan_unless(valid[..., None], value)
+
+
 MULTIVARIATE_NORMAL = Family(
     "multivariate_normal",
     (Parameter("mean", event_ndim=1), Parameter("chol", event_ndim=2)),
     _terms,
     event_ndim=1,
     event_shape=lambda mean, chol: chol[-1:],
+    draw=draw,
 )
 
 
@@ -44,20 +61,65 @@ def _check_matrix(node: Node, what: str) -> None:
     if len(node.shape) < 2 or node.shape[-1] != node.shape[-2]:
         raise ShapeError(
             f"multivariate_normal: {what} {describe(node)} must be square, got shape {node.shape}"
+            f"{place_text()}"
         )
     if not isinstance(node, Data):
         return
-    value = node.value
-    if what == "cov":
+    value, wrong = node.value, ""
+    if not np.all(np.isfinite(value)):
+        wrong = "is not finite"
+    elif what == "cov":
         if not np.allclose(value, np.swapaxes(value, -1, -2)):
-            raise ValueError(f"multivariate_normal: cov {describe(node)} is not symmetric")
-        if np.any(np.linalg.eigvalsh(value) <= 0):
-            raise ValueError(f"multivariate_normal: cov {describe(node)} is not positive definite")
+            wrong = "is not symmetric"
+        elif np.any(np.linalg.eigvalsh(value) <= 0):
+            wrong = "is not positive definite"
     elif np.any(np.triu(value, 1)) or np.any(np.diagonal(value, axis1=-2, axis2=-1) <= 0):
-        raise ValueError(
-            f"multivariate_normal: chol {describe(node)} must be lower triangular with a positive "
-            "diagonal"
+        wrong = "must be lower triangular with a positive diagonal"
+    if wrong:
+        raise ValueError(f"multivariate_normal: {what} {describe(node)} {wrong}{place_text()}")
+
+
+def _symmetric(cov: Array) -> Array:
+    sd = sqrt(abs(Array(diagonal(cov.node, 0, -2, -1))))
+    return abs(cov - cov.mT) <= 1e-5 * sd[..., :, None] * sd[..., None, :]
+
+
+def mean_and_factor(
+    mean: Any, cov: Any = None, chol: Any = None, checked: bool = False
+) -> tuple[Any, Any]:
+    """The mean vector and the lower Cholesky factor.
+
+    `checked`: a covariance that is known only at run time has none if it is not symmetric, to 1e-5
+    of standard deviations: two products of the same numbers in single precision, rounded in another
+    order, pass.
+    """
+    if (cov is None) == (chol is None):
+        raise TypeError("multivariate_normal: give one of cov= and chol=")
+    matrix = as_node(cov if chol is None else chol)
+    _check_matrix(matrix, "cov" if chol is None else "chol")
+    if chol is not None:
+        factor = matrix
+    elif isinstance(matrix, Data) and matrix.literal:
+        factor = as_node(np.linalg.cholesky(matrix.value))
+    else:
+        factor = cholesky(matrix)
+        if checked:
+            factor = as_node(where(_symmetric(Array(matrix)), Array(factor), np.nan))
+    centre = as_node(mean)
+    size = matrix.shape[-1]
+    if not centre.shape:
+        mean = mean + np.zeros(size)
+    elif centre.shape[-1] != size:
+        hint = (
+            "; each row is a separate realisation: transpose?"
+            if len(centre.shape) > 1 and centre.shape[-2] == size
+            else ""
         )
+        raise ShapeError(
+            f"multivariate_normal: mean {describe(centre)} of shape {centre.shape} does not fit a "
+            f"{size} x {size} matrix{hint}{place_text()}"
+        )
+    return mean, factor
 
 
 def multivariate_normal(
@@ -103,28 +165,5 @@ def multivariate_normal(
     >>> kg.multivariate_normal([0.0, 0.0], [[1.0, 0.5], [0.5, 1.0]], shape=(10, 2)).shape
     (10, 2)
     """
-    if (cov is None) == (chol is None):
-        raise TypeError("multivariate_normal: give one of cov= and chol=")
-    matrix = as_node(cov if chol is None else chol)
-    _check_matrix(matrix, "cov" if chol is None else "chol")
-    if chol is not None:
-        factor = matrix
-    elif isinstance(matrix, Data) and matrix.literal:
-        factor = as_node(np.linalg.cholesky(matrix.value))
-    else:
-        factor = cholesky(matrix)
-    centre = as_node(mean)
-    size = matrix.shape[-1]
-    if not centre.shape:
-        mean = mean + np.zeros(size)
-    elif centre.shape[-1] != size:
-        hint = (
-            "; each row is a separate realisation: transpose?"
-            if len(centre.shape) > 1 and centre.shape[-2] == size
-            else ""
-        )
-        raise ShapeError(
-            f"multivariate_normal: mean {describe(centre)} of shape {centre.shape} does not fit a "
-            f"{size} x {size} matrix{hint}"
-        )
-    return distribute(MULTIVARIATE_NORMAL, (mean, factor), shape=shape, dims=dims, name=name)
+    parameters = mean_and_factor(mean, cov, chol)
+    return distribute(MULTIVARIATE_NORMAL, parameters, shape=shape, dims=dims, name=name)

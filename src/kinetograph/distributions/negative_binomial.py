@@ -1,15 +1,24 @@
 """The negative binomial distribution of counts."""
 
+from dataclasses import replace
 from typing import Any
 
 import jax.numpy as jnp
+import numpy as np
 
+from ..bits.source import Source
 from ..graph.array import Array
 from ..graph.gammas import gammaln, log_rising
 from ..graph.special import divide, log_expit
+from . import poisson
+from .count_numbers import double
 from .deviance import log_binomial, weighted_log, weighted_log_expit
-from .family import PROBABILITY_FORMS, Family, distribute, positive, probability
-from .support import NATURALS
+from .family import Family
+from .gamma_numbers import log_gamma
+from .generator import WHOLE
+from .parameter import PROBABILITY_FORMS, positive, probability
+from .support import NATURALS, Interval
+from .variable import distribute
 
 __all__ = ["negative_binomial"]
 
@@ -40,15 +49,28 @@ def _small_terms(x: Any, size: Any, prob: Any, **forms: Any) -> tuple[Any, ...]:
     return counts + size * log_p, weighted_log(x, log_q)
 
 
+def draw(source: Source, size: Any, prob: Any) -> Any:
+    """A Poisson number of the rate g (1 - prob) / prob with a gamma number g of size."""
+    size, prob = double(size), double(prob)
+    valid = (size > 0) & jnp.isfinite(size) & (prob > 0) & (prob <= 1)
+    log_g = log_gamma(source.part(0, np.float64), jnp.where(valid, size, 1.0))
+    rate = jnp.exp(log_g + jnp.log1p(-prob) - jnp.log(prob))
+    return poisson.draw(source.part(1), jnp.where(valid, rate, -1.0))
+
+
 NEGATIVE_BINOMIAL = Family(
     "negative_binomial",
-    (positive("size"), probability("prob")),
+    (
+        positive("size"),
+        replace(probability("prob"), drawn=Interval(0.0, 1.0, (False, True))),
+    ),
     _terms,
     lambda size, prob: NATURALS,
-    discrete=True,
+    dtype=WHOLE,
     forms=PROBABILITY_FORMS,
     small_terms=_small_terms,
     sizes=("x", "size"),
+    draw=draw,
 )
 
 

@@ -3,14 +3,31 @@
 from typing import Any
 
 import jax.numpy as jnp
+import numpy as np
 
+from ..bits.rejection import first_accepted
+from ..bits.source import Source
 from ..graph.array import Array
 from ..graph.gammas import bd0, gammaln
+from .count_numbers import (
+    SEARCH,
+    counts,
+    deviance,
+    double,
+    log_factorial_rest,
+    search,
+    transformed,
+)
 from .deviance import deviance_of_log, log_peak, weighted_log
-from .family import Family, Parameter, distribute
-from .support import NATURALS, Interval
+from .family import Family
+from .generator import WHOLE
+from .parameter import Parameter
+from .support import NATURALS, NONNEGATIVE, Interval
+from .variable import distribute
 
 __all__ = ["poisson"]
+
+LARGEST_RATE = 1e18  # numbers beyond would not fit 64 bits
 
 
 def _rate_terms(x: Any, rate: Any, log_rate: Any = None) -> tuple[Any, ...]:
@@ -33,24 +50,74 @@ def _small_log_rate_terms(x: Any, log_rate: Any) -> tuple[Any, ...]:
     return weighted_log(x, log_rate) - jnp.exp(log_rate), -gammaln(x + 1.0)
 
 
+def draw(source: Source, rate: Any) -> Any:
+    """P(k) = rate**k exp(-rate) / k!.
+
+    Sequential search below a rate of 10, else Hoermann's transformed rejection PTRS. Source: W.
+    Hoermann, The transformed rejection method for generating Poisson random variables, Insurance:
+    Mathematics and Economics 12 (1993) 39-45.
+    """
+    rate = double(rate)
+    valid = (rate >= 0) & (rate <= LARGEST_RATE)
+    few = valid & (rate < SEARCH)
+    small = jnp.where(few, rate, 0.0)
+    found = search(source, few, jnp.exp(-small), lambda k: small / (k + 1), small)
+
+    many = valid & ~few
+    rate = jnp.where(many, rate, SEARCH)
+
+    def proposal(source: Source, attempt: Any, rate: Any) -> tuple[Any, ...]:
+        u, v, edge = transformed(source, attempt)
+        b = 0.931 + 2.53 * jnp.sqrt(rate)
+        a = -0.059 + 0.02483 * b
+        return jnp.floor((2 * a / edge + b) * u + rate + 0.43), v, edge, a, b
+
+    def sure(source: Source, attempt: Any, rate: Any) -> tuple[Any, Any]:
+        k, v, edge, _, b = proposal(source, attempt, rate)
+        return k, (k >= 0) & (edge >= 0.07) & (v <= 0.9277 - 3.6224 / (b - 2))
+
+    def propose(source: Source, attempt: Any, rate: Any) -> tuple[Any, Any]:
+        k, v, edge, a, b = proposal(source, attempt, rate)
+        inside = (k >= 0) & ((edge >= 0.013) | (v <= edge))
+        k = jnp.maximum(k, 0)
+        inverse_alpha = 1.1239 + 1.1328 / (b - 3.4)
+        height = jnp.log(v * inverse_alpha / (a / (edge * edge) + b))
+        return k, inside & (height <= -deviance(k, rate) - log_factorial_rest(k))
+
+    large = first_accepted(source, propose, [rate], many, np.float64(0), sure)
+    return counts(valid, jnp.where(few, found, large))
+
+
+def _draw_by_log_rate(source: Source, log_rate: Any) -> Any:
+    return draw(source, jnp.exp(double(log_rate)))
+
+
 POISSON = Family(
     "poisson",
-    (Parameter("rate", Interval(0.0, closed=True)),),
+    (
+        Parameter(
+            "rate",
+            NONNEGATIVE,
+            drawn=Interval(0.0, LARGEST_RATE, closed=True),
+        ),
+    ),
     _rate_terms,
     lambda rate: NATURALS,
-    discrete=True,
+    dtype=WHOLE,
     forms={"rate": (("log",),)},
     small_terms=_small_rate_terms,
     sizes=("x",),
+    draw=draw,
 )
 POISSON_LOG = Family(
     "poisson_log_rate",
     (Parameter("log_rate"),),
     _log_rate_terms,
     lambda log_rate: NATURALS,
-    discrete=True,
+    dtype=WHOLE,
     small_terms=_small_log_rate_terms,
     sizes=("x",),
+    draw=_draw_by_log_rate,
 )
 
 

@@ -4,10 +4,15 @@ from typing import Any
 
 import jax.numpy as jnp
 
+from ..bits.source import Source
 from ..graph.array import Array
 from ..graph.gammas import gammaln
 from .cauchy import log1p_square
-from .family import Family, Parameter, distribute, positive
+from .family import Family
+from .gamma_numbers import log_gamma
+from .numbers import nan_unless, possible, reals
+from .parameter import Parameter, positive, spread
+from .variable import distribute
 
 __all__ = ["student"]
 
@@ -33,7 +38,15 @@ def _terms(x: Any, df: Any, mu: Any, sigma: Any) -> tuple[Any, ...]:
     return -0.5 * (df + 1.0) * log1p_square(x - mu, sigma * jnp.sqrt(df)), constant, -jnp.log(sigma)
 
 
-STUDENT = Family("student", (positive("df"), Parameter("mu"), positive("sigma")), _terms)
+def draw(source: Source, df: Any, mu: Any, sigma: Any) -> Any:
+    """mu + sigma z / sqrt(g / (df / 2)) with z normal and g a gamma number of df / 2."""
+    df, mu, sigma = reals(source, df, mu, sigma)
+    half = df / 2
+    ratio = jnp.exp((jnp.log(half) - log_gamma(source, half, 1)) / 2)
+    return nan_unless(possible(mu, sigma), mu + sigma * source.normal() * ratio)
+
+
+STUDENT = Family("student", (positive("df"), Parameter("mu"), spread("sigma")), _terms, draw=draw)
 
 
 def student(

@@ -21,6 +21,7 @@ __all__ = [
     "Ordered",
     "Simplex",
     "Support",
+    "Weights",
     "WholeNumbers",
 ]
 
@@ -88,6 +89,8 @@ class Interval(Support):
             return "positive"
         low, high = _bound_text(self.lower), _bound_text(self.upper)
         closed_low, closed_high = map(np.all, self.edges)
+        if low is None and high is None:
+            return "below infinity" if closed_low else "above -infinity"
         if high is None:
             return f"{'at least' if closed_low else 'above'} {low}"
         if low is None:
@@ -151,6 +154,17 @@ class Simplex(Support):
 
 
 @dataclass(frozen=True, eq=False)
+class Weights(Support):
+    """Vectors (last axis) of numbers in proportion to probabilities."""
+
+    def contains(self, value: np.ndarray) -> np.ndarray:
+        return ((value >= 0) & np.isfinite(value)).all(-1) & (value > 0).any(-1)
+
+    def describe(self) -> str:
+        return "non-negative and finite along the last axis, and not all 0"
+
+
+@dataclass(frozen=True, eq=False)
 class Ordered(Support):
     """Vectors (last axis) whose elements increase."""
 
@@ -209,7 +223,7 @@ def powers(open_interval: Interval, at_lower: Node, at_upper: Node | None = None
 
 REAL = Interval()
 POSITIVE = Interval(0.0)
-NONNEGATIVE = Interval(0.0, closed=True)
+NONNEGATIVE = Interval(0.0, closed=(True, False))
 UNIT = Interval(0.0, 1.0)
 NATURALS = WholeNumbers()
 

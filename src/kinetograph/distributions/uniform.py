@@ -5,10 +5,15 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from ..bits.source import Source
 from ..graph.array import Array
 from ..graph.node import Data, Node
-from .family import Family, Parameter, distribute
+from ..graph.source import place_text
+from .family import Family
+from .numbers import clamped, nan_unless, reals
+from .parameter import Parameter
 from .support import Interval, Support
+from .variable import distribute
 
 __all__ = ["uniform"]
 
@@ -29,17 +34,36 @@ def _terms(x: Any, low: Any, high: Any) -> tuple[Any, ...]:
 def _check(low: Node, high: Node) -> None:
     if not isinstance(low, Data) or not isinstance(high, Data):
         return
-    lows, highs = np.broadcast_arrays(low.value, high.value)
-    wrong = np.argwhere(~(lows < highs))
-    if len(wrong):
-        place = tuple(int(i) for i in wrong[0])
-        raise ValueError(
-            f"uniform: min must be below max, got min {lows[place]:g} and max {highs[place]:g}"
-            f"{f' at index {place}' if place else ''}"
-        )
+    try:
+        lows, highs = np.broadcast_arrays(low.value, high.value)
+    except ValueError:  # shapes that do not fit are another error
+        return
+    with np.errstate(over="ignore"):
+        endless = ~np.isfinite(np.subtract(highs, lows, dtype=float))
+    for wrong, text in (
+        (lows >= highs, "min must be below max"),
+        (endless, "max - min must be finite"),
+    ):
+        if np.any(wrong):
+            place = tuple(int(i) for i in np.argwhere(wrong)[0])
+            raise ValueError(
+                f"uniform: {text}, got min {lows[place]:g} and max {highs[place]:g}"
+                f"{f' at index {place}' if place else ''}{place_text()}"
+            )
 
 
-UNIFORM = Family("uniform", (Parameter("min"), Parameter("max")), _terms, _support, check=_check)
+def draw(source: Source, min: Any, max: Any) -> Any:
+    """min + (max - min) u below max, also where the sum rounds to it; min if they agree."""
+    low, high = reals(source, min, max)
+    value = low + (high - low) * source.uniform()
+    span = high - low
+    within = clamped(value, low, jnp.nextafter(high, low))
+    return nan_unless((span >= 0) & jnp.isfinite(span), within)
+
+
+UNIFORM = Family(
+    "uniform", (Parameter("min"), Parameter("max")), _terms, _support, check=_check, draw=draw
+)
 
 
 def uniform(

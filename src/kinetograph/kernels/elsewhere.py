@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable
 
-from ..distributions.family import Distribution, Variable
+from ..distributions.variable import Distribution, Variable
 from ..graph.checks import Check
 from ..graph.control.control import everything
 from ..graph.control.effects import Effect

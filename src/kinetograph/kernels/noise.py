@@ -13,7 +13,7 @@ from jax import lax
 from ..bits.cipher import Words
 from ..bits.draws import uniforms, words
 from ..bits.source import Source, event_source, normal
-from ..streams.discrete import integers
+from ..streams.orders import integers
 
 __all__ = ["BEFORE", "Noise"]
 

@@ -19,7 +19,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..distributions.family import Variable
+from ..distributions.variable import Variable
 from ..graph.lower import Environment
 from ..graph.node import Data, ancestors
 from ..graph.trips import Capacity

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..distributions.family import Variable
 from ..distributions.support import REAL, Interval
+from ..distributions.variable import Variable
 from ..graph.array import Array
 from ..graph.control.control import everything
 from ..graph.control.loops import While

@@ -20,8 +20,8 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from ..distributions.family import Distribution
 from ..distributions.normal import HALF_LOG_2PI, NORMAL
+from ..distributions.variable import Distribution
 from ..graph.elementwise import ELEMENTWISE
 from ..graph.indexing import READ
 from ..graph.linear_algebra import MATMUL

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..distributions.family import Distribution
+from ..distributions.variable import Distribution
 from ..graph.control.derivable import REVERSE
 from ..graph.culprits import Culprits
 from ..graph.lower import Environment, Scope, evaluate

@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..distributions.family import Distribution, Variable
+from ..distributions.variable import Distribution, Variable
 from ..graph.control.control import Control, Looping, everything, loops_in
 from ..graph.control.derivable import REVERSE
 from ..graph.control.liveness import Places, live

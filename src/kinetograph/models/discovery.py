@@ -9,7 +9,7 @@ integrates to one and is left out.
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from ..distributions.family import Distribution, Variable
+from ..distributions.variable import Distribution, Variable
 from ..graph.node import Data, Node
 
 __all__ = ["Component", "discover", "unknowns_above"]

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from ..distributions.family import Distribution
+from ..distributions.variable import Distribution
 from ..graph.drawing.drawing import Drawing
 from ..graph.drawing.reading import connected, names_in_scope, read
 from ..graph.node import Node

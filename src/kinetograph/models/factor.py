@@ -6,8 +6,9 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from ..distributions.family import FAMILIES, Distribution
+from ..distributions.family import FAMILIES
 from ..distributions.support import REAL, Interval, Simplex, WholeNumbers
+from ..distributions.variable import Distribution
 from ..graph.array import Array
 from ..graph.elementwise import as_node
 from ..graph.errors import ModelError, ShapeError

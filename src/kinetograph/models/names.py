@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from ..distributions.family import Variable
+from ..distributions.variable import Variable
 from ..graph.array import Array
 from ..graph.errors import ModelError
 from ..graph.messages import site_text

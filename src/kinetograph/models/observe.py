@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from ..distributions.family import Distribution, Variable
 from ..distributions.support import WholeNumbers
+from ..distributions.variable import Distribution, Variable
 from ..graph.array import Array
 from ..graph.errors import DataError, ModelError, ShapeError
 from ..graph.inputs import data as make_data

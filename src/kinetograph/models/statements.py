@@ -15,7 +15,7 @@ from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
 from ..autograph.skipped import is_library
-from ..distributions.family import Variable
+from ..distributions.variable import Variable
 from ..graph.array import Array
 from ..graph.errors import KinetographWarning
 from ..graph.node import Data, Node

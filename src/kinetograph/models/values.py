@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..distributions.family import Variable
+from ..distributions.variable import Variable
 from ..graph.errors import ModelError, ShapeError
 from ..graph.inside_jax import has_tracer
 

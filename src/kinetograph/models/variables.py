@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from ..distributions.family import Variable, shape_of
+from ..distributions.generator import shape_of
 from ..distributions.support import REAL, CholeskyCorrelation, Interval, Ordered, Simplex, Support
+from ..distributions.variable import Variable
 from ..graph.array import Array, check_dims
 from ..graph.errors import ShapeError
 from ..graph.node import Data, Node

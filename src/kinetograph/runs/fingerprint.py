@@ -19,7 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from ..distributions.family import Distribution, Family, Variable
+from ..distributions.family import Family
+from ..distributions.variable import Distribution, Variable
 from ..graph.control.control import Control
 from ..graph.control.state import Cell
 from ..graph.control.subgraph import Subgraph

@@ -7,7 +7,7 @@ record or another chain changes no number. In a loop every trip draws anew.
 
 import copy
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Any
 
 import jax.numpy as jnp
@@ -15,15 +15,16 @@ import numpy as np
 
 from ..bits.cipher import threefry4x32
 from ..bits.source import normal, once, unit
+from ..distributions.generator import Generator
 from ..graph.array import Array
 from ..graph.control.state import Cell, Versions
 from ..graph.errors import ShapeError
 from ..graph.functions import sum as sum_of
 from ..graph.mathematics import sqrt
 from ..graph.node import CURRENT, Apply, Node, Operation
+from ..streams.asked import sized
 from ..streams.methods import Draws
 from ..streams.operations import WORDS, advance_stream, batch_row
-from ..streams.parameters import sized
 
 __all__ = ["NamedNoise"]
 
@@ -68,13 +69,6 @@ class _NoiseCell(Cell):
         return self.begin
 
 
-class _NamedStream:
-    """What `Draws` needs of a stream."""
-
-    def __init__(self, cell: _NoiseCell) -> None:
-        self.cell: Any = cell
-
-
 class NamedNoise(Draws):
     """Random arrays for one step; see the module's text.
 
@@ -93,11 +87,8 @@ class NamedNoise(Draws):
         made._prefix = f"{self._prefix}{name}."
         return made
 
-    def _stream(self, name: str | None) -> Any:
-        return _NamedStream(self._cell(name or "unnamed"))
-
-    def _keep(self, array: Array, stream: Any) -> Array:
-        return array
+    def _next(self, name: str | None) -> tuple[Node, Any]:
+        return advance_stream(self._cell(name or "unnamed")), None  # type: ignore[arg-type]
 
     def _cell(self, name: str) -> _NoiseCell:
         if not isinstance(name, str) or not name:
@@ -132,32 +123,34 @@ class NamedNoise(Draws):
 
     def _draw(
         self,
-        which: str,
-        parameters: Mapping[str, Any],
+        generator: Generator,
+        parameters: Sequence[Any],
         shape: Any = None,
         name: str | None = None,
         dtype: Any = None,
         like: Any = None,
+        event: tuple[int, ...] | None = None,
     ) -> Array:
         dtype = self._dtype if dtype is None else dtype  # that of the position
-        return super()._draw(which, parameters, shape, name or which, dtype, like)
+        name = name or generator.name
+        return super()._draw(generator, parameters, shape, name, dtype, like, event)
 
     def uniform(
         self,
-        low: Any = 0.0,
-        high: Any = 1.0,
+        min: Any = 0.0,
+        max: Any = 1.0,
         shape: Any = None,
         *,
         name: str | None = None,
         like: Any = None,
         dtype: Any = None,
     ) -> Array:
-        """Numbers in [low, high), all equally likely."""
-        known = isinstance(low, (int, float)) and isinstance(high, (int, float)) and low < high
+        """Numbers in [min, max), all equally likely."""
+        known = isinstance(min, (int, float)) and isinstance(max, (int, float)) and min < max
         if not known or dtype is not None:
-            return super().uniform(low, high, shape, name=name, like=like, dtype=dtype)
+            return super().uniform(min, max, shape, name=name, like=like, dtype=dtype)
         numbers = self._numbers(name or "uniform", unit, sized(shape, like, "uniform") or ())
-        return numbers if (low, high) == (0, 1) else low + (high - low) * numbers
+        return numbers if (min, max) == (0, 1) else min + (max - min) * numbers
 
     def sphere(self, name: str, like: Any = None, shape: Any = None) -> Array:
         """A direction: a point of the unit sphere, all of which are equally likely.

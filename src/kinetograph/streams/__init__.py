@@ -1,12 +1,9 @@
-"""Random numbers: a cipher, keys, sources of bits, distributions, and streams in graphs.
+"""Random numbers in graphs: streams, and what is drawn of them.
 
-cipher       four words from a key and a counter
-keys         from seeds and members to keys
-source       the bits of one draw: uniform and normal numbers
-continuous, discrete, multivariate, samplers     distributions
 operations   a draw as a node with a state
-methods, streams, saved, functional     `kg.RandomStreams`, and draws with the state in the open
-draws        numbers for chains
+one_draw     what all methods that draw have in common: parameters, shapes, types
+reals, vectors, wholes, methods     the methods; orders: permutations, and whole numbers
+streams, saved, functional     `kg.RandomStreams`, and draws with the state in the open
 """
 
 from .functional import draw, new_state

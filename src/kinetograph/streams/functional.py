@@ -17,9 +17,8 @@ from ..graph.errors import KinetographWarning, ModelError, ShapeError
 from ..graph.messages import describe
 from ..graph.node import Node
 from ..graph.source import place_text
-from .operations import WORDS, advanced, draw_node, initial_state
-from .parameters import checked_parameters, float_type, static_shape
-from .samplers import SAMPLERS
+from .methods import Draws
+from .operations import WORDS, Draw, advanced, initial_state
 
 __all__ = ["draw", "new_state"]
 
@@ -49,13 +48,29 @@ def new_state(bits: Any, member: int | str = 0) -> np.ndarray:
     return initial_state(make_key(check_seed(bits, "new_state"), MEMBER, member))
 
 
+class _InTheOpen(Draws):
+    """The draw from a given state."""
+
+    def __init__(self, state: Node) -> None:
+        self.state, self.serial = state, -1
+
+    def _next(self, name: str | None) -> tuple[Node, Any]:
+        return self.state, None
+
+    def _keep(self, node: Draw) -> Array:
+        self.serial = node.serial
+        return Array(node)
+
+
+METHODS = tuple(name for name in dir(Draws) if not name.startswith("_"))
+
+
 def draw(
     distribution: str,
     rng: Any,
     *parameters: Any,
-    shape: Any = None,
-    dtype: Any = None,
     strict: bool = False,
+    **settings: Any,
 ) -> tuple[Array, Array]:
     """A draw, and the state of its stream after it.
 
@@ -65,10 +80,8 @@ def draw(
         The name of a method of `kg.RandomStreams`, such as "normal".
     rng
         The state of a stream: an array of six uint32, at first that of `kg.streams.new_state`.
-    *parameters
-        In the order of the method's.
-    shape, dtype
-        As of the method.
+    *parameters, **settings
+        Those of the method: parameters, `shape`, `dtype`.
     strict
         Whether to raise, and not only to warn, when a state is used for a second draw.
 
@@ -102,15 +115,15 @@ def draw(
     >>> bool((first == second).any())
     False
     """
-    if distribution not in SAMPLERS:
-        raise ValueError(
-            f"draw: there is no distribution {distribution!r}; there are {', '.join(SAMPLERS)}"
-        )
     state = as_node(rng, "draw")
     if state.shape != (WORDS,) or state.dtype != np.uint32:
         raise ShapeError(
             f"draw: rng {describe(state)} must be six uint32, got {state.dtype} of shape "
             f"{state.shape}{place_text()}"
+        )
+    if distribution not in METHODS:
+        raise ValueError(
+            f"draw: there is no distribution {distribution!r}; there are {', '.join(METHODS)}"
         )
     if state in _USED:
         text = (
@@ -120,15 +133,7 @@ def draw(
         if strict:
             raise ModelError(text)
         warnings.warn(text, KinetographWarning, stacklevel=2)
-    sampler = SAMPLERS[distribution]
-    floating = float_type(dtype, distribution)
-    given = dict(zip(sampler.parameters, parameters, strict=True))
-    nodes = checked_parameters(distribution, sampler, given, floating)
-    full, bits = sampler.shapes(
-        distribution, [n.shape for n in nodes], static_shape(shape, distribution)
-    )
-    value = draw_node(
-        distribution, sampler.function, state, nodes, full, bits, sampler.dtype(floating), floating
-    )
-    _USED[state] = value.serial
-    return Array(advanced(state)), Array(value)
+    made = _InTheOpen(state)
+    value = getattr(made, distribution)(*parameters, **settings)
+    _USED[state] = made.serial
+    return Array(advanced(state)), value

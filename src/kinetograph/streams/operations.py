@@ -85,7 +85,7 @@ class Draw(Apply):
 
     @property
     def alike(self) -> Hashable:
-        """Draws of a kind and shape are compiled as one, as compiling a sampler takes long.
+        """Draws of a kind and shape are compiled as one, as compiling one takes long.
 
         Not long draws, to which copying them together and apart would add a fair part.
         """
@@ -123,25 +123,24 @@ def advanced(state: Node) -> Node:
 
 
 def _draw(
-    state: Any, lane: Any, *parameters: Any, sampler: Any, shape: tuple[int, ...], dtype: np.dtype
+    state: Any, lane: Any, *parameters: Any, draw: Any, shape: tuple[int, ...], dtype: np.dtype
 ) -> Any:
     key = (state[0], state[1], state[2], state[3])
     source = event_source(key, (state[4], state[5]), lane, shape, dtype)
-    return sampler(source, *parameters)
+    return draw(source, *parameters)
 
 
 def draw_node(
     name: str,
-    sampler: Any,
+    draw: Any,
     state: Node,
     parameters: Sequence[Node],
     shape: tuple[int, ...],
-    bits: tuple[int, ...],
     dtype: np.dtype,
     floating: np.dtype,
 ) -> Draw:
-    """The node of a draw. `bits` is the shape of what is drawn of the source, often `shape`."""
-    attributes = {"sampler": sampler, "shape": bits, "dtype": floating}
+    """The node of a draw: numbers of type `dtype`, from real ones of type `floating`."""
+    attributes = {"draw": draw, "shape": shape, "dtype": floating}
     operation = Operation(name, _draw)
     return Draw(operation, (state, batch_row(), *parameters), shape, dtype, attributes)
 

@@ -23,7 +23,7 @@ from ..graph.saving.document import storable
 from ..graph.source import here, site_of, variable_name
 from ..graph.state_values import StateValues
 from .methods import Draws
-from .operations import Draw, StreamCell, counter_of, initial_state
+from .operations import Draw, StreamCell, advance_stream, counter_of, initial_state
 from .saved import ALGORITHM, SavedStreams
 
 __all__ = ["RandomStreams", "Stream", "StreamState"]
@@ -225,8 +225,13 @@ class RandomStreams(Draws):
                 member = name
         return Stream(self, member)
 
-    def _keep(self, array: Array, stream: Stream) -> Array:
-        stream.array = weakref.ref(array)
+    def _next(self, name: str | None) -> tuple[Node, Stream]:
+        stream = self._stream(name)
+        return advance_stream(stream.cell), stream
+
+    def _keep(self, node: Draw) -> Array:
+        array = Array(node)
+        node.stream.array = weakref.ref(array)
         self._arrays.append(array)
         return array
 

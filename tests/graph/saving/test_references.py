@@ -60,7 +60,7 @@ def test_what_is_not_kinetographs_has_none(value):
         ["builtins", "SystemExit"],
         ["kinetograph.graph.elementwise", "np"],
         ["kinetograph.graph.elementwise", "literal"],
-        ["kinetograph.streams.continuous", "jnp"],
+        ["kinetograph.distributions.normal", "jnp"],
         ["kinetograph.runs.mcmc", "mcmc"],
         [["kinetograph"], {}],
     ],

@@ -1,55 +1,17 @@
-"""What draws are given, checked: parameters, shapes and types."""
+"""Shapes and types that draws are given, checked."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from ..graph.array import Array
-from ..graph.elementwise import as_node, astype
+from ..graph.elementwise import as_node
 from ..graph.errors import ShapeError, SymbolicError
 from ..graph.messages import describe
-from ..graph.node import Data, Node
 from ..graph.precision import float_dtype
 from ..graph.source import place_text
-from .samplers import Kind, Sampler
 
-__all__ = ["checked_parameters", "float_type", "sized", "static_shape"]
-
-
-def checked_parameters(
-    which: str, sampler: Sampler, parameters: Mapping[str, Any], floating: np.dtype
-) -> list[Node]:
-    """The nodes of the parameters in the types the sampler takes; known values are checked."""
-    given = {key: as_node(value, f"{which}: {key}") for key, value in parameters.items()}
-    nodes = []
-    for key, node in given.items():
-        kind = sampler.parameters[key]
-        if kind.whole and node.dtype.kind not in "iub":
-            raise SymbolicError(
-                f"{which}: {key} {describe(node)} must be whole numbers, got {node.dtype}"
-                f"{place_text()}"
-            )
-        _check_known(which, key, node, kind, floating)
-        nodes.append(node if kind.whole or node.dtype == floating else astype(node, floating))
-    sampler.check_together(which, given)
-    return nodes
-
-
-def _check_known(which: str, key: str, node: Node, kind: Kind, floating: np.dtype) -> None:
-    """Refuse known values that are impossible as they are, or in the precision of the draw."""
-    if not isinstance(node, Data):
-        return
-    value, note = np.asarray(node.value), ""
-    if np.all(kind.allows(value)) and not kind.whole:
-        with np.errstate(over="ignore"):
-            note, rounded = f" ({floating})", value.astype(floating)
-        allowed = np.asarray(kind.allows(rounded))
-    else:
-        allowed = np.asarray(kind.allows(value))
-    if not np.all(allowed):
-        bad = value[~allowed].ravel()[0]
-        raise ValueError(f"{which}: {key} must be {kind.text}, got {bad}{note}{place_text()}")
+__all__ = ["float_type", "sized", "static_shape"]
 
 
 def float_type(dtype: Any, which: str) -> np.dtype:

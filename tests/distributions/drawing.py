@@ -10,9 +10,12 @@ import numpy as np
 
 from kinetograph.bits.keys import MEMBER, make_key
 from kinetograph.bits.source import Source, event_source
+from kinetograph.distributions.family import FAMILIES
+from kinetograph.distributions.generator import Generator
+from kinetograph.distributions.truncated_normal import TRUNCATED_NORMAL
 from kinetograph.graph.precision import x64
 from kinetograph.runs.cache import compile_cached
-from kinetograph.streams.samplers import SAMPLERS
+from kinetograph.streams.orders import INTEGERS, PERMUTATION, WEIGHTED_PERMUTATION
 
 # A right sampler fails a test at this level once in 10,000 runs of all of about 100 such tests;
 # the keys are fixed, so that it either does for ever or never.
@@ -20,6 +23,10 @@ LEVEL = 1e-6
 
 SIZE = 100_000
 ROWS = 50_000  # of vectors: a few would be unrolled, and take longest to compile
+
+
+MORE = (TRUNCATED_NORMAL, INTEGERS, PERMUTATION, WEIGHTED_PERMUTATION)
+GENERATORS: dict[str, Generator] = {**FAMILIES, **{g.name: g for g in MORE}}
 
 
 def as_shape(shape):
@@ -56,15 +63,16 @@ def _run(function, settings, *values, options=None):
 
 def _draw(name, shape, dtype, key, event, lane, *values):
     source = event_source(tuple(key), tuple(event), lane, shape, np.dtype(dtype))
-    return SAMPLERS[name].function(source, *values)
+    return GENERATORS[name].draw(source, *values)
 
 
 def draw(
     name, *parameters, shape=SIZE, dtype=np.float64, seed=7, member=0, event=(0, 0), lane=0
 ) -> np.ndarray:
     if shape == SIZE:  # one number and as many of it are one program
-        kinds = SAMPLERS[name].parameters.values()
-        parameters = [p if k.event else np.broadcast_to(p, SIZE) for p, k in zip(parameters, kinds)]
+        kinds = GENERATORS[name].parameters
+        each = zip(parameters, kinds, strict=True)
+        parameters = [p if k.event_ndim else np.broadcast_to(p, SIZE) for p, k in each]
     with x64():
         key = jnp.asarray(make_key(seed, MEMBER, member), np.uint32)
         place = key, jnp.asarray(event, np.uint32), jnp.uint32(lane)
@@ -77,7 +85,7 @@ def _derivatives(name, arguments, shape, dtype, *values):
         inputs = list(values)
         for k, v in zip(arguments, moved, strict=True):
             inputs[k] = v
-        return SAMPLERS[name].function(make_source(shape, dtype), *inputs)
+        return GENERATORS[name].draw(make_source(shape, dtype), *inputs)
 
     at = [values[k] for k in arguments]
     # Linearised once: draws by rejection would be made, and compiled, for each derivative anew.

@@ -7,12 +7,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy import stats
+from tests.distributions.drawing import GENERATORS, LEVEL, SIZE, draw, make_source
 from tests.selection import thinned
-from tests.streams.drawing import LEVEL, SIZE, draw, make_source
 
 from kinetograph.graph.precision import x64
-from kinetograph.streams.discrete import permutation
-from kinetograph.streams.samplers import SAMPLERS
+from kinetograph.streams.orders import permutation
 
 DTYPES = [np.float64, np.float32]
 
@@ -50,6 +49,17 @@ LAWS = [
     ("binomial", (10**6, 0.25), stats.binom(10**6, 0.25)),
     ("binomial", (10**9, 0.5), stats.binom(10**9, 0.5)),
     ("binomial", (10**9, 2.0**-28), stats.binom(10**9, 2.0**-28)),
+    ("bernoulli_logit", (-0.8,), stats.bernoulli(1 / (1 + np.exp(0.8)))),
+    ("binomial_logit", (30, -1.0), stats.binom(30, 1 / (1 + np.e))),
+    ("poisson_log_rate", (1.2,), stats.poisson(np.exp(1.2))),
+    ("negative_binomial", (0.3, 0.1), stats.nbinom(0.3, 0.1)),
+    ("negative_binomial", (3.5, 0.4), stats.nbinom(3.5, 0.4)),
+    ("negative_binomial", (200.0, 0.9), stats.nbinom(200, 0.9)),
+    (
+        "categorical_logit",
+        (np.log([0.2, 0.1, 1.4, 0.3]),),
+        stats.rv_discrete(values=(range(4), [0.1, 0.05, 0.7, 0.15])),
+    ),
     (
         "categorical",
         (np.array([0.1, 0.0, 0.25, 0.65]),),
@@ -66,7 +76,7 @@ def test_law(name, parameters, law, dtype):
         # The law of the rounded parameters.
         law = {"poisson": stats.poisson, "binomial": stats.binom}[name](*map(float, exact))
     x = draw(name, *parameters, dtype=dtype)
-    assert x.dtype == (np.bool_ if name == "bernoulli" else np.int64)
+    assert x.dtype == (np.bool_ if name.startswith("bernoulli") else np.int64)
     assert x.shape == (100_000,)
     x = x.astype(np.int64)
     assert fit(x, law) > LEVEL
@@ -119,6 +129,7 @@ def test_rare_events(dtype):
         ("integers", (-(2**63), -(2**63) + 1), -(2**63)),
         ("categorical", (np.array([0.0, 0.0, 2.0, 0.0]),), 2),
         ("categorical", (np.array([1.0]),), 0),
+        ("negative_binomial", (2.5, 1.0), 0),
     ],
 )
 def test_certain_numbers(name, parameters, value):
@@ -138,6 +149,12 @@ def test_certain_numbers(name, parameters, value):
         ("categorical", (np.array([0.0, 0.0]),), -1),
         ("categorical", (np.array([0.5, np.nan]),), -1),
         ("bernoulli", (np.nan,), False),
+        ("bernoulli_logit", (np.nan,), False),
+        ("binomial_logit", (5, np.nan), -1),
+        ("poisson_log_rate", (np.nan,), -1),
+        ("negative_binomial", (0.0, 0.5), -1),
+        ("negative_binomial", (2.0, 0.0), -1),
+        ("negative_binomial", (2.0, 1.5), -1),
         ("integers", (3, 3), -(2**63)),
     ],
 )
@@ -266,7 +283,7 @@ def test_there_are_no_derivatives_and_no_errors(name):
             "categorical": (jnp.stack([p, 1 - p]),),
             "binomial": (50, p),
         }.get(name, (p,))
-        return jnp.sum(p * SAMPLERS[name].function(make_source(20), *value))
+        return jnp.sum(p * GENERATORS[name].draw(make_source(20), *value))
 
     with x64():
         p = jnp.float64(0.3)
@@ -278,4 +295,4 @@ def test_there_are_no_derivatives_and_no_errors(name):
 
 def test_every_discrete_sampler_is_tested():
     tested = {name for name, *_ in LAWS} | {"permutation", "weighted_permutation"}
-    assert tested == {name for name, s in SAMPLERS.items() if s.output is not None}
+    assert tested == {name for name, s in GENERATORS.items() if s.dtype is not None}

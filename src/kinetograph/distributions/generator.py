@@ -1,0 +1,138 @@
+"""What numbers are drawn from: a function of a source of bits and of named parameters."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
+import numpy as np
+
+from ..graph.errors import ShapeError, SymbolicError
+from ..graph.messages import describe
+from ..graph.node import Data, Node
+from ..graph.source import place_text
+from .parameter import Parameter
+
+__all__ = ["WHOLE", "Generator", "shape_of"]
+
+WHOLE = np.dtype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Generator:
+    """A kind of random number, vector or matrix.
+
+    `draw(source, *parameters)` gives them: of the shape of the source, by its bits alone,
+    differentiable by real parameters, and where parameters are impossible NaN, of whole numbers -1.
+    `event_shape` is that of one, told by the shapes of the parameters; `check` refuses parameters
+    that are impossible together. Numbers are of `dtype`, or real ones.
+    """
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    _: KW_ONLY
+    draw: Callable[..., Any] | None = None
+    event_ndim: int = 0
+    event_shape: Callable[..., tuple[int, ...]] = lambda *shapes: ()
+    check: Callable[..., None] | None = None
+    dtype: np.dtype | None = None
+
+    def check_values(self, nodes: Sequence[Node], drawn: np.dtype | None = None) -> None:
+        """Refuse known parameters that are not where they belong.
+
+        `drawn` is the type of the real numbers that are to be drawn, if any are.
+
+        Raises
+        ------
+        ValueError
+            If one is not in its support, also once it is of that type.
+        ShapeError
+            If one has too few axes.
+        """
+        for parameter, node in zip(self.parameters, nodes, strict=True):
+            if len(node.shape) < parameter.event_ndim:
+                raise ShapeError(
+                    f"{self.name}: {parameter.name} {describe(node)} needs at least "
+                    f"{parameter.event_ndim} {'axis' if parameter.event_ndim == 1 else 'axes'}, "
+                    f"got shape {node.shape}{place_text()}"
+                )
+            if drawn is not None and parameter.integer and node.dtype.kind not in "iub":
+                raise SymbolicError(
+                    f"{self.name}: {parameter.name} {describe(node)} must be whole numbers, got "
+                    f"{node.dtype}{place_text()}"
+                )
+            if isinstance(node, Data):
+                self._check_known(parameter, node, drawn)
+        if self.check is not None:
+            self.check(*nodes)
+
+    def _check_known(self, parameter: Parameter, node: Data, drawn: np.dtype | None) -> None:
+        support, value, note = parameter.support, np.asarray(node.value), ""
+        if drawn is not None:
+            support = parameter.drawn or support
+        with np.errstate(invalid="ignore"):
+            inside = support.contains(value)
+        if np.all(inside) and drawn is not None and not parameter.integer:
+            with np.errstate(over="ignore", invalid="ignore"):
+                inside, note = support.contains(value.astype(drawn)), f" ({drawn})"
+        if np.all(inside):
+            return
+        place = tuple(int(i) for i in np.argwhere(~np.asarray(inside))[0])
+        where = f" at index {place}" if place else ""
+        raise ValueError(
+            f"{self.name}: {parameter.name} must be {support.describe()}, "
+            f"got {value[place]}{note}{where}"
+            + (f" in {describe(node)}" if not node.literal else "")
+            + place_text()
+        )
+
+    def full_shape(
+        self, nodes: Sequence[Node], shape: Any = None, event: tuple[int, ...] | None = None
+    ) -> tuple[int, ...]:
+        """The shape of the whole; `shape` is what the user wants, event axes included or not.
+
+        Raises
+        ------
+        ShapeError
+            If the parameters do not fit one another or the shape.
+        """
+        shapes = [node.shape for node in nodes]
+        event = self.event_shape(*shapes) if event is None else event
+        pairs = zip(shapes, self.parameters, strict=True)
+        batches = [s[: len(s) - p.event_ndim] for s, p in pairs]
+        named = ", ".join(
+            f"{p.name} {describe(n)} {n.shape}" for p, n in zip(self.parameters, nodes, strict=True)
+        )
+        try:
+            batch = np.broadcast_shapes(*batches)
+        except ValueError:
+            raise ShapeError(
+                f"{self.name}: the parameters do not fit together: {named}{place_text()}"
+            ) from None
+        own = (*batch, *event)
+        if shape is None:
+            return own
+        wanted = shape_of(shape, self.name)
+        if event and wanted[len(wanted) - len(event) :] != event:
+            wanted = (*wanted, *event)  # only the replicates were given
+        try:
+            fits = np.broadcast_shapes(wanted, own) == wanted
+        except ValueError:
+            fits = False
+        if not fits:
+            raise ShapeError(
+                f"{self.name}: shape {wanted} does not fit the parameters: {named or 'none'}"
+                f"{place_text()}"
+            )
+        return wanted
+
+
+def shape_of(shape: Any, what: str) -> tuple[int, ...]:
+    """The user's `shape=` as a tuple."""
+    sizes = (shape,) if isinstance(shape, (int, np.integer)) else shape
+    if not isinstance(sizes, (tuple, list)) or not all(
+        isinstance(n, (int, np.integer)) and not isinstance(n, bool) for n in sizes
+    ):
+        raise TypeError(f"{what}: shape must be a whole number or a tuple of them, got {shape!r}")
+    if any(n < 0 for n in sizes):
+        raise ShapeError(f"{what}: shape {tuple(sizes)} has a negative length")
+    return tuple(int(n) for n in sizes)

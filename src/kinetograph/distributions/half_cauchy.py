@@ -1,0 +1,64 @@
+"""The positive half of a Cauchy distribution."""
+
+import math
+from typing import Any
+
+import jax.numpy as jnp
+
+from ..bits.source import Source
+from ..graph.array import Array
+from .cauchy import LOG_PI, log1p_square
+from .family import Family
+from .numbers import nan_unless, possible, reals
+from .parameter import spread
+from .support import NONNEGATIVE
+from .variable import distribute
+
+__all__ = ["half_cauchy"]
+
+LOG_2 = 0.6931471805599453
+
+
+def _terms(x: Any, scale: Any) -> tuple[Any, ...]:
+    return -log1p_square(x, scale), LOG_2 - LOG_PI - jnp.log(scale)
+
+
+def draw(source: Source, scale: Any) -> Any:
+    """scale / tan(pi u / 2) for u in (0, 1]."""
+    (scale,) = reals(source, scale)
+    distance = 1 / jnp.tan((math.pi / 2) * source.positive())
+    return nan_unless(possible(0, scale), scale * distance)
+
+
+HALF_CAUCHY = Family(
+    "half_cauchy", (spread("scale"),), _terms, lambda scale: NONNEGATIVE, draw=draw
+)
+
+
+def half_cauchy(
+    scale: Any = 1.0, *, shape: Any = None, dims: Any = None, name: str | None = None
+) -> Array:
+    """A positive unknown: the absolute value of a Cauchy with location 0.
+
+        log p(x) = log(2) - log(1 + (x / scale)**2) - log(pi scale),  x > 0
+
+    Parameters
+    ----------
+    scale
+        Median, above zero.
+    shape, dims, name
+        Shape of the unknown (default: the parameters'), names of its axes, name in the results.
+
+    Raises
+    ------
+    ValueError
+        If `scale` is known and not positive.
+    ShapeError
+        If parameters and shape do not fit together.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> tau = kg.half_cauchy(5, name="tau")
+    """
+    return distribute(HALF_CAUCHY, (scale,), shape=shape, dims=dims, name=name)

@@ -1,0 +1,86 @@
+"""The inverse gamma distribution."""
+
+from typing import Any
+
+import jax.numpy as jnp
+
+from ..bits.source import Source
+from ..graph.array import Array
+from ..graph.gammas import gammaln
+from ..graph.special import divide
+from .deviance import deviance_of_log, log_peak
+from .family import Family
+from .gamma_numbers import log_gamma
+from .numbers import nan_unless, reals
+from .parameter import positive
+from .support import POSITIVE
+from .variable import distribute
+
+__all__ = ["inverse_gamma"]
+
+
+def _log(value: Any, log: Any) -> Any:
+    return jnp.log(value) if log is None else log
+
+
+def _terms(
+    x: Any, alpha: Any, beta: Any, log_x: Any = None, log_beta: Any = None
+) -> tuple[Any, ...]:
+    log_x, log_beta = _log(x, log_x), _log(beta, log_beta)
+    cost = deviance_of_log(alpha, log_beta - log_x)
+    return -cost - log_x, log_peak(alpha) + jnp.log(alpha)
+
+
+def _small_terms(
+    x: Any, alpha: Any, beta: Any, log_x: Any = None, log_beta: Any = None
+) -> tuple[Any, ...]:
+    power = -(alpha + 1.0) * _log(x, log_x)
+    return power - divide(beta, x), alpha * _log(beta, log_beta), -gammaln(alpha)
+
+
+def draw(source: Source, alpha: Any, beta: Any) -> Any:
+    """beta over a gamma number of alpha."""
+    alpha, beta = reals(source, alpha, beta)
+    value = beta * jnp.exp(-log_gamma(source, alpha))
+    return nan_unless((beta > 0) & jnp.isfinite(beta), value)
+
+
+INVERSE_GAMMA = Family(
+    "inverse_gamma",
+    (positive("alpha"), positive("beta")),
+    _terms,
+    lambda alpha, beta: POSITIVE,
+    forms={"x": (("log",),), "beta": (("log",),)},
+    small_terms=_small_terms,
+    sizes=("alpha",),
+    draw=draw,
+)
+
+
+def inverse_gamma(
+    alpha: Any, beta: Any = 1.0, *, shape: Any = None, dims: Any = None, name: str | None = None
+) -> Array:
+    """A positive unknown whose inverse follows gamma(alpha, beta).
+
+        log p(x) = alpha log(beta) - log Gamma(alpha) - (alpha + 1) log(x) - beta / x,  x > 0
+
+    Parameters
+    ----------
+    alpha, beta
+        Shape and scale, both above zero; the mean is beta / (alpha - 1) for alpha > 1.
+    shape, dims, name
+        Shape of the unknown (default: the parameters'), names of its axes, name in the results.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is known and not positive.
+    ShapeError
+        If parameters and shape do not fit together.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> x = kg.inverse_gamma(3, 2, name="x")
+    """
+    return distribute(INVERSE_GAMMA, (alpha, beta), shape=shape, dims=dims, name=name)

@@ -1,0 +1,67 @@
+"""The lognormal distribution."""
+
+from typing import Any
+
+import jax.numpy as jnp
+
+from ..bits.source import Source
+from ..graph.array import Array
+from . import normal as of_log
+from .family import Family
+from .parameter import Parameter, spread
+from .support import POSITIVE
+from .variable import distribute
+
+__all__ = ["lognormal"]
+
+
+def _terms(x: Any, meanlog: Any, sdlog: Any, log_x: Any = None) -> tuple[Any, ...]:
+    log_x = jnp.log(x) if log_x is None else log_x
+    return (*of_log.terms(log_x, meanlog, sdlog), -log_x)
+
+
+def draw(source: Source, meanlog: Any, sdlog: Any) -> Any:
+    """exp(meanlog + sdlog z)."""
+    return jnp.exp(of_log.draw(source, meanlog, sdlog))
+
+
+LOGNORMAL = Family(
+    "lognormal",
+    (Parameter("meanlog"), spread("sdlog")),
+    _terms,
+    lambda meanlog, sdlog: POSITIVE,
+    forms={"x": (("log",),)},
+    draw=draw,
+)
+
+
+def lognormal(
+    meanlog: Any = 0.0,
+    sdlog: Any = 1.0,
+    *,
+    shape: Any = None,
+    dims: Any = None,
+    name: str | None = None,
+) -> Array:
+    """A positive unknown whose logarithm is normal.
+
+        log p(x) = log normal(log x | meanlog, sdlog) - log x,  x > 0
+
+    Parameters
+    ----------
+    meanlog, sdlog
+        Mean and standard deviation (above zero) of log x.
+    shape, dims, name
+        As for `normal`.
+
+    Raises
+    ------
+    ValueError
+        If `sdlog` is known and not positive.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> rate = kg.lognormal(0, 1, name="rate")
+    """
+    return distribute(LOGNORMAL, (meanlog, sdlog), shape=shape, dims=dims, name=name)

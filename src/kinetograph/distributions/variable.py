@@ -1,0 +1,200 @@
+"""A distribution in the graph: what follows it, and how one becomes an unknown.
+
+Calling a public distribution function, `kg.normal(0, 1)`, makes a `Variable` node that follows a
+`Distribution` node; observing data moves the distribution to the data.
+"""
+
+import weakref
+from typing import Any
+
+import numpy as np
+
+from ..graph.array import Array, check_dims
+from ..graph.elementwise import as_node, elementwise
+from ..graph.errors import ModelError
+from ..graph.linear_algebra import CHOLESKY
+from ..graph.messages import describe
+from ..graph.node import Apply, Data, Node, within
+from ..graph.precision import float_dtype
+from ..graph.representations import represent
+from .family import SMALL, Family
+from .parameter import Parameter
+from .support import CholeskyCorrelation, Support, bound_nodes
+
+__all__ = ["Distribution", "Variable", "distribute"]
+
+
+class Distribution(Node):
+    """A family with its parameters, attached to the array that follows it."""
+
+    __slots__ = ("_target", "batch_shape", "event_shape", "family", "support")
+    kind = "distribution"
+
+    def __init__(
+        self, family: Family, parameters: tuple[Node, ...], shape: tuple[int, ...]
+    ) -> None:
+        super().__init__(parameters, shape, float_dtype())
+        self.family = family
+        self.event_shape = shape[len(shape) - family.event_ndim :]
+        self.batch_shape = shape[: len(shape) - family.event_ndim]
+        self.support = family.support(*self.parents)  # inside of a loop, what stands for them
+        self._target: weakref.ref[Node] | None = None
+
+    @property
+    def arguments(self) -> dict[str, Node]:
+        """What follows the distribution, as x, and the parameters by name."""
+        assert self.target is not None
+        names = (parameter.name for parameter in self.family.parameters)
+        return {"x": self.target, **dict(zip(names, self.parents, strict=True))}
+
+    def forms(self) -> dict[str, Node]:
+        """The other forms of the arguments that the density is to be computed from."""
+        arguments = self.arguments
+        found: dict[str, Node] = {}
+        for name, choices in self.family.forms.items():
+            for kinds in choices:
+                nodes = [represent(arguments[name], kind) for kind in kinds]
+                if None not in nodes:
+                    found.update((f"{k}_{name}", n) for k, n in zip(kinds, nodes) if n is not None)
+                    break
+        return found
+
+    def small(self) -> bool:
+        """Whether no count or shape is known to be so large that plain sums lose digits."""
+        known = (node for name, node in self.arguments.items() if name in self.family.sizes)
+        return not any(
+            isinstance(node, Data) and np.max(node.value, initial=0.0) > SMALL for node in known
+        )
+
+    @property
+    def target(self) -> Node | None:
+        """The node that follows this distribution."""
+        return None if self._target is None else self._target()
+
+    @target.setter
+    def target(self, node: Node) -> None:
+        self._target = weakref.ref(node)
+
+    def label(self) -> str:
+        return self.family.name
+
+    def expression(self, names: dict[int, str] | None = None) -> str:
+        """As the user wrote it: `normal(mu, 1)`."""
+        return f"{self.family.name}({', '.join(describe(p, names) for p in self.parents)})"
+
+
+class Variable(Node):
+    """An unknown: a free quantity with a support and, unless it is flat, a distribution."""
+
+    __slots__ = ("_forms", "distribution", "observed_by", "statements", "support")
+    kind = "variable"
+
+    def __init__(
+        self,
+        support: Support,
+        shape: tuple[int, ...],
+        dtype: np.dtype,
+        name: str | None = None,
+        dims: tuple[str | None, ...] | None = None,
+        distribution: Distribution | None = None,
+    ) -> None:
+        super().__init__(bound_nodes(support), shape, dtype, name, dims)
+        self.support = support
+        self.distribution = distribution
+        self.observed_by: str | None = None  # set when the distribution was moved to data
+        self._forms: dict[str, weakref.ref[Node]] = {}
+        # The likelihoods and factors that this unknown bears on, each with its data.
+        self.statements: list[tuple[Node, Data | None]] = []
+        if distribution is not None:
+            distribution.target = self
+
+    def form(self, kind: str) -> Node | None:
+        """The node of another form of this unknown that its free numbers give at once.
+
+        It is an operation on the unknown like any other; a model that finds it in use takes its
+        tensor from where it makes the unknown's.
+        """
+        if kind in ("log", "log1m") and self.support.form == "logit":
+            logit = self.form("logit")
+            assert logit is not None
+            return elementwise(
+                "log_expit", logit if kind == "log" else elementwise("negative", logit)
+            )
+        if kind != self.support.form:
+            return None
+        node = self._forms[kind]() if kind in self._forms else None
+        if node is None:
+            with within(None):  # a branch or loop uses it as it does the unknown
+                if kind == "cholesky":
+                    node = Apply(CHOLESKY, (self,), self.shape, self.dtype)
+                else:
+                    node = elementwise(kind, self)
+            self._forms[kind] = weakref.ref(node)
+        return node
+
+    @property
+    def triangular(self) -> bool:  # type: ignore[override]
+        """Whether this is the Cholesky factor of a correlation matrix."""
+        return isinstance(self.support, CholeskyCorrelation)
+
+    def check_inside(self) -> None:
+        """Refuse to be an unknown of a branch or loop; its distribution may serve a density."""
+        assert self.context is not None
+        raise ModelError(
+            f"{self.label()}: an unknown cannot be made inside of {self.context.title}: a "
+            "model has the same unknowns in every run; make it outside and use it inside"
+        )
+
+    @property
+    def forms_in_use(self) -> dict[str, Node]:
+        """The forms that somebody holds, by kind."""
+        found = {kind: reference() for kind, reference in self._forms.items()}
+        return {kind: node for kind, node in found.items() if node is not None}
+
+    def label(self) -> str:
+        if self.name:
+            return self.name
+        if self.distribution is not None:
+            return self.distribution.family.name
+        return "variable"
+
+
+def distribute(
+    family: Family,
+    arguments: tuple[Any, ...],
+    *,
+    event: tuple[int, ...] | None = None,
+    shape: Any = None,
+    dims: Any = None,
+    name: str | None = None,
+) -> Array:
+    """An unknown that follows `family` with the given parameters.
+
+    `event` is the shape of one vector or matrix, where the parameters' shapes do not tell it.
+    `shape` is the shape of the whole unknown (event axes included, or left to the parameters); by
+    default that of the parameters, broadcast together.
+    """
+    nodes = tuple(
+        _parameter(family, p, a) for p, a in zip(family.parameters, arguments, strict=True)
+    )
+    family.check_values(nodes)
+    full = family.full_shape(nodes, shape, event)
+    distribution = Distribution(family, nodes, full)
+    dtype = np.dtype(np.int64) if family.discrete else float_dtype()
+    what = f"{family.name}{f' {name!r}' if name else ''}"
+    return Array(
+        Variable(
+            distribution.support, full, dtype, name, check_dims(dims, full, what), distribution
+        )
+    )
+
+
+def _parameter(family: Family, parameter: Parameter, argument: Any) -> Node:
+    if argument is None:
+        raise TypeError(f"{family.name}: the parameter {parameter.name} is missing")
+    node = as_node(argument)
+    if node.dtype.kind == "f" or parameter.integer:
+        return node
+    if isinstance(node, Data) and node.literal:
+        return as_node(node.value.astype(float_dtype()))
+    return node  # integer data: cast where the density is computed

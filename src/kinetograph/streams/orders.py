@@ -1,0 +1,121 @@
+"""Whole numbers between bounds, and orders: what is drawn of no distribution of models."""
+
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from ..bits.rejection import first_accepted
+from ..bits.source import Source
+from ..distributions.count_numbers import cumulative, double, uniforms
+from ..distributions.generator import WHOLE, Generator
+from ..distributions.parameter import LARGEST, Parameter, whole
+from ..distributions.support import Weights
+from ..graph.node import Data, Node
+from ..graph.source import place_text
+
+__all__ = ["INTEGERS", "PERMUTATION", "WEIGHTED_PERMUTATION", "integers"]
+
+_SHORT = 2**10  # so few have two alike in their upper parts once in 2**35 orders
+LEAST = -LARGEST - 1
+
+
+def integers(source: Source, low: Any, high: Any) -> Any:
+    """Whole numbers low, ..., high - 1, all equally likely.
+
+    The remainder of 64 bits by the number of values r, where the 2**64 mod r lowest are refused.
+    """
+    low, high = jnp.asarray(low), jnp.asarray(high)
+    fits = (low <= LARGEST) & (high <= LARGEST)
+    low, high = low.astype(np.int64), high.astype(np.int64)
+    valid = fits & (low < high)
+    count = (high - low).astype(np.uint64)  # modulo 2**64, where it fits whatever the two are
+    count = jnp.where(valid, count, np.uint64(1))
+    excess = (np.uint64(0) - count) % count
+
+    def propose(source: Source, attempt: Any, count: Any, excess: Any) -> tuple[Any, Any]:
+        bits, _ = _long_words(source, attempt)
+        return bits % count, bits >= excess
+
+    value = first_accepted(source, propose, [count, excess], valid, np.uint64(0))
+    return jnp.where(valid, low + value.astype(np.int64), LEAST)
+
+
+def permutation(source: Source) -> Any:
+    """The numbers 0, ..., n - 1 in random order along the last axis, n its length.
+
+    They are sorted by 128 random bits each: two alike are so rare that no order is preferred. Most
+    orders are decided by the upper bits, and single words, with the number in the lower bits, are
+    sorted much faster: only if two upper parts are alike, all are sorted by all bits.
+    """
+    first, second = _long_words(source)
+    length = source.shape[-1]
+    below = np.uint64(max(length - 1, 0).bit_length())
+    places = lax.broadcasted_iota(np.uint64, source.shape, len(source.shape) - 1)
+    sorted_words = lax.sort(first >> below << below | places, dimension=-1)
+    order = (sorted_words & ((np.uint64(1) << below) - np.uint64(1))).astype(np.int64)
+    if length <= _SHORT:
+        return order
+    upper = sorted_words >> below
+    alike = jnp.any(upper[..., 1:] == upper[..., :-1])
+    # A loop of at most one trip: in a batch, unlike a branch, it is skipped where none is needed.
+    return lax.while_loop(
+        lambda state: state[0],
+        lambda state: (jnp.bool_(False), _ordered(source.shape, first, second)),
+        (alike, order),
+    )[1]
+
+
+def weighted_permutation(source: Source, probabilities: Any) -> Any:
+    """The classes in random order: each next one with its probability among those left.
+
+    The first k are a draw of k classes without replacement. Sorted by e / p with exponential e;
+    classes of probability 0 come last, in random order. Source: P. S. Efraimidis, P. G. Spirakis,
+    Weighted random sampling with a reservoir, Information Processing Letters 97 (2006) 181-185.
+    """
+    weights = jnp.broadcast_to(double(probabilities), source.shape)
+    _, valid = cumulative(weights)
+    u, _ = uniforms(source)
+    arrival = -jnp.log1p(-u) / jnp.where(weights > 0, weights, 1.0)
+    order = _ordered(source.shape, jnp.where(weights > 0, arrival, jnp.inf), _long_words(source)[1])
+    return jnp.where(valid[..., None], order, -1)
+
+
+def _ordered(shape: tuple[int, ...], *keys: Any) -> Any:
+    places = lax.broadcasted_iota(np.int64, shape, len(shape) - 1)
+    return lax.sort((*keys, places), dimension=-1, num_keys=len(keys))[-1]
+
+
+def _long_words(source: Source, attempt: Any = 0) -> tuple[Any, Any]:
+    """Two words of 64 bits for every element."""
+    a, b, c, d = (word.astype(np.uint64) for word in source.words(attempt))
+    return a << np.uint64(32) | b, c << np.uint64(32) | d
+
+
+def _check(low: Node, high: Node) -> None:
+    if not isinstance(low, Data) or not isinstance(high, Data):
+        return
+    if not np.all(np.less(low.value, high.value)):
+        raise ValueError(
+            f"integers: low must be below high, got low = {low.value}, high = {high.value}"
+            f"{place_text()}"
+        )
+
+
+INTEGERS = Generator(
+    "integers",
+    (whole("low", LEAST), whole("high", LEAST)),
+    draw=integers,
+    check=_check,
+    dtype=WHOLE,
+)
+PERMUTATION = Generator("permutation", (), draw=permutation, event_ndim=1, dtype=WHOLE)
+WEIGHTED_PERMUTATION = Generator(
+    "weighted_permutation",
+    (Parameter("prob", Weights(), event_ndim=1),),
+    draw=weighted_permutation,
+    event_ndim=1,
+    event_shape=lambda prob: prob[-1:],
+    dtype=WHOLE,
+)

@@ -14,7 +14,7 @@ import pytest
 import kinetograph as kg
 from kinetograph import distributions
 from kinetograph.distributions.family import FAMILIES
-from kinetograph.streams.functional import METHODS
+from kinetograph.streams.methods import METHODS
 
 
 @pytest.fixture(scope="module")

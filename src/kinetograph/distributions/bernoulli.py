@@ -18,6 +18,7 @@ from .family import Family
 from .parameter import Parameter, probability
 from .support import Support, WholeNumbers
 from .variable import distribute
+from .words import with_words
 
 __all__ = ["bernoulli"]
 
@@ -132,6 +133,7 @@ BERNOULLI_LOGIT = Family(
 )
 
 
+@with_words
 def bernoulli(
     prob: Any = None,
     *,

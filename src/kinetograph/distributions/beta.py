@@ -15,6 +15,7 @@ from .gamma_numbers import log_gamma
 from .parameter import positive
 from .support import UNIT, powers
 from .variable import distribute
+from .words import with_words
 
 __all__ = ["beta"]
 
@@ -66,6 +67,7 @@ BETA = Family(
 )
 
 
+@with_words
 def beta(
     shape1: Any, shape2: Any, *, shape: Any = None, dims: Any = None, name: str | None = None
 ) -> Array:

@@ -27,6 +27,7 @@ from .generator import WHOLE
 from .parameter import PROBABILITY_FORMS, Parameter, probability, whole
 from .support import Support, WholeNumbers
 from .variable import distribute
+from .words import with_words
 
 __all__ = ["binomial"]
 
@@ -160,6 +161,7 @@ BINOMIAL_LOGIT = Family(
 )
 
 
+@with_words
 def binomial(
     size: Any,
     prob: Any = None,

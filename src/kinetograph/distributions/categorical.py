@@ -18,6 +18,7 @@ from .generator import WHOLE
 from .parameter import Parameter
 from .support import Simplex, Support, Weights, WholeNumbers
 from .variable import distribute
+from .words import with_words
 
 __all__ = ["categorical"]
 
@@ -93,6 +94,7 @@ CATEGORICAL_LOGIT = Family(
 )
 
 
+@with_words
 def categorical(
     prob: Any = None,
     *,

@@ -13,6 +13,7 @@ from .family import Family
 from .numbers import nan_unless, possible, reals, signed
 from .parameter import Parameter, spread
 from .variable import distribute
+from .words import with_words
 
 __all__ = ["cauchy", "log1p_square"]
 
@@ -66,6 +67,7 @@ def draw(source: Source, location: Any, scale: Any) -> Any:
 CAUCHY = Family("cauchy", (Parameter("location"), spread("scale")), _terms, draw=draw)
 
 
+@with_words
 def cauchy(
     location: Any = 0.0,
     scale: Any = 1.0,

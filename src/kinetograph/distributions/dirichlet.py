@@ -19,6 +19,7 @@ from .gamma_numbers import log_gamma
 from .parameter import Parameter
 from .support import POSITIVE, Simplex, known_one
 from .variable import distribute
+from .words import with_words
 
 __all__ = ["dirichlet"]
 
@@ -74,6 +75,7 @@ DIRICHLET = Family(
 )
 
 
+@with_words
 def dirichlet(alpha: Any, *, shape: Any = None, dims: Any = None, name: str | None = None) -> Array:
     """Probabilities that add up to 1 along the last axis.
 

@@ -11,6 +11,7 @@ from .numbers import nan_unless, reals
 from .parameter import positive
 from .support import NONNEGATIVE
 from .variable import distribute
+from .words import with_words
 
 __all__ = ["exponential"]
 
@@ -35,6 +36,7 @@ EXPONENTIAL = Family(
 )
 
 
+@with_words
 def exponential(
     rate: Any = 1.0, *, shape: Any = None, dims: Any = None, name: str | None = None
 ) -> Array:

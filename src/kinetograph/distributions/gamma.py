@@ -15,6 +15,7 @@ from .numbers import nan_unless, reals
 from .parameter import positive
 from .support import POSITIVE, powers
 from .variable import distribute
+from .words import with_words
 
 __all__ = ["gamma"]
 
@@ -63,6 +64,7 @@ GAMMA = Family(
 )
 
 
+@with_words
 def gamma(
     alpha: Any, rate: Any = 1.0, *, shape: Any = None, dims: Any = None, name: str | None = None
 ) -> Array:

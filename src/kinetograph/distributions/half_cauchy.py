@@ -13,6 +13,7 @@ from .numbers import nan_unless, possible, reals
 from .parameter import spread
 from .support import NONNEGATIVE
 from .variable import distribute
+from .words import with_words
 
 __all__ = ["half_cauchy"]
 
@@ -35,6 +36,7 @@ HALF_CAUCHY = Family(
 )
 
 
+@with_words
 def half_cauchy(
     scale: Any = 1.0, *, shape: Any = None, dims: Any = None, name: str | None = None
 ) -> Array:

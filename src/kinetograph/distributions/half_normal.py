@@ -13,6 +13,7 @@ from .numbers import nan_unless, possible, reals
 from .parameter import spread
 from .support import NONNEGATIVE
 from .variable import distribute
+from .words import with_words
 
 __all__ = ["half_normal"]
 
@@ -35,6 +36,7 @@ def draw(source: Source, sd: Any) -> Any:
 HALF_NORMAL = Family("half_normal", (spread("sd"),), _terms, lambda sd: NONNEGATIVE, draw=draw)
 
 
+@with_words
 def half_normal(
     sd: Any = 1.0, *, shape: Any = None, dims: Any = None, name: str | None = None
 ) -> Array:

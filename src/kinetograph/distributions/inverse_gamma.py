@@ -15,6 +15,7 @@ from .numbers import nan_unless, reals
 from .parameter import positive
 from .support import POSITIVE
 from .variable import distribute
+from .words import with_words
 
 __all__ = ["inverse_gamma"]
 
@@ -57,6 +58,7 @@ INVERSE_GAMMA = Family(
 )
 
 
+@with_words
 def inverse_gamma(
     alpha: Any, beta: Any = 1.0, *, shape: Any = None, dims: Any = None, name: str | None = None
 ) -> Array:

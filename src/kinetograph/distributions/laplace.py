@@ -11,6 +11,7 @@ from .family import Family
 from .numbers import nan_unless, possible, reals, signed
 from .parameter import Parameter, spread
 from .variable import distribute
+from .words import with_words
 
 __all__ = ["laplace"]
 
@@ -31,6 +32,7 @@ def draw(source: Source, mu: Any, sigma: Any) -> Any:
 LAPLACE = Family("laplace", (Parameter("mu"), spread("sigma")), _terms, draw=draw)
 
 
+@with_words
 def laplace(
     mu: Any = 0.0, sigma: Any = 1.0, *, shape: Any = None, dims: Any = None, name: str | None = None
 ) -> Array:

@@ -16,6 +16,7 @@ from .numbers import nan_unless, reals
 from .parameter import positive
 from .support import CorrelationMatrix
 from .variable import distribute
+from .words import with_words
 
 __all__ = ["lkj_correlation", "size_of"]
 
@@ -79,6 +80,7 @@ def size_of(dim: Any) -> int:
     return int(dim)
 
 
+@with_words
 def lkj_correlation(
     eta: Any = 1.0,
     dim: int = 2,

@@ -11,6 +11,7 @@ from .family import Family
 from .numbers import nan_unless, possible, reals, unit_open
 from .parameter import Parameter, spread
 from .variable import distribute
+from .words import with_words
 
 __all__ = ["logistic"]
 
@@ -31,6 +32,7 @@ def draw(source: Source, location: Any, scale: Any) -> Any:
 LOGISTIC = Family("logistic", (Parameter("location"), spread("scale")), _terms, draw=draw)
 
 
+@with_words
 def logistic(
     location: Any = 0.0,
     scale: Any = 1.0,

@@ -11,6 +11,7 @@ from .family import Family
 from .parameter import Parameter, spread
 from .support import POSITIVE
 from .variable import distribute
+from .words import with_words
 
 __all__ = ["lognormal"]
 
@@ -35,6 +36,7 @@ LOGNORMAL = Family(
 )
 
 
+@with_words
 def lognormal(
     meanlog: Any = 0.0,
     sdlog: Any = 1.0,

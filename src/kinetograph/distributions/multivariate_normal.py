@@ -21,6 +21,7 @@ from .normal import HALF_LOG_2PI
 from .numbers import nan_unless, reals
 from .parameter import Parameter
 from .variable import distribute
+from .words import with_words
 
 __all__ = ["mean_and_factor", "multivariate_normal"]
 
@@ -122,6 +123,7 @@ def mean_and_factor(
     return mean, factor
 
 
+@with_words
 def multivariate_normal(
     mean: Any,
     cov: Any = None,

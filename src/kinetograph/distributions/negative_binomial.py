@@ -19,6 +19,7 @@ from .generator import WHOLE
 from .parameter import PROBABILITY_FORMS, positive, probability
 from .support import NATURALS, Interval
 from .variable import distribute
+from .words import with_words
 
 __all__ = ["negative_binomial"]
 
@@ -74,6 +75,7 @@ NEGATIVE_BINOMIAL = Family(
 )
 
 
+@with_words
 def negative_binomial(
     size: Any, prob: Any, *, shape: Any = None, dims: Any = None, name: str | None = None
 ) -> Array:

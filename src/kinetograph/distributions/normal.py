@@ -11,6 +11,7 @@ from .family import Family
 from .numbers import nan_unless, possible, reals
 from .parameter import Parameter, spread
 from .variable import distribute
+from .words import with_words
 
 __all__ = ["normal"]
 
@@ -32,6 +33,7 @@ def draw(source: Source, mean: Any, sd: Any) -> Any:
 NORMAL = Family("normal", (Parameter("mean"), spread("sd")), terms, draw=draw)
 
 
+@with_words
 def normal(
     mean: Any = 0.0, sd: Any = 1.0, *, shape: Any = None, dims: Any = None, name: str | None = None
 ) -> Array:

@@ -24,6 +24,7 @@ from .generator import WHOLE
 from .parameter import Parameter
 from .support import NATURALS, NONNEGATIVE, Interval
 from .variable import distribute
+from .words import with_words
 
 __all__ = ["poisson"]
 
@@ -121,6 +122,7 @@ POISSON_LOG = Family(
 )
 
 
+@with_words
 def poisson(
     rate: Any = None,
     *,

@@ -13,6 +13,7 @@ from .gamma_numbers import log_gamma
 from .numbers import nan_unless, possible, reals
 from .parameter import Parameter, positive, spread
 from .variable import distribute
+from .words import with_words
 
 __all__ = ["student"]
 
@@ -49,6 +50,7 @@ def draw(source: Source, df: Any, mu: Any, sigma: Any) -> Any:
 STUDENT = Family("student", (positive("df"), Parameter("mu"), spread("sigma")), _terms, draw=draw)
 
 
+@with_words
 def student(
     df: Any,
     mu: Any = 0.0,

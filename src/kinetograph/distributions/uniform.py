@@ -14,6 +14,7 @@ from .numbers import clamped, nan_unless, reals
 from .parameter import Parameter
 from .support import Interval, Support
 from .variable import distribute
+from .words import with_words
 
 __all__ = ["uniform"]
 
@@ -66,6 +67,7 @@ UNIFORM = Family(
 )
 
 
+@with_words
 def uniform(
     min: Any = 0.0, max: Any = 1.0, *, shape: Any = None, dims: Any = None, name: str | None = None
 ) -> Array:

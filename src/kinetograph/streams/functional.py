@@ -17,7 +17,7 @@ from ..graph.errors import KinetographWarning, ModelError, ShapeError
 from ..graph.messages import describe
 from ..graph.node import Node
 from ..graph.source import place_text
-from .methods import Draws
+from .methods import METHODS, Draws
 from .operations import WORDS, Draw, advanced, initial_state
 
 __all__ = ["draw", "new_state"]
@@ -60,9 +60,6 @@ class _InTheOpen(Draws):
     def _keep(self, node: Draw) -> Array:
         self.serial = node.serial
         return Array(node)
-
-
-METHODS = tuple(name for name in dir(Draws) if not name.startswith("_"))
 
 
 def draw(

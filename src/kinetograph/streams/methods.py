@@ -1,11 +1,17 @@
 """The draws a `RandomStreams` offers, one method a distribution."""
 
+from ..distributions.words import with_words
 from .reals import RealDraws
 from .vectors import VectorDraws
 from .wholes import WholeDraws
 
-__all__ = ["Draws"]
+__all__ = ["METHODS", "Draws"]
 
 
 class Draws(RealDraws, VectorDraws, WholeDraws):
     """All methods; see `kg.RandomStreams`."""
+
+
+METHODS = tuple(name for name in dir(Draws) if not name.startswith("_"))
+for _name in METHODS:
+    setattr(Draws, _name, with_words(getattr(Draws, _name)))

@@ -1,0 +1,112 @@
+"""What other libraries call the parameters: answers to a keyword that is not ours."""
+
+from collections.abc import Callable
+from functools import wraps
+from inspect import signature
+from typing import Any, cast
+
+from ..graph.source import place_text
+
+__all__ = ["WORDS", "with_words"]
+
+_PLACE = ("mean", "mu", "location", "meanlog")
+_SCALE = ("sd", "sigma", "scale", "sdlog")
+WORDS: dict[str, tuple[str, ...]] = {
+    "loc": _PLACE,
+    "location": _PLACE,
+    "mean": _PLACE,
+    "mu": _PLACE,
+    "median": _PLACE,
+    "scale": _SCALE,
+    "sd": _SCALE,
+    "sigma": _SCALE,
+    "std": _SCALE,
+    "stddev": _SCALE,
+    "gamma": ("scale",),
+    "b": ("sigma", "shape2", "beta"),
+    "s": ("scale",),
+    "nu": ("df",),
+    "low": ("min",),
+    "lower": ("min",),
+    "minval": ("min",),
+    "high": ("max",),
+    "upper": ("max",),
+    "maxval": ("max",),
+    "a": ("shape1", "alpha"),
+    "alpha": ("shape1", "size"),
+    "beta": ("rate", "shape2"),
+    "concentration": ("alpha", "eta"),
+    "concentration0": ("shape2",),
+    "concentration1": ("shape1",),
+    "conc": ("alpha",),
+    "lam": ("rate",),
+    "lambda_": ("rate",),
+    "log_lam": ("log_rate",),
+    "p": ("prob",),
+    "probs": ("prob",),
+    "probabilities": ("prob",),
+    "success_prob": ("prob",),
+    "logits": ("logit",),
+    "logit_p": ("logit",),
+    "n": ("size", "dim"),
+    "r": ("size",),
+    "total_count": ("size",),
+    "trials": ("size",),
+    "phi": ("size",),
+    "covariance": ("cov",),
+    "covariance_matrix": ("cov",),
+    "Sigma": ("cov",),
+    "scale_tril": ("chol",),
+    "cholesky": ("chol",),
+    "L": ("chol",),
+    "d": ("dim",),
+    "dimension": ("dim",),
+    "sample_shape": ("shape",),
+    "initval": (),
+    "observed": (),
+    "obs": (),
+}
+_OBSERVED = "; data are given by kg.observe(data, {0}(...))"
+# Parameters that are functions of ours.
+_COMPUTED = {
+    "tau": ("sd", "1 / sqrt(tau)"),
+    "precision": ("sd", "1 / sqrt(precision)"),
+    "precision_matrix": ("cov", "kg.inv(precision_matrix)"),
+    "theta": ("rate", "1 / theta"),
+    "scale": ("rate", "1 / scale"),
+    "mean": ("rate", "1 / mean"),
+}
+
+
+def with_words[F: Callable[..., Any]](function: F) -> F:
+    """The function, which answers a keyword that it does not have.
+
+    Raises
+    ------
+    TypeError
+        That says what is called so here.
+    """
+    name, known = function.__name__, tuple(signature(function).parameters)
+
+    @wraps(function)
+    def call(*values: Any, **named: Any) -> Any:
+        for word in named:
+            if word not in known:
+                raise TypeError(_answer(name, word, known))
+        return function(*values, **named)
+
+    return cast(F, call)
+
+
+def _answer(name: str, word: str, known: tuple[str, ...]) -> str:
+    own = ", ".join(p for p in known if p != "self")
+    meant = [p for p in WORDS.get(word, ()) if p in known]
+    computed = _COMPUTED.get(word, ("", ""))
+    hint = ""
+    if word in ("observed", "obs"):
+        hint = _OBSERVED.format(f"kg.{name}")
+    elif len(meant) == 1:
+        hint = f"; here it is called {meant[0]}"
+    elif computed[0] in known:
+        hint = f"; give {computed[0]}={computed[1]}"
+    return f"{name}: there is no parameter {word}{place_text()}{hint}. It takes {own}"

@@ -28,7 +28,10 @@ FUNCTIONS = {name: getattr(distributions, name) for name in distributions.__all_
         (lambda: kg.poisson(lam=3), "lam .*; here it is called rate"),
         (lambda: kg.multivariate_normal([0.0], scale_tril=[[1.0]]), "here it is called chol"),
         (lambda: kg.normal(0, 1, observed=[1.0]), r"given by kg.observe\(data, kg.normal\(...\)\)"),
-        (lambda: kg.normal(0, 1, sdd=1), r"no parameter sdd \(.*test_words.py:\d+\). It takes mean"),
+        (
+            lambda: kg.normal(0, 1, sdd=1),
+            r"no parameter sdd \(.*test_words.py:\d+\). It takes mean",
+        ),
         (lambda: kg.RandomStreams(1).uniform(low=0), "low .*; here it is called min"),
         (lambda: kg.RandomStreams(1).choice(3, size=4), "no parameter size"),
     ],

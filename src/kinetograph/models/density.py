@@ -24,7 +24,7 @@ from ..graph.lower import Environment, Scope, evaluate
 from ..graph.node import Data, Node, ancestors
 from ..graph.trips import Capacity
 from .bijectors import Bijector, bijector
-from .compress import Compressed, compress
+from .rewrites.normal_regression import Compressed, compress
 
 __all__ = ["Density", "Term"]
 

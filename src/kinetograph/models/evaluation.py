@@ -12,12 +12,12 @@ from .density import data_environment
 from .potential import in_jax
 
 if TYPE_CHECKING:
-    from .model import Model
+    from .log_density import LogDensity
 
 __all__ = ["at_states"]
 
 
-def at_states(model: "Model", which: str, states: np.ndarray) -> Any:
+def at_states(model: "LogDensity", which: str, states: np.ndarray) -> Any:
     """What `which` names at each state: a method of the model, or "unadjusted"."""
     lead = states.shape[:-1]
     flat = states.reshape(-1, model.free_size)
@@ -31,19 +31,19 @@ def at_states(model: "Model", which: str, states: np.ndarray) -> Any:
         return jax.tree.map(lambda r: np.asarray(r).reshape(lead + r.shape[1:]), result)
 
 
-def _log_prob(model: "Model", free: Any, env: Any) -> Any:
+def _log_prob(model: "LogDensity", free: Any, env: Any) -> Any:
     return model.density.log_density(free, env)
 
 
-def _unadjusted(model: "Model", free: Any, env: Any) -> Any:
+def _unadjusted(model: "LogDensity", free: Any, env: Any) -> Any:
     return model.density.log_density(free, env, adjusted=False)
 
 
-def _transform(model: "Model", free: Any, env: Any) -> Any:
+def _transform(model: "LogDensity", free: Any, env: Any) -> Any:
     return model.density.targets(free, model.component.unknowns, env)
 
 
-def _hessian(model: "Model", free: Any, env: Any) -> Any:
+def _hessian(model: "LogDensity", free: Any, env: Any) -> Any:
     return in_jax(model, "hessian", free)
 
 
@@ -55,7 +55,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
 }
 
 
-def _compiled(function: Callable[..., Any], model: "Model") -> Callable[..., Any]:
+def _compiled(function: Callable[..., Any], model: "LogDensity") -> Callable[..., Any]:
     """A function of a model, one free state and its data, for many states."""
 
     def at(free: Any, values: Any) -> Any:
@@ -64,14 +64,14 @@ def _compiled(function: Callable[..., Any], model: "Model") -> Callable[..., Any
     return jax.jit(jax.vmap(at, (0, None)))
 
 
-def _gradients(model: "Model", states: Any) -> Any:
+def _gradients(model: "LogDensity", states: Any) -> Any:
     """The gradient at each state; made again with more room where a loop needs it."""
     while True:
         key = "gradient", model.capacity.key()
         if key not in model._functions:
 
             def gradient(
-                model: "Model", free: Any, env: Any, capacity: Capacity = model.capacity
+                model: "LogDensity", free: Any, env: Any, capacity: Capacity = model.capacity
             ) -> Any:
                 return model.density.value_and_gradient(free, env, capacity)[1:]
 

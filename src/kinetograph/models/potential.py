@@ -22,12 +22,12 @@ from ..graph.primitive import Whole, call, outer_dtype
 from .density import data_environment
 
 if TYPE_CHECKING:
-    from .model import Model
+    from .log_density import LogDensity
 
 __all__ = ["in_jax", "potential"]
 
 
-def in_jax(model: "Model", which: str, free: Any) -> Any:
+def in_jax(model: "LogDensity", which: str, free: Any) -> Any:
     """What `which` names at free states of JAX's.
 
     The log density ("log_prob", "unadjusted"), its derivatives ("gradient", "hessian"), all values
@@ -39,7 +39,7 @@ def in_jax(model: "Model", which: str, free: Any) -> Any:
     return function(free)
 
 
-def potential(model: "Model", adjusted: bool) -> Callable[[Any], Any]:
+def potential(model: "LogDensity", adjusted: bool) -> Callable[[Any], Any]:
     """The negative log density as a function of JAX arrays."""
 
     def potential(free: Any) -> Any:
@@ -55,7 +55,7 @@ def potential(model: "Model", adjusted: bool) -> Callable[[Any], Any]:
 class _Value:
     """What the graph gives at one free state."""
 
-    def __init__(self, model: "Model", which: str) -> None:
+    def __init__(self, model: "LogDensity", which: str) -> None:
         self.model, self.which = model, which
 
     def __call__(self, free: Any) -> Any:
@@ -72,7 +72,7 @@ _DERIVED: dict[str, Any] = {
 }
 
 
-def _program(model: "Model", which: str) -> Whole:
+def _program(model: "LogDensity", which: str) -> Whole:
     """The program of a model as JAX sees it, in its present mode."""
     floating = outer_dtype(FLOAT64)
     key = ("in JAX", which, floating)
@@ -82,7 +82,7 @@ def _program(model: "Model", which: str) -> Whole:
 
 
 def _run(
-    model: "Model", which: str, floating: np.dtype, scope: Scope, tensors: Sequence[Any]
+    model: "LogDensity", which: str, floating: np.dtype, scope: Scope, tensors: Sequence[Any]
 ) -> list[Any]:
     free = tensors[0].astype(FLOAT64)
     data = data_environment(model.arguments, tensors[1:])

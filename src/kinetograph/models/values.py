@@ -10,13 +10,13 @@ from ..graph.errors import ModelError, ShapeError
 from ..graph.inside_jax import has_tracer
 
 if TYPE_CHECKING:
-    from .model import Model
+    from .log_density import LogDensity
 
 __all__ = ["check_values", "outside_support"]
 
 
 def check_values(
-    model: "Model", values: Mapping[str, Any], complete: bool
+    model: "LogDensity", values: Mapping[str, Any], complete: bool
 ) -> dict[Variable, np.ndarray]:
     """The values by unknown, of all unknowns if they are to be complete.
 

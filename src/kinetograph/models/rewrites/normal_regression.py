@@ -14,135 +14,22 @@ density no longer grows with the number of observations, and indexing by group d
 loop. The identity is exact, and the factorisation is done once, on the host: no cancellation.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 
-from ..distributions.normal import HALF_LOG_2PI, NORMAL
-from ..distributions.variable import Distribution
-from ..graph.elementwise import ELEMENTWISE
-from ..graph.indexing import READ
-from ..graph.linear_algebra import MATMUL
-from ..graph.lower import Environment, evaluate
-from ..graph.node import Apply, Data, Node
-from ..graph.precision import x64
+from ...distributions.normal import HALF_LOG_2PI, NORMAL
+from ...distributions.variable import Distribution
+from ...graph.lower import Environment
+from ...graph.node import Data, Node
+from .linear_form import LinearForm, NotLinear, Reader
 
 __all__ = ["Compressed", "compress"]
 
 LARGEST_GROUP = 16  # columns a group: beyond that the written-out products grow too long
 LEAST_GAIN = 2  # observations a compressed row: below it nothing is gained
-
-_ADD, _SUBTRACT, _MULTIPLY, _DIVIDE, _NEGATIVE = (
-    ELEMENTWISE[name] for name in ("add", "subtract", "multiply", "divide", "negative")
-)
-
-
-@dataclass
-class _Linear:
-    """A linear form: an offset, and columns of coefficients with the node each multiplies."""
-
-    offset: Any = 0.0
-    scalars: list[tuple[Any, Node]] = field(default_factory=list)  # coefficient, one number
-    # And the row of each observation, from 0.
-    grouped: list[tuple[Any, Node, np.ndarray]] = field(default_factory=list)
-    vectors: list[tuple[np.ndarray, Node]] = field(default_factory=list)  # matrix, vector
-
-    def scaled(self, factor: Any) -> "_Linear":
-        def rows(matrix: np.ndarray) -> np.ndarray:
-            return matrix * (factor[:, None] if np.ndim(factor) else factor)
-
-        return _Linear(
-            self.offset * factor,
-            [(c * factor, node) for c, node in self.scalars],
-            [(c * factor, node, index) for c, node, index in self.grouped],
-            [(rows(matrix), node) for matrix, node in self.vectors],
-        )
-
-    def plus(self, other: "_Linear") -> "_Linear":
-        return _Linear(
-            self.offset + other.offset,
-            self.scalars + other.scalars,
-            self.grouped + other.grouped,
-            self.vectors + other.vectors,
-        )
-
-
-class _NotLinear(Exception):
-    pass
-
-
-class _Reader:
-    """Reads a node as a linear form in unknown nodes, over `length` observations."""
-
-    def __init__(self, length: int) -> None:
-        self.length = length
-        self._known: dict[Node, bool] = {}
-
-    def known(self, node: Node) -> bool:
-        """Whether a node is computed from data alone (looked up a few levels deep)."""
-        if node not in self._known:
-            stack, answer = [node], True
-            for _ in range(50):
-                if not stack:
-                    break
-                current = stack.pop()
-                if isinstance(current, Apply):
-                    stack.extend(current.parents)
-                elif not isinstance(current, Data):
-                    answer = False
-                    break
-            self._known[node] = answer and not stack
-        return self._known[node]
-
-    def value(self, node: Node) -> np.ndarray:
-        """The value of a known node, over the observations or one number."""
-        if isinstance(node, Data):
-            array = node.value
-        else:
-            with x64():
-                array = np.asarray(evaluate([node], {})[node])
-        if array.size == 1:
-            array = array.reshape(())
-        elif array.shape != (self.length,):
-            raise _NotLinear
-        return array.astype(float)
-
-    def read(self, node: Node) -> _Linear:
-        if self.known(node):
-            return _Linear(offset=self.value(node))
-        if node.size == 1:
-            return _Linear(scalars=[(1.0, node)])
-        if not isinstance(node, Apply) or node.shape != (self.length,):
-            raise _NotLinear
-        operation, parents = node.operation, node.parents
-        if operation is _ADD:
-            return self.read(parents[0]).plus(self.read(parents[1]))
-        if operation is _SUBTRACT:
-            return self.read(parents[0]).plus(self.read(parents[1]).scaled(-1.0))
-        if operation is _NEGATIVE:
-            return self.read(parents[0]).scaled(-1.0)
-        if operation is _MULTIPLY:
-            for a, b in (parents, parents[::-1]):
-                if self.known(a):
-                    return self.read(b).scaled(self.value(a))
-        if operation is _DIVIDE and self.known(parents[1]):
-            divisor = self.value(parents[1])
-            if not np.all(divisor):
-                raise _NotLinear
-            return self.read(parents[0]).scaled(1.0 / divisor)
-        if operation is MATMUL and self.known(parents[0]) and len(parents[1].shape) == 1:
-            with x64():
-                matrix = np.asarray(evaluate([parents[0]], {})[parents[0]], float)
-            return _Linear(vectors=[(matrix, parents[1])])
-        if operation is READ and len(parents) == 2 and len(node.attributes["template"]) == 1:
-            base, index = parents
-            if len(base.shape) == 1 and isinstance(index, Data) and len(index.shape) == 1:
-                rows = index.value.astype(np.int64)
-                rows[rows < 0] += base.shape[0]  # counted from the end
-                return _Linear(grouped=[(1.0, base, rows)])
-        raise _NotLinear
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,7 +97,7 @@ def compress(likelihood: Distribution) -> Compressed | None:
         return None
     length = target.shape[0]
     mean, sd = likelihood.parents
-    reader = _Reader(length)
+    reader = Reader(length)
     try:
         weights = None
         if reader.known(sd):
@@ -221,7 +108,7 @@ def compress(likelihood: Distribution) -> Compressed | None:
         elif sd.size != 1:
             return None
         form = reader.read(mean)
-    except _NotLinear:
+    except NotLinear:
         return None
     return _factorise(likelihood, target, form, weights, None if weights is not None else sd)
 
@@ -231,7 +118,7 @@ def _column(coefficient: Any, length: int) -> np.ndarray:
 
 
 def _factorise(
-    likelihood: Distribution, target: Data, form: _Linear, weights: Any, sd: Node | None
+    likelihood: Distribution, target: Data, form: LinearForm, weights: Any, sd: Node | None
 ) -> Compressed | None:
     length = target.shape[0]
     indices = [index for _, _, index in form.grouped]

@@ -18,6 +18,7 @@ from ..graph.node import Data, Node
 from ..graph.precision import x64
 from ..graph.trips import Capacity
 from .density import Density, data_environment
+from .discovery import Component
 from .evaluation import at_states
 from .potential import in_jax, potential
 from .values import check_values, outside_support
@@ -29,6 +30,8 @@ class LogDensity:
     """What `Model` can be asked at free states, and the room that its loops take."""
 
     density: Density
+    component: Component
+    targets: tuple[Node, ...]
     names: tuple[str, ...]
     free_size: int
     data: tuple[Data, ...]

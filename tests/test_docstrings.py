@@ -14,7 +14,7 @@ MODULES = sorted(m.name for m in pkgutil.walk_packages(kinetograph.__path__, "ki
 
 
 def test_examples_are_found():
-    module = importlib.import_module("kinetograph.distributions.normal")
+    module = importlib.import_module("kinetograph.models.variables")
     found = [t.name for t in doctest.DocTestFinder().find(module) if t.examples]
     assert len(found) == 3
 

@@ -24,6 +24,7 @@ LAYERS = [
     ["kernels"],
     ["samplers", "adaptation", "observables", "optimizers", "ode"],
     ["runs"],
+    ["prediction"],
     ["laws", "cli"],
     ["public"],
 ]

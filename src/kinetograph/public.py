@@ -65,6 +65,10 @@ with _paused(lasting=True):
     from .optimizers.opt import opt
     from .optimizers.result import ConvergenceWarning, Optimum
     from .optimizers.step_size_bound import step_size_bound
+    from .prediction.calculate import calculate
+    from .prediction.pointwise import log_likelihood, log_prior
+    from .prediction.predict import predict
+    from .prediction.simulate import simulate
     from .runs.advice import Advice, SamplingWarning, diagnose
     from .runs.mcmc import mcmc
     from .runs.stepping import Chain, chain
@@ -82,6 +86,11 @@ if _typing.TYPE_CHECKING:
 __all__ = [
     "summary",
     "mcmc",
+    "simulate",
+    "calculate",
+    "predict",
+    "log_likelihood",
+    "log_prior",
     "opt",
     "optimizers",
     "Optimum",

@@ -203,7 +203,7 @@ def test_a_distribution_is_used_once():
             kg.ShapeError,
             "prob 0.5 needs at least 1 axis, got shape ()",
         ),
-        (lambda: kg.categorical([1.0]), kg.ShapeError, "a last axis of at least two categories"),
+        (lambda: kg.categorical([]), kg.ShapeError, "a last axis of at least one category"),
         (lambda: kg.dirichlet([1.0]), kg.ShapeError, "needs a last axis of at least two"),
         (
             lambda: kg.dirichlet([1.0, 0.0]),
@@ -242,7 +242,7 @@ def test_a_distribution_is_used_once():
             "normal: shape must be a whole number or a tuple of them, got 2.5",
         ),
         (lambda: kg.normal(0, None), TypeError, "normal: the parameter sd is missing"),
-        (lambda: kg.normal(0, sigma=1), TypeError, "unexpected keyword argument 'sigma'"),
+        (lambda: kg.normal(0, sigma=1), TypeError, "no parameter sigma"),
         (lambda: kg.bernoulli(), TypeError, "bernoulli: give one of prob= and logit="),
         (lambda: kg.bernoulli(0.5, logit=0), TypeError, "bernoulli: give one of prob= and logit="),
         (lambda: kg.binomial(3), TypeError, "binomial: give one of prob= and logit="),

@@ -10,15 +10,17 @@ from kinetograph.graph.inputs import placeholder
 from kinetograph.samplers.noise import NamedNoise
 
 PARAMETERS = {
-    "gamma": dict(concentration=2.0),
-    "beta": dict(a=1.0, b=2.0),
+    "gamma": dict(alpha=2.0),
+    "inverse_gamma": dict(alpha=2.0),
+    "negative_binomial": dict(size=2.0, prob=0.5),
+    "beta": dict(shape1=1.0, shape2=2.0),
     "student": dict(df=3.0),
-    "dirichlet": dict(concentration=np.ones(3)),
-    "multivariate_normal": dict(mean=np.zeros(3), covariance=np.eye(3)),
+    "dirichlet": dict(alpha=np.ones(3)),
+    "multivariate_normal": dict(mean=np.zeros(3), cov=np.eye(3)),
     "integers": dict(low=0, high=5),
     "poisson": dict(rate=2.0),
-    "binomial": dict(n=5, p=0.5),
-    "categorical": dict(probabilities=[0.5, 0.5]),
+    "binomial": dict(size=5, prob=0.5),
+    "categorical": dict(prob=[0.5, 0.5]),
     "choice": dict(x=4),
 }
 KINDS = [
@@ -38,7 +40,7 @@ def test_what_takes_like():
     assert {*KINDS} == (every | {"sphere"}) - {"permutation"}
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "lkj_correlation"])
 def test_the_shape_is_that_of_an_array(kind):
     like, noise = np.zeros((2, 3)), made(np.float32)
     given = {"name": "a"} if kind == "sphere" else PARAMETERS.get(kind, {})

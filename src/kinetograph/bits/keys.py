@@ -14,14 +14,23 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["CHAIN", "MEMBER", "STREAM_VERSION", "Seed", "check_seed", "fresh_seed", "make_key"]
+__all__ = [
+    "CHAIN",
+    "MEMBER",
+    "SIMULATION",
+    "STREAM_VERSION",
+    "Seed",
+    "check_seed",
+    "fresh_seed",
+    "make_key",
+]
 
 STREAM_VERSION = 1  # changes with any number that any stream gives
 
 Seed = int | tuple[int, ...]
 
 _LIBRARY = 0x6B696E65  # "kine"
-MEMBER, CHAIN = 1, 2  # what a key is for: keys of one use are never those of another
+MEMBER, CHAIN, SIMULATION = 1, 2, 3  # what a key is for: keys of one use are never those of another
 
 
 def fresh_seed() -> int:

@@ -20,7 +20,7 @@ from .support import Support, WholeNumbers
 from .variable import distribute
 from .words import with_words
 
-__all__ = ["bernoulli"]
+__all__ = ["bernoulli", "draw", "draw_by_logit"]
 
 # The product of this many factors in [1, 2] cannot overflow in float32 (2**100 < 3.4e38).
 _FACTORS = 100
@@ -108,7 +108,7 @@ def draw(source: Source, prob: Any) -> Any:
     return jnp.broadcast_to((uniforms(source)[0] < prob) & (prob <= 1), source.shape)
 
 
-def _draw_by_logit(source: Source, logit: Any) -> Any:
+def draw_by_logit(source: Source, logit: Any) -> Any:
     return draw(source, jax.nn.sigmoid(double(logit)))
 
 
@@ -129,7 +129,7 @@ BERNOULLI_LOGIT = Family(
     _binary,
     dtype=TRUTH,
     total=_logit_total,
-    draw=_draw_by_logit,
+    draw=draw_by_logit,
 )
 
 

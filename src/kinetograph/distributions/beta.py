@@ -17,7 +17,7 @@ from .support import UNIT, powers
 from .variable import distribute
 from .words import with_words
 
-__all__ = ["beta"]
+__all__ = ["beta", "draw"]
 
 
 def _terms(

@@ -29,7 +29,7 @@ from .support import Support, WholeNumbers
 from .variable import distribute
 from .words import with_words
 
-__all__ = ["binomial"]
+__all__ = ["binomial", "draw", "draw_by_logit"]
 
 
 def _log_choose(n: Any, k: Any) -> Any:
@@ -133,7 +133,7 @@ def draw(source: Source, size: Any, prob: Any) -> Any:
     return jnp.where(valid, jnp.where(mirrored, trials - count, count), -1)
 
 
-def _draw_by_logit(source: Source, size: Any, logit: Any) -> Any:
+def draw_by_logit(source: Source, size: Any, logit: Any) -> Any:
     return draw(source, size, jax.nn.sigmoid(double(logit)))
 
 
@@ -157,7 +157,7 @@ BINOMIAL_LOGIT = Family(
     dtype=WHOLE,
     small_terms=_small_logit_terms,
     sizes=("size",),
-    draw=_draw_by_logit,
+    draw=draw_by_logit,
 )
 
 

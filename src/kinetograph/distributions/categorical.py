@@ -20,7 +20,7 @@ from .support import Simplex, Support, Weights, WholeNumbers
 from .variable import distribute
 from .words import with_words
 
-__all__ = ["categorical"]
+__all__ = ["categorical", "draw", "draw_by_logit"]
 
 
 def _pick(x: Any, values: Any) -> Any:
@@ -69,7 +69,7 @@ def draw(source: Source, prob: Any) -> Any:
     return jnp.where(valid, jnp.minimum(index, weights.shape[-1] - 1).astype(np.int64), -1)
 
 
-def _draw_by_logit(source: Source, logit: Any) -> Any:
+def draw_by_logit(source: Source, logit: Any) -> Any:
     return draw(source, jax.nn.softmax(double(logit), axis=-1))
 
 
@@ -90,7 +90,7 @@ CATEGORICAL_LOGIT = Family(
     _support,
     dtype=WHOLE,
     check=_check,
-    draw=_draw_by_logit,
+    draw=draw_by_logit,
 )
 
 

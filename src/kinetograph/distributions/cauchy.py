@@ -15,7 +15,7 @@ from .parameter import Parameter, spread
 from .variable import distribute
 from .words import with_words
 
-__all__ = ["cauchy", "log1p_square"]
+__all__ = ["cauchy", "draw", "log1p_square"]
 
 LOG_PI = 1.1447298858494002
 

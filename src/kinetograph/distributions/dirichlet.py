@@ -21,7 +21,7 @@ from .support import POSITIVE, Simplex, known_one
 from .variable import distribute
 from .words import with_words
 
-__all__ = ["dirichlet"]
+__all__ = ["dirichlet", "draw"]
 
 
 def _terms(x: Any, alpha: Any, log_x: Any = None) -> tuple[Any, ...]:

@@ -13,7 +13,7 @@ from .support import NONNEGATIVE
 from .variable import distribute
 from .words import with_words
 
-__all__ = ["exponential"]
+__all__ = ["draw", "exponential"]
 
 
 def _terms(x: Any, rate: Any, log_rate: Any = None) -> tuple[Any, ...]:

@@ -17,7 +17,7 @@ from .support import POSITIVE, powers
 from .variable import distribute
 from .words import with_words
 
-__all__ = ["gamma"]
+__all__ = ["draw", "gamma"]
 
 
 def _terms(

@@ -15,7 +15,7 @@ from .support import NONNEGATIVE
 from .variable import distribute
 from .words import with_words
 
-__all__ = ["half_normal"]
+__all__ = ["draw", "half_normal"]
 
 LOG_2 = 0.6931471805599453
 

@@ -17,7 +17,7 @@ from .support import POSITIVE
 from .variable import distribute
 from .words import with_words
 
-__all__ = ["inverse_gamma"]
+__all__ = ["draw", "inverse_gamma"]
 
 
 def _log(value: Any, log: Any) -> Any:

@@ -13,7 +13,7 @@ from .parameter import Parameter, spread
 from .variable import distribute
 from .words import with_words
 
-__all__ = ["laplace"]
+__all__ = ["draw", "laplace"]
 
 LOG_2 = 0.6931471805599453
 

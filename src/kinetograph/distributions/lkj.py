@@ -18,7 +18,7 @@ from .support import CorrelationMatrix
 from .variable import distribute
 from .words import with_words
 
-__all__ = ["lkj_correlation", "size_of"]
+__all__ = ["draw", "lkj_correlation", "size_of"]
 
 LOG_2 = 0.6931471805599453
 

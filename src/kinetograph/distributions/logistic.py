@@ -13,7 +13,7 @@ from .parameter import Parameter, spread
 from .variable import distribute
 from .words import with_words
 
-__all__ = ["logistic"]
+__all__ = ["draw", "logistic"]
 
 
 def _terms(x: Any, location: Any, scale: Any) -> tuple[Any, ...]:

@@ -13,7 +13,7 @@ from .support import POSITIVE
 from .variable import distribute
 from .words import with_words
 
-__all__ = ["lognormal"]
+__all__ = ["draw", "lognormal"]
 
 
 def _terms(x: Any, meanlog: Any, sdlog: Any, log_x: Any = None) -> tuple[Any, ...]:

@@ -23,7 +23,7 @@ from .parameter import Parameter
 from .variable import distribute
 from .words import with_words
 
-__all__ = ["mean_and_factor", "multivariate_normal"]
+__all__ = ["draw", "mean_and_factor", "multivariate_normal"]
 
 
 def _terms(x: Any, mean: Any, chol: Any) -> tuple[Any, ...]:

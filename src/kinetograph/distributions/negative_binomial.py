@@ -21,7 +21,7 @@ from .support import NATURALS, Interval
 from .variable import distribute
 from .words import with_words
 
-__all__ = ["negative_binomial"]
+__all__ = ["draw", "negative_binomial"]
 
 
 def _logs(x: Any, prob: Any, forms: dict[str, Any]) -> tuple[Any, Any]:

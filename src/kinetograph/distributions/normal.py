@@ -13,7 +13,7 @@ from .parameter import Parameter, spread
 from .variable import distribute
 from .words import with_words
 
-__all__ = ["normal"]
+__all__ = ["draw", "normal"]
 
 HALF_LOG_2PI = 0.9189385332046727
 

@@ -26,7 +26,7 @@ from .support import NATURALS, NONNEGATIVE, Interval
 from .variable import distribute
 from .words import with_words
 
-__all__ = ["poisson"]
+__all__ = ["draw", "draw_by_log_rate", "poisson"]
 
 LARGEST_RATE = 1e18  # numbers beyond would not fit 64 bits
 
@@ -89,7 +89,7 @@ def draw(source: Source, rate: Any) -> Any:
     return counts(valid, jnp.where(few, found, large))
 
 
-def _draw_by_log_rate(source: Source, log_rate: Any) -> Any:
+def draw_by_log_rate(source: Source, log_rate: Any) -> Any:
     return draw(source, jnp.exp(double(log_rate)))
 
 
@@ -118,7 +118,7 @@ POISSON_LOG = Family(
     dtype=WHOLE,
     small_terms=_small_log_rate_terms,
     sizes=("x",),
-    draw=_draw_by_log_rate,
+    draw=draw_by_log_rate,
 )
 
 

@@ -15,7 +15,7 @@ from .parameter import Parameter, positive, spread
 from .variable import distribute
 from .words import with_words
 
-__all__ = ["student"]
+__all__ = ["draw", "student"]
 
 
 # Coefficients of log Gamma(a + 1/2) - log Gamma(a) - log(a) / 2 in powers of 1 / a, from the

@@ -19,7 +19,7 @@ from .numbers import clamped, nan_unless, possible, reals, unit_open
 from .parameter import Parameter, positive
 from .support import Interval
 
-__all__ = ["TRUNCATED_NORMAL"]
+__all__ = ["TRUNCATED_NORMAL", "draw"]
 
 
 def draw(source: Source, mean: Any, sd: Any, lower: Any, upper: Any) -> Any:

@@ -16,7 +16,7 @@ from .support import Interval, Support
 from .variable import distribute
 from .words import with_words
 
-__all__ = ["uniform"]
+__all__ = ["draw", "uniform"]
 
 
 def _bound(node: Node) -> Node | np.ndarray:

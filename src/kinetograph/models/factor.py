@@ -19,7 +19,7 @@ from .discovery import unknowns_above
 from .observe import check_support, consume, unused_distribution
 from .statements import add_statement
 
-__all__ = ["factor", "log_density"]
+__all__ = ["density_at", "factor", "log_density"]
 
 
 def _log_density(x: Any, *rest: Any, family: str, forms: tuple[str, ...], **known: Any) -> Any:
@@ -103,7 +103,23 @@ def log_density(distribution: Array, value: Any) -> Array:
     """
     example = "(kg.normal(mean, sd), value)"
     follows = unused_distribution("log_density", distribution, "first", example)
-    family, node = follows.family, as_node(value, "log_density")
+    node = as_node(value, "log_density")
+    result = density_at("log_density", follows, node)
+    consume(distribution, "the distribution of a log_density", result)
+    return Array(result)
+
+
+def density_at(doing: str, follows: Distribution, node: Node) -> Apply:
+    """The node of the log density of a distribution at what another node is.
+
+    Raises
+    ------
+    ShapeError
+        If the two do not fit together.
+    DataError
+        If a known value lies outside the support.
+    """
+    family = follows.family
     try:
         full = np.broadcast_shapes(node.shape, follows.shape)
     except ValueError:
@@ -112,12 +128,12 @@ def log_density(distribution: Array, value: Any) -> Array:
     own, given = follows.shape[len(follows.shape) - ndim :], node.shape[len(node.shape) - ndim :]
     if full is None or (ndim and own != given):
         raise ShapeError(
-            f"log_density: the value does not fit the distribution\n"
+            f"{doing}: the value does not fit the distribution\n"
             f"    {follows.expression():<40}  shape {follows.shape}\n"
             f"    {describe(node):<40}  shape {node.shape}"
         )
     if isinstance(node, Data):
-        check_support("log_density", node, follows)
+        check_support(doing, node, follows)
     shape = full[: len(full) - ndim]
     stands = Distribution(family, follows.parents, full)
     stands.target = node
@@ -132,9 +148,7 @@ def log_density(distribution: Array, value: Any) -> Array:
     parents = (node, *follows.parents, *forms.values())
     kinds = [n.dtype for n in parents if n.dtype.kind == "f"]
     dtype = np.result_type(*kinds) if kinds else float_dtype()
-    result = Apply(LOG_DENSITY[family.name], parents, shape, dtype, attributes)
-    consume(distribution, "the distribution of a log_density", result)
-    return Array(result)
+    return Apply(LOG_DENSITY[family.name], parents, shape, dtype, attributes)
 
 
 def _support(follows: Distribution) -> dict[str, Any]:

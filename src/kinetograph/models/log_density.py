@@ -45,6 +45,13 @@ class LogDensity:
         """How an array of the model is called."""
         raise NotImplementedError
 
+    def kept[T](self, key: Any, make: Callable[[], T]) -> T:
+        """What is made once for this model."""
+        if key not in self._functions:
+            self._functions[key] = make()
+        found: T = self._functions[key]
+        return found
+
     @property
     def arguments(self) -> tuple[Data, ...]:
         """The data, and what is computed from them once: arguments of every compiled function."""

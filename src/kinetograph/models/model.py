@@ -92,6 +92,11 @@ class Model(LogDensity):
         """How results call the axes of a target or a data array of this model."""
         return axis_names(self.name(node), self.dims(node))
 
+    @property
+    def factors(self) -> tuple[Node, ...]:
+        """The terms of the log density that belong to no distribution."""
+        return (*self.component.factors, *self._made_of[1])
+
     def debug(self, point: Any = None) -> "Report":
         """Evaluate the model node by node at a point and find the first value that is not finite.
 

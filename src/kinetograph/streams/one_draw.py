@@ -6,7 +6,9 @@ from typing import Any
 from ..distributions.generator import Generator
 from ..graph.array import Array
 from ..graph.elementwise import as_node, astype
+from ..graph.errors import ShapeError
 from ..graph.node import Node
+from ..graph.source import place_text
 from .asked import float_type, sized
 from .operations import Draw, draw_node
 
@@ -50,7 +52,12 @@ class OneDraw:
             node if p.integer or node.dtype == floating else astype(node, floating)
             for p, node in zip(own, given, strict=True)
         ]
-        full = generator.full_shape(nodes, sized(shape, like, which), event)
+        size = sized(shape, like, which)
+        full = generator.full_shape(nodes, size, event)
+        if like is not None and full != size:
+            raise ShapeError(
+                f"{which}: like= has shape {size}, and the draws have {full}{place_text()}"
+            )
         state, stream = self._next(name)
         output = generator.dtype or floating
         node = draw_node(which, generator.draw, state, nodes, full, output, floating)

@@ -22,7 +22,7 @@ __all__ = ["find_function", "name_of_function", "own_object", "own_reference"]
 _JITTED = type(jax.jit(lambda: None))
 _SINGLETONS = {"_SLOT", "EFFECTS"}
 # Where all functions are numerical and act on tensors alone.
-_NUMERICAL = ("kinetograph.streams.",)
+_NUMERICAL = ("kinetograph.bits.", "kinetograph.distributions.", "kinetograph.streams.")
 _HELPERS = {("kinetograph.graph.lift", "with_structures")}  # that call what is given to them
 _ERRORS = "kinetograph.graph.errors"
 

@@ -1,0 +1,206 @@
+"""`kg.calculate`: the values of any arrays, given values of others, draws, or results."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..distributions.variable import Variable
+from ..graph.array import Array
+from ..graph.errors import ModelError, ShapeError
+from ..graph.messages import describe
+from ..graph.node import Data, Node, ancestors
+from ..models.discovery import unknowns_above
+from ..runs.arguments import check_seed, check_whole
+from .forward import plan
+from .groups import as_group, tree_of
+from .naming import named_targets, names_of_unknowns
+from .recorded import Recorded, recorded
+from .rows import run_rows
+
+__all__ = ["calculate"]
+
+
+def calculate(
+    *targets: Array,
+    values: Any = None,
+    draws: int | None = None,
+    seed: int | None = None,
+    **named: Array,
+) -> Any:
+    """The values of arrays: of what is computed, what is drawn, or what follows from a posterior.
+
+    | values | draws | gives |
+    |---|---|---|
+    | by name | None | the targets, all unknowns having values: a dictionary of arrays |
+    | None, or some by name | n | n draws of them through the graph, the rest drawn: (n, ...) |
+    | results | None | the targets for each draw of the posterior: a DataTree |
+    | results | n | the same of n rows of it taken at random, further unknowns drawn: (n, ...) |
+
+    Parameters
+    ----------
+    *targets, **named
+        Arrays, under their own names or those given by keyword.
+    values
+        A dictionary of values of unknowns or data, by name or by array (a single number stands for
+        all elements); or results of `kg.mcmc` or another method.
+    draws
+        How many.
+    seed
+        As for `kg.simulate`.
+
+    Returns
+    -------
+    dict or xarray.DataTree
+        Of results without `draws` a tree with a group `posterior`, (chain, draw, *dims), which
+        `kg.summary` and ArviZ take as it is.
+
+    Raises
+    ------
+    ModelError
+        If unknowns are left without values, a value is none of an unknown or of data above the
+        targets, results do not hold an unknown that was inferred, or a target follows from none
+        of them.
+    ShapeError
+        If a value has another shape.
+    ValueError
+        If a value lies outside its unknown's support.
+    TypeError
+        If a target is no array.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> x = kg.normal(0, 1, name="x")
+    >>> float(kg.calculate(x**2, values={"x": 3.0}, square=x**2)["square"])
+    9.0
+    >>> kg.calculate(square=x**2, draws=5, seed=1)["square"].shape
+    (5,)
+    >>> y = kg.observe([1.0, 2.0], kg.normal(x, 1))
+    >>> results = kg.mcmc(kg.model(x), seed=1, draws=100, progress=False)
+    >>> kg.calculate(square=x**2, values=results)["posterior"]["square"].shape
+    (4, 100)
+    """
+    wanted = named_targets("calculate", targets, named)
+    if draws is not None:
+        check_whole("calculate", {"draws": (draws, 1)})
+    used = check_seed(seed, "calculate")
+    above = _above(wanted)
+    names = names_of_unknowns(above) | wanted
+    if values is not None and (hasattr(values, "subtree") or not isinstance(values, Mapping)):
+        return _of_results(wanted, names, values, draws, used)
+    given = _checked(values or {}, above, names)
+    program = plan("calculate", list(wanted), given, {}, names)
+    if draws is None and program.drawn:
+        left = ", ".join(names.get(d.node) or describe(d.node) for d in program.drawn)
+        raise ModelError(
+            f"calculate: no values are given for {left}; give them, as in values={{...}}, or say "
+            "how many draws of them are wanted, as in draws=1000"
+        )
+    count = 1 if draws is None else int(draws)
+    rows = [np.broadcast_to(given[n], (count, *given[n].shape)) for n in program.given]
+    found = run_rows(program, used, count, rows)
+    return {
+        name: value[0] if draws is None else value
+        for name, value in zip(wanted.values(), found, strict=True)
+    }
+
+
+def _above(targets: Mapping[Node, str]) -> list[Node]:
+    """All that the targets follow from."""
+    seen: set[Node] = set()
+    unknowns_above(targets, seen)
+    return sorted({*seen, *ancestors(targets)}, key=lambda node: node.serial)
+
+
+def _of_results(
+    wanted: Mapping[Node, str],
+    names: Mapping[Node, str],
+    results: Any,
+    draws: int | None,
+    seed: int,
+) -> Any:
+    """The targets for each draw, or for some."""
+    unknowns = {n: name for n, name in names.items() if isinstance(n, Variable) or n not in wanted}
+    known = recorded("calculate", results, unknowns)
+    if draws is not None:
+        known = _some(known, int(draws), seed)
+    inferred = json.loads(results.attrs.get("unknowns", "{}"))
+    missing = {n for n, name in names.items() if name in inferred and n not in known.values}
+    program = plan("calculate", list(wanted), known.values, {}, names, missing)
+    if draws is None and program.drawn:
+        left = ", ".join(names.get(d.node) or describe(d.node) for d in program.drawn)
+        raise ModelError(
+            f"calculate: {left} is not among the draws, and would have to be drawn itself; "
+            "kg.predict does so, or give draws="
+        )
+    if not program.given:
+        raise ModelError(
+            f"calculate: {', '.join(wanted.values())} follows from none of the draws, which are "
+            f"of {', '.join(map(str, results['posterior'].data_vars))}"
+        )
+    rows = run_rows(program, seed, known.count, known.of(program.given))
+    if draws is not None:
+        return dict(zip(wanted.values(), rows, strict=True))
+    values = {
+        name: (node, known.by_chain(row))
+        for (node, name), row in zip(wanted.items(), rows, strict=True)
+    }
+    posterior = results["posterior"]
+    labels = {str(name): coord.values for name, coord in posterior.coords.items()}
+    return tree_of({"posterior": as_group(values, ("chain", "draw"), labels)}, {})
+
+
+def _some(known: Recorded, count: int, seed: int) -> Recorded:
+    """Rows taken at random, none twice."""
+    if count > known.count:
+        raise ValueError(
+            f"calculate: draws={count} of results with {known.count} draws; take fewer, or sample "
+            "more"
+        )
+    rows = np.random.default_rng(seed).permutation(known.count)[:count]
+    return Recorded({n: v[rows] for n, v in known.values.items()}, (1, count))
+
+
+def _checked(
+    values: Mapping[Any, Any], above: list[Node], names: Mapping[Node, str]
+) -> dict[Node, np.ndarray]:
+    """The values by node."""
+    nodes = [n for n in above if isinstance(n, (Variable, Data)) and n in names]
+    by_name = {names[n]: n for n in nodes}
+    given: dict[Node, np.ndarray] = {}
+    for key, value in values.items():
+        node = key.node if isinstance(key, Array) else by_name.get(key)
+        if node is None or node not in nodes:
+            what = describe(key.node) if isinstance(key, Array) else repr(key)
+            raise ModelError(
+                f"calculate: {what} is no unknown or data that the targets follow from; these are "
+                f"{', '.join(by_name) or 'none'}"
+            )
+        given[node] = _fitted(names[node], node, value)
+    return given
+
+
+def _fitted(name: str, node: Node, value: Any) -> np.ndarray:
+    try:
+        array = np.asarray(value)
+        cast = array.astype(node.dtype)
+    except (TypeError, ValueError):
+        raise TypeError(f"calculate: {name}: expected numbers, got {value!r:.60}") from None
+    if not np.can_cast(array.dtype, node.dtype, "same_kind") and np.any(cast != array):
+        raise TypeError(f"calculate: {name} is {node.dtype}, got {array.dtype}")
+    if array.shape not in ((), node.shape):
+        hint = ""
+        if isinstance(node, Data):
+            hint = "; at data of another length, write the expression again with new kg.data"
+        raise ShapeError(
+            f"calculate: {name} has shape {node.shape}, got values of shape {array.shape}{hint}"
+        )
+    full = np.broadcast_to(cast, node.shape)
+    if isinstance(node, Variable) and not np.all(node.support.contains(full)):
+        raise ValueError(
+            f"calculate: {name} must be {node.support.describe()}, got "
+            f"{np.array2string(full, threshold=6)}"
+        )
+    return full

@@ -1,0 +1,170 @@
+"""The order in which a graph is drawn from: each unknown from its distribution, parents first.
+
+What is `given` has values from elsewhere. Of what is `drawn`, unknowns or data in whose place new
+ones are simulated, the numbers are those of an event of the cipher of its own, told by its name:
+what else is drawn does not change them.
+"""
+
+import hashlib
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from graphlib import TopologicalSorter
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from ..bits.source import event_source
+from ..distributions.variable import Distribution, Variable
+from ..graph.control.control import Looping, everything, loops_in
+from ..graph.errors import ModelError
+from ..graph.faults import FAULT, numbered
+from ..graph.lower import Environment, Scope, evaluate
+from ..graph.messages import describe, site_text
+from ..graph.node import Data, Node, ancestors
+
+__all__ = ["Drawn", "Forward", "plan"]
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A node, the distribution it is drawn from, and the number of its event."""
+
+    node: Node
+    distribution: Distribution
+    event: tuple[int, int]
+
+    def value(self, environment: Environment, key: Any, row: Any) -> Any:
+        """Numbers for one row, given the parameters' tensors."""
+        family, floating = self.distribution.family, self.distribution.dtype
+        assert family.draw is not None
+        low, high = (np.uint32(word) for word in self.event)
+        words = key[0], key[1], key[2], key[3]
+        source = event_source(words, (low, high), row, self.distribution.shape, floating)
+        parameters = [
+            p if own.integer else jnp.asarray(p, floating)
+            for own, p in zip(
+                family.parameters,
+                (environment[node] for node in self.distribution.parents),
+                strict=True,
+            )
+        ]
+        return family.draw(source, *parameters).astype(self.node.dtype)
+
+
+@dataclass(frozen=True)
+class Forward:
+    """How targets follow from data, from values that are given, and from what is drawn."""
+
+    targets: tuple[Node, ...]
+    given: tuple[Node, ...]
+    drawn: tuple[Drawn, ...]
+    data: tuple[Data, ...]
+    nodes: tuple[Node, ...]  # all that is computed
+
+    @property
+    def loops(self) -> tuple[Looping, ...]:
+        """The loops on the way."""
+        return tuple(dict.fromkeys(loops_in(self.nodes)))
+
+    @property
+    def indices(self) -> dict[Node, int]:
+        """The numbers of what has indices that may fall outside of their axes."""
+        return numbered(everything(self.nodes))
+
+    @property
+    def size(self) -> int:
+        """How many numbers a row takes."""
+        return sum(node.size for node in self.nodes if not isinstance(node, Data)) + 1
+
+    def row(
+        self, key: Any, number: Any, given: Sequence[Any], data: Sequence[Any]
+    ) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+        """The targets in one row, and what loops and indices report."""
+        scope = Scope(indices=self.indices or None)
+        environment: Environment = dict(zip(self.data, data, strict=True))
+        environment |= zip(self.given, given, strict=True)
+        for drawn in self.drawn:
+            evaluate(drawn.distribution.parents, environment, scope=scope)
+            environment[drawn.node] = drawn.value(environment, key, number)
+        evaluate(self.targets, environment, scope=scope)
+        reports = scope.reports((*self.loops, FAULT))
+        return tuple(environment[node] for node in self.targets), reports
+
+
+def plan(
+    doing: str,
+    targets: Sequence[Node],
+    given: Iterable[Node],
+    simulated: Mapping[Node, Distribution],
+    names: Mapping[Node, str],
+    inferred: Container[Node] = (),
+) -> Forward:
+    """What has to be drawn for the targets, and in which order.
+
+    `given` are nodes whose values will be handed in; `simulated` are data in whose place new ones
+    are drawn; `names` are those of unknowns and data; of what is `inferred` the values are those
+    of a posterior, and it is not drawn.
+
+    Raises
+    ------
+    ModelError
+        If an unknown has no distribution that can be drawn from, or is inferred and not given.
+    """
+    known = dict.fromkeys(given)
+    follows: dict[Node, Distribution] = {}
+    nodes: dict[Node, None] = {}
+
+    def stop(node: Node) -> bool:
+        return node in known or node in simulated
+
+    def sources(roots: Iterable[Node]) -> list[Node]:
+        found = ancestors(roots, stop)
+        nodes.update(dict.fromkeys(found))
+        return [n for n in found if n in simulated or (isinstance(n, Variable) and n not in known)]
+
+    above: dict[Node, list[Node]] = {}
+    pending = sources(targets)
+    while pending:
+        node = pending.pop()
+        if node in above:
+            continue
+        if node in inferred:
+            raise _not_recorded(doing, node, names)
+        distribution = simulated.get(node)
+        if distribution is None:
+            distribution = getattr(node, "distribution", None)
+        if distribution is None or distribution.family.draw is None:
+            raise _not_drawn(doing, node, names)
+        follows[node] = distribution
+        above[node] = sources(distribution.parents)
+        pending += above[node]
+    order = list(TopologicalSorter(above).static_order())
+    drawn = tuple(Drawn(n, follows[n], _event(names.get(n) or describe(n))) for n in order)
+    data = tuple(n for n in nodes if isinstance(n, Data) and not n.literal and not stop(n))
+    used = tuple(n for n in known if n in nodes)
+    return Forward(tuple(targets), used, drawn, data, tuple(nodes))
+
+
+def _event(name: str) -> tuple[int, int]:
+    digest = hashlib.blake2s(name.encode(), digest_size=8).digest()
+    return int.from_bytes(digest[:4], "little"), int.from_bytes(digest[4:], "little")
+
+
+def _not_recorded(doing: str, node: Node, names: Mapping[Node, str]) -> ModelError:
+    name = names.get(node) or describe(node)
+    return ModelError(
+        f"{doing}: {name}{site_text(node)} was inferred, but these results do not hold its draws; "
+        f"make it a target of the model, as in kg.model(..., {name}), and sample again"
+    )
+
+
+def _not_drawn(doing: str, node: Node, names: Mapping[Node, str]) -> ModelError:
+    name = names.get(node) or describe(node)
+    if getattr(node, "distribution", None) is None and isinstance(node, Variable):
+        return ModelError(
+            f"{doing}: {name}{site_text(node)} is a kg.variable without a distribution, from which "
+            f"nothing can be drawn; give it values, as in values={{{name!r}: ...}}, or a "
+            "distribution"
+        )
+    return ModelError(f"{doing}: {name}{site_text(node)} cannot be drawn from its distribution")

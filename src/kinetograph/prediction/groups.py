@@ -1,0 +1,65 @@
+"""Values as groups of results, with the dims and labels of their arrays."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from ..graph.node import Node
+from ..models.dims import dims_of
+from ..models.groups import stamp
+from ..models.labels import axis_names
+
+__all__ = ["as_group", "tree_of", "with_group"]
+
+
+def as_group(
+    values: Mapping[str, tuple[Node, np.ndarray]],
+    lead: tuple[str, ...],
+    labels: Mapping[str, Any] = MappingProxyType({}),
+) -> Any:
+    """The dataset of values by name, each with its node; `lead` are dimensions that all have.
+
+    Labels are taken where there are as many as the dimension is long.
+    """
+    import xarray as xr
+
+    dims = dims_of([node for node, _ in values.values()])
+    variables: dict[str, Any] = {}
+    coords: dict[str, Any] = {}
+    for name, (node, array) in values.items():
+        axes = axis_names(name, dims[node][: array.ndim - len(lead)])
+        variables[name] = ((*lead, *axes), array)
+        for axis, size in zip((*lead, *axes), array.shape, strict=True):
+            known = labels.get(axis)
+            fits = known is not None and len(known) == size
+            coords[axis] = known if fits else np.arange(size)
+    return xr.Dataset(variables, coords)
+
+
+def tree_of(groups: dict[str, Any], attributes: dict[str, Any]) -> Any:
+    """A tree of groups, each with who made it."""
+    import xarray as xr
+
+    shared = stamp()
+    for group in groups.values():
+        group.attrs.update(shared)
+    tree = xr.DataTree(children={name: xr.DataTree(group) for name, group in groups.items()})
+    tree.attrs.update(shared | attributes)
+    return tree
+
+
+def with_group(
+    results: Any, name: str, group: Any, attributes: Mapping[str, Any] = MappingProxyType({})
+) -> Any:
+    """Results with a group more, or in place of one; those given stay as they are."""
+    import xarray as xr
+
+    posterior = results["posterior"].dataset
+    for dim in ("chain", "draw"):
+        group = group.assign_coords({dim: posterior[dim]}) if dim in posterior.coords else group
+    group.attrs.update(stamp() | dict(attributes))
+    tree = results.copy()
+    tree[name] = xr.DataTree(group)
+    return tree

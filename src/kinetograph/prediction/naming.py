@@ -1,0 +1,50 @@
+"""How quantities that are asked for are called: by keyword, by `name=`, or by their variable."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ..distributions.variable import Variable
+from ..graph.array import Array
+from ..graph.errors import ModelError
+from ..graph.node import Data, Node
+from ..models.names import assign_names
+
+__all__ = ["named_targets", "names_of_unknowns"]
+
+
+def named_targets(doing: str, targets: Sequence[Any], named: Mapping[str, Any]) -> dict[Node, str]:
+    """The nodes of the targets with their names, in order.
+
+    Raises
+    ------
+    TypeError
+        If one is no array, or there is none.
+    ModelError
+        If two have one name, or one has two.
+    """
+    if not targets and not named:
+        raise TypeError(f"{doing}: no targets: give the arrays that are wanted")
+    given: dict[Node, str] = {}
+    for name, array in ((None, t) for t in targets):
+        _check(doing, name, array)
+    for name, array in named.items():
+        _check(doing, name, array)
+        if array.node in given:
+            raise ModelError(
+                f"{doing}: one array is given two names, {given[array.node]!r} and {name!r}"
+            )
+        given[array.node] = name
+    nodes = dict.fromkeys([*(t.node for t in targets), *given])
+    return assign_names(nodes, given)
+
+
+def _check(doing: str, name: str | None, array: Any) -> None:
+    if not isinstance(array, Array):
+        what = "a target" if name is None else f"target {name!r}"
+        raise TypeError(f"{doing}: {what} is a {type(array).__name__}, not a kinetograph array")
+
+
+def names_of_unknowns(nodes: Iterable[Node]) -> dict[Node, str]:
+    """The names of unknowns and data among nodes."""
+    found = [n for n in nodes if isinstance(n, Variable) or (isinstance(n, Data) and not n.literal)]
+    return assign_names(dict.fromkeys(found), {})

@@ -1,0 +1,128 @@
+"""`kg.predict`: data that a posterior predicts."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..distributions.variable import Distribution
+from ..graph.array import Array
+from ..graph.errors import ModelError
+from ..graph.node import Data, Node
+from ..models.model import Model
+from ..runs.arguments import check_model, check_seed
+from .forward import plan
+from .groups import as_group, with_group
+from .naming import named_targets
+from .recorded import recorded
+from .rows import run_rows
+
+__all__ = ["predict"]
+
+
+def predict(
+    model: Model,
+    results: Any,
+    *new: Array,
+    observed: Sequence[Array] | None = None,
+    seed: int | None = None,
+    **named: Array,
+) -> Any:
+    """Draw data from the posterior: for each draw of the unknowns, data as it predicts them.
+
+        y' ~ p(y' | x),  x ~ p(x | y)
+
+    In place of the data that the model observes, or what follows from its unknowns elsewhere: at
+    other rows of the covariates, for groups that were not there. Such a quantity is written as
+    in a model, with the same unknowns: `y_new=kg.normal(a + b * x_new, sd)`. Unknowns that are
+    none of the model's, as the effect of a new group, are drawn from their distributions.
+
+    Parameters
+    ----------
+    model
+        Made by `kg.model`, whose unknowns the results are of.
+    results
+        Of `kg.mcmc` or another method, with draws of all unknowns that the data follow from. Fewer
+        of them are had by `results.isel(draw=slice(None, None, 10))`.
+    *new, **named
+        Distributions, or what is computed from them and from unknowns, under their own names or
+        those given by keyword; none: the observed data anew.
+    observed
+        Which of the observed data are drawn anew; None: all of them. Others stay.
+    seed
+        As for `kg.simulate`.
+
+    Returns
+    -------
+    xarray.DataTree
+        The results, with the group `posterior_predictive`, (chain, draw, *dims); of new
+        quantities it is `predictions`.
+
+    Raises
+    ------
+    TypeError
+        If these are no results, an array is not observed, or what is new is no array.
+    ModelError
+        If an unknown that is needed is not among the draws: it was no target.
+    ShapeError
+        If the draws have other shapes than the unknowns of the model.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> mu = kg.normal(0, 10, name="mu")
+    >>> y = kg.observe([1.2, 0.7, 1.9], kg.normal(mu, 1), name="y")
+    >>> model = kg.model(mu)
+    >>> results = kg.mcmc(model, seed=1, draws=200, progress=False)
+    >>> results = kg.predict(model, results, seed=1)
+    >>> results["posterior_predictive"]["y"].shape
+    (4, 200, 3)
+
+    A further observation, and the mean of ten:
+
+    >>> later = kg.normal(mu, 1, shape=10)
+    >>> results = kg.predict(model, results, later=later, average=later.mean(), seed=1)
+    >>> results["predictions"]["average"].shape
+    (4, 200)
+    """
+    check_model(model, "predict")
+    used = check_seed(seed, "predict")
+    names = {n: model.name(n) for n in (*model.component.unknowns, *model.targets)}
+    known = recorded("predict", results, names)
+    simulated: dict[Node, Distribution] = {}
+    if new or named:
+        if observed is not None:
+            raise TypeError("predict: give observed= or new quantities, not both")
+        group, wanted = "predictions", named_targets("predict", new, named)
+    else:
+        group, chosen = "posterior_predictive", _chosen(model, observed)
+        wanted = {node: model.name(node) for node in chosen}
+        follows = dict(zip(model.observed, model.component.likelihoods, strict=True))
+        simulated = {node: follows[node] for node in chosen}
+    inferred = set(model.component.unknowns)
+    program = plan("predict", list(wanted), known.values, simulated, names | wanted, inferred)
+    rows = run_rows(program, used, known.count, known.of(program.given))
+    drawn = {
+        name: (node, known.by_chain(row))
+        for (node, name), row in zip(wanted.items(), rows, strict=True)
+    }
+    found = as_group(drawn, ("chain", "draw"), model.coords)
+    return with_group(results, group, found, {"prediction_seed": str(used)})
+
+
+def _chosen(model: Model, observed: Any) -> tuple[Data, ...]:
+    """The data that are wanted."""
+    if observed is None:
+        if not model.observed:
+            raise ModelError(
+                "predict: the model has no observed data; state what follows from its unknowns by "
+                "kg.observe(data, distribution)"
+            )
+        return model.observed
+    wanted = [observed] if isinstance(observed, Array) else list(observed)
+    for array in wanted:
+        if not isinstance(array, Array) or array.node not in model.observed:
+            names = ", ".join(model.name(node) for node in model.observed)
+            raise TypeError(
+                f"predict: observed= takes data that the model observes ({names}), got {array!r}"
+            )
+    nodes = {array.node for array in wanted}
+    return tuple(node for node in model.observed if node in nodes)

@@ -1,0 +1,65 @@
+"""A forward program, compiled once and run for many rows, some at a time."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import jax
+import numpy as np
+
+from ..bits.keys import SIMULATION, make_key
+from ..graph.compiled import limit_reached
+from ..graph.faults import fault_error
+from ..graph.precision import x64
+from .forward import Forward
+
+__all__ = ["run_rows"]
+
+NUMBERS = 2**24  # of all rows that are computed at once, at most
+KEPT = 32  # compiled programs
+
+
+def run_rows(
+    forward: Forward, seed: int, count: int, given: Sequence[np.ndarray] = ()
+) -> list[np.ndarray]:
+    """The targets of `count` rows; `given` are the values of `forward.given`, a row each.
+
+    Raises
+    ------
+    BoundsError
+        If an index falls outside of its axis.
+    LoopError
+        If a loop with `on_limit="error"` reached its bound.
+    """
+    key = make_key(seed, SIMULATION, 0)
+    some = max(1, min(count, NUMBERS // forward.size))
+    found: list[list[np.ndarray]] = [[] for _ in forward.targets]
+    with x64():
+        program = _compiled(forward)
+        data = [node.value for node in forward.data]
+        for first in range(0, count, some):
+            # Of one length, so that it is compiled once.
+            rows = np.minimum(np.arange(first, first + some), count - 1).astype(np.uint32)
+            values, reports = program(key, rows, [values[rows] for values in given], data)
+            _check(forward, reports)
+            for held, value in zip(found, values, strict=True):
+                held.append(np.asarray(value)[: count - first])
+    return [
+        np.concatenate(held) if held else np.empty((0, *node.shape), node.dtype)
+        for held, node in zip(found, forward.targets, strict=True)
+    ]
+
+
+@lru_cache(maxsize=KEPT)
+def _compiled(forward: Forward) -> Any:
+    return jax.jit(jax.vmap(forward.row, (None, 0, 0, None)))
+
+
+def _check(forward: Forward, reports: Sequence[Any]) -> None:
+    *loops, fault = reports
+    for loop, report in zip(forward.loops, loops, strict=True):
+        if np.any(report.truncated):
+            raise limit_reached(loop)
+    failed = np.asarray(fault.most)
+    if np.any(failed):
+        raise fault_error(int(failed[failed != 0][0]), forward.indices)

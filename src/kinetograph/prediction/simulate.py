@@ -1,0 +1,91 @@
+"""`kg.simulate`: draws of the unknowns from their distributions, and of data that follow."""
+
+import warnings
+from typing import Any
+
+from ..graph.errors import KinetographWarning
+from ..graph.node import Node
+from ..models.groups import data_groups
+from ..models.model import Model
+from ..runs.arguments import check_model, check_seed, check_whole
+from .forward import plan
+from .groups import as_group, tree_of
+from .rows import run_rows
+
+__all__ = ["simulate"]
+
+
+def simulate(model: Model, draws: int = 1000, *, seed: int | None = None) -> Any:
+    """Draw from a model as it stands, data unseen: the prior, and data that it predicts.
+
+        x ~ p(x),  y ~ p(y | x)
+
+    Every draw goes through the graph once, parents first, and is independent of all others.
+
+    Parameters
+    ----------
+    model
+        Made by `kg.model`.
+    draws
+        How many.
+    seed
+        A whole number: the same one, the same numbers; None takes one from the system's entropy.
+        What is drawn of one unknown does not depend on the others that the model has, nor does the
+        k-th draw on how many there are.
+
+    Returns
+    -------
+    xarray.DataTree
+        `prior`: unknowns and targets, (chain, draw, *dims), of one chain; `prior_predictive`: data
+        in place of those observed; `observed_data` and `constant_data`: the data of the model.
+
+    Raises
+    ------
+    ModelError
+        If an unknown has no distribution: a `kg.variable`, which is flat.
+    BoundsError
+        If an index computed from what is drawn falls outside of its axis.
+
+    Warns
+    -----
+    KinetographWarning
+        If the model has factors: nothing can be drawn from those, and they have no part in it.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> mu = kg.normal(0, 10, name="mu")
+    >>> y = kg.observe([1.2, 0.7, 1.9], kg.normal(mu, 1), name="y")
+    >>> prior = kg.simulate(kg.model(mu), 500, seed=1)
+    >>> prior["prior_predictive"]["y"].shape
+    (1, 500, 3)
+    """
+    check_model(model, "simulate")
+    check_whole("simulate", {"draws": (draws, 1)})
+    used = check_seed(seed, "simulate")
+    warn_of_factors(model, "simulate", 2)
+    component = model.component
+    prior = tuple(dict.fromkeys([*component.unknowns, *model.targets]))
+    simulated: dict[Node, Any] = dict(zip(component.observed, component.likelihoods, strict=True))
+    targets = (*prior, *model.observed)
+    names = {node: model.name(node) for node in targets}
+    values = run_rows(plan("simulate", targets, (), simulated, names), used, int(draws))
+    drawn = {names[n]: (n, value[None]) for n, value in zip(targets, values, strict=True)}
+    lead = ("chain", "draw")
+    groups = {"prior": as_group({names[n]: drawn[names[n]] for n in prior}, lead, model.coords)}
+    if model.observed:
+        seen = {names[n]: drawn[names[n]] for n in model.observed}
+        groups["prior_predictive"] = as_group(seen, lead, model.coords)
+    return tree_of(groups | data_groups(model), {"seed": str(used)})
+
+
+def warn_of_factors(model: Model, doing: str, level: int) -> None:
+    """Say that factors have no part in what is drawn forward."""
+    if not model.factors:
+        return
+    warnings.warn(
+        f"{doing}: the model has factors (kg.factor, kg.wall, kg.tether, factors=), from which "
+        "nothing can be drawn: the draws are those of its distributions alone",
+        KinetographWarning,
+        stacklevel=level + 1,
+    )

@@ -78,9 +78,9 @@ def calculate(
     >>> kg.calculate(square=x**2, draws=5, seed=1)["square"].shape
     (5,)
     >>> y = kg.observe([1.0, 2.0], kg.normal(x, 1))
-    >>> results = kg.mcmc(kg.model(x), seed=1, draws=100, progress=False)
+    >>> results = kg.mcmc(kg.model(x), seed=1, draws=500, progress=False)
     >>> kg.calculate(square=x**2, values=results)["posterior"]["square"].shape
-    (4, 100)
+    (4, 500)
     """
     wanted = named_targets("calculate", targets, named)
     if draws is not None:

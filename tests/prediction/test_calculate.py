@@ -1,0 +1,128 @@
+"""kg.calculate: values of any arrays."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import kinetograph as kg
+
+pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
+
+
+@pytest.fixture
+def arrays():
+    a = kg.normal(0, 1, name="a")
+    b = kg.normal(a, 0.5, shape=3, name="b")
+    x = kg.data([1.0, 2.0, 3.0], name="x")
+    return a, b, x, a + b * x
+
+
+def test_values_of_all(arrays):
+    a, b, x, line = arrays
+    found = kg.calculate(line, values={"a": 1.0, "b": [1.0, 2.0, 3.0]}, twice=2 * a)
+    assert {name: v.tolist() for name, v in found.items()} == {
+        "line": [2.0, 5.0, 10.0],
+        "twice": 2.0,
+    }
+    found = kg.calculate(line, values={a: 1.0, b: 2.0})  # by array; a number for all elements
+    assert found["line"].tolist() == [3.0, 5.0, 7.0]
+    found = kg.calculate(line, values={a: 1.0, b: 2.0, "x": [0.0, 0.0, 1.0]})  # data, too
+    assert found["line"].tolist() == [1.0, 1.0, 3.0]
+    assert kg.calculate(total=x.sum())["total"] == 6
+    # What a target is computed from may be fixed, and nothing above it is needed.
+    assert kg.calculate(twice=2 * b, values={"b": 1.0})["twice"].tolist() == [2.0, 2.0, 2.0]
+
+
+def test_draws(arrays):
+    a, b, _x, line = arrays
+    found = kg.calculate(a, b, line, draws=5000, seed=1)
+    assert found["b"].shape == (5000, 3)
+    z = (found["b"] - found["a"][:, None]) / 0.5
+    assert stats.kstest(z.ravel(), "norm").pvalue > 1e-6
+    np.testing.assert_allclose(found["line"], found["a"][:, None] + found["b"] * [1, 2, 3])
+    same = kg.calculate(a, draws=5000, seed=1)["a"]
+    np.testing.assert_array_equal(same, found["a"])
+
+
+def test_draws_given_some(arrays):
+    a, b, _, _ = arrays
+    found = kg.calculate(b, values={"a": 4.0}, draws=3000, seed=1)["b"]
+    assert stats.kstest((found.ravel() - 4) / 0.5, "norm").pvalue > 1e-6
+    found = kg.calculate(a, b, values={"b": [1.0, 2.0, 3.0]}, draws=10, seed=1)
+    assert (found["b"] == [1.0, 2.0, 3.0]).all()
+    assert len(np.unique(found["a"])) == 10  # forward: b tells nothing of a
+
+
+@pytest.fixture(scope="module")
+def results():
+    a = kg.normal(0, 1, name="a")
+    b = kg.normal(a, 0.5, shape=3, name="b", dims="day")
+    kg.observe([1.0, 2.0, 3.0], kg.normal(b, 1), name="y")
+    model = kg.model(a, b, coords={"day": ["x", "y", "z"]})
+    return a, b, kg.mcmc(model, seed=1, draws=500, progress=False)
+
+
+def test_results(results):
+    a, b, tree = results
+    found = kg.calculate(values=tree, gap=b - a, largest=b.max())
+    posterior = tree["posterior"]
+    np.testing.assert_allclose(found["posterior"]["gap"], posterior["b"] - posterior["a"])
+    assert found["posterior"]["gap"].dims == ("chain", "draw", "day")
+    assert found["posterior"]["day"].values.tolist() == ["x", "y", "z"]
+    assert "largest" in str(kg.summary(found))
+
+
+def test_some_rows_of_results(results):
+    a, _b, tree = results
+    new = kg.normal(a, 0.5, name="new")
+    found = kg.calculate(a, new, values=tree, draws=400, seed=2)
+    assert found["a"].shape == (400,)
+    assert len(np.unique(found["a"])) > 390  # none twice, but for rejected steps
+    assert set(found["a"]) <= set(tree["posterior"]["a"].values.ravel())
+    assert stats.kstest((found["new"] - found["a"]) / 0.5, "norm").pvalue > 1e-6
+    with pytest.raises(ValueError, match="draws=3000 of results with 2000 draws"):
+        kg.calculate(a, values=tree, draws=3000)
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "text"),
+    [
+        (lambda a, b: kg.calculate(a + 1), kg.ModelError, "no values are given for a; give them"),
+        (lambda a, b: kg.calculate(), TypeError, "no targets"),
+        (lambda a, b: kg.calculate(3.0), TypeError, "a target is a float"),
+        (
+            lambda a, b: kg.calculate(b, values={"c": 1.0}),
+            kg.ModelError,
+            r"'c' is no unknown .*a, b",
+        ),
+        (lambda a, b: kg.calculate(a, values={"b": 1.0}), kg.ModelError, "'b' is no unknown"),
+        (lambda a, b: kg.calculate(b, values={"b": [1.0]}), kg.ShapeError, r"\(3,\), got .*\(1,\)"),
+        (lambda a, b: kg.calculate(b, values={"b": "x"}), TypeError, "b: expected numbers"),
+        (lambda a, b: kg.calculate(a, draws=0), ValueError, "draws"),
+        (lambda a, b: kg.calculate(one=a, two=a), kg.ModelError, "given two names"),
+        (lambda a, b: kg.calculate(a, values=3), TypeError, "expected results of kg.mcmc"),
+    ],
+)
+def test_mistakes(call, kind, text):
+    a = kg.normal(0, 1, name="a")
+    b = kg.normal(a, 0.5, shape=3, name="b")
+    with pytest.raises(kind, match=text):
+        call(a, b)
+
+
+def test_values_outside_of_a_support_and_of_other_types():
+    p, n = kg.beta(1, 1, name="p"), kg.poisson(3.0, name="n")
+    with pytest.raises(ValueError, match="p must be between 0 and 1, got 2"):
+        kg.calculate(p * 2, values={"p": 2.0})
+    with pytest.raises(TypeError, match="n is int64, got float64"):
+        kg.calculate(n * 2, values={"n": 2.5})
+    assert kg.calculate(twice=n * 2, values={"n": 2.0})["twice"] == 4
+
+
+def test_results_that_tell_nothing(results):
+    a, _, tree = results
+    lonely = kg.normal(0, 1, name="lonely")
+    with pytest.raises(kg.ModelError, match="lonely is not among the draws"):
+        kg.calculate(a + lonely, values=tree)
+    with pytest.raises(kg.ModelError, match="lonely follows from none of the draws"):
+        kg.calculate(lonely, values=tree, draws=5)

@@ -1,0 +1,137 @@
+"""kg.predict: data, and new quantities, from a posterior."""
+
+import numpy as np
+import pytest
+import xarray as xr
+from scipy import stats
+
+import kinetograph as kg
+
+DATA = np.array([1.2, 0.7, 1.9, 1.4])
+
+pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    """A mean with a normal prior, whose posterior is known."""
+    mu = kg.normal(0, 10, name="mu")
+    y = kg.observe(DATA, kg.normal(mu, 1), name="y")
+    model = kg.model(mu)
+    return mu, y, model, kg.mcmc(model, seed=1, draws=2000, progress=False)
+
+
+def exact(rows, draws=8000):
+    """Mean and variance of what is predicted, and room for both."""
+    variance = 1 / (len(DATA) + 0.01)
+    mean, spread = variance * DATA.sum(), variance + 1
+    assert abs(rows.mean() - mean) < 6 * np.sqrt(spread / 1000)  # mu has an ESS of over 1000
+    assert abs(rows.var() - spread) < 6 * spread * np.sqrt(2 / 1000)
+
+
+def test_observed_data_anew(fitted):
+    _mu, _y, model, results = fitted
+    tree = kg.predict(model, results, seed=3)
+    seen = tree["posterior_predictive"]["y"]
+    assert seen.dims == ("chain", "draw", "y_dim_0")
+    assert seen.shape == (4, 2000, 4)
+    for i in range(4):
+        exact(seen[..., i].values.ravel())
+    # Each by the mean of its own draw.
+    z = (seen - tree["posterior"]["mu"]).values.ravel()
+    assert stats.kstest(z, "norm").pvalue > 1e-6
+    assert "posterior_predictive" not in results.children
+    assert {*tree.children} == {*results.children, "posterior_predictive"}
+    assert tree.attrs["seed"] == results.attrs["seed"]
+    assert kg.predict(model, tree, seed=3)["posterior_predictive"].identical is not None
+    again = kg.predict(model, results, seed=3)["posterior_predictive"]["y"]
+    xr.testing.assert_equal(again, seen)
+
+
+def test_new_rows_and_groups(fitted):
+    mu, _, model, results = fitted
+    x = kg.data([0.0, 1.0, 2.0])
+    effect = kg.normal(mu, 0.5, shape=2, name="effect")
+    later = kg.normal(effect[kg.data([0, 1, 1])] + x, 1)
+    tree = kg.predict(model, results, later, seed=4, effect=effect, largest=later.max())
+    found = tree["predictions"]
+    assert {n: v.shape[2:] for n, v in found.data_vars.items()} == {
+        "later": (3,),
+        "effect": (2,),
+        "largest": (),
+    }
+    drawn, posterior = found["effect"].values, tree["posterior"]["mu"].values[..., None]
+    assert stats.kstest(((drawn - posterior) / 0.5).ravel(), "norm").pvalue > 1e-6
+    z = found["later"].values - drawn[..., [0, 1, 1]] - [0.0, 1.0, 2.0]
+    assert stats.kstest(z.ravel(), "norm").pvalue > 1e-6
+    np.testing.assert_array_equal(found["largest"], found["later"].values.max(-1))
+
+
+def test_a_number_depends_on_name_and_draw_alone(fitted):
+    mu, _, model, results = fitted
+    a, b = kg.normal(mu, 1, name="a"), kg.normal(mu, 1, name="b")
+    both = kg.predict(model, results, a, b, seed=1)["predictions"]
+    alone = kg.predict(model, results, b, seed=1)["predictions"]
+    np.testing.assert_array_equal(both["b"], alone["b"])
+    assert not (both["a"] == both["b"]).any()
+
+
+def test_fewer_draws_and_loaded_results(fitted, tmp_path):
+    _, _, model, results = fitted
+    some = results.isel(draw=slice(None, None, 10), missing_dims="ignore")
+    tree = kg.predict(model, some, seed=1)
+    assert tree["posterior_predictive"]["y"].shape == (4, 200, 4)
+    np.testing.assert_array_equal(tree["posterior_predictive"]["draw"], tree["posterior"]["draw"])
+
+
+def test_some_of_the_data_and_labels():
+    mu = kg.normal(0, 1, name="mu")
+    a = kg.observe([1.0, 2.0], kg.normal(mu, 1), name="a")
+    b = kg.data([1, 0, 3], dims="day", name="b")
+    kg.observe(b, kg.poisson(kg.exp(mu)))
+    model = kg.model(mu, coords={"day": ["mo", "tu", "we"]})
+    results = kg.mcmc(model, seed=1, draws=50, warmup=200, progress=False)
+    found = kg.predict(model, results, observed=b, seed=1)["posterior_predictive"]
+    assert list(found.data_vars) == ["b"]
+    assert found["b"].dtype == np.int64
+    assert found["day"].values.tolist() == ["mo", "tu", "we"]
+    found = kg.predict(model, results, observed=[b, a], seed=1)["posterior_predictive"]
+    assert set(found.data_vars) == {"a", "b"}
+
+
+def test_what_is_recorded_is_enough():
+    """Of what the data follow from, not of how that was made."""
+    x = kg.normal(0, 1, name="x")
+    twice = 2 * x
+    kg.observe([1.0], kg.normal(twice, 1), name="y")
+    model = kg.model(twice=twice)
+    results = kg.mcmc(model, seed=1, draws=50, warmup=200, progress=False)
+    tree = kg.predict(model, results, seed=1)
+    z = tree["posterior_predictive"]["y"].values[..., 0] - tree["posterior"]["twice"].values
+    assert stats.kstest(z.ravel(), "norm").pvalue > 1e-6
+    with pytest.raises(kg.ModelError, match=r"predict: x .*was inferred, .*kg.model\(\.\.\., x\)"):
+        kg.predict(model, results, third=3 * x)
+
+
+def test_mistakes(fitted):
+    mu, y, model, results = fitted
+    with pytest.raises(TypeError, match=r"predict: expected results of kg.mcmc"):
+        kg.predict(model, results["posterior"])
+    with pytest.raises(TypeError, match="not a model"):
+        kg.predict(results, model)
+    with pytest.raises(TypeError, match=r"observes \(y\)"):
+        kg.predict(model, results, observed=mu)
+    with pytest.raises(TypeError, match="not both"):
+        kg.predict(model, results, kg.normal(mu, 1), observed=y)
+    with pytest.raises(TypeError, match="target 'new' is a float, not a kinetograph array"):
+        kg.predict(model, results, new=1.0)
+    flat = kg.variable(name="flat")
+    with pytest.raises(kg.ModelError, match=r"flat .*without a distribution"):
+        kg.predict(model, results, new=mu + flat)
+    nu = kg.normal(0, 1, shape=3, name="mu")
+    other = kg.model(nu, factors=kg.log_density(kg.normal(0, 1), nu))
+    lonely = kg.normal(0, 1, name="lonely")
+    with pytest.raises(kg.ModelError, match="no observed data"):
+        kg.predict(kg.model(lonely), results)
+    with pytest.raises(kg.ShapeError, match=r"another model: mu has shape \(\) in them"):
+        kg.predict(other, results, new=nu + 1)

@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 import kinetograph as kg
+from kinetograph.models.ancestral import rows
 
 LEVEL = 1e-6
 
@@ -76,7 +77,6 @@ def test_a_number_depends_on_seed_name_and_place_alone():
 
 
 def test_rows_are_computed_some_at_a_time(monkeypatch):
-    from kinetograph.prediction import rows
 
     model, _ = hierarchy()
     at_once = kg.simulate(model, 50, seed=5)
@@ -88,13 +88,12 @@ def test_rows_are_computed_some_at_a_time(monkeypatch):
 
 
 def test_a_second_call_compiles_nothing():
-    from kinetograph.prediction.rows import _compiled
 
     model, _ = hierarchy()
     kg.simulate(model, 20, seed=1)
-    before = _compiled.cache_info().misses
+    before = rows._compiled.cache_info().misses
     kg.simulate(model, 20, seed=2)
-    assert _compiled.cache_info().misses == before
+    assert rows._compiled.cache_info().misses == before
 
 
 def test_counts_vectors_matrices_and_bounds():

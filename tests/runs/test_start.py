@@ -252,3 +252,35 @@ def test_a_search_in_pieces_finds_the_same_and_can_be_stopped(monkeypatch):
         np.testing.assert_array_equal(one, other)
     assert found(1, 5) is None
     assert len(calls) == 6
+
+
+def test_starts_drawn_from_the_prior():
+    """Whose distributions may be far from where uniform(-2, 2) is."""
+    a = kg.normal(50, 1, name="a")
+    b = kg.gamma(3.0, 2.0, shape=2, name="b")
+    kg.observe(np.zeros(2), kg.normal(a - 50, b))
+    model = kg.model(a, b)
+    tree = short(model, chains=200, initial="prior")
+    points = model.transform(tree["sampler_state"]["start_position_q"].values)
+    assert stats.kstest(points["a"] - 50, "norm").pvalue > 1e-6
+    assert stats.kstest(points["b"].ravel(), stats.gamma(3, scale=0.5).cdf).pvalue > 1e-6
+    few = short(model, chains=2, initial="prior")  # chain k stays chain k
+    at = "start_position_q"
+    np.testing.assert_array_equal(few["sampler_state"][at], tree["sampler_state"][at][:2])
+    walkers = kg.chain(model, kg.samplers.Stretch(walkers=20), seed=1, initial="prior").q
+    assert walkers.shape == (20, 3)
+    assert len(np.unique(walkers)) == 60
+
+
+def test_a_prior_that_cannot_start_a_chain():
+    x = kg.normal(0, 1, name="x")
+    hopeless = kg.model(x, factors=kg.log(-1.0 - x**2))
+    with pytest.raises(kg.StartError, match="of 100 draws of the prior 0 have a finite"):
+        run(hopeless, initial="prior")
+    half = kg.model(x, factors=kg.log(x))  # the first finite one is taken
+    assert (first_draws(half, chains=20, initial="prior")["x"] > 0).all()
+    flat = kg.variable(name="flat")
+    with pytest.raises(kg.ModelError, match=r"mcmc: flat .*without a distribution"):
+        run(kg.model(flat, factors=-(flat**2)), initial="prior")
+    with pytest.raises(ValueError, match='"random", or "prior"; got \'posterior\''):
+        run(kg.model(x), initial="posterior")

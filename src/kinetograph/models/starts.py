@@ -8,8 +8,12 @@ import jax
 import numpy as np
 
 from ..bits.draws import uniforms
-from ..graph.errors import ModelError, ShapeError
+from ..graph.errors import ModelError, ShapeError, StartError
+from ..graph.node import Node
 from ..graph.precision import x64
+from .ancestral.forward import plan
+from .ancestral.rows import run_rows
+from .density import data_environment
 from .model import Model
 from .values import check_values
 
@@ -19,7 +23,7 @@ START_ATTEMPTS = 100
 
 _KINDS = (
     "{}: initial must be a dictionary of values, a list of one dictionary a {}, an array "
-    'of free states, or "random"; got {}'
+    'of free states, "random", or "prior"; got {}'
 )
 
 
@@ -31,8 +35,11 @@ def initial_points(
     What `doing` starts from a point is called `one` in messages.
     """
     count = len(keys)
-    if initial is None or _is_random(initial, doing, one):
+    word = _word(initial, doing, one)
+    if initial is None or word == "random":
         return [None] * count
+    if word == "prior":
+        return [prior_points(model, key, 1, doing)[0] for key in keys]
     initial = _values(initial)
     if isinstance(initial, Mapping):
         return [_free(model, initial, key, doing, one) for key in keys]
@@ -63,8 +70,11 @@ def ensemble_points(
     walkers, a list has a dictionary for each.
     """
     count = len(keys)
-    if initial is None or _is_random(initial, doing, "walker"):
+    word = _word(initial, doing, "walker")
+    if initial is None or word == "random":
         return [None] * count
+    if word == "prior":
+        return [prior_points(model, key, walkers, doing) for key in keys]
     initial = _values(initial)
     if isinstance(initial, Mapping):
         points: Any = _of_walkers(initial, walkers, doing)
@@ -100,13 +110,41 @@ def _of_walkers(values: Mapping[str, Any], walkers: int, doing: str) -> list[dic
     return [{name: array[i] for name, array in arrays.items()} for i in range(walkers)]
 
 
-def _is_random(initial: Any, doing: str, one: str) -> bool:
-    """Whether the first finite random points are asked for, by the one word there is."""
+def _word(initial: Any, doing: str, one: str) -> str | None:
+    """The word that says what is wanted, of the two there are."""
     if not isinstance(initial, str):
-        return False
-    if initial != "random":
+        return None
+    if initial not in ("random", "prior"):
         raise ValueError(_KINDS.format(doing, one, repr(initial)))
-    return True
+    return initial
+
+
+def prior_points(model: Model, key: np.ndarray, count: int, doing: str) -> np.ndarray:
+    """The first free states with finite log densities among draws of the prior.
+
+    Raises
+    ------
+    StartError
+        If there are fewer among `START_ATTEMPTS` draws for each.
+    """
+    unknowns = model.component.unknowns
+    names: dict[Node, str] = {v: model.name(v) for v in unknowns}
+    program = model.kept("prior", lambda: plan(doing, unknowns, (), {}, names))
+    rows = run_rows(program, key, START_ATTEMPTS * count)
+    with x64(), np.errstate(all="ignore"):
+        data = data_environment(model.arguments, model.argument_values)
+        drawn = zip(*rows, strict=True)
+        each = (dict(zip(unknowns, values, strict=True)) for values in drawn)
+        states = np.stack([np.asarray(model.density.free_state(v, data)) for v in each])
+    usable = np.isfinite(states).all(1)
+    usable[usable] = np.isfinite(model.log_prob(states[usable]))
+    if usable.sum() < count:
+        raise StartError(
+            f"{doing}: of {len(states)} draws of the prior {usable.sum()} have a finite log "
+            f'density, and initial="prior" needs {count}; leave initial out, or give values'
+        )
+    found: np.ndarray = states[usable][:count]
+    return found
 
 
 def _values(point: Any) -> Any:

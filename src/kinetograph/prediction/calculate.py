@@ -6,18 +6,19 @@ from typing import Any
 
 import numpy as np
 
+from ..bits.keys import SIMULATION, make_key
 from ..distributions.variable import Variable
 from ..graph.array import Array
 from ..graph.errors import ModelError, ShapeError
 from ..graph.messages import describe
 from ..graph.node import Data, Node, ancestors
+from ..models.ancestral.forward import plan
+from ..models.ancestral.rows import run_rows
 from ..models.discovery import unknowns_above
 from ..runs.arguments import check_seed, check_whole
-from .forward import plan
 from .groups import as_group, tree_of
 from .naming import named_targets, names_of_unknowns
 from .recorded import Recorded, recorded
-from .rows import run_rows
 
 __all__ = ["calculate"]
 
@@ -100,7 +101,7 @@ def calculate(
         )
     count = 1 if draws is None else int(draws)
     rows = [np.broadcast_to(given[n], (count, *given[n].shape)) for n in program.given]
-    found = run_rows(program, used, count, rows)
+    found = run_rows(program, make_key(used, SIMULATION, 0), count, rows)
     return {
         name: value[0] if draws is None else value
         for name, value in zip(wanted.values(), found, strict=True)
@@ -140,7 +141,7 @@ def _of_results(
             f"calculate: {', '.join(wanted.values())} follows from none of the draws, which are "
             f"of {', '.join(map(str, results['posterior'].data_vars))}"
         )
-    rows = run_rows(program, seed, known.count, known.of(program.given))
+    rows = run_rows(program, make_key(seed, SIMULATION, 0), known.count, known.of(program.given))
     if draws is not None:
         return dict(zip(wanted.values(), rows, strict=True))
     values = {

@@ -2,15 +2,16 @@
 
 from typing import Any
 
+from ..bits.keys import SIMULATION, make_key
 from ..graph.errors import ModelError
 from ..graph.node import Node
+from ..models.ancestral.forward import plan
+from ..models.ancestral.rows import run_rows
 from ..models.factor import density_at
 from ..models.model import Model
 from ..runs.arguments import check_model
-from .forward import plan
 from .groups import as_group, with_group
 from .recorded import recorded
-from .rows import run_rows
 
 __all__ = ["log_likelihood", "log_prior"]
 
@@ -106,7 +107,7 @@ def _with_densities(group: str, model: Model, results: Any, pairs: list[Any]) ->
         group, lambda: tuple(density_at(group, follows, node) for follows, node in pairs)
     )
     program = plan(group, targets, known.values, {}, names, set(model.component.unknowns))
-    rows = run_rows(program, 0, known.count, known.of(program.given))
+    rows = run_rows(program, make_key(0, SIMULATION, 0), known.count, known.of(program.given))
     drawn = {
         model.name(node): (node, known.by_chain(values))
         for (_, node), values in zip(pairs, rows, strict=True)

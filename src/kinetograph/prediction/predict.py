@@ -3,17 +3,18 @@
 from collections.abc import Sequence
 from typing import Any
 
+from ..bits.keys import SIMULATION, make_key
 from ..distributions.variable import Distribution
 from ..graph.array import Array
 from ..graph.errors import ModelError
 from ..graph.node import Data, Node
+from ..models.ancestral.forward import plan
+from ..models.ancestral.rows import run_rows
 from ..models.model import Model
 from ..runs.arguments import check_model, check_seed
-from .forward import plan
 from .groups import as_group, with_group
 from .naming import named_targets
 from .recorded import recorded
-from .rows import run_rows
 
 __all__ = ["predict"]
 
@@ -99,7 +100,7 @@ def predict(
         simulated = {node: follows[node] for node in chosen}
     inferred = set(model.component.unknowns)
     program = plan("predict", list(wanted), known.values, simulated, names | wanted, inferred)
-    rows = run_rows(program, used, known.count, known.of(program.given))
+    rows = run_rows(program, make_key(used, SIMULATION, 0), known.count, known.of(program.given))
     drawn = {
         name: (node, known.by_chain(row))
         for (node, name), row in zip(wanted.items(), rows, strict=True)

@@ -3,14 +3,15 @@
 import warnings
 from typing import Any
 
+from ..bits.keys import SIMULATION, make_key
 from ..graph.errors import KinetographWarning
 from ..graph.node import Node
+from ..models.ancestral.forward import plan
+from ..models.ancestral.rows import run_rows
 from ..models.groups import data_groups
 from ..models.model import Model
 from ..runs.arguments import check_model, check_seed, check_whole
-from .forward import plan
 from .groups import as_group, tree_of
-from .rows import run_rows
 
 __all__ = ["simulate"]
 
@@ -69,7 +70,9 @@ def simulate(model: Model, draws: int = 1000, *, seed: int | None = None) -> Any
     simulated: dict[Node, Any] = dict(zip(component.observed, component.likelihoods, strict=True))
     targets = (*prior, *model.observed)
     names = {node: model.name(node) for node in targets}
-    values = run_rows(plan("simulate", targets, (), simulated, names), used, int(draws))
+    values = run_rows(
+        plan("simulate", targets, (), simulated, names), make_key(used, SIMULATION, 0), int(draws)
+    )
     drawn = {names[n]: (n, value[None]) for n, value in zip(targets, values, strict=True)}
     lead = ("chain", "draw")
     groups = {"prior": as_group({names[n]: drawn[names[n]] for n in prior}, lead, model.coords)}

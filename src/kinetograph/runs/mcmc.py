@@ -105,7 +105,8 @@ def mcmc(
         uniform(-2, 2) on the free scale. By default short ascents are made from twelve such points,
         and the end of one is taken, in proportion to its density; "random" takes the first point
         of up to 100 at which log density and gradient are finite, as for the walkers of an
-        ensemble and in mini-batches. Walkers have starts of their own: values and free states have
+        ensemble and in mini-batches; "prior" takes the first draw of the unknowns' distributions
+        whose log density is finite. Walkers have starts of their own: values and free states have
         a leading axis of walkers, a list has a dictionary a walker.
     observables
         What else to record of each draw: a list of `kg.observables` and of functions of a

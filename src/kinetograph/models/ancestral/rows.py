@@ -7,10 +7,9 @@ from typing import Any
 import jax
 import numpy as np
 
-from ..bits.keys import SIMULATION, make_key
-from ..graph.compiled import limit_reached
-from ..graph.faults import fault_error
-from ..graph.precision import x64
+from ...graph.compiled import limit_reached
+from ...graph.faults import fault_error
+from ...graph.precision import x64
 from .forward import Forward
 
 __all__ = ["run_rows"]
@@ -20,9 +19,11 @@ KEPT = 32  # compiled programs
 
 
 def run_rows(
-    forward: Forward, seed: int, count: int, given: Sequence[np.ndarray] = ()
+    forward: Forward, key: np.ndarray, count: int, given: Sequence[np.ndarray] = ()
 ) -> list[np.ndarray]:
     """The targets of `count` rows; `given` are the values of `forward.given`, a row each.
+
+    Row k is a function of the key, k, and what is given in that row.
 
     Raises
     ------
@@ -31,7 +32,6 @@ def run_rows(
     LoopError
         If a loop with `on_limit="error"` reached its bound.
     """
-    key = make_key(seed, SIMULATION, 0)
     some = max(1, min(count, NUMBERS // forward.size))
     found: list[list[np.ndarray]] = [[] for _ in forward.targets]
     with x64():

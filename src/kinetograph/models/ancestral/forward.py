@@ -14,14 +14,14 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from ..bits.source import event_source
-from ..distributions.variable import Distribution, Variable
-from ..graph.control.control import Looping, everything, loops_in
-from ..graph.errors import ModelError
-from ..graph.faults import FAULT, numbered
-from ..graph.lower import Environment, Scope, evaluate
-from ..graph.messages import describe, site_text
-from ..graph.node import Data, Node, ancestors
+from ...bits.source import event_source
+from ...distributions.variable import Distribution, Variable
+from ...graph.control.control import Looping, everything, loops_in
+from ...graph.errors import ModelError
+from ...graph.faults import FAULT, numbered
+from ...graph.lower import Environment, Scope, evaluate
+from ...graph.messages import describe, site_text
+from ...graph.node import Data, Node, ancestors
 
 __all__ = ["Drawn", "Forward", "plan"]
 

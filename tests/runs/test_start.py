@@ -121,7 +121,7 @@ def test_no_chain_starts_where_the_density_is_absurd():
 
 
 def test_an_unknown_way_to_start_is_refused():
-    with pytest.raises(ValueError, match=r"mcmc: initial must be .*, or \"random\"; got 'prio'"):
+    with pytest.raises(ValueError, match=r"mcmc: initial must be .*, or \"prior\"; got 'prio'"):
         run(gaussian(), initial="prio")
 
 

@@ -30,7 +30,6 @@ import numpy as np
 from jax import lax
 
 from ..adaptation.metric import first_scale
-from ..bits.draws import uniforms
 from ..graph.trips import NO_TRIPS, Trips
 from ..kernels.noise import Noise
 from ..kernels.target import Position, Target, any_short

@@ -133,20 +133,22 @@ def build(
         again = _Compiled(known.search, known.block, known.blank, 0.0, 0.0, True, known.pace)
         return Engine(program, batch, again)
     # Tracing holds the interpreter, and XLA does not: the search is traced while XLA compiles the
-    # block, which takes longer.
-    traced = threading.Event()
+    # block, which takes longer, and what else there is to do begins when that is traced, too.
+    traced, begun = threading.Event(), threading.Event()
 
     def done() -> None:
-        if not traced.is_set():
-            traced.set()
+        if not begun.is_set():
+            begun.set()
             meanwhile()
 
     with ThreadPoolExecutor(1) as pool:
-        beside = pool.submit(_compile, program, batch, "search", _search, traced.wait)
+        beside = pool.submit(_compile, program, batch, "search", _search, traced.wait, done)
         try:
-            block, tracing, seconds, cached = _compile(program, batch, "block", _block, done=done)
+            block, tracing, seconds, cached = _compile(
+                program, batch, "block", _block, done=traced.set
+            )
         finally:
-            done()
+            traced.set()
         begin, *_ = beside.result()
     compiled = _Compiled(begin, block, _blank(program, batch), tracing, seconds, cached, Pace())
     kept[key] = compiled

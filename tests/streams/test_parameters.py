@@ -155,7 +155,7 @@ def test_numbers_without_sign_that_64_bits_with_sign_cannot_hold():
         (lambda r: r.multivariate_normal([0, 0], [1, 1]), ValueError, "cov .* must be square"),
         (lambda r: r.multivariate_normal([0, 0], np.eye(3)), ValueError, "does not fit a 3 x 3"),
         (lambda r: r.dirichlet([]), ValueError, "alpha"),
-        (lambda r: r.categorical([]), ValueError, "prob"),
+        (lambda r: r.categorical([]), ValueError, "at least one category"),
         (lambda r: r.beta([1.0, 2.0], [1.0, 2.0, 3.0]), ValueError, "do not fit together"),
     ],
 )

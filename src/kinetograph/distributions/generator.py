@@ -60,10 +60,11 @@ class Generator:
                     f"{self.name}: {parameter.name} {describe(node)} must be whole numbers, got "
                     f"{node.dtype}{place_text()}"
                 )
-            if isinstance(node, Data):
-                self._check_known(parameter, node, drawn)
         if self.check is not None:
             self.check(*nodes)
+        for parameter, node in zip(self.parameters, nodes, strict=True):
+            if isinstance(node, Data):
+                self._check_known(parameter, node, drawn)
 
     def _check_known(self, parameter: Parameter, node: Data, drawn: np.dtype | None) -> None:
         support, value, note = parameter.support, np.asarray(node.value), ""
@@ -99,14 +100,12 @@ class Generator:
         event = self.event_shape(*shapes) if event is None else event
         pairs = zip(shapes, self.parameters, strict=True)
         batches = [s[: len(s) - p.event_ndim] for s, p in pairs]
-        named = ", ".join(
-            f"{p.name} {describe(n)} {n.shape}" for p, n in zip(self.parameters, nodes, strict=True)
-        )
         try:
             batch = np.broadcast_shapes(*batches)
         except ValueError:
             raise ShapeError(
-                f"{self.name}: the parameters do not fit together: {named}{place_text()}"
+                f"{self.name}: the parameters do not fit together: {self._named(nodes)}"
+                f"{place_text()}"
             ) from None
         own = (*batch, *event)
         if shape is None:
@@ -120,10 +119,14 @@ class Generator:
             fits = False
         if not fits:
             raise ShapeError(
-                f"{self.name}: shape {wanted} does not fit the parameters: {named or 'none'}"
-                f"{place_text()}"
+                f"{self.name}: shape {wanted} does not fit the parameters: "
+                f"{self._named(nodes) or 'none'}{place_text()}"
             )
         return wanted
+
+    def _named(self, nodes: Sequence[Node]) -> str:
+        pairs = zip(self.parameters, nodes, strict=True)
+        return ", ".join(f"{p.name} {describe(node)} {node.shape}" for p, node in pairs)
 
 
 def shape_of(shape: Any, what: str) -> tuple[int, ...]:

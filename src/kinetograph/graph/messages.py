@@ -16,8 +16,9 @@ def names_in_scope() -> dict[int, str]:
     while frame is not None:
         for scope in (frame.f_locals, frame.f_globals):
             for name, value in list(scope.items()):
-                if isinstance(value, Handle) and not name.startswith("_"):
-                    names.setdefault(id(value.node), name)
+                held = value.held if isinstance(value, Handle) else None
+                if held is not None and not name.startswith("_"):
+                    names.setdefault(id(held), name)
         frame = frame.f_back
     return names
 

@@ -57,6 +57,11 @@ class Handle:
     __slots__ = ("node",)
     node: "Node"
 
+    @property
+    def held(self) -> "Node | None":
+        """Its node, without any effect on the program: None if it would have to be read first."""
+        return self.node
+
 
 class _Current(threading.local):
     """The innermost branch or loop that is being built by this thread."""

@@ -172,7 +172,7 @@ def test_numbers_of_other_threads_are_not_given_twice():
     thread.join()
     array = kg.RandomStreams(3).normal()
     array.node.stream = mine
-    streams._keep(array, mine)
+    streams._keep(array.node)
     rollback(moment)
     assert streams.normal().rng.member not in {other[0].rng.member}
 

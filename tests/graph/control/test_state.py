@@ -332,3 +332,14 @@ def test_the_first_value_cannot_be_changed_where_it_is_shown():
     (value,) = kg.debug(kg.state(np.zeros(2))).values
     with pytest.raises(ValueError, match="read-only"):
         value[0] = 1.0
+
+
+def test_a_message_reads_no_state():
+    """Names of arrays are looked for in all scopes, where states are, too."""
+    unread = kg.state(0.0, name="unread")
+    f = kg.function(lambda x: x + kg.random.normal(0.0, 1.0, shape=(2,))[0])
+    float(f(1.0))
+    with pytest.raises(kg.ShapeError, match="do not fit together"):
+        kg.function(lambda x: kg.normal(x * np.ones(2), np.ones(3)))(1.0)
+    assert [cell.name for cell in f.state.cells if cell.name == "unread"] == []
+    assert unread.held is None

@@ -196,6 +196,11 @@ class State(Array):
         """The version that is current at this point of the program."""
         return current_versions().current(self.cell)
 
+    @property
+    def held(self) -> Node | None:
+        """The version that has been read at this point of the program, if one has."""
+        return current_versions().latest.get(self.cell)
+
     def assign(self, value: Any) -> Array:
         """Give the state a new value from here on; returns the value.
 

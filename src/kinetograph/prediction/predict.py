@@ -96,7 +96,7 @@ def predict(
     else:
         group, chosen = "posterior_predictive", _chosen(model, observed)
         wanted = {node: model.name(node) for node in chosen}
-        follows = dict(zip(model.observed, model.component.likelihoods, strict=True))
+        follows = dict(zip(model.component.observed, model.component.likelihoods, strict=True))
         simulated = {node: follows[node] for node in chosen}
     inferred = set(model.component.unknowns)
     program = plan("predict", list(wanted), known.values, simulated, names | wanted, inferred)

@@ -8,6 +8,7 @@ what else is drawn does not change them.
 import hashlib
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from graphlib import TopologicalSorter
 from typing import Any
 
@@ -62,17 +63,17 @@ class Forward:
     data: tuple[Data, ...]
     nodes: tuple[Node, ...]  # all that is computed
 
-    @property
+    @cached_property
     def loops(self) -> tuple[Looping, ...]:
         """The loops on the way."""
         return tuple(dict.fromkeys(loops_in(self.nodes)))
 
-    @property
+    @cached_property
     def indices(self) -> dict[Node, int]:
         """The numbers of what has indices that may fall outside of their axes."""
         return numbered(everything(self.nodes))
 
-    @property
+    @cached_property
     def size(self) -> int:
         """How many numbers a row takes."""
         return sum(node.size for node in self.nodes if not isinstance(node, Data)) + 1

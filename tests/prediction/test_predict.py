@@ -130,6 +130,8 @@ def test_mistakes(fitted):
         kg.predict(model, results, new=mu + flat)
     nu = kg.normal(0, 1, shape=3, name="mu")
     other = kg.model(nu, factors=kg.log_density(kg.normal(0, 1), nu))
+    with pytest.raises(kg.ModelError, match="predict: the results hold no draws"):
+        kg.predict(model, results.isel(draw=slice(0, 0), missing_dims="ignore"))
     lonely = kg.normal(0, 1, name="lonely")
     with pytest.raises(kg.ModelError, match="no observed data"):
         kg.predict(kg.model(lonely), results)

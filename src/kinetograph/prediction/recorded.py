@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..graph.errors import ShapeError
+from ..graph.errors import ModelError, ShapeError
 from ..graph.node import Node
 from ..runs.results import check_tree
 
@@ -40,11 +40,18 @@ def recorded(doing: str, results: Any, names: Mapping[Node, str]) -> Recorded:
     ------
     TypeError
         If these are no results.
+    ModelError
+        If there are no draws.
     ShapeError
         If draws have another shape than their node: they are of another model.
     """
     posterior = check_tree(results, doing)
     lead = posterior.sizes["chain"], posterior.sizes["draw"]
+    if not math.prod(lead):
+        raise ModelError(
+            f"{doing}: the results hold no draws: they were made with keep=False, draws=0, or by a "
+            "run that was stopped before the first"
+        )
     found = {}
     for node, name in names.items():
         if name not in posterior:

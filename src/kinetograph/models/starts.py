@@ -131,11 +131,14 @@ def prior_points(model: Model, key: np.ndarray, count: int, doing: str) -> np.nd
     names: dict[Node, str] = {v: model.name(v) for v in unknowns}
     program = model.kept("prior", lambda: plan(doing, unknowns, (), {}, names))
     rows = run_rows(program, key, START_ATTEMPTS * count)
-    with x64(), np.errstate(all="ignore"):
-        data = data_environment(model.arguments, model.argument_values)
-        drawn = zip(*rows, strict=True)
-        each = (dict(zip(unknowns, values, strict=True)) for values in drawn)
-        states = np.stack([np.asarray(model.density.free_state(v, data)) for v in each])
+
+    def free_state(drawn: Sequence[Any], values: Sequence[Any]) -> Any:
+        data = data_environment(model.arguments, values)
+        return model.density.free_state(dict(zip(unknowns, drawn, strict=True)), data)
+
+    with x64():
+        states_of = model.kept("free states", lambda: jax.jit(jax.vmap(free_state, (0, None))))
+        states = np.asarray(states_of(rows, model.argument_values))
     usable = np.isfinite(states).all(1)
     usable[usable] = np.isfinite(model.log_prob(states[usable]))
     if usable.sum() < count:

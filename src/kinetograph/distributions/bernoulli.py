@@ -10,13 +10,14 @@ from jax.custom_derivatives import SymbolicZero
 
 from ..bits.source import Source
 from ..graph.array import Array
+from ..graph.deviance import weighted_log
 from ..graph.gaussian import log_ndtr
 from ..graph.special import softplus
 from .count_numbers import double, uniforms
-from .deviance import weighted_log
 from .family import Family
 from .parameter import Parameter, probability
 from .support import Support, WholeNumbers
+from .tails import Tails, of_counts
 from .variable import distribute
 from .words import with_words
 
@@ -112,6 +113,29 @@ def draw_by_logit(source: Source, logit: Any) -> Any:
     return draw(source, jax.nn.sigmoid(double(logit)))
 
 
+@of_counts
+def _tails(x: Any, prob: Any) -> Tails:
+    one = x >= 1
+    inside = jnp.where(one, 0.5, prob)
+    below, above = jnp.log1p(-inside), jnp.log(inside)
+    return jnp.where(one, 0.0, below), jnp.where(one, -jnp.inf, above)
+
+
+@of_counts
+def _logit_tails(x: Any, logit: Any) -> Tails:
+    one = x >= 1
+    below, above = -softplus(logit), -softplus(-logit)
+    return jnp.where(one, 0.0, below), jnp.where(one, -jnp.inf, above)
+
+
+def _quantile(log_below: Any, log_above: Any, prob: Any) -> Any:
+    return jnp.where(log_below > jnp.log1p(-prob), 1.0, 0.0)
+
+
+def _quantile_by_logit(log_below: Any, log_above: Any, logit: Any) -> Any:
+    return jnp.where(log_below > -softplus(logit), 1.0, 0.0)
+
+
 BERNOULLI = Family(
     "bernoulli",
     (probability("prob"),),
@@ -121,6 +145,8 @@ BERNOULLI = Family(
     total=_prob_total,
     forms={"prob": (("logit",), ("probit",), ("log", "log1m"))},
     draw=draw,
+    tails=_tails,
+    quantile=_quantile,
 )
 BERNOULLI_LOGIT = Family(
     "bernoulli_logit",
@@ -130,6 +156,8 @@ BERNOULLI_LOGIT = Family(
     dtype=TRUTH,
     total=_logit_total,
     draw=draw_by_logit,
+    tails=_logit_tails,
+    quantile=_quantile_by_logit,
 )
 
 

@@ -7,13 +7,16 @@ import jax.numpy as jnp
 
 from ..bits.source import Source
 from ..graph.array import Array
+from ..graph.deviance import log_binomial, weighted_log
 from ..graph.gammas import betaln
+from ..graph.incomplete import log_beta_tails
 from ..graph.special import divide, xlog1py, xlogy
-from .deviance import log_binomial, weighted_log
 from .family import Family
 from .gamma_numbers import log_gamma
+from .inversion import UNIT_LINE, continuous_quantile
 from .parameter import positive
 from .support import UNIT, powers
+from .tails import Tails, above_zero
 from .variable import distribute
 from .words import with_words
 
@@ -55,6 +58,15 @@ def draw(source: Source, shape1: Any, shape2: Any) -> Any:
     return jax.nn.sigmoid(log_gamma(source, shape1, 0, 2) - log_gamma(source, shape2, 1, 2))
 
 
+@above_zero
+def _tails(x: Any, shape1: Any, shape2: Any) -> Tails:
+    return log_beta_tails(shape1, shape2, x, jnp.maximum(1.0 - x, 0.0))
+
+
+def _quantile(log_below: Any, log_above: Any, shape1: Any, shape2: Any) -> Any:
+    return continuous_quantile(_tails, UNIT_LINE, log_below, log_above, shape1, shape2)
+
+
 BETA = Family(
     "beta",
     (positive("shape1"), positive("shape2")),
@@ -64,6 +76,8 @@ BETA = Family(
     small_terms=_small_terms,
     sizes=("shape1", "shape2"),
     draw=draw,
+    tails=_tails,
+    quantile=_quantile,
 )
 
 

@@ -10,9 +10,11 @@ from jax.scipy.special import xlog1py
 from ..bits.rejection import first_accepted
 from ..bits.source import Source
 from ..graph.array import Array
+from ..graph.deviance import log_binomial, weighted_log, weighted_log_expit
 from ..graph.gammas import gammaln
+from ..graph.incomplete import log_beta_tails
 from ..graph.node import Data, Node
-from ..graph.special import log_expit
+from ..graph.special import expit, log_expit
 from .count_numbers import (
     SEARCH,
     deviance,
@@ -21,11 +23,12 @@ from .count_numbers import (
     search,
     transformed,
 )
-from .deviance import log_binomial, weighted_log, weighted_log_expit
 from .family import Family
 from .generator import WHOLE
+from .inversion import whole_quantile
 from .parameter import PROBABILITY_FORMS, Parameter, probability, whole
 from .support import Support, WholeNumbers
+from .tails import Tails, of_counts
 from .variable import distribute
 from .words import with_words
 
@@ -138,6 +141,31 @@ def draw_by_logit(source: Source, size: Any, logit: Any) -> Any:
 
 
 SIZE = whole("size")
+
+
+def _tails(x: Any, size: Any, prob: Any) -> Tails:
+    return _tails_of(x, size, prob, 1.0 - prob)
+
+
+def _logit_tails(x: Any, size: Any, logit: Any) -> Tails:
+    return _tails_of(x, size, expit(logit), expit(-logit))
+
+
+@of_counts
+def _tails_of(x: Any, size: Any, p: Any, q: Any) -> Tails:
+    all_ = x >= size
+    below, above = log_beta_tails(jnp.where(all_, 1.0, size - x), x + 1.0, q, p)
+    return jnp.where(all_, 0.0, below), jnp.where(all_, -jnp.inf, above)
+
+
+def _quantile(log_below: Any, log_above: Any, size: Any, prob: Any) -> Any:
+    return whole_quantile(_tails, log_below, log_above, size, prob, high=size)
+
+
+def _logit_quantile(log_below: Any, log_above: Any, size: Any, logit: Any) -> Any:
+    return whole_quantile(_logit_tails, log_below, log_above, size, logit, high=size)
+
+
 BINOMIAL = Family(
     "binomial",
     (SIZE, probability("prob")),
@@ -148,6 +176,8 @@ BINOMIAL = Family(
     small_terms=_small_prob_terms,
     sizes=("size",),
     draw=draw,
+    tails=_tails,
+    quantile=_quantile,
 )
 BINOMIAL_LOGIT = Family(
     "binomial_logit",
@@ -158,6 +188,8 @@ BINOMIAL_LOGIT = Family(
     small_terms=_small_logit_terms,
     sizes=("size",),
     draw=draw_by_logit,
+    tails=_logit_tails,
+    quantile=_logit_quantile,
 )
 
 

@@ -8,10 +8,11 @@ import jax.numpy as jnp
 from ..bits.source import Source
 from ..graph.array import Array
 from ..graph.derivative_rules import partials
-from ..graph.special import divide
+from ..graph.special import cospi, divide, icauchit, sinpi
 from .family import Family
 from .numbers import nan_unless, possible, reals, signed
 from .parameter import Parameter, spread
+from .tails import Tails
 from .variable import distribute
 from .words import with_words
 
@@ -64,7 +65,26 @@ def draw(source: Source, location: Any, scale: Any) -> Any:
     return nan_unless(possible(location, scale), location + scale * distance)
 
 
-CAUCHY = Family("cauchy", (Parameter("location"), spread("scale")), _terms, draw=draw)
+def _tails(x: Any, location: Any, scale: Any) -> Tails:
+    z = (x - location) / scale
+    return jnp.log(icauchit(z)), jnp.log(icauchit(-z))
+
+
+def _quantile(log_below: Any, log_above: Any, location: Any, scale: Any) -> Any:
+    left = log_below <= log_above
+    p = jnp.exp(jnp.where(left, log_below, log_above))
+    z = cospi(p) / sinpi(p)
+    return location + scale * jnp.where(left, -z, z)
+
+
+CAUCHY = Family(
+    "cauchy",
+    (Parameter("location"), spread("scale")),
+    _terms,
+    draw=draw,
+    tails=_tails,
+    quantile=_quantile,
+)
 
 
 @with_words

@@ -10,6 +10,7 @@ from .family import Family
 from .numbers import nan_unless, reals
 from .parameter import positive
 from .support import NONNEGATIVE
+from .tails import Tails, above_zero, by_survival
 from .variable import distribute
 from .words import with_words
 
@@ -26,6 +27,15 @@ def draw(source: Source, rate: Any) -> Any:
     return nan_unless((rate > 0) & jnp.isfinite(rate), -jnp.log(source.positive()) / rate)
 
 
+@above_zero
+def _tails(x: Any, rate: Any) -> Tails:
+    return by_survival(-rate * x)
+
+
+def _quantile(log_below: Any, log_above: Any, rate: Any) -> Any:
+    return -log_above / rate
+
+
 EXPONENTIAL = Family(
     "exponential",
     (positive("rate"),),
@@ -33,6 +43,8 @@ EXPONENTIAL = Family(
     lambda rate: NONNEGATIVE,
     forms={"rate": (("log",),)},
     draw=draw,
+    tails=_tails,
+    quantile=_quantile,
 )
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 from ..graph.derivative_rules import by_log
 from .generator import Generator
 from .support import REAL, Support
+from .tails import Tails, by_density
 
 __all__ = ["FAMILIES", "Family"]
 
@@ -33,6 +35,10 @@ class Family(Generator):
 
     Where large counts or shapes cancel, `terms` takes care and time. `small_terms` is the plain
     sum, taken instead where none of the `sizes`, arguments by name, is known to exceed `SMALL`.
+
+    `tails(x, *parameters)` gives log P(X <= x) and log P(X > x), for any real x, or any whole one.
+    `quantile(log_below, log_above, *parameters)` is their inverse: the x that has these tails, or
+    the smallest whole one with at least log_below. One that has no end is at infinity.
     """
 
     terms: Callable[..., tuple[Any, ...]]
@@ -41,6 +47,8 @@ class Family(Generator):
     forms: Mapping[str, tuple[tuple[str, ...], ...]] = MappingProxyType({})
     small_terms: Callable[..., tuple[Any, ...]] | None = None
     sizes: tuple[str, ...] = ()
+    tails: Callable[..., Tails] | None = None
+    quantile: Callable[..., Any] | None = None
 
     def __post_init__(self) -> None:
         FAMILIES[self.name] = self
@@ -69,6 +77,19 @@ class Family(Generator):
         return sum(
             jnp.sum(t) * (size / max(t.size, 1)) if t.size != size else jnp.sum(t) for t in terms
         )
+
+    def log_tails(self, x: Any, *parameters: Any) -> Tails:
+        """log P(X <= x) and log P(X > x) for each element of x."""
+        assert self.tails is not None
+        x, *parameters = _real(x, parameters)  # type: ignore[assignment]
+        if self.discrete:
+            return self.tails(jnp.floor(x), *parameters)
+        return self._smooth_tails(x, *parameters)  # type: ignore[no-any-return]
+
+    @cached_property
+    def _smooth_tails(self) -> Any:
+        assert self.tails is not None
+        return by_density(self.tails, self.log_density)
 
     def _by_logs(self, arguments: tuple[Any, ...], forms: Mapping[str, Any]) -> tuple[Any, ...]:
         """The arguments, of which those with a known logarithm are differentiated through it."""

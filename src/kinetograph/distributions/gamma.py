@@ -6,14 +6,17 @@ import jax.numpy as jnp
 
 from ..bits.source import Source
 from ..graph.array import Array
+from ..graph.deviance import deviance_of_log, log_peak, weighted_log
 from ..graph.gammas import gammaln
+from ..graph.incomplete import log_gamma_tails
 from ..graph.special import xlogy
-from .deviance import deviance_of_log, log_peak, weighted_log
 from .family import Family
 from .gamma_numbers import follow, gamma_parts
+from .inversion import POSITIVE_LINE, continuous_quantile
 from .numbers import nan_unless, reals
 from .parameter import positive
 from .support import POSITIVE, powers
+from .tails import Tails, above_zero
 from .variable import distribute
 from .words import with_words
 
@@ -52,6 +55,22 @@ def draw(source: Source, alpha: Any, rate: Any) -> Any:
     return nan_unless((rate > 0) & jnp.isfinite(rate), value / rate)
 
 
+@above_zero
+def _tails(x: Any, alpha: Any, rate: Any) -> Tails:
+    return log_gamma_tails(alpha, rate * x)
+
+
+def quantile(log_below: Any, log_above: Any, alpha: Any, rate: Any) -> Any:
+    return (
+        continuous_quantile(log_gamma_tails_of, POSITIVE_LINE, log_below, log_above, alpha) / rate
+    )
+
+
+def log_gamma_tails_of(x: Any, alpha: Any) -> Tails:
+    """Those of a gamma number of rate 1."""
+    return log_gamma_tails(alpha, x)
+
+
 GAMMA = Family(
     "gamma",
     (positive("alpha"), positive("rate")),
@@ -61,6 +80,8 @@ GAMMA = Family(
     small_terms=_small_terms,
     sizes=("alpha",),
     draw=draw,
+    tails=_tails,
+    quantile=quantile,
 )
 
 

@@ -7,11 +7,13 @@ import jax.numpy as jnp
 
 from ..bits.source import Source
 from ..graph.array import Array
+from ..graph.special import cospi, sinpi
 from .cauchy import LOG_PI, log1p_square
 from .family import Family
 from .numbers import nan_unless, possible, reals
 from .parameter import spread
 from .support import NONNEGATIVE
+from .tails import Tails, above_zero
 from .variable import distribute
 from .words import with_words
 
@@ -31,8 +33,27 @@ def draw(source: Source, scale: Any) -> Any:
     return nan_unless(possible(0, scale), scale * distance)
 
 
+@above_zero
+def _tails(x: Any, scale: Any) -> Tails:
+    z = x / scale
+    return jnp.log(2 / jnp.pi * jnp.arctan(z)), jnp.log(2 / jnp.pi * jnp.arctan(1 / z))
+
+
+def _quantile(log_below: Any, log_above: Any, scale: Any) -> Any:
+    left = log_below <= log_above
+    half = 0.5 * jnp.exp(jnp.where(left, log_below, log_above))
+    z = sinpi(half) / cospi(half)
+    return scale * jnp.where(left, z, 1 / z)
+
+
 HALF_CAUCHY = Family(
-    "half_cauchy", (spread("scale"),), _terms, lambda scale: NONNEGATIVE, draw=draw
+    "half_cauchy",
+    (spread("scale"),),
+    _terms,
+    lambda scale: NONNEGATIVE,
+    draw=draw,
+    tails=_tails,
+    quantile=_quantile,
 )
 
 

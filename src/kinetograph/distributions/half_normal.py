@@ -1,17 +1,21 @@
 """The positive half of a normal distribution."""
 
+import math
 from typing import Any
 
 import jax.numpy as jnp
+from jax.scipy.special import erf
 
 from ..bits.source import Source
 from ..graph.array import Array
+from ..graph.gaussian import erfinv, log_ndtr
 from ..graph.special import divide
 from .family import Family
 from .normal import HALF_LOG_2PI
 from .numbers import nan_unless, possible, reals
 from .parameter import spread
 from .support import NONNEGATIVE
+from .tails import Tails, above_zero, by_survival, normal_quantile
 from .variable import distribute
 from .words import with_words
 
@@ -33,7 +37,31 @@ def draw(source: Source, sd: Any) -> Any:
     return nan_unless(possible(0, sd), sd * jnp.where(z < 0, -z, z))
 
 
-HALF_NORMAL = Family("half_normal", (spread("sd"),), _terms, lambda sd: NONNEGATIVE, draw=draw)
+@above_zero
+def _tails(x: Any, sd: Any) -> Tails:
+    z = x / sd
+    small = z < 1.0
+    near = jnp.log(erf(jnp.where(small, z, 0.5) / math.sqrt(2)))
+    below, above = by_survival(math.log(2) + log_ndtr(-z))
+    return jnp.where(small, near, below), above
+
+
+def _quantile(log_below: Any, log_above: Any, sd: Any) -> Any:
+    near = log_below < -1.0
+    small = math.sqrt(2) * erfinv(jnp.exp(jnp.where(near, log_below, -1.0)))
+    above = log_above - math.log(2)
+    return sd * jnp.where(near, small, normal_quantile(jnp.log1p(-jnp.exp(above)), above))
+
+
+HALF_NORMAL = Family(
+    "half_normal",
+    (spread("sd"),),
+    _terms,
+    lambda sd: NONNEGATIVE,
+    draw=draw,
+    tails=_tails,
+    quantile=_quantile,
+)
 
 
 @with_words

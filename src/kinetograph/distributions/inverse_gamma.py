@@ -6,14 +6,17 @@ import jax.numpy as jnp
 
 from ..bits.source import Source
 from ..graph.array import Array
+from ..graph.deviance import deviance_of_log, log_peak
 from ..graph.gammas import gammaln
+from ..graph.incomplete import log_gamma_tails
 from ..graph.special import divide
-from .deviance import deviance_of_log, log_peak
 from .family import Family
+from .gamma import quantile as quantile_of_gamma
 from .gamma_numbers import log_gamma
 from .numbers import nan_unless, reals
 from .parameter import positive
 from .support import POSITIVE
+from .tails import Tails, above_zero, turned
 from .variable import distribute
 from .words import with_words
 
@@ -46,6 +49,15 @@ def draw(source: Source, alpha: Any, beta: Any) -> Any:
     return nan_unless((beta > 0) & jnp.isfinite(beta), value)
 
 
+@above_zero
+def _tails(x: Any, alpha: Any, beta: Any) -> Tails:
+    return turned(log_gamma_tails(alpha, beta / x))
+
+
+def _quantile(log_below: Any, log_above: Any, alpha: Any, beta: Any) -> Any:
+    return 1 / quantile_of_gamma(log_above, log_below, alpha, beta)
+
+
 INVERSE_GAMMA = Family(
     "inverse_gamma",
     (positive("alpha"), positive("beta")),
@@ -55,6 +67,8 @@ INVERSE_GAMMA = Family(
     small_terms=_small_terms,
     sizes=("alpha",),
     draw=draw,
+    tails=_tails,
+    quantile=_quantile,
 )
 
 

@@ -1,5 +1,6 @@
 """The Laplace (double exponential) distribution."""
 
+import math
 from typing import Any
 
 import jax.numpy as jnp
@@ -10,6 +11,7 @@ from ..graph.special import absolute, divide
 from .family import Family
 from .numbers import nan_unless, possible, reals, signed
 from .parameter import Parameter, spread
+from .tails import Tails
 from .variable import distribute
 from .words import with_words
 
@@ -29,7 +31,28 @@ def draw(source: Source, mu: Any, sigma: Any) -> Any:
     return nan_unless(possible(mu, sigma), mu + sigma * signed(v, -jnp.log(1 - u)))
 
 
-LAPLACE = Family("laplace", (Parameter("mu"), spread("sigma")), _terms, draw=draw)
+def _tails(x: Any, mu: Any, sigma: Any) -> Tails:
+    z = (x - mu) / sigma
+    left = z < 0
+    tail = -jnp.where(left, -z, z) - math.log(2)
+    rest = jnp.log1p(-jnp.exp(tail))
+    return jnp.where(left, tail, rest), jnp.where(left, rest, tail)
+
+
+def _quantile(log_below: Any, log_above: Any, mu: Any, sigma: Any) -> Any:
+    left = log_below <= log_above
+    z = math.log(2) + jnp.where(left, log_below, log_above)
+    return mu + sigma * jnp.where(left, z, -z)
+
+
+LAPLACE = Family(
+    "laplace",
+    (Parameter("mu"), spread("sigma")),
+    _terms,
+    draw=draw,
+    tails=_tails,
+    quantile=_quantile,
+)
 
 
 @with_words

@@ -6,10 +6,11 @@ import jax.numpy as jnp
 
 from ..bits.source import Source
 from ..graph.array import Array
-from ..graph.special import divide, softplus
+from ..graph.special import divide, log_expit, softplus
 from .family import Family
 from .numbers import nan_unless, possible, reals, unit_open
 from .parameter import Parameter, spread
+from .tails import Tails
 from .variable import distribute
 from .words import with_words
 
@@ -29,7 +30,23 @@ def draw(source: Source, location: Any, scale: Any) -> Any:
     return nan_unless(possible(location, scale), value)
 
 
-LOGISTIC = Family("logistic", (Parameter("location"), spread("scale")), _terms, draw=draw)
+def _tails(x: Any, location: Any, scale: Any) -> Tails:
+    z = (x - location) / scale
+    return log_expit(z), log_expit(-z)
+
+
+def _quantile(log_below: Any, log_above: Any, location: Any, scale: Any) -> Any:
+    return location + scale * (log_below - log_above)
+
+
+LOGISTIC = Family(
+    "logistic",
+    (Parameter("location"), spread("scale")),
+    _terms,
+    draw=draw,
+    tails=_tails,
+    quantile=_quantile,
+)
 
 
 @with_words

@@ -10,6 +10,7 @@ from . import normal as of_log
 from .family import Family
 from .parameter import Parameter, spread
 from .support import POSITIVE
+from .tails import Tails, above_zero, normal_quantile, normal_tails
 from .variable import distribute
 from .words import with_words
 
@@ -26,6 +27,15 @@ def draw(source: Source, meanlog: Any, sdlog: Any) -> Any:
     return jnp.exp(of_log.draw(source, meanlog, sdlog))
 
 
+@above_zero
+def _tails(x: Any, meanlog: Any, sdlog: Any) -> Tails:
+    return normal_tails((jnp.log(x) - meanlog) / sdlog)
+
+
+def _quantile(log_below: Any, log_above: Any, meanlog: Any, sdlog: Any) -> Any:
+    return jnp.exp(meanlog + sdlog * normal_quantile(log_below, log_above))
+
+
 LOGNORMAL = Family(
     "lognormal",
     (Parameter("meanlog"), spread("sdlog")),
@@ -33,6 +43,8 @@ LOGNORMAL = Family(
     lambda meanlog, sdlog: POSITIVE,
     forms={"x": (("log",),)},
     draw=draw,
+    tails=_tails,
+    quantile=_quantile,
 )
 
 

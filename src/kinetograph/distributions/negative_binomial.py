@@ -1,6 +1,7 @@
 """The negative binomial distribution of counts."""
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import jax.numpy as jnp
@@ -8,16 +9,19 @@ import numpy as np
 
 from ..bits.source import Source
 from ..graph.array import Array
+from ..graph.deviance import log_binomial, weighted_log, weighted_log_expit
 from ..graph.gammas import gammaln, log_rising
+from ..graph.incomplete import log_beta_tails
 from ..graph.special import divide, log_expit
 from . import poisson
 from .count_numbers import double
-from .deviance import log_binomial, weighted_log, weighted_log_expit
 from .family import Family
 from .gamma_numbers import log_gamma
 from .generator import WHOLE
+from .inversion import whole_quantile
 from .parameter import PROBABILITY_FORMS, positive, probability
 from .support import NATURALS, Interval
+from .tails import Tails, of_counts
 from .variable import distribute
 from .words import with_words
 
@@ -59,6 +63,11 @@ def draw(source: Source, size: Any, prob: Any) -> Any:
     return poisson.draw(source.part(1), jnp.where(valid, rate, -1.0))
 
 
+@of_counts
+def _tails(x: Any, size: Any, prob: Any) -> Tails:
+    return log_beta_tails(size, x + 1.0, prob, 1.0 - prob)
+
+
 NEGATIVE_BINOMIAL = Family(
     "negative_binomial",
     (
@@ -72,6 +81,8 @@ NEGATIVE_BINOMIAL = Family(
     small_terms=_small_terms,
     sizes=("x", "size"),
     draw=draw,
+    tails=_tails,
+    quantile=partial(whole_quantile, _tails),
 )
 
 

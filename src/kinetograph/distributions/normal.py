@@ -10,6 +10,7 @@ from ..graph.special import divide
 from .family import Family
 from .numbers import nan_unless, possible, reals
 from .parameter import Parameter, spread
+from .tails import Tails, normal_quantile, normal_tails
 from .variable import distribute
 from .words import with_words
 
@@ -30,7 +31,22 @@ def draw(source: Source, mean: Any, sd: Any) -> Any:
     return nan_unless(possible(mean, sd), mean + sd * source.normal())
 
 
-NORMAL = Family("normal", (Parameter("mean"), spread("sd")), terms, draw=draw)
+def _tails(x: Any, mean: Any, sd: Any) -> Tails:
+    return normal_tails((x - mean) / sd)
+
+
+def _quantile(log_below: Any, log_above: Any, mean: Any, sd: Any) -> Any:
+    return mean + sd * normal_quantile(log_below, log_above)
+
+
+NORMAL = Family(
+    "normal",
+    (Parameter("mean"), spread("sd")),
+    terms,
+    draw=draw,
+    tails=_tails,
+    quantile=_quantile,
+)
 
 
 @with_words

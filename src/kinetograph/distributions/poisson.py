@@ -1,5 +1,6 @@
 """The Poisson distribution of counts, by rate or by log rate."""
 
+from functools import partial
 from typing import Any
 
 import jax.numpy as jnp
@@ -8,7 +9,9 @@ import numpy as np
 from ..bits.rejection import first_accepted
 from ..bits.source import Source
 from ..graph.array import Array
+from ..graph.deviance import deviance_of_log, log_peak, weighted_log
 from ..graph.gammas import bd0, gammaln
+from ..graph.incomplete import log_gamma_tails
 from .count_numbers import (
     SEARCH,
     counts,
@@ -18,11 +21,12 @@ from .count_numbers import (
     search,
     transformed,
 )
-from .deviance import deviance_of_log, log_peak, weighted_log
 from .family import Family
 from .generator import WHOLE
+from .inversion import whole_quantile
 from .parameter import Parameter
 from .support import NATURALS, NONNEGATIVE, Interval
+from .tails import Tails, of_counts, turned
 from .variable import distribute
 from .words import with_words
 
@@ -93,6 +97,15 @@ def draw_by_log_rate(source: Source, log_rate: Any) -> Any:
     return draw(source, jnp.exp(double(log_rate)))
 
 
+@of_counts
+def _tails(x: Any, rate: Any) -> Tails:
+    return turned(log_gamma_tails(x + 1.0, rate))
+
+
+def _log_rate_tails(x: Any, log_rate: Any) -> Tails:
+    return _tails(x, jnp.exp(log_rate))
+
+
 POISSON = Family(
     "poisson",
     (
@@ -109,6 +122,8 @@ POISSON = Family(
     small_terms=_small_rate_terms,
     sizes=("x",),
     draw=draw,
+    tails=_tails,
+    quantile=partial(whole_quantile, _tails),
 )
 POISSON_LOG = Family(
     "poisson_log_rate",
@@ -119,6 +134,8 @@ POISSON_LOG = Family(
     small_terms=_small_log_rate_terms,
     sizes=("x",),
     draw=draw_by_log_rate,
+    tails=_log_rate_tails,
+    quantile=partial(whole_quantile, _log_rate_tails),
 )
 
 

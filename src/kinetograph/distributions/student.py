@@ -1,5 +1,6 @@
 """Student's t distribution."""
 
+import math
 from typing import Any
 
 import jax.numpy as jnp
@@ -7,11 +8,14 @@ import jax.numpy as jnp
 from ..bits.source import Source
 from ..graph.array import Array
 from ..graph.gammas import gammaln
+from ..graph.incomplete import log_beta_tails
 from .cauchy import log1p_square
 from .family import Family
 from .gamma_numbers import log_gamma
+from .inversion import LINE, continuous_quantile
 from .numbers import nan_unless, possible, reals
 from .parameter import Parameter, positive, spread
+from .tails import Tails
 from .variable import distribute
 from .words import with_words
 
@@ -47,7 +51,32 @@ def draw(source: Source, df: Any, mu: Any, sigma: Any) -> Any:
     return nan_unless(possible(mu, sigma), mu + sigma * source.normal() * ratio)
 
 
-STUDENT = Family("student", (positive("df"), Parameter("mu"), spread("sigma")), _terms, draw=draw)
+def _tails(x: Any, df: Any, mu: Any, sigma: Any) -> Tails:
+    return _standard_tails((x - mu) / sigma, df)
+
+
+def _standard_tails(z: Any, df: Any) -> Tails:
+    left, square = z < 0, z * z
+    # By the smaller of the two shares; squares may overflow or underflow to 0.
+    whole = df + square
+    share = jnp.where(jnp.isinf(square), (jnp.sqrt(df) / z) ** 2, df / whole)
+    tail = log_beta_tails(0.5 * df, 0.5, share, square / whole)[0] - math.log(2)
+    rest = jnp.log1p(-jnp.exp(tail))
+    return jnp.where(left, tail, rest), jnp.where(left, rest, tail)
+
+
+def _quantile(log_below: Any, log_above: Any, df: Any, mu: Any, sigma: Any) -> Any:
+    return mu + sigma * continuous_quantile(_standard_tails, LINE, log_below, log_above, df)
+
+
+STUDENT = Family(
+    "student",
+    (positive("df"), Parameter("mu"), spread("sigma")),
+    _terms,
+    draw=draw,
+    tails=_tails,
+    quantile=_quantile,
+)
 
 
 @with_words

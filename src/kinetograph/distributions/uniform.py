@@ -13,6 +13,7 @@ from .family import Family
 from .numbers import clamped, nan_unless, reals
 from .parameter import Parameter
 from .support import Interval, Support
+from .tails import Tails
 from .variable import distribute
 from .words import with_words
 
@@ -62,8 +63,31 @@ def draw(source: Source, min: Any, max: Any) -> Any:
     return nan_unless((span >= 0) & jnp.isfinite(span), within)
 
 
+def _tails(x: Any, low: Any, high: Any) -> Tails:
+    # What is infinite on the other side of a choice would make its derivative NaN.
+    above, below = x > low, x < high
+    share = jnp.where(above & below, x - low, 1.0) / (high - low)
+    rest = jnp.where(above & below, high - x, 1.0) / (high - low)
+    left = jnp.where(below, jnp.log(share), 0.0)
+    right = jnp.where(above, jnp.log(rest), 0.0)
+    return jnp.where(above, left, -jnp.inf), jnp.where(below, right, -jnp.inf)
+
+
+def _quantile(log_below: Any, log_above: Any, low: Any, high: Any) -> Any:
+    share, rest = jnp.exp(log_below), jnp.exp(log_above)
+    near = log_below <= log_above
+    return jnp.where(near, low + (high - low) * share, high - (high - low) * rest)
+
+
 UNIFORM = Family(
-    "uniform", (Parameter("min"), Parameter("max")), _terms, _support, check=_check, draw=draw
+    "uniform",
+    (Parameter("min"), Parameter("max")),
+    _terms,
+    _support,
+    check=_check,
+    draw=draw,
+    tails=_tails,
+    quantile=_quantile,
 )
 
 

@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 from jax.custom_derivatives import SymbolicZero
 
-__all__ = ["Function", "by_log", "derivative", "derivatives", "partials"]
+__all__ = ["Function", "by_forward", "by_log", "derivative", "derivatives", "partials"]
 
 Function = Callable[..., Any]
 Decorator = Callable[[Function], Function]
@@ -61,6 +61,35 @@ def derivatives(rule: Function) -> Decorator:
         return known
 
     return decorate
+
+
+def by_forward(function: Function) -> Function:
+    """The function of tensors of one shape, element by element, differentiated forward.
+
+    Its partial derivatives are computed beside it, also where it has loops that end by themselves
+    and cannot be run backward, and so are theirs.
+    """
+
+    def partial(place: int) -> Function:
+        def slope(*primals: Any) -> Any:
+            tangents = [jnp.zeros_like(p) for p in primals]
+            tangents[place] = jnp.ones_like(primals[place])
+            return jax.jvp(function, primals, tuple(tangents))[1]
+
+        return slope
+
+    known = jax.custom_jvp(function)
+
+    def rule(primals: Any, tangents: Any) -> Any:
+        out = known(*primals)
+        total = jnp.zeros_like(out)
+        for place, t in enumerate(tangents):
+            if not isinstance(t, SymbolicZero):
+                total = total + t * by_forward(partial(place))(*primals)
+        return out, total
+
+    known.defjvp(rule, symbolic_zeros=True)
+    return known
 
 
 @jax.custom_jvp

@@ -11,9 +11,9 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from ..graph.derivative_rules import partials
-from ..graph.gammas import HALF_LOG_2PI, bd0, gammaln, stirlerr
-from ..graph.special import log_expit
+from .derivative_rules import partials
+from .gammas import HALF_LOG_2PI, bd0, gammaln, stirlerr
+from .special import log_expit
 
 __all__ = ["deviance_of_log", "log_binomial", "log_peak", "weighted_log", "weighted_log_expit"]
 

@@ -1,0 +1,147 @@
+"""Probabilities below and above a point, as logarithms: what truncation and censoring are made of.
+
+The `tails` of a family are log P(X <= x) and log P(X > x), of which the smaller one is right
+however far out x is.
+"""
+
+import math
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from ..bits.quantile import upper_quantile
+from ..graph.derivative_rules import derivative
+from ..graph.gaussian import log_ndtr, mills
+from ..graph.special import log1mexp
+
+__all__ = [
+    "Tails",
+    "above_zero",
+    "below_by",
+    "between",
+    "by_density",
+    "by_survival",
+    "log_of_one",
+    "normal_quantile",
+    "normal_tails",
+    "of_counts",
+    "turned",
+]
+
+Tails = tuple[Any, Any]
+
+
+def log_of_one(larger: Any, smaller: Any) -> Any:
+    """log(exp(larger) - exp(smaller)): -inf where they agree."""
+    some = jnp.isfinite(smaller)
+    gap = larger - jnp.where(some, smaller, larger - 1.0)
+    apart = gap > 0
+    rest = jnp.where(some, log1mexp(jnp.where(apart, gap, 1.0)), 0.0)
+    return jnp.where(apart, larger + rest, -jnp.inf)
+
+
+def between(low: Tails, high: Tails) -> Any:
+    """log P(a < X <= b) of the tails at a and at b, from the side on which nothing cancels."""
+    (below_low, above_low), (below_high, above_high) = low, high
+    left, right = below_high <= above_high, above_low <= below_low
+    across = ~left & ~right
+    larger = jnp.where(left, below_high, above_low)
+    smaller = jnp.where(left, below_low, above_high)
+    aside = log_of_one(jnp.where(across, -1.0, larger), jnp.where(across, -2.0, smaller))
+    outside = jnp.exp(jnp.where(across, below_low, -1.0))
+    outside = outside + jnp.exp(jnp.where(across, above_high, -1.0))
+    return jnp.where(across, jnp.log1p(-jnp.where(across, outside, 0.5)), aside)
+
+
+def by_density(tails: Callable[..., Tails], log_density: Callable[..., Any]) -> Any:
+    """The tails as a function whose derivatives by x are those that the density gives."""
+
+    def plain(x: Any, *parameters: Any) -> Tails:
+        shape = jnp.broadcast_shapes(*(jnp.shape(t) for t in (x, *parameters)))
+        below, above = tails(x, *parameters)
+        return jnp.broadcast_to(below, shape), jnp.broadcast_to(above, shape)
+
+    known = jax.custom_jvp(plain)
+
+    @known.defjvp
+    def rule(primals: Any, tangents: Any) -> Any:
+        x, *parameters = primals
+        still = lax.stop_gradient(x)
+        _, moved = jax.jvp(lambda *p: plain(still, *p), tuple(parameters), tuple(tangents[1:]))
+        density = log_density(x, *parameters)
+
+        def slope(tail: Any) -> Any:
+            some = jnp.isfinite(tail)
+            return jnp.where(some, jnp.exp(density - jnp.where(some, tail, 0.0)), 0.0)
+
+        below, above = known(x, *parameters)
+        change = tangents[0]
+        more = moved[0] + change * slope(below), moved[1] - change * slope(above)
+        return (below, above), more
+
+    return known
+
+
+def normal_tails(z: Any) -> Tails:
+    """Of the standard normal distribution."""
+    return log_ndtr(z), log_ndtr(-z)
+
+
+@derivative(lambda log_tail: -1.0 / mills(-_tail_quantile(log_tail)))
+def _tail_quantile(log_tail: Any) -> Any:
+    """z >= 0 with log P(Z > z) = log_tail <= log(1/2), of the standard normal distribution."""
+    limit = -80.0 if log_tail.dtype.itemsize == 4 else -600.0
+    near = upper_quantile(jnp.exp(jnp.maximum(log_tail, limit)))
+    tail = jnp.minimum(jnp.where(jnp.isfinite(log_tail), log_tail, limit), limit)
+    # Newton's method on the logarithm, where it is almost a parabola.
+    far = jnp.sqrt(-2 * tail - jnp.log(-4 * math.pi * tail))
+    for _ in range(3):
+        far = far + (log_ndtr(-far) - tail) / (far + 1 / far)
+    far = jnp.where(jnp.isneginf(log_tail), jnp.inf, far)
+    return jnp.where(log_tail > limit, near, far)
+
+
+def normal_quantile(log_below: Any, log_above: Any) -> Any:
+    """z with these tails, of the standard normal distribution."""
+    left = log_below <= log_above
+    z = _tail_quantile(jnp.minimum(jnp.where(left, log_below, log_above), -math.log(2)))
+    return jnp.where(left, -z, z)
+
+
+def below_by(tails: Callable[..., Tails], inside: Callable[[Any], Any]) -> Callable[..., Tails]:
+    """The tails for any x, of those for x `inside`; all others lie below the support."""
+
+    @wraps(tails)
+    def everywhere(x: Any, *parameters: Any) -> Tails:
+        here = inside(x)
+        below, above = tails(jnp.where(here, x, 1.0), *parameters)
+        return jnp.where(here, below, -jnp.inf), jnp.where(here, above, 0.0)
+
+    return everywhere
+
+
+def above_zero(tails: Callable[..., Tails]) -> Callable[..., Tails]:
+    """The tails for any x, of those for x > 0."""
+    return below_by(tails, lambda x: x > 0)
+
+
+def of_counts(tails: Callable[..., Tails]) -> Callable[..., Tails]:
+    """The tails for any whole x, of those for x >= 0."""
+    return below_by(tails, lambda x: x >= 0)
+
+
+def by_survival(above: Any) -> Tails:
+    """The tails of log P(X > x) <= 0 given in a way that is right where it is near 0, too."""
+    some = above < 0
+    below = jnp.where(some, log1mexp(jnp.where(some, -above, 1.0)), -jnp.inf)
+    return below, above
+
+
+def turned(tails: Tails) -> Tails:
+    """Those of -X or 1 / X."""
+    below, above = tails
+    return above, below

@@ -1,0 +1,179 @@
+"""Probabilities below and above a point, and quantiles, against SciPy and mpmath."""
+
+import jax
+import jax.numpy as jnp
+import mpmath as mp
+import numpy as np
+import pytest
+from scipy import special, stats
+
+from kinetograph.distributions.family import FAMILIES
+from kinetograph.distributions.tails import between
+from kinetograph.graph.precision import x64
+
+PROBABILITIES = np.array([1e-300, 1e-30, 1e-8, 0.01, 0.2, 0.5, 0.7, 0.95, 1 - 1e-9])
+# Parameters, a few sets of them, and the same distribution of SciPy.
+CONTINUOUS = {
+    "normal": ([(1.5, 2.0), (-3.0, 0.1)], stats.norm),
+    "half_normal": ([(2.0,), (1e-3,)], lambda sd: stats.halfnorm(0, sd)),
+    "cauchy": ([(1.0, 2.0)], stats.cauchy),
+    "half_cauchy": ([(2.0,)], lambda scale: stats.halfcauchy(0, scale)),
+    "student": ([(3.0, 1.0, 2.0), (0.5, 0.0, 1.0), (200.0, 0.0, 1.0)], stats.t),
+    "lognormal": ([(0.5, 0.75)], lambda m, s: stats.lognorm(s, scale=np.exp(m))),
+    "exponential": ([(0.5,), (1e4,)], lambda rate: stats.expon(scale=1 / rate)),
+    "gamma": (
+        [(2.5, 1.5), (0.1, 3.0), (4000.0, 2.0)],
+        lambda a, rate: stats.gamma(a, scale=1 / rate),
+    ),
+    "inverse_gamma": ([(2.5, 1.5), (0.5, 3.0)], lambda a, b: stats.invgamma(a, scale=b)),
+    "beta": ([(2.5, 1.5), (0.2, 0.3), (300.0, 700.0)], stats.beta),
+    "uniform": ([(-1.0, 3.0)], lambda a, b: stats.uniform(a, b - a)),
+    "laplace": ([(1.0, 2.0)], stats.laplace),
+    "logistic": ([(1.0, 2.0)], stats.logistic),
+}
+DISCRETE = {
+    "bernoulli": ([(0.3,)], stats.bernoulli),
+    "bernoulli_logit": ([(-0.7,)], lambda t: stats.bernoulli(special.expit(t))),
+    "binomial": ([(40, 0.3), (2000, 0.999)], stats.binom),
+    "binomial_logit": ([(40, -0.7)], lambda n, t: stats.binom(n, special.expit(t))),
+    "poisson": ([(4.0,), (1e4,)], stats.poisson),
+    "poisson_log_rate": ([(1.5,)], lambda t: stats.poisson(np.exp(t))),
+    "negative_binomial": ([(2.5, 0.4), (100.0, 0.01)], stats.nbinom),
+}
+EVERY = [(name, p) for name, (sets, _) in (CONTINUOUS | DISCRETE).items() for p in sets]
+every = pytest.mark.parametrize(("name", "parameters"), EVERY)
+SMOOTH = [(name, p) for name, p in EVERY if name in CONTINUOUS]
+
+
+def scipys(name, parameters):
+    return (CONTINUOUS | DISCRETE)[name][1](*parameters)
+
+
+def test_every_univariate_family_is_here():
+    with_tails = {name for name, family in FAMILIES.items() if family.tails is not None}
+    assert with_tails == set(CONTINUOUS) | set(DISCRETE)
+    assert all(FAMILIES[name].quantile is not None for name in with_tails)
+
+
+def points(name, parameters):
+    other = scipys(name, parameters)
+    x = np.unique(np.concatenate([other.ppf(PROBABILITIES), other.isf(PROBABILITIES)]))
+    # Squares of numbers that are larger overflow, and smaller numbers are flushed to 0.
+    return x[(np.abs(x) < 1e150) & ((np.abs(x) > 1e-290) | (x == 0))]
+
+
+@every
+def test_tails_are_scipys(name, parameters):
+    other, x = scipys(name, parameters), points(name, parameters)
+    with x64():
+        below, above = jax.jit(FAMILIES[name].log_tails)(x, *parameters)
+    # SciPy's own logarithms are those of numbers; where it has no tail of its own it is 1 - cdf.
+    np.testing.assert_allclose(np.exp(below), other.cdf(x), rtol=1e-8, atol=1e-290)
+    np.testing.assert_allclose(np.exp(above), other.sf(x), rtol=1e-8, atol=1e-290)
+    assert max(np.max(below), np.max(above)) <= 0
+
+
+@every
+def test_tails_outside_of_the_support(name, parameters):
+    low, high = scipys(name, parameters).support()
+    family = FAMILIES[name]
+    with x64():
+        if np.isfinite(low):
+            assert [float(t) for t in family.log_tails(low - 1.0, *parameters)] == [-np.inf, 0.0]
+        if np.isfinite(high):
+            assert [float(t) for t in family.log_tails(high + 1.0, *parameters)] == [0.0, -np.inf]
+
+
+@every
+def test_quantiles_are_the_inverse(name, parameters):
+    family, other = FAMILIES[name], scipys(name, parameters)
+    if name in DISCRETE:  # between two jumps, where rounding decides nothing
+        k = np.unique(other.ppf([0.01, 0.3, 0.6, 0.9, 0.999]))
+        p = 0.5 * (other.cdf(k) + np.maximum(other.cdf(k - 1), 0))
+        with x64():
+            found = jax.jit(family.quantile)(np.log(p), np.log1p(-p), *map(float, parameters))
+        np.testing.assert_array_equal(found, k)
+        return
+    x = points(name, parameters)
+    with x64():
+        below, above = jax.jit(family.log_tails)(x, *parameters)
+        found = np.asarray(jax.jit(family.quantile)(below, above, *parameters))
+        again = jax.jit(family.log_tails)(found, *parameters)
+    smaller, wanted = np.minimum(*again), np.minimum(below, above)
+    clear = wanted > -600  # farther out x may be beside the smallest number there is
+    np.testing.assert_allclose(smaller[clear], wanted[clear], rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        pytest.param(*p, marks=() if p[0] in ("gamma", "student") else pytest.mark.slow)
+        for p in SMOOTH
+    ],
+)
+def test_slopes_are_difference_quotients(name, parameters):
+    family, other = FAMILIES[name], scipys(name, parameters)
+    x = other.ppf([0.03, 0.3, 0.51, 0.9])
+    arguments = (x, *(np.full(x.shape, p) for p in parameters))
+    with x64():
+        both = jax.jit(lambda *a: jnp.stack(family.log_tails(*a)))
+        slopes = jax.jit(jax.jacfwd(lambda *a: both(*a).sum(-1), tuple(range(len(arguments)))))
+        back = jax.jit(jax.jacrev(lambda *a: both(*a).sum(-1), tuple(range(len(arguments)))))
+        for place, (got, reverse) in enumerate(
+            zip(slopes(*arguments), back(*arguments), strict=True)
+        ):
+            size = x - other.ppf(0.02) if place == 0 else np.abs(arguments[place])
+            h = 1e-4 * np.maximum(np.abs(size), 1e-2 * (place > 0))
+
+            def at(k, place=place, h=h):
+                moved = list(arguments)
+                moved[place] = moved[place] + k * h
+                return np.asarray(both(*moved))
+
+            slope = (8 * (at(1) - at(-1)) - (at(2) - at(-2))) / (12 * h)
+            np.testing.assert_allclose(got, slope, rtol=2e-6, atol=1e-8)
+            np.testing.assert_allclose(got, reverse, rtol=1e-9, atol=1e-12)
+
+
+def test_far_out():
+    def check(name, x, parameters, below, above):
+        with x64():
+            found = jax.jit(FAMILIES[name].log_tails)(x, *parameters)
+        np.testing.assert_allclose(found[0], float(below), rtol=1e-11, atol=1e-300)
+        np.testing.assert_allclose(found[1], float(above), rtol=1e-11, atol=1e-300)
+
+    with mp.workdps(500):
+        for z in (-40, 40):
+            other = [mp.log(mp.ncdf(s * z)) for s in (1, -1)]
+            check("normal", float(z), (0.0, 1.0), *other)
+        # 40 standard deviations from the mean of large shapes, on both sides.
+        a = mp.mpf(10) ** 5
+        for x in (a + 40 * mp.sqrt(a), a - 40 * mp.sqrt(a)):
+            x = mp.mpf(float(x))
+            lower = mp.gammainc(a, 0, x, regularized=True)
+            check("gamma", float(x), (1e5, 1.0), mp.log(lower), mp.log1p(-lower))
+        lower = mp.betainc(4000, 6000, 0, mp.mpf(0.2), regularized=True)  # 41 deviations
+        check("beta", 0.2, (4000.0, 6000.0), mp.log(lower), mp.log1p(-lower))
+
+
+def test_probabilities_between_points():
+    def gap(low, high):
+        tails = FAMILIES["normal"].log_tails
+        return between(tails(low, 0.0, 1.0), tails(high, 0.0, 1.0))
+
+    low = np.array([10.0, 40.0, -40.0, -1.0, -3.0, 2.0, -np.inf])
+    high = np.array([11.0, 41.0, -39.0, 1.0, 8.0, 2.0 + 1e-9, np.inf])
+    with mp.workdps(400), x64():
+        wanted = [
+            float(mp.log(mp.ncdf(-mp.mpf(a)) - mp.ncdf(-mp.mpf(b))))
+            for a, b in zip(low[:-1], high[:-1], strict=True)
+        ]
+        found = np.asarray(jax.jit(gap)(low, high))
+        slopes = jax.jit(jax.grad(lambda a, b: gap(a, b).sum(), (0, 1)))(low, high)
+    np.testing.assert_allclose(found[:5], wanted[:5], rtol=1e-11)
+    np.testing.assert_allclose(found[5], wanted[5], rtol=1e-6)  # the gap itself is rounded
+    assert found[-1] == 0.0
+    z = float(np.exp(found[0]))
+    np.testing.assert_allclose(slopes[0][0], -stats.norm.pdf(10) / z, rtol=1e-9)
+    np.testing.assert_allclose(slopes[1][0], stats.norm.pdf(11) / z, rtol=1e-9)
+    assert np.isfinite(np.stack(slopes)).all()

@@ -12,7 +12,7 @@ from kinetograph.distributions.tails import between
 from kinetograph.graph.precision import x64
 
 PROBABILITIES = np.array([1e-300, 1e-30, 1e-8, 0.01, 0.2, 0.5, 0.7, 0.95, 1 - 1e-9])
-# Parameters, a few sets of them, and the same distribution of SciPy.
+# A few sets of parameters, and the same distribution of SciPy.
 CONTINUOUS = {
     "normal": ([(1.5, 2.0), (-3.0, 0.1)], stats.norm),
     "half_normal": ([(2.0,), (1e-3,)], lambda sd: stats.halfnorm(0, sd)),
@@ -40,90 +40,121 @@ DISCRETE = {
     "poisson_log_rate": ([(1.5,)], lambda t: stats.poisson(np.exp(t))),
     "negative_binomial": ([(2.5, 0.4), (100.0, 0.01)], stats.nbinom),
 }
-EVERY = [(name, p) for name, (sets, _) in (CONTINUOUS | DISCRETE).items() for p in sets]
-every = pytest.mark.parametrize(("name", "parameters"), EVERY)
-SMOOTH = [(name, p) for name, p in EVERY if name in CONTINUOUS]
+ALL = CONTINUOUS | DISCRETE
+every = pytest.mark.parametrize("name", sorted(ALL))
 
 
-def scipys(name, parameters):
-    return (CONTINUOUS | DISCRETE)[name][1](*parameters)
+def others(name):
+    """Each set of parameters, with SciPy's distribution."""
+    sets, make = ALL[name]
+    return [(parameters, make(*parameters)) for parameters in sets]
+
+
+def laid_out(name, points):
+    """Points of each set of parameters, and the parameters, as vectors."""
+    rows = [(x, *p) for p, other in others(name) for x in points(other)]
+    return tuple(np.array(column) for column in zip(*rows, strict=True))
+
+
+def over_sets(name, points, ask):
+    """What SciPy says of the points, of all sets one behind the other."""
+    return np.concatenate([np.atleast_1d(ask(other, points(other))) for _, other in others(name)])
 
 
 def test_every_univariate_family_is_here():
     with_tails = {name for name, family in FAMILIES.items() if family.tails is not None}
-    assert with_tails == set(CONTINUOUS) | set(DISCRETE)
+    assert with_tails == set(ALL)
     assert all(FAMILIES[name].quantile is not None for name in with_tails)
 
 
-def points(name, parameters):
-    other = scipys(name, parameters)
+def spread_out(other):
     x = np.unique(np.concatenate([other.ppf(PROBABILITIES), other.isf(PROBABILITIES)]))
     # Squares of numbers that are larger overflow, and smaller numbers are flushed to 0.
     return x[(np.abs(x) < 1e150) & ((np.abs(x) > 1e-290) | (x == 0))]
 
 
 @every
-def test_tails_are_scipys(name, parameters):
-    other, x = scipys(name, parameters), points(name, parameters)
+def test_tails_are_scipys(name):
+    arguments = laid_out(name, spread_out)
     with x64():
-        below, above = jax.jit(FAMILIES[name].log_tails)(x, *parameters)
+        below, above = map(np.asarray, jax.jit(FAMILIES[name].log_tails)(*arguments))
     # SciPy's own logarithms are those of numbers; where it has no tail of its own it is 1 - cdf.
-    np.testing.assert_allclose(np.exp(below), other.cdf(x), rtol=1e-8, atol=1e-290)
-    np.testing.assert_allclose(np.exp(above), other.sf(x), rtol=1e-8, atol=1e-290)
-    assert max(np.max(below), np.max(above)) <= 0
+    wanted = over_sets(name, spread_out, lambda other, x: other.cdf(x))
+    np.testing.assert_allclose(np.exp(below), wanted, rtol=1e-8, atol=1e-290)
+    wanted = over_sets(name, spread_out, lambda other, x: other.sf(x))
+    np.testing.assert_allclose(np.exp(above), wanted, rtol=1e-8, atol=1e-290)
+    assert max(below.max(), above.max()) <= 0
 
 
 @every
-def test_tails_outside_of_the_support(name, parameters):
-    low, high = scipys(name, parameters).support()
-    family = FAMILIES[name]
+def test_tails_outside_of_the_support(name):
+    def outside(other):
+        low, high = other.support()
+        return np.array([x for x in (low - 1.0, high + 1.0) if np.isfinite(x)])
+
+    if not any(outside(other).size for _, other in others(name)):
+        return
+    arguments = laid_out(name, outside)
     with x64():
-        if np.isfinite(low):
-            assert [float(t) for t in family.log_tails(low - 1.0, *parameters)] == [-np.inf, 0.0]
-        if np.isfinite(high):
-            assert [float(t) for t in family.log_tails(high + 1.0, *parameters)] == [0.0, -np.inf]
+        below, above = map(np.asarray, jax.jit(FAMILIES[name].log_tails)(*arguments))
+    low = over_sets(name, outside, lambda other, x: x < other.support()[0])
+    np.testing.assert_array_equal(below, np.where(low, -np.inf, 0.0))
+    np.testing.assert_array_equal(above, np.where(low, 0.0, -np.inf))
 
 
 @every
-def test_quantiles_are_the_inverse(name, parameters):
-    family, other = FAMILIES[name], scipys(name, parameters)
+def test_quantiles_are_the_inverse(name):
+    family = FAMILIES[name]
     if name in DISCRETE:  # between two jumps, where rounding decides nothing
-        k = np.unique(other.ppf([0.01, 0.3, 0.6, 0.9, 0.999]))
-        p = 0.5 * (other.cdf(k) + np.maximum(other.cdf(k - 1), 0))
+
+        def numbers(other):
+            return np.unique(other.ppf([0.01, 0.3, 0.6, 0.9, 0.999]))
+
+        k, *parameters = laid_out(name, numbers)
+        p = over_sets(name, numbers, lambda other, k: 0.5 * (other.cdf(k) + other.cdf(k - 1)))
         with x64():
-            found = jax.jit(family.quantile)(np.log(p), np.log1p(-p), *map(float, parameters))
+            parameters = [np.asarray(p, float) for p in parameters]
+            found = jax.jit(family.quantile)(np.log(p), np.log1p(-p), *parameters)
         np.testing.assert_array_equal(found, k)
         return
-    x = points(name, parameters)
+    x, *parameters = laid_out(name, spread_out)
+
+    @jax.jit
+    def there_and_back(x, *parameters):
+        below, above = family.log_tails(x, *parameters)
+        found = family.quantile(below, above, *parameters)
+        return jnp.minimum(below, above), jnp.minimum(*family.log_tails(found, *parameters))
+
     with x64():
-        below, above = jax.jit(family.log_tails)(x, *parameters)
-        found = np.asarray(jax.jit(family.quantile)(below, above, *parameters))
-        again = jax.jit(family.log_tails)(found, *parameters)
-    smaller, wanted = np.minimum(*again), np.minimum(below, above)
+        wanted, smaller = map(np.asarray, there_and_back(x, *parameters))
     clear = wanted > -600  # farther out x may be beside the smallest number there is
     np.testing.assert_allclose(smaller[clear], wanted[clear], rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize(
-    ("name", "parameters"),
-    [
-        pytest.param(*p, marks=() if p[0] in ("gamma", "student") else pytest.mark.slow)
-        for p in SMOOTH
-    ],
+    "name",
+    [n if n == "gamma" else pytest.param(n, marks=pytest.mark.slow) for n in sorted(CONTINUOUS)],
 )
-def test_slopes_are_difference_quotients(name, parameters):
-    family, other = FAMILIES[name], scipys(name, parameters)
-    x = other.ppf([0.03, 0.3, 0.51, 0.9])
-    arguments = (x, *(np.full(x.shape, p) for p in parameters))
+def test_slopes_are_difference_quotients(name):
+    family = FAMILIES[name]
+
+    def middle(other):
+        return other.ppf([0.03, 0.3, 0.51, 0.9])
+
+    arguments = laid_out(name, middle)
+    size = over_sets(name, middle, lambda other, x: x - other.ppf(0.02))
+    places = tuple(range(len(arguments)))
+
+    @jax.jit
+    def both(*a):
+        return jnp.stack(family.log_tails(*a))
+
     with x64():
-        both = jax.jit(lambda *a: jnp.stack(family.log_tails(*a)))
-        slopes = jax.jit(jax.jacfwd(lambda *a: both(*a).sum(-1), tuple(range(len(arguments)))))
-        back = jax.jit(jax.jacrev(lambda *a: both(*a).sum(-1), tuple(range(len(arguments)))))
-        for place, (got, reverse) in enumerate(
-            zip(slopes(*arguments), back(*arguments), strict=True)
-        ):
-            size = x - other.ppf(0.02) if place == 0 else np.abs(arguments[place])
-            h = 1e-4 * np.maximum(np.abs(size), 1e-2 * (place > 0))
+        slopes = jax.jit(jax.jacfwd(lambda *a: both(*a).sum(-1), places))(*arguments)
+        back = jax.jit(jax.jacrev(lambda *a: both(*a).sum(-1), places))(*arguments)
+        for place, (got, reverse) in enumerate(zip(slopes, back, strict=True)):
+            scale = size if place == 0 else np.maximum(np.abs(arguments[place]), 1e-2)
+            h = 1e-4 * np.abs(scale)
 
             def at(k, place=place, h=h):
                 moved = list(arguments)

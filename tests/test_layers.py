@@ -23,6 +23,7 @@ LAYERS = [
     ["models"],
     ["kernels"],
     ["samplers", "adaptation", "observables", "optimizers", "ode"],
+    ["approximations"],
     ["runs"],
     ["prediction"],
     ["laws", "cli"],

@@ -7,6 +7,9 @@ from .collector import paused as _paused
 with _paused(lasting=True):
     from . import autograph, observables, ode, optimizers, samplers, streams
     from . import distributions as _distributions
+    from .approximations.laplace import laplace_approximation
+    from .approximations.pareto import ApproximationWarning
+    from .approximations.pathfinder import pathfinder
     from .autograph.function import function
     from .autograph.staged_function import StagedFunction
     from .datasets.dataset import Dataset
@@ -61,7 +64,6 @@ with _paused(lasting=True):
     from .models.observe import observe
     from .models.restraints import tether, wall
     from .models.variables import cholesky_variable, ordered_variable, simplex_variable, variable
-    from .optimizers.laplace import laplace_approximation
     from .optimizers.opt import opt
     from .optimizers.result import ConvergenceWarning, Optimum
     from .optimizers.step_size_bound import step_size_bound
@@ -95,8 +97,10 @@ __all__ = [
     "optimizers",
     "Optimum",
     "laplace_approximation",
+    "pathfinder",
     "step_size_bound",
     "ConvergenceWarning",
+    "ApproximationWarning",
     "diagnose",
     "SamplingWarning",
     "Advice",

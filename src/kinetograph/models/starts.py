@@ -1,5 +1,6 @@
 """Where runs start: points that the user gave, random ones, and what to say of a bad one."""
 
+import json
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -17,14 +18,26 @@ from .density import data_environment
 from .model import Model
 from .values import check_values
 
-__all__ = ["START_ATTEMPTS", "blame", "ensemble_points", "initial_points", "random_point"]
+__all__ = [
+    "START_ATTEMPTS",
+    "blame",
+    "ensemble_points",
+    "free_sizes",
+    "initial_points",
+    "random_point",
+]
 
 START_ATTEMPTS = 100
 
-_KINDS = (
-    "{}: initial must be a dictionary of values, a list of one dictionary a {}, an array "
-    'of free states, "random", or "prior"; got {}'
-)
+
+def _kinds(doing: str, one: str, got: str) -> str:
+    """What an initial point can be, to who gave something else."""
+    more = "" if one == "start" else '"pathfinder", '
+    return (
+        f"{doing}: initial must be a dictionary of values, a list of one dictionary a {one}, an "
+        f"array of free states, an approximation of the posterior, {more}"
+        f'"random", or "prior"; got {got}'
+    )
 
 
 def initial_points(
@@ -40,7 +53,7 @@ def initial_points(
         return [None] * count
     if word == "prior":
         return [prior_points(model, key, 1, doing)[0] for key in keys]
-    initial = _values(initial)
+    initial = _approximated(model, _values(initial), count, doing)
     if isinstance(initial, Mapping):
         return [_free(model, initial, key, doing, one) for key in keys]
     if isinstance(initial, np.ndarray) or _is_numbers(initial):
@@ -54,7 +67,7 @@ def initial_points(
             )
         return list(states)
     if not isinstance(initial, Sequence):
-        raise TypeError(_KINDS.format(doing, one, type(initial).__name__))
+        raise TypeError(_kinds(doing, one, type(initial).__name__))
     points = [_values(point) for point in initial]
     if len(points) != count:
         raise ModelError(f"{doing}: initial has {len(points)} points for {count} {one}s")
@@ -75,7 +88,9 @@ def ensemble_points(
         return [None] * count
     if word == "prior":
         return [prior_points(model, key, walkers, doing) for key in keys]
-    initial = _values(initial)
+    initial = _approximated(model, _values(initial), count * walkers, doing)
+    if isinstance(initial, np.ndarray) and len(initial) == count * walkers:
+        initial = initial.reshape(count, walkers, -1)
     if isinstance(initial, Mapping):
         points: Any = _of_walkers(initial, walkers, doing)
     elif isinstance(initial, np.ndarray) or _is_numbers(initial):
@@ -87,7 +102,7 @@ def ensemble_points(
             )
         return list(np.broadcast_to(states, (count, *one)))
     elif not isinstance(initial, Sequence):
-        raise TypeError(_KINDS.format(doing, "walker", type(initial).__name__))
+        raise TypeError(_kinds(doing, "walker", type(initial).__name__))
     else:
         points = [_values(point) for point in initial]
         if len(points) != walkers:
@@ -115,7 +130,7 @@ def _word(initial: Any, doing: str, one: str) -> str | None:
     if not isinstance(initial, str):
         return None
     if initial not in ("random", "prior"):
-        raise ValueError(_KINDS.format(doing, one, repr(initial)))
+        raise ValueError(_kinds(doing, one, repr(initial)))
     return initial
 
 
@@ -156,6 +171,31 @@ def _values(point: Any) -> Any:
     return values if isinstance(values, Mapping) else point
 
 
+def free_sizes(model: Model) -> dict[str, int]:
+    """How many numbers of the free state each unknown has."""
+    return dict(zip(model.names, model.density.sizes, strict=True))
+
+
+def _approximated(model: Model, initial: Any, count: int, doing: str) -> Any:
+    """The first free states of an approximation of the posterior; else what is given."""
+    attributes = getattr(initial, "attrs", {})
+    if "approximation" not in attributes:
+        return initial
+    sizes = json.loads(attributes["unknowns"])
+    if sizes != free_sizes(model):
+        raise ModelError(
+            f"{doing}: initial is the approximation of another model: its unknowns have "
+            f"{sizes} numbers, those of this one {free_sizes(model)}"
+        )
+    states = initial["unconstrained_posterior/q"].values[0]
+    if len(states) < count:
+        raise ModelError(
+            f"{doing}: initial has {len(states)} draws for {count} starts; approximate with draws="
+        )
+    found: np.ndarray = states[:count]
+    return found
+
+
 def _is_numbers(initial: Any) -> bool:
     try:
         return np.asarray(initial).dtype.kind in "iuf"
@@ -168,7 +208,7 @@ def _free(
 ) -> np.ndarray:
     """The free state of given values; what is not given is drawn from uniform(-2, 2) on it."""
     if not isinstance(point, Mapping):
-        raise TypeError(_KINDS.format(doing, one, type(point).__name__))
+        raise TypeError(_kinds(doing, one, type(point).__name__))
     if len(point) < len(model.names):
         check_values(model, point, complete=False)
         values = model.transform(random_point(model, key, attempt)) | dict(point)

@@ -17,7 +17,7 @@ from ..kernels.blas import one_thread
 from .objective import Objective
 from .optimizer import ROUNDING, Limits, Optimizer, Reached, within
 
-__all__ = ["ByScipy", "bfgs", "lbfgs", "nelder_mead", "newton"]
+__all__ = ["ByScipy", "Walk", "bfgs", "lbfgs", "nelder_mead", "newton"]
 
 
 # What comes out of SciPy's minimisers where they fail: it has an unbound variable, too.
@@ -56,10 +56,10 @@ class Minimization:
 
     def run(self, points: np.ndarray, limits: Limits) -> list[Reached]:
         """Go from one point after the other."""
-        return [_Walk(self.optimizer, self.objective, point, limits).reached() for point in points]
+        return [Walk(self.optimizer, self.objective, point, limits).reached() for point in points]
 
 
-class _Walk:
+class Walk:
     """One minimisation, watched after each iteration."""
 
     def __init__(
@@ -75,6 +75,10 @@ class _Walk:
         self.free = np.array(free)
         self.value, gradient = self._evaluate(free)
         self.norm = float(np.linalg.norm(gradient))
+        self.arrived(gradient)
+
+    def arrived(self, gradient: np.ndarray) -> None:
+        """Called where the walk begins and after each iteration, at `free`."""
 
     def _evaluate(self, free: np.ndarray) -> tuple[float, np.ndarray]:
         """Value and gradient, which are mostly asked for again where the last step led."""

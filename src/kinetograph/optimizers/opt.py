@@ -21,7 +21,7 @@ from .optimizer import Limits, Optimizer, Reached, Search, within
 from .result import ConvergenceWarning, Optimum, standard_errors
 from .steps import of_transformation
 
-__all__ = ["check_model", "choose", "find", "limits_of", "opt", "whole"]
+__all__ = ["check_model", "choose", "find", "limits_of", "opt", "starting_points", "whole"]
 
 
 def opt(
@@ -140,7 +140,8 @@ def find(
     """The optimum, of checked arguments."""
     objective = Objective(model, adjusted)
     search = optimizer.search(objective, starts)
-    points = _starting_points(objective, search, initial, starts, seed, doing)
+    keys = [chain_key(seed, index) for index in range(starts)]
+    points = starting_points(objective, search, initial, keys, doing)
     reached = search.run(points, limits)
     values = np.array([place.value for place in reached])
     best = reached[int(np.argmin(values))]
@@ -200,11 +201,17 @@ def _message(best: Reached, converged: bool, limits: Limits) -> str:
     )
 
 
-def _starting_points(
-    objective: Objective, search: Search, initial: Any, starts: int, seed: int, doing: str
+def starting_points(
+    objective: Objective, search: Search, initial: Any, keys: Sequence[np.ndarray], doing: str
 ) -> np.ndarray:
+    """A point for each key, given or random, where objective and gradient are finite.
+
+    Raises
+    ------
+    StartError
+        If they are not at a point that is given, or at `START_ATTEMPTS` random ones.
+    """
     model = objective.model
-    keys = [chain_key(seed, index) for index in range(starts)]
     given = initial_points(model, initial, keys, doing, "start")
     points = np.array(
         [random_point(model, key, 0) if p is None else p for p, key in zip(given, keys)]
@@ -213,8 +220,9 @@ def _starting_points(
     for attempt in range(1, START_ATTEMPTS):
         if chosen or not bad.any():
             break
-        for i in np.flatnonzero(bad):
-            points[i] = random_point(model, keys[i], attempt)
+        for i, key in enumerate(keys):
+            if bad[i]:
+                points[i] = random_point(model, key, attempt)
         bad = ~search.fit(points)
     if bad.any():
         raise _no_start(objective, points, bad, chosen, doing)

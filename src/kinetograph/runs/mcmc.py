@@ -101,13 +101,15 @@ def mcmc(
         Keep every thin-th transition only.
     initial
         Where chains start: a dictionary of values of unknowns (for all chains), a list of one
-        dictionary a chain, or an array of free states. What a dictionary lacks is drawn from
-        uniform(-2, 2) on the free scale. By default short ascents are made from twelve such points,
-        and the end of one is taken, in proportion to its density; "random" takes the first point
-        of up to 100 at which log density and gradient are finite, as for the walkers of an
-        ensemble and in mini-batches; "prior" takes the first draw of the unknowns' distributions
-        whose log density is finite. Walkers have starts of their own: values and free states have
-        a leading axis of walkers, a list has a dictionary a walker.
+        dictionary a chain, an array of free states, or what `kg.pathfinder`, `kg.advi` or
+        `kg.laplace_approximation` gave, of which the first draws are taken. What a dictionary lacks
+        is drawn from uniform(-2, 2) on the free scale. By default short ascents are made from
+        twelve such points, and the end of one is taken, in proportion to its density; "random"
+        takes the first point of up to 100 at which log density and gradient are finite, as for the
+        walkers of an ensemble and in mini-batches; "prior" takes the first draw of the unknowns'
+        distributions whose log density is finite; "pathfinder" takes, for each chain, a draw of a
+        `kg.pathfinder` of its own. Walkers have starts of their own: values and free states have a
+        leading axis of walkers, a list has a dictionary a walker.
     observables
         What else to record of each draw: a list of `kg.observables` and of functions of a
         `kg.observables.Step`.

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from ..approximations.pathfinder import pathfinder_points
 from ..graph.errors import StartError
 from ..models.model import Model
 from ..models.starts import START_ATTEMPTS, blame, ensemble_points, initial_points
@@ -18,7 +19,11 @@ def starting_points(
     model: Model, sampler: Sampler, initial: Any, keys: Sequence[np.ndarray], doing: str
 ) -> list[Any]:
     """For each chain's key where it starts, or None where a point should be searched for."""
-    if sampler.walkers is None:
+    if isinstance(initial, str) and initial == "pathfinder":
+        walkers = sampler.walkers
+        points = list(pathfinder_points(model, keys, int(walkers or 1), doing))
+        points = [point[0] for point in points] if walkers is None else points
+    elif sampler.walkers is None:
         points = initial_points(model, initial, keys, doing)
     else:
         points = ensemble_points(model, initial, keys, int(sampler.walkers), doing)

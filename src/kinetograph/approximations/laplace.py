@@ -8,25 +8,21 @@ Source: Tierney, Kadane (1986).
 
 import math
 import warnings
-from functools import partial
 from typing import Any
 
-import jax
 import numpy as np
 
-from ..bits.draws import chain_key, normals
+from ..bits.draws import chain_key
 from ..bits.keys import fresh_seed
 from ..graph.errors import ModelError
-from ..graph.precision import x64
-from ..models.groups import as_group, data_groups, stamp
 from ..models.model import Model
-from .objective import Objective
-from .opt import check_model, choose, find, limits_of, whole
-from .result import ConvergenceWarning
+from ..optimizers.objective import Objective
+from ..optimizers.opt import check_model, choose, find, limits_of, whole
+from ..optimizers.result import ConvergenceWarning
+from .pareto import ENOUGH, efficiency, smoothed, warn_of_tail
+from .results import as_tree, log_densities, noise
 
 __all__ = ["laplace_approximation"]
-
-_DRAWS = 1  # the purpose of the random numbers; starting points use 0
 
 
 def laplace_approximation(
@@ -62,8 +58,11 @@ def laplace_approximation(
         In the ArviZ schema, with one chain: the targets in posterior; in sample_stats the log
         density of each draw, `lp`, and the logarithm of its importance weight, `log_weight` =
         lp - log q with q the density of the approximation. `tree.attrs` has
-        `log_marginal_likelihood`, the log Z above, and `efficiency`, the effective part of the
-        draws when they are weighted: (sum w)^2 / (draws sum w^2), 1 for an exact approximation.
+        `log_marginal_likelihood`, the log Z above, and of `draws` weighted draws, or 1000 if that
+        is more, the `efficiency`, their effective part (sum w)^2 / (draws sum w^2), 1 for an exact
+        approximation, and `pareto_k`, the shape of the tail of their weights: the approximation is
+        not to be believed above min(1 - 1 / log10(draws), 0.7), nor where it is infinite, the tail
+        having no such shape. The free states are in unconstrained_posterior.
 
     Raises
     ------
@@ -76,6 +75,8 @@ def laplace_approximation(
     -----
     ConvergenceWarning
         If the optimiser has not converged.
+    ApproximationWarning
+        If Pareto's k says not to believe the approximation.
 
     Examples
     --------
@@ -108,62 +109,22 @@ def laplace_approximation(
         ) from None
     if not mode.converged:
         warnings.warn(f"{doing}: {mode.message}", ConvergenceWarning, stacklevel=2)
-    free, noise = _draws(mode.free, factor, used, count)
-    log_density = model.log_prob(free)
+    normal = noise(chain_key(used, 0), max(count, ENOUGH), mode.free.size)
+    free = mode.free + np.linalg.solve(factor.T, normal.T).T
+    log_density = log_densities(model, free)
     constant = 0.5 * model.free_size * math.log(2 * math.pi)
     log_scale = float(np.log(np.diag(factor)).sum())
-    log_weight = log_density + 0.5 * np.sum(noise**2, -1) + constant - log_scale
-    statistics = {"lp": log_density, "log_weight": log_weight}
+    log_weight = log_density + 0.5 * np.sum(normal**2, -1) + constant - log_scale
+    _, k = smoothed(log_weight)
+    warn_of_tail(doing, k, len(free), "Sample with kg.mcmc, or reparametrise", 2)
     attributes = {
         "approximation": "Laplace",
         "log_marginal_likelihood": -mode.value + constant - log_scale,
-        "efficiency": _efficiency(log_weight),
+        "pareto_k": k,
+        "efficiency": efficiency(log_weight),
         "converged": int(mode.converged),
         "seed": str(used),
         "draws": count,
     }
-    return _tree(model, objective.targets(free), statistics, attributes)
-
-
-def _draws(
-    mode: np.ndarray, factor: np.ndarray, seed: int, count: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Free states, and the standard normal numbers they are made of."""
-    with x64():
-        noise = np.asarray(_noise(chain_key(seed, 0), np.arange(count), mode.size))
-    return mode + np.linalg.solve(factor.T, noise.T).T, noise
-
-
-@partial(jax.jit, static_argnums=2)
-def _noise(key: Any, draws: Any, size: int) -> Any:
-    """The numbers of each draw, which do not depend on how many draws there are."""
-    return jax.vmap(lambda draw: normals(key, draw, _DRAWS, size))(draws.astype(np.int32))
-
-
-def _efficiency(log_weight: np.ndarray) -> float:
-    w = np.exp(log_weight - np.nanmax(log_weight))
-    w = np.where(np.isfinite(w), w, 0.0)
-    return float(w.sum() ** 2 / (w.size * (w * w).sum()))
-
-
-def _tree(
-    model: Model, targets: list[np.ndarray], statistics: dict[str, Any], attributes: dict[str, Any]
-) -> Any:
-    import xarray as xr
-
-    named = zip(model.target_names, zip(model.targets, targets, strict=True), strict=True)
-    posterior = {name: (node, values[None]) for name, (node, values) in named}
-    lead = ("chain", "draw")
-    group = as_group(model, posterior, lead)
-    labels = {dim: group.coords[dim] for dim in lead}
-    of_draws = {name: (lead, values[None]) for name, values in statistics.items()}
-    groups = {
-        "posterior": group,
-        "sample_stats": xr.Dataset(of_draws, labels),
-        **data_groups(model),
-    }
-    for dataset in groups.values():
-        dataset.attrs.update(stamp())
-    tree = xr.DataTree(children={name: xr.DataTree(part) for name, part in groups.items()})
-    tree.attrs.update(stamp() | attributes)
-    return tree
+    statistics = {"lp": log_density[:count], "log_weight": log_weight[:count]}
+    return as_tree(objective, free[:count], statistics, attributes)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy import stats
+from tests.approximations.models import funnel
 from tests.optimizers.models import regression
 
 import kinetograph as kg
@@ -19,6 +20,7 @@ def test_conjugate_normal_is_exact():
     np.testing.assert_allclose(tree.attrs["log_marginal_likelihood"], evidence, rtol=1e-10)
     np.testing.assert_allclose(tree.attrs["efficiency"], 1.0, rtol=1e-9)
     np.testing.assert_allclose(tree["sample_stats"]["log_weight"], evidence, rtol=1e-8)
+    assert tree.attrs["pareto_k"] == 0.0
     precision = 1 / 4.0 + 3 / 0.25
     exact = stats.norm((-1.0 / 4.0 + y.sum() / 0.25) / precision, precision**-0.5)
     draws = tree["posterior"]["mu"].values
@@ -49,6 +51,13 @@ def test_results_have_labels_and_a_summary():
     assert 0 < tree.attrs["efficiency"] < 1
     table = kg.summary(tree)
     assert np.isfinite(table["mean", "waits[b]"])
+
+
+def test_a_funnel_is_not_to_be_believed():
+    with pytest.warns(kg.ApproximationWarning, match="laplace_approximation: the Pareto k"):
+        tree = kg.laplace_approximation(funnel(), draws=10, seed=1)
+    assert tree.attrs["pareto_k"] > 0.7
+    assert tree["sample_stats/log_weight"].shape == (1, 10)
 
 
 def test_what_is_no_maximum():

@@ -1,0 +1,1 @@
+"""Approximations of a posterior by normal distributions of the free state."""

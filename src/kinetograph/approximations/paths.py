@@ -1,0 +1,97 @@
+"""One path of Pathfinder: the best normal distribution that is met on the way to a mode.
+
+L-BFGS climbs the density of the free state. Each point, with the curvature that the steps before
+it tell of, gives a normal distribution q; with the same standard normal numbers for all, K draws
+estimate its evidence lower bound
+
+    ELBO(q) = mean of log p(u) - log q(u),   u ~ q,
+
+without error where q is the posterior, and the q with the greatest is kept. That lies before the
+mode where the density is steep there and has little of the mass, as that of a hierarchy near the
+scale 0.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..optimizers.by_scipy import ByScipy, Walk
+from ..optimizers.objective import Objective
+from ..optimizers.opt import starting_points
+from ..optimizers.optimizer import ROUNDING, Limits
+from .curvature import Curvature
+from .low_rank import LowRankNormal
+from .results import log_densities, noise
+
+__all__ = ["Path", "walk_paths"]
+
+JUDGING = 2**30  # rows of random numbers from here on judge; those from 0 on are draws
+
+
+class Path(Walk):
+    """A walk of L-BFGS that looks at a normal distribution after each iteration."""
+
+    def __init__(
+        self,
+        optimizer: ByScipy,
+        objective: Objective,
+        point: np.ndarray,
+        limits: Limits,
+        normal: np.ndarray,
+        memory: int,
+    ) -> None:
+        self.curvature, self.normal = Curvature(point.size, memory), normal
+        self.last_place: tuple[np.ndarray, np.ndarray] | None = None
+        self.best: LowRankNormal | None = None
+        self.elbo, self.evaluations = -math.inf, 0
+        super().__init__(optimizer, objective, point, limits)
+
+    def arrived(self, gradient: np.ndarray) -> None:
+        """Learn from the step, and look at the normal distribution of this point."""
+        if self.last_place is not None:
+            free, slope = self.last_place
+            noise = ROUNDING * self.objective.epsilon * abs(self.value)
+            self.curvature.after(self.free - free, gradient - slope, noise)
+        self.last_place = self.free, gradient
+        if not self.curvature.steps or not np.isfinite(gradient).all():
+            return
+        try:
+            candidate = self.curvature.normal(self.free, gradient)
+        except np.linalg.LinAlgError:
+            return
+        free = candidate.draws(self.normal)
+        gain = log_densities(self.objective.model, free) - candidate.log_density(free)
+        elbo = float(gain.mean())
+        if math.isfinite(elbo) and elbo > self.elbo:
+            self.best, self.elbo = candidate, elbo
+
+
+def walk_paths(
+    objective: Objective,
+    initial: Any,
+    keys: Sequence[np.ndarray],
+    limits: Limits,
+    memory: int,
+    elbo_draws: int,
+    doing: str,
+) -> list[Path]:
+    """A path for each key, walked to its end.
+
+    Raises
+    ------
+    StartError
+        If density or gradient are not finite at a starting point.
+    """
+    optimizer = ByScipy("lbfgs", "L-BFGS-B", (("maxcor", memory), ("maxls", 50)))
+    points = starting_points(
+        objective, optimizer.search(objective, len(keys)), initial, keys, doing
+    )
+    paths = []
+    for key, point in zip(keys, points, strict=True):
+        normal = noise(key, elbo_draws, point.size, JUDGING)
+        path = Path(optimizer, objective, point, limits, normal, memory)
+        path.evaluations = path.reached().evaluations
+        paths.append(path)
+    return paths

@@ -1,0 +1,81 @@
+"""What the approximations of a posterior give: draws in the ArviZ schema, with one chain.
+
+posterior                the targets, (chain, draw, *dims), on their constrained scale
+sample_stats             of each draw
+unconstrained_posterior  the free states, `q`: where `initial=` of a run finds them
+observed_data, constant_data
+"""
+
+import json
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import jax
+import numpy as np
+
+from ..bits.draws import normals
+from ..graph.precision import x64
+from ..models.groups import as_group, data_groups, stamp
+from ..models.model import Model
+from ..models.starts import free_sizes
+from ..optimizers.objective import Objective
+
+__all__ = ["as_tree", "log_densities", "noise"]
+
+_ROWS = 25  # made, or whose log densities are computed, at once
+_DRAWS = 1  # the purpose of the random numbers; starting points use 0
+
+
+def log_densities(model: Model, free: np.ndarray) -> np.ndarray:
+    """The log density of each free state, by a program of a fixed number of rows."""
+    found = []
+    for begin in range(0, len(free), _ROWS):
+        rows = free[begin : begin + _ROWS]
+        filled = np.concatenate([rows, np.repeat(rows[:1], _ROWS - len(rows), 0)])
+        found.append(model.log_prob(filled)[: len(rows)])
+    return np.concatenate(found)
+
+
+def noise(key: np.ndarray, count: int, size: int, first: int = 0) -> np.ndarray:
+    """So many rows of standard normal numbers, from the row `first` on of those of the key."""
+    with x64():
+        blocks = [
+            _noise(key, np.arange(begin, begin + _ROWS, dtype=np.int32), size)
+            for begin in range(first, first + count, _ROWS)
+        ]
+    return np.concatenate(blocks)[:count]
+
+
+@partial(jax.jit, static_argnums=2)
+def _noise(key: Any, events: Any, size: int) -> Any:
+    return jax.vmap(lambda event: normals(key, event, _DRAWS, size))(events)
+
+
+def as_tree(
+    objective: Objective,
+    free: np.ndarray,
+    statistics: Mapping[str, np.ndarray],
+    attributes: Mapping[str, Any],
+    more: Mapping[str, Any] | None = None,
+) -> Any:
+    """The results of draws of the free state; `more` are groups of their own."""
+    import xarray as xr
+
+    model, lead = objective.model, ("chain", "draw")
+    named = zip(model.target_names, model.targets, objective.targets(free), strict=True)
+    group = as_group(model, {name: (node, values[None]) for name, node, values in named}, lead)
+    labels = {"chain": np.arange(1), "draw": np.arange(len(free))}
+    of_draws = {name: (lead, values[None]) for name, values in statistics.items()}
+    groups = {
+        "posterior": group,
+        "sample_stats": xr.Dataset(of_draws, labels),
+        "unconstrained_posterior": xr.Dataset({"q": ((*lead, "q_dim_0"), free[None])}, labels),
+        **(more or {}),
+        **data_groups(model),
+    }
+    for dataset in groups.values():
+        dataset.attrs.update(stamp())
+    tree = xr.DataTree(children={name: xr.DataTree(part) for name, part in groups.items()})
+    tree.attrs.update(stamp() | dict(attributes) | {"unknowns": json.dumps(free_sizes(model))})
+    return tree

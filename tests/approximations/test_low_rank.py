@@ -1,0 +1,28 @@
+"""Normal distributions with a low-rank part, by SciPy's with the whole matrix."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from kinetograph.approximations.low_rank import LowRankNormal
+
+
+@pytest.mark.parametrize(("size", "rank"), [(5, 2), (3, 3), (2, 5), (1, 1)])
+def test_density_and_draws(size, rank):
+    rng = np.random.default_rng(size)
+    mean, scale = rng.normal(size=size), rng.uniform(0.5, 2.0, size=size)
+    loadings, root = rng.normal(size=(size, rank)), rng.normal(size=(rank, rank))
+    inner = root @ root.T - 0.1 * np.eye(rank) / (1 + np.linalg.norm(loadings) ** 2)
+    normal = LowRankNormal.of(mean, scale, loadings, inner)
+    covariance = scale[:, None] * (np.eye(size) + loadings @ inner @ loadings.T) * scale
+    x = rng.normal(size=(7, size))
+    expected = stats.multivariate_normal(mean, covariance).logpdf(x)
+    np.testing.assert_allclose(normal.log_density(x), expected, rtol=1e-9)
+    # Draws are affine in the numbers they are made of: their matrix is a root of the covariance.
+    matrix = normal.draws(np.eye(size)) - mean
+    np.testing.assert_allclose(matrix.T @ matrix, covariance, rtol=1e-9, atol=1e-12)
+
+
+def test_what_is_not_positive_definite():
+    with pytest.raises(np.linalg.LinAlgError):
+        LowRankNormal.of(np.zeros(2), np.ones(2), np.ones((2, 1)), np.array([[-0.6]]))

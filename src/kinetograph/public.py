@@ -7,6 +7,7 @@ from .collector import paused as _paused
 with _paused(lasting=True):
     from . import autograph, observables, ode, optimizers, samplers, streams
     from . import distributions as _distributions
+    from .approximations.advi import advi
     from .approximations.laplace import laplace_approximation
     from .approximations.pareto import ApproximationWarning
     from .approximations.pathfinder import pathfinder
@@ -98,6 +99,7 @@ __all__ = [
     "Optimum",
     "laplace_approximation",
     "pathfinder",
+    "advi",
     "step_size_bound",
     "ConvergenceWarning",
     "ApproximationWarning",

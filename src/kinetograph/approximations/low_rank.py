@@ -53,3 +53,10 @@ class LowRankNormal(NamedTuple):
         constant = 0.5 * self.mean.size * math.log(2 * math.pi)
         found: np.ndarray = -0.5 * square - log_scale - constant
         return found
+
+    @property
+    def deviations(self) -> np.ndarray:
+        """The standard deviation of each number."""
+        inner = ((self.basis @ self.factor) ** 2).sum(-1) - (self.basis**2).sum(-1)
+        found: np.ndarray = self.scale * np.sqrt(1 + inner)
+        return found

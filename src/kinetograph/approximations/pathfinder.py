@@ -20,16 +20,14 @@ from ..graph.errors import ModelError
 from ..models.model import Model
 from ..optimizers.objective import Objective
 from ..optimizers.opt import check_model, limits_of, whole
-from ..optimizers.optimizer import Limits
 from .pareto import ENOUGH, efficiency, log_mean, smoothed, warn_of_tail
-from .paths import Path, walk_paths
+from .paths import ELBO_DRAWS, LIMITS, MEMORY, Path, walk_paths
 from .results import as_tree, log_densities, noise
 
 __all__ = ["pathfinder", "pathfinder_points"]
 
 _PICKING = 2**30 + 2**29  # rows of random numbers from here on pick; see `paths`
-_PATHS, _MEMORY, _ELBO_DRAWS = 4, 6, 25
-_LIMITS = Limits(1000, 1e-6)
+_PATHS = 4
 _ENOUGH = ENOUGH // _PATHS  # draws of each path, if no more are asked for
 
 
@@ -39,10 +37,10 @@ def pathfinder(
     *,
     paths: int = _PATHS,
     initial: Any = None,
-    max_iterations: int = _LIMITS.iterations,
-    tolerance: float = _LIMITS.tolerance,
-    memory: int = _MEMORY,
-    elbo_draws: int = _ELBO_DRAWS,
+    max_iterations: int = LIMITS.iterations,
+    tolerance: float = LIMITS.tolerance,
+    memory: int = MEMORY,
+    elbo_draws: int = ELBO_DRAWS,
     seed: int | None = None,
 ) -> Any:
     """Approximate the posterior by a mixture of normal distributions of the free state.
@@ -125,7 +123,7 @@ def pathfinder(
     used = fresh_seed() if seed is None else whole(doing, "seed", seed, 0)
     objective = Objective(model, True)
     keys = [chain_key(used, index) for index in range(many)]
-    walked = walk_paths(objective, initial, keys, limits, memory, judging, doing)
+    walked = walk_paths(objective, initial, keys, doing, limits, memory, judging)
     pool = _pool(model, walked, keys, count, doing)
     log_weight = pool.log_density - pool.log_q
     log_chances, k = smoothed(log_weight)
@@ -229,7 +227,7 @@ def pathfinder_points(
     for key in keys:
         words = tuple(int(word) for word in key)
         own = [chain_key(words, index) for index in range(_PATHS)]
-        walked = walk_paths(objective, None, own, _LIMITS, _MEMORY, _ELBO_DRAWS, doing)
+        walked = walk_paths(objective, None, own, doing)
         pool = _pool(model, walked, own, count, doing)
         log_chances, _ = smoothed(pool.log_density - pool.log_q)
         found.append(pool.free[_picked(np.exp(log_chances), own[0], count, model.free_size)])

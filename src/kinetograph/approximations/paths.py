@@ -25,8 +25,10 @@ from .curvature import Curvature
 from .low_rank import LowRankNormal
 from .results import log_densities, noise
 
-__all__ = ["Path", "walk_paths"]
+__all__ = ["ELBO_DRAWS", "LIMITS", "MEMORY", "Path", "walk_paths"]
 
+ELBO_DRAWS, MEMORY = 25, 6  # defaults
+LIMITS = Limits(1000, 1e-6)
 JUDGING = 2**30  # rows of random numbers from here on judge; those from 0 on are draws
 
 
@@ -72,10 +74,10 @@ def walk_paths(
     objective: Objective,
     initial: Any,
     keys: Sequence[np.ndarray],
-    limits: Limits,
-    memory: int,
-    elbo_draws: int,
     doing: str,
+    limits: Limits = LIMITS,
+    memory: int = MEMORY,
+    elbo_draws: int = ELBO_DRAWS,
 ) -> list[Path]:
     """A path for each key, walked to its end.
 

@@ -5,6 +5,7 @@ is named by module and path, and looked up only where the reader has said that i
 """
 
 import builtins
+import contextlib
 import functools
 import importlib
 import sys
@@ -46,6 +47,7 @@ def own_object(reference: list[Any]) -> Any:
         If there is none of this name.
     """
     module, name, *key = reference
+    _load(module)
     if module == "builtins" or module == _ERRORS:
         found = getattr(builtins if module == "builtins" else sys.modules[_ERRORS], name, None)
         if isinstance(found, type) and issubclass(found, Exception):
@@ -57,6 +59,14 @@ def own_object(reference: list[Any]) -> Any:
         if (module, name, *key) in named:
             return named[module, name, *key]
     raise LookupError(f"kinetograph has no {module}.{name}")
+
+
+def _load(module: Any) -> None:
+    """Import a module of kinetograph's, as nobody may have needed it before."""
+    own = isinstance(module, str) and module.startswith("kinetograph.")
+    if own and module not in sys.modules:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(module)
 
 
 def _error_reference(kind: type) -> list[Any] | None:

@@ -84,6 +84,57 @@ def test_some_rows_of_results(results):
         kg.calculate(a, values=tree, draws=3000)
 
 
+def test_what_is_asked_for_under_another_name(results):
+    """The name is that of the result; draws are found by what the model called them."""
+    a, b, tree = results
+    posterior = tree["posterior"]
+    found = kg.calculate(values=tree, a=b[0], b=a, c=a + b[0])["posterior"]
+    np.testing.assert_array_equal(found["a"], posterior["b"][..., 0])
+    np.testing.assert_array_equal(found["b"], posterior["a"])
+    np.testing.assert_array_equal(found["c"], posterior["a"] + posterior["b"][..., 0])
+
+    def spread(a):  # here the variable is called as another unknown of the results
+        return kg.calculate(values=tree, spread=kg.std(a))["posterior"]["spread"]
+
+    np.testing.assert_allclose(spread(b), posterior["b"].std("day"))
+    rows = kg.calculate(draws=3000, seed=1, a=b[0], b=a)
+    z = (rows["a"] - rows["b"]) / 0.5
+    assert stats.kstest(z, "norm").pvalue > 1e-6
+
+
+def test_unknowns_without_names_of_their_own():
+    unknowns = [kg.normal(3.0 * i, 0.1) for i in range(3)]
+    tree = kg.mcmc(kg.model(*unknowns), seed=1, draws=50, warmup=100, progress=False)
+    found = kg.calculate(values=tree, last=1 * unknowns[2])["posterior"]["last"]
+    np.testing.assert_array_equal(found, tree["posterior"]["normal_3"])
+    assert kg.calculate(last=1 * unknowns[2], values={"normal_3": 7.0})["last"] == 7
+    assert kg.calculate(new=kg.normal(0, 1), values={"new": 7.0})["new"] == 7
+    gap = kg.calculate(gap=kg.normal(0, 1) - kg.normal(0, 1), draws=3000, seed=1)["gap"]
+    assert stats.kstest(gap / np.sqrt(2), "norm").pvalue > 1e-6
+
+
+def test_a_graph_that_is_written_again(results):
+    """As behind loaded results: unknowns are found by their names."""
+    _, _, tree = results
+    a = kg.normal(0, 1, name="a")
+    again = kg.calculate(values=tree, twice=2 * a)["posterior"]["twice"]
+    np.testing.assert_array_equal(again, 2 * tree["posterior"]["a"])
+
+
+def test_names_that_do_not_tell_which_draws(results):
+    a, b, tree = results
+    new = kg.normal(a, 0.5, shape=3, name="b")
+    with pytest.raises(kg.ModelError, match=r"b .*is not what the results are of, but is called"):
+        kg.calculate(values=tree, draws=5, new=new + a)
+    c = kg.normal(0, 1, name="c")
+    kg.model(b=c)
+    with pytest.raises(kg.ModelError, match=r"c .*was called b by a model, and b .*by another"):
+        kg.calculate(values=tree, gap=c - b)
+    kg.model(a=c)
+    with pytest.raises(kg.ModelError, match=r"c .*was called a and b by models"):
+        kg.calculate(values=tree, twice=2 * c)
+
+
 @pytest.mark.parametrize(
     ("call", "kind", "text"),
     [
@@ -101,6 +152,9 @@ def test_some_rows_of_results(results):
         (lambda a, b: kg.calculate(a, draws=0), ValueError, "draws"),
         (lambda a, b: kg.calculate(one=a, two=a), kg.ModelError, "given two names"),
         (lambda a, b: kg.calculate(a, values=3), TypeError, "expected results of kg.mcmc"),
+        (lambda a, b: kg.calculate(a, values={"a": 1.0, a: 2.0}), kg.ModelError, "two values"),
+        (lambda a, b: kg.calculate(a, values={"a": 1j}), TypeError, "float64, got complex128"),
+        (lambda a, b: kg.calculate(one=kg.data([1.0]), draws=9), kg.ModelError, "no unknown"),
     ],
 )
 def test_mistakes(call, kind, text):

@@ -43,8 +43,7 @@ def test_observed_data_anew(fitted):
     assert "posterior_predictive" not in results.children
     assert {*tree.children} == {*results.children, "posterior_predictive"}
     assert tree.attrs["seed"] == results.attrs["seed"]
-    assert kg.predict(model, tree, seed=3)["posterior_predictive"].identical is not None
-    again = kg.predict(model, results, seed=3)["posterior_predictive"]["y"]
+    again = kg.predict(model, tree, seed=3)["posterior_predictive"]["y"]
     xr.testing.assert_equal(again, seen)
 
 
@@ -82,6 +81,35 @@ def test_fewer_draws_and_loaded_results(fitted, tmp_path):
     tree = kg.predict(model, some, seed=1)
     assert tree["posterior_predictive"]["y"].shape == (4, 200, 4)
     np.testing.assert_array_equal(tree["posterior_predictive"]["draw"], tree["posterior"]["draw"])
+    some.to_netcdf(tmp_path / "some.nc")
+    with xr.open_datatree(tmp_path / "some.nc") as loaded:
+        again = kg.predict(model, loaded, seed=1)["posterior_predictive"]["y"]
+        np.testing.assert_array_equal(again, tree["posterior_predictive"]["y"])
+
+
+def test_every_new_unknown_has_numbers_of_its_own(fitted):
+    """Without names, alike, made by one function, or called as another is asked for."""
+    mu, _, model, results = fitted
+
+    def effect():
+        return kg.normal(mu, 1)
+
+    effects = [effect() for _ in range(3)]
+    new = kg.normal(mu, 1, name="first")
+    rows = kg.predict(
+        model,
+        results,
+        seed=1,
+        first=effects[0] - mu,
+        rest=kg.stack([effects[1], effects[2], new, kg.normal(mu, 1)]) - mu,
+    )["predictions"]
+    z = np.concatenate([rows["first"].values[..., None], rows["rest"].values], -1).reshape(-1, 5)
+    correlations = np.corrcoef(z.T)[np.triu_indices(5, 1)]
+    assert np.abs(correlations).max() < 6 / np.sqrt(len(z))
+    # Under the name that is asked for, in place of none.
+    named = kg.predict(model, results, seed=1, first=kg.normal(mu, 1))["predictions"]
+    same = kg.predict(model, results, new, seed=1)["predictions"]
+    np.testing.assert_array_equal(named["first"], same["first"])
 
 
 def test_some_of_the_data_and_labels():
@@ -132,6 +160,18 @@ def test_mistakes(fitted):
     other = kg.model(nu, factors=kg.log_density(kg.normal(0, 1), nu))
     with pytest.raises(kg.ModelError, match="predict: the results hold no draws"):
         kg.predict(model, results.isel(draw=slice(0, 0), missing_dims="ignore"))
+    with pytest.raises(kg.ShapeError, match=r"no dimension 'chain'.* results.isel\(chain=\[0\]\)"):
+        kg.predict(model, results.isel(chain=0, missing_dims="ignore"))
+    with pytest.raises(kg.ModelError, match=r"y is what the model observes.* observed=y"):
+        kg.predict(model, results, y)
+    with pytest.raises(kg.ModelError, match="predict: 'draw' is an array and a dimension"):
+        kg.predict(model, results, draw=2 * mu)
+    written_again = kg.normal(0, 10, name="mu")  # would be drawn from the prior
+    with pytest.raises(kg.ModelError, match="two arrays are named 'mu'"):
+        kg.predict(model, results, new=kg.normal(written_again, 1))
+    alike = [kg.normal(mu, 1, name="alike") for _ in range(2)]
+    with pytest.raises(kg.ModelError, match="two arrays are named 'alike'"):
+        kg.predict(model, results, gap=alike[0] - alike[1])
     lonely = kg.normal(0, 1, name="lonely")
     with pytest.raises(kg.ModelError, match="no observed data"):
         kg.predict(kg.model(lonely), results)

@@ -86,7 +86,7 @@ class Distribution(Node):
 class Variable(Node):
     """An unknown: a free quantity with a support and, unless it is flat, a distribution."""
 
-    __slots__ = ("_forms", "distribution", "observed_by", "statements", "support")
+    __slots__ = ("_forms", "called", "distribution", "observed_by", "statements", "support")
     kind = "variable"
 
     def __init__(
@@ -102,6 +102,7 @@ class Variable(Node):
         self.support = support
         self.distribution = distribution
         self.observed_by: str | None = None  # set when the distribution was moved to data
+        self.called: set[str] = set()  # by models, and so in results
         self._forms: dict[str, weakref.ref[Node]] = {}
         # The likelihoods and factors that this unknown bears on, each with its data.
         self.statements: list[tuple[Node, Data | None]] = []

@@ -46,7 +46,9 @@ def check_name(name: Any, what: str, change: str) -> None:
         raise ModelError(f"model: {what} is named {name!r}, which {reason}; {change}")
 
 
-def check_group(group: str, members: Iterable[Labelled], lead: tuple[str, ...] = ()) -> None:
+def check_group(
+    group: str, members: Iterable[Labelled], lead: tuple[str, ...] = (), doing: str = "model"
+) -> None:
     """Refuse names that clash in one group of the results; `lead` are its dimensions before all.
 
     Raises
@@ -63,7 +65,7 @@ def check_group(group: str, members: Iterable[Labelled], lead: tuple[str, ...] =
             what = f"axis {i} of {name}"
             if axis in lead:
                 raise DimsError(
-                    f"model: {what} is called {axis!r}, as a dimension that all {group} have; "
+                    f"{doing}: {what} is called {axis!r}, as a dimension that all {group} have; "
                     "give it another name by dims="
                 )
             check_name(axis, what, "give it another name by dims=")
@@ -71,18 +73,18 @@ def check_group(group: str, members: Iterable[Labelled], lead: tuple[str, ...] =
             old, other, how = axes.setdefault(axis, (size, what, own))
             if old != size:
                 raise DimsError(
-                    f"model: {other} (named {how}) and {what} (named {own}) are both called "
+                    f"{doing}: {other} (named {how}) and {what} (named {own}) are both called "
                     f"{axis!r}, but have lengths {old} and {size}; give one another name by dims="
                 )
     for name, _, _ in members:
         change = "give the array another name by name=, or the axis by dims="
         if name in lead:
             raise ModelError(
-                f"model: {name!r} is an array and a dimension that all {group} have; "
+                f"{doing}: {name!r} is an array and a dimension that all {group} have; "
                 "give the array another name by name="
             )
         if name in axes:
-            raise ModelError(f"model: {name!r} is an array and {axes[name][1]}; {change}")
+            raise ModelError(f"{doing}: {name!r} is an array and {axes[name][1]}; {change}")
 
 
 def check_coords(coords: Mapping[str, Any]) -> dict[str, np.ndarray]:

@@ -58,6 +58,8 @@ class Model(LogDensity):
         named = dict.fromkeys([*targets, *component.unknowns, *used, *self.observed])
         names = assign_names(named, targets) if names is None else names
         self._node_names = names
+        for unknown in component.unknowns:
+            unknown.called.add(names[unknown])
         terms = [v.distribution for v in component.unknowns if v.distribution is not None]
         terms += component.likelihoods
         self.density = Density(

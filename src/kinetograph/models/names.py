@@ -1,6 +1,7 @@
 """How arrays are called: `name=`, else the user's variable, else `normal_1`."""
 
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 
 from ..distributions.variable import Variable
 from ..graph.array import Array
@@ -43,8 +44,15 @@ def unknowns_in_scope() -> list[Array]:
     return list(found.values())
 
 
-def assign_names(nodes: Iterable[Node], given: Mapping[Node, str]) -> dict[Node, str]:
-    """A name for each node; the same name for two arrays is an error."""
+def assign_names(
+    nodes: Iterable[Node],
+    given: Mapping[Node, str],
+    labels: Mapping[Node, str] = MappingProxyType({}),
+) -> dict[Node, str]:
+    """A name for each node; the same name for two arrays is an error.
+
+    What has none is called by its label, if that is still free.
+    """
     variables = _variables()
     names: dict[Node, str] = {}
     counts: dict[str, int] = {}
@@ -65,6 +73,11 @@ def assign_names(nodes: Iterable[Node], given: Mapping[Node, str]) -> dict[Node,
         names[node] = name
     bases = [_base(node) for node in pending]
     for node, base in zip(pending, bases, strict=True):
+        label = labels.get(node)
+        if label is not None and label not in taken:
+            taken[label] = node
+            names[node] = label
+            continue
         if getattr(node, "variable", None) == base and bases.count(base) == 1 and base not in taken:
             taken[base] = node
             names[node] = base

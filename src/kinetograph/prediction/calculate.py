@@ -1,6 +1,5 @@
 """`kg.calculate`: the values of any arrays, given values of others, draws, or results."""
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,7 +17,7 @@ from ..models.discovery import unknowns_above
 from ..runs.arguments import check_seed, check_whole
 from .groups import as_group, tree_of
 from .naming import named_targets, names_of_unknowns
-from .recorded import Recorded, recorded
+from .recorded import Recorded, called_in, recorded
 
 __all__ = ["calculate"]
 
@@ -45,7 +44,8 @@ def calculate(
         Arrays, under their own names or those given by keyword.
     values
         A dictionary of values of unknowns or data, by name or by array (a single number stands for
-        all elements); or results of `kg.mcmc` or another method.
+        all elements); or results of `kg.mcmc` or another method, which hold unknowns under the
+        names that their model gave them.
     draws
         How many.
     seed
@@ -61,8 +61,8 @@ def calculate(
     ------
     ModelError
         If unknowns are left without values, a value is none of an unknown or of data above the
-        targets, results do not hold an unknown that was inferred, or a target follows from none
-        of them.
+        targets, results do not hold an unknown that was inferred, or do not tell which of their
+        draws are its, or a target follows from none of them.
     ShapeError
         If a value has another shape.
     ValueError
@@ -88,16 +88,21 @@ def calculate(
         check_whole("calculate", {"draws": (draws, 1)})
     used = check_seed(seed, "calculate")
     above = _above(wanted)
-    names = names_of_unknowns(above) | wanted
     if values is not None and (hasattr(values, "subtree") or not isinstance(values, Mapping)):
-        return _of_results(wanted, names, values, draws, used)
-    given = _checked(values or {}, above, names)
+        return _of_results(wanted, above, values, draws, used)
+    names = names_of_unknowns(above, wanted)
+    given = _checked(values or {}, names)
     program = plan("calculate", list(wanted), given, {}, names)
     if draws is None and program.drawn:
         left = ", ".join(names.get(d.node) or describe(d.node) for d in program.drawn)
         raise ModelError(
             f"calculate: no values are given for {left}; give them, as in values={{...}}, or say "
             "how many draws of them are wanted, as in draws=1000"
+        )
+    if draws is not None and not program.drawn and not program.given:
+        raise ModelError(
+            f"calculate: {', '.join(wanted.values())} follows from no unknown, and is the same in "
+            "all draws; what a model observes is drawn by kg.simulate"
         )
     count = 1 if draws is None else int(draws)
     rows = [np.broadcast_to(given[n], (count, *given[n].shape)) for n in program.given]
@@ -117,18 +122,18 @@ def _above(targets: Mapping[Node, str]) -> list[Node]:
 
 def _of_results(
     wanted: Mapping[Node, str],
-    names: Mapping[Node, str],
+    above: list[Node],
     results: Any,
     draws: int | None,
     seed: int,
 ) -> Any:
     """The targets for each draw, or for some."""
-    unknowns = {n: name for n, name in names.items() if isinstance(n, Variable) or n not in wanted}
-    known = recorded("calculate", results, unknowns)
+    names = names_of_unknowns([n for n in above if isinstance(n, Variable)], wanted)
+    held = called_in(results, "calculate", names)
+    known = recorded("calculate", results, held)
     if draws is not None:
         known = _some(known, int(draws), seed)
-    inferred = json.loads(results.attrs.get("unknowns", "{}"))
-    missing = {n for n, name in names.items() if name in inferred and n not in known.values}
+    missing = {n for n in held if n not in known.values}
     program = plan("calculate", list(wanted), known.values, {}, names, missing)
     if draws is None and program.drawn:
         left = ", ".join(names.get(d.node) or describe(d.node) for d in program.drawn)
@@ -150,7 +155,7 @@ def _of_results(
     }
     posterior = results["posterior"]
     labels = {str(name): coord.values for name, coord in posterior.coords.items()}
-    return tree_of({"posterior": as_group(values, ("chain", "draw"), labels)}, {})
+    return tree_of({"posterior": as_group("calculate", values, ("chain", "draw"), labels)}, {})
 
 
 def _some(known: Recorded, count: int, seed: int) -> Recorded:
@@ -164,21 +169,20 @@ def _some(known: Recorded, count: int, seed: int) -> Recorded:
     return Recorded({n: v[rows] for n, v in known.values.items()}, (1, count))
 
 
-def _checked(
-    values: Mapping[Any, Any], above: list[Node], names: Mapping[Node, str]
-) -> dict[Node, np.ndarray]:
+def _checked(values: Mapping[Any, Any], names: Mapping[Node, str]) -> dict[Node, np.ndarray]:
     """The values by node."""
-    nodes = [n for n in above if isinstance(n, (Variable, Data)) and n in names]
-    by_name = {names[n]: n for n in nodes}
+    by_name = {name: node for node, name in names.items()}
     given: dict[Node, np.ndarray] = {}
     for key, value in values.items():
         node = key.node if isinstance(key, Array) else by_name.get(key)
-        if node is None or node not in nodes:
+        if node is None or node not in names:
             what = describe(key.node) if isinstance(key, Array) else repr(key)
             raise ModelError(
                 f"calculate: {what} is no unknown or data that the targets follow from; these are "
                 f"{', '.join(by_name) or 'none'}"
             )
+        if node in given:
+            raise ModelError(f"calculate: {names[node]} is given two values, by name and by array")
         given[node] = _fitted(names[node], node, value)
     return given
 
@@ -186,7 +190,7 @@ def _checked(
 def _fitted(name: str, node: Node, value: Any) -> np.ndarray:
     try:
         array = np.asarray(value)
-        cast = array.astype(node.dtype)
+        cast = array.real.astype(node.dtype)
     except (TypeError, ValueError):
         raise TypeError(f"calculate: {name}: expected numbers, got {value!r:.60}") from None
     if not np.can_cast(array.dtype, node.dtype, "same_kind") and np.any(cast != array):

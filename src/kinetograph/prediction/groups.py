@@ -9,12 +9,13 @@ import numpy as np
 from ..graph.node import Node
 from ..models.dims import dims_of
 from ..models.groups import stamp
-from ..models.labels import axis_names
+from ..models.labels import axis_names, check_group
 
 __all__ = ["as_group", "tree_of", "with_group"]
 
 
 def as_group(
+    doing: str,
     values: Mapping[str, tuple[Node, np.ndarray]],
     lead: tuple[str, ...],
     labels: Mapping[str, Any] = MappingProxyType({}),
@@ -22,10 +23,17 @@ def as_group(
     """The dataset of values by name, each with its node; `lead` are dimensions that all have.
 
     Labels are taken where there are as many as the dimension is long.
+
+    Raises
+    ------
+    ModelError, DimsError
+        If names clash.
     """
     import xarray as xr
 
     dims = dims_of([node for node, _ in values.values()])
+    members = [(name, dims[node], node.shape) for name, (node, _) in values.items()]
+    check_group("draws", members, lead, doing)
     variables: dict[str, Any] = {}
     coords: dict[str, Any] = {}
     for name, (node, array) in values.items():

@@ -1,6 +1,7 @@
 """How quantities that are asked for are called: by keyword, by `name=`, or by their variable."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from ..distributions.variable import Variable
@@ -44,7 +45,25 @@ def _check(doing: str, name: str | None, array: Any) -> None:
         raise TypeError(f"{doing}: {what} is a {type(array).__name__}, not a kinetograph array")
 
 
-def names_of_unknowns(nodes: Iterable[Node]) -> dict[Node, str]:
-    """The names of unknowns and data among nodes."""
+def names_of_unknowns(
+    nodes: Iterable[Node],
+    labels: Mapping[Node, str],
+    known: Mapping[Node, str] = MappingProxyType({}),
+) -> dict[Node, str]:
+    """The names of unknowns and data among nodes, beside those known.
+
+    An unknown is called as by itself, by a model, by a variable, or else by its label: so the name
+    does not depend on what is asked for.
+
+    Raises
+    ------
+    ModelError
+        If two have one name.
+    """
     found = [n for n in nodes if isinstance(n, Variable) or (isinstance(n, Data) and not n.literal)]
-    return assign_names(dict.fromkeys(found), {})
+    called = {
+        n: next(iter(n.called))
+        for n in found
+        if isinstance(n, Variable) and not n.name and len(n.called) == 1
+    }
+    return assign_names(dict.fromkeys([*known, *found]), called | dict(known), labels)

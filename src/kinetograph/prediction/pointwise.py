@@ -112,4 +112,4 @@ def _with_densities(group: str, model: Model, results: Any, pairs: list[Any]) ->
         model.name(node): (node, known.by_chain(values))
         for (_, node), values in zip(pairs, rows, strict=True)
     }
-    return with_group(results, group, as_group(drawn, ("chain", "draw"), model.coords))
+    return with_group(results, group, as_group(group, drawn, ("chain", "draw"), model.coords))

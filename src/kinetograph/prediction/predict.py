@@ -1,6 +1,6 @@
 """`kg.predict`: data that a posterior predicts."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..bits.keys import SIMULATION, make_key
@@ -10,10 +10,11 @@ from ..graph.errors import ModelError
 from ..graph.node import Data, Node
 from ..models.ancestral.forward import plan
 from ..models.ancestral.rows import run_rows
+from ..models.discovery import unknowns_above
 from ..models.model import Model
 from ..runs.arguments import check_model, check_seed
 from .groups import as_group, with_group
-from .naming import named_targets
+from .naming import named_targets, names_of_unknowns
 from .recorded import recorded
 
 __all__ = ["predict"]
@@ -62,7 +63,8 @@ def predict(
     TypeError
         If these are no results, an array is not observed, or what is new is no array.
     ModelError
-        If an unknown that is needed is not among the draws: it was no target.
+        If an unknown that is needed is not among the draws: it was no target. If one that is none
+        of the model's is called as one of it.
     ShapeError
         If the draws have other shapes than the unknowns of the model.
 
@@ -93,20 +95,32 @@ def predict(
         if observed is not None:
             raise TypeError("predict: give observed= or new quantities, not both")
         group, wanted = "predictions", named_targets("predict", new, named)
+        _check_not_observed(model, wanted)
+        names = names_of_unknowns(unknowns_above(wanted), wanted, names)
     else:
         group, chosen = "posterior_predictive", _chosen(model, observed)
         wanted = {node: model.name(node) for node in chosen}
         follows = dict(zip(model.component.observed, model.component.likelihoods, strict=True))
         simulated = {node: follows[node] for node in chosen}
+        names |= wanted
     inferred = set(model.component.unknowns)
-    program = plan("predict", list(wanted), known.values, simulated, names | wanted, inferred)
+    program = plan("predict", list(wanted), known.values, simulated, names, inferred)
     rows = run_rows(program, make_key(used, SIMULATION, 0), known.count, known.of(program.given))
     drawn = {
         name: (node, known.by_chain(row))
         for (node, name), row in zip(wanted.items(), rows, strict=True)
     }
-    found = as_group(drawn, ("chain", "draw"), model.coords)
+    found = as_group("predict", drawn, ("chain", "draw"), model.coords)
     return with_group(results, group, found, {"prediction_seed": str(used)})
+
+
+def _check_not_observed(model: Model, wanted: Mapping[Node, str]) -> None:
+    for node, name in wanted.items():
+        if node in model.observed:
+            raise ModelError(
+                f"predict: {name} is what the model observes, the same for all draws; to draw it "
+                f"anew give observed={name}, or no quantities at all"
+            )
 
 
 def _chosen(model: Model, observed: Any) -> tuple[Data, ...]:

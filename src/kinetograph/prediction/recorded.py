@@ -1,16 +1,19 @@
 """What results know of a model's arrays: their draws, row by row."""
 
+import json
 import math
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from ..distributions.variable import Variable
 from ..graph.errors import ModelError, ShapeError
+from ..graph.messages import site_text
 from ..graph.node import Node
 from ..runs.results import check_tree
 
-__all__ = ["Recorded", "recorded"]
+__all__ = ["Recorded", "called_in", "recorded"]
 
 
 class Recorded:
@@ -43,9 +46,16 @@ def recorded(doing: str, results: Any, names: Mapping[Node, str]) -> Recorded:
     ModelError
         If there are no draws.
     ShapeError
-        If draws have another shape than their node: they are of another model.
+        If draws have another shape than their node: they are of another model. If there is no
+        dimension of chains or draws.
     """
     posterior = check_tree(results, doing)
+    for axis in ("chain", "draw"):
+        if axis not in posterior.sizes:
+            raise ShapeError(
+                f"{doing}: the results have no dimension {axis!r}; keep it where you take one, as "
+                f"in results.isel({axis}=[0])"
+            )
     lead = posterior.sizes["chain"], posterior.sizes["draw"]
     if not math.prod(lead):
         raise ModelError(
@@ -65,3 +75,41 @@ def recorded(doing: str, results: Any, names: Mapping[Node, str]) -> Recorded:
         values = np.asarray(draws.values, node.dtype)
         found[node] = values.reshape((math.prod(lead), *node.shape))
     return Recorded(found, lead)
+
+
+def called_in(results: Any, doing: str, names: Mapping[Node, str]) -> dict[Node, str]:
+    """How results call unknowns, of those that they are of; `names` are theirs here.
+
+    It is as models called them. Where none did, as if results were loaded and the graph written
+    anew, it is as they are called here.
+
+    Raises
+    ------
+    ModelError
+        If that is not clear.
+    """
+    posterior = check_tree(results, doing)
+    of = {*map(str, posterior.data_vars), *json.loads(results.attrs.get("unknowns", "{}"))}
+    called = {n: sorted(of & n.called) for n in names if isinstance(n, Variable)}
+    if not any(called.values()):
+        return {n: name for n, name in names.items() if name in of}
+    taken: dict[str, Node] = {}
+    for node, found in called.items():
+        what = f"{doing}: {names[node]}{site_text(node)}"
+        if len(found) > 1:
+            raise ModelError(
+                f"{what} was called {' and '.join(found)} by models, and the results hold both; "
+                "call it the same in all of them"
+            )
+        if not found and names[node] in of:
+            raise ModelError(
+                f"{what} is not what the results are of, but is called so; give it another name="
+            )
+        for name in found:
+            if name in taken:
+                raise ModelError(
+                    f"{what} was called {name} by a model, and {names[taken[name]]}"
+                    f"{site_text(taken[name])} by another; give them names by name="
+                )
+            taken[name] = node
+    return {node: name for name, node in taken.items()}

@@ -75,10 +75,11 @@ def simulate(model: Model, draws: int = 1000, *, seed: int | None = None) -> Any
     )
     drawn = {names[n]: (n, value[None]) for n, value in zip(targets, values, strict=True)}
     lead = ("chain", "draw")
-    groups = {"prior": as_group({names[n]: drawn[names[n]] for n in prior}, lead, model.coords)}
+    unseen = {names[n]: drawn[names[n]] for n in prior}
+    groups = {"prior": as_group("simulate", unseen, lead, model.coords)}
     if model.observed:
         seen = {names[n]: drawn[names[n]] for n in model.observed}
-        groups["prior_predictive"] = as_group(seen, lead, model.coords)
+        groups["prior_predictive"] = as_group("simulate", seen, lead, model.coords)
     return tree_of(groups | data_groups(model), {"seed": str(used)})
 
 

@@ -165,7 +165,7 @@ def _not_drawn(doing: str, node: Node, names: Mapping[Node, str]) -> ModelError:
     if getattr(node, "distribution", None) is None and isinstance(node, Variable):
         return ModelError(
             f"{doing}: {name}{site_text(node)} is a kg.variable without a distribution, from which "
-            f"nothing can be drawn; give it values, as in values={{{name!r}: ...}}, or a "
-            "distribution"
+            f"nothing can be drawn; give it one, or a value by kg.calculate(..., "
+            f"values={{{name!r}: ...}})"
         )
     return ModelError(f"{doing}: {name}{site_text(node)} cannot be drawn from its distribution")

@@ -167,6 +167,8 @@ def bernoulli(
     *,
     logit: Any = None,
     shape: Any = None,
+    truncation: Any = None,
+    censoring: Any = None,
     dims: Any = None,
     name: str | None = None,
 ) -> Array:
@@ -184,6 +186,8 @@ def bernoulli(
     logit
         Instead of `prob`: the log odds log(prob / (1 - prob)), any real number. Exact where the
         probability would round to 0 or 1.
+    truncation, censoring
+        Pairs of bounds, None where there is none; see `kg.normal`.
     shape, dims, name
         Shape of the outcome (default: the parameter's), names of its axes, name in the results.
 
@@ -204,4 +208,12 @@ def bernoulli(
     if (prob is None) == (logit is None):
         raise TypeError("bernoulli: give one of prob= and logit=")
     family, argument = (BERNOULLI, prob) if logit is None else (BERNOULLI_LOGIT, logit)
-    return distribute(family, (argument,), shape=shape, dims=dims, name=name)
+    return distribute(
+        family,
+        (argument,),
+        shape=shape,
+        dims=dims,
+        name=name,
+        truncation=truncation,
+        censoring=censoring,
+    )

@@ -83,7 +83,14 @@ BETA = Family(
 
 @with_words
 def beta(
-    shape1: Any, shape2: Any, *, shape: Any = None, dims: Any = None, name: str | None = None
+    shape1: Any,
+    shape2: Any,
+    *,
+    shape: Any = None,
+    truncation: Any = None,
+    censoring: Any = None,
+    dims: Any = None,
+    name: str | None = None,
 ) -> Array:
     """An unknown between 0 and 1 that follows a beta distribution.
 
@@ -93,6 +100,8 @@ def beta(
     ----------
     shape1, shape2
         Both above zero; the mean is shape1 / (shape1 + shape2).
+    truncation, censoring
+        Pairs of bounds, None where there is none; see `kg.normal`.
     shape, dims, name
         Shape of the unknown (default: the parameters'), names of its axes, name in the results.
 
@@ -108,4 +117,12 @@ def beta(
     >>> import kinetograph as kg
     >>> p = kg.beta(2, 2, name="p")
     """
-    return distribute(BETA, (shape1, shape2), shape=shape, dims=dims, name=name)
+    return distribute(
+        BETA,
+        (shape1, shape2),
+        shape=shape,
+        dims=dims,
+        name=name,
+        truncation=truncation,
+        censoring=censoring,
+    )

@@ -200,6 +200,8 @@ def binomial(
     *,
     logit: Any = None,
     shape: Any = None,
+    truncation: Any = None,
+    censoring: Any = None,
     dims: Any = None,
     name: str | None = None,
 ) -> Array:
@@ -215,6 +217,8 @@ def binomial(
         The probability of success, from 0 to 1.
     logit
         Instead of `prob`: the log odds, any real number.
+    truncation, censoring
+        Pairs of bounds, None where there is none; see `kg.normal`.
     shape, dims, name
         Shape of the counts (default: the parameters'), names of its axes, name in the results.
 
@@ -235,4 +239,12 @@ def binomial(
     if (prob is None) == (logit is None):
         raise TypeError("binomial: give one of prob= and logit=")
     family, argument = (BINOMIAL, prob) if logit is None else (BINOMIAL_LOGIT, logit)
-    return distribute(family, (size, argument), shape=shape, dims=dims, name=name)
+    return distribute(
+        family,
+        (size, argument),
+        shape=shape,
+        dims=dims,
+        name=name,
+        truncation=truncation,
+        censoring=censoring,
+    )

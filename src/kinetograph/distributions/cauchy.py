@@ -93,6 +93,8 @@ def cauchy(
     scale: Any = 1.0,
     *,
     shape: Any = None,
+    truncation: Any = None,
+    censoring: Any = None,
     dims: Any = None,
     name: str | None = None,
 ) -> Array:
@@ -104,6 +106,8 @@ def cauchy(
     ----------
     location, scale
         Median, and half the distance between the quartiles (above zero).
+    truncation, censoring
+        Pairs of bounds, None where there is none; see `kg.normal`.
     shape, dims, name
         Shape of the unknown (default: the parameters'), names of its axes, name in the results.
 
@@ -119,4 +123,12 @@ def cauchy(
     >>> import kinetograph as kg
     >>> x = kg.cauchy(0, 2.5, name="x")
     """
-    return distribute(CAUCHY, (location, scale), shape=shape, dims=dims, name=name)
+    return distribute(
+        CAUCHY,
+        (location, scale),
+        shape=shape,
+        dims=dims,
+        name=name,
+        truncation=truncation,
+        censoring=censoring,
+    )

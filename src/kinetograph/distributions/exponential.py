@@ -50,7 +50,13 @@ EXPONENTIAL = Family(
 
 @with_words
 def exponential(
-    rate: Any = 1.0, *, shape: Any = None, dims: Any = None, name: str | None = None
+    rate: Any = 1.0,
+    *,
+    shape: Any = None,
+    truncation: Any = None,
+    censoring: Any = None,
+    dims: Any = None,
+    name: str | None = None,
 ) -> Array:
     """A positive unknown that follows an exponential distribution.
 
@@ -60,6 +66,8 @@ def exponential(
     ----------
     rate
         The inverse of the mean, above zero.
+    truncation, censoring
+        Pairs of bounds, None where there is none; see `kg.normal`.
     shape, dims, name
         Shape of the unknown (default: the parameters'), names of its axes, name in the results.
 
@@ -75,4 +83,12 @@ def exponential(
     >>> import kinetograph as kg
     >>> x = kg.exponential(0.5, name="x")
     """
-    return distribute(EXPONENTIAL, (rate,), shape=shape, dims=dims, name=name)
+    return distribute(
+        EXPONENTIAL,
+        (rate,),
+        shape=shape,
+        dims=dims,
+        name=name,
+        truncation=truncation,
+        censoring=censoring,
+    )

@@ -38,7 +38,9 @@ class Family(Generator):
 
     `tails(x, *parameters)` gives log P(X <= x) and log P(X > x), for any real x, or any whole one.
     `quantile(log_below, log_above, *parameters)` is their inverse: the x that has these tails, or
-    the smallest whole one with at least log_below. One that has no end is at infinity.
+    the smallest whole one with at least log_below.
+
+    `key` is the name by which a family is found again; one made of others says of which.
     """
 
     terms: Callable[..., tuple[Any, ...]]
@@ -49,9 +51,16 @@ class Family(Generator):
     sizes: tuple[str, ...] = ()
     tails: Callable[..., Tails] | None = None
     quantile: Callable[..., Any] | None = None
+    key: str = ""
 
     def __post_init__(self) -> None:
-        FAMILIES[self.name] = self
+        if not self.key:
+            object.__setattr__(self, "key", self.name)
+            FAMILIES[self.name] = self
+
+    def expression(self, parameters: list[str]) -> str:
+        """As the user wrote it: `normal(mu, 1)`."""
+        return f"{self.name}({', '.join(parameters)})"
 
     @property
     def discrete(self) -> bool:

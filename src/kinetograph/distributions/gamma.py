@@ -87,7 +87,14 @@ GAMMA = Family(
 
 @with_words
 def gamma(
-    alpha: Any, rate: Any = 1.0, *, shape: Any = None, dims: Any = None, name: str | None = None
+    alpha: Any,
+    rate: Any = 1.0,
+    *,
+    shape: Any = None,
+    truncation: Any = None,
+    censoring: Any = None,
+    dims: Any = None,
+    name: str | None = None,
 ) -> Array:
     """A positive unknown that follows a gamma distribution.
 
@@ -97,6 +104,8 @@ def gamma(
     ----------
     alpha, rate
         Shape, and rate (the inverse of the scale), both above zero; the mean is alpha / rate.
+    truncation, censoring
+        Pairs of bounds, None where there is none; see `kg.normal`.
     shape, dims, name
         Shape of the unknown (default: the parameters'), names of its axes, name in the results.
 
@@ -112,4 +121,12 @@ def gamma(
     >>> import kinetograph as kg
     >>> x = kg.gamma(2, 0.1, name="x")
     """
-    return distribute(GAMMA, (alpha, rate), shape=shape, dims=dims, name=name)
+    return distribute(
+        GAMMA,
+        (alpha, rate),
+        shape=shape,
+        dims=dims,
+        name=name,
+        truncation=truncation,
+        censoring=censoring,
+    )

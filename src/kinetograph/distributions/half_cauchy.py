@@ -59,7 +59,13 @@ HALF_CAUCHY = Family(
 
 @with_words
 def half_cauchy(
-    scale: Any = 1.0, *, shape: Any = None, dims: Any = None, name: str | None = None
+    scale: Any = 1.0,
+    *,
+    shape: Any = None,
+    truncation: Any = None,
+    censoring: Any = None,
+    dims: Any = None,
+    name: str | None = None,
 ) -> Array:
     """A positive unknown: the absolute value of a Cauchy with location 0.
 
@@ -69,6 +75,8 @@ def half_cauchy(
     ----------
     scale
         Median, above zero.
+    truncation, censoring
+        Pairs of bounds, None where there is none; see `kg.normal`.
     shape, dims, name
         Shape of the unknown (default: the parameters'), names of its axes, name in the results.
 
@@ -84,4 +92,12 @@ def half_cauchy(
     >>> import kinetograph as kg
     >>> tau = kg.half_cauchy(5, name="tau")
     """
-    return distribute(HALF_CAUCHY, (scale,), shape=shape, dims=dims, name=name)
+    return distribute(
+        HALF_CAUCHY,
+        (scale,),
+        shape=shape,
+        dims=dims,
+        name=name,
+        truncation=truncation,
+        censoring=censoring,
+    )

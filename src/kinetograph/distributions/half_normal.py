@@ -66,7 +66,13 @@ HALF_NORMAL = Family(
 
 @with_words
 def half_normal(
-    sd: Any = 1.0, *, shape: Any = None, dims: Any = None, name: str | None = None
+    sd: Any = 1.0,
+    *,
+    shape: Any = None,
+    truncation: Any = None,
+    censoring: Any = None,
+    dims: Any = None,
+    name: str | None = None,
 ) -> Array:
     """A positive unknown: the absolute value of a normal with mean 0.
 
@@ -76,6 +82,8 @@ def half_normal(
     ----------
     sd
         Standard deviation of the whole normal, above zero.
+    truncation, censoring
+        Pairs of bounds, None where there is none; see `kg.normal`.
     shape, dims, name
         As for `normal`.
 
@@ -89,4 +97,12 @@ def half_normal(
     >>> import kinetograph as kg
     >>> sigma = kg.half_normal(1, name="sigma")
     """
-    return distribute(HALF_NORMAL, (sd,), shape=shape, dims=dims, name=name)
+    return distribute(
+        HALF_NORMAL,
+        (sd,),
+        shape=shape,
+        dims=dims,
+        name=name,
+        truncation=truncation,
+        censoring=censoring,
+    )

@@ -74,7 +74,14 @@ INVERSE_GAMMA = Family(
 
 @with_words
 def inverse_gamma(
-    alpha: Any, beta: Any = 1.0, *, shape: Any = None, dims: Any = None, name: str | None = None
+    alpha: Any,
+    beta: Any = 1.0,
+    *,
+    shape: Any = None,
+    truncation: Any = None,
+    censoring: Any = None,
+    dims: Any = None,
+    name: str | None = None,
 ) -> Array:
     """A positive unknown whose inverse follows gamma(alpha, beta).
 
@@ -84,6 +91,8 @@ def inverse_gamma(
     ----------
     alpha, beta
         Shape and scale, both above zero; the mean is beta / (alpha - 1) for alpha > 1.
+    truncation, censoring
+        Pairs of bounds, None where there is none; see `kg.normal`.
     shape, dims, name
         Shape of the unknown (default: the parameters'), names of its axes, name in the results.
 
@@ -99,4 +108,12 @@ def inverse_gamma(
     >>> import kinetograph as kg
     >>> x = kg.inverse_gamma(3, 2, name="x")
     """
-    return distribute(INVERSE_GAMMA, (alpha, beta), shape=shape, dims=dims, name=name)
+    return distribute(
+        INVERSE_GAMMA,
+        (alpha, beta),
+        shape=shape,
+        dims=dims,
+        name=name,
+        truncation=truncation,
+        censoring=censoring,
+    )

@@ -57,7 +57,14 @@ LAPLACE = Family(
 
 @with_words
 def laplace(
-    mu: Any = 0.0, sigma: Any = 1.0, *, shape: Any = None, dims: Any = None, name: str | None = None
+    mu: Any = 0.0,
+    sigma: Any = 1.0,
+    *,
+    shape: Any = None,
+    truncation: Any = None,
+    censoring: Any = None,
+    dims: Any = None,
+    name: str | None = None,
 ) -> Array:
     """An unknown that follows a Laplace distribution.
 
@@ -67,6 +74,8 @@ def laplace(
     ----------
     mu, sigma
         Median, and scale (above zero); the standard deviation is sqrt(2) sigma.
+    truncation, censoring
+        Pairs of bounds, None where there is none; see `kg.normal`.
     shape, dims, name
         Shape of the unknown (default: the parameters'), names of its axes, name in the results.
 
@@ -82,4 +91,12 @@ def laplace(
     >>> import kinetograph as kg
     >>> x = kg.laplace(0, 1, name="x")
     """
-    return distribute(LAPLACE, (mu, sigma), shape=shape, dims=dims, name=name)
+    return distribute(
+        LAPLACE,
+        (mu, sigma),
+        shape=shape,
+        dims=dims,
+        name=name,
+        truncation=truncation,
+        censoring=censoring,
+    )

@@ -55,6 +55,8 @@ def logistic(
     scale: Any = 1.0,
     *,
     shape: Any = None,
+    truncation: Any = None,
+    censoring: Any = None,
     dims: Any = None,
     name: str | None = None,
 ) -> Array:
@@ -66,6 +68,8 @@ def logistic(
     ----------
     location, scale
         Mean, and scale (above zero); the standard deviation is pi scale / sqrt(3).
+    truncation, censoring
+        Pairs of bounds, None where there is none; see `kg.normal`.
     shape, dims, name
         Shape of the unknown (default: the parameters'), names of its axes, name in the results.
 
@@ -81,4 +85,12 @@ def logistic(
     >>> import kinetograph as kg
     >>> x = kg.logistic(0, 1, name="x")
     """
-    return distribute(LOGISTIC, (location, scale), shape=shape, dims=dims, name=name)
+    return distribute(
+        LOGISTIC,
+        (location, scale),
+        shape=shape,
+        dims=dims,
+        name=name,
+        truncation=truncation,
+        censoring=censoring,
+    )

@@ -54,6 +54,8 @@ def lognormal(
     sdlog: Any = 1.0,
     *,
     shape: Any = None,
+    truncation: Any = None,
+    censoring: Any = None,
     dims: Any = None,
     name: str | None = None,
 ) -> Array:
@@ -65,6 +67,8 @@ def lognormal(
     ----------
     meanlog, sdlog
         Mean and standard deviation (above zero) of log x.
+    truncation, censoring
+        Pairs of bounds, None where there is none; see `kg.normal`.
     shape, dims, name
         As for `normal`.
 
@@ -78,4 +82,12 @@ def lognormal(
     >>> import kinetograph as kg
     >>> rate = kg.lognormal(0, 1, name="rate")
     """
-    return distribute(LOGNORMAL, (meanlog, sdlog), shape=shape, dims=dims, name=name)
+    return distribute(
+        LOGNORMAL,
+        (meanlog, sdlog),
+        shape=shape,
+        dims=dims,
+        name=name,
+        truncation=truncation,
+        censoring=censoring,
+    )

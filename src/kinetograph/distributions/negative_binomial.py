@@ -88,7 +88,14 @@ NEGATIVE_BINOMIAL = Family(
 
 @with_words
 def negative_binomial(
-    size: Any, prob: Any, *, shape: Any = None, dims: Any = None, name: str | None = None
+    size: Any,
+    prob: Any,
+    *,
+    shape: Any = None,
+    truncation: Any = None,
+    censoring: Any = None,
+    dims: Any = None,
+    name: str | None = None,
 ) -> Array:
     """The number of failures before `size` successes.
 
@@ -102,6 +109,8 @@ def negative_binomial(
     prob
         The probability of success in one trial. For counts of mean m: prob = size / (size + m),
         which is exact for any positive m made by `kg.exp`.
+    truncation, censoring
+        Pairs of bounds, None where there is none; see `kg.normal`.
     shape, dims, name
         Shape of the counts (default: the parameters'), names of its axes, name in the results.
 
@@ -117,4 +126,12 @@ def negative_binomial(
     >>> y = kg.data([3, 0, 7])
     >>> likelihood = kg.observe(y, kg.negative_binomial(2.0, p))
     """
-    return distribute(NEGATIVE_BINOMIAL, (size, prob), shape=shape, dims=dims, name=name)
+    return distribute(
+        NEGATIVE_BINOMIAL,
+        (size, prob),
+        shape=shape,
+        dims=dims,
+        name=name,
+        truncation=truncation,
+        censoring=censoring,
+    )

@@ -51,7 +51,14 @@ NORMAL = Family(
 
 @with_words
 def normal(
-    mean: Any = 0.0, sd: Any = 1.0, *, shape: Any = None, dims: Any = None, name: str | None = None
+    mean: Any = 0.0,
+    sd: Any = 1.0,
+    *,
+    shape: Any = None,
+    truncation: Any = None,
+    censoring: Any = None,
+    dims: Any = None,
+    name: str | None = None,
 ) -> Array:
     """A normal (Gaussian) unknown.
 
@@ -61,13 +68,20 @@ def normal(
     ----------
     mean, sd
         Location, and standard deviation above zero; numbers or arrays, broadcast together.
+    truncation, censoring
+        Pairs of bounds, numbers or arrays, None where there is none. Truncated to [a, b] it is the
+        distribution of those numbers that lie in there, log p(x) - log P(a <= X <= b), right
+        however far out that is. Censored, data at a bound say no more than that the number lies
+        there or beyond: log P(X <= a) and log P(X >= b). With censoring="interval" data are pairs
+        (last axis), between which the number lies, exactly known where both agree, and with no
+        bound on a side where one is infinite.
     shape, dims, name
         Shape of the unknown (default: the parameters'), names of its axes, name in the results.
 
     Raises
     ------
     ValueError
-        If `sd` is known and not positive.
+        If `sd` is known and not positive, or nothing is left by a truncation.
     ShapeError
         If parameters and shape do not fit together.
 
@@ -76,5 +90,15 @@ def normal(
     >>> import kinetograph as kg
     >>> kg.normal(0, [1.0, 2.0, 3.0], name="x").shape
     (3,)
+    >>> positive = kg.normal(0, 1, truncation=(0, None), name="positive")
+    >>> seen = kg.observe([1.3, 5.0], kg.normal(positive, 1, censoring=(None, 5.0)))
     """
-    return distribute(NORMAL, (mean, sd), shape=shape, dims=dims, name=name)
+    return distribute(
+        NORMAL,
+        (mean, sd),
+        shape=shape,
+        dims=dims,
+        name=name,
+        truncation=truncation,
+        censoring=censoring,
+    )

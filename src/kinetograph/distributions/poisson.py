@@ -145,6 +145,8 @@ def poisson(
     *,
     log_rate: Any = None,
     shape: Any = None,
+    truncation: Any = None,
+    censoring: Any = None,
     dims: Any = None,
     name: str | None = None,
 ) -> Array:
@@ -159,6 +161,8 @@ def poisson(
         as by `log_rate`.
     log_rate
         Instead of `rate`: its logarithm, any real number.
+    truncation, censoring
+        Pairs of bounds, None where there is none; see `kg.normal`.
     shape, dims, name
         Shape of the counts (default: the parameter's), names of its axes, name in the results.
 
@@ -179,4 +183,12 @@ def poisson(
     if (rate is None) == (log_rate is None):
         raise TypeError("poisson: give one of rate= and log_rate=")
     family, argument = (POISSON, rate) if log_rate is None else (POISSON_LOG, log_rate)
-    return distribute(family, (argument,), shape=shape, dims=dims, name=name)
+    return distribute(
+        family,
+        (argument,),
+        shape=shape,
+        dims=dims,
+        name=name,
+        truncation=truncation,
+        censoring=censoring,
+    )

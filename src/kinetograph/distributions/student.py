@@ -86,6 +86,8 @@ def student(
     sigma: Any = 1.0,
     *,
     shape: Any = None,
+    truncation: Any = None,
+    censoring: Any = None,
     dims: Any = None,
     name: str | None = None,
 ) -> Array:
@@ -98,6 +100,8 @@ def student(
     ----------
     df, mu, sigma
         Degrees of freedom (above zero), location, and scale (above zero).
+    truncation, censoring
+        Pairs of bounds, None where there is none; see `kg.normal`.
     shape, dims, name
         Shape of the unknown (default: the parameters'), names of its axes, name in the results.
 
@@ -113,4 +117,12 @@ def student(
     >>> import kinetograph as kg
     >>> x = kg.student(3, 0, 2.5, name="x")
     """
-    return distribute(STUDENT, (df, mu, sigma), shape=shape, dims=dims, name=name)
+    return distribute(
+        STUDENT,
+        (df, mu, sigma),
+        shape=shape,
+        dims=dims,
+        name=name,
+        truncation=truncation,
+        censoring=censoring,
+    )

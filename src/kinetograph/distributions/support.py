@@ -19,6 +19,7 @@ __all__ = [
     "CorrelationMatrix",
     "Interval",
     "Ordered",
+    "Pairs",
     "Simplex",
     "Support",
     "Weights",
@@ -112,27 +113,29 @@ def _bound_text(bound: Bound) -> str | None:
 class WholeNumbers(Support):
     """Integers from `lower` to `upper` (a number or a node), both included."""
 
-    lower: int = 0
+    lower: Bound = 0
     upper: Bound = np.inf
 
     def contains(self, value: np.ndarray) -> np.ndarray:
+        lower = -np.inf if isinstance(self.lower, Node) else self.lower
         upper = np.inf if isinstance(self.upper, Node) else self.upper
-        return (value == np.floor(value)) & (value >= self.lower) & (value <= upper)
+        return (value == np.floor(value)) & (value >= lower) & (value <= upper)
 
     def describe(self) -> str:
-        if isinstance(self.upper, Node):
-            return f"a whole number from {self.lower} to {describe(self.upper)}"
-        if np.isinf(self.upper).any():
-            return "a whole number that is not negative"
-        if np.all(np.asarray(self.upper) == 1):
+        low, high = _bound_text(self.lower), _bound_text(self.upper)
+        if low == "0" and high == "1":
             return "0 or 1"
-        return f"a whole number from {self.lower} to {_bound_text(self.upper)}"
+        if high is not None:
+            return f"a whole number from {low} to {high}"
+        return f"a whole number {'that is not negative' if low == '0' else f'from {low} on'}"
 
     def at(self, place: tuple[int, ...], shape: tuple[int, ...]) -> "WholeNumbers":
         """The support of one element of an array of the given shape."""
-        if isinstance(self.upper, Node):
-            return self
-        return WholeNumbers(self.lower, np.broadcast_to(self.upper, shape)[place])
+        ends = (
+            b if isinstance(b, Node) else np.broadcast_to(b, shape)[place]
+            for b in (self.lower, self.upper)
+        )
+        return WholeNumbers(*ends)
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,6 +176,26 @@ class Ordered(Support):
 
     def describe(self) -> str:
         return "increasing along the last axis"
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs(Support):
+    """Two numbers (last axis), of which one or both lie in a support, in order."""
+
+    inner: Any = None
+
+    def contains(self, value: np.ndarray) -> np.ndarray:
+        low, high = value[..., 0], value[..., 1]
+        ordered = (low <= high) & (np.isfinite(low) | np.isfinite(high))
+        exact = np.where(low == high, low, np.nan)
+        with np.errstate(invalid="ignore"):
+            return ordered & (self.inner.contains(exact) | (low < high))
+
+    def describe(self) -> str:
+        return f"two numbers in order, of which one may be infinite; where equal, {self._inner()}"
+
+    def _inner(self) -> str:
+        return str(self.inner.describe())
 
 
 def _is_factor(value: np.ndarray) -> np.ndarray:

@@ -93,7 +93,14 @@ UNIFORM = Family(
 
 @with_words
 def uniform(
-    min: Any = 0.0, max: Any = 1.0, *, shape: Any = None, dims: Any = None, name: str | None = None
+    min: Any = 0.0,
+    max: Any = 1.0,
+    *,
+    shape: Any = None,
+    truncation: Any = None,
+    censoring: Any = None,
+    dims: Any = None,
+    name: str | None = None,
 ) -> Array:
     """An unknown that is equally likely everywhere between two bounds.
 
@@ -103,6 +110,8 @@ def uniform(
     ----------
     min, max
         The bounds, numbers or arrays; they may themselves be unknown.
+    truncation, censoring
+        Pairs of bounds, None where there is none; see `kg.normal`.
     shape, dims, name
         Shape of the unknown (default: the bounds'), names of its axes, name in the results.
 
@@ -118,4 +127,12 @@ def uniform(
     >>> import kinetograph as kg
     >>> p = kg.uniform(0, 10, name="p")
     """
-    return distribute(UNIFORM, (min, max), shape=shape, dims=dims, name=name)
+    return distribute(
+        UNIFORM,
+        (min, max),
+        shape=shape,
+        dims=dims,
+        name=name,
+        truncation=truncation,
+        censoring=censoring,
+    )

@@ -17,9 +17,11 @@ from ..graph.messages import describe
 from ..graph.node import Apply, Data, Node, within
 from ..graph.precision import float_dtype
 from ..graph.representations import represent
+from .censoring import censor
 from .family import SMALL, Family
 from .parameter import Parameter
 from .support import CholeskyCorrelation, Support, bound_nodes
+from .truncation import truncate
 
 __all__ = ["Distribution", "Variable", "distribute"]
 
@@ -80,7 +82,7 @@ class Distribution(Node):
 
     def expression(self, names: dict[int, str] | None = None) -> str:
         """As the user wrote it: `normal(mu, 1)`."""
-        return f"{self.family.name}({', '.join(describe(p, names) for p in self.parents)})"
+        return self.family.expression([describe(p, names) for p in self.parents])
 
 
 class Variable(Node):
@@ -168,17 +170,24 @@ def distribute(
     shape: Any = None,
     dims: Any = None,
     name: str | None = None,
+    truncation: Any = None,
+    censoring: Any = None,
 ) -> Array:
     """An unknown that follows `family` with the given parameters.
 
     `event` is the shape of one vector or matrix, where the parameters' shapes do not tell it.
     `shape` is the shape of the whole unknown (event axes included, or left to the parameters); by
-    default that of the parameters, broadcast together.
+    default that of the parameters, broadcast together. `truncation` and `censoring` are pairs of
+    bounds; see the files of these names.
     """
     nodes = tuple(
         _parameter(family, p, a) for p, a in zip(family.parameters, arguments, strict=True)
     )
     family.check_values(nodes)
+    for change, wanted in ((truncate, truncation), (censor, censoring)):
+        if wanted is not None:
+            family, nodes = change(family, nodes, wanted)
+            family.check_values(nodes)
     full = family.full_shape(nodes, shape, event)
     distribution = Distribution(family, nodes, full)
     dtype = np.dtype(np.int64) if family.discrete else float_dtype()

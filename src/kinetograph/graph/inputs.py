@@ -16,7 +16,7 @@ from .source import here, site_of
 __all__ = ["data", "placeholder"]
 
 
-def data(value: Any, name: str | None = None, dims: Any = None) -> Array:
+def data(value: Any, name: str | None = None, dims: Any = None, *, infinite: bool = False) -> Array:
     """Known values: numbers, NumPy arrays, pandas or xarray objects.
 
     Compiled functions take data as arguments, so other values of the same shape need no new
@@ -32,6 +32,8 @@ def data(value: Any, name: str | None = None, dims: Any = None) -> Array:
         How results and messages call it; else the variable that holds it.
     dims
         The names of the axes.
+    infinite
+        Whether infinite values are meant, as ends of intervals are that have no bound.
 
     Raises
     ------
@@ -72,7 +74,7 @@ def data(value: Any, name: str | None = None, dims: Any = None) -> Array:
     if np.ma.is_masked(value):
         _refuse_missing(np.ma.getmaskarray(value), array, what)
     if array.dtype.kind == "f":
-        _refuse_missing(~np.isfinite(array), array, what)
+        _refuse_missing(np.isnan(array) if infinite else ~np.isfinite(array), array, what)
         if array.dtype != FLOAT32:
             array = array.astype(float_dtype())
     names = check_dims(dims if dims is not None else own_dims, array.shape, what)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..distributions.censoring import Censored
 from ..distributions.support import REAL, Interval
 from ..distributions.variable import Variable
 from ..graph.array import Array
@@ -66,6 +67,11 @@ def check_component(component: Component, factors: Sequence[Node]) -> None:
                 f"model: {describe(v)}{site_text(v)} is a discrete random variable that does not "
                 "have a fixed value; gradients cannot move it. Observe it, sum it out of the "
                 "density, or replace it by a continuous one"
+            )
+        if v.distribution is not None and isinstance(v.distribution.family, Censored):
+            raise ModelError(
+                f"model: {describe(v)}{site_text(v)} is censored, which data are: beyond a bound "
+                "nothing is known of them; an unknown is the number itself; leave out censoring="
             )
         if v.observed_by is not None:
             raise ModelError(

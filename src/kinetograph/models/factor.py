@@ -6,6 +6,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from ..distributions.derived import family_of
 from ..distributions.family import FAMILIES
 from ..distributions.support import REAL, Interval, Simplex, WholeNumbers
 from ..distributions.variable import Distribution
@@ -27,7 +28,7 @@ def _log_density(x: Any, *rest: Any, family: str, forms: tuple[str, ...], **know
     parameters = rest[: len(rest) - len(forms)]
     more = dict(zip(forms, rest[len(parameters) :], strict=True))
     inside, guarded = _guarded(x, parameters, **known["support"])
-    density = FAMILIES[family].log_density(guarded, *parameters, small=known["small"], **more)
+    density = family_of(family).log_density(guarded, *parameters, small=known["small"], **more)
     return jnp.broadcast_to(jnp.where(inside, density, -jnp.inf), known["shape"])
 
 
@@ -52,6 +53,7 @@ def _guarded(
 
 
 LOG_DENSITY = {name: Operation(f"{name}_log_density", _log_density) for name in FAMILIES}
+DERIVED = Operation("log_density", _log_density)  # of families made of others
 FACTOR = Operation("factor", lambda term: term)
 
 
@@ -139,7 +141,7 @@ def density_at(doing: str, follows: Distribution, node: Node) -> Apply:
     stands.target = node
     forms = stands.forms()
     attributes = {
-        "family": family.name,
+        "family": family.key,
         "support": _support(follows),
         "shape": shape,
         "small": stands.small(),
@@ -148,7 +150,8 @@ def density_at(doing: str, follows: Distribution, node: Node) -> Apply:
     parents = (node, *follows.parents, *forms.values())
     kinds = [n.dtype for n in parents if n.dtype.kind == "f"]
     dtype = np.result_type(*kinds) if kinds else float_dtype()
-    return Apply(LOG_DENSITY[family.name], parents, shape, dtype, attributes)
+    operation = LOG_DENSITY.get(family.key, DERIVED)
+    return Apply(operation, parents, shape, dtype, attributes)
 
 
 def _support(follows: Distribution) -> dict[str, Any]:

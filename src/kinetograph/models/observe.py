@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ..distributions.support import WholeNumbers
+from ..distributions.support import Pairs, WholeNumbers
 from ..distributions.variable import Distribution, Variable
 from ..graph.array import Array
 from ..graph.errors import DataError, ModelError, ShapeError
@@ -68,7 +68,7 @@ def observe(data: Any, distribution: Array, name: str | None = None) -> Array:
     >>> y = kg.observe([1.2, 0.7, 1.9], kg.normal(mu, 1))
     """
     follows = _distribution(data, distribution)
-    array = _as_data(data, name)
+    array = _as_data(data, name, isinstance(follows.support, Pairs))
     node = array.node
     assert isinstance(node, Data)
     if name is not None and node.name is None:
@@ -91,14 +91,14 @@ def consume(distribution: Array, use: str, node: Node) -> None:
     variable.observed_by = f"{use}{f' at {node.site}' if node.site else ''}"
 
 
-def _as_data(value: Any, name: str | None) -> Array:
+def _as_data(value: Any, name: str | None, infinite: bool) -> Array:
     if not isinstance(value, Array):
-        return make_data(value, name)
+        return make_data(value, name, infinite=infinite)
     if isinstance(value.node, Data) and not value.node.literal:
         return value
     known = _computed(value.node)
     if known is not None:
-        return make_data(known, name or describe(value.node), value.node.dims)
+        return make_data(known, name or describe(value.node), value.node.dims, infinite=infinite)
     what, unknown = describe(value.node), value.node
     if isinstance(unknown, Variable):
         kind = "an unknown" if unknown.observed_by is None else "a distribution"

@@ -1,0 +1,48 @@
+"""Families made of others, found again by their keys: `truncated(normal, lower)`."""
+
+from collections.abc import Callable, Iterator
+
+from .censoring import censored, interval_censored
+from .family import FAMILIES, Family
+from .truncation import truncated
+
+__all__ = ["family_of"]
+
+
+def _censored(base: Family, *sides: str) -> Family:
+    return interval_censored(base) if sides == ("interval",) else censored(base, sides)
+
+
+def _truncated(base: Family, *sides: str) -> Family:
+    return truncated(base, sides)
+
+
+MAKERS: dict[str, Callable[..., Family]] = {"censored": _censored, "truncated": _truncated}
+
+
+def family_of(key: str) -> Family:
+    """The family of this key.
+
+    Raises
+    ------
+    KeyError
+        If there is none.
+    """
+    if key in FAMILIES:
+        return FAMILIES[key]
+    kind, opened, rest = key.partition("(")
+    if not opened or kind not in MAKERS or not rest.endswith(")"):
+        raise KeyError(key)
+    base, *sides = _split(rest[:-1])
+    return MAKERS[kind](family_of(base), *sides)
+
+
+def _split(text: str) -> Iterator[str]:
+    """The parts between the outermost commas."""
+    depth = start = 0
+    for place, letter in enumerate(text):
+        depth += {"(": 1, ")": -1}.get(letter, 0)
+        if letter == "," and not depth:
+            yield text[start:place].strip()
+            start = place + 1
+    yield text[start:].strip()

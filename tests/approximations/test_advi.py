@@ -12,6 +12,7 @@ from tests.approximations.models import (
     funnel,
     logistic,
 )
+from tests.optimizers.models import compound
 
 import kinetograph as kg
 
@@ -27,6 +28,7 @@ def test_a_normal_mean_is_exact():
     check_moments(draws, np.array([mean]), np.array([[deviation**2]]))
     np.testing.assert_array_equal(tree["unconstrained_posterior/q"].values[0], draws)
     assert tree["history/elbo"].size * 200 == tree.attrs["iterations"]
+    np.testing.assert_allclose(tree["history/elbo"][-1], log_z, atol=0.01)
     assert (np.diff(tree["history/rate"]) <= 0).all()
 
 
@@ -103,6 +105,14 @@ def test_optimisers(optimizer):
     model, _, _, log_z = evidence()
     tree = kg.advi(model, optimizer=optimizer, seed=1)
     np.testing.assert_allclose(tree.attrs["elbo"], log_z, atol=0.02)
+
+
+@pytest.mark.filterwarnings("error::kinetograph.ApproximationWarning")
+def test_loops_that_need_room_and_weights_that_hardly_differ():
+    """The log of a sum that grows in a loop; with a flat prior and an error of 0.5 Z is 1."""
+    tree = kg.advi(compound(1.0), seed=1)
+    np.testing.assert_allclose(tree.attrs["log_marginal_likelihood"], 0.005, atol=1e-4)
+    assert tree.attrs["efficiency"] > 0.999
 
 
 def test_it_tells_that_it_has_not_converged():

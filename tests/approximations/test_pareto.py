@@ -72,15 +72,18 @@ def test_weights_that_are_no_numbers_count_as_none():
 def test_efficiency():
     np.testing.assert_allclose(efficiency(np.log([1.0, 2.0, 3.0])), 36 / (3 * 14))
     np.testing.assert_allclose(efficiency(np.array([0.0, 0.0, -np.inf])), 2 / 3)
+    assert efficiency(np.array([np.nan, -np.inf])) == 0.0
 
 
 def test_the_warning():
     assert trusted(10_000) == 0.7
     np.testing.assert_allclose(trusted(100), 0.5)
+    weights = np.random.default_rng(0).normal(size=10_000)
     with pytest.warns(kg.ApproximationWarning, match="fit: the Pareto k .* 0.8, above 0.7: .* Go"):
-        warn_of_tail("fit", 0.8, 10_000, "Go", 1)
+        warn_of_tail("fit", 0.8, weights, "Go", 1)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        warn_of_tail("fit", 0.69, 10_000, "Go", 1)
-        warn_of_tail("fit", np.nan, 1, "Go", 1)
-        warn_of_tail("fit", 0.0, 1, "Go", 1)
+        warn_of_tail("fit", 0.69, weights, "Go", 1)
+        warn_of_tail("fit", 0.8, 0.05 * weights, "Go", 1)  # an efficiency of 0.9975
+        warn_of_tail("fit", np.nan, weights[:1], "Go", 1)
+        warn_of_tail("fit", 0.0, weights[:1], "Go", 1)

@@ -106,7 +106,8 @@ def advi(
     Warns
     -----
     ApproximationWarning
-        If it has not converged, or Pareto's k says not to believe the approximation.
+        If it has not converged, or Pareto's k says not to believe the approximation, at an
+        efficiency below 0.99.
 
     Examples
     --------
@@ -191,7 +192,7 @@ def _results(
     _, k = smoothed(log_weight)
     more = "" if rank else "give a rank=, "
     advice = f"To come nearer, {more}reparametrise, or sample with kg.mcmc"
-    warn_of_tail("advi", k, len(free), advice, 3)
+    warn_of_tail("advi", k, log_weight, advice, 3)
     attributes = {
         "approximation": "ADVI",
         "rank": rank,

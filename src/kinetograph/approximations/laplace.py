@@ -76,7 +76,7 @@ def laplace_approximation(
     ConvergenceWarning
         If the optimiser has not converged.
     ApproximationWarning
-        If Pareto's k says not to believe the approximation.
+        If Pareto's k says not to believe the approximation, at an efficiency below 0.99.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def laplace_approximation(
     log_scale = float(np.log(np.diag(factor)).sum())
     log_weight = log_density + 0.5 * np.sum(normal**2, -1) + constant - log_scale
     _, k = smoothed(log_weight)
-    warn_of_tail(doing, k, len(free), "Sample with kg.mcmc, or reparametrise", 2)
+    warn_of_tail(doing, k, log_weight, "Sample with kg.mcmc, or reparametrise", 2)
     attributes = {
         "approximation": "Laplace",
         "log_marginal_likelihood": -mode.value + constant - log_scale,

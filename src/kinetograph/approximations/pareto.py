@@ -3,8 +3,9 @@
 The largest importance weights p / q of S draws, min(S / 5, 3 sqrt(S)) of them, are fitted by a
 generalised Pareto distribution, whose shape k tells how heavy their tail is, and replaced by its
 quantiles. Above min(1 - 1 / log10(S), 0.7) nothing computed from weighted draws is to be trusted,
-and the approximation is poor. The same definitions as ArviZ's, which is the oracle of the tests;
-written here on NumPy alone because importing the library costs more than most approximations.
+and the approximation is poor, unless all weights are nearly the same. The same definitions as
+ArviZ's, which is the oracle of the tests; written here on NumPy alone because importing the library
+costs more than most approximations.
 
 Sources: A. Vehtari, D. Simpson, A. Gelman, Y. Yao, J. Gabry, Pareto smoothed importance sampling,
 Journal of Machine Learning Research 25 (2024) 1-58; J. Zhang, M. Stephens, A new and efficient
@@ -31,6 +32,7 @@ __all__ = [
 ENOUGH = 1000  # draws that k is estimated from, if no more are asked for
 FEWEST = 6  # in the tail, for a fit
 EQUAL = 1e-8  # logarithms of weights that differ by less are equal but for rounding
+ALIKE = 0.99  # efficiency above which weights differ too little for their tail to matter
 PRIOR = 10  # draws that the prior of k, around 0.5, counts for
 
 
@@ -102,7 +104,10 @@ def log_mean(log_weights: np.ndarray) -> float:
 
 def efficiency(log_weights: np.ndarray) -> float:
     """The effective part of the draws when they are weighted: (sum w)^2 / (size sum w^2)."""
-    w = np.exp(log_weights - np.nanmax(log_weights))
+    top = np.nanmax(log_weights, initial=-np.inf)
+    if not np.isfinite(top):
+        return 0.0
+    w = np.exp(log_weights - top)
     w = np.where(np.isfinite(w), w, 0.0)
     return float(w.sum() ** 2 / (w.size * (w * w).sum()))
 
@@ -112,13 +117,14 @@ def trusted(count: int) -> float:
     return min(1 - 1 / math.log10(max(count, 5 * FEWEST)), 0.7)
 
 
-def warn_of_tail(doing: str, k: float, count: int, advice: str, level: int) -> None:
-    """Warn of a k that says not to believe the approximation."""
-    if k > trusted(count):
+def warn_of_tail(doing: str, k: float, log_weights: np.ndarray, advice: str, level: int) -> None:
+    """Warn of a k that says not to believe the approximation, unless weights hardly differ."""
+    limit = trusted(log_weights.size)
+    if k > limit and efficiency(log_weights) < ALIKE:
         warnings.warn(
-            f"{doing}: the Pareto k of the importance weights is {k:.2g}, above "
-            f"{trusted(count):.2g}: the posterior has more weight than the approximation where "
-            f"that has little, and neither its draws nor weights mend that. {advice}",
+            f"{doing}: the Pareto k of the importance weights is {k:.2g}, above {limit:.2g}: the "
+            "posterior has more weight than the approximation where that has little, and neither "
+            f"its draws nor weights mend that. {advice}",
             ApproximationWarning,
             stacklevel=level + 1,
         )

@@ -59,6 +59,17 @@ def beta(x, a, b):
     return constant + _power(a - 1, mp.log(x)) + _power(b - 1, mp.log1p(-x))
 
 
+def weibull(x, alpha, scale):
+    log_z = mp.log(x / scale) if x > 0 else -mp.inf
+    power = _power(alpha - 1, log_z) if alpha != 1 else 0
+    return mp.log(alpha / scale) + power - (x / scale) ** alpha
+
+
+def gumbel(x, location, scale):
+    z = (x - location) / scale
+    return -z - mp.exp(-z) - mp.log(scale)
+
+
 def log_logistic(t):
     return -mp.log1p(mp.exp(-t))
 
@@ -87,6 +98,11 @@ REFERENCES = {
     "logistic": logistic,
     "exponential": lambda x, rate: mp.log(rate) - rate * x,
     "gamma": gamma_density,
+    "chi_squared": lambda x, df: gamma_density(x, df / 2, mp.mpf(1) / 2),
+    "weibull": weibull,
+    "pareto": lambda x, a, b: mp.log(a) + a * mp.log(b) - (a + 1) * mp.log(x),
+    "gumbel": gumbel,
+    "half_student": lambda x, df, sigma: mp.log(2) + student(x, df, 0, sigma),
     "inverse_gamma": lambda x, a, b: gamma_density(1 / x, a, b) - 2 * mp.log(x),
     "beta": beta,
     "uniform": uniform,

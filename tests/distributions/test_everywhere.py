@@ -93,6 +93,45 @@ POINTS = {
             (3e-5, 2e12, 1e17),
         ],
     ),
+    "chi_squared": (
+        "ff",
+        [(0.7, 3.0), (1e-200, 0.1), (1e50, 3.0), (9.9, 1e-8), (2e10, 2e10), (2.00001e10, 2e10)],
+    ),
+    "weibull": (
+        "fff",
+        [
+            (0.7, 2.0, 1.3),
+            (0.7, 1.0, 1.3),
+            (1e-200, 0.1, 2.0),
+            (1e-300, 2.0, 1e300),
+            (1e200, 3.0, 1e200),
+            (9.9, 1e-8, 0.1),
+            (1.00000001, 1e8, 1.0),
+            (30.0, 2.0, 1.0),
+        ],
+    ),
+    "pareto": (
+        "fff",
+        [
+            (0.7, 2.0, 0.3),
+            (1e200, 0.1, 1e-200),
+            (1e300, 1e-8, 1e299),
+            (1.0 + 1e-9, 1e10, 1.0),
+            (2e-300, 3.0, 1e-300),
+        ],
+    ),
+    "gumbel": (
+        "fff",
+        [p for p in LOCATED if (p[0] - p[1]) / p[2] > -600]
+        + [(800.0, 0.0, 1.0), (-600.0, 1.0, 1.0), (1e200, 3.0, 1e190)],
+    ),
+    "half_student": (
+        "fff",
+        [
+            *[(x, 3.0, sigma) for x, sigma in [*POSITIVE[:1], *POSITIVE[2:], (0.0, 1.0)]],
+            *[(0.3, df, 2.0) for df in (0.1, 33.0, 1e5, 1e10)],
+        ],
+    ),
     "inverse_gamma": (
         "fff",
         [
@@ -189,7 +228,9 @@ def test_every_family_has_points():
 
 STEP = mp.mpf(10) ** -40
 # Numbers of very different size are added in these; others have slow gamma functions.
-DIGITS = dict.fromkeys(["normal", "lognormal", "cauchy", "student", "laplace", "logistic"], 420)
+DIGITS = dict.fromkeys(
+    ["normal", "lognormal", "cauchy", "student", "laplace", "logistic", "gumbel"], 420
+)
 
 
 def truth(name, point):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import special, stats
 from tests.distributions.drawing import GENERATORS, LEVEL, ROWS, SIZE, derivatives, draw
+from tests.distributions.scipys import HalfT
 from tests.selection import thinned
 
 inf = np.inf
@@ -21,6 +22,11 @@ LAWS = [
     ("laplace", (1.0, 2.0), stats.laplace(1, 2)),
     ("logistic", (1.0, 2.0), stats.logistic(1, 2)),
     ("cauchy", (1.0, 2.0), stats.cauchy(1, 2)),
+    ("weibull", (1.5, 2.0), stats.weibull_min(1.5, scale=2)),
+    ("pareto", (2.5, 3.0), stats.pareto(2.5, scale=3)),
+    ("chi_squared", (3.0,), stats.chi2(3)),
+    ("gumbel", (1.0, 2.0), stats.gumbel_r(1, 2)),
+    ("half_student", (2.5, 2.0), HalfT(2.5, 2.0)),
     ("truncated_normal", (0.0, 1.0, -1.0, 3.0), stats.truncnorm(-1, 3)),
     ("truncated_normal", (1.0, 2.0, -inf, inf), stats.norm(1, 2)),
     ("truncated_normal", (1.0, 2.0, 0.0, inf), stats.truncnorm(-0.5, inf, 1, 2)),
@@ -36,7 +42,14 @@ LAWS = [
     ("student", (2.5, 1.0, 2.0), stats.t(2.5, 1, 2)),
     ("student", (1e4, 0.0, 1.0), stats.t(1e4)),
 ]
-HEAVY = ("cauchy", "half_cauchy", "student", "inverse_gamma")  # no fourth moment
+HEAVY = (
+    "cauchy",
+    "half_cauchy",
+    "student",
+    "half_student",
+    "inverse_gamma",
+    "pareto",
+)  # no fourth moment
 NAMES = [f"{name}{parameters}" for name, parameters, _ in LAWS]
 # Drawn by the same way as others, whose laws are tested every day.
 AGAIN = {
@@ -193,6 +206,14 @@ def test_dirichlet(dtype):
         ("inverse_gamma", (1.0, -1.0)),
         ("truncated_normal", (0.0, 0.0, -1.0, 1.0)),
         ("truncated_normal", (0.0, 1.0, 1.0, -1.0)),
+        ("weibull", (0.0, 1.0)),
+        ("weibull", (1.0, -1.0)),
+        ("pareto", (-1.0, 1.0)),
+        ("pareto", (1.0, 0.0)),
+        ("chi_squared", (0.0,)),
+        ("gumbel", (0.0, -1.0)),
+        ("half_student", (0.0, 1.0)),
+        ("half_student", (1.0, -1.0)),
         ("gamma", (0.0, 1.0)),
         ("gamma", (-1.0, 1.0)),
         ("gamma", (np.nan, 1.0)),
@@ -262,13 +283,26 @@ SLOPES = [
     ("logistic", (1.0, 2.0)),
     ("cauchy", (1.0, 2.0)),
     ("half_cauchy", (2.0,)),
+    ("weibull", (1.5, 2.0)),
+    ("pareto", (2.5, 3.0)),
+    ("gumbel", (1.0, 2.0)),
     ("truncated_normal", (0.3, 1.2, -1.0, 3.0)),
     ("truncated_normal", (0.3, 1.2, 20.0, 30.0)),
 ]
 
 
 # Of one formula each, whose derivatives are JAX's.
-ALIKE = {"lognormal", "half_normal", "exponential", "laplace", "logistic", "half_cauchy"}
+ALIKE = {
+    "weibull",
+    "pareto",
+    "gumbel",
+    "lognormal",
+    "half_normal",
+    "exponential",
+    "laplace",
+    "logistic",
+    "half_cauchy",
+}
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy import stats
+from tests.distributions.scipys import HalfT
 
 import kinetograph as kg
 from kinetograph.distributions.support import CholeskyCorrelation, CorrelationMatrix
@@ -14,6 +15,13 @@ ENDS = {
     "lognormal": (lambda: kg.lognormal(0.0, 1.0), stats.lognorm(1.0), 0.0),
     "gamma": (lambda: kg.gamma([0.5, 1, 2], 3.0), stats.gamma([0.5, 1, 2], scale=1 / 3), 0.0),
     "inverse_gamma": (lambda: kg.inverse_gamma([1.0, 2.0], 3.0), stats.invgamma([1.0, 2.0]), 0.0),
+    "chi_squared": (lambda: kg.chi_squared([1.0, 2.0, 3.0]), stats.chi2([1.0, 2.0, 3.0]), 0.0),
+    "weibull": (
+        lambda: kg.weibull([0.5, 1.0, 2.0], 3.0),
+        stats.weibull_min([0.5, 1.0, 2.0], scale=3),
+        0.0,
+    ),
+    "half_student": (lambda: kg.half_student(3.0, 2.0), HalfT(3.0, 2.0), 0.0),
     "beta, low": (lambda: kg.beta([0.5, 1, 2], [1, 2, 1]), stats.beta([0.5, 1, 2], [1, 2, 1]), 0.0),
     "beta, high": (
         lambda: kg.beta([1, 2, 1], [0.5, 1, 2]),

@@ -6,6 +6,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 from scipy import special, stats
+from tests.distributions.scipys import HalfT, Pareto
 
 from kinetograph.distributions.family import FAMILIES
 from kinetograph.distributions.tails import between
@@ -26,6 +27,11 @@ CONTINUOUS = {
         lambda a, rate: stats.gamma(a, scale=1 / rate),
     ),
     "inverse_gamma": ([(2.5, 1.5), (0.5, 3.0)], lambda a, b: stats.invgamma(a, scale=b)),
+    "chi_squared": ([(4.5,), (0.2,)], stats.chi2),
+    "weibull": ([(1.5, 2.0), (0.3, 1.0)], lambda a, b: stats.weibull_min(a, scale=b)),
+    "pareto": ([(2.5, 3.0), (0.5, 1.0)], Pareto),
+    "gumbel": ([(1.0, 2.0)], stats.gumbel_r),
+    "half_student": ([(3.0, 2.0), (0.5, 1.0)], HalfT),
     "beta": ([(2.5, 1.5), (0.2, 0.3), (300.0, 700.0)], stats.beta),
     "uniform": ([(-1.0, 3.0)], lambda a, b: stats.uniform(a, b - a)),
     "laplace": ([(1.0, 2.0)], stats.laplace),

@@ -121,6 +121,41 @@ CASES = {
         lambda x, a, b: stats.gamma.logpdf(x, a, scale=1 / b),
         "ppp",
     ),
+    "chi_squared": Case(
+        kg.chi_squared,
+        lambda rng: (wide(rng),),
+        positives,
+        stats.chi2.logpdf,
+        "pp",
+    ),
+    "weibull": Case(
+        kg.weibull,
+        lambda rng: (wide(rng, -2, 1), wide(rng)),
+        lambda rng, a, b: b * rng.uniform(0, 5, N) ** (1 / a),
+        lambda x, a, b: stats.weibull_min.logpdf(x, a, scale=b),
+        "ppp",
+    ),
+    "pareto": Case(
+        kg.pareto,
+        lambda rng: (wide(rng), wide(rng)),
+        lambda rng, a, b: b * (1.1 + wide(rng, -3, 6)),
+        lambda x, a, b: stats.expon.logpdf(np.log(x / b), scale=1 / a) - np.log(x),
+        "ppp",
+    ),
+    "gumbel": Case(
+        kg.gumbel,
+        location_scale,
+        lambda rng, m, s: m + s * rng.uniform(-6, 60, N),
+        stats.gumbel_r.logpdf,
+        "rrp",
+    ),
+    "half_student": Case(
+        kg.half_student,
+        lambda rng: (wide(rng, -1, 4), wide(rng)),
+        lambda rng, df, sigma: np.abs(tails(rng, 0.0, sigma)),
+        lambda x, df, sigma: stats.t.logpdf(x, df, 0, sigma) + np.log(2),
+        "ppp",
+    ),
     "inverse_gamma": Case(
         kg.inverse_gamma,
         lambda rng: (wide(rng), wide(rng)),
@@ -303,6 +338,11 @@ CONTINUOUS = {
     "exponential": ((0.5,), 0, np.inf),
     "gamma": ((2.5, 1.5), 0, np.inf),
     "inverse_gamma": ((2.5, 1.5), 0, np.inf),
+    "chi_squared": ((4.5,), 0, np.inf),
+    "weibull": ((2.5, 1.5), 0, np.inf),
+    "pareto": ((2.5, 1.5), 1.5, np.inf),
+    "gumbel": ((1.0, 2.0), -np.inf, np.inf),
+    "half_student": ((3.0, 2.0), 0, np.inf),
     "beta": ((2.5, 1.5), 0, 1),
     "uniform": ((-1.0, 3.0), -1, 3),
     "laplace": ((1.0, 2.0), -np.inf, np.inf),
@@ -320,7 +360,7 @@ def test_densities_integrate_to_one(name):
     if np.isinf(high) and np.isinf(low):
         x, slope = np.tan(np.pi / 2 * t), np.pi / 2 / np.cos(np.pi / 2 * t) ** 2
     elif np.isinf(high):
-        x, slope = (1 + t) / (1 - t), 2 / (1 - t) ** 2
+        x, slope = low + (1 + t) / (1 - t), 2 / (1 - t) ** 2
     else:
         x, slope = low + (high - low) * (t + 1) / 2, np.full(t.shape, (high - low) / 2)
     with x64():
@@ -442,6 +482,7 @@ SIZES = {
     "negative_binomial": (lambda t: kg.negative_binomial(2.5, kg.ilogit(t)), [3, 5]),
     "gamma": (lambda t: kg.gamma(2.5, kg.exp(t)), [3.0, 5.0]),
     "inverse_gamma": (lambda t: kg.inverse_gamma(2.5, kg.exp(t)), [3.0, 5.0]),
+    "chi_squared": (lambda t: kg.chi_squared(kg.exp(t)), [3.0, 5.0]),
     "beta": (lambda t: kg.beta(2.5, 3.5), None),
     "dirichlet": (lambda t: kg.dirichlet([2.5, 3.5, 0.3]), None),
 }
@@ -635,6 +676,21 @@ def test_shape_is_that_of_parameters_and_replicates():
     assert kg.lkj_correlation(1, 3, shape=2).shape == (2, 3, 3)
     assert kg.multivariate_normal(np.zeros((4, 1, 2)), np.eye(2), shape=(4, 7)).shape == (4, 7, 2)
     assert kg.categorical(logit=np.zeros((6, 3))).shape == (6,)
+
+
+def test_a_pareto_has_an_unknown_bound():
+    b = kg.lognormal(0, 1, name="b")
+    x = kg.pareto(2.5, b, shape=3, name="x")
+    model = kg.model(b, x)
+    free = np.random.default_rng(0).normal(size=(20, 4)) * 5
+    values = model.transform(free)
+    assert (values["x"] > values["b"][:, None]).all()
+    wanted = stats.lognorm(1).logpdf(values["b"])
+    wanted += stats.pareto(2.5, scale=values["b"][:, None]).logpdf(values["x"]).sum(-1)
+    np.testing.assert_allclose(model.log_prob(free, adjusted=False), wanted, rtol=1e-9)
+    below = kg.log_density(kg.pareto(2.5, b), 0.5 * b)
+    density = kg.compile([b], [below, kg.gradients(below, b)])
+    assert [float(v) for v in density(2.0)] == [-np.inf, 0.0]
 
 
 def test_slopes_scale_where_squares_are_out_of_range():

@@ -20,10 +20,10 @@ from .tails import Tails, above_zero
 from .variable import distribute
 from .words import with_words
 
-__all__ = ["draw", "gamma"]
+__all__ = ["draw", "gamma", "log_gamma_tails_of", "quantile", "small_terms", "terms"]
 
 
-def _terms(
+def terms(
     x: Any, alpha: Any, rate: Any, log_x: Any = None, log_rate: Any = None
 ) -> tuple[Any, ...]:
     log_rate = jnp.log(rate) if log_rate is None else log_rate
@@ -31,13 +31,13 @@ def _terms(
     if log_x is not None:
         return -deviance_of_log(alpha, log_x + log_rate) - log_x, constant
     # At 0 the parts are infinite, also where the density is finite.
-    plain = sum(_small_terms(x, alpha, rate, log_rate=log_rate))
+    plain = sum(small_terms(x, alpha, rate, log_rate=log_rate))
     log_x = jnp.log(jnp.where(x == 0, 1.0, x))
     careful = -deviance_of_log(alpha, log_x + log_rate) - log_x + constant
     return (jnp.where(x == 0, plain, careful),)
 
 
-def _small_terms(
+def small_terms(
     x: Any, alpha: Any, rate: Any, log_x: Any = None, log_rate: Any = None
 ) -> tuple[Any, ...]:
     weight = alpha - 1.0
@@ -74,10 +74,10 @@ def log_gamma_tails_of(x: Any, alpha: Any) -> Tails:
 GAMMA = Family(
     "gamma",
     (positive("alpha"), positive("rate")),
-    _terms,
+    terms,
     lambda alpha, rate: powers(POSITIVE, alpha),
     forms={"x": (("log",),), "rate": (("log",),)},
-    small_terms=_small_terms,
+    small_terms=small_terms,
     sizes=("alpha",),
     draw=draw,
     tails=_tails,

@@ -19,7 +19,7 @@ from .tails import Tails
 from .variable import distribute
 from .words import with_words
 
-__all__ = ["draw", "student"]
+__all__ = ["draw", "log_beyond", "student", "terms"]
 
 
 # Coefficients of log Gamma(a + 1/2) - log Gamma(a) - log(a) / 2 in powers of 1 / a, from the
@@ -38,7 +38,7 @@ def _log_gamma_half_step(a: Any) -> Any:
     return jnp.where(large, total, gammaln(small_a + 0.5) - gammaln(small_a))
 
 
-def _terms(x: Any, df: Any, mu: Any, sigma: Any) -> tuple[Any, ...]:
+def terms(x: Any, df: Any, mu: Any, sigma: Any) -> tuple[Any, ...]:
     constant = _log_gamma_half_step(0.5 * df) - 0.5 * jnp.log(jnp.pi * df)
     return -0.5 * (df + 1.0) * log1p_square(x - mu, sigma * jnp.sqrt(df)), constant, -jnp.log(sigma)
 
@@ -55,12 +55,17 @@ def _tails(x: Any, df: Any, mu: Any, sigma: Any) -> Tails:
     return _standard_tails((x - mu) / sigma, df)
 
 
-def _standard_tails(z: Any, df: Any) -> Tails:
-    left, square = z < 0, z * z
+def log_beyond(z: Any, df: Any) -> Tails:
+    """log P(|T| > |z|) and log P(|T| <= |z|) of a standard T."""
+    square = z * z
     # By the smaller of the two shares; squares may overflow or underflow to 0.
     whole = df + square
     share = jnp.where(jnp.isinf(square), (jnp.sqrt(df) / z) ** 2, df / whole)
-    tail = log_beta_tails(0.5 * df, 0.5, share, square / whole)[0] - math.log(2)
+    return log_beta_tails(0.5 * df, 0.5, share, square / whole)
+
+
+def _standard_tails(z: Any, df: Any) -> Tails:
+    left, tail = z < 0, log_beyond(z, df)[0] - math.log(2)
     rest = jnp.log1p(-jnp.exp(tail))
     return jnp.where(left, tail, rest), jnp.where(left, rest, tail)
 
@@ -72,7 +77,7 @@ def _quantile(log_below: Any, log_above: Any, df: Any, mu: Any, sigma: Any) -> A
 STUDENT = Family(
     "student",
     (positive("df"), Parameter("mu"), spread("sigma")),
-    _terms,
+    terms,
     draw=draw,
     tails=_tails,
     quantile=_quantile,

@@ -231,14 +231,22 @@ class CorrelationMatrix(Support):
         return "a correlation matrix"
 
 
-def known_one(node: Node) -> Any:
+def known_one(node: Node, one: float = 1.0) -> Any:
     """Where a parameter is known to be 1: there a power of x with exponent 0 is finite at 0."""
-    return node.value == 1 if isinstance(node, Data) else np.False_
+    return node.value == one if isinstance(node, Data) else np.False_
 
 
-def powers(open_interval: Interval, at_lower: Node, at_upper: Node | None = None) -> Interval:
-    """An interval, closed where the density's powers at its bounds are known to be 0."""
-    edges = (known_one(at_lower), np.False_ if at_upper is None else known_one(at_upper))
+def powers(
+    open_interval: Interval, at_lower: Node, at_upper: Node | None = None, one: float = 1.0
+) -> Interval:
+    """An interval, closed where the density's powers at its bounds are known to be 0.
+
+    They are where the parameters are `one`.
+    """
+    edges = (
+        known_one(at_lower, one),
+        np.False_ if at_upper is None else known_one(at_upper, one),
+    )
     if not any(map(np.any, edges)):
         return open_interval
     return Interval(open_interval.lower, open_interval.upper, edges)

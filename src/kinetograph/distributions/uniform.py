@@ -17,15 +17,16 @@ from .tails import Tails
 from .variable import distribute
 from .words import with_words
 
-__all__ = ["draw", "uniform"]
+__all__ = ["draw", "known_bound", "uniform"]
 
 
-def _bound(node: Node) -> Node | np.ndarray:
+def known_bound(node: Node) -> Node | np.ndarray:
+    """A bound of a support: its value, or the node where that is known later."""
     return node.value if isinstance(node, Data) and node.literal else node
 
 
 def _support(low: Node, high: Node) -> Support:
-    return Interval(_bound(low), _bound(high), closed=True)
+    return Interval(known_bound(low), known_bound(high), closed=True)
 
 
 def _terms(x: Any, low: Any, high: Any) -> tuple[Any, ...]:

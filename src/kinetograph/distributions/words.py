@@ -10,7 +10,7 @@ from ..graph.source import place_text
 __all__ = ["WORDS", "with_words"]
 
 _PLACE = ("mean", "mu", "location", "meanlog")
-_SCALE = ("sd", "sigma", "scale", "sdlog")
+_SCALE = ("sd", "sigma", "scale", "sdlog", "b")
 WORDS: dict[str, tuple[str, ...]] = {
     "loc": _PLACE,
     "location": _PLACE,
@@ -24,6 +24,10 @@ WORDS: dict[str, tuple[str, ...]] = {
     "stddev": _SCALE,
     "gamma": ("scale",),
     "b": ("sigma", "shape2", "beta"),
+    "c": ("alpha",),
+    "k": ("alpha",),
+    "m": ("b",),
+    "xm": ("b",),
     "s": ("scale",),
     "nu": ("df",),
     "low": ("min",),
@@ -33,8 +37,8 @@ WORDS: dict[str, tuple[str, ...]] = {
     "upper": ("max",),
     "maxval": ("max",),
     "a": ("shape1", "alpha"),
-    "alpha": ("shape1", "size"),
-    "beta": ("rate", "shape2"),
+    "alpha": ("shape1", "size", "a"),
+    "beta": ("rate", "shape2", "scale"),
     "concentration": ("alpha", "eta"),
     "concentration0": ("shape2",),
     "concentration1": ("shape1",),

@@ -27,6 +27,7 @@ __all__ = [
     "gamma",
     "gammaln",
     "log_comb",
+    "log_quotient",
     "log_rising",
     "polygamma",
     "stirlerr",
@@ -121,8 +122,9 @@ def stirlerr(x):
     return jnp.where(small, plain, _stirling(jnp.where(small, 10.0, x)))
 
 
-def _log_quotient(x, m):
-    """log(x / m), accurate where they are near."""
+@partials(lambda x, m: 1 / x, lambda x, m: -1 / m)
+def log_quotient(x, m):
+    """log(x / m), accurate where they are near and where the quotient is out of range."""
     near = jnp.abs(x - m) < 0.5 * m
     close = jnp.log1p(jnp.where(near, x - m, 0.0) / jnp.where(near, m, 1.0))
     apart = jnp.log(jnp.where(near, 1.0, x)) - jnp.log(jnp.where(near, 1.0, m))
@@ -135,7 +137,7 @@ def _shortfall(x, m):
     return jnp.where(x == 0, 1.0, (m - x) / jnp.where(x == 0, 1.0, m))
 
 
-@partials(_log_quotient, _shortfall)
+@partials(log_quotient, _shortfall)
 def bd0(x, m):
     """x log(x / m) + m - x: the deviance part of a count x >= 0 with mean m >= 0."""
     total = x + m

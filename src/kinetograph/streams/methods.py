@@ -1,6 +1,7 @@
 """The draws a `RandomStreams` offers, one method a distribution."""
 
 from ..distributions.words import with_words
+from .positives import PositiveDraws
 from .reals import RealDraws
 from .vectors import VectorDraws
 from .wholes import WholeDraws
@@ -8,7 +9,7 @@ from .wholes import WholeDraws
 __all__ = ["METHODS", "Draws"]
 
 
-class Draws(RealDraws, VectorDraws, WholeDraws):
+class Draws(RealDraws, PositiveDraws, VectorDraws, WholeDraws):
     """All methods; see `kg.RandomStreams`."""
 
 

@@ -8,6 +8,7 @@ from ..distributions.beta import BETA
 from ..distributions.cauchy import CAUCHY
 from ..distributions.exponential import EXPONENTIAL
 from ..distributions.gamma import GAMMA
+from ..distributions.gumbel import GUMBEL
 from ..distributions.half_cauchy import HALF_CAUCHY
 from ..distributions.half_normal import HALF_NORMAL
 from ..distributions.inverse_gamma import INVERSE_GAMMA
@@ -215,3 +216,16 @@ class RealDraws(OneDraw):
     ) -> Array:
         """Beta numbers, with mean shape1 / (shape1 + shape2)."""
         return self._draw(BETA, (shape1, shape2), shape, name, dtype, like)
+
+    def gumbel(
+        self,
+        location: ArrayLike = 0.0,
+        scale: ArrayLike = 1.0,
+        shape: Any = None,
+        *,
+        name: str | None = None,
+        like: Any = None,
+        dtype: Any = None,
+    ) -> Array:
+        """Gumbel numbers with mode `location`: the largest of many."""
+        return self._draw(GUMBEL, (location, scale), shape, name, dtype, like)

@@ -1,0 +1,92 @@
+"""The Gumbel distribution of a largest value."""
+
+from typing import Any
+
+import jax.numpy as jnp
+
+from ..bits.source import Source
+from ..graph.array import Array
+from ..graph.derivative_rules import derivative
+from ..graph.log_links import log_icloglog
+from ..graph.special import divide
+from .family import Family
+from .numbers import nan_unless, possible, reals, unit_open
+from .parameter import Parameter, spread
+from .tails import Tails
+from .variable import distribute
+from .words import with_words
+
+__all__ = ["draw", "gumbel"]
+
+
+@derivative(lambda z: jnp.expm1(-z))
+def _peak(z: Any) -> Any:
+    """-z - exp(-z); at its maximum both terms of the slope cancel."""
+    return -z - jnp.exp(-z)
+
+
+def _terms(x: Any, location: Any, scale: Any) -> tuple[Any, ...]:
+    return _peak(divide(x - location, scale)), -jnp.log(scale)
+
+
+def draw(source: Source, location: Any, scale: Any) -> Any:
+    """location - scale log(e) with a standard exponential e."""
+    location, scale = reals(source, location, scale)
+    log_e = jnp.log(-jnp.log1p(-unit_open(source)))
+    return nan_unless(possible(location, scale), location - scale * log_e)
+
+
+def _tails(x: Any, location: Any, scale: Any) -> Tails:
+    z = (x - location) / scale
+    return -jnp.exp(-z), log_icloglog(-z)
+
+
+def _quantile(log_below: Any, log_above: Any, location: Any, scale: Any) -> Any:
+    tiny = log_above < -40.0
+    log_e = jnp.where(tiny, log_above, jnp.log(-jnp.where(tiny, -1.0, log_below)))
+    return location - scale * log_e
+
+
+GUMBEL = Family(
+    "gumbel",
+    (Parameter("location"), spread("scale")),
+    _terms,
+    draw=draw,
+    tails=_tails,
+    quantile=_quantile,
+)
+
+
+@with_words
+def gumbel(
+    location: Any = 0.0,
+    scale: Any = 1.0,
+    *,
+    shape: Any = None,
+    dims: Any = None,
+    name: str | None = None,
+) -> Array:
+    """An unknown that follows a Gumbel distribution, the limit of largest values.
+
+        log p(x) = -z - exp(-z) - log(scale),  z = (x - location) / scale
+
+    Parameters
+    ----------
+    location, scale
+        Mode, and scale (above zero); the mean is location + 0.5772 scale.
+    shape, dims, name
+        Shape of the unknown (default: the parameters'), names of its axes, name in the results.
+
+    Raises
+    ------
+    ValueError
+        If `scale` is known and not positive.
+    ShapeError
+        If parameters and shape do not fit together.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> flood = kg.gumbel(3, 0.5, name="flood")
+    """
+    return distribute(GUMBEL, (location, scale), shape=shape, dims=dims, name=name)

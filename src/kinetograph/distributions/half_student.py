@@ -1,0 +1,93 @@
+"""The positive half of Student's t distribution."""
+
+from typing import Any
+
+import jax.numpy as jnp
+
+from ..bits.source import Source
+from ..graph.array import Array
+from . import student
+from .family import Family
+from .inversion import POSITIVE_LINE, continuous_quantile
+from .parameter import positive, spread
+from .support import NONNEGATIVE
+from .tails import Tails, above_zero
+from .variable import distribute
+from .words import with_words
+
+__all__ = ["draw", "half_student"]
+
+LOG_2 = 0.6931471805599453
+
+
+def _terms(x: Any, df: Any, sigma: Any) -> tuple[Any, ...]:
+    shape, constant, scale = student.terms(x, df, 0.0, sigma)
+    return shape, constant, scale + LOG_2
+
+
+def draw(source: Source, df: Any, sigma: Any) -> Any:
+    """|t| of Student's t."""
+    return jnp.abs(student.draw(source, df, 0.0, sigma))
+
+
+@above_zero
+def _tails(x: Any, df: Any, sigma: Any) -> Tails:
+    return _standard_tails(x / sigma, df)
+
+
+def _standard_tails(z: Any, df: Any) -> Tails:
+    tiny = z < 1e-18  # the square of a number that small may be 0
+    above, below = student.log_beyond(jnp.where(tiny, 1.0, z), df)
+    close = sum(_terms(jnp.zeros_like(z), df, jnp.ones_like(z))) + jnp.log(z)
+    return jnp.where(tiny, close, below), jnp.where(tiny, -jnp.exp(close), above)
+
+
+def _quantile(log_below: Any, log_above: Any, df: Any, sigma: Any) -> Any:
+    return sigma * continuous_quantile(_standard_tails, POSITIVE_LINE, log_below, log_above, df)
+
+
+HALF_STUDENT = Family(
+    "half_student",
+    (positive("df"), spread("sigma")),
+    _terms,
+    lambda df, sigma: NONNEGATIVE,
+    draw=draw,
+    tails=_tails,
+    quantile=_quantile,
+)
+
+
+@with_words
+def half_student(
+    df: Any,
+    sigma: Any = 1.0,
+    *,
+    shape: Any = None,
+    dims: Any = None,
+    name: str | None = None,
+) -> Array:
+    """A positive unknown: the absolute value of a Student t with location 0.
+
+        log p(x) = -(df + 1) / 2 log(1 + z**2 / df) + constant(df) - log(sigma) + log(2),
+        z = x / sigma,  x > 0
+
+    Parameters
+    ----------
+    df, sigma
+        Degrees of freedom, and scale, both above zero.
+    shape, dims, name
+        Shape of the unknown (default: the parameters'), names of its axes, name in the results.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is known and not positive.
+    ShapeError
+        If parameters and shape do not fit together.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> tau = kg.half_student(3, 2.5, name="tau")
+    """
+    return distribute(HALF_STUDENT, (df, sigma), shape=shape, dims=dims, name=name)

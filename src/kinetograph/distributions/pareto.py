@@ -1,0 +1,99 @@
+"""The Pareto distribution of what exceeds a bound."""
+
+from typing import Any
+
+import jax.numpy as jnp
+
+from ..bits.source import Source
+from ..graph.array import Array
+from ..graph.node import Node
+from .family import Family
+from .numbers import nan_unless, reals
+from .parameter import positive
+from .support import Interval, Support
+from .tails import Tails, by_survival
+from .uniform import known_bound
+from .variable import distribute
+from .weibull import log_share
+from .words import with_words
+
+__all__ = ["draw", "pareto"]
+
+
+def _support(a: Node, b: Node) -> Support:
+    return Interval(known_bound(b), closed=(True, False))
+
+
+def _terms(x: Any, a: Any, b: Any, log_x: Any = None, log_b: Any = None) -> tuple[Any, ...]:
+    constant = jnp.log(a) - (jnp.log(b) if log_b is None else log_b)
+    if log_x is not None:
+        return -(a + 1.0) * log_share(x, b, log_x, log_b), constant
+    inside = x >= b
+    above = log_share(jnp.where(inside, x, b), b, log_x, log_b)
+    return jnp.where(inside, -(a + 1.0) * above, -jnp.inf), constant
+
+
+def draw(source: Source, a: Any, b: Any) -> Any:
+    """b exp(e / a) with a standard exponential e."""
+    a, b = reals(source, a, b)
+    valid = (a > 0) & jnp.isfinite(a) & (b > 0) & jnp.isfinite(b)
+    return nan_unless(valid, b * jnp.exp(-jnp.log(source.positive()) / a))
+
+
+def _tails(x: Any, a: Any, b: Any) -> Tails:
+    inside = x > b
+    below, above = by_survival(-a * log_share(jnp.where(inside, x, 2.0 * b), b, None, None))
+    return jnp.where(inside, below, -jnp.inf), jnp.where(inside, above, 0.0)
+
+
+def _quantile(log_below: Any, log_above: Any, a: Any, b: Any) -> Any:
+    return b * jnp.exp(-log_above / a)
+
+
+PARETO = Family(
+    "pareto",
+    (positive("a"), positive("b")),
+    _terms,
+    _support,
+    forms={"x": (("log",),), "b": (("log",),)},
+    draw=draw,
+    tails=_tails,
+    quantile=_quantile,
+)
+
+
+@with_words
+def pareto(
+    a: Any,
+    b: Any = 1.0,
+    *,
+    shape: Any = None,
+    dims: Any = None,
+    name: str | None = None,
+) -> Array:
+    """An unknown above a bound, with a tail that is a power.
+
+        log p(x) = log(a) + a log(b) - (a + 1) log(x),  x >= b
+
+    Parameters
+    ----------
+    a
+        Exponent of the tail, above zero: P(X > x) = (b / x)**a.
+    b
+        The smallest possible value, above zero; it may itself be unknown.
+    shape, dims, name
+        Shape of the unknown (default: the parameters'), names of its axes, name in the results.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is known and not positive.
+    ShapeError
+        If parameters and shape do not fit together.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> size = kg.pareto(2.5, 100, name="size")
+    """
+    return distribute(PARETO, (a, b), shape=shape, dims=dims, name=name)

@@ -1,0 +1,114 @@
+"""The Weibull distribution."""
+
+from typing import Any
+
+import jax.numpy as jnp
+
+from ..bits.source import Source
+from ..graph.array import Array
+from ..graph.deviance import weighted_log
+from ..graph.gammas import log_quotient
+from ..graph.log_links import log_icloglog
+from ..graph.special import power, xlogy
+from .family import Family
+from .numbers import nan_unless, reals, unit_open
+from .parameter import positive
+from .support import POSITIVE, powers
+from .tails import Tails, above_zero
+from .variable import distribute
+from .words import with_words
+
+__all__ = ["draw", "log_share", "weibull"]
+
+
+def log_share(x: Any, scale: Any, log_x: Any, log_scale: Any) -> Any:
+    """log(x / scale), by the logarithms where one is given."""
+    if log_x is None and log_scale is None:
+        return log_quotient(x, scale)
+    log_x = jnp.log(x) if log_x is None else log_x
+    return log_x - (jnp.log(scale) if log_scale is None else log_scale)
+
+
+def _terms(
+    x: Any, alpha: Any, scale: Any, log_x: Any = None, log_scale: Any = None
+) -> tuple[Any, ...]:
+    constant = jnp.log(alpha) - (jnp.log(scale) if log_scale is None else log_scale)
+    if log_x is not None:
+        return _by_log(alpha, log_share(x, scale, log_x, log_scale)), constant
+    # At 0 the logarithm is infinite, also where the density is finite.
+    zero = x == 0
+    log_z = log_share(jnp.where(zero, scale, x), scale, None, log_scale)
+    z = jnp.where(zero, x, scale) / scale
+    plain = xlogy(alpha - 1.0, z) - power(z, alpha)
+    return jnp.where(zero, plain, _by_log(alpha, log_z)), constant
+
+
+def _by_log(alpha: Any, log_z: Any) -> Any:
+    return weighted_log(alpha - 1.0, log_z) - jnp.exp(alpha * log_z)
+
+
+def draw(source: Source, alpha: Any, scale: Any) -> Any:
+    """scale e**(1 / alpha) with a standard exponential e."""
+    alpha, scale = reals(source, alpha, scale)
+    log_e = jnp.log(-jnp.log1p(-unit_open(source)))
+    valid = (alpha > 0) & jnp.isfinite(alpha) & (scale > 0) & jnp.isfinite(scale)
+    return nan_unless(valid, scale * jnp.exp(log_e / alpha))
+
+
+@above_zero
+def _tails(x: Any, alpha: Any, scale: Any) -> Tails:
+    power = alpha * log_quotient(x, scale)
+    return log_icloglog(power), -jnp.exp(power)
+
+
+def _quantile(log_below: Any, log_above: Any, alpha: Any, scale: Any) -> Any:
+    tiny = log_below < -40.0
+    log_e = jnp.where(tiny, log_below, jnp.log(-jnp.where(tiny, -1.0, log_above)))
+    return scale * jnp.exp(log_e / alpha)
+
+
+WEIBULL = Family(
+    "weibull",
+    (positive("alpha"), positive("scale")),
+    _terms,
+    lambda alpha, scale: powers(POSITIVE, alpha),
+    forms={"x": (("log",),), "scale": (("log",),)},
+    draw=draw,
+    tails=_tails,
+    quantile=_quantile,
+)
+
+
+@with_words
+def weibull(
+    alpha: Any,
+    scale: Any = 1.0,
+    *,
+    shape: Any = None,
+    dims: Any = None,
+    name: str | None = None,
+) -> Array:
+    """A positive unknown that follows a Weibull distribution.
+
+        log p(x) = log(alpha / scale) + (alpha - 1) log(x / scale) - (x / scale)**alpha,  x > 0
+
+    Parameters
+    ----------
+    alpha, scale
+        Shape and scale, both above zero; alpha = 1 is the exponential of mean `scale`.
+    shape, dims, name
+        Shape of the unknown (default: the parameters'), names of its axes, name in the results.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is known and not positive.
+    ShapeError
+        If parameters and shape do not fit together.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> lifetime = kg.weibull(1.5, 10, name="lifetime")
+    """
+    return distribute(WEIBULL, (alpha, scale), shape=shape, dims=dims, name=name)

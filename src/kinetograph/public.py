@@ -63,6 +63,7 @@ with _paused(lasting=True):
     from .models.minibatch import minibatch
     from .models.model import Model, model
     from .models.observe import observe
+    from .models.probabilities import cdf, log_cdf, log_survival, quantile
     from .models.restraints import tether, wall
     from .models.variables import cholesky_variable, ordered_variable, simplex_variable, variable
     from .optimizers.opt import opt
@@ -158,7 +159,11 @@ __all__ = [
     "laws",
     "lift",
     "load_graph",
+    "cdf",
+    "log_cdf",
     "log_density",
+    "log_survival",
+    "quantile",
     "jax_model",
     "minibatch",
     "model",

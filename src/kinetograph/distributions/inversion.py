@@ -11,6 +11,7 @@ from jax import lax
 __all__ = ["LINE", "POSITIVE_LINE", "UNIT_LINE", "continuous_quantile", "whole_quantile"]
 
 STEPS = 80
+LARGEST = 2.0**53
 Map = Callable[[Any], Any]
 
 # From a line to where x lies. Far out on it numbers stay distinct.
@@ -41,7 +42,8 @@ def continuous_quantile(
 
     start = jnp.full_like(log_below, -reach), jnp.full_like(log_below, reach)
     low, high = lax.fori_loop(0, STEPS, halve, start)
-    return line(0.5 * (low + high))
+    found = jnp.where(jnp.isneginf(log_below), -jnp.inf, 0.5 * (low + high))
+    return line(jnp.where(jnp.isneginf(log_above), jnp.inf, found))
 
 
 @continuous_quantile.defjvp
@@ -66,7 +68,7 @@ def whole_quantile(
     log_above: Any,
     *parameters: Any,
     low: Any = 0.0,
-    high: Any = 2.0**53,
+    high: Any = LARGEST,
 ) -> Any:
     """The smallest whole number k from `low` to `high` with P(X <= k) at least what is given."""
     log_below, log_above, *rest = jnp.broadcast_arrays(log_below, log_above, *parameters)
@@ -100,4 +102,5 @@ def whole_quantile(
         return jnp.any(ends[1] - ends[0] > 1.0)
 
     ends = (least, jnp.minimum(least + width, most))
-    return lax.stop_gradient(lax.while_loop(open_, halve, ends)[1])
+    found = lax.stop_gradient(lax.while_loop(open_, halve, ends)[1])
+    return jnp.where(found < LARGEST, found, jnp.inf)

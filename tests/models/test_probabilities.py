@@ -1,0 +1,95 @@
+"""Distribution functions and quantiles as arrays of the graph, against SciPy."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import kinetograph as kg
+
+
+def value(array):
+    return kg.compile([], array)()
+
+
+def test_values_are_scipys():
+    x = np.array([-40.0, -1.0, 0.3, 6.0])
+    both = [kg.log_cdf(kg.normal(0, [[1.0], [2.0]]), x), kg.log_survival(kg.normal(0, 2), x)]
+    found = [value(a) for a in both]
+    np.testing.assert_allclose(found[0], stats.norm.logcdf(x, 0, [[1], [2]]), rtol=1e-12)
+    np.testing.assert_allclose(found[1], stats.norm.logsf(x, 0, 2), rtol=1e-12)
+    np.testing.assert_allclose(
+        value(kg.cdf(kg.poisson(2.0), [0, 3, -1])), stats.poisson(2).cdf([0, 3, -1])
+    )
+
+
+def test_quantiles_and_their_ends():
+    p = np.array([0.0, 0.1, 0.5, 1.0])
+    for make, other in (
+        (kg.normal(1, 2), stats.norm(1, 2)),
+        (kg.gamma(2, 3), stats.gamma(2, scale=1 / 3)),
+        (kg.beta(2, 3), stats.beta(2, 3)),
+        (kg.student(4, 0, 1), stats.t(4)),
+        (kg.exponential(2), stats.expon(scale=0.5)),
+        (kg.uniform(-1, 3), stats.uniform(-1, 4)),
+    ):
+        np.testing.assert_allclose(value(kg.quantile(make, p)), other.ppf(p), rtol=1e-9, atol=1e-12)
+    np.testing.assert_array_equal(
+        value(kg.quantile(kg.poisson(3.0), [0.1, 0.9, 1.0])), [1, 5, np.inf]
+    )
+    np.testing.assert_array_equal(value(kg.quantile(kg.binomial(7, 0.5), [0.5, 1.0])), [3, 7])
+
+
+def test_of_a_truncated_distribution():
+    other = stats.truncnorm(1, np.inf)
+    x = np.array([0.5, 1.0, 2.5])
+    np.testing.assert_allclose(
+        value(kg.cdf(kg.normal(0, 1, truncation=(1, None)), x)), other.cdf(x), atol=1e-14
+    )
+    found = value(kg.quantile(kg.normal(0, 1, truncation=(1, None)), 0.3))
+    assert found == pytest.approx(other.ppf(0.3), rel=1e-12)
+
+
+def test_slopes():
+    at = kg.placeholder((), name="at")
+    scale = kg.placeholder((), name="scale")
+    share = kg.placeholder((), name="share")
+    up = kg.cdf(kg.gamma(2.0, scale), at)
+    across = kg.quantile(kg.gamma(2.0, scale), share)
+    slopes = kg.compile(
+        [at, scale, share], [*kg.gradients(up, [at, scale]), *kg.gradients(across, [scale, share])]
+    )
+    a, s, p = 1.3, 0.7, 0.4
+    found = slopes(a, s, p)
+    density = stats.gamma.pdf(a, 2, scale=1 / s)
+    x = stats.gamma.ppf(p, 2, scale=1 / s)
+    wanted = [density, density * a / s, -x / s, 1 / stats.gamma.pdf(x, 2, scale=1 / s)]
+    np.testing.assert_allclose(found, wanted, rtol=1e-9)
+
+
+def test_a_factor_of_a_survival_probability():
+    """Of ten machines none failed in three months: the same as censored data."""
+    rate = kg.gamma(2, 5, name="rate")
+    kg.factor(10 * kg.log_survival(kg.exponential(rate), 3.0))
+    other = kg.gamma(2, 5, name="other")
+    kg.observe(np.full(10, 3.0), kg.exponential(other, censoring=(None, 3.0)))
+    at = np.array([[-1.0], [0.4]])
+    np.testing.assert_allclose(
+        kg.model(rate).log_prob(at), kg.model(other).log_prob(at), rtol=1e-12
+    )
+
+
+def test_bad_input():
+    with pytest.raises(TypeError, match=r"first argument.*is not a distribution"):
+        kg.cdf(kg.data([1.0]), 1.0)
+    with pytest.raises(TypeError, match="of dirichlet no distribution function is known"):
+        kg.cdf(kg.dirichlet([1.0, 1.0]), 1.0)
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        kg.quantile(kg.normal(0, 1), 1.5)
+    with pytest.raises(kg.ShapeError, match="does not fit"):
+        kg.cdf(kg.normal([0.0, 1.0], 1), [1.0, 2.0, 3.0])
+    used = kg.normal(0, 1)
+    kg.cdf(used, 1.0)
+    with pytest.raises(kg.ModelError, match="already"):
+        kg.cdf(used, 1.0)
+    p = kg.placeholder((2,), name="p")
+    assert np.isnan(kg.compile([p], kg.quantile(kg.normal(0, 1), p))([-0.1, np.nan])).all()

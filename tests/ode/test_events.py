@@ -8,6 +8,7 @@ from scipy.integrate import solve_ivp
 
 import kinetograph as kg
 from kinetograph.ode import Event
+from kinetograph.ode.orders import limited
 
 TIGHT = {"rtol": 1e-10, "atol": 1e-12}
 GRAVITY = 9.81
@@ -67,6 +68,35 @@ def test_second_and_third_derivatives():
     np.testing.assert_allclose(
         f(0.5), [2 * exact / 0.5**3, -6 * exact / 0.5**4, 0], rtol=1e-5, atol=1e-6
     )
+
+
+def test_derivatives_that_are_not_known_are_no_numbers():
+    """Of t* = c^5, whose fourth derivative the steps of Newton's do not have."""
+    c = kg.placeholder(name="c")
+    derivatives = [limited(c**5, 3)]
+    for _ in range(4):
+        derivatives.append(kg.gradients(derivatives[-1], c))
+    *known, fourth = kg.compile([c], derivatives)(1.1)
+    np.testing.assert_allclose(known, [1.1**5, 5 * 1.1**4, 20 * 1.1**3, 60 * 1.1**2])
+    assert np.isnan(fourth)
+
+
+@pytest.mark.slow
+def test_the_fourth_derivative_of_a_time_is_no_number():
+    c = kg.placeholder(name="c")
+    _, end = kg.ode.solve(lambda t, y: 1 + 0 * y, 0.0, [0, 9.0], events=lambda t, y: y - c**5)
+    derivatives = [end.t]
+    for _ in range(4):
+        derivatives.append(kg.jvp(derivatives[-1], c, 1.0))
+    *known, fourth = kg.compile([c], derivatives)(1.1)
+    np.testing.assert_allclose(known, [1.1**5, 5 * 1.1**4, 20 * 1.1**3, 60 * 1.1**2])
+    assert np.isnan(fourth)
+
+
+def test_no_events_are_a_pair_too():
+    y, events = kg.ode.solve(lambda t, y: -y, 2.0, [0.0, 1.0], events=[])
+    assert events == []
+    np.testing.assert_allclose(kg.compile([], y)(), [2, 2 / np.e], rtol=1e-5)
 
 
 @pytest.mark.slow
@@ -460,12 +490,24 @@ def threshold(t, y):
     return y[0] > 1.0
 
 
+def falling(t, y):
+    return y[0] - 1.0
+
+
+falling.direction = -1
+
+
 @pytest.mark.parametrize(
     ("events", "kind", "text"),
     [
         (3.0, TypeError, r"events is float \(test_events.py:\d+\); expected kg.ode.Event"),
         ([threshold, "no"], TypeError, r"events\[1\] is str"),
         (threshold, TypeError, r"threshold \(test_events.py:\d+\) returns bool; .*not y > c"),
+        (
+            falling,
+            TypeError,
+            r"falling \(.*has an attribute 'direction'; .*Event\(g, direction=-1\)",
+        ),
         ([lambda t, y: 1], TypeError, r"g of events\[0\] \(test_events.py:\d+\) returns int"),
         (lambda t, y: y, kg.ShapeError, r"returns shape \(2,\); .*an event for each of them"),
         (lambda t, y: None, ValueError, r"g of events\[0\].* must have a return value"),
@@ -489,6 +531,7 @@ def test_misuse(events, kind, text):
         ((threshold, 3), {}, TypeError, "change must be callable"),
         ((threshold,), {"direction": 2}, ValueError, "direction is 2"),
         ((threshold,), {"direction": True}, ValueError, "direction is True"),
+        ((threshold,), {"direction": np.array([1, -1])}, ValueError, "direction is array"),
         ((threshold,), {"keep": 0}, ValueError, "keep is 0"),
         ((threshold,), {"terminal": "no"}, ValueError, "terminal is 'no'"),
         ((threshold, threshold), {"terminal": True}, ValueError, "has a change"),

@@ -80,6 +80,8 @@ def test_some_rows_of_results(results):
     assert len(np.unique(found["a"])) > 390  # none twice, but for rejected steps
     assert set(found["a"]) <= set(tree["posterior"]["a"].values.ravel())
     assert stats.kstest((found["new"] - found["a"]) / 0.5, "norm").pvalue > 1e-6
+    every = kg.calculate(a, values=tree, draws=2000)["a"]
+    np.testing.assert_array_equal(np.sort(every), np.sort(tree["posterior"]["a"].values.ravel()))
     with pytest.raises(ValueError, match="draws=3000 of results with 2000 draws"):
         kg.calculate(a, values=tree, draws=3000)
 

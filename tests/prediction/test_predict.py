@@ -43,6 +43,7 @@ def test_observed_data_anew(fitted):
     assert "posterior_predictive" not in results.children
     assert {*tree.children} == {*results.children, "posterior_predictive"}
     assert tree.attrs["seed"] == results.attrs["seed"]
+    assert tree["posterior_predictive"].attrs["prediction_seed"] == "3"
     again = kg.predict(model, tree, seed=3)["posterior_predictive"]["y"]
     xr.testing.assert_equal(again, seen)
 
@@ -125,6 +126,16 @@ def test_some_of_the_data_and_labels():
     assert found["day"].values.tolist() == ["mo", "tu", "we"]
     found = kg.predict(model, results, observed=[b, a], seed=1)["posterior_predictive"]
     assert set(found.data_vars) == {"a", "b"}
+    # More days than there are labels for.
+    week = kg.normal(mu, 1, shape=7, dims="day")
+    assert kg.predict(model, results, week)["predictions"]["day"].values.tolist() == list(range(7))
+    # The order of the dimensions does not matter.
+    turned = results.map_over_datasets(
+        lambda group: group.transpose(..., "chain", missing_dims="ignore")
+    )
+    assert turned["posterior"]["mu"].dims == ("draw", "chain")
+    again = kg.predict(model, turned, observed=[b, a], seed=1)["posterior_predictive"]
+    xr.testing.assert_equal(again.dataset, found.dataset)
 
 
 def test_what_is_recorded_is_enough():

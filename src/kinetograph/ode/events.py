@@ -7,6 +7,7 @@ import numpy as np
 
 from ..graph.control.results import check_function
 from ..graph.source import place_text
+from .right import named
 
 __all__ = ["Event", "Occurrences", "Solution", "read_events"]
 
@@ -69,7 +70,8 @@ class Event:
         check_function(g, "g", "Event", ("t", "y"))
         if change is not None:
             check_function(change, "change", "Event", ("t", "y"))
-        if isinstance(direction, bool) or direction not in (-1, 0, 1):
+        number = isinstance(direction, (int, float, np.number)) and not isinstance(direction, bool)
+        if not number or direction not in (-1, 0, 1):
             raise ValueError(
                 f"Event: direction is {direction!r}{place_text()}; choose 1, where g grows "
                 "through 0, -1, where it falls, or 0 for both"
@@ -116,4 +118,10 @@ def read_events(events: Any) -> list[Event]:
                 f"solve: {what} is {type(event).__name__}{place_text()}; expected kg.ode.Event(g), "
                 "or a function g(t, y), or a list of them"
             )
+        for name in ("terminal", "direction"):
+            if hasattr(event, name) and not isinstance(event, Event):
+                raise TypeError(
+                    f"solve: {named(event, 'g of an event')} has an attribute {name!r}; here it is "
+                    f"an argument: kg.ode.Event(g, {name}={getattr(event, name)!r})"
+                )
     return [event if isinstance(event, Event) else Event(event) for event in several]

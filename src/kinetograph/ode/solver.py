@@ -147,8 +147,9 @@ def solve(
     A root at t0 is no event; a dose, or another event's change, that carries g over 0 is one. At
     the time of an event the change has been made. Where g is not a number, and from where an event
     follows itself within roundings of the time on, as the bounces of a ball that comes to rest,
-    the solution is NaN. The time of an event has its first three derivatives, and so has what
-    follows from it; where g only touches 0 they are infinite.
+    the solution is NaN; so it is where g jumps over 0 between two constants. The time of an event
+    has its first three derivatives, and so has what follows from it, and further ones are NaN;
+    where g only touches 0 they are infinite.
 
     A step that is refused costs as much as one that is taken, and if f is not finite in it the
     gradient is NaN: write a right-hand side that is finite a little beyond its domain,
@@ -237,9 +238,9 @@ def solve(
         demanded = demand_the_end([*results, *told], ending, limits.steps, method)
         results, told = demanded[: len(leaves)], demanded[len(leaves) :]
     y = structure.fill(results)
-    if watch is None:
+    if events is None:
         return y
-    found = watch.results(told)
+    found = watch.results(told) if watch is not None else []
     return Solution(y, found if isinstance(events, (list, tuple)) else found[0])
 
 

@@ -7,8 +7,8 @@ derivative; Newton's step at the root t,
     t - G(t) / G'(t),    G(t) = g(t, y(t)),
 
 has that of the root by all that G is computed from (implicit function theorem), and two steps have
-the second and third ones. The solution goes on from there, with another value if the event changes
-it: as its time has a derivative so has all that follows.
+the second and third ones; those beyond are NaN. The solution goes on from there, with another value
+if the event changes it: as its time has a derivative so has all that follows.
 """
 
 from collections.abc import Sequence
@@ -29,6 +29,7 @@ from ..graph.mathematics import abs, maximum, sign
 from .crossings import Change, bracket, first_change, next_sides
 from .dense_output import Path, value_inside
 from .events import Event, Occurrences
+from .orders import limited
 from .right import Leaves, Right, named
 from .unreached import mark_rows
 
@@ -195,7 +196,7 @@ class Watch:
             value = self._value(i, time, self._leaves(value_inside(time, row)))
             step = where(root, value, 0.0) / slope
             time = time - (step - stop_gradient(step))  # the value stays that of the bisection
-        time = where(root, time, t)
+        time = where(root, limited(time, ORDERS), t)
         old = self._leaves(value_inside(time, row))
         new = self._changed(event, time, old)
         return time, old, new, Array(as_node(np.bool_(event.terminal)))

@@ -96,3 +96,15 @@ def test_mistakes(fitted):
         kg.log_likelihood(model, draws)
     with pytest.raises(TypeError, match="expected results"):
         kg.log_prior(model, 3)
+
+
+def test_a_flat_unknown_has_no_density_of_its_own():
+    flat = kg.variable(name="flat")
+    x = kg.normal(flat, 1, name="x")
+    settings = {"seed": 1, "draws": 20, "warmup": 100, "progress": False}
+    both = kg.model(flat, x, factors=-(flat**2))
+    group = kg.log_prior(both, kg.mcmc(both, **settings))["log_prior"]
+    assert list(group.data_vars) == ["x"]
+    alone = kg.model(flat, factors=-(flat**2))
+    with pytest.raises(kg.ModelError, match="log_prior: the model has no distributions"):
+        kg.log_prior(alone, kg.mcmc(alone, **settings))

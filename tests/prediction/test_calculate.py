@@ -29,6 +29,7 @@ def test_values_of_all(arrays):
     found = kg.calculate(line, values={a: 1.0, b: 2.0, "x": [0.0, 0.0, 1.0]})  # data, too
     assert found["line"].tolist() == [1.0, 1.0, 3.0]
     assert kg.calculate(total=x.sum())["total"] == 6
+    assert kg.calculate(x)["x"].tolist() == [1.0, 2.0, 3.0]
     # What a target is computed from may be fixed, and nothing above it is needed.
     assert kg.calculate(twice=2 * b, values={"b": 1.0})["twice"].tolist() == [2.0, 2.0, 2.0]
 

@@ -139,6 +139,18 @@ def test_a_model_with_loops_and_factors():
         np.testing.assert_allclose(prior["path"][..., t], x, atol=1e-12)
 
 
+def test_a_loop_that_reaches_its_bound_is_an_error():
+    rate = kg.uniform(1.5, 3, name="rate")
+    options = {"on_limit": "error", "name": "climb"}
+    (y,) = kg.while_loop(lambda y: y < 8, lambda y: y * rate, [1.0], 6, **options)
+    found = kg.calculate(y, rate, draws=20, seed=1)
+    steps = np.ceil(np.log(8) / np.log(found["rate"]))
+    np.testing.assert_allclose(found["y"], found["rate"] ** steps)
+    (y,) = kg.while_loop(lambda y: y < 8, lambda y: y * rate, [1.0], 3, **options)
+    with pytest.raises(kg.LoopError, match="climb"):
+        kg.calculate(y, draws=20, seed=1)
+
+
 def test_single_precision():
     with kg.precision("float32"):
         x = kg.normal(0, 1, shape=4, name="x")

@@ -1,0 +1,156 @@
+"""NUTS: transitions against plain NumPy with the same random numbers, one by one."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax import lax
+from tests.samplers.kernels import Function
+
+from kinetograph.bits.draws import chain_key
+from kinetograph.bits.source import unit
+from kinetograph.graph.precision import x64
+from kinetograph.kernels.contract import Moment, Space, State
+from kinetograph.kernels.noise import Noise
+from kinetograph.runs.results import split_statistics
+from kinetograph.samplers import NUTS
+
+ROWS = 300
+
+
+def straight(a, b):
+    """Whether two stretches of momenta, a before b in time, join straight."""
+    pairs = [(a + b, a[0], b[-1]), ([*a, b[0]], a[0], b[0]), ([a[-1], *b], a[-1], b[-1])]
+    return all(sum(rho) @ p > 0 and sum(rho) @ q > 0 for rho, p, q in pairs)
+
+
+def transition(log_density, gradient, q, h, scale, threshold, p, sides, choices):
+    """The new position, steps, depth, whether it diverges, and the mean acceptance.
+
+    All leaves are kept, and every stretch is checked as it stands; weights are logarithms.
+    """
+
+    def energy(q, p):
+        return 0.5 * p @ p - log_density(q)
+
+    start, path, chosen, log_weight = energy(q, p), [(q, p)], q, 0.0
+    acceptance, steps, depth, diverging = 0.0, 0, 0, False
+    for side, u in zip(sides, choices, strict=True):
+        depth += 1
+        at, p = path[-1 if side else 0]
+        new, log_sum, candidate, good = [], -np.inf, None, True
+        h_signed = h if side else -h
+        while good and len(new) < len(path):
+            p = p + h_signed / 2 * scale * gradient(at)
+            at = at + h_signed * scale * p
+            p = p + h_signed / 2 * scale * gradient(at)
+            steps += 1
+            new.append((at, p))
+            gain = start - energy(at, p)
+            gain = gain if np.isfinite(gain) else -np.inf
+            acceptance += np.exp(min(0.0, gain))
+            diverging = gain < -threshold
+            log_sum = np.logaddexp(log_sum, gain)
+            share = np.exp(gain - log_sum) if gain > -np.inf else 0.0
+            if u < share:
+                candidate, u = at, u / share
+            else:
+                u = (u - share) / (1 - share)
+            good, size = not diverging, 2
+            while good and len(new) % size == 0:
+                momenta = [leaf[1] for leaf in new[-size:]][:: 1 if side else -1]
+                good, size = straight(momenta[: size // 2], momenta[size // 2 :]), 2 * size
+        if not good:
+            break
+        if np.log(u) < log_sum - log_weight:
+            chosen = candidate
+        log_weight = np.logaddexp(log_weight, log_sum)
+        halves = (path, new) if side else (new[::-1], path)
+        path = [*halves[0], *halves[1]]
+        if not straight(*([leaf[1] for leaf in half] for half in halves)):
+            break
+    return chosen, steps, depth, diverging, acceptance / steps
+
+
+def ours(kernel, log_density, q, hyper, in_turns):
+    """New positions and statistics, and the random numbers of each transition."""
+    key, target = chain_key(7, 0), Function(log_density)
+
+    def one(q, event):
+        moment = Moment(hyper, Noise(key, event), target)
+        position, _ = target.evaluate(q, ())
+        if in_turns:
+            state = lax.while_loop(
+                lambda state: ~kernel.finished(state),
+                lambda s: kernel.tell(moment, s, target.evaluate(kernel.ask(moment, s), ())[0]),
+                kernel.begin(moment, position),
+            )
+            position, info = kernel.end(state)
+        else:
+            state, info = kernel.step(moment, State(position, {}, ()))
+            position = state.position
+        normals, words = moment.noise.normals_and_words(1, q.shape[0], kernel.max_depth)
+        numbers = normals, words[1] & np.uint32(1), unit(words, np.dtype(np.float64))
+        return position.q, info.statistics, numbers
+
+    events = jnp.arange(len(q), dtype=jnp.uint32)
+    # A batch takes all of its turns together; transitions at once go one after the other.
+    run = jax.vmap(one) if in_turns else lambda *rows: lax.map(lambda row: one(*row), rows)
+    found, statistics, numbers = jax.jit(run)(q, events)
+    named = split_statistics(kernel.statistics, np.asarray(statistics))
+    return np.asarray(found), named, [np.asarray(n) for n in numbers]
+
+
+def normal(q):
+    return -0.5 * q @ q, -q
+
+
+def banana(q):
+    bend = q[1] - 0.5 * q[0] ** 2
+    return -0.5 * q[0] ** 2 - 2 * bend**2, -4 * bend * np.array([0, 1]) + q * [4 * bend - 1, 0]
+
+
+def half(q):
+    """A normal density up to 0.5 and none beyond."""
+    return (-0.5 * q @ q if q[0] <= 0.5 else -np.inf), -q * (q[0] <= 0.5)
+
+
+JAX = {
+    normal: lambda q: -0.5 * q @ q,
+    banana: lambda q: -0.5 * q[0] ** 2 - 2 * (q[1] - 0.5 * q[0] ** 2) ** 2,
+    half: lambda q: jnp.where(q[0] <= 0.5, -0.5 * q @ q, -jnp.inf),
+}
+CASES = [  # density, dimensions, step size, scale, greatest depth, threshold
+    (normal, 1, 0.1, 1.0, 10, 1000.0),
+    (normal, 3, 1.7, 1.0, 1, 1000.0),
+    (normal, 2, 1.2, 0.9, 10, 0.2),
+    (banana, 2, 0.3, 0.7, 4, 1000.0),
+    (half, 1, 0.4, 1.0, 10, 1000.0),
+]
+
+
+@pytest.mark.parametrize("in_turns", [False, True])
+@pytest.mark.parametrize(("density", "size", "h", "scale", "depth", "threshold"), CASES)
+def test_a_transition_is_that_of_the_papers(density, size, h, scale, depth, threshold, in_turns):
+    q = -np.abs(np.random.default_rng(1).normal(size=(ROWS, size)))
+    sampler, space = NUTS(max_depth=depth), Space((size,), q.dtype, {}, 0)
+    values = {"step_size": h, "scale": np.full(size, scale), "divergence_threshold": threshold}
+    with x64():
+        hyper = sampler.hypers(space)
+        hyper |= {name: np.asarray(value, float) for name, value in values.items()}
+        found, info, numbers = ours(sampler.kernel(space), JAX[density], q, hyper, in_turns)
+    log_density, gradient = (lambda q: density(q)[0]), (lambda q: density(q)[1])
+    with np.errstate(invalid="ignore"):
+        rows = [
+            transition(log_density, gradient, start, h, scale, threshold, *row)
+            for start, *row in zip(q, *numbers, strict=True)
+        ]
+    chosen, steps, depths, diverging, acceptance = (np.array(column) for column in zip(*rows))
+    np.testing.assert_array_equal(info["n_steps"], steps)
+    np.testing.assert_array_equal(info["tree_depth"], depths)
+    np.testing.assert_array_equal(info["diverging"], diverging)
+    np.testing.assert_allclose(info["acceptance_rate"], acceptance, rtol=1e-8, atol=1e-12)
+    np.testing.assert_allclose(found, chosen, rtol=1e-8, atol=1e-10)
+    if depth > 1:
+        assert len(np.unique(depths)) > 1
+    assert diverging.any() == (density is half or threshold < 1)

@@ -61,6 +61,7 @@ with _paused(lasting=True):
     from .models.factor import factor, log_density
     from .models.jax_model import jax_model
     from .models.minibatch import minibatch
+    from .models.mixtures import joint, mixture, responsibilities
     from .models.model import Model, model
     from .models.observe import observe
     from .models.probabilities import cdf, log_cdf, log_survival, quantile
@@ -164,6 +165,9 @@ __all__ = [
     "log_density",
     "log_survival",
     "quantile",
+    "joint",
+    "mixture",
+    "responsibilities",
     "jax_model",
     "minibatch",
     "model",

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterator
 
 from .censoring import censored, interval_censored
 from .family import FAMILIES, Family
+from .joint import joint
+from .mixture import mixture, mixture_of
 from .truncation import truncated
 
 __all__ = ["family_of"]
@@ -17,7 +19,14 @@ def _truncated(base: Family, *sides: str) -> Family:
     return truncated(base, sides)
 
 
-MAKERS: dict[str, Callable[..., Family]] = {"censored": _censored, "truncated": _truncated}
+# Of the first so many parts of a key families are made, the others are words; None: of all.
+MAKERS: dict[str, tuple[Callable[..., Family], int | None]] = {
+    "censored": (_censored, 1),
+    "joint": (joint, None),
+    "mixture": (mixture, None),
+    "mixture_of": (mixture_of, 1),
+    "truncated": (_truncated, 1),
+}
 
 
 def family_of(key: str) -> Family:
@@ -33,8 +42,10 @@ def family_of(key: str) -> Family:
     kind, opened, rest = key.partition("(")
     if not opened or kind not in MAKERS or not rest.endswith(")"):
         raise KeyError(key)
-    base, *sides = _split(rest[:-1])
-    return MAKERS[kind](family_of(base), *sides)
+    make, families = MAKERS[kind]
+    parts = list(_split(rest[:-1]))
+    count = len(parts) if families is None else families
+    return make(*map(family_of, parts[:count]), *parts[count:])
 
 
 def _split(text: str) -> Iterator[str]:

@@ -61,9 +61,8 @@ def by_density(tails: Callable[..., Tails], log_density: Callable[..., Any]) -> 
     """The tails as a function whose derivatives by x are those that the density gives."""
 
     def plain(x: Any, *parameters: Any) -> Tails:
-        shape = jnp.broadcast_shapes(*(jnp.shape(t) for t in (x, *parameters)))
-        below, above = tails(x, *parameters)
-        return jnp.broadcast_to(below, shape), jnp.broadcast_to(above, shape)
+        below, above, _ = jnp.broadcast_arrays(*tails(x, *parameters), x)
+        return below, above
 
     known = jax.custom_jvp(plain)
 

@@ -28,7 +28,10 @@ def _log_density(x: Any, *rest: Any, family: str, forms: tuple[str, ...], **know
     parameters = rest[: len(rest) - len(forms)]
     more = dict(zip(forms, rest[len(parameters) :], strict=True))
     inside, guarded = _guarded(x, parameters, **known["support"])
-    density = family_of(family).log_density(guarded, *parameters, small=known["small"], **more)
+    own = family_of(family)
+    if own.event_ndim and known["support"]["kind"] in ("interval", "whole"):
+        inside = jnp.all(inside, tuple(range(-own.event_ndim, 0)))
+    density = own.log_density(guarded, *parameters, small=known["small"], **more)
     return jnp.broadcast_to(jnp.where(inside, density, -jnp.inf), known["shape"])
 
 

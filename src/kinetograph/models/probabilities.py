@@ -159,11 +159,8 @@ def quantile(distribution: Array, probability: Any) -> Array:
 def _at(doing: str, operation: Operation, distribution: Array, value: Any) -> Array:
     follows = unused_distribution(doing, distribution, "first", "(kg.normal(mean, sd), value)")
     family, node = follows.family, as_node(value, doing)
-    if family.tails is None or family.quantile is None:
-        raise TypeError(
-            f"{doing}: of {family.name} no distribution function is known; it is of distributions "
-            f"of single numbers{place_text()}"
-        )
+    if (family.quantile if operation is QUANTILE else family.tails) is None:
+        raise TypeError(f"{doing}: that of {follows.expression()} is not known{place_text()}")
     shape = _shape(doing, follows, node)
     kinds = [n.dtype for n in (node, *follows.parents) if n.dtype.kind == "f"]
     dtype = np.result_type(*kinds) if kinds else float_dtype()

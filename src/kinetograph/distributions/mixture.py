@@ -1,0 +1,240 @@
+"""Mixtures: a number follows one of several distributions, and which one is not known.
+
+    log p(x) = log sum_k w_k p_k(x),   w of sum 1
+
+`mixture_of` has its components along the last axis of one family's parameters, `mixture` in
+several families, or in one whose parameters do not fit into an array.
+"""
+
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..bits.source import Source
+from ..graph.node import Node
+from .family import Family
+from .parameter import Parameter
+from .support import Interval, Support, Weights, WholeNumbers
+from .tails import Tails
+
+__all__ = ["Mixture", "log_shares", "mixture", "mixture_of", "same_support"]
+
+WEIGHTS = Parameter("weights", Weights(), event_ndim=1)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Mixture(Family):
+    """A family made of others; the weights are its first parameter."""
+
+    parts: tuple[Family, ...]
+
+    def expression(self, parameters: list[str]) -> str:
+        weights, *rest = parameters
+        texts = []
+        for part in self.parts:
+            own, rest = rest[: len(part.parameters)], rest[len(part.parameters) :]
+            texts.append(part.expression(own))
+        return f"mixture({', '.join(texts)}, weights={weights})"
+
+
+@cache
+def mixture(*parts: Family) -> Mixture:
+    """The family of a number that follows one of the parts."""
+    parameters = [WEIGHTS]
+    for k, part in enumerate(parts):
+        parameters += [
+            Parameter(f"{p.name}_{k}", p.support, p.event_ndim, p.integer, p.drawn)
+            for p in part.parameters
+        ]
+    first = parts[0]
+    return Mixture(
+        name="mixture",
+        key=f"mixture({', '.join(part.key for part in parts)})",
+        parameters=tuple(parameters),
+        terms=partial(_terms, parts),
+        support=partial(_first_support, parts),
+        event_ndim=first.event_ndim,
+        event_shape=lambda weights, *shapes: first.event_shape(*shapes[: len(first.parameters)]),
+        dtype=first.dtype,
+        forms=_forms(parts),
+        check=partial(_check, parts),
+        draw=partial(_draw, parts) if all(p.draw for p in parts) else None,
+        tails=partial(_tails, parts) if all(p.tails for p in parts) else None,
+        parts=parts,
+    )
+
+
+@cache
+def mixture_of(part: Family) -> Mixture:
+    """The family of a number that follows one of those along the last axis of the parameters."""
+    inner = [
+        Parameter(p.name, p.support, p.event_ndim + 1, p.integer, p.drawn) for p in part.parameters
+    ]
+    forms = {name: choices for name, choices in part.forms.items() if name != "x"}
+    return Mixture(
+        name="mixture",
+        key=f"mixture_of({part.key})",
+        parameters=(WEIGHTS, *inner),
+        terms=partial(_array_terms, part),
+        support=lambda weights, *nodes: _of_one(part.support(*nodes)),
+        event_ndim=part.event_ndim,
+        event_shape=lambda weights, *shapes: part.event_shape(*shapes),
+        dtype=part.dtype,
+        forms=forms | {"weights": (("log",),)},
+        check=None if part.check is None else lambda weights, *nodes: part.check(*nodes),  # type: ignore[misc]
+        draw=partial(_array_draw, part) if part.draw else None,
+        tails=partial(_array_tails, part) if part.tails else None,
+        parts=(part,),
+    )
+
+
+def same_support(one: Support, other: Support) -> bool:
+    """Whether two supports are the same, as far as that is known."""
+    if type(one) is not type(other):
+        return False
+    if not isinstance(one, (Interval, WholeNumbers)):
+        return True
+    ends = ((getattr(one, side), getattr(other, side)) for side in ("lower", "upper"))
+    return all(
+        a is b if isinstance(a, Node) or isinstance(b, Node) else np.array_equal(a, b)
+        for a, b in ends
+    )
+
+
+def log_shares(family: Mixture, x: Any, *parameters: Any, **forms: Any) -> Any:
+    """log w_k + log p_k(x), with k along the last axis."""
+    weights, *rest = parameters
+    log_weights = _log_weights(weights, forms.pop("log_weights", None))
+    if family.key.startswith("mixture_of"):
+        return log_weights + _array_densities(family.parts[0], x, rest, forms)
+    return log_weights + _densities(family.parts, x, rest, forms)
+
+
+def _log_weights(weights: Any, log_weights: Any = None) -> Any:
+    if log_weights is None:
+        some = weights > 0
+        log_weights = jnp.where(some, jnp.log(jnp.where(some, weights, 1.0)), -jnp.inf)
+    return log_weights - jax.nn.logsumexp(log_weights, -1, keepdims=True)
+
+
+def _parts(parts: tuple[Family, ...], rest: Any) -> list[tuple[int, Family, list[Any]]]:
+    """Each part with its number and its parameters."""
+    found, start = [], 0
+    for k, part in enumerate(parts):
+        end = start + len(part.parameters)
+        found.append((k, part, list(rest[start:end])))
+        start = end
+    return found
+
+
+def _forms(parts: tuple[Family, ...]) -> dict[str, Any]:
+    forms: dict[str, Any] = {"weights": (("log",),)}
+    for k, part in enumerate(parts):
+        forms |= {f"{name}_{k}": kinds for name, kinds in part.forms.items() if name != "x"}
+    return forms
+
+
+def _densities(parts: tuple[Family, ...], x: Any, rest: Any, forms: dict[str, Any]) -> Any:
+    found = []
+    for k, part, own in _parts(parts, rest):
+        mine = {key[: -len(f"_{k}")]: f for key, f in forms.items() if key.endswith(f"_{k}")}
+        found.append(part.log_density(x, *own, **mine))
+    return jnp.stack(jnp.broadcast_arrays(*found), -1)
+
+
+def _array_densities(part: Family, x: Any, rest: Any, forms: dict[str, Any]) -> Any:
+    return part.log_density(jnp.expand_dims(x, -1 - part.event_ndim), *rest, **forms)
+
+
+def _sum(log_terms: Any) -> Any:
+    """The logarithm of the sum over the last axis; -inf, without NaN in slopes, where all are."""
+    top = jnp.max(log_terms, -1, keepdims=True)
+    some = jnp.isfinite(top)
+    safe = jnp.where(jnp.isfinite(log_terms), log_terms, -jnp.inf)
+    found = jax.nn.logsumexp(jnp.where(some, safe, 0.0), -1)
+    lost = jnp.any(jnp.isnan(log_terms), -1)
+    found = jnp.where(some[..., 0], found, -jnp.inf)
+    return jnp.where(lost, jnp.nan, found)
+
+
+def _terms(
+    parts: tuple[Family, ...], x: Any, weights: Any, *rest: Any, **forms: Any
+) -> tuple[Any, ...]:
+    log_weights = _log_weights(weights, forms.pop("log_weights", None))
+    return (_sum(log_weights + _densities(parts, x, rest, forms)),)
+
+
+def _array_terms(part: Family, x: Any, weights: Any, *rest: Any, **forms: Any) -> tuple[Any, ...]:
+    log_weights = _log_weights(weights, forms.pop("log_weights", None))
+    return (_sum(log_weights + _array_densities(part, x, rest, forms)),)
+
+
+def _tails(parts: tuple[Family, ...], x: Any, weights: Any, *rest: Any) -> Tails:
+    each = [part.log_tails(x, *own) for _, part, own in _parts(parts, rest)]
+    below, above = (jnp.stack(jnp.broadcast_arrays(*side), -1) for side in zip(*each, strict=True))
+    return _sum(_log_weights(weights) + below), _sum(_log_weights(weights) + above)
+
+
+def _array_tails(part: Family, x: Any, weights: Any, *rest: Any) -> Tails:
+    below, above = part.log_tails(x[..., None], *rest)
+    return _sum(_log_weights(weights) + below), _sum(_log_weights(weights) + above)
+
+
+def _first_support(parts: tuple[Family, ...], weights: Node, *rest: Node) -> Support:
+    return parts[0].support(*rest[: len(parts[0].parameters)])
+
+
+def _of_one(support: Any) -> Support:
+    """The support of a number whose components have this one along their last axis."""
+    ends: list[Any] = [getattr(support, side, 0.0) for side in ("lower", "upper")]
+    if all(isinstance(b, Node) or not np.ndim(b) for b in ends):
+        return support  # type: ignore[no-any-return]
+    low, high = (b[..., 0] if np.ndim(b) else b for b in ends)
+    if isinstance(support, WholeNumbers):
+        return WholeNumbers(low, high)
+    closed = tuple(np.asarray(e)[..., 0] if np.ndim(e) else e for e in support.edges)
+    return Interval(low, high, closed)  # type: ignore[arg-type]
+
+
+def _check(parts: tuple[Family, ...], weights: Node, *rest: Node) -> None:
+    for _, part, own in _parts(parts, rest):
+        if part.check is not None:
+            part.check(*own)
+
+
+def _chosen(source: Source, event_ndim: int, weights: Any) -> Any:
+    """Which component each number, vector or matrix is of."""
+    u = source.uniform()
+    u = u[(..., *(0 for _ in range(event_ndim)))] if event_ndim else u
+    share = jnp.cumsum(weights, -1)
+    return jnp.sum(u[..., None] * share[..., -1:] >= share[..., :-1], -1)
+
+
+def _draw(parts: tuple[Family, ...], source: Source, weights: Any, *rest: Any) -> Any:
+    """A draw of each component, of which one is taken."""
+    ndim = parts[0].event_ndim
+    chosen = _chosen(source.part(0), ndim, jnp.asarray(weights, source.dtype))
+    chosen = chosen[(..., *(None for _ in range(ndim)))]
+    value: Any = None
+    for k, part, own in _parts(parts, rest):
+        assert part.draw is not None
+        drawn = part.draw(source.part(k + 1), *own)
+        value = drawn if value is None else jnp.where(chosen == k, drawn, value)
+    return value
+
+
+def _array_draw(part: Family, source: Source, weights: Any, *rest: Any) -> Any:
+    ndim = part.event_ndim
+    weights = jnp.asarray(weights, source.dtype)
+    chosen = _chosen(source.part(0), ndim, weights)
+    batch = source.shape[: len(source.shape) - ndim]
+    event = source.shape[len(source.shape) - ndim :]
+    inner = Source(source.part(1).key, (*batch, weights.shape[-1], *event), source.dtype)
+    assert part.draw is not None
+    drawn = part.draw(inner, *rest)
+    index = chosen[(..., *(None for _ in range(ndim + 1)))]
+    return jnp.squeeze(jnp.take_along_axis(drawn, index, -1 - ndim), -1 - ndim)

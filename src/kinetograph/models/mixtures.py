@@ -1,0 +1,326 @@
+"""`kg.mixture`, `kg.responsibilities` and `kg.joint`: distributions made of others."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..distributions import joint as joints
+from ..distributions import mixture as mixtures
+from ..distributions.derived import family_of
+from ..distributions.support import Interval, WholeNumbers
+from ..distributions.variable import Distribution, distribute
+from ..graph.array import Array
+from ..graph.elementwise import as_node
+from ..graph.errors import ModelError, ShapeError
+from ..graph.messages import describe
+from ..graph.node import Apply, Node, Operation
+from ..graph.precision import float_dtype
+from ..graph.shaping import broadcast_to
+from ..graph.source import place_text
+from .observe import consume, unused_distribution
+
+__all__ = ["joint", "mixture", "responsibilities"]
+
+_EXAMPLE = "(kg.normal(0, 1), kg.normal(5, 1), weights=w)"
+
+
+def mixture(
+    *distributions: Array,
+    weights: Any,
+    shape: Any = None,
+    dims: Any = None,
+    name: str | None = None,
+) -> Array:
+    """A distribution of numbers (vectors, matrices) of which each follows one of several others.
+
+        log p(x) = log sum_k w_k p_k(x)
+
+    Which one it is, is not known and has been summed out; see `kg.responsibilities`.
+
+    Parameters
+    ----------
+    distributions
+        Two or more distributions, each used for nothing else; or one whose parameters have the
+        components along their last axis (of vectors: along the last axis of the batch).
+    weights
+        In proportion to the probabilities of the components, (..., number of components); data, or
+        unknowns such as `kg.dirichlet`.
+    shape, dims, name
+        Shape of the whole (default: the components'), names of its axes, name in the results.
+
+    Raises
+    ------
+    TypeError
+        If a component is no distribution.
+    ModelError
+        If there are fewer than two components, or their supports, or the shapes of one number,
+        differ.
+    ShapeError
+        If weights and components do not fit together.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> w = kg.dirichlet([1.0, 1.0], name="w")
+    >>> mu = kg.ordered_variable(2, name="mu")
+    >>> kg.factor(kg.log_density(kg.normal(0, 5), mu))
+    <factor, ...>
+    >>> y = kg.observe([-1.2, 3.4, 2.9], kg.mixture(kg.normal(mu, 1), weights=w))
+    """
+    if not distributions:
+        raise ModelError(f"mixture: there are no components; write kg.mixture{_EXAMPLE}")
+    parts = [_component("mixture", d, k) for k, d in enumerate(distributions)]
+    share = as_node(weights, "mixture: weights")
+    count = share.shape[-1] if share.shape else 0
+    if len(parts) == 1:
+        family, nodes, full = _along_axis(parts[0], share, count)
+    else:
+        family, nodes, full = _of_several(parts, share, count)
+    batch = full[: len(full) - family.event_ndim]
+    wanted = (*batch, *full[len(batch) :]) if shape is None else shape
+    if shape is None:
+        try:
+            wanted = (*np.broadcast_shapes(batch, share.shape[:-1]), *full[len(batch) :])
+        except ValueError:
+            raise ShapeError(
+                f"mixture: weights {describe(share)} of shape {share.shape} do not fit components "
+                f"of shape {full}{place_text()}"
+            ) from None
+    result = distribute(
+        family,
+        tuple(Array(n) for n in (share, *nodes)),
+        event=full[len(batch) :],
+        shape=wanted,
+        dims=dims,
+        name=name,
+    )
+    for d in distributions:
+        consume(d, "a component of a mixture", result.node)
+    return result
+
+
+def _component(doing: str, value: Any, number: int) -> Distribution:
+    if isinstance(value, (list, tuple)):
+        raise TypeError(
+            f"{doing}: the components are arguments, not a list; write kg.{doing}(*components, ...)"
+            f"{place_text()}"
+        )
+    return unused_distribution(doing, value, _ordinal(number), _EXAMPLE)
+
+
+def _ordinal(number: int) -> str:
+    names = ("first", "second", "third")
+    return names[number] if number < len(names) else f"{number + 1}th"
+
+
+def _along_axis(part: Distribution, share: Node, count: int) -> Any:
+    batch = part.batch_shape
+    if not batch or batch[-1] < 2:
+        raise ModelError(
+            f"mixture: the one distribution {part.expression()} has batch shape {batch}; it needs "
+            "two or more components along the last axis, or give the components one by one"
+            f"{place_text()}"
+        )
+    if count != batch[-1]:
+        raise _weights_error(share, batch[-1])
+    nodes = []
+    for parameter, node in zip(part.family.parameters, part.parents, strict=True):
+        own = node.shape[: len(node.shape) - parameter.event_ndim]
+        if own[-1:] != batch[-1:]:
+            target = (*own[:-1], batch[-1], *node.shape[len(own) :])
+            node = broadcast_to(node, target)
+        nodes.append(node)
+    family = mixtures.mixture_of(part.family)
+    known = mixtures.mixture_of(part.family).support(share, *nodes)
+    if any(isinstance(getattr(known, side, 0), Node) for side in ("lower", "upper")):
+        raise ModelError(
+            f"mixture: the components of {part.expression()} have different supports{place_text()}"
+        )
+    return family, nodes, (*batch[:-1], *part.event_shape)
+
+
+def _of_several(parts: Sequence[Distribution], share: Node, count: int) -> Any:
+    first = parts[0]
+    for other in parts[1:]:
+        texts = f"{first.expression()} and {other.expression()}"
+        if other.family.event_ndim != first.family.event_ndim:
+            raise ModelError(
+                f"mixture: {texts} are of numbers and of vectors or matrices; components must be "
+                f"of the same{place_text()}"
+            )
+        if other.family.discrete != first.family.discrete:
+            raise ModelError(
+                f"mixture: {texts} are a discrete and a continuous distribution, whose mixture "
+                f"has no density{place_text()}"
+            )
+        if not mixtures.same_support(first.support, other.support):
+            raise ModelError(
+                f"mixture: {texts} have different supports: {first.support.describe()}, and "
+                f"{other.support.describe()}{place_text()}"
+            )
+    if count != len(parts):
+        raise _weights_error(share, len(parts))
+    try:
+        full = np.broadcast_shapes(*(part.shape for part in parts))
+    except ValueError:
+        shapes = ", ".join(f"{p.expression()} {p.shape}" for p in parts)
+        raise ShapeError(
+            f"mixture: the components do not fit together: {shapes}{place_text()}"
+        ) from None
+    nodes = [node for part in parts for node in part.parents]
+    return mixtures.mixture(*(part.family for part in parts)), nodes, full
+
+
+def _weights_error(share: Node, count: int) -> ShapeError:
+    return ShapeError(
+        f"mixture: weights {describe(share)} must have {count} numbers along the last axis, one "
+        f"for each component, got shape {share.shape}{place_text()}"
+    )
+
+
+def _responsibilities(
+    x: Any, *rest: Any, family: str, forms: tuple[str, ...], shape: tuple[int, ...]
+) -> Any:
+    parameters = rest[: len(rest) - len(forms)]
+    more = dict(zip(forms, rest[len(parameters) :], strict=True))
+    own = family_of(family)
+    assert isinstance(own, mixtures.Mixture)
+    kinds = [t.dtype for t in (x, *parameters) if t.dtype.kind == "f"]
+    dtype = jnp.result_type(*kinds) if kinds else float
+    reals = [jnp.asarray(t, dtype) for t in (x, *parameters)]
+    return jnp.broadcast_to(jax.nn.softmax(mixtures.log_shares(own, *reals, **more), -1), shape)
+
+
+RESPONSIBILITIES = Operation("responsibilities", _responsibilities)
+
+
+def responsibilities(distribution: Array, value: Any) -> Array:
+    """The probability of each component of a mixture, given a value.
+
+        r_k = w_k p_k(x) / sum_j w_j p_j(x)
+
+    An array like any other: `kg.calculate` gives its posterior draws.
+
+    Parameters
+    ----------
+    distribution
+        Made by `kg.mixture`, and used for nothing else.
+    value
+        An array, or numbers.
+
+    Returns
+    -------
+    Array
+        (..., number of components).
+
+    Raises
+    ------
+    TypeError
+        If the first argument is no mixture.
+    ShapeError
+        If value and mixture do not fit together.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> d = kg.mixture(kg.normal(0, 1), kg.normal(4, 1), weights=[0.5, 0.5])
+    >>> kg.compile([], kg.responsibilities(d, [0.0, 2.0, 4.0]))().round(3)
+    array([[1. , 0. ],
+           [0.5, 0.5],
+           [0. , 1. ]])
+    """
+    follows = unused_distribution("responsibilities", distribution, "first", "(mixture, value)")
+    family, node = follows.family, as_node(value, "responsibilities")
+    if not isinstance(family, mixtures.Mixture):
+        raise TypeError(
+            f"responsibilities: {follows.expression()} is no mixture; make one by kg.mixture"
+            f"{_EXAMPLE}{place_text()}"
+        )
+    try:
+        full = np.broadcast_shapes(node.shape, follows.shape)
+    except ValueError:
+        raise ShapeError(
+            f"responsibilities: the value does not fit the mixture\n"
+            f"    {follows.expression():<40}  shape {follows.shape}\n"
+            f"    {describe(node):<40}  shape {node.shape}"
+        ) from None
+    stands = Distribution(family, follows.parents, full)
+    stands.target = node
+    forms = stands.forms()
+    shape = (*full[: len(full) - family.event_ndim], follows.parents[0].shape[-1])
+    parents = (node, *follows.parents, *forms.values())
+    kinds = [n.dtype for n in parents if n.dtype.kind == "f"]
+    dtype = np.result_type(*kinds) if kinds else float_dtype()
+    attributes = {"family": family.key, "forms": tuple(forms), "shape": shape}
+    result = Apply(RESPONSIBILITIES, parents, shape, dtype, attributes)
+    consume(distribution, "the distribution of responsibilities", result)
+    return Array(result)
+
+
+def joint(
+    *distributions: Array, shape: Any = None, dims: Any = None, name: str | None = None
+) -> Array:
+    """Vectors whose k-th number follows the k-th distribution, independently.
+
+        log p(x) = sum_k log p_k(x_k)
+
+    Parameters
+    ----------
+    distributions
+        Two or more distributions of single numbers, all continuous or all discrete, each used for
+        nothing else.
+    shape, dims, name
+        Shape of the whole (default: the components', and their number as the last axis), names of
+        its axes, name in the results.
+
+    Raises
+    ------
+    TypeError
+        If a component is no distribution.
+    ModelError
+        If there are fewer than two, one is of vectors, discrete and continuous ones are mixed, or
+        a bound of a support is not a number.
+    ShapeError
+        If the components do not fit together.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> x = kg.joint(kg.normal(0, 1), kg.gamma(2, 1), kg.uniform(0, 1), name="x")
+    >>> x.shape
+    (3,)
+    """
+    parts = [_component("joint", d, k) for k, d in enumerate(distributions)]
+    if len(parts) < 2:
+        raise ModelError(f"joint: two or more distributions are needed, got {len(parts)}")
+    for part in parts:
+        support = part.support
+        if part.family.event_ndim or not isinstance(support, (Interval, WholeNumbers)):
+            raise ModelError(
+                f"joint: {part.expression()} is not a distribution of single numbers{place_text()}"
+            )
+        if isinstance(support.lower, Node) or isinstance(support.upper, Node):
+            raise ModelError(
+                f"joint: a bound of {part.expression()} is no number; make it an unknown of its "
+                f"own{place_text()}"
+            )
+        if part.family.discrete != parts[0].family.discrete:
+            raise ModelError(
+                f"joint: {parts[0].expression()} and {part.expression()} are a discrete and a "
+                f"continuous distribution{place_text()}"
+            )
+    try:
+        batch = np.broadcast_shapes(*(part.shape for part in parts))
+    except ValueError:
+        shapes = ", ".join(f"{p.expression()} {p.shape}" for p in parts)
+        raise ShapeError(f"joint: the components do not fit together: {shapes}") from None
+    nodes = tuple(Array(node) for part in parts for node in part.parents)
+    family = joints.joint(*(part.family for part in parts))
+    full = (*batch, len(parts)) if shape is None else shape
+    result = distribute(family, nodes, shape=full, dims=dims, name=name)
+    for d in distributions:
+        consume(d, "a component of a joint distribution", result.node)
+    return result

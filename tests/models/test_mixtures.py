@@ -1,0 +1,220 @@
+"""Mixtures and joint distributions against SciPy and NumPy."""
+
+import numpy as np
+import pytest
+from scipy import special, stats
+
+import kinetograph as kg
+
+
+def value(array):
+    return kg.compile([], array)()
+
+
+X = np.array([-3.0, -0.5, 0.4, 2.0, 60.0])
+
+
+def by_hand(x):
+    parts = [stats.norm(0, 1).logpdf(x), stats.t(3, 4, 2).logpdf(x), stats.norm(-2, 0.5).logpdf(x)]
+    return special.logsumexp(np.stack(parts, -1) + np.log([0.2, 0.5, 0.3]), -1)
+
+
+def three(weights):
+    parts = kg.normal(0, 1), kg.student(3, 4, 2), kg.normal(-2, 0.5)
+    return kg.mixture(*parts, weights=weights)
+
+
+def test_the_density_is_that_of_the_sum():
+    for weights in ([0.2, 0.5, 0.3], [2.0, 5.0, 3.0]):
+        np.testing.assert_allclose(value(kg.log_density(three(weights), X)), by_hand(X), rtol=1e-12)
+    shares = value(kg.responsibilities(three([0.2, 0.5, 0.3]), X))
+    np.testing.assert_allclose(shares.sum(-1), 1, rtol=1e-14)
+    wanted = 0.5 * stats.t(3, 4, 2).pdf(X) / np.exp(by_hand(X))
+    np.testing.assert_allclose(shares[:, 1], wanted, rtol=1e-10)
+    below = value(kg.cdf(three([0.2, 0.5, 0.3]), X))
+    wanted = (
+        0.2 * stats.norm.cdf(X) + 0.5 * stats.t(3, 4, 2).cdf(X) + 0.3 * stats.norm(-2, 0.5).cdf(X)
+    )
+    np.testing.assert_allclose(below, wanted, rtol=1e-10)
+
+
+def test_components_along_an_axis_are_the_same():
+    mu, sd = np.array([0.0, 4.0, -2.0]), np.array([1.0, 2.0, 0.5])
+    w = [0.2, 0.5, 0.3]
+    along = kg.log_density(kg.mixture(kg.normal(mu, sd), weights=w), X)
+    parts = [kg.normal(m, s) for m, s in zip(mu, sd, strict=True)]
+    np.testing.assert_allclose(
+        value(along), value(kg.log_density(kg.mixture(*parts, weights=w), X)), rtol=1e-13
+    )
+    # One number of the parameters for all components, and a batch in front.
+    batch = kg.mixture(kg.normal(mu, 2.0), weights=np.stack([w, w[::-1]]))
+    assert batch.shape == (2,)
+    found = value(kg.log_density(batch, np.array([0.3, 0.3])))
+    each = stats.norm(mu, 2).logpdf(0.3)
+    wanted = [special.logsumexp(each + np.log(v)) for v in (w, w[::-1])]
+    np.testing.assert_allclose(found, wanted, rtol=1e-13)
+
+
+def test_of_vectors():
+    mean = np.array([[0.0, 0.0], [3.0, 3.0]])
+    cov = np.array([[1.0, 0.5], [0.5, 2.0]])
+    x = np.array([[0.1, 0.2], [2.0, 4.0], [1.0, 1.0]])
+    each = np.stack([stats.multivariate_normal(m, cov).logpdf(x) for m in mean], -1)
+    wanted = special.logsumexp(each + np.log([0.3, 0.7]), -1)
+    along = kg.mixture(kg.multivariate_normal(mean, cov), weights=[0.3, 0.7])
+    assert along.shape == (2,)
+    np.testing.assert_allclose(value(kg.log_density(along, x)), wanted, rtol=1e-12)
+    parts = [kg.multivariate_normal(m, cov) for m in mean]
+    one_by_one = kg.mixture(*parts, weights=[0.3, 0.7])
+    np.testing.assert_allclose(value(kg.log_density(one_by_one, x)), wanted, rtol=1e-12)
+    drawn = kg.mixture(
+        kg.multivariate_normal(mean, cov), weights=[0.3, 0.7], shape=(4000, 2), name="x"
+    )
+    x = np.asarray(kg.calculate(drawn, draws=1, seed=3)["x"]).reshape(-1, 2)
+    far = x.sum(-1) > 3
+    assert far.mean() == pytest.approx(0.7, abs=0.08)
+    assert np.corrcoef(x[far].T)[0, 1] > 0.1
+
+
+def test_of_counts_with_log_rates():
+    """What a component is computed from reaches it: rates that overflow as numbers."""
+    t = kg.normal(0, 1, name="t")
+    y = kg.observe(
+        [0, 3], kg.mixture(kg.poisson(kg.exp(t - 800.0)), kg.poisson(2.0), weights=[0.5, 0.5])
+    )
+    assert y.shape == (2,)
+    model = kg.model(t)
+    three = np.log(0.5) + stats.poisson(2).logpmf(3)
+    zero = special.logsumexp([np.log(0.5), np.log(0.5) - 2])
+    assert model.log_prob([0.0]) == pytest.approx(zero + three + stats.norm.logpdf(0), rel=1e-12)
+    assert np.isfinite(model.gradient([0.0])).all()
+
+
+def test_zero_weights_and_points_that_no_component_reaches():
+    w = kg.data([1.0, 0.0])
+    mu = kg.normal(0, 1, name="mu")
+    kg.observe([0.5], kg.mixture(kg.normal(mu, 1), kg.normal(1e6, 1e-3), weights=w))
+    model = kg.model(mu)
+    wanted = stats.norm.logpdf(0.5 - 0.2) + stats.norm.logpdf(0.2)
+    assert model.log_prob([0.2]) == pytest.approx(wanted, rel=1e-12)
+    assert model.gradient([0.2])[0] == pytest.approx(0.3 - 0.2, rel=1e-9)
+
+
+def test_draws():
+    x = kg.mixture(kg.normal(0, 1), kg.normal(20, 1), weights=[0.25, 0.75], shape=8000, name="x")
+    drawn = np.asarray(kg.calculate(x, draws=1, seed=7)["x"]).reshape(-1)
+    assert (drawn > 10).mean() == pytest.approx(0.75, abs=5.5 * np.sqrt(0.25 * 0.75 / 8000))
+    assert stats.kstest(drawn[drawn > 10], stats.norm(20, 1).cdf).pvalue > 1e-7
+    along = kg.mixture(kg.normal([0.0, 20.0], 1), weights=[0.25, 0.75], shape=8000, name="x")
+    drawn = np.asarray(kg.calculate(along, draws=1, seed=7)["x"]).reshape(-1)
+    assert (drawn > 10).mean() == pytest.approx(0.75, abs=5.5 * np.sqrt(0.25 * 0.75 / 8000))
+    assert stats.kstest(drawn[drawn < 10], stats.norm(0, 1).cdf).pvalue > 1e-7
+
+
+def test_an_unknown_that_follows_a_mixture():
+    x = kg.mixture(kg.gamma(2, 1), kg.gamma(9, 0.5), weights=[0.4, 0.6], name="x")
+    model = kg.model(x)
+    u = np.array([[-1.0], [2.0]])
+    each = np.stack(
+        [stats.gamma(2).logpdf(np.exp(u)), stats.gamma(9, scale=2).logpdf(np.exp(u))], -1
+    )
+    wanted = special.logsumexp(each + np.log([0.4, 0.6]), -1)[:, 0] + u[:, 0]
+    np.testing.assert_allclose(model.log_prob(u), wanted, rtol=1e-12)
+
+
+def test_the_posterior_of_two_groups():
+    rng = np.random.default_rng(2)
+    y = np.concatenate([rng.normal(-2, 1, 60), rng.normal(3, 1, 140)])
+    w = kg.dirichlet([1.0, 1.0], name="w")
+    mu = kg.ordered_variable(2, name="mu")
+    kg.factor(kg.log_density(kg.normal(0, 5), mu))
+    kg.observe(y, kg.mixture(kg.normal(mu, 1.0), weights=w), name="y")
+    model = kg.model(mu, w)
+    fit = kg.mcmc(model, seed=1, progress=False)
+    np.testing.assert_allclose(fit.posterior["mu"].mean(("chain", "draw")), [-2, 3], atol=0.6)
+    assert float(fit.posterior["w"].mean(("chain", "draw"))[0]) == pytest.approx(0.3, abs=0.15)
+    of = kg.responsibilities(kg.mixture(kg.normal(mu, 1.0), weights=w), y[:3])
+    shares = kg.calculate(of, values=fit)
+    assert shares is not None
+
+
+def test_joint():
+    x = kg.joint(kg.normal(0, 1), kg.gamma(2, 1), kg.uniform(-1, 3), name="x")
+    model = kg.model(x)
+    at = model.transform(np.array([[0.3, -0.4, 1.1]]))["x"][0]
+    assert at[1] > 0
+    assert -1 < at[2] < 3
+    density = stats.norm.logpdf(at[0]) + stats.gamma(2).logpdf(at[1]) - np.log(4)
+    jacobian = np.log(at[1]) + np.log((at[2] + 1) * (3 - at[2]) / 4)
+    assert model.log_prob([0.3, -0.4, 1.1]) == pytest.approx(density + jacobian, rel=1e-12)
+    many = kg.joint(kg.normal(0, 1), kg.gamma(2, 1), shape=(5000, 2), name="x")
+    drawn = np.asarray(kg.calculate(many, draws=1, seed=4)["x"]).reshape(-1, 2)
+    assert stats.kstest(drawn[:, 0], stats.norm.cdf).pvalue > 1e-7
+    assert stats.kstest(drawn[:, 1], stats.gamma(2).cdf).pvalue > 1e-7
+    assert abs(np.corrcoef(drawn.T)[0, 1]) < 0.08
+    counts = kg.log_density(kg.joint(kg.poisson(2.0), kg.binomial(4, 0.5)), [3, 1])
+    wanted = stats.poisson(2).logpmf(3) + stats.binom(4, 0.5).logpmf(1)
+    assert value(counts) == pytest.approx(wanted, rel=1e-12)
+
+
+def parts(*makes):
+    return lambda: kg.mixture(*(make() for make in makes), weights=[0.5, 0.5])
+
+
+def n():
+    return kg.normal(0, 1)
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "text"),
+    [
+        (lambda: kg.mixture(n(), weights=[1.0]), kg.ModelError, "two or more components"),
+        (lambda: kg.mixture(weights=[1.0]), kg.ModelError, "no components"),
+        (lambda: kg.mixture([n(), n()], weights=[1.0, 1.0]), TypeError, "not a list"),
+        (parts(n, lambda: kg.gamma(2, 1)), kg.ModelError, "different supports: real, and positive"),
+        (parts(n, lambda: kg.poisson(2.0)), kg.ModelError, "a discrete and a continuous"),
+        (
+            parts(n, lambda: kg.multivariate_normal(np.zeros(2), np.eye(2))),
+            kg.ModelError,
+            "of numbers and of vectors",
+        ),
+        (
+            lambda: kg.mixture(n(), n(), weights=[0.2, 0.3, 0.5]),
+            kg.ShapeError,
+            "must have 2 numbers",
+        ),
+        (lambda: kg.mixture(n(), n(), weights=[-1.0, 2.0]), ValueError, "weights must be"),
+        (lambda: kg.mixture(n(), n(), weights=0.5), kg.ShapeError, "must have 2 numbers"),
+        (lambda: kg.mixture(n(), 3.0, weights=[1, 1]), TypeError, "second argument"),
+        (
+            lambda: kg.mixture(kg.uniform([0.0, 1.0], 2.0), weights=[1, 1]),
+            kg.ModelError,
+            "different supports",
+        ),
+        (lambda: kg.responsibilities(n(), 1.0), TypeError, "is no mixture"),
+        (lambda: kg.joint(n()), kg.ModelError, "two or more"),
+        (lambda: kg.joint(n(), kg.poisson(2.0)), kg.ModelError, "a discrete and a"),
+        (
+            lambda: kg.joint(n(), kg.dirichlet([1.0, 1.0])),
+            kg.ModelError,
+            "not a distribution of single",
+        ),
+    ],
+)
+def test_what_cannot_be_mixed(make, error, text):
+    with pytest.raises(error, match=text):
+        make()
+
+
+def test_a_component_is_used_once():
+    part = n()
+    kg.mixture(part, n(), weights=[1.0, 1.0])
+    with pytest.raises(kg.ModelError, match="a component of a mixture"):
+        kg.mixture(part, n(), weights=[1.0, 1.0])
+
+
+def test_as_it_was_written():
+    w = kg.data([0.5, 0.5], name="w")
+    x = kg.mixture(n(), kg.student(3, 0, 1), weights=w)
+    text = x.node.distribution.expression()
+    assert text == "mixture(normal(0, 1), student(3, 0, 1), weights=w)"

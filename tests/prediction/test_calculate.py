@@ -158,6 +158,16 @@ def test_names_that_do_not_tell_which_draws(results):
         (lambda a, b: kg.calculate(a, values={"a": 1.0, a: 2.0}), kg.ModelError, "two values"),
         (lambda a, b: kg.calculate(a, values={"a": 1j}), TypeError, "float64, got complex128"),
         (lambda a, b: kg.calculate(one=kg.data([1.0]), draws=9), kg.ModelError, "no unknown"),
+        (
+            lambda a, b: kg.calculate(a * kg.placeholder(name="p"), values={a: 1.0}),
+            kg.ModelError,
+            r"a target follows from the placeholder p.*; write it with kg.data",
+        ),
+        (
+            lambda a, b: kg.calculate(sum=a + kg.random.normal(0, 1), draws=2),
+            kg.ModelError,
+            r"a target follows from state .*kg.compile",
+        ),
     ],
 )
 def test_mistakes(call, kind, text):

@@ -9,6 +9,8 @@ from kinetograph.models.ancestral import rows
 
 LEVEL = 1e-6
 
+pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
+
 
 def hierarchy(more=False):
     mu = kg.normal(1, 2, name="mu")
@@ -149,6 +151,22 @@ def test_a_loop_that_reaches_its_bound_is_an_error():
     (y,) = kg.while_loop(lambda y: y < 8, lambda y: y * rate, [1.0], 3, **options)
     with pytest.raises(kg.LoopError, match="climb"):
         kg.calculate(y, draws=20, seed=1)
+
+
+def test_data_that_follow_two_distributions():
+    a, b = kg.normal(0, 1, name="a"), kg.normal(0, 1, name="b")
+    y = kg.data([1.0, 2.0], name="y")
+    kg.observe(y, kg.normal(a, 1))
+    kg.observe(y, kg.normal(b, 1))
+    model = kg.model(a, b)
+    results = kg.mcmc(model, seed=1, draws=20, warmup=100, progress=False)
+    for ask in (
+        kg.simulate,
+        lambda m: kg.predict(m, results),
+        lambda m: kg.log_likelihood(m, results),
+    ):
+        with pytest.raises(kg.ModelError, match=r": y .*is observed twice"):
+            ask(model)
 
 
 def test_single_precision():

@@ -50,6 +50,7 @@ def transition(log_density, gradient, q, h, scale, threshold, p, sides, choices)
             gain = gain if np.isfinite(gain) else -np.inf
             acceptance += np.exp(min(0.0, gain))
             diverging = gain < -threshold
+            gain = gain if np.exp(gain) > 0 else -np.inf  # such weights are no numbers but 0
             log_sum = np.logaddexp(log_sum, gain)
             share = np.exp(gain - log_sum) if gain > -np.inf else 0.0
             if u < share:
@@ -115,9 +116,15 @@ def half(q):
     return (-0.5 * q @ q if q[0] <= 0.5 else -np.inf), -q * (q[0] <= 0.5)
 
 
+def ditch(q):
+    """Normal, but for an interval where weights are 0 in numbers and no divergence yet."""
+    return -0.5 * q @ q - 800.0 * (abs(q[0] + 0.8) < 0.3), -q
+
+
 JAX = {
     normal: lambda q: -0.5 * q @ q,
     banana: lambda q: -0.5 * q[0] ** 2 - 2 * (q[1] - 0.5 * q[0] ** 2) ** 2,
+    ditch: lambda q: -0.5 * q @ q - 800.0 * (jnp.abs(q[0] + 0.8) < 0.3),
     half: lambda q: jnp.where(q[0] <= 0.5, -0.5 * q @ q, -jnp.inf),
 }
 CASES = [  # density, dimensions, step size, scale, greatest depth, threshold
@@ -126,6 +133,7 @@ CASES = [  # density, dimensions, step size, scale, greatest depth, threshold
     (normal, 2, 1.2, 0.9, 10, 0.2),
     (banana, 2, 0.3, 0.7, 4, 1000.0),
     (half, 1, 0.4, 1.0, 10, 1000.0),
+    (ditch, 1, 0.4, 1.0, 10, 1000.0),
 ]
 
 
@@ -133,6 +141,8 @@ CASES = [  # density, dimensions, step size, scale, greatest depth, threshold
 @pytest.mark.parametrize(("density", "size", "h", "scale", "depth", "threshold"), CASES)
 def test_a_transition_is_that_of_the_papers(density, size, h, scale, depth, threshold, in_turns):
     q = -np.abs(np.random.default_rng(1).normal(size=(ROWS, size)))
+    if density is ditch:
+        q = np.where(np.abs(q + 0.8) < 0.3, -0.2, q)
     sampler, space = NUTS(max_depth=depth), Space((size,), q.dtype, {}, 0)
     values = {"step_size": h, "scale": np.full(size, scale), "divergence_threshold": threshold}
     with x64():
@@ -154,3 +164,14 @@ def test_a_transition_is_that_of_the_papers(density, size, h, scale, depth, thre
     if depth > 1:
         assert len(np.unique(depths)) > 1
     assert diverging.any() == (density is half or threshold < 1)
+
+
+def test_weights_far_above_that_of_the_start():
+    """From where the density is less by more than numbers can say, all go, and to better points."""
+    q, space = np.full((50, 2), 1e3), Space((2,), np.dtype(float), {}, 0)
+    sampler = NUTS()
+    with x64():
+        found, info, _ = ours(sampler.kernel(space), JAX[normal], q, sampler.hypers(space), False)
+    assert np.isfinite(found).all()
+    assert (np.abs(found) < 990).any(1).all()
+    assert not info["diverging"].any()

@@ -2,6 +2,7 @@
 
 naming       how quantities are called
 recorded     what results know of a model's arrays
+observed     which distributions observed data follow
 simulate     draws of the prior and of data
 predict      draws of data from a posterior
 pointwise    log densities of observations and unknowns, one by one

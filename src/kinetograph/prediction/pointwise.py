@@ -11,6 +11,7 @@ from ..models.factor import density_at
 from ..models.model import Model
 from ..runs.arguments import check_model
 from .groups import as_group, with_group
+from .observed import followed
 from .recorded import recorded
 
 __all__ = ["log_likelihood", "log_prior"]
@@ -39,7 +40,8 @@ def log_likelihood(model: Model, results: Any) -> Any:
     TypeError
         If these are no results.
     ModelError
-        If nothing is observed, or an unknown that is needed is not among the draws.
+        If nothing is observed, or some data twice, or an unknown that is needed is not among the
+        draws.
 
     Examples
     --------
@@ -52,8 +54,7 @@ def log_likelihood(model: Model, results: Any) -> Any:
     (4, 200, 3)
     """
     check_model(model, "log_likelihood")
-    component = model.component
-    pairs = list(zip(component.likelihoods, component.observed, strict=True))
+    pairs = [(d, data) for data, d in followed("log_likelihood", model).items()]
     return _with_densities("log_likelihood", model, results, pairs)
 
 

@@ -15,6 +15,7 @@ from ..models.model import Model
 from ..runs.arguments import check_model, check_seed
 from .groups import as_group, with_group
 from .naming import named_targets, names_of_unknowns
+from .observed import followed
 from .recorded import recorded
 
 __all__ = ["predict"]
@@ -100,8 +101,8 @@ def predict(
     else:
         group, chosen = "posterior_predictive", _chosen(model, observed)
         wanted = {node: model.name(node) for node in chosen}
-        follows = dict(zip(model.component.observed, model.component.likelihoods, strict=True))
-        simulated = {node: follows[node] for node in chosen}
+        follows = followed("predict", model)
+        simulated |= {node: follows[node] for node in chosen}
         names |= wanted
     inferred = set(model.component.unknowns)
     program = plan("predict", list(wanted), known.values, simulated, names, inferred)

@@ -5,13 +5,13 @@ from typing import Any
 
 from ..bits.keys import SIMULATION, make_key
 from ..graph.errors import KinetographWarning
-from ..graph.node import Node
 from ..models.ancestral.forward import plan
 from ..models.ancestral.rows import run_rows
 from ..models.groups import data_groups
 from ..models.model import Model
 from ..runs.arguments import check_model, check_seed, check_whole
 from .groups import as_group, tree_of
+from .observed import followed
 
 __all__ = ["simulate"]
 
@@ -43,7 +43,8 @@ def simulate(model: Model, draws: int = 1000, *, seed: int | None = None) -> Any
     Raises
     ------
     ModelError
-        If an unknown has no distribution: a `kg.variable`, which is flat.
+        If an unknown has no distribution: a `kg.variable`, which is flat. If data are observed
+        twice.
     BoundsError
         If an index computed from what is drawn falls outside of its axis.
 
@@ -67,7 +68,7 @@ def simulate(model: Model, draws: int = 1000, *, seed: int | None = None) -> Any
     warn_of_factors(model, "simulate", 2)
     component = model.component
     prior = tuple(dict.fromkeys([*component.unknowns, *model.targets]))
-    simulated: dict[Node, Any] = dict(zip(component.observed, component.likelihoods, strict=True))
+    simulated = followed("simulate", model)
     targets = (*prior, *model.observed)
     names = {node: model.name(node) for node in targets}
     values = run_rows(

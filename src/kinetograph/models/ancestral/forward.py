@@ -18,6 +18,7 @@ import numpy as np
 from ...bits.source import event_source
 from ...distributions.variable import Distribution, Variable
 from ...graph.control.control import Looping, everything, loops_in
+from ...graph.control.state import Assigned, Read
 from ...graph.errors import ModelError
 from ...graph.faults import FAULT, numbered
 from ...graph.lower import Environment, Scope, evaluate
@@ -110,7 +111,8 @@ def plan(
     Raises
     ------
     ModelError
-        If an unknown has no distribution that can be drawn from, or is inferred and not given.
+        If an unknown has no distribution that can be drawn from, or is inferred and not given; if
+        something follows from a placeholder or a state.
     """
     known = dict.fromkeys(given)
     follows: dict[Node, Distribution] = {}
@@ -144,6 +146,9 @@ def plan(
     drawn = tuple(Drawn(n, follows[n], _event(names.get(n) or describe(n))) for n in order)
     data = tuple(n for n in nodes if isinstance(n, Data) and not n.literal and not stop(n))
     used = tuple(n for n in known if n in nodes)
+    for node in everything(nodes):
+        if node.kind == "placeholder" or isinstance(node, (Read, Assigned)):
+            raise _without_value(doing, node)
     return Forward(tuple(targets), used, drawn, data, tuple(nodes))
 
 
@@ -158,6 +163,16 @@ def _not_recorded(doing: str, node: Node, names: Mapping[Node, str]) -> ModelErr
         f"{doing}: {name}{site_text(node)} was inferred, but these results do not hold its draws; "
         f"make it a target of the model, as in kg.model(..., {name}), and sample again"
     )
+
+
+def _without_value(doing: str, node: Node) -> ModelError:
+    if node.kind == "placeholder":
+        what, hint = f"the placeholder {describe(node)}", "write it with kg.data, or a number"
+    else:
+        assert isinstance(node, (Read, Assigned))
+        what = f"state {node.cell.title}"
+        hint = "states belong to compiled functions: kg.compile"
+    return ModelError(f"{doing}: a target follows from {what}{site_text(node)}; {hint}")
 
 
 def _not_drawn(doing: str, node: Node, names: Mapping[Node, str]) -> ModelError:

@@ -87,7 +87,52 @@ def bernoulli_logit(x, t):
     return log_logistic(t if x == 1 else -t)
 
 
+def negative_binomial_mean(x, mean, dispersion):
+    ratio = mean * dispersion
+    log_p = -mp.log1p(ratio)
+    return negative_binomial_by_logs(x, 1 / dispersion, log_p, log_p + log(ratio))
+
+
+def beta_binomial(x, n, a, b):
+    rising = mp.loggamma(x + a) - mp.loggamma(a) + mp.loggamma(n - x + b) - mp.loggamma(b)
+    return log_choose(n, x) + rising - mp.loggamma(n + a + b) + mp.loggamma(a + b)
+
+
+def inflated(count):
+    def density(x, zero, *parameters):
+        at = count(x, *parameters)
+        if x == 0:
+            return mp.log(zero + (1 - zero) * mp.exp(at))
+        return mp.log1p(-zero) + at
+
+    return density
+
+
+def hurdle(count):
+    def density(x, zero, *parameters):
+        if x == 0:
+            return mp.log(zero)
+        above_zero = mp.log(-mp.expm1(count(mp.mpf(0), *parameters)))
+        return mp.log1p(-zero) + count(x, *parameters) - above_zero
+
+    return density
+
+
+COUNTS = {
+    "poisson": poisson,
+    "negative_binomial": negative_binomial,
+    "negative_binomial_mean": negative_binomial_mean,
+}
 REFERENCES = {
+    **{f"zero_inflated_{name}": inflated(count) for name, count in COUNTS.items()},
+    **{f"hurdle_{name}": hurdle(count) for name, count in COUNTS.items()},
+    "negative_binomial_mean": negative_binomial_mean,
+    "geometric": lambda x, p: log(p) + _power(x, log1m(p)),
+    "discrete_uniform": lambda x, low, high: -mp.log(high - low + 1),
+    "beta_binomial": beta_binomial,
+    "hypergeometric": lambda x, m, n, k: (
+        log_choose(m, x) + log_choose(n, k - x) - log_choose(m + n, k)
+    ),
     "normal": normal,
     "half_normal": lambda x, sd: mp.log(2) + normal(x, 0, sd),
     "lognormal": lambda x, m, s: normal(mp.log(x), m, s) - mp.log(x),

@@ -4,6 +4,62 @@ import numpy as np
 from scipy import special, stats
 
 
+class BetaBinomial:
+    """The sums of SciPy's probabilities, of which it subtracts some from 1."""
+
+    def __init__(self, size, alpha, beta):
+        self.size, self.counts = size, stats.betabinom(size, alpha, beta)
+        self.ppf, self.isf, self.support = self.counts.ppf, self.counts.isf, self.counts.support
+        self.pmf = self.counts.pmf(np.arange(size + 1))
+
+    def cdf(self, x):
+        return np.concatenate([[0.0], np.cumsum(self.pmf)])[np.asarray(x, int) + 1]
+
+    def sf(self, x):
+        return np.concatenate([np.cumsum(self.pmf[::-1])[::-1], [0.0]])[np.asarray(x, int) + 1]
+
+
+class Zeros:
+    """A share of 0, and numbers of SciPy's counts; without their own 0 if `hurdle`."""
+
+    def __init__(self, zero, counts, hurdle=False):
+        self.zero, self.counts = zero, counts
+        self.some = counts.sf(0) if hurdle else 1.0
+
+    def sf(self, x):
+        x = np.asarray(x, float)
+        return np.where(x < 0, 1.0, (1 - self.zero) * self.counts.sf(np.maximum(x, 0)) / self.some)
+
+    def cdf(self, x):
+        x = np.asarray(x, float)
+        left = (self.counts.sf(0) - self.counts.sf(x)) / self.some if self.some < 1 else None
+        below = self.counts.cdf(x) if left is None else np.maximum(left, 0)
+        return np.where(x < 0, 0.0, self.zero + (1 - self.zero) * below)
+
+    def ppf(self, p):
+        x = np.arange(0, 2 + self.counts.isf(1e-12))
+        return np.searchsorted(self.cdf(x), np.asarray(p) * (1 - 1e-12)).astype(float)
+
+    def isf(self, p):
+        x = np.arange(0, 4 * self.counts.isf(1e-12))
+        reached = self.sf(x) <= np.atleast_1d(p)[:, None]
+        found = np.where(reached.any(-1), x[reached.argmax(-1)], x[-1])
+        return found.reshape(np.shape(p))
+
+    def mean(self):
+        return (1 - self.zero) * self.counts.mean() / self.some
+
+    def var(self):
+        square = self.counts.var() + self.counts.mean() ** 2
+        return (1 - self.zero) * square / self.some - self.mean() ** 2
+
+    def std(self):
+        return np.sqrt(self.var())
+
+    def support(self):
+        return 0, np.inf
+
+
 class Pareto:
     """b exp(e) of SciPy's exponential e, whose small probabilities are right."""
 

@@ -6,7 +6,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 from scipy import special, stats
-from tests.distributions.scipys import HalfT, Pareto
+from tests.distributions.scipys import BetaBinomial, HalfT, Pareto, Zeros
 
 from kinetograph.distributions.family import FAMILIES
 from kinetograph.distributions.tails import between
@@ -44,6 +44,35 @@ DISCRETE = {
     "binomial_logit": ([(40, -0.7)], lambda n, t: stats.binom(n, special.expit(t))),
     "poisson": ([(4.0,), (1e4,)], stats.poisson),
     "poisson_log_rate": ([(1.5,)], lambda t: stats.poisson(np.exp(t))),
+    "geometric": ([(0.3,), (1e-6,)], lambda p: stats.geom(p, loc=-1)),
+    "discrete_uniform": ([(-3, 17), (5, 5)], lambda a, b: stats.randint(a, b + 1)),
+    "beta_binomial": ([(40, 0.7, 2.5), (300, 20.0, 30.0), (50, 0.3, 0.6)], BetaBinomial),
+    "hypergeometric": (
+        [(30, 25, 40), (500, 2000, 300)],
+        lambda m, n, k: stats.hypergeom(m + n, m, k),
+    ),
+    "negative_binomial_mean": (
+        [(2.5, 0.4), (300.0, 0.01)],
+        lambda m, d: stats.nbinom(1 / d, 1 / (1 + m * d)),
+    ),
+    "zero_inflated_poisson": ([(0.3, 4.0)], lambda z, m: Zeros(z, stats.poisson(m))),
+    "hurdle_poisson": ([(0.3, 4.0)], lambda z, m: Zeros(z, stats.poisson(m), True)),
+    "zero_inflated_negative_binomial": (
+        [(0.3, 2.5, 0.4)],
+        lambda z, n, p: Zeros(z, stats.nbinom(n, p)),
+    ),
+    "hurdle_negative_binomial": (
+        [(0.3, 2.5, 0.4)],
+        lambda z, n, p: Zeros(z, stats.nbinom(n, p), True),
+    ),
+    "zero_inflated_negative_binomial_mean": (
+        [(0.3, 2.5, 0.4)],
+        lambda z, m, d: Zeros(z, stats.nbinom(1 / d, 1 / (1 + m * d))),
+    ),
+    "hurdle_negative_binomial_mean": (
+        [(0.3, 2.5, 0.4)],
+        lambda z, m, d: Zeros(z, stats.nbinom(1 / d, 1 / (1 + m * d)), True),
+    ),
     "negative_binomial": ([(2.5, 0.4), (100.0, 0.01)], stats.nbinom),
 }
 ALL = CONTINUOUS | DISCRETE

@@ -76,6 +76,36 @@ def binomial_logit(x, n, t):
     return choose + x * special.log_expit(t) + (n - x) * special.log_expit(-t)
 
 
+def beta_binomial_parameters(rng):
+    return np.floor(wide(rng, 0, 3)).astype(int), wide(rng, -2, 1), wide(rng, -2, 1)
+
+
+def hypergeometric_parameters(rng):
+    m, n = np.floor(wide(rng, 1, 4)).astype(int), np.floor(wide(rng, 1, 4)).astype(int)
+    return m, n, rng.integers(0, m + n + 1)
+
+
+def inflated(x, zero, of_count):
+    counted = np.log1p(-zero) + of_count
+    return np.where(x == 0, np.logaddexp(np.log(zero), counted), counted)
+
+
+def hurdle(x, zero, of_count, above_zero):
+    return np.where(x == 0, np.log(zero), np.log1p(-zero) + of_count - above_zero)
+
+
+def by_mean(mean, dispersion):
+    return 1 / dispersion, 1 / (1 + mean * dispersion)
+
+
+def mean_parameters(rng):
+    return wide(rng, -2, 3), wide(rng, -2, 1)
+
+
+def prob_parameters(rng):
+    return wide(rng, -2, 3), special.expit(rng.uniform(-9, 9, N))
+
+
 CASES = {
     "normal": Case(kg.normal, location_scale, tails, stats.norm.logpdf, "rrp"),
     "half_normal": Case(
@@ -224,6 +254,85 @@ CASES = {
         "npu",
     ),
 }
+CASES |= {
+    "geometric": Case(
+        kg.geometric,
+        lambda rng: (unit(rng),),
+        counts,
+        lambda x, p: stats.nbinom.logpmf(x, 1, p),
+        "nu",
+    ),
+    "discrete_uniform": Case(
+        kg.discrete_uniform,
+        lambda rng: (lambda a: (a, a + counts(rng)))(rng.integers(-50, 50, N)),
+        lambda rng, a, b: rng.integers(a, b + 1),
+        lambda x, a, b: stats.randint.logpmf(x, a, b + 1),
+        "nnn",
+    ),
+    "beta_binomial": Case(
+        kg.beta_binomial, beta_binomial_parameters, up_to, stats.betabinom.logpmf, "nnpp"
+    ),
+    "hypergeometric": Case(
+        kg.hypergeometric,
+        hypergeometric_parameters,
+        lambda rng, m, n, k: rng.integers(np.maximum(0, k - n), np.minimum(m, k) + 1),
+        lambda x, m, n, k: stats.hypergeom.logpmf(x, m + n, m, k),
+        "nnnn",
+    ),
+    "negative_binomial_mean": Case(
+        lambda mean, dispersion: kg.negative_binomial(mean=mean, dispersion=dispersion),
+        mean_parameters,
+        counts,
+        lambda x, m, d: stats.nbinom.logpmf(x, *by_mean(m, d)),
+        "npp",
+    ),
+    "zero_inflated_poisson": Case(
+        kg.zero_inflated_poisson,
+        lambda rng: (unit(rng), wide(rng)),
+        counts,
+        lambda x, z, m: inflated(x, z, stats.poisson.logpmf(x, m)),
+        "nup",
+    ),
+    "zero_inflated_negative_binomial": Case(
+        kg.zero_inflated_negative_binomial,
+        lambda rng: (unit(rng), *prob_parameters(rng)),
+        counts,
+        lambda x, z, n, p: inflated(x, z, stats.nbinom.logpmf(x, n, p)),
+        "nupu",
+    ),
+    "zero_inflated_negative_binomial_mean": Case(
+        lambda z, m, d: kg.zero_inflated_negative_binomial(z, mean=m, dispersion=d),
+        lambda rng: (unit(rng), *mean_parameters(rng)),
+        counts,
+        lambda x, z, m, d: inflated(x, z, stats.nbinom.logpmf(x, *by_mean(m, d))),
+        "nupp",
+    ),
+    "hurdle_poisson": Case(
+        kg.hurdle_poisson,
+        lambda rng: (unit(rng), wide(rng)),
+        counts,
+        lambda x, z, m: hurdle(x, z, stats.poisson.logpmf(x, m), np.log(-np.expm1(-m))),
+        "nup",
+    ),
+    "hurdle_negative_binomial": Case(
+        kg.hurdle_negative_binomial,
+        lambda rng: (unit(rng), *prob_parameters(rng)),
+        counts,
+        lambda x, z, n, p: hurdle(
+            x, z, stats.nbinom.logpmf(x, n, p), np.log(-np.expm1(n * np.log(p)))
+        ),
+        "nupu",
+    ),
+    "hurdle_negative_binomial_mean": Case(
+        lambda z, m, d: kg.hurdle_negative_binomial(z, mean=m, dispersion=d),
+        lambda rng: (unit(rng), *mean_parameters(rng)),
+        counts,
+        lambda x, z, m, d: hurdle(
+            x, z, stats.nbinom.logpmf(x, *by_mean(m, d)), np.log(-np.expm1(-np.log1p(m * d) / d))
+        ),
+        "nupp",
+    ),
+}
 MULTIVARIATE = {
     "categorical",
     "categorical_logit",
@@ -284,7 +393,7 @@ def step(kind: str, value: np.ndarray, scale: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.slow
-@all_cases
+@pytest.mark.parametrize("name", [n for n in sorted(CASES) if set(CASES[n].kinds) != {"n"}])
 def test_gradients_are_difference_quotients(name):
     family, x, parameters = drawn(name)
     kinds = CASES[name].kinds
@@ -377,6 +486,17 @@ DISCRETE = {
     "poisson": (4.0,),
     "poisson_log_rate": (1.5,),
     "negative_binomial": (2.5, 0.4),
+    "negative_binomial_mean": (2.5, 0.4),
+    "geometric": (0.3,),
+    "discrete_uniform": (3, 17),
+    "beta_binomial": (40, 0.7, 2.5),
+    "hypergeometric": (30, 25, 40),
+    "zero_inflated_poisson": (0.3, 4.0),
+    "zero_inflated_negative_binomial": (0.3, 2.5, 0.4),
+    "zero_inflated_negative_binomial_mean": (0.3, 2.5, 0.4),
+    "hurdle_poisson": (0.3, 4.0),
+    "hurdle_negative_binomial": (0.3, 2.5, 0.4),
+    "hurdle_negative_binomial_mean": (0.3, 2.5, 0.4),
 }
 
 
@@ -384,6 +504,7 @@ DISCRETE = {
 @pytest.mark.parametrize("name", sorted(DISCRETE))
 def test_probabilities_add_up_to_one(name):
     last = {"bernoulli": 1, "bernoulli_logit": 1, "binomial": 40, "binomial_logit": 40}
+    last |= {"beta_binomial": 40}
     x = np.arange(last.get(name, 400) + 1)
     with x64():
         log_p = np.asarray(FAMILIES[name].log_density(x, *DISCRETE[name]))
@@ -480,6 +601,32 @@ SIZES = {
     "binomial": (lambda t: kg.binomial(9, 0.9 * kg.ilogit(t) + 0.05), [3, 5]),
     "binomial_logit": (lambda t: kg.binomial(9, logit=t), [3, 5]),
     "negative_binomial": (lambda t: kg.negative_binomial(2.5, kg.ilogit(t)), [3, 5]),
+    "negative_binomial_mean": (
+        lambda t: kg.negative_binomial(mean=kg.exp(t) + 1.0, dispersion=kg.exp(t)),
+        [3, 5],
+    ),
+    "beta_binomial": (lambda t: kg.beta_binomial(9, kg.exp(t), 2.5), [3, 5]),
+    "zero_inflated_poisson": (
+        lambda t: kg.zero_inflated_poisson(0.3, kg.exp(t) + 1.0),
+        [0, 5],
+    ),
+    "zero_inflated_negative_binomial": (
+        lambda t: kg.zero_inflated_negative_binomial(0.3, 2.5, kg.ilogit(t)),
+        [0, 5],
+    ),
+    "zero_inflated_negative_binomial_mean": (
+        lambda t: kg.zero_inflated_negative_binomial(0.3, log_mean=t, dispersion=0.5),
+        [0, 5],
+    ),
+    "hurdle_poisson": (lambda t: kg.hurdle_poisson(kg.ilogit(t), kg.exp(t)), [0, 5]),
+    "hurdle_negative_binomial": (
+        lambda t: kg.hurdle_negative_binomial(0.3, 2.5, kg.ilogit(t)),
+        [0, 5],
+    ),
+    "hurdle_negative_binomial_mean": (
+        lambda t: kg.hurdle_negative_binomial(0.3, log_mean=t, dispersion=0.5),
+        [0, 5],
+    ),
     "gamma": (lambda t: kg.gamma(2.5, kg.exp(t)), [3.0, 5.0]),
     "inverse_gamma": (lambda t: kg.inverse_gamma(2.5, kg.exp(t)), [3.0, 5.0]),
     "chi_squared": (lambda t: kg.chi_squared(kg.exp(t)), [3.0, 5.0]),
@@ -676,6 +823,18 @@ def test_shape_is_that_of_parameters_and_replicates():
     assert kg.lkj_correlation(1, 3, shape=2).shape == (2, 3, 3)
     assert kg.multivariate_normal(np.zeros((4, 1, 2)), np.eye(2), shape=(4, 7)).shape == (4, 7, 2)
     assert kg.categorical(logit=np.zeros((6, 3))).shape == (6,)
+
+
+def test_negative_binomial_by_mean():
+    y = kg.data([0, 3, 40])
+    log_mean, dispersion = kg.normal(0, 1, name="log_mean"), kg.exponential(1, name="dispersion")
+    kg.observe(y, kg.negative_binomial(log_mean=log_mean, dispersion=dispersion))
+    found = kg.model(log_mean, dispersion).log_prob([-700.0, 0.0], adjusted=False)
+    wanted = stats.norm.logpdf(-700) - 1 + np.log(0.5) * 0 + (43 * -700.0)
+    assert float(found) == pytest.approx(wanted, rel=1e-9)
+    for wrong in (dict(size=2, mean=3), dict(mean=3), dict(size=1, prob=0.5, mean=2), {}):
+        with pytest.raises(TypeError, match="give size= and prob=, or dispersion= and one of"):
+            kg.negative_binomial(**wrong)
 
 
 def test_a_pareto_has_an_unknown_bound():

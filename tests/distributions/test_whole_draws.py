@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 from tests.distributions.drawing import GENERATORS, LEVEL, SIZE, draw, make_source
+from tests.distributions.scipys import Zeros
 from tests.selection import thinned
 
 from kinetograph.graph.precision import x64
@@ -55,6 +56,25 @@ LAWS = [
     ("negative_binomial", (0.3, 0.1), stats.nbinom(0.3, 0.1)),
     ("negative_binomial", (3.5, 0.4), stats.nbinom(3.5, 0.4)),
     ("negative_binomial", (200.0, 0.9), stats.nbinom(200, 0.9)),
+    ("geometric", (0.3,), stats.geom(0.3, loc=-1)),
+    ("geometric", (1e-5,), stats.geom(1e-5, loc=-1)),
+    ("discrete_uniform", (-3, 4), stats.randint(-3, 5)),
+    ("beta_binomial", (30, 0.7, 2.5), stats.betabinom(30, 0.7, 2.5)),
+    ("hypergeometric", (30, 25, 40), stats.hypergeom(55, 30, 40)),
+    ("hypergeometric", (300, 2500, 40), stats.hypergeom(2800, 300, 40)),
+    ("hypergeometric", (10**6, 3 * 10**6, 5000), stats.hypergeom(4 * 10**6, 10**6, 5000)),
+    ("hypergeometric", (5000, 3000, 7000), stats.hypergeom(8000, 5000, 7000)),
+    ("negative_binomial_mean", (5.0, 0.4), stats.nbinom(2.5, 1 / 3)),
+    ("zero_inflated_poisson", (0.3, 4.0), Zeros(0.3, stats.poisson(4.0))),
+    ("hurdle_poisson", (0.3, 1.5), Zeros(0.3, stats.poisson(1.5), True)),
+    ("zero_inflated_negative_binomial", (0.3, 2.5, 0.4), Zeros(0.3, stats.nbinom(2.5, 0.4))),
+    ("hurdle_negative_binomial", (0.3, 2.5, 0.6), Zeros(0.3, stats.nbinom(2.5, 0.6), True)),
+    (
+        "zero_inflated_negative_binomial_mean",
+        (0.3, 5.0, 0.4),
+        Zeros(0.3, stats.nbinom(2.5, 1 / 3)),
+    ),
+    ("hurdle_negative_binomial_mean", (0.3, 5.0, 0.4), Zeros(0.3, stats.nbinom(2.5, 1 / 3), True)),
     (
         "categorical_logit",
         (np.log([0.2, 0.1, 1.4, 0.3]),),
@@ -126,6 +146,13 @@ def test_rare_events(dtype):
         ("binomial", (50, 1.0), 50),
         ("binomial", (10**12, 1.0), 10**12),
         ("integers", (5, 6), 5),
+        ("discrete_uniform", (5, 5), 5),
+        ("geometric", (1.0,), 0),
+        ("hypergeometric", (7, 0, 3), 3),
+        ("hypergeometric", (0, 7, 3), 0),
+        ("hypergeometric", (5, 7, 12), 5),
+        ("zero_inflated_poisson", (1.0, 3.0), 0),
+        ("hurdle_poisson", (0.0, 1e-9), 1),
         ("integers", (-(2**63), -(2**63) + 1), -(2**63)),
         ("categorical", (np.array([0.0, 0.0, 2.0, 0.0]),), 2),
         ("categorical", (np.array([1.0]),), 0),
@@ -152,6 +179,17 @@ def test_certain_numbers(name, parameters, value):
         ("bernoulli_logit", (np.nan,), False),
         ("binomial_logit", (5, np.nan), -1),
         ("poisson_log_rate", (np.nan,), -1),
+        ("geometric", (0.0,), -1),
+        ("geometric", (1.5,), -1),
+        ("discrete_uniform", (5, 4), -(2**63)),
+        ("beta_binomial", (5, 0.0, 1.0), -1),
+        ("beta_binomial", (-5, 1.0, 1.0), -1),
+        ("hypergeometric", (3, 2, 6), -1),
+        ("negative_binomial_mean", (-1.0, 0.5), -1),
+        ("zero_inflated_poisson", (1.5, 2.0), -1),
+        ("zero_inflated_poisson", (0.5, -2.0), -1),
+        ("hurdle_poisson", (np.nan, 2.0), -1),
+        ("hurdle_negative_binomial", (0.5, 0.0, 0.5), -1),
         ("negative_binomial", (0.0, 0.5), -1),
         ("negative_binomial", (2.0, 0.0), -1),
         ("negative_binomial", (2.0, 1.5), -1),

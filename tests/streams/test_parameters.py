@@ -63,10 +63,31 @@ METHODS = {
         "size": (2.5, POSITIVE),
         "prob": (0.5, [0.0, *SHARE]),
     },
+    "geometric": {"prob": (0.5, [0.0, *SHARE])},
+    "discrete_uniform": {"min": (-1, [4, *HUGE]), "max": (3, [-2, *HUGE])},
+    "beta_binomial": {
+        "size": (5, [-1, *HUGE]),
+        "alpha": (2.0, POSITIVE),
+        "beta": (2.0, POSITIVE),
+    },
+    "hypergeometric": {"m": (5, [-1, *HUGE]), "n": (6, [-1, *HUGE]), "k": (4, [-1, 12, *HUGE])},
+    "zero_inflated_poisson": {"zero": (0.5, SHARE), "rate": (3.0, [-1.0, 1.1e18, *NOT_FINITE])},
+    "hurdle_poisson": {"zero": (0.5, SHARE), "rate": (3.0, [1.1e18, *POSITIVE])},
+    "zero_inflated_negative_binomial": {
+        "zero": (0.5, SHARE),
+        "size": (2.5, POSITIVE),
+        "prob": (0.5, [0.0, *SHARE]),
+    },
+    "hurdle_negative_binomial": {
+        "zero": (0.5, SHARE),
+        "size": (2.5, POSITIVE),
+        "prob": (0.5, [0.0, 1.0, *SHARE]),
+    },
     "categorical": {"prob": ([0.5, 0.5], WEIGHTS)},
     "lkj_correlation": {"eta": (2.0, POSITIVE)},
 }
-IMPOSSIBLE = {"bernoulli": False, "integers": np.iinfo(np.int64).min}
+LEAST = np.iinfo(np.int64).min
+IMPOSSIBLE = {"bernoulli": False, "integers": LEAST, "discrete_uniform": LEAST}
 
 
 def test_every_method_is_here():

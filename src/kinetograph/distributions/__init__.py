@@ -2,17 +2,23 @@
 
 from .bernoulli import bernoulli
 from .beta import beta
+from .beta_binomial import beta_binomial
 from .binomial import binomial
 from .categorical import categorical
 from .cauchy import cauchy
 from .chi_squared import chi_squared
 from .dirichlet import dirichlet
+from .discrete_uniform import discrete_uniform
 from .exponential import exponential
 from .gamma import gamma
+from .geometric import geometric
 from .gumbel import gumbel
 from .half_cauchy import half_cauchy
 from .half_normal import half_normal
 from .half_student import half_student
+from .hurdle_negative_binomial import hurdle_negative_binomial
+from .hurdle_poisson import hurdle_poisson
+from .hypergeometric import hypergeometric
 from .inverse_gamma import inverse_gamma
 from .laplace import laplace
 from .lkj import lkj_correlation
@@ -26,21 +32,29 @@ from .poisson import poisson
 from .student import student
 from .uniform import uniform
 from .weibull import weibull
+from .zero_inflated_negative_binomial import zero_inflated_negative_binomial
+from .zero_inflated_poisson import zero_inflated_poisson
 
 __all__ = [
     "bernoulli",
     "beta",
+    "beta_binomial",
     "binomial",
     "categorical",
     "cauchy",
     "chi_squared",
     "dirichlet",
+    "discrete_uniform",
     "exponential",
     "gamma",
+    "geometric",
     "gumbel",
     "half_cauchy",
     "half_normal",
     "half_student",
+    "hurdle_negative_binomial",
+    "hurdle_poisson",
+    "hypergeometric",
     "inverse_gamma",
     "laplace",
     "lkj_correlation",
@@ -54,4 +68,6 @@ __all__ = [
     "student",
     "uniform",
     "weibull",
+    "zero_inflated_negative_binomial",
+    "zero_inflated_poisson",
 ]

@@ -56,6 +56,8 @@ def chi_squared(
     df: Any,
     *,
     shape: Any = None,
+    truncation: Any = None,
+    censoring: Any = None,
     dims: Any = None,
     name: str | None = None,
 ) -> Array:
@@ -67,6 +69,8 @@ def chi_squared(
     ----------
     df
         Degrees of freedom, above zero; the mean.
+    truncation, censoring
+        Pairs of bounds, None where there is none; see `kg.normal`.
     shape, dims, name
         Shape of the unknown (default: the parameters'), names of its axes, name in the results.
 
@@ -82,4 +86,12 @@ def chi_squared(
     >>> import kinetograph as kg
     >>> x = kg.chi_squared(4, name="x")
     """
-    return distribute(CHI_SQUARED, (df,), shape=shape, dims=dims, name=name)
+    return distribute(
+        CHI_SQUARED,
+        (df,),
+        shape=shape,
+        dims=dims,
+        name=name,
+        truncation=truncation,
+        censoring=censoring,
+    )

@@ -14,20 +14,26 @@ import numpy as np
 from jax import lax
 from jax.scipy.special import xlog1py
 
+from ..bits.rejection import first_accepted
 from ..bits.source import Source, unit
+from .parameter import LARGEST
 
 __all__ = [
+    "LEAST",
     "SEARCH",
     "counts",
     "cumulative",
     "deviance",
     "double",
+    "integers",
     "log_factorial_rest",
+    "long_words",
     "search",
     "transformed",
     "uniforms",
 ]
 
+LEAST = -LARGEST - 1
 SEARCH = 10.0  # below this mean, sequential search
 _TURNS = 8  # terms of a search that a trip of its loop adds
 _DOUBLE = np.dtype(np.float64)
@@ -106,3 +112,30 @@ def double(parameter: Any) -> Any:
 
 def counts(valid: Any, k: Any) -> Any:
     return jnp.where(valid, k.astype(np.int64), -1)
+
+
+def integers(source: Source, low: Any, high: Any) -> Any:
+    """Whole numbers low, ..., high - 1, all equally likely.
+
+    The remainder of 64 bits by the number of values r, where the 2**64 mod r lowest are refused.
+    """
+    low, high = jnp.asarray(low), jnp.asarray(high)
+    fits = (low <= LARGEST) & (high <= LARGEST)
+    low, high = low.astype(np.int64), high.astype(np.int64)
+    valid = fits & (low < high)
+    count = (high - low).astype(np.uint64)  # modulo 2**64, where it fits whatever the two are
+    count = jnp.where(valid, count, np.uint64(1))
+    excess = (np.uint64(0) - count) % count
+
+    def propose(source: Source, attempt: Any, count: Any, excess: Any) -> tuple[Any, Any]:
+        bits, _ = long_words(source, attempt)
+        return bits % count, bits >= excess
+
+    value = first_accepted(source, propose, [count, excess], valid, np.uint64(0))
+    return jnp.where(valid, low + value.astype(np.int64), LEAST)
+
+
+def long_words(source: Source, attempt: Any = 0) -> tuple[Any, Any]:
+    """Two words of 64 bits for every element."""
+    a, b, c, d = (word.astype(np.uint64) for word in source.words(attempt))
+    return a << np.uint64(32) | b, c << np.uint64(32) | d

@@ -63,6 +63,8 @@ def gumbel(
     scale: Any = 1.0,
     *,
     shape: Any = None,
+    truncation: Any = None,
+    censoring: Any = None,
     dims: Any = None,
     name: str | None = None,
 ) -> Array:
@@ -74,6 +76,8 @@ def gumbel(
     ----------
     location, scale
         Mode, and scale (above zero); the mean is location + 0.5772 scale.
+    truncation, censoring
+        Pairs of bounds, None where there is none; see `kg.normal`.
     shape, dims, name
         Shape of the unknown (default: the parameters'), names of its axes, name in the results.
 
@@ -89,4 +93,12 @@ def gumbel(
     >>> import kinetograph as kg
     >>> flood = kg.gumbel(3, 0.5, name="flood")
     """
-    return distribute(GUMBEL, (location, scale), shape=shape, dims=dims, name=name)
+    return distribute(
+        GUMBEL,
+        (location, scale),
+        shape=shape,
+        dims=dims,
+        name=name,
+        truncation=truncation,
+        censoring=censoring,
+    )

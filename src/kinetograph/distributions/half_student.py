@@ -63,6 +63,8 @@ def half_student(
     sigma: Any = 1.0,
     *,
     shape: Any = None,
+    truncation: Any = None,
+    censoring: Any = None,
     dims: Any = None,
     name: str | None = None,
 ) -> Array:
@@ -75,6 +77,8 @@ def half_student(
     ----------
     df, sigma
         Degrees of freedom, and scale, both above zero.
+    truncation, censoring
+        Pairs of bounds, None where there is none; see `kg.normal`.
     shape, dims, name
         Shape of the unknown (default: the parameters'), names of its axes, name in the results.
 
@@ -90,4 +94,12 @@ def half_student(
     >>> import kinetograph as kg
     >>> tau = kg.half_student(3, 2.5, name="tau")
     """
-    return distribute(HALF_STUDENT, (df, sigma), shape=shape, dims=dims, name=name)
+    return distribute(
+        HALF_STUDENT,
+        (df, sigma),
+        shape=shape,
+        dims=dims,
+        name=name,
+        truncation=truncation,
+        censoring=censoring,
+    )

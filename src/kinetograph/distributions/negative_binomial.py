@@ -12,6 +12,8 @@ from ..graph.array import Array
 from ..graph.deviance import log_binomial, weighted_log, weighted_log_expit
 from ..graph.gammas import gammaln, log_rising
 from ..graph.incomplete import log_beta_tails
+from ..graph.mathematics import exp
+from ..graph.source import place_text
 from ..graph.special import divide, log_expit
 from . import poisson
 from .count_numbers import double
@@ -19,13 +21,14 @@ from .family import Family
 from .gamma_numbers import log_gamma
 from .generator import WHOLE
 from .inversion import whole_quantile
+from .negative_binomial_mean import NEGATIVE_BINOMIAL_MEAN
 from .parameter import PROBABILITY_FORMS, positive, probability
 from .support import NATURALS, Interval
 from .tails import Tails, of_counts
 from .variable import distribute
 from .words import with_words
 
-__all__ = ["draw", "negative_binomial"]
+__all__ = ["draw", "negative_binomial", "two_of"]
 
 
 def _logs(x: Any, prob: Any, forms: dict[str, Any]) -> tuple[Any, Any]:
@@ -86,18 +89,44 @@ NEGATIVE_BINOMIAL = Family(
 )
 
 
+def two_of(
+    name: str, size: Any, prob: Any, mean: Any, log_mean: Any, dispersion: Any
+) -> tuple[bool, tuple[Any, Any]]:
+    """Whether it is given by its mean, and the two parameters.
+
+    Raises
+    ------
+    TypeError
+        If it is not given by one of the two pairs.
+    """
+    by_prob = (size is not None, prob is not None) == (True, True)
+    by_mean = dispersion is not None and (mean is None) != (log_mean is None)
+    others = (mean, log_mean, dispersion) if by_prob else (size, prob)
+    if not (by_prob or by_mean) or any(other is not None for other in others):
+        raise TypeError(
+            f"{name}: give size= and prob=, or dispersion= and one of mean= and log_mean="
+            f"{place_text()}"
+        )
+    if by_prob:
+        return False, (size, prob)
+    return True, (mean if log_mean is None else exp(log_mean), dispersion)
+
+
 @with_words
 def negative_binomial(
-    size: Any,
-    prob: Any,
+    size: Any = None,
+    prob: Any = None,
     *,
+    mean: Any = None,
+    log_mean: Any = None,
+    dispersion: Any = None,
     shape: Any = None,
     truncation: Any = None,
     censoring: Any = None,
     dims: Any = None,
     name: str | None = None,
 ) -> Array:
-    """The number of failures before `size` successes.
+    """The number of failures before `size` successes, or counts by mean and dispersion.
 
         log p(x) = log Gamma(x + size) - log Gamma(size) - log(x!)
                    + size log(prob) + x log(1 - prob),  x = 0, 1, ...
@@ -107,8 +136,13 @@ def negative_binomial(
     size
         The number of successes, above zero, not necessarily whole.
     prob
-        The probability of success in one trial. For counts of mean m: prob = size / (size + m),
-        which is exact for any positive m made by `kg.exp`.
+        The probability of success in one trial.
+    mean, dispersion
+        Instead of `size` and `prob`: the mean, and the dispersion, both above zero; the variance is
+        mean + dispersion mean**2, so that counts of a small dispersion are close to a Poisson's.
+        size = 1 / dispersion, prob = 1 / (1 + dispersion mean).
+    log_mean
+        Instead of `mean`: its logarithm. A mean made by `kg.exp` is as exact.
     truncation, censoring
         Pairs of bounds, None where there is none; see `kg.normal`.
     shape, dims, name
@@ -117,7 +151,10 @@ def negative_binomial(
     Raises
     ------
     ValueError
-        If `size` is known and not positive, or `prob` known and not between 0 and 1.
+        If `size`, `mean` or `dispersion` is known and not positive, or `prob` known and not
+        between 0 and 1.
+    TypeError
+        If neither size and prob, nor dispersion and one of mean and log_mean are given.
 
     Examples
     --------
@@ -125,10 +162,14 @@ def negative_binomial(
     >>> p = kg.beta(1, 1, name="p")
     >>> y = kg.data([3, 0, 7])
     >>> likelihood = kg.observe(y, kg.negative_binomial(2.0, p))
+    >>> log_mean = kg.normal(0, 1, name="log_mean")
+    >>> other = kg.negative_binomial(log_mean=log_mean, dispersion=0.5)
     """
+    by_mean, parameters = two_of("negative_binomial", size, prob, mean, log_mean, dispersion)
+    family = NEGATIVE_BINOMIAL_MEAN if by_mean else NEGATIVE_BINOMIAL
     return distribute(
-        NEGATIVE_BINOMIAL,
-        (size, prob),
+        family,
+        parameters,
         shape=shape,
         dims=dims,
         name=name,

@@ -68,6 +68,8 @@ def pareto(
     b: Any = 1.0,
     *,
     shape: Any = None,
+    truncation: Any = None,
+    censoring: Any = None,
     dims: Any = None,
     name: str | None = None,
 ) -> Array:
@@ -81,6 +83,8 @@ def pareto(
         Exponent of the tail, above zero: P(X > x) = (b / x)**a.
     b
         The smallest possible value, above zero; it may itself be unknown.
+    truncation, censoring
+        Pairs of bounds, None where there is none; see `kg.normal`.
     shape, dims, name
         Shape of the unknown (default: the parameters'), names of its axes, name in the results.
 
@@ -96,4 +100,12 @@ def pareto(
     >>> import kinetograph as kg
     >>> size = kg.pareto(2.5, 100, name="size")
     """
-    return distribute(PARETO, (a, b), shape=shape, dims=dims, name=name)
+    return distribute(
+        PARETO,
+        (a, b),
+        shape=shape,
+        dims=dims,
+        name=name,
+        truncation=truncation,
+        censoring=censoring,
+    )

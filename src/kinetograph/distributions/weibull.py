@@ -85,6 +85,8 @@ def weibull(
     scale: Any = 1.0,
     *,
     shape: Any = None,
+    truncation: Any = None,
+    censoring: Any = None,
     dims: Any = None,
     name: str | None = None,
 ) -> Array:
@@ -96,6 +98,8 @@ def weibull(
     ----------
     alpha, scale
         Shape and scale, both above zero; alpha = 1 is the exponential of mean `scale`.
+    truncation, censoring
+        Pairs of bounds, None where there is none; see `kg.normal`.
     shape, dims, name
         Shape of the unknown (default: the parameters'), names of its axes, name in the results.
 
@@ -111,4 +115,12 @@ def weibull(
     >>> import kinetograph as kg
     >>> lifetime = kg.weibull(1.5, 10, name="lifetime")
     """
-    return distribute(WEIBULL, (alpha, scale), shape=shape, dims=dims, name=name)
+    return distribute(
+        WEIBULL,
+        (alpha, scale),
+        shape=shape,
+        dims=dims,
+        name=name,
+        truncation=truncation,
+        censoring=censoring,
+    )

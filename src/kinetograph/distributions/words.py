@@ -23,6 +23,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     "std": _SCALE,
     "stddev": _SCALE,
     "gamma": ("scale",),
+    "gate": ("zero",),
     "b": ("sigma", "shape2", "beta"),
     "c": ("alpha",),
     "k": ("alpha",),

@@ -1,6 +1,7 @@
 """The draws a `RandomStreams` offers, one method a distribution."""
 
 from ..distributions.words import with_words
+from .counts import CountDraws
 from .positives import PositiveDraws
 from .reals import RealDraws
 from .vectors import VectorDraws
@@ -9,7 +10,7 @@ from .wholes import WholeDraws
 __all__ = ["METHODS", "Draws"]
 
 
-class Draws(RealDraws, PositiveDraws, VectorDraws, WholeDraws):
+class Draws(RealDraws, PositiveDraws, VectorDraws, WholeDraws, CountDraws):
     """All methods; see `kg.RandomStreams`."""
 
 

@@ -6,11 +6,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from ..bits.rejection import first_accepted
 from ..bits.source import Source
-from ..distributions.count_numbers import cumulative, double, uniforms
+from ..distributions.count_numbers import LEAST, cumulative, double, integers, long_words, uniforms
 from ..distributions.generator import WHOLE, Generator
-from ..distributions.parameter import LARGEST, Parameter, whole
+from ..distributions.parameter import Parameter, whole
 from ..distributions.support import Weights
 from ..graph.node import Data, Node
 from ..graph.source import place_text
@@ -18,28 +17,6 @@ from ..graph.source import place_text
 __all__ = ["INTEGERS", "PERMUTATION", "WEIGHTED_PERMUTATION", "integers"]
 
 _SHORT = 2**10  # so few have two alike in their upper parts once in 2**35 orders
-LEAST = -LARGEST - 1
-
-
-def integers(source: Source, low: Any, high: Any) -> Any:
-    """Whole numbers low, ..., high - 1, all equally likely.
-
-    The remainder of 64 bits by the number of values r, where the 2**64 mod r lowest are refused.
-    """
-    low, high = jnp.asarray(low), jnp.asarray(high)
-    fits = (low <= LARGEST) & (high <= LARGEST)
-    low, high = low.astype(np.int64), high.astype(np.int64)
-    valid = fits & (low < high)
-    count = (high - low).astype(np.uint64)  # modulo 2**64, where it fits whatever the two are
-    count = jnp.where(valid, count, np.uint64(1))
-    excess = (np.uint64(0) - count) % count
-
-    def propose(source: Source, attempt: Any, count: Any, excess: Any) -> tuple[Any, Any]:
-        bits, _ = _long_words(source, attempt)
-        return bits % count, bits >= excess
-
-    value = first_accepted(source, propose, [count, excess], valid, np.uint64(0))
-    return jnp.where(valid, low + value.astype(np.int64), LEAST)
 
 
 def permutation(source: Source) -> Any:
@@ -49,7 +26,7 @@ def permutation(source: Source) -> Any:
     orders are decided by the upper bits, and single words, with the number in the lower bits, are
     sorted much faster: only if two upper parts are alike, all are sorted by all bits.
     """
-    first, second = _long_words(source)
+    first, second = long_words(source)
     length = source.shape[-1]
     below = np.uint64(max(length - 1, 0).bit_length())
     places = lax.broadcasted_iota(np.uint64, source.shape, len(source.shape) - 1)
@@ -78,19 +55,13 @@ def weighted_permutation(source: Source, probabilities: Any) -> Any:
     _, valid = cumulative(weights)
     u, _ = uniforms(source)
     arrival = -jnp.log1p(-u) / jnp.where(weights > 0, weights, 1.0)
-    order = _ordered(source.shape, jnp.where(weights > 0, arrival, jnp.inf), _long_words(source)[1])
+    order = _ordered(source.shape, jnp.where(weights > 0, arrival, jnp.inf), long_words(source)[1])
     return jnp.where(valid[..., None], order, -1)
 
 
 def _ordered(shape: tuple[int, ...], *keys: Any) -> Any:
     places = lax.broadcasted_iota(np.int64, shape, len(shape) - 1)
     return lax.sort((*keys, places), dimension=-1, num_keys=len(keys))[-1]
-
-
-def _long_words(source: Source, attempt: Any = 0) -> tuple[Any, Any]:
-    """Two words of 64 bits for every element."""
-    a, b, c, d = (word.astype(np.uint64) for word in source.words(attempt))
-    return a << np.uint64(32) | b, c << np.uint64(32) | d
 
 
 def _check(low: Node, high: Node) -> None:

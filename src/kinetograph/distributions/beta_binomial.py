@@ -1,0 +1,169 @@
+"""The beta-binomial distribution: successes where the probability itself is a beta number."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from ..bits.source import Source
+from ..graph.array import Array
+from ..graph.derivative_rules import by_forward
+from ..graph.deviance import log_binomial
+from ..graph.gammas import gammaln, log_rising
+from ..graph.node import Node
+from ..graph.special import log1mexp
+from . import binomial
+from .count_numbers import double
+from .family import Family
+from .gamma_numbers import log_gamma
+from .generator import WHOLE
+from .inversion import whole_quantile
+from .parameter import positive, whole
+from .sums import log_sum_outward
+from .support import Support, WholeNumbers
+from .tails import Tails, of_counts
+from .uniform import known_bound
+from .variable import distribute
+from .words import with_words
+
+__all__ = ["beta_binomial", "draw"]
+
+
+def _support(size: Node, alpha: Node, beta: Node) -> Support:
+    return WholeNumbers(0, known_bound(size))
+
+
+def _terms(x: Any, size: Any, alpha: Any, beta: Any) -> tuple[Any, ...]:
+    a, b, n = x + alpha, size - x + beta, size + alpha + beta
+    # The sum is the same for any probabilities. At these no term is large; the slopes may take
+    # them as constants.
+    p, q = lax.stop_gradient(a / n), lax.stop_gradient(b / n)
+    known = sum(log_binomial(x, size - x, p, q))
+    prior = sum(log_binomial(alpha, beta, p, q))
+    both = sum(log_binomial(a, b, p, q))
+    odds = jnp.log(alpha) + jnp.log(beta) - jnp.log(alpha + beta)
+    return (known + prior - both + odds + jnp.log(n) - jnp.log(a) - jnp.log(b),)
+
+
+def _small_terms(x: Any, size: Any, alpha: Any, beta: Any) -> tuple[Any, ...]:
+    rest = size - x
+    ways = gammaln(size + 1.0) - gammaln(x + 1.0) - gammaln(rest + 1.0)
+    rising = log_rising(alpha, x) + log_rising(beta, rest)
+    return ways, rising - log_rising(alpha + beta, size)
+
+
+def draw(source: Source, size: Any, alpha: Any, beta: Any) -> Any:
+    """A binomial number of a beta number, with other bits for each."""
+    alpha, beta = double(alpha), double(beta)
+    of_beta = source.part(0, jnp.float64)
+    logit = log_gamma(of_beta, alpha, 0, 2) - log_gamma(of_beta, beta, 1, 2)
+    return binomial.draw(source.part(1), size, jax.nn.sigmoid(logit))
+
+
+def _ratio(k: Any, left: Any, size: Any, alpha: Any, beta: Any) -> Any:
+    from_end = jnp.where(left, k, size - k)
+    own = jnp.where(left, size - k + beta, k + alpha)
+    over = (size - from_end + 1.0) * (from_end - 1.0 + jnp.where(left, alpha, beta))
+    inside = from_end > 0
+    return jnp.where(inside, from_end * own / jnp.where(inside, over, 1.0), 0.0)
+
+
+def _smaller_tail(x: Any, size: Any, alpha: Any, beta: Any) -> Any:
+    left = _is_left(x, size, alpha, beta)
+    start = jnp.where(left, x, x + 1.0)
+    first = _terms(start, size, alpha, beta)[0]
+    fading = (alpha >= 1) & (beta >= 1)
+    return log_sum_outward(
+        start, left, first, lambda k, left: _ratio(k, left, size, alpha, beta), fading
+    )
+
+
+def _is_left(x: Any, size: Any, alpha: Any, beta: Any) -> Any:
+    return x * (alpha + beta) < size * alpha
+
+
+_log_smaller_tail = by_forward(_smaller_tail)
+
+
+@of_counts
+def _tails(x: Any, size: Any, alpha: Any, beta: Any) -> Tails:
+    x, size, alpha, beta = jnp.broadcast_arrays(x, size, alpha, beta)
+    all_ = x >= size
+    smaller = _log_smaller_tail(jnp.where(all_, 0.0, x), jnp.where(all_, 1.0, size), alpha, beta)
+    smaller = jnp.minimum(smaller, -1e-300)
+    left = _is_left(x, size, alpha, beta)
+    larger = log1mexp(-smaller)
+    below, above = jnp.where(left, smaller, larger), jnp.where(left, larger, smaller)
+    return jnp.where(all_, 0.0, below), jnp.where(all_, -jnp.inf, above)
+
+
+def _quantile(log_below: Any, log_above: Any, size: Any, alpha: Any, beta: Any) -> Any:
+    return whole_quantile(_tails, log_below, log_above, size, alpha, beta, high=size)
+
+
+BETA_BINOMIAL = Family(
+    "beta_binomial",
+    (whole("size"), positive("alpha"), positive("beta")),
+    _terms,
+    _support,
+    dtype=WHOLE,
+    small_terms=_small_terms,
+    sizes=("size",),
+    draw=draw,
+    tails=_tails,
+    quantile=_quantile,
+)
+
+
+@with_words
+def beta_binomial(
+    size: Any,
+    alpha: Any,
+    beta: Any,
+    *,
+    shape: Any = None,
+    truncation: Any = None,
+    censoring: Any = None,
+    dims: Any = None,
+    name: str | None = None,
+) -> Array:
+    """The number of successes in `size` trials whose probability is a beta number.
+
+        log p(x) = log C(size, x) + log B(x + alpha, size - x + beta) - log B(alpha, beta)
+
+    Parameters
+    ----------
+    size
+        The number of trials, a whole number.
+    alpha, beta
+        Of the beta distribution of the probability, above zero; the mean is
+        size alpha / (alpha + beta). Given a mean probability p and a precision k: p k and
+        (1 - p) k.
+    truncation, censoring
+        Pairs of bounds, None where there is none; see `kg.normal`.
+    shape, dims, name
+        Shape of the counts (default: the parameters'), names of its axes, name in the results.
+
+    Raises
+    ------
+    ValueError
+        If `size` is not a whole number, or `alpha` or `beta` is known and not positive.
+    ShapeError
+        If parameters and shape do not fit together.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> alpha = kg.gamma(2, 1, name="alpha")
+    >>> likelihood = kg.observe(kg.data([3, 5, 2]), kg.beta_binomial(10, alpha, 2.0))
+    """
+    return distribute(
+        BETA_BINOMIAL,
+        (size, alpha, beta),
+        shape=shape,
+        dims=dims,
+        name=name,
+        truncation=truncation,
+        censoring=censoring,
+    )

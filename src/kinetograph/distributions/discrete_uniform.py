@@ -1,0 +1,121 @@
+"""The uniform distribution of whole numbers."""
+
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from ..bits.source import Source
+from ..graph.array import Array
+from ..graph.node import Data, Node
+from ..graph.source import place_text
+from .count_numbers import LEAST, integers
+from .family import Family
+from .generator import WHOLE
+from .parameter import whole
+from .support import Support, WholeNumbers
+from .tails import Tails
+from .uniform import known_bound
+from .variable import distribute
+from .words import with_words
+
+__all__ = ["discrete_uniform", "draw"]
+
+
+def _support(low: Node, high: Node) -> Support:
+    return WholeNumbers(known_bound(low), known_bound(high))
+
+
+def _terms(x: Any, low: Any, high: Any) -> tuple[Any, ...]:
+    inside = (x >= low) & (x <= high)
+    return jnp.where(inside, 0.0, -jnp.inf), -jnp.log(high - low + 1.0)
+
+
+def _check(low: Node, high: Node) -> None:
+    if not isinstance(low, Data) or not isinstance(high, Data):
+        return
+    if np.any(np.greater(low.value, high.value)):
+        raise ValueError(
+            f"discrete_uniform: min must not be above max, got min = {low.value}, "
+            f"max = {high.value}{place_text()}"
+        )
+
+
+def draw(source: Source, min: Any, max: Any) -> Any:
+    """All equally likely; impossible bounds give the least number there is."""
+    return integers(source, min, jnp.asarray(max).astype(np.int64) + 1)
+
+
+def _tails(x: Any, low: Any, high: Any) -> Tails:
+    count = high - low + 1.0
+    here = jnp.clip(x - low + 1.0, 0.0, count)
+    return jnp.log(here / count), jnp.log((count - here) / count)
+
+
+def _quantile(log_below: Any, log_above: Any, low: Any, high: Any) -> Any:
+    count = high - low + 1.0
+    near = log_below <= log_above
+    # Numbers that are left, rounded up; a share of k / count is that of k of them.
+    below = jnp.ceil(count * jnp.exp(log_below) * (1 - 1e-14))
+    above = count - jnp.floor(count * jnp.exp(log_above) * (1 + 1e-14))
+    return low + jnp.clip(jnp.where(near, below, above), 1.0, count) - 1.0
+
+
+DISCRETE_UNIFORM = Family(
+    "discrete_uniform",
+    (whole("min", LEAST), whole("max", LEAST)),
+    _terms,
+    _support,
+    check=_check,
+    dtype=WHOLE,
+    draw=draw,
+    tails=_tails,
+    quantile=_quantile,
+)
+
+
+@with_words
+def discrete_uniform(
+    min: Any,
+    max: Any,
+    *,
+    shape: Any = None,
+    truncation: Any = None,
+    censoring: Any = None,
+    dims: Any = None,
+    name: str | None = None,
+) -> Array:
+    """A whole number from `min` to `max`, both included, all equally likely.
+
+        log p(x) = -log(max - min + 1),  x = min .. max
+
+    Parameters
+    ----------
+    min, max
+        The smallest and the largest number.
+    truncation, censoring
+        Pairs of bounds, None where there is none; see `kg.normal`.
+    shape, dims, name
+        Shape of the numbers (default: the bounds'), names of its axes, name in the results.
+
+    Raises
+    ------
+    ValueError
+        If the bounds are known and no whole numbers, or `min` is above `max`.
+    ShapeError
+        If parameters and shape do not fit together.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> likelihood = kg.observe(kg.data([3, 1, 6]), kg.discrete_uniform(1, 6))
+    """
+    return distribute(
+        DISCRETE_UNIFORM,
+        (min, max),
+        shape=shape,
+        dims=dims,
+        name=name,
+        truncation=truncation,
+        censoring=censoring,
+    )

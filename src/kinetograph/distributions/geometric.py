@@ -1,0 +1,118 @@
+"""The geometric distribution of the failures before the first success."""
+
+from dataclasses import replace
+from typing import Any
+
+import jax.numpy as jnp
+
+from ..bits.source import Source
+from ..graph.array import Array
+from ..graph.deviance import weighted_log
+from ..graph.special import log_expit
+from .count_numbers import counts, double, uniforms
+from .family import Family
+from .generator import WHOLE
+from .parameter import PROBABILITY_FORMS, probability
+from .support import NATURALS, Interval
+from .tails import Tails, by_survival, of_counts
+from .variable import distribute
+from .words import with_words
+
+__all__ = ["draw", "geometric"]
+
+SMALLEST = 1e-17  # of smaller probabilities numbers may not fit 64 bits
+
+
+def _terms(
+    x: Any, prob: Any, logit_prob: Any = None, log_prob: Any = None, log1m_prob: Any = None
+) -> tuple[Any, ...]:
+    if logit_prob is not None:
+        return weighted_log(x, log_expit(-logit_prob)), log_expit(logit_prob)
+    if log_prob is not None:
+        return weighted_log(x, log1m_prob), log_prob
+    return x * jnp.log1p(-jnp.where(x == 0, 0.0, prob)), jnp.log(prob)
+
+
+def draw(source: Source, prob: Any) -> Any:
+    """e / -log(1 - prob), rounded down, with a standard exponential e."""
+    prob = double(prob)
+    valid = (prob >= SMALLEST) & (prob <= 1)
+    safe = jnp.where(valid, prob, 1.0)
+    number = jnp.log1p(-uniforms(source)[0]) / jnp.log1p(-safe)
+    return counts(valid, jnp.floor(jnp.broadcast_to(number, source.shape)))
+
+
+@of_counts
+def _tails(x: Any, prob: Any) -> Tails:
+    return by_survival((x + 1.0) * jnp.log1p(-prob))
+
+
+def _quantile(log_below: Any, log_above: Any, prob: Any) -> Any:
+    number = jnp.ceil(log_above / jnp.log1p(-prob)) - 1.0
+    # Where the quotient is a whole number but for its last digits, the tails decide.
+    less = jnp.maximum(number - 1.0, 0.0)
+    below, above = _tails(less, prob)
+    left = log_below <= log_above
+    enough = jnp.where(left, below >= log_below, above <= log_above)
+    return jnp.where(enough, less, jnp.maximum(number, 0.0))
+
+
+GEOMETRIC = Family(
+    "geometric",
+    (replace(probability("prob"), drawn=Interval(SMALLEST, 1.0, closed=True)),),
+    _terms,
+    lambda prob: NATURALS,
+    dtype=WHOLE,
+    forms=PROBABILITY_FORMS,
+    draw=draw,
+    tails=_tails,
+    quantile=_quantile,
+)
+
+
+@with_words
+def geometric(
+    prob: Any,
+    *,
+    shape: Any = None,
+    truncation: Any = None,
+    censoring: Any = None,
+    dims: Any = None,
+    name: str | None = None,
+) -> Array:
+    """The number of failures before the first success.
+
+        log p(x) = log(prob) + x log(1 - prob),  x = 0, 1, ...
+
+    Parameters
+    ----------
+    prob
+        The probability of success in one trial, above 0 and at most 1; the mean is 1 / prob - 1.
+        The number of the trial that succeeds first, which others call geometric, is one more.
+    truncation, censoring
+        Pairs of bounds, None where there is none; see `kg.normal`.
+    shape, dims, name
+        Shape of the counts (default: the parameter's), names of its axes, name in the results.
+
+    Raises
+    ------
+    ValueError
+        If `prob` is known and not between 0 and 1.
+    ShapeError
+        If parameters and shape do not fit together.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> p = kg.beta(1, 1, name="p")
+    >>> likelihood = kg.observe(kg.data([3, 0, 7]), kg.geometric(p))
+    """
+    return distribute(
+        GEOMETRIC,
+        (prob,),
+        shape=shape,
+        dims=dims,
+        name=name,
+        truncation=truncation,
+        censoring=censoring,
+    )

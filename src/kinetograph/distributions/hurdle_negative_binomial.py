@@ -1,0 +1,124 @@
+"""Counts that are 0 with a probability of their own, else negative binomial ones that are not."""
+
+from typing import Any
+
+import jax.numpy as jnp
+
+from ..bits.source import Source
+from ..graph.array import Array
+from ..graph.special import log1mexp
+from . import poisson
+from .count_numbers import double, uniforms
+from .gamma_numbers import log_gamma
+from .negative_binomial import NEGATIVE_BINOMIAL, two_of
+from .negative_binomial_mean import NEGATIVE_BINOMIAL_MEAN
+from .parameter import Parameter, positive
+from .support import UNIT
+from .variable import distribute
+from .words import with_words
+from .zeros import hurdle
+
+__all__ = ["hurdle_negative_binomial"]
+
+
+def _draw_positive(source: Source, size: Any, log_prob: Any, valid: Any) -> Any:
+    """1 and the events after the first one, given that there is one.
+
+    In a Polya process, whose number of events in a unit of time is negative binomial, the numbers
+    after a first event are so, too: with one success more, and prob / survival**(1 / size) for
+    the probability that it comes even later.
+    """
+    size, log_prob = jnp.where(valid, size, 1.0), jnp.where(valid, log_prob, -1.0)
+    log_survival = jnp.log1p(uniforms(source)[0] * jnp.expm1(size * log_prob))
+    log_rest = jnp.minimum(log_prob - log_survival / size, -1e-300)
+    log_g = log_gamma(source.part(0, jnp.float64), size + 1.0)
+    rate = jnp.exp(log_g + log1mexp(-log_rest) - log_rest)
+    return jnp.where(valid, poisson.draw(source.part(1), rate) + 1, -1)
+
+
+def _draw_by_prob(source: Source, size: Any, prob: Any) -> Any:
+    size, prob = double(size), double(prob)
+    valid = (size > 0) & jnp.isfinite(size) & (prob > 0) & (prob < 1)
+    return _draw_positive(source, size, jnp.log(prob), valid)
+
+
+def _draw_by_mean(source: Source, mean: Any, dispersion: Any) -> Any:
+    mean, dispersion = double(mean), double(dispersion)
+    valid = (mean > 0) & jnp.isfinite(mean) & (dispersion > 0) & jnp.isfinite(1 / dispersion)
+    return _draw_positive(source, 1 / dispersion, -jnp.log1p(mean * dispersion), valid)
+
+
+HURDLE_NEGATIVE_BINOMIAL = hurdle(
+    "hurdle_negative_binomial",
+    NEGATIVE_BINOMIAL,
+    (positive("size"), Parameter("prob", UNIT)),
+    _draw_by_prob,
+)
+HURDLE_NEGATIVE_BINOMIAL_MEAN = hurdle(
+    "hurdle_negative_binomial_mean",
+    NEGATIVE_BINOMIAL_MEAN,
+    NEGATIVE_BINOMIAL_MEAN.parameters,
+    _draw_by_mean,
+)
+
+
+@with_words
+def hurdle_negative_binomial(
+    zero: Any,
+    size: Any = None,
+    prob: Any = None,
+    *,
+    mean: Any = None,
+    log_mean: Any = None,
+    dispersion: Any = None,
+    shape: Any = None,
+    truncation: Any = None,
+    censoring: Any = None,
+    dims: Any = None,
+    name: str | None = None,
+) -> Array:
+    """Counts of which a share is 0, and the others negative binomial numbers that are not 0.
+
+        log p(0) = log(zero)
+        log p(x) = log(1 - zero) + log f(x) - log(1 - f(0)),  x = 1, 2, ...,
+
+        with f the density of `kg.negative_binomial`.
+
+    Parameters
+    ----------
+    zero
+        The probability of 0, from 0 to 1.
+    size, prob
+        Of the negative binomial, as in `kg.negative_binomial`.
+    mean, log_mean, dispersion
+        Instead of `size` and `prob`, as there.
+    truncation, censoring
+        Pairs of bounds, None where there is none; see `kg.normal`.
+    shape, dims, name
+        Shape of the counts (default: the parameters'), names of its axes, name in the results.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is known and impossible.
+    TypeError
+        If neither size and prob, nor dispersion and one of mean and log_mean are given.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> zero = kg.beta(1, 1, name="zero")
+    >>> follows = kg.hurdle_negative_binomial(zero, mean=3.0, dispersion=0.5)
+    >>> likelihood = kg.observe([0, 0, 4], follows)
+    """
+    by_mean, parameters = two_of("hurdle_negative_binomial", size, prob, mean, log_mean, dispersion)
+    family = HURDLE_NEGATIVE_BINOMIAL_MEAN if by_mean else HURDLE_NEGATIVE_BINOMIAL
+    return distribute(
+        family,
+        (zero, *parameters),
+        shape=shape,
+        dims=dims,
+        name=name,
+        truncation=truncation,
+        censoring=censoring,
+    )

@@ -1,0 +1,83 @@
+"""Negative binomial counts of which some are replaced by 0."""
+
+from typing import Any
+
+from ..graph.array import Array
+from .negative_binomial import NEGATIVE_BINOMIAL, two_of
+from .negative_binomial_mean import NEGATIVE_BINOMIAL_MEAN
+from .variable import distribute
+from .words import with_words
+from .zeros import zero_inflated
+
+__all__ = ["zero_inflated_negative_binomial"]
+
+ZERO_INFLATED_NEGATIVE_BINOMIAL = zero_inflated(
+    "zero_inflated_negative_binomial", NEGATIVE_BINOMIAL
+)
+ZERO_INFLATED_NEGATIVE_BINOMIAL_MEAN = zero_inflated(
+    "zero_inflated_negative_binomial_mean", NEGATIVE_BINOMIAL_MEAN
+)
+
+
+@with_words
+def zero_inflated_negative_binomial(
+    zero: Any,
+    size: Any = None,
+    prob: Any = None,
+    *,
+    mean: Any = None,
+    log_mean: Any = None,
+    dispersion: Any = None,
+    shape: Any = None,
+    truncation: Any = None,
+    censoring: Any = None,
+    dims: Any = None,
+    name: str | None = None,
+) -> Array:
+    """Counts that are 0 for two reasons: replaced by 0, or a negative binomial number that is.
+
+        log p(0) = log(zero + (1 - zero) f(0))
+        log p(x) = log(1 - zero) + log f(x),  x = 1, 2, ...,
+
+        with f the density of `kg.negative_binomial`.
+
+    Parameters
+    ----------
+    zero
+        The probability, from 0 to 1, that a count is replaced by 0.
+    size, prob
+        Of the negative binomial, as in `kg.negative_binomial`.
+    mean, log_mean, dispersion
+        Instead of `size` and `prob`, as there.
+    truncation, censoring
+        Pairs of bounds, None where there is none; see `kg.normal`.
+    shape, dims, name
+        Shape of the counts (default: the parameters'), names of its axes, name in the results.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is known and impossible.
+    TypeError
+        If neither size and prob, nor dispersion and one of mean and log_mean are given.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> zero = kg.beta(1, 1, name="zero")
+    >>> follows = kg.zero_inflated_negative_binomial(zero, mean=3.0, dispersion=0.5)
+    >>> likelihood = kg.observe([0, 0, 4], follows)
+    """
+    by_mean, parameters = two_of(
+        "zero_inflated_negative_binomial", size, prob, mean, log_mean, dispersion
+    )
+    family = ZERO_INFLATED_NEGATIVE_BINOMIAL_MEAN if by_mean else ZERO_INFLATED_NEGATIVE_BINOMIAL
+    return distribute(
+        family,
+        (zero, *parameters),
+        shape=shape,
+        dims=dims,
+        name=name,
+        truncation=truncation,
+        censoring=censoring,
+    )

@@ -1,0 +1,148 @@
+"""Counts with more zeros, or fewer, than a family of counts has by itself.
+
+    zero-inflated   P(0) = z + (1 - z) f(0),   P(x) = (1 - z) f(x)
+    hurdle          P(0) = z,                  P(x) = (1 - z) f(x) / (1 - f(0)),   x = 1, 2, ...
+
+Sources: D. Lambert, Zero-inflated Poisson regression, Technometrics 34 (1992) 1-14; J. Mullahy,
+Specification and testing of some modified count data models, J. Econometrics 33 (1986) 341-365.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import jax.numpy as jnp
+
+from ..bits.source import Source
+from ..graph.special import log1mexp, log_expit, logaddexp
+from .count_numbers import double, uniforms
+from .family import Family
+from .generator import WHOLE
+from .inversion import whole_quantile
+from .parameter import Parameter, probability
+from .support import NATURALS
+from .tails import Tails, of_counts
+
+__all__ = ["hurdle", "zero_inflated"]
+
+_FORMS = {"zero": (("logit",), ("log", "log1m"))}
+
+
+def zero_inflated(name: str, base: Family) -> Family:
+    """The family of counts of `base`, some of which are replaced by 0."""
+    tails = of_counts(partial(_inflated_tails, base))
+    draw = partial(_draw_inflated, base)
+    return _family(name, base, _inflated, tails, draw, base.parameters)
+
+
+def hurdle(
+    name: str, base: Family, parameters: tuple[Parameter, ...], draw_positive: Callable[..., Any]
+) -> Family:
+    """The family of counts that are 0, or those of `base` that are not.
+
+    `parameters` are the base's, without those of which all counts are 0.
+    """
+    tails = of_counts(partial(_hurdle_tails, base))
+    draw = partial(_draw_hurdle, draw_positive)
+    return _family(name, base, _hurdle, tails, draw, parameters)
+
+
+def _family(
+    name: str,
+    base: Family,
+    terms: Callable[..., Any],
+    tails: Callable[..., Tails],
+    draw: Callable[..., Any],
+    parameters: tuple[Parameter, ...],
+) -> Family:
+    return Family(
+        name,
+        (probability("zero"), *parameters),
+        partial(terms, base.terms),
+        lambda *parameters: NATURALS,
+        dtype=WHOLE,
+        forms={**_FORMS, **base.forms},
+        small_terms=partial(terms, base.small_terms or base.terms),
+        sizes=base.sizes,
+        draw=draw,
+        tails=tails,
+        quantile=partial(whole_quantile, tails),
+    )
+
+
+def _logs(forms: dict[str, Any]) -> tuple[Any, Any] | None:
+    """The logarithms of z and 1 - z, if other forms than its value are known; not of the base."""
+    logit = forms.pop("logit_zero", None)
+    logs = forms.pop("log_zero", None), forms.pop("log1m_zero", None)
+    if logit is not None:
+        return log_expit(logit), log_expit(-logit)
+    return None if logs[0] is None else logs
+
+
+def _inflated(
+    terms: Callable[..., tuple[Any, ...]], x: Any, zero: Any, *parameters: Any, **forms: Any
+) -> tuple[Any, ...]:
+    logs, none = _logs(forms), x == 0
+    density = sum(terms(x, *parameters, **forms))
+    if logs is not None:
+        counted = logs[1] + density
+        return (jnp.where(none, logaddexp(logs[0], counted), counted),)
+    counted = jnp.log1p(-jnp.where(none, 0.0, zero)) + density
+    high, edge = zero > 0.5, zero == 0
+    middle = jnp.where(high | edge, 0.25, zero)
+    # log(z + (1 - z) f), by what is right and has a slope at z = 1 and at z = 0.
+    mixed = logaddexp(jnp.log(middle), jnp.log1p(-middle) + density)
+    mostly = jnp.log1p(jnp.where(high, 1.0 - zero, 0.5) * jnp.expm1(density))
+    hardly = density + jnp.log1p(jnp.where(edge, zero, 0.0) * jnp.expm1(jnp.minimum(-density, 700)))
+    mixed = jnp.where(high, mostly, jnp.where(edge, hardly, mixed))
+    return (jnp.where(none, mixed, counted),)
+
+
+def _hurdle(
+    terms: Callable[..., tuple[Any, ...]], x: Any, zero: Any, *parameters: Any, **forms: Any
+) -> tuple[Any, ...]:
+    logs, none = _logs(forms), x == 0
+    density = sum(terms(jnp.where(none, 1.0, x), *parameters, **forms))
+    of_none = sum(terms(jnp.zeros_like(parameters[0]), *parameters, **forms))
+    some = density - log1mexp(-of_none)
+    if logs is not None:
+        return (jnp.where(none, logs[0], logs[1] + some),)
+    log_zero = jnp.log(jnp.where(none, zero, 1.0))
+    return (jnp.where(none, log_zero, jnp.log1p(-jnp.where(none, 0.0, zero)) + some),)
+
+
+def _inflated_tails(base: Family, x: Any, zero: Any, *parameters: Any) -> Tails:
+    below, above = base.log_tails(x, *parameters)
+    log_zero, log_not = jnp.log(zero), jnp.log1p(-zero)
+    return logaddexp(log_zero, log_not + below), log_not + above
+
+
+def _hurdle_tails(base: Family, x: Any, zero: Any, *parameters: Any) -> Tails:
+    _, above = base.log_tails(x, *parameters)
+    _, some = base.log_tails(jnp.zeros_like(x), *parameters)
+    left = some - above  # of those that are not 0, minus the logarithm of the share above x
+    beyond = left > 0
+    below = jnp.where(beyond, log1mexp(jnp.where(beyond, left, 1.0)), -jnp.inf)
+    log_zero, log_not = jnp.log(zero), jnp.log1p(-zero)
+    return logaddexp(log_zero, log_not + below), log_not - left
+
+
+def _valid(zero: Any) -> Any:
+    return (zero >= 0) & (zero <= 1)
+
+
+def _draw_inflated(base: Family, source: Source, zero: Any, *parameters: Any) -> Any:
+    assert base.draw is not None
+    zero = double(zero)
+    count = base.draw(source.part(0), *parameters)
+    replaced = (uniforms(source)[0] < zero) & (count >= 0)
+    return jnp.where(_valid(zero), jnp.where(replaced, 0, count), -1)
+
+
+def _draw_hurdle(
+    draw_positive: Callable[..., Any], source: Source, zero: Any, *parameters: Any
+) -> Any:
+    zero = double(zero)
+    count = draw_positive(source.part(0), *parameters)
+    replaced = (uniforms(source)[0] < zero) & (count >= 0)
+    return jnp.where(_valid(zero), jnp.where(replaced, 0, count), -1)

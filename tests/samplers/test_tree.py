@@ -25,7 +25,7 @@ def straight(a, b):
 
 
 def transition(log_density, gradient, q, h, scale, threshold, p, sides, choices):
-    """The new position, steps, depth, whether it diverges, and the mean acceptance.
+    """The new position, steps, depth, whether it diverges, mean acceptance, largest error.
 
     All leaves are kept, and every stretch is checked as it stands; weights are logarithms.
     """
@@ -34,7 +34,7 @@ def transition(log_density, gradient, q, h, scale, threshold, p, sides, choices)
         return 0.5 * p @ p - log_density(q)
 
     start, path, chosen, log_weight = energy(q, p), [(q, p)], q, 0.0
-    acceptance, steps, depth, diverging = 0.0, 0, 0, False
+    acceptance, steps, depth, diverging, worst = 0.0, 0, 0, False, 0.0
     for side, u in zip(sides, choices, strict=True):
         depth += 1
         at, p = path[-1 if side else 0]
@@ -49,6 +49,7 @@ def transition(log_density, gradient, q, h, scale, threshold, p, sides, choices)
             gain = start - energy(at, p)
             gain = gain if np.isfinite(gain) else -np.inf
             acceptance += np.exp(min(0.0, gain))
+            worst = max(worst, -gain, key=abs)
             diverging = gain < -threshold
             gain = gain if np.exp(gain) > 0 else -np.inf  # such weights are no numbers but 0
             log_sum = np.logaddexp(log_sum, gain)
@@ -70,7 +71,7 @@ def transition(log_density, gradient, q, h, scale, threshold, p, sides, choices)
         path = [*halves[0], *halves[1]]
         if not straight(*([leaf[1] for leaf in half] for half in halves)):
             break
-    return chosen, steps, depth, diverging, acceptance / steps
+    return chosen, steps, depth, diverging, acceptance / steps, worst
 
 
 def ours(kernel, log_density, q, hyper, in_turns):
@@ -112,8 +113,9 @@ def banana(q):
 
 
 def half(q):
-    """A normal density up to 0.5 and none beyond."""
-    return (-0.5 * q @ q if q[0] <= 0.5 else -np.inf), -q * (q[0] <= 0.5)
+    """A normal density up to 0.5, none beyond, and no number from 1 on."""
+    beyond = -np.inf if q[0] < 1 else np.nan
+    return (-0.5 * q @ q if q[0] <= 0.5 else beyond), -q * (q[0] <= 0.5)
 
 
 def ditch(q):
@@ -125,14 +127,14 @@ JAX = {
     normal: lambda q: -0.5 * q @ q,
     banana: lambda q: -0.5 * q[0] ** 2 - 2 * (q[1] - 0.5 * q[0] ** 2) ** 2,
     ditch: lambda q: -0.5 * q @ q - 800.0 * (jnp.abs(q[0] + 0.8) < 0.3),
-    half: lambda q: jnp.where(q[0] <= 0.5, -0.5 * q @ q, -jnp.inf),
+    half: lambda q: jnp.where(q[0] <= 0.5, -0.5 * q @ q, jnp.where(q[0] < 1, -jnp.inf, jnp.nan)),
 }
 CASES = [  # density, dimensions, step size, scale, greatest depth, threshold
     (normal, 1, 0.1, 1.0, 10, 1000.0),
     (normal, 3, 1.7, 1.0, 1, 1000.0),
     (normal, 2, 1.2, 0.9, 10, 0.2),
     (banana, 2, 0.3, 0.7, 4, 1000.0),
-    (half, 1, 0.4, 1.0, 10, 1000.0),
+    (half, 1, 0.9, 1.0, 10, 1000.0),
     (ditch, 1, 0.4, 1.0, 10, 1000.0),
 ]
 
@@ -143,7 +145,8 @@ def test_a_transition_is_that_of_the_papers(density, size, h, scale, depth, thre
     q = -np.abs(np.random.default_rng(1).normal(size=(ROWS, size)))
     if density is ditch:
         q = np.where(np.abs(q + 0.8) < 0.3, -0.2, q)
-    sampler, space = NUTS(max_depth=depth), Space((size,), q.dtype, {}, 0)
+    wanted = frozenset({"max_energy_error", "bad"})
+    sampler, space = NUTS(max_depth=depth), Space((size,), q.dtype, {}, 0, wanted)
     values = {"step_size": h, "scale": np.full(size, scale), "divergence_threshold": threshold}
     with x64():
         hyper = sampler.hypers(space)
@@ -155,11 +158,14 @@ def test_a_transition_is_that_of_the_papers(density, size, h, scale, depth, thre
             transition(log_density, gradient, start, h, scale, threshold, *row)
             for start, *row in zip(q, *numbers, strict=True)
         ]
-    chosen, steps, depths, diverging, acceptance = (np.array(column) for column in zip(*rows))
+    columns = (np.array(column) for column in zip(*rows))
+    chosen, steps, depths, diverging, acceptance, worst = columns
     np.testing.assert_array_equal(info["n_steps"], steps)
     np.testing.assert_array_equal(info["tree_depth"], depths)
     np.testing.assert_array_equal(info["diverging"], diverging)
     np.testing.assert_allclose(info["acceptance_rate"], acceptance, rtol=1e-8, atol=1e-12)
+    np.testing.assert_allclose(info["max_energy_error"], worst, rtol=1e-8, atol=1e-10)
+    np.testing.assert_array_equal(info["bad"], np.isinf(worst))
     np.testing.assert_allclose(found, chosen, rtol=1e-8, atol=1e-10)
     if depth > 1:
         assert len(np.unique(depths)) > 1

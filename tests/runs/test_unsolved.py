@@ -4,8 +4,10 @@ import warnings
 
 import numpy as np
 import pytest
+import xarray as xr
 
 import kinetograph as kg
+from kinetograph.runs.unsolved import refused
 
 SEEN = np.array([1.2, 1.5])
 
@@ -80,3 +82,18 @@ def test_nothing_is_told_where_nothing_was_refused():
     tree, _ = told(kg.model(kg.normal(0.0, 1.0, name="x")))
     assert "bad" not in tree["sample_stats"]
     assert "solvers" not in tree.attrs
+
+
+def test_a_draw_of_several_proposals_counts_once():
+    """As a step of an ensemble has; one that was refused is enough."""
+    flags = np.zeros((2, 3, 4), bool)
+    flags[0, 1, 2] = flags[1, 2] = True
+    stats = xr.Dataset({"bad": (("chain", "draw", "walker"), flags)})
+    tree = xr.DataTree(children={"sample_stats": xr.DataTree(stats)})
+    none, counted = refused(tree)  # without a solver a proposal may be bad for other reasons
+    assert none == []
+    assert not counted.any()
+    tree.attrs["solvers"] = '["a solver"]'
+    solvers, counted = refused(tree)
+    assert solvers == ["a solver"]
+    assert counted.tolist() == [[False, True, False], [False, False, True]]

@@ -62,6 +62,8 @@ def test_stacks_of_means_and_covariances():
 def test_a_factor_that_is_none_gives_nan():
     bad = np.diag([1.0, np.nan, 1.0])
     assert np.isnan(draw("multivariate_normal", np.zeros(3), bad, shape=(ROWS, 3))).all()
+    nowhere = np.array([0.0, np.inf, 0.0])
+    assert np.isnan(draw("multivariate_normal", nowhere, FACTOR, shape=(ROWS, 3))).all()
 
 
 def test_derivatives():

@@ -13,6 +13,7 @@ from tests.runs.models import gaussian, run, schools, weights
 import kinetograph as kg
 from kinetograph.bits.draws import chain_key
 from kinetograph.graph.precision import x64
+from kinetograph.models import starts
 from kinetograph.models.starts import random_point
 from kinetograph.runs import engine as engines
 from kinetograph.runs.chains import Chain, beginnings
@@ -270,6 +271,12 @@ def test_starts_drawn_from_the_prior():
     walkers = kg.chain(model, kg.samplers.Stretch(walkers=20), seed=1, initial="prior").q
     assert walkers.shape == (20, 3)
     assert len(np.unique(walkers)) == 60
+
+
+def test_as_many_draws_of_the_prior_as_are_needed_suffice(monkeypatch):
+    monkeypatch.setattr(starts, "START_ATTEMPTS", 1)
+    model = kg.model(kg.normal(0, 1, shape=2, name="x"))
+    assert starts.prior_points(model, chain_key(1, 0), 3, "mcmc").shape == (3, 2)
 
 
 def test_a_prior_that_cannot_start_a_chain():

@@ -4,6 +4,12 @@ import numpy as np
 from scipy import special, stats
 
 
+def ordered(law, eta, cutpoints):
+    """The labels of a number of this law between cutpoints."""
+    bounds = law.cdf(np.array([-np.inf, *cutpoints, np.inf]) - eta)
+    return stats.rv_discrete(values=(range(len(bounds) - 1), np.diff(bounds)))
+
+
 class BetaBinomial:
     """The sums of SciPy's probabilities, of which it subtracts some from 1."""
 

@@ -17,6 +17,10 @@ MULTIVARIATE = {
     "categorical",
     "categorical_logit",
     "dirichlet",
+    "dirichlet_multinomial",
+    "multinomial",
+    "ordered_logistic",
+    "ordered_probit",
     "lkj_correlation",
     "multivariate_normal",
 }

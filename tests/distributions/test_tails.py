@@ -1,12 +1,14 @@
 """Probabilities below and above a point, and quantiles, against SciPy and mpmath."""
 
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import mpmath as mp
 import numpy as np
 import pytest
 from scipy import special, stats
-from tests.distributions.scipys import BetaBinomial, HalfT, Pareto, Zeros
+from tests.distributions.scipys import BetaBinomial, HalfT, Pareto, Zeros, ordered
 
 from kinetograph.distributions.family import FAMILIES
 from kinetograph.distributions.tails import between
@@ -73,6 +75,8 @@ DISCRETE = {
         [(0.3, 2.5, 0.4)],
         lambda z, m, d: Zeros(z, stats.nbinom(1 / d, 1 / (1 + m * d)), True),
     ),
+    "ordered_logistic": ([(0.3, [-1.0, 0.5, 2.0])], partial(ordered, stats.logistic)),
+    "ordered_probit": ([(0.3, [-1.0, 0.5, 2.0])], partial(ordered, stats.norm)),
     "negative_binomial": ([(2.5, 0.4), (100.0, 0.01)], stats.nbinom),
 }
 ALL = CONTINUOUS | DISCRETE

@@ -337,6 +337,10 @@ MULTIVARIATE = {
     "categorical",
     "categorical_logit",
     "dirichlet",
+    "dirichlet_multinomial",
+    "multinomial",
+    "ordered_logistic",
+    "ordered_probit",
     "lkj_correlation",
     "multivariate_normal",
 }
@@ -632,6 +636,11 @@ SIZES = {
     "chi_squared": (lambda t: kg.chi_squared(kg.exp(t)), [3.0, 5.0]),
     "beta": (lambda t: kg.beta(2.5, 3.5), None),
     "dirichlet": (lambda t: kg.dirichlet([2.5, 3.5, 0.3]), None),
+    "multinomial": (lambda t: kg.multinomial(5, kg.softmax(kg.stack([t, 0 * t]))), [2, 3]),
+    "dirichlet_multinomial": (
+        lambda t: kg.dirichlet_multinomial(5, kg.exp(kg.stack([t, 0 * t]))),
+        [2, 3],
+    ),
 }
 
 

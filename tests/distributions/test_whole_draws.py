@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 from tests.distributions.drawing import GENERATORS, LEVEL, SIZE, draw, make_source
-from tests.distributions.scipys import Zeros
+from tests.distributions.scipys import Zeros, ordered
 from tests.selection import thinned
 
 from kinetograph.graph.precision import x64
@@ -32,6 +32,7 @@ def fit(x: np.ndarray, law) -> float:
     return stats.chisquare(o[keep], e[keep] * o.sum() / e.sum()).pvalue if keep.sum() > 1 else 1.0
 
 
+CUTS = np.array([-1.0, 0.5, 2.0])
 LAWS = [
     ("bernoulli", (0.3,), stats.bernoulli(0.3)),
     ("integers", (-3, 4), stats.randint(-3, 4)),
@@ -75,6 +76,8 @@ LAWS = [
         Zeros(0.3, stats.nbinom(2.5, 1 / 3)),
     ),
     ("hurdle_negative_binomial_mean", (0.3, 5.0, 0.4), Zeros(0.3, stats.nbinom(2.5, 1 / 3), True)),
+    ("ordered_logistic", (0.3, CUTS), ordered(stats.logistic, 0.3, CUTS)),
+    ("ordered_probit", (0.3, CUTS), ordered(stats.norm, 0.3, CUTS)),
     (
         "categorical_logit",
         (np.log([0.2, 0.1, 1.4, 0.3]),),
@@ -190,6 +193,8 @@ def test_certain_numbers(name, parameters, value):
         ("zero_inflated_poisson", (0.5, -2.0), -1),
         ("hurdle_poisson", (np.nan, 2.0), -1),
         ("hurdle_negative_binomial", (0.5, 0.0, 0.5), -1),
+        ("ordered_logistic", (0.0, np.array([1.0, 0.5])), -1),
+        ("ordered_probit", (np.nan, np.array([0.5, 1.0])), -1),
         ("negative_binomial", (0.0, 0.5), -1),
         ("negative_binomial", (2.0, 0.0), -1),
         ("negative_binomial", (2.0, 1.5), -1),
@@ -333,4 +338,5 @@ def test_there_are_no_derivatives_and_no_errors(name):
 
 def test_every_discrete_sampler_is_tested():
     tested = {name for name, *_ in LAWS} | {"permutation", "weighted_permutation"}
+    tested |= {"multinomial", "dirichlet_multinomial"}  # of vectors
     assert tested == {name for name, s in GENERATORS.items() if s.dtype is not None}

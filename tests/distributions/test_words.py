@@ -30,6 +30,8 @@ FUNCTIONS = {name: getattr(distributions, name) for name in distributions.__all_
         (lambda: kg.negative_binomial(mu=3, dispersion=2), "mu .*; here it is called mean"),
         (lambda: kg.beta_binomial(n=3, alpha=2, beta=1), "n .*; here it is called size"),
         (lambda: kg.discrete_uniform(lower=3, max=9), "lower .*; here it is called min"),
+        (lambda: kg.multinomial(n=3, prob=[0.5, 0.5]), "n .*; here it is called size"),
+        (lambda: kg.ordered_logistic(predictor=3, cutpoints=[0.5]), "predictor .* called eta"),
         (lambda: kg.student(nu=3), "nu .*; here it is called df"),
         (lambda: kg.bernoulli(probs=0.5), "probs .*; here it is called prob"),
         (lambda: kg.binomial(n=3, prob=0.5), "n .*; here it is called size"),

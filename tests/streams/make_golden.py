@@ -86,6 +86,10 @@ DRAWS = [
     ("hurdle_negative_binomial", [0.25, 2.5, 0.5], [12]),
     ("zero_inflated_negative_binomial_mean", [0.25, 5.0, 0.5], [12]),
     ("hurdle_negative_binomial_mean", [0.25, 5.0, 0.5], [12]),
+    ("multinomial", [30, [0.125, 0.25, 0.625]], [4, 3]),
+    ("dirichlet_multinomial", [30, [0.5, 1.0, 3.0]], [4, 3]),
+    ("ordered_logistic", [0.5, [-1.0, 0.5, 2.0]], [12]),
+    ("ordered_probit", [0.5, [-1.0, 0.5, 2.0]], [12]),
     ("permutation", [], [8]),
     ("weighted_permutation", [[0.5, 0.25, 0.125, 0.125]], [4]),
 ]

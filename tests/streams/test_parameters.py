@@ -83,6 +83,19 @@ METHODS = {
         "size": (2.5, POSITIVE),
         "prob": (0.5, [0.0, 1.0, *SHARE]),
     },
+    "multinomial": {"size": (5, [-1, *HUGE]), "prob": ([0.5, 0.5], WEIGHTS)},
+    "dirichlet_multinomial": {
+        "size": (5, [-1, *HUGE]),
+        "alpha": ([1.0, 2.0], [[1.0, bad] for bad in POSITIVE]),
+    },
+    "ordered_logistic": {
+        "eta": (0.5, NOT_FINITE),
+        "cutpoints": ([0.0, 1.0], [[1.0, 0.0], [0.0, NAN]]),
+    },
+    "ordered_probit": {
+        "eta": (0.5, NOT_FINITE),
+        "cutpoints": ([0.0, 1.0], [[1.0, 0.0], [0.0, NAN]]),
+    },
     "categorical": {"prob": ([0.5, 0.5], WEIGHTS)},
     "lkj_correlation": {"eta": (2.0, POSITIVE)},
 }

@@ -3,6 +3,7 @@
     sub-key       = threefry(key, (DRAW, lane, event))
     block(i, a)   = threefry(sub-key, (BITS, a, i))
     part k        = the same with the sub-key threefry(sub-key, (PART, k))
+    row k         = with the sub-key threefry(sub-key, (PART, k, 0, 1)), for vectors
 
 so a number depends on its stream, the event's number, its place in the array and, where a method
 tries several times, on the attempt: not on how many others are drawn, nor on how long they take.
@@ -53,6 +54,11 @@ class Source:
         """Other bits of the same event, of what a number is made of beside others."""
         key = threefry4x32(self.key, (_PART, np.uint32(number), np.uint32(0), np.uint32(0)))
         return Source(key, self.shape, self.dtype if dtype is None else dtype, self._places)
+
+    def row(self, number: Any) -> "Source":
+        """Other bits of the same event, for one number of each vector; `number` may be an array."""
+        where = (_PART, jnp.asarray(number, np.uint32), np.uint32(0), np.uint32(1))
+        return Source(threefry4x32(self.key, where), self.shape[:-1], self.dtype)
 
     def words(self, attempt: Any = 0) -> Words:
         """Four words for every element; `attempt` may be an array."""

@@ -8,6 +8,7 @@ from .categorical import categorical
 from .cauchy import cauchy
 from .chi_squared import chi_squared
 from .dirichlet import dirichlet
+from .dirichlet_multinomial import dirichlet_multinomial
 from .discrete_uniform import discrete_uniform
 from .exponential import exponential
 from .gamma import gamma
@@ -24,9 +25,12 @@ from .laplace import laplace
 from .lkj import lkj_correlation
 from .logistic import logistic
 from .lognormal import lognormal
+from .multinomial import multinomial
 from .multivariate_normal import multivariate_normal
 from .negative_binomial import negative_binomial
 from .normal import normal
+from .ordered_logistic import ordered_logistic
+from .ordered_probit import ordered_probit
 from .pareto import pareto
 from .poisson import poisson
 from .student import student
@@ -44,6 +48,7 @@ __all__ = [
     "cauchy",
     "chi_squared",
     "dirichlet",
+    "dirichlet_multinomial",
     "discrete_uniform",
     "exponential",
     "gamma",
@@ -60,9 +65,12 @@ __all__ = [
     "lkj_correlation",
     "logistic",
     "lognormal",
+    "multinomial",
     "multivariate_normal",
     "negative_binomial",
     "normal",
+    "ordered_logistic",
+    "ordered_probit",
     "pareto",
     "poisson",
     "student",

@@ -20,7 +20,7 @@ from .support import Simplex, Support, Weights, WholeNumbers
 from .variable import distribute
 from .words import with_words
 
-__all__ = ["categorical", "draw", "draw_by_logit"]
+__all__ = ["categorical", "check_classes", "draw", "draw_by_logit"]
 
 
 def _pick(x: Any, values: Any) -> Any:
@@ -47,14 +47,19 @@ def _support(parameter: Node) -> Support:
     return WholeNumbers(0, parameter.shape[-1] - 1)
 
 
-def _check(parameter: Node) -> None:
+def check_classes(name: str, parameter: Node) -> None:
+    """Refuse what is no vector of real numbers, one for each class."""
     if not parameter.shape or not parameter.shape[-1]:
         raise ShapeError(
-            f"categorical: {describe(parameter)} needs a last axis of at least one category, "
+            f"{name}: {describe(parameter)} needs a last axis of at least one category, "
             f"got shape {parameter.shape}{place_text()}"
         )
     if isinstance(parameter, Data) and parameter.dtype.kind != "f":
-        raise ValueError(f"categorical: {describe(parameter)} must be real numbers")
+        raise ValueError(f"{name}: {describe(parameter)} must be real numbers")
+
+
+def _check(parameter: Node) -> None:
+    check_classes("categorical", parameter)
 
 
 def draw(source: Source, prob: Any) -> Any:

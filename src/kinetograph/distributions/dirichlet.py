@@ -21,7 +21,7 @@ from .support import POSITIVE, Simplex, known_one
 from .variable import distribute
 from .words import with_words
 
-__all__ = ["dirichlet", "draw"]
+__all__ = ["check_concentrations", "dirichlet", "draw"]
 
 
 def _terms(x: Any, alpha: Any, log_x: Any = None) -> tuple[Any, ...]:
@@ -47,12 +47,17 @@ def _small_terms(x: Any, alpha: Any, log_x: Any = None) -> tuple[Any, ...]:
     return jnp.sum(powers, -1), constant
 
 
-def _check(alpha: Node) -> None:
+def check_concentrations(name: str, alpha: Node) -> None:
+    """Refuse what has not two or more along its last axis."""
     if not alpha.shape or alpha.shape[-1] < 2:
         raise ShapeError(
-            f"dirichlet: alpha {describe(alpha)} needs a last axis of at least two, "
+            f"{name}: alpha {describe(alpha)} needs a last axis of at least two, "
             f"got shape {alpha.shape}{place_text()}"
         )
+
+
+def _check(alpha: Node) -> None:
+    check_concentrations("dirichlet", alpha)
 
 
 def draw(source: Source, alpha: Any) -> Any:

@@ -22,6 +22,7 @@ __all__ = [
     "Pairs",
     "Simplex",
     "Support",
+    "Totals",
     "Weights",
     "WholeNumbers",
 ]
@@ -154,6 +155,20 @@ class Simplex(Support):
 
     def describe(self) -> str:
         return "positive with sum 1 along the last axis"
+
+
+@dataclass(frozen=True, eq=False)
+class Totals(Support):
+    """Vectors (last axis) of counts that add up to `upper`, a number, an array or a node."""
+
+    upper: Bound = np.inf
+
+    def contains(self, value: np.ndarray) -> np.ndarray:
+        counts = ((value == np.floor(value)) & (value >= 0)).all(-1)
+        return counts if isinstance(self.upper, Node) else counts & (value.sum(-1) == self.upper)
+
+    def describe(self) -> str:
+        return f"counts with sum {_bound_text(self.upper)} along the last axis"
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,6 +30,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     "m": ("b",),
     "xm": ("b",),
     "s": ("scale",),
+    "predictor": ("eta",),
     "nu": ("df",),
     "low": ("min",),
     "lower": ("min",),

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..distributions.derived import family_of
 from ..distributions.family import FAMILIES
-from ..distributions.support import REAL, Interval, Simplex, WholeNumbers
+from ..distributions.support import REAL, Interval, Simplex, Totals, WholeNumbers
 from ..distributions.variable import Distribution
 from ..graph.array import Array
 from ..graph.elementwise import as_node
@@ -44,6 +44,11 @@ def _guarded(
     if kind == "simplex":
         inside = jnp.all((x > 0) | (edges[0] & (x == 0)), -1) & (jnp.abs(jnp.sum(x, -1) - 1) < 1e-6)
         return inside, jnp.where(inside[..., None], x, 1.0 / x.shape[-1])
+    if kind == "totals":
+        total = parameters[high[0]] if isinstance(high, tuple) else high
+        inside = jnp.all((x >= 0) & (x == jnp.floor(x)), -1) & (jnp.sum(x, -1) == total)
+        all_first = jnp.asarray(total)[..., None] * (jnp.arange(x.shape[-1]) == 0)
+        return inside, jnp.where(inside[..., None], x, all_first)
     low, high = (parameters[b[0]] if isinstance(b, tuple) else b for b in (low, high))
     inside = ((x > low) | (edges[0] & (x == low))) & ((x < high) | (edges[1] & (x == high)))
     if kind == "whole":
@@ -167,6 +172,8 @@ def _support(follows: Distribution) -> dict[str, Any]:
         known |= {"kind": "interval", "edges": support.edges}
     elif isinstance(support, WholeNumbers):
         known["kind"] = "whole"
+    elif isinstance(support, Totals):
+        known["kind"] = "totals"
     elif isinstance(support, Simplex):
         known |= {"kind": "simplex", "edges": (support.zeros, True)}
     return known

@@ -3,11 +3,15 @@
 from typing import Any
 
 from ..distributions.beta_binomial import BETA_BINOMIAL
+from ..distributions.dirichlet_multinomial import DIRICHLET_MULTINOMIAL
 from ..distributions.discrete_uniform import DISCRETE_UNIFORM
 from ..distributions.geometric import GEOMETRIC
 from ..distributions.hurdle_negative_binomial import HURDLE_NEGATIVE_BINOMIAL
 from ..distributions.hurdle_poisson import HURDLE_POISSON
 from ..distributions.hypergeometric import HYPERGEOMETRIC
+from ..distributions.multinomial import MULTINOMIAL
+from ..distributions.ordered_logistic import ORDERED_LOGISTIC
+from ..distributions.ordered_probit import ORDERED_PROBIT
 from ..distributions.zero_inflated_negative_binomial import ZERO_INFLATED_NEGATIVE_BINOMIAL
 from ..distributions.zero_inflated_poisson import ZERO_INFLATED_POISSON
 from ..graph.array import Array, ArrayLike
@@ -119,3 +123,51 @@ class CountDraws(OneDraw):
     ) -> Array:
         """A share `zero` of 0, and negative binomial numbers that are not 0."""
         return self._draw(HURDLE_NEGATIVE_BINOMIAL, (zero, size, prob), shape, name, like=like)
+
+    def multinomial(
+        self,
+        size: ArrayLike,
+        prob: ArrayLike,
+        shape: Any = None,
+        *,
+        name: str | None = None,
+        like: Any = None,
+    ) -> Array:
+        """How often classes occur in `size` trials, by the weights in the last axis."""
+        return self._draw(MULTINOMIAL, (size, prob), shape, name, like=like)
+
+    def dirichlet_multinomial(
+        self,
+        size: ArrayLike,
+        alpha: ArrayLike,
+        shape: Any = None,
+        *,
+        name: str | None = None,
+        like: Any = None,
+    ) -> Array:
+        """How often classes occur whose probabilities are a Dirichlet vector."""
+        return self._draw(DIRICHLET_MULTINOMIAL, (size, alpha), shape, name, like=like)
+
+    def ordered_logistic(
+        self,
+        eta: ArrayLike,
+        cutpoints: ArrayLike,
+        shape: Any = None,
+        *,
+        name: str | None = None,
+        like: Any = None,
+    ) -> Array:
+        """How many of the cutpoints a logistic number around `eta` exceeds."""
+        return self._draw(ORDERED_LOGISTIC, (eta, cutpoints), shape, name, like=like)
+
+    def ordered_probit(
+        self,
+        eta: ArrayLike,
+        cutpoints: ArrayLike,
+        shape: Any = None,
+        *,
+        name: str | None = None,
+        like: Any = None,
+    ) -> Array:
+        """How many of the cutpoints a normal number around `eta` exceeds."""
+        return self._draw(ORDERED_PROBIT, (eta, cutpoints), shape, name, like=like)

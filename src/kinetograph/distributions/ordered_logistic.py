@@ -1,0 +1,122 @@
+"""Ordered classes by a logistic number."""
+
+from typing import Any
+
+import jax.numpy as jnp
+
+from ..bits.source import Source
+from ..graph.array import Array
+from ..graph.special import log1mexp, log_expit
+from .family import Family
+from .generator import WHOLE
+from .numbers import unit_open
+from .ordered import draw_by, log_tails_by, ordered_support, pick_bounds, quantile_by
+from .parameter import Parameter
+from .support import Ordered
+from .tails import Tails
+from .variable import distribute
+from .words import with_words
+
+__all__ = ["draw", "ordered_logistic"]
+
+
+def _terms(x: Any, eta: Any, cutpoints: Any) -> tuple[Any, ...]:
+    low, high, some_low, some_high, width = pick_bounds(x, eta, cutpoints)
+    # expit(high) - expit(low) = expit(high) expit(-low) (1 - exp(low - high))
+    upper = jnp.where(some_high, log_expit(high), 0.0)
+    lower = jnp.where(some_low, log_expit(-low), 0.0)
+    between = jnp.where(some_low & some_high, log1mexp(width), 0.0)
+    return (upper + lower + between,)
+
+
+def _both(z: Any) -> Tails:
+    return log_expit(z), log_expit(-z)
+
+
+def _number(source: Source) -> Any:
+    u = unit_open(source)
+    return jnp.log(u) - jnp.log1p(-u)
+
+
+def draw(source: Source, eta: Any, cutpoints: Any) -> Any:
+    """How many of the cutpoints a logistic number beside eta exceeds."""
+    return draw_by(_number, source, eta, cutpoints)
+
+
+def _tails(x: Any, eta: Any, cutpoints: Any) -> Tails:
+    return log_tails_by(_both, x, eta, cutpoints)
+
+
+def _quantile(log_below: Any, log_above: Any, eta: Any, cutpoints: Any) -> Any:
+    return quantile_by(_both, log_below, log_above, eta, cutpoints)
+
+
+ORDERED_LOGISTIC = Family(
+    "ordered_logistic",
+    (Parameter("eta"), Parameter("cutpoints", Ordered(), event_ndim=1)),
+    _terms,
+    ordered_support,
+    dtype=WHOLE,
+    draw=draw,
+    tails=_tails,
+    quantile=_quantile,
+)
+
+
+@with_words
+def ordered_logistic(
+    eta: Any,
+    cutpoints: Any,
+    *,
+    shape: Any = None,
+    truncation: Any = None,
+    censoring: Any = None,
+    dims: Any = None,
+    name: str | None = None,
+) -> Array:
+    """A label from 0 to K - 1 of ordered classes, by a linear predictor and K - 1 cutpoints.
+
+        log p(x) = log(ilogit(cutpoints[x] - eta) - ilogit(cutpoints[x - 1] - eta))
+
+        with -infinity and infinity before the first and after the last cutpoint.
+
+    Parameters
+    ----------
+    eta
+        The linear predictor: the larger, the higher the label.
+    cutpoints
+        K - 1 increasing numbers along the last axis, such as `kg.ordered_variable(K - 1)`.
+    truncation, censoring
+        Pairs of bounds, None where there is none; see `kg.normal`.
+    shape, dims, name
+        Shape of the labels (default: the parameters', without the last axis of the cutpoints),
+        names of its axes, name in the results.
+
+    Raises
+    ------
+    ValueError
+        If the cutpoints are known and do not increase.
+    ShapeError
+        If parameters and shape do not fit together.
+
+    Notes
+    -----
+    Source: P. McCullagh, Regression models for ordinal data, Journal of the Royal Statistical
+    Society B 42 (1980) 109-142.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> c = kg.ordered_variable(3, name="c")
+    >>> eta = kg.normal(0, 1, name="eta")
+    >>> likelihood = kg.observe(kg.data([0, 3, 2]), kg.ordered_logistic(eta, c))
+    """
+    return distribute(
+        ORDERED_LOGISTIC,
+        (eta, cutpoints),
+        shape=shape,
+        dims=dims,
+        name=name,
+        truncation=truncation,
+        censoring=censoring,
+    )

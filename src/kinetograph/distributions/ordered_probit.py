@@ -1,0 +1,110 @@
+"""Ordered classes by a normal number."""
+
+from typing import Any
+
+import jax.numpy as jnp
+
+from ..bits.source import Source
+from ..graph.array import Array
+from ..graph.gaussian import log_ndtr
+from .family import Family
+from .generator import WHOLE
+from .ordered import draw_by, log_tails_by, ordered_support, pick_bounds, quantile_by
+from .parameter import Parameter
+from .support import Ordered
+from .tails import Tails, between, normal_tails
+from .variable import distribute
+from .words import with_words
+
+__all__ = ["draw", "ordered_probit"]
+
+
+def _terms(x: Any, eta: Any, cutpoints: Any) -> tuple[Any, ...]:
+    low, high, some_low, some_high, _ = pick_bounds(x, eta, cutpoints)
+    inside = between(normal_tails(low), normal_tails(high))
+    edge = jnp.where(some_low, log_ndtr(-low), log_ndtr(high))
+    return (jnp.where(some_low & some_high, inside, edge),)
+
+
+def draw(source: Source, eta: Any, cutpoints: Any) -> Any:
+    """How many of the cutpoints a normal number beside eta exceeds."""
+    return draw_by(Source.normal, source, eta, cutpoints)
+
+
+def _tails(x: Any, eta: Any, cutpoints: Any) -> Tails:
+    return log_tails_by(normal_tails, x, eta, cutpoints)
+
+
+def _quantile(log_below: Any, log_above: Any, eta: Any, cutpoints: Any) -> Any:
+    return quantile_by(normal_tails, log_below, log_above, eta, cutpoints)
+
+
+ORDERED_PROBIT = Family(
+    "ordered_probit",
+    (Parameter("eta"), Parameter("cutpoints", Ordered(), event_ndim=1)),
+    _terms,
+    ordered_support,
+    dtype=WHOLE,
+    draw=draw,
+    tails=_tails,
+    quantile=_quantile,
+)
+
+
+@with_words
+def ordered_probit(
+    eta: Any,
+    cutpoints: Any,
+    *,
+    shape: Any = None,
+    truncation: Any = None,
+    censoring: Any = None,
+    dims: Any = None,
+    name: str | None = None,
+) -> Array:
+    """A label from 0 to K - 1 of ordered classes, by a linear predictor and K - 1 cutpoints.
+
+        log p(x) = log(iprobit(cutpoints[x] - eta) - iprobit(cutpoints[x - 1] - eta))
+
+        with -infinity and infinity before the first and after the last cutpoint.
+
+    Parameters
+    ----------
+    eta
+        The linear predictor: the larger, the higher the label.
+    cutpoints
+        K - 1 increasing numbers along the last axis, such as `kg.ordered_variable(K - 1)`.
+    truncation, censoring
+        Pairs of bounds, None where there is none; see `kg.normal`.
+    shape, dims, name
+        Shape of the labels (default: the parameters', without the last axis of the cutpoints),
+        names of its axes, name in the results.
+
+    Raises
+    ------
+    ValueError
+        If the cutpoints are known and do not increase.
+    ShapeError
+        If parameters and shape do not fit together.
+
+    Notes
+    -----
+    Source: P. McCullagh, Regression models for ordinal data, Journal of the Royal Statistical
+    Society B 42 (1980) 109-142.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> c = kg.ordered_variable(3, name="c")
+    >>> eta = kg.normal(0, 1, name="eta")
+    >>> likelihood = kg.observe(kg.data([0, 3, 2]), kg.ordered_probit(eta, c))
+    """
+    return distribute(
+        ORDERED_PROBIT,
+        (eta, cutpoints),
+        shape=shape,
+        dims=dims,
+        name=name,
+        truncation=truncation,
+        censoring=censoring,
+    )

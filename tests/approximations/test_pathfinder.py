@@ -16,6 +16,8 @@ from tests.approximations.models import (
 from tests.optimizers.models import bimodal
 
 import kinetograph as kg
+from kinetograph.approximations.pathfinder import _picked
+from kinetograph.bits.draws import chain_key
 
 STILL = kg.samplers.RandomWalk(step_size=1e-9)  # hardly leaves where it starts
 
@@ -102,6 +104,21 @@ def test_a_path_is_better_than_its_mode():
         tree = kg.pathfinder(kg.model(mu, tau, theta), seed=1)
     assert 0.5 < float(tree["posterior/tau"].median()) < 10
     assert np.isfinite(kg.summary(tree)["mean", "mu"])
+
+
+def test_picked_by_their_chances_in_random_order():
+    chances, runs, count = np.array([0.05, 0.55, 0.3, 0.1]), 600, 7
+    picked = np.array([_picked(chances, chain_key(i, 0), count, 3) for i in range(runs)])
+    times = np.array([np.bincount(row, minlength=4) for row in picked])
+    expected = count * chances
+    assert (np.floor(expected) <= times).all()
+    assert (times <= np.ceil(expected)).all()
+    part = expected % 1
+    error = np.sqrt(part * (1 - part) / runs)
+    assert (abs(times.mean(0) - expected) <= 6 * error).all()
+    for column in (picked[:, 0], picked[:, -1]):  # each place has the chances of all
+        found = np.bincount(column, minlength=4) / runs
+        assert (abs(found - chances) < 6 * np.sqrt(chances * (1 - chances) / runs)).all()
 
 
 def test_results_have_labels():

@@ -10,6 +10,7 @@ if _typing.TYPE_CHECKING:  # whose readers do not all follow a star to another o
     from .distributions import *  # noqa: F403
     from .graph.functions import *  # noqa: F403
     from .graph.mathematics import *  # noqa: F403
+    from .graph.more_functions import *  # noqa: F403
     from .public import *  # noqa: F403
     from .public import __all__
 else:

@@ -18,6 +18,7 @@ with _paused(lasting=True):
     from .graph import drawing as _drawing  # noqa: F401 - contexts describe themselves by it
     from .graph import functions as _functions
     from .graph import mathematics as _mathematics
+    from .graph import more_functions as _more_functions
     from .graph.array import Array
     from .graph.checks import check
     from .graph.compile import compile
@@ -53,6 +54,7 @@ with _paused(lasting=True):
     from .graph.inputs import data, placeholder
     from .graph.lift import lift
     from .graph.mathematics import *  # noqa: F403
+    from .graph.more_functions import *  # noqa: F403
     from .graph.precision import precision
     from .graph.printing import print
     from .graph.ranges import Range, range
@@ -196,6 +198,7 @@ __all__ = [
 __all__ += _distributions.__all__
 __all__ += _functions.__all__
 __all__ += _mathematics.__all__
+__all__ += _more_functions.__all__
 
 
 if not _typing.TYPE_CHECKING:  # to type checkers, there is no other name than those above

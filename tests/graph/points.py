@@ -20,7 +20,7 @@ INF = np.inf
 
 @dataclass(frozen=True)
 class Numbers:
-    """A function of one or two numbers."""
+    """A function of some numbers."""
 
     reference: Callable[..., Any]
     points: tuple[tuple[float, ...], ...]
@@ -87,6 +87,18 @@ COUNTS = (1e-100, 1e-10, 0.1, 1.5, 3, 9.9, 50, 1e5, 1e10, 1e100, 1e200)
 BELOW_0 = (-0.5, -1.5, -9.3, -100.7)
 INSIDE = (1e-300, 1e-20, 0.1, 0.25, 0.4999999, 0.6, 0.75, 0.9, 1 - 1e-10)
 WITHIN = (-1 + 1e-10, -0.9, -0.5, 1e-10, 0.5, 1 - 1e-10)
+
+
+def box_cox(x, power):
+    return mp.expm1(power * mp.log(x)) / power if power else mp.log(x)
+
+
+def student_cdf(df, t):
+    half = mp.betainc(df / 2, 0.5, 0, df / (df + t * t), regularized=True) / 2
+    return 1 - half if t > 0 else half
+
+
+BESSEL = (-300, -20, -1, -1e-8, 0, 1e-8, 0.5, 7.75, 8.25, 99, 101, 650)
 
 ELEMENTWISE = {
     "abs": of_one(abs, PLACES),
@@ -196,6 +208,70 @@ ELEMENTWISE = {
         ((1, 0), (0, 0)),
         function=lambda x, y: x / y,
     ),
+    "ndtr": of_one(ndtr, [-37, -20, -5, -1, -1e-10, 0, 1, 5, 7, 20], digits=300),
+    "erfcx": of_one(
+        lambda x: mp.exp(x * x) * mp.erfc(x), [-26, -5, -1, -1e-10, 0, 1, 5, 30, 1e4], digits=90
+    ),
+    "expi": of_one(mp.ei, [-700, -37, -1, -1e-10, 1e-10, 0.3, 1, 30, 700], [0]),
+    "i0": of_one(lambda x: mp.besseli(0, x), BESSEL),
+    "i1": of_one(lambda x: mp.besseli(1, x), BESSEL),
+    "i0e": of_one(lambda x: mp.besseli(0, x) * mp.exp(-abs(x)), [x for x in BESSEL if x]),
+    "i1e": of_one(lambda x: mp.besseli(1, x) * mp.exp(-abs(x)), [x for x in BESSEL if x]),
+    "entr": of_one(
+        lambda x: -x * mp.log(x), [1e-300, 1e-10, 0.3, 1, 5, 1e100], [0, -1], atol=1e-16
+    ),
+    "polygamma": of_one(
+        lambda x: mp.psi(3, x),
+        [0.1, 1.5, 3, 50, 1e5, -0.5, -9.3],
+        [0, -1],
+        function=lambda x: kg.polygamma(3, x),
+    ),
+    "multigammaln": of_one(
+        lambda a: mp.log(mp.pi) * 1.5 + log_gamma(a) + log_gamma(a - 0.5) + log_gamma(a - 1),
+        [1.0001, 1.5, 2.25, 50, 1e10],
+        [1, 0.5],
+        function=lambda a: kg.multigammaln(a, 3),
+    ),
+    "rel_entr": Numbers(
+        lambda x, y: x * mp.log(x / y),
+        ((2, 3), (1e-300, 1e-100), (0.5, 1e10), (3, 3.5)),
+        ((-1, 2), (1, 0), (0, 0)),
+    ),
+    "boxcox": Numbers(
+        box_cox,
+        ((2, 3), (2, -1.5), (0.01, 0.5), (5, 1e-10), (5, 0), (3, 0.045), (3, 0.046), (1e-5, 1e-3)),
+        ((0, -1), (-1, 0.5)),
+    ),
+    "gammainc": Numbers(
+        lambda a, x: mp.gammainc(a, 0, x, regularized=True),
+        ((0.5, 0.1), (3, 2), (3, 20), (50, 40), (50, 70), (1e3, 900), (1e-3, 1)),
+        ((-1, 1), (1, 0)),
+        rtol=1e-9,
+    ),
+    "gammaincc": Numbers(
+        lambda a, x: mp.gammainc(a, x, mp.inf, regularized=True),
+        (
+            *((0.5, 0.1), (3, 2), (3, 20), (50, 40), (50, 70), (1e3, 1100), (2, 300)),
+            *((1, 2.01), (2, 3.5), (5, 6.5), (8, 30)),  # where its fraction ends
+        ),
+        ((-1, 1), (1, 0)),
+        rtol=1e-9,
+    ),
+    "betainc": Numbers(
+        lambda a, b, x: mp.betainc(a, b, 0, x, regularized=True),
+        (
+            *((0.5, 0.5, 0.1), (3, 2.5, 0.5), (3, 20, 0.9), (50, 40, 0.01), (300, 200, 0.61)),
+            *((3, 2, 0.5), (3, 1, 0.79), (1, 1, 0.5), (40, 3, 0.9), (2, 30, 0.09), (900, 2, 0.99)),
+        ),
+        ((1, -1, 0.5),),
+        rtol=1e-9,
+    ),
+    "stdtr": Numbers(
+        student_cdf,
+        ((0.5, -3), (3, 2), (3, -20), (50, 1e-3), (1e3, -8), (2.5, 1.5)),
+        ((-1, 1),),
+        rtol=1e-9,
+    ),
     "clip": of_one(lambda x: clamp(x, -2.5, 1.5), PLACES, function=lambda x: kg.clip(x, -2.5, 1.5)),
     "where": of_one(
         lambda x: mp.sqrt(x) if x > 0 else 0 * x,
@@ -278,6 +354,27 @@ def correlations(x):
     m = symmetric(x)
     scale = [mp.sqrt(m[i, i]) for i in range(2)]
     return np.array([m[i, j] / scale[i] / scale[j] for i in range(2) for j in range(2)], object)
+
+
+def eigenvalues(x):
+    m = symmetric(x)
+    middle, half = (m[0, 0] + m[1, 1]) / 2, (m[0, 0] - m[1, 1]) / 2
+    far = mp.sqrt(half**2 + m[0, 1] ** 2)
+    return np.array([middle - far, middle + far], object)
+
+
+def singular_values(x):
+    m = matrix(x)
+    s = m.T * m
+    middle, half = (s[0, 0] + s[1, 1]) / 2, (s[0, 0] - s[1, 1]) / 2
+    far = mp.sqrt(half**2 + s[0, 1] ** 2)
+    return np.array([mp.sqrt(middle + far), mp.sqrt(middle - far)], object)
+
+
+def again(parts):
+    """A matrix put together again from its factors."""
+    q, *rest = parts
+    return q @ rest[0] if len(rest) == 1 else (q * rest[0]) @ rest[1]
 
 
 def lower(x):
@@ -368,6 +465,28 @@ SHAPED = {
         lambda x: entries(mp.inverse(lower(x)) * mp.matrix([x[1], x[2]])),
         MATRICES,
     ),
+    "slogdet": Vector(
+        lambda x: kg.stack(kg.slogdet(table(x))),
+        lambda x: np.array(
+            [mp.sign(x[0] * x[3] - x[1] * x[2]), mp.log(abs(x[0] * x[3] - x[1] * x[2]))], object
+        ),
+        MATRICES,
+    ),
+    "eigvalsh": Vector(lambda x: kg.eigvalsh(covariance(x)), eigenvalues, VECTORS[:1]),
+    "eigh": Vector(lambda x: kg.eigh(covariance(x)).eigenvalues, eigenvalues, VECTORS[:1]),
+    "qr": Vector(lambda x: again(kg.qr(table(x))), table, MATRICES[:1]),
+    "svd": Vector(lambda x: kg.svd(table(x)).S, singular_values, MATRICES[:1]),
+    "repeat": Vector(lambda x: kg.repeat(x, [1, 0, 2, 1]), lambda x: x[[0, 2, 2, 3]], VECTORS),
+    "tile": Vector(lambda x: kg.tile(x, 2), lambda x: np.concatenate([x, x]), VECTORS),
+    "squeeze": Vector(lambda x: kg.squeeze(x[None]), lambda x: x, VECTORS),
+    "expand_dims": Vector(lambda x: kg.expand_dims(x, (0, 2)), lambda x: x, VECTORS),
+    "broadcast_to": Vector(
+        lambda x: kg.broadcast_to(x, (2, 4)), lambda x: np.concatenate([x, x]), VECTORS
+    ),
+    "flip": Vector(kg.flip, lambda x: x[::-1], VECTORS),
+    "roll": Vector(lambda x: kg.roll(x, 1), lambda x: x[[3, 0, 1, 2]], VECTORS),
+    "swapaxes": Vector(lambda x: kg.swapaxes(table(x), 0, 1), lambda x: table(x).T, VECTORS),
+    "moveaxis": Vector(lambda x: kg.moveaxis(table(x), 0, 1), lambda x: table(x).T, VECTORS),
     "pairwise_distance": Vector(
         lambda x: kg.pairwise_distance(table(x))[0, 1],
         lambda x: mp.sqrt((x[0] - x[2]) ** 2 + (x[1] - x[3]) ** 2),

@@ -7,7 +7,7 @@ from tests.graph.exact import DIGITS, exact
 from tests.graph.points import ELEMENTWISE, FLAT, SHAPED, function_of
 
 import kinetograph as kg
-from kinetograph.graph import functions
+from kinetograph.graph import functions, more_functions
 
 
 def weights(size):
@@ -82,7 +82,8 @@ def of_vectors():
 
 
 def test_every_public_function_of_arrays_has_a_row():
-    assert set(functions.__all__) <= {*ELEMENTWISE, *SHAPED, *FLAT}
+    names = {*functions.__all__, *more_functions.__all__}
+    assert names <= {*ELEMENTWISE, *SHAPED, *FLAT}
 
 
 @pytest.mark.parametrize("name", ELEMENTWISE)
@@ -190,6 +191,7 @@ def check_inside(wrapper, names):
 
 
 LONG = {"gammaln", "digamma", "trigamma", "betaln", "comb", "log_comb"}  # to compile
+LONG |= {"polygamma", "multigammaln", "gammainc", "gammaincc", "betainc", "stdtr"}
 SINGULAR = [name for name, case in ELEMENTWISE.items() if case.singular and name not in LONG]
 WRAPPERS = [of_where, of_batch, of_scan, of_while]
 

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.scipy import special as jsp
 
-from . import gammas, gaussian, integers, special
+from . import bessel, gammas, gaussian, incomplete, integers, special
 from .errors import ShapeError, SymbolicError
 from .messages import describe, describe_operands
 from .node import CURRENT, Apply, Data, Inner, Node, Operation
@@ -55,8 +55,18 @@ _FLOAT_ONLY: dict[str, Callable[..., Any]] = {
     "betaln": gammas.betaln,
     "comb": gammas.comb,
     "log_comb": gammas.log_comb,
+    "gammainc": incomplete.gammainc,
+    "gammaincc": incomplete.gammaincc,
+    "betainc": incomplete.betainc,
+    "stdtr": incomplete.stdtr,
+    "i0": bessel.i0,
+    "i0e": bessel.i0e,
+    "i1": bessel.i1,
+    "i1e": bessel.i1e,
+    "expi": bessel.expi,
     "erf": jsp.erf,
     "erfc": jsp.erfc,
+    "erfcx": gaussian.any_erfcx,
     "erfinv": gaussian.erfinv,
     "ndtr": gaussian.ndtr,
     "log_ndtr": gaussian.log_ndtr,
@@ -139,6 +149,7 @@ ELEMENTWISE: dict[str, Operation] = {
 WHERE = Operation("where", jnp.where, elementwise=True)
 CAST = Operation("astype", integers.cast, elementwise=True)
 STOP_GRADIENT = Operation("stop_gradient", jax.lax.stop_gradient, elementwise=True)
+POLYGAMMA = Operation("polygamma", lambda x, *, n: gammas.polygamma(n, x), elementwise=True)
 INTEGER_POWER = Operation("power", jax.lax.integer_pow, "**", elementwise=True)
 
 
@@ -377,6 +388,16 @@ def where(condition: Operand, x: Operand, y: Operand) -> Node:
     return Apply(
         WHERE, tuple(nodes), broadcast(WHERE, nodes), output, {} if same else {"casts": casts}
     )
+
+
+def polygamma(n: int, x: Operand) -> Node:
+    """The derivative of order n of digamma."""
+    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 0:
+        raise SymbolicError(f"polygamma: the order must be a whole number, not below 0; got {n!r}")
+    if n == 0:
+        return elementwise("digamma", x)
+    node = floating(x, "polygamma")
+    return Apply(POLYGAMMA, (node,), node.shape, node.dtype, {"n": int(n)})
 
 
 def clip(x: Operand, lower: Operand = None, upper: Operand = None) -> Node:

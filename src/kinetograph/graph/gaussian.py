@@ -7,7 +7,7 @@ from jax.scipy import special as jsp
 
 from .derivative_rules import derivative
 
-__all__ = ["erfcx", "erfinv", "log_ndtr", "mills", "ndtr", "ndtri"]
+__all__ = ["any_erfcx", "erfcx", "erfinv", "log_ndtr", "mills", "ndtr", "ndtri"]
 
 ROOT_2, ROOT_2PI = math.sqrt(2), math.sqrt(2 * math.pi)
 
@@ -63,6 +63,17 @@ def mills(x):
     density = jnp.exp(-0.5 * x * x)
     above = density / (1 - 0.5 * density * scaled) / ROOT_2PI
     return jnp.where(x < 0, math.sqrt(2 / math.pi) / scaled, above)
+
+
+def _erfcx_slope(x):
+    z = -ROOT_2 * x
+    return ROOT_2 * any_erfcx(x) * _mills_slope(z) / mills(z)
+
+
+@derivative(_erfcx_slope)
+def any_erfcx(x):
+    """exp(x^2) erfc(x) for any x."""
+    return math.sqrt(2 / math.pi) / mills(-ROOT_2 * x)
 
 
 @derivative(_density)

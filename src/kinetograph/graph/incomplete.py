@@ -10,40 +10,61 @@ Numerical Recipes, 3rd edition, 6.2 and 6.4), times a factor in logarithms that 
 from collections.abc import Callable
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 from jax import lax
 
-from .derivative_rules import by_forward
+from .derivative_rules import by_forward, partials
 from .deviance import log_binomial, log_peak
-from .gammas import bd0
+from .gammas import bd0, gammaln
 from .special import log1mexp
 
-__all__ = ["betainc", "gammainc", "gammaincc", "log_beta_tails", "log_gamma_tails"]
+__all__ = ["betainc", "gammainc", "gammaincc", "log_beta_tails", "log_gamma_tails", "stdtr"]
 
 TERMS = 100_000
 _TINY = 1e-290
 
 
 def _until_small(
-    step: Callable[[Any, Any], Any], start: Any, wanted: Any, eps: Any
+    step: Callable[[Any, Any], Any], start: Any, wanted: Any, eps: Any, least: Any = 0
 ) -> tuple[Any, ...]:
-    """Steps of a state, whose last part is the relative change, until it is small everywhere."""
+    """Steps of a state, whose last part is the relative change, until it is small everywhere.
+
+    At least so many are made, after which derivatives, that are not looked at, are right, too.
+    """
+
+    def going(carry: Any) -> Any:
+        number, state = carry
+        return wanted & ((jnp.abs(state[-1]) > eps) | (number < least))
 
     def on(carry: Any) -> Any:
-        number, state = carry
-        return (number < TERMS) & jnp.any(wanted & (jnp.abs(state[-1]) > eps))
+        return (carry[0] < TERMS) & jnp.any(going(carry))
 
     def more(carry: Any) -> Any:
         number, state = carry
         new = step(number, state)
-        left = wanted & (jnp.abs(state[-1]) > eps)
+        left = going(carry)
         return number + 1, tuple(jnp.where(left, n, o) for n, o in zip(new, state, strict=True))
 
     return lax.while_loop(on, more, (jnp.ones((), start[0].dtype), start))[1]
 
 
+def _ending(whole: Any, larger: Any) -> Any:
+    """The steps to be made of a fraction that ends where a number is whole, and elsewhere 0.
+
+    Its value is exact where it ends, its derivatives by that number are not: they take as many
+    steps as the fraction of a number beside it.
+    """
+    usual = 30 + 2 * jnp.sqrt(larger)
+    return jnp.where((whole == jnp.floor(whole)) & (whole < usual), usual, 0.0)
+
+
 def _fraction(
-    parts: Callable[[Any], tuple[Any, Any]], first: Any, wanted: Any, per_step: int = 1
+    parts: Callable[[Any], tuple[Any, Any]],
+    first: Any,
+    wanted: Any,
+    per_step: int = 1,
+    least: Any = 0,
 ) -> Any:
     """1 / (first + a_1 / (b_1 + a_2 / (b_2 + ...))) by Lentz's method; `parts(n)` gives a and b."""
     tiny = jnp.asarray(1e-30 if first.dtype.itemsize == 4 else _TINY, first.dtype)
@@ -64,7 +85,7 @@ def _fraction(
 
     start = 1 / nonzero(first)
     begin = (start, 1 / tiny * jnp.ones_like(first), start, jnp.ones_like(first))
-    return _until_small(step, begin, wanted, jnp.finfo(first.dtype).eps / 4)[0]
+    return _until_small(step, begin, wanted, jnp.finfo(first.dtype).eps / 4, least)[0]
 
 
 def _gamma_series(a: Any, x: Any, wanted: Any) -> Any:
@@ -90,7 +111,10 @@ def _gamma_tails(a: Any, x: Any) -> Any:
     x_low, x_high = jnp.where(low, x_, 0.5 * a_), jnp.where(low, a_ + 1.5, x_)
     log_p = factor + jnp.log(_gamma_series(a_, x_low, by_series))
     fraction = _fraction(
-        lambda n: (-n * (n - a_), x_high + 1 - a_ + 2 * n), x_high + 1 - a_, by_fraction
+        lambda n: (-n * (n - a_), x_high + 1 - a_ + 2 * n),
+        x_high + 1 - a_,
+        by_fraction,
+        least=_ending(a_, x_high),
     )
     log_q = factor + jnp.log(a_) + jnp.log(jnp.where(low, 1.0, fraction))
     below = jnp.where(low, log_p, log1mexp(-jnp.where(low, -1.0, jnp.minimum(log_q, -1e-300))))
@@ -121,7 +145,8 @@ def _beta_fraction(a: Any, b: Any, x: Any, wanted: Any) -> Any:
         odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
         return jnp.where(n == 2 * m, even, odd), jnp.ones_like(x)
 
-    return _fraction(parts, jnp.ones_like(x), wanted, per_step=2)
+    least = _ending(b, jnp.maximum(a, b))
+    return _fraction(parts, jnp.ones_like(x), wanted, per_step=2, least=least)
 
 
 def _beta_tails(a: Any, b: Any, x: Any, y: Any) -> Any:
@@ -166,3 +191,37 @@ def gammaincc(a: Any, x: Any) -> Any:
 def betainc(a: Any, b: Any, x: Any) -> Any:
     """The regularised incomplete beta function I_x(a, b)."""
     return jnp.exp(log_beta_tails(a, b, x, 1 - x)[0])
+
+
+def _log_half(df: Any, t: Any) -> Any:
+    """log of I_x(df / 2, 1 / 2) with x = df / (df + t^2): both tails beyond abs(t)."""
+    square = t * t
+    half = jnp.full_like(df, 0.5)
+    return log_beta_tails(half * df, half, df / (df + square), square / (df + square))[0]
+
+
+def _student_density(df: Any, t: Any) -> Any:
+    # The density at 0 is 1 / (sqrt(df) B(df / 2, 1 / 2)).
+    half = 0.5 * df
+    log_peak = gammaln(half + 0.5) - gammaln(half) - 0.5 * jnp.log(jnp.pi * df)
+    return jnp.exp(log_peak - (half + 0.5) * jnp.log1p(t * t / df))
+
+
+def _student_slope(df: Any, t: Any) -> Any:
+    """The derivative by df, 0 in the middle."""
+    middle = t == 0
+    away = jnp.where(middle, 1.0, t)
+    one = jnp.ones_like(df)
+    log, slope = jax.jvp(lambda d: _log_half(d, away), (df,), (one,))
+    return jnp.where(middle, 0.0, -jnp.sign(t) * 0.5 * jnp.exp(log) * slope)
+
+
+@partials(_student_slope, _student_density)
+def _stdtr(df: Any, t: Any) -> Any:
+    tail = 0.5 * jnp.exp(_log_half(df, t))
+    return jnp.where(t > 0, 1 - tail, tail)
+
+
+def stdtr(df: Any, t: Any) -> Any:
+    """The distribution function of Student's t distribution."""
+    return _stdtr(*jnp.broadcast_arrays(df, t))

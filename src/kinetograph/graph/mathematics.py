@@ -15,6 +15,7 @@ __all__ = [
     "arctan",
     "arctan2",
     "arctanh",
+    "betainc",
     "betaln",
     "ceil",
     "cos",
@@ -23,10 +24,18 @@ __all__ = [
     "digamma",
     "erf",
     "erfc",
+    "erfcx",
     "exp",
+    "expi",
     "expm1",
     "floor",
+    "gammainc",
+    "gammaincc",
     "gammaln",
+    "i0",
+    "i0e",
+    "i1",
+    "i1e",
     "icauchit",
     "icloglog",
     "ilogit",
@@ -40,6 +49,7 @@ __all__ = [
     "logit",
     "maximum",
     "minimum",
+    "ndtr",
     "ndtri",
     "sign",
     "sin",
@@ -48,6 +58,7 @@ __all__ = [
     "softplus",
     "sqrt",
     "square",
+    "stdtr",
     "tan",
     "tanh",
     "tanpi",
@@ -290,3 +301,58 @@ def xlog1py(x: ArrayLike, y: ArrayLike) -> Array:
 def arctan2(y: ArrayLike, x: ArrayLike) -> Array:
     """The angle of the point (y, x), in radians."""
     return Array(elementwise("arctan2", y, x))
+
+
+def betainc(a: ArrayLike, b: ArrayLike, x: ArrayLike) -> Array:
+    """The regularised incomplete beta function I_x(a, b): the distribution function of a beta."""
+    return Array(elementwise("betainc", a, b, x))
+
+
+def erfcx(x: ArrayLike) -> Array:
+    """exp(x * x) * erfc(x), without overflow for large x."""
+    return Array(elementwise("erfcx", x))
+
+
+def expi(x: ArrayLike) -> Array:
+    """The exponential integral: the integral of exp(t) / t up to x."""
+    return Array(elementwise("expi", x))
+
+
+def gammainc(a: ArrayLike, x: ArrayLike) -> Array:
+    """The regularised lower incomplete gamma function P(a, x)."""
+    return Array(elementwise("gammainc", a, x))
+
+
+def gammaincc(a: ArrayLike, x: ArrayLike) -> Array:
+    """The regularised upper incomplete gamma function 1 - P(a, x), right where it is tiny."""
+    return Array(elementwise("gammaincc", a, x))
+
+
+def i0(x: ArrayLike) -> Array:
+    """The modified Bessel function of the first kind of order 0."""
+    return Array(elementwise("i0", x))
+
+
+def i0e(x: ArrayLike) -> Array:
+    """exp(-abs(x)) * i0(x)."""
+    return Array(elementwise("i0e", x))
+
+
+def i1(x: ArrayLike) -> Array:
+    """The modified Bessel function of the first kind of order 1."""
+    return Array(elementwise("i1", x))
+
+
+def i1e(x: ArrayLike) -> Array:
+    """exp(-abs(x)) * i1(x)."""
+    return Array(elementwise("i1e", x))
+
+
+def ndtr(x: ArrayLike) -> Array:
+    """The distribution function of the standard normal distribution; also called iprobit."""
+    return Array(elementwise("ndtr", x))
+
+
+def stdtr(df: ArrayLike, t: ArrayLike) -> Array:
+    """The distribution function of Student's t distribution with df degrees of freedom."""
+    return Array(elementwise("stdtr", df, t))

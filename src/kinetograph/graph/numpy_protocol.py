@@ -12,6 +12,7 @@ import numpy as np
 
 from . import elementwise as ew
 from . import indexing, linear_algebra, reductions, shaping
+from . import special_expressions as special
 from .errors import ShapeError, SymbolicError
 from .messages import describe
 from .node import Node
@@ -27,12 +28,22 @@ _REDUCING = {
     "logical_and": "all",
     "logical_or": "any",
 }
+# Ufuncs that are called otherwise here, or are expressions of others.
+_CALLED = {"binom": "comb", "radians": "deg2rad", "degrees": "rad2deg"}
+_EXPRESSIONS: dict[str, Callable[..., Node]] = {
+    "beta": special.beta,
+    "entr": special.entr,
+    "rel_entr": special.rel_entr,
+    "boxcox": special.boxcox,
+}
 
 
 def apply_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: Any) -> Node:
     """np.exp(x), np.add(x, y), scipy.special.expit(x), np.add.reduce(x), ..."""
-    name = ufunc.__name__
+    name = _CALLED.get(ufunc.__name__, ufunc.__name__)
     if method == "__call__" and not kwargs:
+        if name in _EXPRESSIONS:
+            return _EXPRESSIONS[name](*inputs)
         if name in ew.ELEMENTWISE and name != "power":
             return ew.elementwise(name, *inputs)
         if ufunc is np.power:

@@ -1,0 +1,64 @@
+"""Modified Bessel functions of the first kind and the exponential integral.
+
+    I_0' = I_1,    I_1' = I_0 - I_1 / x,    Ei' = exp(x) / x
+
+The scaled ones, exp(-abs x) I_n(x), change slowly where x is large: there the difference of two of
+them is taken from the asymptotic series of I_1 / I_0 (Abramowitz and Stegun, 9.7.1).
+"""
+
+import jax.numpy as jnp
+from jax.scipy import special as jsp
+
+from .derivative_rules import derivative
+
+__all__ = ["expi", "i0", "i0e", "i1", "i1e"]
+
+_FAR = 100.0
+# 1 - I_1(x) / I_0(x) in powers of 1 / x from the first on, right to 1e-13 from 100 on
+_SHORT = [1 / 2, 1 / 8, 1 / 8, 25 / 128, 13 / 32, 1073 / 1024, 103 / 32]
+
+
+def _short_of_1(x):
+    """1 - I_1 / I_0 for x >= 0."""
+    far = x > _FAR
+    inverse = 1 / jnp.where(far, x, _FAR)
+    series = inverse * jnp.polyval(jnp.asarray(_SHORT[::-1], x.dtype), inverse)
+    near = jnp.where(far, 1.0, x)
+    return jnp.where(far, series, 1 - i1e(near) / i0e(near))
+
+
+def _over_x(x):
+    """I_1(x) / (x I_0(x)), 1/2 at 0."""
+    zero = x == 0
+    y = jnp.where(zero, 1.0, x)
+    return jnp.where(zero, 0.5, i1e(y) / (y * i0e(y)))
+
+
+@derivative(lambda x: -jnp.sign(x) * i0e(x) * _short_of_1(jnp.abs(x)))
+def i0e(x):
+    """exp(-abs(x)) I_0(x)."""
+    return jsp.i0e(x)
+
+
+@derivative(lambda x: i0e(x) * (_short_of_1(jnp.abs(x)) - _over_x(x)))
+def i1e(x):
+    """exp(-abs(x)) I_1(x)."""
+    return jsp.i1e(x)
+
+
+@derivative(lambda x: i1(x))
+def i0(x):
+    """The modified Bessel function of order 0."""
+    return jsp.i0(x)
+
+
+@derivative(lambda x: i0(x) * (1 - _over_x(x)))
+def i1(x):
+    """The modified Bessel function of order 1."""
+    return jsp.i1(x)
+
+
+@derivative(lambda x: jnp.exp(x) / x)
+def expi(x):
+    """The exponential integral Ei, the principal value of the integral of exp(t) / t to x."""
+    return jsp.expi(x)

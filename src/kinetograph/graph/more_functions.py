@@ -1,0 +1,157 @@
+"""More functions of arrays, as users call them: special ones, factors of matrices, shapes."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from . import elementwise as ew
+from . import linear_algebra, reductions, shaping
+from . import special_expressions as special
+from .array import Array, ArrayLike
+
+__all__ = [
+    "boxcox",
+    "broadcast_to",
+    "eigh",
+    "eigvalsh",
+    "entr",
+    "expand_dims",
+    "flip",
+    "moveaxis",
+    "multigammaln",
+    "polygamma",
+    "qr",
+    "rel_entr",
+    "repeat",
+    "roll",
+    "slogdet",
+    "squeeze",
+    "svd",
+    "swapaxes",
+    "tile",
+]
+
+Axis = reductions.Axis
+
+
+def polygamma(n: int, x: ArrayLike) -> Array:
+    """The derivative of order n, a whole number, of digamma."""
+    return Array(ew.polygamma(n, x))
+
+
+def multigammaln(a: ArrayLike, d: int) -> Array:
+    """The logarithm of the multivariate gamma function of dimension d; NaN for a <= (d - 1) / 2."""
+    return Array(special.multigammaln(a, d))
+
+
+def entr(x: ArrayLike) -> Array:
+    """-x log(x), 0 at 0 and -inf below: terms of an entropy."""
+    return Array(special.entr(x))
+
+
+def rel_entr(x: ArrayLike, y: ArrayLike) -> Array:
+    """x log(x / y), 0 at x = 0: terms of a Kullback-Leibler divergence."""
+    return Array(special.rel_entr(x, y))
+
+
+def boxcox(x: ArrayLike, power: ArrayLike) -> Array:
+    """The Box-Cox transform (x ** power - 1) / power, which is log(x) at a power of 0."""
+    return Array(special.boxcox(x, power))
+
+
+class Slogdet(NamedTuple):
+    """The sign of a determinant, and the logarithm of its absolute value."""
+
+    sign: Array
+    logabsdet: Array
+
+
+class Eigh(NamedTuple):
+    """Eigenvalues in ascending order, and the eigenvectors as columns."""
+
+    eigenvalues: Array
+    eigenvectors: Array
+
+
+class Qr(NamedTuple):
+    """A matrix of orthonormal columns and an upper triangular one."""
+
+    Q: Array
+    R: Array
+
+
+class Svd(NamedTuple):
+    """Left singular vectors as columns, singular values, right ones as rows."""
+
+    U: Array
+    S: Array
+    Vh: Array
+
+
+def slogdet(x: ArrayLike) -> Slogdet:
+    """The sign of the determinant and the logarithm of its absolute value."""
+    return Slogdet(*map(Array, linear_algebra.slogdet(x)))
+
+
+def eigh(x: ArrayLike) -> Eigh:
+    """The eigenvalues, ascending, and eigenvectors, as columns, of a symmetric matrix."""
+    return Eigh(*map(Array, linear_algebra.factors("eigh", x)))
+
+
+def eigvalsh(x: ArrayLike) -> Array:
+    """The eigenvalues of a symmetric matrix, in ascending order."""
+    return Array(linear_algebra.factors("eigh", x)[0])
+
+
+def qr(x: ArrayLike) -> Qr:
+    """Q with orthonormal columns and upper triangular R, whose product is x."""
+    return Qr(*map(Array, linear_algebra.factors("qr", x)))
+
+
+def svd(x: ArrayLike) -> Svd:
+    """The singular value decomposition x = U diag(S) Vh, with as many values as the short side."""
+    return Svd(*map(Array, linear_algebra.factors("svd", x)))
+
+
+def repeat(x: ArrayLike, repeats: int | Sequence[int], axis: int | None = None) -> Array:
+    """Each element several times along an axis (of the flattened array for None)."""
+    return Array(shaping.repeat(x, repeats, axis))
+
+
+def tile(x: ArrayLike, reps: int | Sequence[int]) -> Array:
+    """The whole array several times along its axes."""
+    return Array(shaping.tile(x, reps))
+
+
+def squeeze(x: ArrayLike, axis: int | Sequence[int] | None = None) -> Array:
+    """x without axes of length 1 (all of them for None)."""
+    return Array(shaping.squeeze(x, axis))
+
+
+def expand_dims(x: ArrayLike, axis: int | Sequence[int]) -> Array:
+    """x with new axes of length 1."""
+    return Array(shaping.expand_dims(x, axis))
+
+
+def broadcast_to(x: ArrayLike, shape: int | Sequence[int]) -> Array:
+    """x repeated to a shape, by NumPy's rules of broadcasting."""
+    return Array(shaping.broadcast_to(x, shape))
+
+
+def flip(x: ArrayLike, axis: Axis = None) -> Array:
+    """The elements in reverse order along axes (all of them for None)."""
+    return Array(shaping.flip(x, axis))
+
+
+def roll(x: ArrayLike, shift: int | Sequence[int], axis: Axis = None) -> Array:
+    """The elements shifted along axes, around the end (of the flattened array for None)."""
+    return Array(shaping.roll(x, shift, axis))
+
+
+def swapaxes(x: ArrayLike, axis1: int, axis2: int) -> Array:
+    """x with two axes exchanged."""
+    return Array(shaping.swapaxes(x, axis1, axis2))
+
+
+def moveaxis(x: ArrayLike, source: int, destination: int) -> Array:
+    """x with one axis moved to another place."""
+    return Array(shaping.moveaxis(x, source, destination))

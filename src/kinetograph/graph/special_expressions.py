@@ -1,0 +1,71 @@
+"""Special functions that are expressions of others: of entropies, powers and several gammas."""
+
+import math
+
+import numpy as np
+
+from .elementwise import Operand, elementwise, floating, where
+from .errors import SymbolicError
+from .node import Node
+from .reductions import reduce
+from .shaping import expand_dims
+
+__all__ = ["beta", "boxcox", "entr", "multigammaln", "rel_entr"]
+
+
+def _plus(a: Operand, b: Operand) -> Node:
+    return elementwise("add", a, b)
+
+
+def _times(a: Operand, b: Operand) -> Node:
+    return elementwise("multiply", a, b)
+
+
+def beta(a: Operand, b: Operand) -> Node:
+    """The beta function of a, b > 0; NaN elsewhere."""
+    inside = elementwise("logical_and", elementwise("greater", a, 0), elementwise("greater", b, 0))
+    value = elementwise("exp", elementwise("betaln", where(inside, a, 1.0), where(inside, b, 1.0)))
+    return where(inside, value, np.nan)
+
+
+def entr(x: Operand) -> Node:
+    """-x log(x), 0 at 0 and -inf below."""
+    value = elementwise("negative", elementwise("xlogy", x, x))
+    return where(elementwise("less", x, 0), -np.inf, value)
+
+
+def rel_entr(x: Operand, y: Operand) -> Node:
+    """x log(x / y), 0 at x = 0 and inf where x or y is negative, or y is 0 alone."""
+    above = elementwise("logical_and", elementwise("greater", x, 0), elementwise("greater", y, 0))
+    none = elementwise(
+        "logical_and", elementwise("equal", x, 0), elementwise("greater_equal", y, 0)
+    )
+    p, q = where(above, x, 1.0), where(above, y, 1.0)
+    value = _times(p, elementwise("subtract", elementwise("log", p), elementwise("log", q)))
+    return where(above, value, where(none, 0.0, np.inf))
+
+
+def boxcox(x: Operand, power: Operand) -> Node:
+    """(x ** power - 1) / power, which is log(x) at a power of 0; near it by its series."""
+    log = elementwise("log", x)
+    z = _times(power, log)
+    near = elementwise("less", elementwise("absolute", z), 0.05)
+    away = elementwise("divide", elementwise("expm1", z), where(near, 1.0, power))
+    small = where(near, z, 0.0)
+    series: Node | float = 0.0
+    for k in range(11, 0, -1):  # (exp(z) - 1) / z
+        series = _plus(1 / math.factorial(k), _times(small, series))
+    return where(near, _times(log, series), away)
+
+
+def multigammaln(a: Operand, d: int) -> Node:
+    """log of pi^(d (d - 1) / 4) prod_j gamma(a - j / 2) over j below d."""
+    if isinstance(d, bool) or not isinstance(d, (int, np.integer)) or d < 1:
+        raise SymbolicError(f"multigammaln: d must be a whole number of at least 1, got {d!r}")
+    halves = 0.5 * np.arange(int(d))
+    each = elementwise(
+        "subtract", expand_dims(floating(a, "multigammaln"), -1), halves.astype(float)
+    )
+    total = reduce("sum", elementwise("gammaln", each), -1)
+    value = _plus(total, 0.25 * int(d) * (int(d) - 1) * math.log(math.pi))
+    return where(elementwise("greater", a, 0.5 * (int(d) - 1)), value, np.nan)

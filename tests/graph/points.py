@@ -293,6 +293,8 @@ FLAT = {
     "any",
     "argmax",
     "argmin",
+    "argsort",
+    "searchsorted",
 }
 
 
@@ -312,6 +314,11 @@ def entries(m):
 def variance(x):
     mean = sum(x) / len(x)
     return sum((v - mean) ** 2 for v in x) / len(x)
+
+
+def covary(x, y):
+    a, b = sum(x) / len(x), sum(y) / len(y)
+    return sum((v - a) * (w - b) for v, w in zip(x, y))
 
 
 def log_sum(x):
@@ -476,6 +483,31 @@ SHAPED = {
     "eigh": Vector(lambda x: kg.eigh(covariance(x)).eigenvalues, eigenvalues, VECTORS[:1]),
     "qr": Vector(lambda x: again(kg.qr(table(x))), table, MATRICES[:1]),
     "svd": Vector(lambda x: kg.svd(table(x)).S, singular_values, MATRICES[:1]),
+    "take_along_axis": Vector(
+        lambda x: kg.take_along_axis(table(x), np.array([[1, 0], [0, 0]]), 1),
+        lambda x: x[[1, 0, 2, 2]],
+        VECTORS,
+    ),
+    "cov": Vector(
+        lambda x: kg.cov(table(x), ddof=0)[0, 1],
+        lambda x: (x[0] - x[1]) * (x[2] - x[3]) / 4,
+        VECTORS,
+    ),
+    "corrcoef": Vector(
+        lambda x: kg.corrcoef(x[:3], x[1:])[0, 1],
+        lambda x: covary(x[:3], x[1:]) / mp.sqrt(covary(x[:3], x[:3]) * covary(x[1:], x[1:])),
+        VECTORS[:1],
+    ),
+    "convolve": Vector(
+        lambda x: kg.convolve(x[:2], x[2:]),
+        lambda x: np.array([x[0] * x[2], x[0] * x[3] + x[1] * x[2], x[1] * x[3]], object),
+        VECTORS,
+    ),
+    "interp": Vector(
+        lambda x: kg.interp([0.25, 3.0], [0.0, 1.0, 2.0], x[:3]),
+        lambda x: np.array([0.75 * x[0] + 0.25 * x[1], x[2]], object),
+        VECTORS,
+    ),
     "repeat": Vector(lambda x: kg.repeat(x, [1, 0, 2, 1]), lambda x: x[[0, 2, 2, 3]], VECTORS),
     "tile": Vector(lambda x: kg.tile(x, 2), lambda x: np.concatenate([x, x]), VECTORS),
     "squeeze": Vector(lambda x: kg.squeeze(x[None]), lambda x: x, VECTORS),

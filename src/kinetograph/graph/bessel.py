@@ -6,6 +6,8 @@ The scaled ones, exp(-abs x) I_n(x), change slowly where x is large: there the d
 them is taken from the asymptotic series of I_1 / I_0 (Abramowitz and Stegun, 9.7.1).
 """
 
+import math
+
 import jax.numpy as jnp
 from jax.scipy import special as jsp
 
@@ -27,11 +29,16 @@ def _short_of_1(x):
     return jnp.where(far, series, 1 - i1e(near) / i0e(near))
 
 
+# I_1(x) / x in powers of (x / 2)^2, right to 1e-16 up to 1
+_SERIES = [0.5 / (math.factorial(k) * math.factorial(k + 1)) for k in range(10)]
+
+
 def _over_x(x):
-    """I_1(x) / (x I_0(x)), 1/2 at 0."""
-    zero = x == 0
-    y = jnp.where(zero, 1.0, x)
-    return jnp.where(zero, 0.5, i1e(y) / (y * i0e(y)))
+    """I_1(x) / (x I_0(x)), 1/2 at 0; of its quotient derivatives would cancel there."""
+    near = jnp.abs(x) < 1
+    small, large = jnp.where(near, x, 0.5), jnp.where(near, 1.0, x)
+    series = jnp.polyval(jnp.asarray(_SERIES[::-1], x.dtype), 0.25 * small * small) / i0(small)
+    return jnp.where(near, series, i1e(large) / (large * i0e(large)))
 
 
 @derivative(lambda x: -jnp.sign(x) * i0e(x) * _short_of_1(jnp.abs(x)))

@@ -4,11 +4,18 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from . import elementwise as ew
-from . import linear_algebra, reductions, shaping
+from . import grids, linear_algebra, ordering, reductions, shaping, statistics
 from . import special_expressions as special
 from .array import Array, ArrayLike
 
 __all__ = [
+    "argsort",
+    "convolve",
+    "corrcoef",
+    "cov",
+    "interp",
+    "searchsorted",
+    "take_along_axis",
     "boxcox",
     "broadcast_to",
     "eigh",
@@ -155,3 +162,46 @@ def swapaxes(x: ArrayLike, axis1: int, axis2: int) -> Array:
 def moveaxis(x: ArrayLike, source: int, destination: int) -> Array:
     """x with one axis moved to another place."""
     return Array(shaping.moveaxis(x, source, destination))
+
+
+def argsort(x: ArrayLike, axis: int | None = -1) -> Array:
+    """The places of the elements in ascending order along an axis; of equal ones as they come."""
+    return Array(ordering.argsort(x, axis))
+
+
+def take_along_axis(x: ArrayLike, indices: ArrayLike, axis: int | None = -1) -> Array:
+    """The elements at places along an axis, of which each row has its own, as from `argsort`."""
+    return Array(ordering.take_along_axis(x, indices, axis))
+
+
+def searchsorted(a: ArrayLike, v: ArrayLike, side: str = "left") -> Array:
+    """The places of v in the ascending vector a, before equal elements or ("right") behind them."""
+    return Array(ordering.searchsorted(a, v, side))
+
+
+def cov(
+    x: ArrayLike, y: ArrayLike | None = None, rowvar: bool = True, ddof: int | None = None
+) -> Array:
+    """The covariances of variables in rows (or columns), with the divisor n - 1 or n - ddof."""
+    return Array(statistics.cov(x, y, rowvar, False, ddof))
+
+
+def corrcoef(x: ArrayLike, y: ArrayLike | None = None, rowvar: bool = True) -> Array:
+    """The correlations of variables in rows (or columns)."""
+    return Array(statistics.corrcoef(x, y, rowvar))
+
+
+def convolve(a: ArrayLike, v: ArrayLike, mode: str = "full") -> Array:
+    """The convolution of two vectors: of length n + m - 1, or cut to "same" or "valid"."""
+    return Array(grids.convolve(a, v, mode))
+
+
+def interp(
+    x: ArrayLike,
+    xp: ArrayLike,
+    fp: ArrayLike,
+    left: ArrayLike | None = None,
+    right: ArrayLike | None = None,
+) -> Array:
+    """The line through the points (xp, fp), xp ascending, at x; outside the values at the ends."""
+    return Array(grids.interp(x, xp, fp, left, right))

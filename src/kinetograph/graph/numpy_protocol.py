@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from . import elementwise as ew
-from . import indexing, linear_algebra, reductions, shaping
+from . import indexing, linear_algebra, products, reductions, shaping
 from . import special_expressions as special
 from .errors import ShapeError, SymbolicError
 from .messages import describe
 from .node import Node
+from .numpy_more import MORE
 
 __all__ = ["VIEWS", "apply_function", "apply_ufunc"]
 
@@ -35,7 +36,11 @@ _EXPRESSIONS: dict[str, Callable[..., Node]] = {
     "entr": special.entr,
     "rel_entr": special.rel_entr,
     "boxcox": special.boxcox,
+    "fmod": special.fmod,
+    "float_power": lambda x, y: ew.power(ew.floating(x), ew.floating(y)),
+    "vecdot": products.vecdot,
 }
+_RUNNING = {"add": "cumsum", "multiply": "cumprod", "maximum": "cummax", "minimum": "cummin"}
 
 
 def apply_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: Any) -> Node:
@@ -51,12 +56,18 @@ def apply_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: A
         if ufunc is np.matmul:
             return linear_algebra.matmul(*inputs)
         raise _unsupported(name)
-    allowed = ("axis", "keepdims") if method == "reduce" else ()
+    allowed = {"reduce": ("axis", "keepdims"), "accumulate": ("axis",)}.get(method, ())
     refused = sorted(k for k, v in kwargs.items() if k not in allowed and not _is_default(k, v))
     if refused:
         raise _refused(name, refused)
     if method == "__call__":
         return apply_ufunc(ufunc, method, inputs, {})
+    if method == "accumulate" and name in _RUNNING:
+        return reductions.cumulative(_RUNNING[name], inputs[0], kwargs.get("axis", 0))
+    if method == "outer" and len(inputs) == 2:
+        first, second = (ew.as_node(x, name) for x in inputs)
+        apart = shaping.reshape(first, first.shape + (1,) * len(second.shape))
+        return apply_ufunc(ufunc, "__call__", (apart, second), {})
     if method == "reduce" and name in _REDUCING:
         axis, keepdims = kwargs.get("axis", 0), kwargs.get("keepdims", False)
         return reductions.reduce(_REDUCING[name], inputs[0], axis, keepdims)
@@ -98,6 +109,11 @@ def apply_function(func: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     handler = _FUNCTIONS.get(func)
     if handler is None:
         raise _unsupported(f"{func.__module__}.{func.__name__}".removeprefix("numpy."))
+    if func in _NOTHING and not _is_default("where", kwargs.get("where")):
+        given = {k: v for k, v in kwargs.items() if k != "where"}
+        array, *rest = (given.pop("a"), *args) if "a" in given else args
+        chosen = ew.where(kwargs["where"], array, _NOTHING[func])
+        return apply_function(func, (chosen, *rest), given)
     refused = sorted(k for k in _NEVER if k in kwargs and not _is_default(k, kwargs[k]))
     if refused:
         raise _refused(func.__name__, refused)
@@ -111,10 +127,14 @@ def apply_function(func: Callable[..., Any], args: Any, kwargs: Any) -> Any:
 
 def _reduction(name: str) -> Callable[..., Node]:
     if name in ("var", "std"):
-        return lambda a, axis=None, ddof=0, keepdims=False: reductions.reduce(
-            name, a, axis, keepdims, ddof=ddof
+        return lambda a, axis=None, ddof=0, keepdims=False, correction=None: reductions.reduce(
+            name, a, axis, keepdims, ddof=ddof if correction is None else correction
         )
     return lambda a, axis=None, keepdims=False: reductions.reduce(name, a, axis, keepdims)
+
+
+# What counts as nothing in reductions that take where=.
+_NOTHING = {np.sum: 0, np.prod: 1, np.all: True, np.any: False}
 
 
 def _atleast(ndim: int) -> Callable[..., Any]:
@@ -184,19 +204,6 @@ def _svd(a: Any, full_matrices: bool = True, compute_uv: bool = True) -> Any:
 def _hstack(tup: Any) -> Node:
     arrays = [ew.as_node(a) for a in tup]
     return _join(0 if arrays and len(arrays[0].shape) < 2 else 1, 1)(arrays)
-
-
-def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Node:
-    node = ew.floating(x, "norm")
-    over = len(node.shape) if axis is None else len(reductions.normalise_axes(node, axis, "norm"))
-    if not (ord is None or (ord == 2 and over == 1) or (ord == "fro" and over == 2)):
-        raise SymbolicError(
-            f"np.linalg.norm: ord={ord!r} is not available over {over} axes; "
-            "the root of the sum of squares (ord=None) is"
-        )
-    return ew.elementwise(
-        "root", reductions.reduce("sum", ew.elementwise("square", node), axis, keepdims)
-    )
 
 
 def _ptp(a: Any, axis: Any = None, keepdims: bool = False) -> Node:
@@ -269,8 +276,8 @@ _FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
     np.linalg.eigvalsh: lambda a: linear_algebra.factors("eigh", a)[0],
     np.linalg.svd: _svd,
     np.linalg.qr: lambda a: linear_algebra.factors("qr", a),
-    np.linalg.norm: _norm,
     np.matrix_transpose: lambda x: shaping.swapaxes(x, -1, -2),
+    **MORE,
 }
 
 # Those that give other shapes of the same elements, or some of them.

@@ -10,7 +10,7 @@ from .node import Node
 from .reductions import reduce
 from .shaping import expand_dims
 
-__all__ = ["beta", "boxcox", "entr", "multigammaln", "rel_entr"]
+__all__ = ["beta", "boxcox", "entr", "fmod", "multigammaln", "rel_entr"]
 
 
 def _plus(a: Operand, b: Operand) -> Node:
@@ -58,14 +58,20 @@ def boxcox(x: Operand, power: Operand) -> Node:
     return where(near, _times(log, series), away)
 
 
+def fmod(x: Operand, y: Operand) -> Node:
+    """The remainder of x by y with the sign of x."""
+    size = elementwise("remainder", elementwise("absolute", x), elementwise("absolute", y))
+    return where(elementwise("less", x, 0), elementwise("negative", size), size)
+
+
 def multigammaln(a: Operand, d: int) -> Node:
     """log of pi^(d (d - 1) / 4) prod_j gamma(a - j / 2) over j below d."""
     if isinstance(d, bool) or not isinstance(d, (int, np.integer)) or d < 1:
         raise SymbolicError(f"multigammaln: d must be a whole number of at least 1, got {d!r}")
-    halves = 0.5 * np.arange(int(d))
-    each = elementwise(
-        "subtract", expand_dims(floating(a, "multigammaln"), -1), halves.astype(float)
-    )
+    node, halves = floating(a, "multigammaln"), 0.5 * np.arange(int(d))
+    inside = elementwise("greater", node, 0.5 * (int(d) - 1))
+    # Sums let no gradient be kept from a side that is not taken.
+    each = elementwise("subtract", expand_dims(where(inside, node, float(d)), -1), halves)
     total = reduce("sum", elementwise("gammaln", each), -1)
     value = _plus(total, 0.25 * int(d) * (int(d) - 1) * math.log(math.pi))
-    return where(elementwise("greater", a, 0.5 * (int(d) - 1)), value, np.nan)
+    return where(inside, value, np.nan)

@@ -61,6 +61,7 @@ with _paused(lasting=True):
     from .graph.saving.file import load_graph, save_graph
     from .kernels.moments import Moments
     from .models.factor import factor, log_density
+    from .models.fixing import condition, do
     from .models.jax_model import jax_model
     from .models.minibatch import minibatch
     from .models.mixtures import joint, mixture, responsibilities
@@ -150,8 +151,10 @@ __all__ = [
     "cholesky_variable",
     "compile",
     "cond",
+    "condition",
     "data",
     "debug",
+    "do",
     "draw_graph",
     "explain",
     "factor",

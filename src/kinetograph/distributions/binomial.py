@@ -13,7 +13,7 @@ from ..graph.array import Array
 from ..graph.deviance import log_binomial, weighted_log, weighted_log_expit
 from ..graph.gammas import gammaln
 from ..graph.incomplete import log_beta_tails
-from ..graph.node import Data, Node
+from ..graph.node import Node
 from ..graph.special import expit, log_expit
 from .count_numbers import (
     SEARCH,
@@ -29,6 +29,7 @@ from .inversion import whole_quantile
 from .parameter import PROBABILITY_FORMS, Parameter, probability, whole
 from .support import Support, WholeNumbers
 from .tails import Tails, of_counts
+from .uniform import known_bound
 from .variable import distribute
 from .words import with_words
 
@@ -40,7 +41,7 @@ def _log_choose(n: Any, k: Any) -> Any:
 
 
 def _support(size: Node, parameter: Node) -> Support:
-    return WholeNumbers(0, size.value if isinstance(size, Data) else size)
+    return WholeNumbers(0, known_bound(size))
 
 
 def _prob_terms(

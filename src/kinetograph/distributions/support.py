@@ -80,6 +80,7 @@ class Interval(Support):
         inside = np.ones(np.shape(value), bool)
         bounds = ((self.lower, np.greater), (self.upper, np.less))
         for (bound, beyond), edge in zip(bounds, self.edges, strict=True):
+            bound = _now(bound)
             if not isinstance(bound, Node):  # nodes are only known when the model runs
                 inside = inside & (beyond(value, bound) | (edge & (value == bound)))
         return inside
@@ -100,6 +101,11 @@ class Interval(Support):
         return f"between {low} and {high}"
 
 
+def _now(bound: Bound) -> Bound:
+    """A bound by its value, if it is data."""
+    return bound.value if isinstance(bound, Data) else bound
+
+
 def _bound_text(bound: Bound) -> str | None:
     """A bound for messages; None where it is infinite throughout."""
     if isinstance(bound, Node):
@@ -118,8 +124,9 @@ class WholeNumbers(Support):
     upper: Bound = np.inf
 
     def contains(self, value: np.ndarray) -> np.ndarray:
-        lower = -np.inf if isinstance(self.lower, Node) else self.lower
-        upper = np.inf if isinstance(self.upper, Node) else self.upper
+        lower, upper = _now(self.lower), _now(self.upper)
+        lower = -np.inf if isinstance(lower, Node) else lower
+        upper = np.inf if isinstance(upper, Node) else upper
         return (value == np.floor(value)) & (value >= lower) & (value <= upper)
 
     def describe(self) -> str:
@@ -134,7 +141,7 @@ class WholeNumbers(Support):
         """The support of one element of an array of the given shape."""
         ends = (
             b if isinstance(b, Node) else np.broadcast_to(b, shape)[place]
-            for b in (self.lower, self.upper)
+            for b in (_now(self.lower), _now(self.upper))
         )
         return WholeNumbers(*ends)
 

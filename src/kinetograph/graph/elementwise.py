@@ -127,7 +127,7 @@ _SYMBOLS = {
 
 # What Python's own operators make of Python numbers is one again; NumPy's functions make arrays.
 _OPERATORS = {*_ARITHMETIC.split(), *_BITWISE.split(), *_LOGICAL.split(), *_ORDER}
-_PARTIAL = {"floor_divide", "remainder", "power"}  # of whole numbers, not always an answer
+PARTIAL = {"floor_divide", "remainder", "power"}  # of whole numbers, not always an answer
 
 
 def _operation(name: str, lower: Callable[..., Any]) -> Operation:
@@ -272,7 +272,7 @@ def elementwise(name: str, *operands: Operand) -> Node:
             return known
     operation = ELEMENTWISE[name]
     shape = broadcast(operation, nodes)
-    if output.kind in "iu" and name in _PARTIAL:
+    if output.kind in "iu" and name in PARTIAL:
         for demand in ON_PARTIAL:
             demand(operation, nodes)
     made = Apply(operation, tuple(nodes), shape, output, attributes)

@@ -19,6 +19,7 @@ from .errors import ShapeError, SymbolicError
 from .messages import describe
 from .node import CURRENT, Apply, Data, Node, Operation
 from .precision import float_dtype
+from .source import place_text
 from .special import segment_prod
 
 __all__ = [
@@ -186,6 +187,8 @@ class _Key:
             raise ShapeError(
                 f"{what}: the mask has shape {mask.shape}, the axes it selects from have {expected}"
             )
+        if not mask.literal:
+            mask.settled = f"the mask of {what}{place_text()}"
         for places in np.nonzero(mask.value):
             self._slot(literal(places), places)
 

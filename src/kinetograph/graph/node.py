@@ -47,6 +47,7 @@ __all__ = [
     "ancestors",
     "next_serial",
     "sources",
+    "with_values",
     "within",
 ]
 
@@ -68,6 +69,7 @@ class _Current(threading.local):
 
     context: "ControlFlowContext | None" = None
     adapted: int = 0  # how often a weak node took a type that it would not have taken else
+    values: "Mapping[Any, np.ndarray]" = MappingProxyType({})  # of data, in place of their own
 
 
 CURRENT = _Current()
@@ -83,6 +85,16 @@ def within(context: "ControlFlowContext | None") -> Iterator[None]:
         yield
     finally:
         CURRENT.context = before
+
+
+@contextmanager
+def with_values(values: "Mapping[Any, np.ndarray]") -> Iterator[None]:
+    """Have data hold other values for a while, in this thread: those that a model has of them."""
+    before, CURRENT.values = CURRENT.values, {**CURRENT.values, **values}
+    try:
+        yield
+    finally:
+        CURRENT.values = before
 
 
 def next_serial() -> int:
@@ -217,7 +229,7 @@ class Node:
 class Data(Node):
     """A known value: an argument of compiled functions or, if literal, part of the program."""
 
-    __slots__ = ("_owned", "coords", "literal", "value", "variable")
+    __slots__ = ("_held", "_owned", "coords", "literal", "settled", "source", "variable")
     kind = "data"
 
     def __init__(
@@ -230,11 +242,18 @@ class Data(Node):
         literal: bool = False,
     ) -> None:
         super().__init__((), value.shape, value.dtype, name, dims)
-        self.value = value
+        self._held = value
         self.coords = coords or {}
         self.literal = literal
         self._owned: Node | None = None  # the likelihood observed on this array
         self.variable: str | None = None  # what the user calls the values it was made of
+        self.source: Node | None = None  # what it was computed from, once: `y[1:]` of data y
+        self.settled: str | None = None  # what the graph was made by of its values, in words
+
+    @property
+    def value(self) -> np.ndarray:
+        """The value; see `with_values`."""
+        return CURRENT.values.get(self, self._held)
 
     def label(self) -> str:
         if self.literal and self.size == 1:

@@ -332,7 +332,8 @@ for _kind in ("logit", "probit"):
 def _from_one(node: Apply) -> bool:
     """Whether a difference is 1 - x, of x's own shape."""
     one, x = node.parents
-    return isinstance(one, Data) and bool(np.all(one.value == 1)) and x.shape == node.shape
+    known = isinstance(one, Data) and one.literal and bool(np.all(one.value == 1))
+    return known and x.shape == node.shape
 
 
 def _log1m_by_log(node: Apply, form: Form) -> Node | None:

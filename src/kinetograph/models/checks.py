@@ -128,7 +128,7 @@ def check_lengths(model: "Model") -> None:
     sizes: dict[str, tuple[int, str]] = {
         d: (len(labels), "its labels") for d, labels in model.coords.items()
     }
-    for node in (*model.targets, *model.data):
+    for node in (*model.targets, *model.data, *model.fixed):
         for dim, size in zip(model.dims(node), node.shape, strict=True):
             if dim is None:
                 continue
@@ -142,7 +142,8 @@ def check_lengths(model: "Model") -> None:
 
 def check_names(model: "Model") -> None:
     """Refuse names that results and files cannot have, and targets without elements."""
-    for node in dict.fromkeys([*model.targets, *model.data, *model.component.unknowns]):
+    known = [*model.data, *model.fixed]
+    for node in dict.fromkeys([*model.targets, *known, *model.component.unknowns]):
         what = f"an array{site_text(node)}"
         check_name(model.name(node), what, "give it another name by name=")
     for node in model.targets:
@@ -153,7 +154,7 @@ def check_names(model: "Model") -> None:
             )
     if not model.free_size:
         raise ModelError("model: the unknowns have no elements, so there is nothing to sample")
-    constant = [n for n in model.data if n not in model.observed]
+    constant = [n for n in known if n not in model.observed]
     groups = {"draws": model.targets, "observed data": model.observed, "other data": constant}
     for group, nodes in groups.items():
         members = [(model.name(n), model.dims(n), n.shape) for n in nodes]

@@ -238,6 +238,6 @@ class Density:
         return jnp.concatenate(parts) if parts else jnp.zeros(0)
 
 
-def data_environment(nodes: Sequence[Data], values: Sequence[Any]) -> Environment:
+def data_environment(nodes: Sequence[Node], values: Sequence[Any]) -> Environment:
     """The environment in which data have the given tensors."""
     return dict(zip(nodes, values, strict=True))

@@ -6,8 +6,8 @@ nothing is reached through them. An unknown that no target, factor or likelihood
 integrates to one and is left out.
 """
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Iterator
+from dataclasses import dataclass, field
 
 from ..distributions.variable import Distribution, Variable
 from ..graph.node import Data, Node
@@ -24,6 +24,8 @@ class Component:
     observed: list[Data]  # what follows each likelihood
     factors: list[Node]
     nodes: list[Node]
+    fixed: list[Variable] = field(default_factory=list)  # unknowns that have been given values,
+    cut: list[Variable] = field(default_factory=list)  # of which these follow no distribution
 
 
 def discover(roots: Iterable[Node]) -> Component:
@@ -48,10 +50,12 @@ def discover(roots: Iterable[Node]) -> Component:
     )
 
 
-def unknowns_above(nodes: Iterable[Node], seen: set[Node] | None = None) -> list[Variable]:
+def unknowns_above(
+    nodes: Iterable[Node], seen: set[Node] | None = None, cut: Container[Node] = ()
+) -> list[Variable]:
     """All unknowns that the nodes are computed from, and those that they follow in turn.
 
-    What was `seen` is passed over, and what is new joins it.
+    What was `seen` is passed over, and what is new joins it. Nothing is above what is `cut`.
     """
     seen = set() if seen is None else seen
     stack = [node for node in dict.fromkeys(nodes) if node not in seen]
@@ -61,7 +65,7 @@ def unknowns_above(nodes: Iterable[Node], seen: set[Node] | None = None) -> list
         node = stack.pop()
         if isinstance(node, Variable):
             found.append(node)
-        for parent in _above(node):
+        for parent in () if node in cut else _above(node):
             if parent not in seen:
                 seen.add(parent)
                 stack.append(parent)

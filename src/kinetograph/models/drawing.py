@@ -41,7 +41,8 @@ def draw_model(model: "Model", collapse: bool = True) -> Drawing:
     """
     factors = [t.node for t in model.density.terms if not isinstance(t.node, Distribution)]
     component = model.component
-    priors = [v.distribution for v in component.unknowns if v.distribution is not None]
+    standing = [*component.unknowns, *(v for v in model.fixed if v not in component.cut)]
+    priors = [v.distribution for v in standing if v.distribution is not None]
     nodes = connected(
         [
             *model.targets,
@@ -54,10 +55,15 @@ def draw_model(model: "Model", collapse: bool = True) -> Drawing:
         distributions=False,
     )
     names = names_in_scope(nodes)
-    for node in (*model.targets, *model.component.unknowns, *model.data):
+    for node in (*model.targets, *model.component.unknowns, *model.data, *model.fixed):
         names[node] = model.name(node)
     marks: dict[Node, tuple[str, ...]] = {}
-    marked = (("target", model.targets), ("observed", model.observed), ("factor", factors))
+    marked = (
+        ("target", model.targets),
+        ("observed", model.observed),
+        ("fixed", model.fixed),
+        ("factor", factors),
+    )
     for mark, group in marked:
         for node in group:
             marks[node] = (*marks.get(node, ()), mark)

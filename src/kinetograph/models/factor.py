@@ -20,7 +20,7 @@ from .discovery import unknowns_above
 from .observe import check_support, consume, unused_distribution
 from .statements import add_statement
 
-__all__ = ["density_at", "factor", "log_density"]
+__all__ = ["DERIVED", "LOG_DENSITY", "density_at", "factor", "known_support", "log_density"]
 
 
 def _log_density(x: Any, *rest: Any, family: str, forms: tuple[str, ...], **known: Any) -> Any:
@@ -150,7 +150,7 @@ def density_at(doing: str, follows: Distribution, node: Node) -> Apply:
     forms = stands.forms()
     attributes = {
         "family": family.key,
-        "support": _support(follows),
+        "support": known_support(follows),
         "shape": shape,
         "small": stands.small(),
         "forms": tuple(forms),
@@ -162,9 +162,9 @@ def density_at(doing: str, follows: Distribution, node: Node) -> Apply:
     return Apply(operation, parents, shape, dtype, attributes)
 
 
-def _support(follows: Distribution) -> dict[str, Any]:
+def known_support(follows: Distribution) -> dict[str, Any]:
     """What `_guarded` needs to know; a bound that is a parameter is told by its place."""
-    support = follows.support
+    support = follows.family.support(*follows.parents)
     lower, upper = getattr(support, "lower", 0.0), getattr(support, "upper", 0.0)
     low, high = ((follows.parents.index(b),) if isinstance(b, Node) else b for b in (lower, upper))
     known: dict[str, Any] = {"kind": "other", "low": low, "high": high, "edges": (True, True)}

@@ -10,7 +10,9 @@ from ..graph.node import Node
 from ..version import __version__
 from .model import Model
 
-__all__ = ["as_group", "data_groups", "stamp"]
+__all__ = ["FIXED", "as_group", "data_groups", "stamp"]
+
+FIXED = "fixed_by"  # the attribute of an unknown that was given a value, in results
 
 
 def as_group(
@@ -32,10 +34,17 @@ def as_group(
 
 def data_groups(model: Model) -> dict[str, Any]:
     """The observed data of a model and its other data, as far as there are any."""
-    observed = {model.name(n): (n, n.value) for n in model.observed}
-    constant = {model.name(n): (n, n.value) for n in model.data if n not in model.observed}
+    observed: dict[str, Any] = {model.name(n): (n, model.value_of(n)) for n in model.observed}
+    constant: dict[str, Any] = {
+        model.name(n): (n, model.value_of(n)) for n in model.data if n not in model.observed
+    }
+    constant |= {model.name(v): (v, value) for v, value in model.fixed_values.items()}
     groups = {"observed_data": observed, "constant_data": constant}
-    return {name: as_group(model, values) for name, values in groups.items() if values}
+    made = {name: as_group(model, values) for name, values in groups.items() if values}
+    for v in model.fixed:
+        how = "do" if v in model.component.cut else "condition"
+        made["constant_data"][model.name(v)].attrs[FIXED] = how
+    return made
 
 
 def stamp() -> dict[str, str]:

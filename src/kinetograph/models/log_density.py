@@ -4,17 +4,19 @@ States may have leading axes. JAX arrays in, also those that JAX is tracing, JAX
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..distributions.variable import Variable
 from ..graph.compiled import limit_reached
 from ..graph.control.control import Control, Looping, everything
 from ..graph.errors import ShapeError
 from ..graph.inside_jax import has_tracer, outside
-from ..graph.node import Data, Node
+from ..graph.node import Data, Node, with_values
 from ..graph.precision import x64
 from ..graph.trips import Capacity
 from .density import Density, data_environment
@@ -35,11 +37,14 @@ class LogDensity:
     names: tuple[str, ...]
     free_size: int
     data: tuple[Data, ...]
+    fixed: tuple[Variable, ...]
 
     def __init__(self) -> None:
         self.capacity = Capacity()  # of the backward passes of its loops
         self.most_trips: dict[Looping, int] = {}
         self._functions: dict[Any, Any] = {}  # compiled
+        self.values: dict[Node, np.ndarray] = {}  # of data and unknowns, where they are its own
+        self.version = 0  # how often the log density was made anew
 
     def name(self, node: Node) -> str:
         """How an array of the model is called."""
@@ -53,14 +58,30 @@ class LogDensity:
         return found
 
     @property
-    def arguments(self) -> tuple[Data, ...]:
-        """The data, and what is computed from them once: arguments of every compiled function."""
-        return (*self.data, *self.density.derived)
+    def arguments(self) -> tuple[Node, ...]:
+        """What is known, and computed from that once: arguments of every compiled function."""
+        return (*self.data, *self.fixed, *self.density.derived)
 
     @property
     def argument_values(self) -> tuple[np.ndarray, ...]:
         """The values of `arguments`."""
-        return tuple(node.value for node in self.arguments)
+        return tuple(self.value_of(node) for node in self.arguments)
+
+    def value_of(self, node: Node) -> np.ndarray:
+        """The value that one of the `arguments` has in this model."""
+        if node in self.values:
+            return self.values[node]
+        assert isinstance(node, Data)
+        return node.value
+
+    @property
+    def fixed_values(self) -> dict[Node, np.ndarray]:
+        """The values of the unknowns that have been given some."""
+        return {v: self.values[v] for v in self.fixed}
+
+    def its_values(self) -> AbstractContextManager[None]:
+        """Have the data hold the values of this model, in this thread."""
+        return with_values(self.values)
 
     def log_prob(self, free: Any, *, adjusted: bool = True) -> np.ndarray:
         """The joint log density at free states.

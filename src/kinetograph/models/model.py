@@ -1,6 +1,7 @@
 """`kg.model`: targets and everything that bears on them, read as a log density."""
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,6 +37,8 @@ class Model(LogDensity):
         The names of all unknowns, in the order of the free state.
     free_size
         The length of the free state.
+    fixed
+        The unknowns that `kg.condition` and `kg.do` have given values.
     batch
         What samplers see of it, where `kg.minibatch` made it; else None.
     """
@@ -48,29 +51,34 @@ class Model(LogDensity):
         coords: Mapping[str, Any],
         names: dict[Node, str] | None = None,
         batch: tuple[Any, ...] | None = None,
+        values: Mapping[Node, np.ndarray] = MappingProxyType({}),
     ) -> None:
         super().__init__()
+        self.values.update(values)
         self._made_of = targets, tuple(factors), check_coords(coords)
         self.targets = tuple(targets)
         self.component = component
         self.observed = tuple(dict.fromkeys(component.observed))
+        self.fixed = tuple(component.fixed)
         used = [n for n in component.nodes if isinstance(n, Data) and not n.literal]
-        named = dict.fromkeys([*targets, *component.unknowns, *used, *self.observed])
+        named = dict.fromkeys([*targets, *component.unknowns, *self.fixed, *used, *self.observed])
         names = assign_names(named, targets) if names is None else names
         self._node_names = names
         for unknown in component.unknowns:
             unknown.called.add(names[unknown])
-        terms = [v.distribution for v in component.unknowns if v.distribution is not None]
+        standing = [*component.unknowns, *(v for v in self.fixed if v not in component.cut)]
+        terms = [v.distribution for v in standing if v.distribution is not None]
         terms += component.likelihoods
-        self.density = Density(
-            component.unknowns, [Term(node) for node in (*terms, *component.factors, *factors)]
-        )
+        with self.its_values():
+            self.density = Density(
+                component.unknowns, [Term(node) for node in (*terms, *component.factors, *factors)]
+            )
         check_nodes(self.density)
         self.data = tuple(dict.fromkeys([*used, *self.observed]))
         self.target_names = tuple(names[node] for node in targets)
         self.names = tuple(names[v] for v in component.unknowns)
         self.free_size = self.density.free_size
-        self._dims = dims_of([*self.targets, *self.data, *component.nodes])
+        self._dims = dims_of([*self.targets, *self.data, *self.fixed, *component.nodes])
         self.coords = check_coords(collect_coords(self.data, check_coords(coords)))
         check_lengths(self)
         check_names(self)
@@ -120,7 +128,62 @@ class Model(LogDensity):
             free = self._check_free(point)
         if free.ndim > 1:
             raise ShapeError(f"debug takes one point, got shape {free.shape}")
-        return report(self, free)
+        with self.its_values():
+            return report(self, free)
+
+    def set_data(self, values: Any = MappingProxyType({}), /, **named: Any) -> None:
+        """Give this model other values of its data, of the same shapes, without recompiling.
+
+        What the model does next has them: `kg.mcmc`, `log_prob`, `kg.predict`, `kg.log_likelihood`,
+        also what was made of data when they were observed, as `y[1:]` when y is given. Programs
+        that are compiled are used again; only where the values had a say in the program (counts of
+        over 10000 have sums of their own, a normal likelihood with another design may cost less in
+        another form) is it made anew.
+
+        The data arrays themselves, and other models of them, stay as they are. So does what was
+        computed of them outside of kinetograph, as the mean of the data in a prior, and what
+        JAX has compiled already around a `potential()`.
+
+        Parameters
+        ----------
+        values, **named
+            Arrays by the names of data in this model, or in a dictionary by name or by array. What
+            is not given stays.
+
+        Raises
+        ------
+        ModelError
+            If something is no data of this model, or the model was written for the values that data
+            had: a mask of which it took the true elements, a logarithm that negative values lack.
+        ShapeError
+            If the shape is another one, or an index falls outside of its axis.
+        DataError
+            If values are missing or not numeric, or lie where a density is not a finite number.
+        ValueError
+            If a parameter of a distribution lies outside of its range.
+        TypeError
+            If whole numbers are expected and others given.
+
+        Notes
+        -----
+        For data of another length make the model in a function, and call it again; for predictions
+        there, write the expression with new data and give it to `kg.predict`.
+
+        Examples
+        --------
+        >>> import kinetograph as kg
+        >>> mu = kg.normal(0, 1, name="mu")
+        >>> y = kg.observe([1.0, 2.0], kg.normal(mu, 1), name="y")
+        >>> model = kg.model(mu)
+        >>> for data in ([1.0, 2.0], [0.0, 1.0]):
+        ...     model.set_data(y=data)
+        ...     print(model.log_prob([0.0]).round(4))
+        -5.2568
+        -3.2568
+        """
+        from .replaced import replace_data
+
+        replace_data(self, values, named)
 
     def plot(self, collapse: bool = True) -> "Drawing":
         """The graph of the model, as text, Mermaid, DOT or SVG; see `kg.draw_graph`.
@@ -137,14 +200,21 @@ class Model(LogDensity):
     def _seen_by(self, *batch: Any) -> "Model":
         """This model, of which samplers see batches of rows: what a `Batch` is made of."""
         targets, factors, coords = self._made_of
-        return Model(targets, factors, self.component, coords, self._node_names, batch)
+        made = targets, factors, self.component, coords, self._node_names, batch
+        return Model(*made, self._given_values())
+
+    def _given_values(self) -> dict[Node, np.ndarray]:
+        """The values that data were given, without what was computed from them."""
+        derived = set(self.density.derived)
+        return {node: value for node, value in self.values.items() if node not in derived}
 
     # Copies, and what is loaded elsewhere, have the names of this model and nodes of their own.
     def _content(self) -> Any:
         targets, factors, coords = self._made_of
         names = list(self._node_names.items())
         batch = None if self.batch is None else self.batch.settings
-        parts = vars(self.component), names, list(coords.items()), batch
+        values = list(self._given_values().items())
+        parts = vars(self.component), names, list(coords.items()), batch, values
         return list(targets.items()), factors, *parts
 
     def __reduce__(self) -> Any:
@@ -159,6 +229,8 @@ class Model(LogDensity):
             for v in self.component.unknowns
         )
         observed = ", ".join(f"{self.name(n)} {n.shape}" for n in self.observed) or "nothing"
+        if self.fixed:
+            observed += f"; fixed: {', '.join(map(self.name, self.fixed))}"
         batch = self.batch
         seen = "" if batch is None else f"; seen by {batch.size} of {batch.count} rows"
         return (
@@ -172,9 +244,9 @@ def _loaded(data: bytes) -> Model:
 
 
 def _made(content: Any) -> Model:
-    targets, factors, component, names, coords, batch = content
+    targets, factors, component, names, coords, batch, values = content
     made = dict(targets), factors, Component(**component), dict(coords), dict(names), batch
-    return Model(*made)
+    return Model(*made, dict(values))
 
 
 def model(

@@ -98,7 +98,10 @@ def _as_data(value: Any, name: str | None, infinite: bool) -> Array:
         return value
     known = _computed(value.node)
     if known is not None:
-        return make_data(known, name or describe(value.node), value.node.dims, infinite=infinite)
+        made = make_data(known, name or describe(value.node), value.node.dims, infinite=infinite)
+        assert isinstance(made.node, Data)
+        made.node.source = value.node
+        return made
     what, unknown = describe(value.node), value.node
     if isinstance(unknown, Variable):
         kind = "an unknown" if unknown.observed_by is None else "a distribution"
@@ -198,10 +201,12 @@ def _check_shape(node: Data, follows: Distribution) -> None:
 
 def check_support(doing: str, node: Data, follows: Distribution) -> None:
     """Refuse known values at which the density is not a finite number."""
-    value, support = node.value, follows.support
+    value, support = node.value, follows.family.support(*follows.parents)
     inside = np.asarray(support.contains(value))
     if inside.all():
         return
+    if value.shape[: inside.ndim] != inside.shape:  # the bounds have more elements
+        value = np.broadcast_to(value, inside.shape)
     place = tuple(int(i) for i in np.argwhere(~inside)[0])
     where = f" at index {place[0] if len(place) == 1 else place}" if place else ""
     if isinstance(support, WholeNumbers):

@@ -13,7 +13,7 @@ from ..graph.errors import ModelError, ShapeError, StartError
 from ..graph.node import Node
 from ..graph.precision import x64
 from .ancestral.forward import plan
-from .ancestral.rows import run_rows
+from .ancestral.rows import in_rows, run_rows
 from .density import data_environment
 from .model import Model
 from .values import check_values
@@ -144,8 +144,12 @@ def prior_points(model: Model, key: np.ndarray, count: int, doing: str) -> np.nd
     """
     unknowns = model.component.unknowns
     names: dict[Node, str] = {v: model.name(v) for v in unknowns}
-    program = model.kept("prior", lambda: plan(doing, unknowns, (), {}, names))
-    rows = run_rows(program, key, START_ATTEMPTS * count)
+    fixed = model.fixed_values
+    program = model.kept("prior", lambda: plan(doing, unknowns, fixed, {}, names))
+    tries = START_ATTEMPTS * count
+    given = [in_rows(fixed[node], tries) for node in program.given]
+    with model.its_values():
+        rows = run_rows(program, key, tries, given)
 
     def free_state(drawn: Sequence[Any], values: Sequence[Any]) -> Any:
         data = data_environment(model.arguments, values)

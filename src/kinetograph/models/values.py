@@ -12,7 +12,7 @@ from ..graph.inside_jax import has_tracer
 if TYPE_CHECKING:
     from .log_density import LogDensity
 
-__all__ = ["check_values", "outside_support"]
+__all__ = ["check_values", "checked_value", "outside_support"]
 
 
 def check_values(
@@ -43,13 +43,19 @@ def check_values(
     checked: dict[Variable, np.ndarray] = {}
     for name in values:
         node = by_name[name]
-        array = _numbers(name, values[name], node)
-        if array.shape != node.shape:
-            raise ShapeError(f"{name}: expected shape {node.shape}, got {array.shape}")
-        if not np.all(node.support.contains(array)):
-            raise outside_support(name, node, array)
-        checked[node] = array
+        with model.its_values():
+            checked[node] = checked_value(name, node, values[name])
     return checked
+
+
+def checked_value(name: str, node: Variable, value: Any) -> np.ndarray:
+    """The value of an unknown as an array, refused as by `check_values`."""
+    array = _numbers(name, value, node)
+    if array.shape != node.shape:
+        raise ShapeError(f"{name}: expected shape {node.shape}, got {array.shape}")
+    if not np.all(node.support.contains(array)):
+        raise outside_support(name, node, array)
+    return array
 
 
 def _numbers(name: str, value: Any, node: Variable) -> np.ndarray:

@@ -11,6 +11,7 @@ from ..graph.array import Array, check_dims
 from ..graph.errors import ShapeError
 from ..graph.node import Data, Node
 from ..graph.precision import float_dtype
+from ..graph.source import place_text
 
 __all__ = ["cholesky_variable", "ordered_variable", "simplex_variable", "variable"]
 
@@ -26,7 +27,13 @@ def _bound(value: Any, default: float, which: str, what: str) -> Any:
         return np.asarray(default)
     if isinstance(value, Array):
         node: Node = value.node
-        return node.value if isinstance(node, Data) else node
+        if not isinstance(node, Data):
+            return node
+        if not node.literal and np.isfinite(node.value).all():
+            return node
+        # Where there is a bound at all decides what the free numbers are.
+        node.settled = f"{which} of {what}, infinite in places{place_text()}"
+        return node.value
     array = np.asarray(value)
     if array.dtype.kind not in "iuf":
         raise TypeError(f"{what}: {which} must be numbers, got {value!r}")
@@ -78,14 +85,15 @@ def variable(
             f"{what}: lower of shape {low.shape} and upper of shape {high.shape} do not fit "
             "together"
         ) from None
-    if not isinstance(low, Node) and not isinstance(high, Node):
-        wrong = ~(low < high)
+    least, most = (b.value if isinstance(b, Data) else b for b in (low, high))
+    if not isinstance(least, Node) and not isinstance(most, Node):
+        wrong = ~(least < most)
         if wrong.any():
             place = tuple(int(i) for i in np.argwhere(wrong)[0])
-            low, high = np.broadcast_arrays(low, high)
+            least, most = np.broadcast_arrays(least, most)
             raise ValueError(
-                f"{what}: lower must be below upper, got lower {low[place]:g} and upper "
-                f"{high[place]:g}{f' at index {place}' if place else ''}"
+                f"{what}: lower must be below upper, got lower {least[place]:g} and upper "
+                f"{most[place]:g}{f' at index {place}' if place else ''}"
             )
     full = own if shape is None else shape_of(shape, what)
     try:

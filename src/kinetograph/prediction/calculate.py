@@ -10,7 +10,7 @@ from ..distributions.variable import Variable
 from ..graph.array import Array
 from ..graph.errors import ModelError, ShapeError
 from ..graph.messages import describe
-from ..graph.node import Data, Node, ancestors
+from ..graph.node import Data, Node, ancestors, with_values
 from ..models.ancestral.forward import plan
 from ..models.ancestral.rows import run_rows
 from ..models.discovery import unknowns_above
@@ -184,6 +184,13 @@ def _checked(values: Mapping[Any, Any], names: Mapping[Node, str]) -> dict[Node,
         if node in given:
             raise ModelError(f"calculate: {names[node]} is given two values, by name and by array")
         given[node] = _fitted(names[node], node, value)
+    with with_values({n: value for n, value in given.items() if isinstance(n, Data)}):
+        for node, value in given.items():
+            if isinstance(node, Variable) and not np.all(node.support.contains(value)):
+                raise ValueError(
+                    f"calculate: {names[node]} must be {node.support.describe()}, got "
+                    f"{np.array2string(value, threshold=6)}"
+                )
     return given
 
 
@@ -202,10 +209,4 @@ def _fitted(name: str, node: Node, value: Any) -> np.ndarray:
         raise ShapeError(
             f"calculate: {name} has shape {node.shape}, got values of shape {array.shape}{hint}"
         )
-    full = np.broadcast_to(cast, node.shape)
-    if isinstance(node, Variable) and not np.all(node.support.contains(full)):
-        raise ValueError(
-            f"calculate: {name} must be {node.support.describe()}, got "
-            f"{np.array2string(full, threshold=6)}"
-        )
-    return full
+    return np.broadcast_to(cast, node.shape)

@@ -102,13 +102,14 @@ def _with_densities(group: str, model: Model, results: Any, pairs: list[Any]) ->
         what = "observes nothing" if group == "log_likelihood" else "has no distributions"
         raise ModelError(f"{group}: the model {what}, so there is nothing to take the density of")
     names = {n: model.name(n) for n in (*model.component.unknowns, *model.targets)}
-    known = recorded(group, results, names)
+    known = recorded(group, results, names, model.fixed_values)
     # Kept with the model, so that a second call finds its program.
-    targets: tuple[Node, ...] = model.kept(
-        group, lambda: tuple(density_at(group, follows, node) for follows, node in pairs)
-    )
-    program = plan(group, targets, known.values, {}, names, set(model.component.unknowns))
-    rows = run_rows(program, make_key(0, SIMULATION, 0), known.count, known.of(program.given))
+    with model.its_values():
+        targets: tuple[Node, ...] = model.kept(
+            group, lambda: tuple(density_at(group, follows, node) for follows, node in pairs)
+        )
+        program = plan(group, targets, known.values, {}, names, set(model.component.unknowns))
+        rows = run_rows(program, make_key(0, SIMULATION, 0), known.count, known.of(program.given))
     drawn = {
         model.name(node): (node, known.by_chain(values))
         for (_, node), values in zip(pairs, rows, strict=True)

@@ -90,7 +90,7 @@ def predict(
     check_model(model, "predict")
     used = check_seed(seed, "predict")
     names = {n: model.name(n) for n in (*model.component.unknowns, *model.targets)}
-    known = recorded("predict", results, names)
+    known = recorded("predict", results, names, model.fixed_values)
     simulated: dict[Node, Distribution] = {}
     if new or named:
         if observed is not None:
@@ -106,7 +106,9 @@ def predict(
         names |= wanted
     inferred = set(model.component.unknowns)
     program = plan("predict", list(wanted), known.values, simulated, names, inferred)
-    rows = run_rows(program, make_key(used, SIMULATION, 0), known.count, known.of(program.given))
+    key = make_key(used, SIMULATION, 0)
+    with model.its_values():
+        rows = run_rows(program, key, known.count, known.of(program.given))
     drawn = {
         name: (node, known.by_chain(row))
         for (node, name), row in zip(wanted.items(), rows, strict=True)

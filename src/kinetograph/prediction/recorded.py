@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,8 @@ from ..distributions.variable import Variable
 from ..graph.errors import ModelError, ShapeError
 from ..graph.messages import site_text
 from ..graph.node import Node
+from ..models.ancestral.rows import in_rows
+from ..models.groups import FIXED
 from ..runs.results import check_tree
 
 __all__ = ["Recorded", "called_in", "recorded"]
@@ -36,8 +39,13 @@ class Recorded:
         return rows.reshape((*self.lead, *rows.shape[1:]))
 
 
-def recorded(doing: str, results: Any, names: Mapping[Node, str]) -> Recorded:
-    """The draws of those of the named nodes that results hold.
+def recorded(
+    doing: str,
+    results: Any,
+    names: Mapping[Node, str],
+    fixed: Mapping[Node, np.ndarray] = MappingProxyType({}),
+) -> Recorded:
+    """The draws of those of the named nodes that results hold, and values that are `fixed`.
 
     Raises
     ------
@@ -63,7 +71,10 @@ def recorded(doing: str, results: Any, names: Mapping[Node, str]) -> Recorded:
             "run that was stopped before the first"
         )
     found = {}
+    held = fixed_in(results)
     for node, name in names.items():
+        if name in held:
+            found[node] = in_rows(np.asarray(held[name].values, node.dtype), math.prod(lead))
         if name not in posterior:
             continue
         draws = posterior[name].transpose("chain", "draw", ...)
@@ -74,7 +85,16 @@ def recorded(doing: str, results: Any, names: Mapping[Node, str]) -> Recorded:
             )
         values = np.asarray(draws.values, node.dtype)
         found[node] = values.reshape((math.prod(lead), *node.shape))
+    found |= {node: in_rows(value, math.prod(lead)) for node, value in fixed.items()}
     return Recorded(found, lead)
+
+
+def fixed_in(results: Any) -> dict[str, Any]:
+    """The unknowns that the model of results was given values of."""
+    if "constant_data" not in results:
+        return {}
+    constant = results["constant_data"].dataset
+    return {str(n): v for n, v in constant.data_vars.items() if FIXED in v.attrs}
 
 
 def called_in(results: Any, doing: str, names: Mapping[Node, str]) -> dict[Node, str]:
@@ -90,6 +110,7 @@ def called_in(results: Any, doing: str, names: Mapping[Node, str]) -> dict[Node,
     """
     posterior = check_tree(results, doing)
     of = {*map(str, posterior.data_vars), *json.loads(results.attrs.get("unknowns", "{}"))}
+    of |= set(fixed_in(results))
     called = {n: sorted(of & n.called) for n in names if isinstance(n, Variable)}
     if not any(called.values()):
         return {n: name for n, name in names.items() if name in of}

@@ -4,9 +4,11 @@ import warnings
 from typing import Any
 
 from ..bits.keys import SIMULATION, make_key
+from ..distributions.variable import Variable
 from ..graph.errors import KinetographWarning
 from ..models.ancestral.forward import plan
-from ..models.ancestral.rows import run_rows
+from ..models.ancestral.rows import in_rows, run_rows
+from ..models.discovery import unknowns_above
 from ..models.groups import data_groups
 from ..models.model import Model
 from ..runs.arguments import check_model, check_seed, check_whole
@@ -71,9 +73,11 @@ def simulate(model: Model, draws: int = 1000, *, seed: int | None = None) -> Any
     simulated = followed("simulate", model)
     targets = (*prior, *model.observed)
     names = {node: model.name(node) for node in targets}
-    values = run_rows(
-        plan("simulate", targets, (), simulated, names), make_key(used, SIMULATION, 0), int(draws)
-    )
+    fixed = model.fixed_values
+    program = plan("simulate", targets, fixed, simulated, names)
+    given = [in_rows(fixed[node], int(draws)) for node in program.given]
+    with model.its_values():
+        values = run_rows(program, make_key(used, SIMULATION, 0), int(draws), given)
     drawn = {names[n]: (n, value[None]) for n, value in zip(targets, values, strict=True)}
     lead = ("chain", "draw")
     unseen = {names[n]: drawn[names[n]] for n in prior}
@@ -86,11 +90,18 @@ def simulate(model: Model, draws: int = 1000, *, seed: int | None = None) -> Any
 
 def warn_of_factors(model: Model, doing: str, level: int) -> None:
     """Say that factors have no part in what is drawn forward."""
-    if not model.factors:
+    what = "factors (kg.factor, kg.wall, kg.tether, factors=)" if model.factors else ""
+    if any(v not in model.component.cut and _follows_unknowns(v) for v in model.fixed):
+        what += f"{' and ' if what else ''}unknowns that are conditioned (kg.condition)"
+    if not what:
         return
     warnings.warn(
-        f"{doing}: the model has factors (kg.factor, kg.wall, kg.tether, factors=), from which "
+        f"{doing}: the model has {what}, from which "
         "nothing can be drawn: the draws are those of its distributions alone",
         KinetographWarning,
         stacklevel=level + 1,
     )
+
+
+def _follows_unknowns(v: Variable) -> bool:
+    return v.distribution is not None and bool(unknowns_above([v.distribution]))

@@ -126,7 +126,8 @@ def build(
     """
     kept = _KEPT.setdefault(program.model, {})
     capacity = program.model.capacity
-    key = (identity(program), tuple(program.targets), batch, capacity.key())
+    made = program.model.version, capacity.key()
+    key = (identity(program), tuple(program.targets), batch, *made)
     if key in kept:
         meanwhile()
         known = kept[key]

@@ -174,7 +174,7 @@ class _Writer:
             parts = (form.scalars, form.vectors, form.grouped, form.derived)
             refs = [",".join(map(self.reference, nodes)) for nodes in parts]
             sd = "" if form.sd is None else self.reference(form.sd)
-            text += f" compressed {refs} {sd} {form.count} {form.log_scale!r}"
+            text += f" compressed {refs} {sd} {form.count}"
         self.lines.append(text)
 
     # What stands beside the model's graph: all values in it are part of the program.

@@ -36,7 +36,7 @@ from .references import find_function, name_of_function
 __all__ = ["load_graph", "save_graph"]
 
 _MAGIC = b"kinetograph graph\n"
-_FORMAT = 3
+_FORMAT = 4
 
 
 def save_graph(path: str | os.PathLike[str], arrays: Any) -> None:

@@ -12,7 +12,7 @@ from ...graph.faults import fault_error
 from ...graph.precision import x64
 from .forward import Forward
 
-__all__ = ["run_rows"]
+__all__ = ["in_rows", "run_rows"]
 
 NUMBERS = 2**24  # of all rows that are computed at once, at most
 KEPT = 32  # compiled programs
@@ -48,6 +48,11 @@ def run_rows(
         np.concatenate(held) if held else np.empty((0, *node.shape), node.dtype)
         for held, node in zip(found, forward.targets, strict=True)
     ]
+
+
+def in_rows(value: np.ndarray, count: int) -> np.ndarray:
+    """The same value in every row."""
+    return np.broadcast_to(value, (count, *value.shape))
 
 
 @lru_cache(maxsize=KEPT)

@@ -49,12 +49,22 @@ class Compressed:
     factor: Data
     right: Data
     rest: Data
-    log_scale: float
+    log_scale: Data
 
     @property
     def derived(self) -> tuple[Data, ...]:
         """The arrays computed from the data: arguments of the program, as data are."""
-        return self.factor, self.right, self.rest
+        return self.factor, self.right, self.rest, self.log_scale
+
+    def fits(self, other: "Compressed | None") -> bool:
+        """Whether another one differs in the values of its data alone."""
+        if other is None:
+            return False
+        own, its = (
+            (c.node, c.scalars, c.vectors, c.grouped, c.sd, c.count, _kinds(c.derived))
+            for c in (self, other)
+        )
+        return own == its
 
     def needs(self) -> tuple[Node, ...]:
         """The nodes whose tensors `total` needs."""
@@ -63,7 +73,7 @@ class Compressed:
 
     def total(self, environment: Environment) -> Any:
         """The log likelihood of all observations."""
-        factor, right, rest = (environment[node] for node in self.derived)
+        factor, right, rest, log_scale = (environment[node] for node in self.derived)
         shared = [environment[node].reshape(()) for node in self.scalars]
         if not self.grouped:
             squares = self._dense(factor[0], right[0], shared, environment)
@@ -77,7 +87,7 @@ class Compressed:
                 for k in range(row, len(columns)):  # R is upper triangular
                     residual = residual + factor[:, row, k] * columns[k]
                 squares = squares + jnp.sum(residual * residual)
-        log_norm = self.count * HALF_LOG_2PI + self.log_scale
+        log_norm = self.count * HALF_LOG_2PI + log_scale
         if self.sd is None:
             return -0.5 * (rest + squares) - log_norm
         sd = environment[self.sd].reshape(())
@@ -111,6 +121,10 @@ def compress(likelihood: Distribution) -> Compressed | None:
     except NotLinear:
         return None
     return _factorise(likelihood, target, form, weights, None if weights is not None else sd)
+
+
+def _kinds(nodes: tuple[Data, ...]) -> list[tuple[tuple[int, ...], np.dtype]]:
+    return [(node.shape, node.dtype) for node in nodes]
 
 
 def _column(coefficient: Any, length: int) -> np.ndarray:
@@ -157,7 +171,7 @@ def _factorise(
         Data(factor.astype(dtype)),
         Data(right.astype(dtype)),
         Data(np.asarray(rest, dtype)),
-        0.0 if weights is None else -float(np.sum(np.log(weights))),
+        Data(np.asarray(0.0 if weights is None else -np.sum(np.log(weights)), dtype)),
     )
 
 

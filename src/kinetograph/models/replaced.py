@@ -1,0 +1,290 @@
+"""`model.set_data`: other values of a model's data, where its programs are those there are.
+
+Values are arguments of programs, but they had a say in some of them: which form of a term is
+computed, which indices are trusted, which parameters were checked. All of that is asked again of
+the new values. A term that they would give another form is made anew, with the programs it is in;
+what the user's own expressions were made for by the old values, and the new ones do not allow, is
+an error. Nothing changes unless all is well.
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..distributions.derived import family_of
+from ..distributions.support import Pairs
+from ..distributions.variable import Distribution, Variable
+from ..graph.array import Array
+from ..graph.control.control import everything, origin
+from ..graph.elementwise import ELEMENTWISE, ON_PARTIAL, PARTIAL
+from ..graph.errors import DimsError, ModelError, ShapeError
+from ..graph.indexing import ONE_HOT, check_bounds, trusted_indices
+from ..graph.inputs import data as make_data
+from ..graph.lower import Environment, Scope, evaluate
+from ..graph.messages import describe, site_text
+from ..graph.node import Apply, Data, FormOf, Inner, Node, ancestors, sources, with_values
+from ..graph.precision import x64
+from ..graph.representations import Forms
+from ..graph.segments import SEGMENTS
+from .batch import Batch
+from .density import Density, Term
+from .dims import collect_coords
+from .factor import DERIVED, LOG_DENSITY, known_support
+from .labels import check_coords
+from .observe import check_support
+from .values import checked_value
+
+if TYPE_CHECKING:
+    from .model import Model
+
+__all__ = ["replace_data"]
+
+_WRITTEN = ("log_likelihood", "log_prior")  # kept by models: log densities as operations
+_DENSITIES = {*LOG_DENSITY.values(), DERIVED}
+
+
+def replace_data(model: "Model", values: Any, named: Mapping[str, Any]) -> None:
+    """Give the data of a model new values; see `Model.set_data`."""
+    if not isinstance(values, Mapping):
+        raise TypeError(
+            "set_data: values are given by the names of data, as in set_data(y=[...]) or "
+            f"set_data({{'y': [...]}}); got {values!r:.60}"
+        )
+    given, kept = _given(model, values, named), model._functions
+    arrays = {n: _fitted(model, n, value) for n, value in given.items() if isinstance(n, Data)}
+    changed: dict[Node, np.ndarray] = {node: made.value for node, made in arrays.items()}
+    unknowns = {n: value for n, value in given.items() if isinstance(n, Variable)}
+    with with_values(model._given_values() | changed):
+        changed |= _follow(model, changed)
+    with with_values(model._given_values() | changed):
+        for v, value in unknowns.items():
+            changed[v] = checked_value(model.name(v), v, value)
+        coords = _coords(model, arrays)
+        _check_statements(model, changed)
+        density = _remade(model, changed)
+        derived: dict[Node, np.ndarray] = {}
+        if density is model.density:
+            derived = _derived(model, changed)
+        _check_nodes(model, density, changed)
+        stale = [key for key in _WRITTEN if not all(map(_same_density, kept.get(key, ())))]
+    model.values = model._given_values() | changed | derived
+    model.coords = coords
+    if density is not model.density:
+        model.density, model.version = density, model.version + 1
+        model._functions.clear()
+        if model.batch is not None:
+            model.batch = Batch(density, *model.batch.settings)
+    for key in stale:
+        kept.pop(key, None)
+
+
+def _given(model: "Model", values: Mapping[Any, Any], named: Mapping[str, Any]) -> dict[Node, Any]:
+    """The values by node."""
+    names: dict[str, Node] = {model.name(node): node for node in (*model.data, *model.fixed)}
+    for source in _sources(model):
+        names.setdefault(describe(source), source)
+    nodes = set(names.values())
+    found: dict[Node, Any] = {}
+    for key, value in [*values.items(), *named.items()]:
+        node = names.get(key) if isinstance(key, str) else getattr(key, "node", None)
+        if node is None or node not in nodes:
+            what = describe(key.node) if isinstance(key, Array) else repr(key)
+            raise ModelError(
+                f"set_data: {what} is no data of this model; these are {', '.join(names) or 'none'}"
+            )
+        if node in found:
+            raise ModelError(f"set_data: {describe(node)} is given twice")
+        if isinstance(node, Data) and node.settled is not None:
+            raise ModelError(
+                f"set_data: the model was written for the values of {describe(node)}, as "
+                f"{node.settled}; make the model in a function, and call it again with new data"
+            )
+        found[node] = value
+    return found
+
+
+def _sources(model: "Model") -> list[Data]:
+    """Data of which some of the model's were computed, and that are none of it."""
+    made_of = [node.source for node in model.data if node.source is not None]
+    above = (n for n in ancestors(made_of) if isinstance(n, Data) and not n.literal)
+    return [n for n in above if n not in model.data]
+
+
+def _fitted(model: "Model", node: Data, value: Any) -> Data:
+    """The value as data of this shape and type, with the labels it brings along."""
+    name = describe(node, model.known_as)
+    if isinstance(value, Array):
+        if not isinstance(value.node, Data):
+            raise TypeError(f"set_data: {name}: {describe(value.node)} has no known value")
+        made = value.node
+    else:
+        pairs = any(
+            isinstance(d.support, Pairs) and y is node
+            for d, y in zip(model.component.likelihoods, model.component.observed, strict=True)
+        )
+        infinite = pairs or bool(node.dtype.kind == "f" and np.isinf(node.value).any())
+        own = make_data(value, name, infinite=infinite).node
+        assert isinstance(own, Data)
+        made = own
+    if made.shape != node.shape:
+        raise ShapeError(
+            f"set_data: {name} has shape {node.shape}, got {made.shape}; a model keeps the shapes "
+            "of its data: make it in a function and call that again, or, for predictions at other "
+            "data, write the expression with these and give it to kg.predict"
+        )
+    if made.dims is not None and node.dims is not None and made.dims != node.dims:
+        raise DimsError(f"set_data: {name} has dims {node.dims}, got {made.dims}")
+    array = made.value.astype(node.dtype)
+    if not np.can_cast(made.dtype, node.dtype, "same_kind") and np.any(array != made.value):
+        raise TypeError(f"set_data: {name} is {node.dtype}, got {made.dtype}")
+    array.setflags(write=False)
+    return Data(array, name, node.dims, coords=made.coords)
+
+
+def _follow(model: "Model", changed: Mapping[Node, np.ndarray]) -> dict[Node, np.ndarray]:
+    """What data become that were computed of others."""
+    found: dict[Node, np.ndarray] = {}
+    for node in model.data:
+        source = node.source
+        if source is None or node in changed or not set(ancestors([source])) & set(changed):
+            continue
+        environment: Environment = {}
+        with x64():
+            evaluate([source], environment, scope=Scope(eager=True))
+        found[node] = np.asarray(environment[source], node.dtype)
+    return found
+
+
+def _coords(model: "Model", arrays: Mapping[Data, Data]) -> dict[str, np.ndarray]:
+    """The labels of dimensions, of which new values may bring others."""
+    if not any(made.coords for made in arrays.values()):
+        return model.coords
+    nodes = [arrays[n] if n in arrays and arrays[n].coords else n for n in model.data]
+    given = check_coords(model._made_of[2])
+    return model.coords | check_coords(collect_coords(nodes, given))
+
+
+def _check_statements(model: "Model", changed: Mapping[Node, np.ndarray]) -> None:
+    """Ask of distributions what they were asked when they were made and observed."""
+    component = model.component
+    for follows in (term.node for term in model.density.terms):
+        if isinstance(follows, Distribution) and set(follows.parents) & set(changed):
+            follows.family.check_values(follows.parents)
+    for follows, node in zip(component.likelihoods, component.observed, strict=True):
+        if node in changed or set(follows.parents) & set(changed):
+            check_support("set_data", node, follows)
+
+
+def _remade(model: "Model", changed: Mapping[Node, np.ndarray]) -> Density:
+    """The log density, anew if the data give a term another form."""
+    old = model.density
+    terms = [_new_term(term, changed) for term in old.terms]
+    same = all(_alike(a, b) for a, b in zip(old.terms, terms, strict=True))
+    return old if same else Density(old.unknowns, terms)
+
+
+def _new_term(term: Term, changed: Mapping[Node, np.ndarray]) -> Term:
+    return Term(term.node) if set(ancestors(term.plain_needs())) & set(changed) else term
+
+
+def _alike(old: Term, new: Term) -> bool:
+    compressed = (
+        new.compressed is None if old.compressed is None else old.compressed.fits(new.compressed)
+    )
+    return compressed and old.small == new.small and old.forms.keys() == new.forms.keys()
+
+
+def _derived(model: "Model", changed: Mapping[Node, np.ndarray]) -> dict[Node, np.ndarray]:
+    """The values of what terms compute from data once."""
+    found: dict[Node, np.ndarray] = {}
+    for term in model.density.terms:
+        new = _new_term(term, changed)
+        if term.compressed is not None and new.compressed is not None:
+            pairs = zip(term.compressed.derived, new.compressed.derived, strict=True)
+            found.update((old, model.value_of(old) if new is term else n.value) for old, n in pairs)
+    return found
+
+
+def _check_nodes(model: "Model", density: Density, changed: Mapping[Node, np.ndarray]) -> None:
+    """Ask of operations what they were asked when they were written."""
+    affected: set[Node] = set(changed)
+    for node in everything(ancestors([*density.nodes, *model.targets], above=sources)):
+        outer = (node.outer,) if isinstance(node, Inner) else sources(node)
+        if affected.isdisjoint(outer):
+            continue
+        affected.add(node)
+        if isinstance(node, Apply):
+            _check_whole_numbers(node, changed)
+            if isinstance(node, FormOf) and Forms()(node.of, node.attributes["kind"]) is None:
+                raise _written_for_others(node.of)
+            if node.operation in _DENSITIES and node.context is None and not _same_density(node):
+                raise _written_for_others(node)
+
+
+def _check_whole_numbers(node: Apply, changed: Mapping[Node, np.ndarray]) -> None:
+    """Indices, labels and divisors, which are trusted or have no answer."""
+    for index, axis, size in trusted_indices(node):
+        data = origin(index)
+        if data in changed:
+            assert isinstance(data, Data)
+            check_bounds(data.value, axis, size, node.parents[0], data)
+    if node.operation is ONE_HOT:
+        _check_labels(node, node.parents[0], node.attributes["size"], changed)
+    if node.operation in SEGMENTS.values():
+        _check_labels(node, node.parents[1], node.attributes["size"], changed)
+    if node.operation.name in PARTIAL and node.dtype.kind in "iu":
+        operands = [origin(parent) for parent in node.parents]
+        if operands[1] in changed:
+            for demand in ON_PARTIAL:
+                demand(node.operation, operands)
+
+
+def _check_labels(node: Apply, labels: Node, size: int, changed: Mapping[Node, np.ndarray]) -> None:
+    """Labels of several kinds are one number: `first * count + second`."""
+    labels = origin(labels)
+    if isinstance(labels, Apply) and labels.operation is ELEMENTWISE["add"]:
+        above, last = labels.parents
+        if isinstance(above, Apply) and above.operation is ELEMENTWISE["multiply"]:
+            first, count = above.parents
+            if isinstance(count, Data) and count.literal and count.value > 0:
+                _check_labels(node, last, int(count.value), changed)
+                _check_labels(node, first, size // int(count.value), changed)
+    elif labels in changed and labels.size:
+        assert isinstance(labels, Data)
+        low, high = int(labels.value.min()), int(labels.value.max())
+        if low < 0 or high >= size:
+            raise ShapeError(
+                f"set_data: the labels {describe(labels)} of {describe(node)} run from {low} to "
+                f"{high}, not from 0 to {size - 1}"
+            )
+
+
+def _same_density(node: Apply) -> bool:
+    """Whether a log density would be written down as it is."""
+    family = family_of(node.attributes["family"])
+    target, parents = node.parents[0], node.parents[1 : 1 + len(family.parameters)]
+    family.check_values(parents)
+    event = target.shape[len(target.shape) - family.event_ndim :]
+    follows = Distribution(family, parents, (*node.attributes["shape"], *event))
+    follows.target = target
+    if isinstance(target, Data):
+        check_support("set_data", target, follows)
+    return node.attributes["small"] == follows.small() and all(
+        _equal(known, node.attributes["support"][key])
+        for key, known in known_support(follows).items()
+    )
+
+
+def _equal(a: Any, b: Any) -> bool:
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        return len(a) == len(b) and all(map(_equal, a, b))
+    return not isinstance(a, tuple) and not isinstance(b, tuple) and np.array_equal(a, b)
+
+
+def _written_for_others(node: Node) -> ModelError:
+    return ModelError(
+        f"set_data: {describe(node)}{site_text(node)} is computed in a way that the new values do "
+        "not allow, as by logarithms of what was positive; make the model in a function, and call "
+        "it again with new data"
+    )

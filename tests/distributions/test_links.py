@@ -17,7 +17,8 @@ import kinetograph as kg
 from kinetograph.graph.lower import evaluate
 from kinetograph.graph.node import Data
 from kinetograph.graph.precision import x64
-from kinetograph.models.density import Term, data_environment
+from kinetograph.models.density import data_environment
+from kinetograph.models.term import Term
 
 ETA = np.array([-800.0, -40.0, -8.3, -1.0, 0.3, 2.0, 5.0, 8.3, 37.0, 40.0, 700.0])
 COUNTS = np.array([0, 3, 7])

@@ -343,6 +343,7 @@ MULTIVARIATE = {
     "ordered_probit",
     "lkj_correlation",
     "multivariate_normal",
+    "markov_chain",
 }
 all_cases = pytest.mark.parametrize("name", sorted(CASES))
 # What differs in kind: totals of their own, bounds, tails, discrete, formulas for small and large.

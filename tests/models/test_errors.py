@@ -391,9 +391,9 @@ def test_discrete_unknown():
     k = kg.poisson(3.0)
     with pytest.raises(
         kg.ModelError,
-        match=r"model: k \(written at test_errors.py:\d+\) is a discrete random variable",
+        match=r"model: k \(written at test_errors.py:\d+\) is a discrete unknown with infinitely",
     ):
-        kg.model(k)
+        kg.model(k, kg.normal(0, 1))
 
 
 def test_placeholder():

@@ -355,5 +355,5 @@ def test_what_is_no_model():
         kg.opt(kg.normal(0, 1))
     with pytest.raises(kg.ModelError, match="none of the arrays in the model are unknown"):
         kg.opt(kg.model(kg.data([1.0]) * 2.0))
-    with pytest.raises(kg.ModelError, match="discrete random variable"):
+    with pytest.raises(kg.ModelError, match="all unknowns are discrete"):
         kg.opt(kg.model(kg.poisson(3.0)))

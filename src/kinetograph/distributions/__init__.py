@@ -25,6 +25,7 @@ from .laplace import laplace
 from .lkj import lkj_correlation
 from .logistic import logistic
 from .lognormal import lognormal
+from .markov_chain import markov_chain
 from .multinomial import multinomial
 from .multivariate_normal import multivariate_normal
 from .negative_binomial import negative_binomial
@@ -65,6 +66,7 @@ __all__ = [
     "lkj_correlation",
     "logistic",
     "lognormal",
+    "markov_chain",
     "multinomial",
     "multivariate_normal",
     "negative_binomial",

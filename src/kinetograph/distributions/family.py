@@ -8,6 +8,7 @@ from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
 from ..graph.derivative_rules import by_log
 from .generator import Generator
@@ -63,6 +64,11 @@ class Family(Generator):
         return f"{self.name}({', '.join(parameters)})"
 
     @property
+    def stable_text(self) -> str:
+        """What it is, for a comparison of programs."""
+        return f"family {self.key}"
+
+    @property
     def discrete(self) -> bool:
         """Whether its numbers are whole."""
         return self.dtype is not None
@@ -72,6 +78,32 @@ class Family(Generator):
         plain = self.small_terms if small and self.small_terms is not None else self.terms
         terms = plain(*self._by_logs(_real(x, parameters), forms), **forms)
         return sum(terms[1:], start=jnp.asarray(terms[0]))
+
+    def guarded_log_density(
+        self, x: Any, *parameters: Any, small: bool = False, **forms: Any
+    ) -> Any:
+        """The log density, of which no slope is taken where it is -inf.
+
+        For sums of densities, in which such an element is 0 and its slope is multiplied by 0.
+        """
+
+        def density(x: Any, *parameters: Any, **forms: Any) -> Any:
+            return self.log_density(x, *parameters, small=small, **forms)
+
+        never = jnp.isneginf(lax.stop_gradient(density(x, *parameters, **forms)))
+        ndims = {p.name: p.event_ndim for p in self.parameters} | {"x": self.event_ndim}
+
+        def still(tensor: Any, ndim: int) -> Any:
+            tensor = jnp.asarray(tensor)
+            if tensor.dtype.kind != "f":
+                return tensor
+            mask = never[(..., *(None for _ in range(ndim)))]
+            return jnp.where(mask, lax.stop_gradient(tensor), tensor)
+
+        pairs = zip(parameters, self.parameters, strict=True)
+        kept = [still(t, p.event_ndim) for t, p in pairs]
+        forms = {k: still(f, ndims[k.partition("_")[2]]) for k, f in forms.items()}
+        return density(still(x, self.event_ndim), *kept, **forms)
 
     def log_density_total(self, x: Any, *parameters: Any, small: bool = False, **forms: Any) -> Any:
         """The sum of the log densities of all elements of x; `small` allows `small_terms`."""

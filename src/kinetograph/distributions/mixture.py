@@ -138,16 +138,22 @@ def _forms(parts: tuple[Family, ...]) -> dict[str, Any]:
     return forms
 
 
+def _density(part: Family, x: Any, *parameters: Any, **forms: Any) -> Any:
+    """That of a part, which may be 0 where that of the whole is not."""
+    find = part.guarded_log_density if part.discrete else part.log_density
+    return find(x, *parameters, **forms)
+
+
 def _densities(parts: tuple[Family, ...], x: Any, rest: Any, forms: dict[str, Any]) -> Any:
     found = []
     for k, part, own in _parts(parts, rest):
         mine = {key[: -len(f"_{k}")]: f for key, f in forms.items() if key.endswith(f"_{k}")}
-        found.append(part.log_density(x, *own, **mine))
+        found.append(_density(part, x, *own, **mine))
     return jnp.stack(jnp.broadcast_arrays(*found), -1)
 
 
 def _array_densities(part: Family, x: Any, rest: Any, forms: dict[str, Any]) -> Any:
-    return part.log_density(jnp.expand_dims(x, -1 - part.event_ndim), *rest, **forms)
+    return _density(part, jnp.expand_dims(x, -1 - part.event_ndim), *rest, **forms)
 
 
 def _sum(log_terms: Any) -> Any:

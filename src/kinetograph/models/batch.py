@@ -20,10 +20,11 @@ import jax
 import jax.numpy as jnp
 
 from ..distributions.variable import Variable
-from ..graph.lower import Environment
+from ..graph.lower import Environment, Scope
 from ..graph.node import Data, ancestors
 from ..graph.trips import Capacity
-from .density import Density, Term
+from .density import Density
+from .term import Term
 
 __all__ = ["Batch", "RowsTerm"]
 
@@ -36,7 +37,7 @@ class RowsTerm(Term):
         self.compressed = None  # into which all rows have entered
         self.scale = scale
 
-    def value(self, environment: Environment) -> Any:
+    def value(self, environment: Environment, scope: Scope | None = None) -> Any:
         """The sum over the rows, times the scale."""
         return self.scale * jnp.sum(self.elements(environment))
 

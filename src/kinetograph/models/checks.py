@@ -60,14 +60,13 @@ def check_component(component: Component, factors: Sequence[Node]) -> None:
                 "use kg.data for values that are known before sampling"
             )
     if not component.unknowns:
-        raise ModelError("model: none of the arrays in the model are unknown")
-    for v in component.unknowns:
-        if v.dtype.kind != "f":
+        if component.discrete:
             raise ModelError(
-                f"model: {describe(v)}{site_text(v)} is a discrete random variable that does not "
-                "have a fixed value; gradients cannot move it. Observe it, sum it out of the "
-                "density, or replace it by a continuous one"
+                "model: all unknowns are discrete, and are summed out; there is nothing left to "
+                "sample. kg.simulate draws them from their distributions"
             )
+        raise ModelError("model: none of the arrays in the model are unknown")
+    for v in (*component.unknowns, *component.discrete):
         if v.distribution is not None and isinstance(v.distribution.family, Censored):
             raise ModelError(
                 f"model: {describe(v)}{site_text(v)} is censored, which data are: beyond a bound "

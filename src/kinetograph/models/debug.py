@@ -15,7 +15,8 @@ from ..graph.messages import describe
 from ..graph.node import Data, Node
 from ..graph.precision import x64
 from ..graph.text import value_text
-from .density import Term, data_environment
+from .density import data_environment
+from .term import Term
 
 if TYPE_CHECKING:
     from .model import Model

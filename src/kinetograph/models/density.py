@@ -14,81 +14,20 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..distributions.variable import Distribution, Variable
+from ..distributions.variable import Variable
 from ..graph.control.control import Control, Looping, everything, loops_in
 from ..graph.control.derivable import REVERSE
 from ..graph.control.liveness import Places, live
 from ..graph.faults import FAULT, numbered
 from ..graph.lifted_errors import refused_derivative
 from ..graph.lower import Environment, Scope, evaluate
-from ..graph.node import Data, Node, ancestors
+from ..graph.node import Node, ancestors
 from ..graph.trips import Capacity
 from .bijectors import Bijector, bijector
-from .rewrites.normal_regression import Compressed, compress
+from .marginal.marginal import MarginalTerm
+from .term import Term
 
-__all__ = ["Density", "Term"]
-
-
-class Term:
-    """One addend of the log density: a distribution, or a factor."""
-
-    def __init__(self, node: Node) -> None:
-        self.node = node
-        self.compressed: Compressed | None = None
-        self.forms: dict[str, Node] = {}
-        self.small = False
-        if isinstance(node, Distribution):
-            self.forms, self.small = node.forms(), node.small()
-            if isinstance(node.target, Data):
-                self.compressed = compress(node)
-
-    @property
-    def target(self) -> Node | None:
-        """The node that follows the distribution; None for a factor."""
-        return self.node.target if isinstance(self.node, Distribution) else None
-
-    def needs(self) -> tuple[Node, ...]:
-        """The nodes whose tensors `value` needs."""
-        return self.plain_needs() if self.compressed is None else self.compressed.needs()
-
-    def plain_needs(self) -> tuple[Node, ...]:
-        """The nodes whose tensors `elements` needs."""
-        if isinstance(self.node, Distribution):
-            assert self.target is not None
-            return (*self.node.parents, self.target, *self.forms.values())
-        return (self.node,)
-
-    def value(self, environment: Environment) -> Any:
-        """The term's total."""
-        node = self.node
-        if self.compressed is not None:
-            return self.compressed.total(environment)
-        if not isinstance(node, Distribution):
-            return jnp.sum(environment[node])
-        arguments, forms = self._arguments(node, environment)
-        return node.family.log_density_total(*arguments, small=self.small, **forms)
-
-    def elements(self, environment: Environment) -> Any:
-        """The term's value for each element of its target."""
-        node = self.node
-        if not isinstance(node, Distribution):
-            return environment[node]
-        arguments, forms = self._arguments(node, environment)
-        return node.family.log_density(*arguments, small=self.small, **forms)
-
-    def _arguments(
-        self, node: Distribution, environment: Environment
-    ) -> tuple[list[Any], dict[str, Any]]:
-        """What follows the distribution and its parameters, and forms of them, as tensors."""
-        arguments = [_widened(environment[n], node.dtype) for n in node.arguments.values()]
-        forms = {key: _widened(environment[n], node.dtype) for key, n in self.forms.items()}
-        return arguments, forms
-
-
-def _widened(tensor: Any, dtype: np.dtype) -> Any:
-    """The tensor in at least the precision of the distribution."""
-    wide = tensor.dtype.kind == "f" and tensor.dtype.itemsize >= dtype.itemsize
-    return tensor if wide else jnp.asarray(tensor, dtype)
+__all__ = ["Density"]
 
 
 class Density:
@@ -123,6 +62,15 @@ class Density:
         return (*self.unknowns, *needed)
 
     @cached_property
+    def marginal(self) -> MarginalTerm | None:
+        """The term in which discrete unknowns are summed out, if there are any."""
+        return next((t for t in self.terms if isinstance(t, MarginalTerm)), None)
+
+    @property
+    def _summed(self) -> tuple[Node, ...]:
+        return () if self.marginal is None else self.marginal.inner
+
+    @cached_property
     def live(self) -> Mapping[Control, Places]:
         """Which results of branches and loops the log density is computed from."""
         return live(self.nodes, self._roots).results
@@ -130,12 +78,12 @@ class Density:
     @cached_property
     def indices(self) -> dict[Node, int]:
         """The numbers of what has indices that may fall outside of their axes."""
-        return numbered(everything(self.nodes))
+        return numbered(everything((*self.nodes, *self._summed)))
 
     @cached_property
     def loops(self) -> tuple[Looping, ...]:
         """The loops on the way to the log density, which report their trips."""
-        return tuple(dict.fromkeys(loops_in(self.nodes)))
+        return tuple(dict.fromkeys(loops_in((*self.nodes, *self._summed))))
 
     def values(
         self, free: Any, data: Environment, scope: Scope | None = None
@@ -173,7 +121,7 @@ class Density:
         needed = [node for term in self.terms for node in term.needs()]
         evaluate(needed, environment, scope=scope)
         total = sum(
-            (term.value(environment) for term in self.terms), start=jnp.zeros((), free.dtype)
+            (term.value(environment, scope) for term in self.terms), start=jnp.zeros((), free.dtype)
         )
         if FAULT in scope.trips:
             # Nobody is told of an index outside of its axis, and what was read there, or done on
@@ -220,8 +168,15 @@ class Density:
     ) -> tuple[Any, ...]:
         """The tensors of the targets at a free state."""
         environment, _ = self.values(free, data, scope)
+        if self.marginal is not None and self._summed and self._asks_for_summed(targets):
+            evaluate(self.marginal.needs(), environment, scope=scope)
+            environment.update(self.marginal.draw(environment, free))
         evaluate(targets, environment, scope=scope)
         return tuple(environment[node] for node in targets)
+
+    def _asks_for_summed(self, targets: Sequence[Node]) -> bool:
+        assert self.marginal is not None
+        return not set(self.marginal.discrete).isdisjoint(ancestors(targets))
 
     def free_state(self, values: dict[Variable, Any], data: Environment) -> Any:
         """The free state of given values of all unknowns."""

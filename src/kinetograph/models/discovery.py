@@ -26,6 +26,7 @@ class Component:
     nodes: list[Node]
     fixed: list[Variable] = field(default_factory=list)  # unknowns that have been given values,
     cut: list[Variable] = field(default_factory=list)  # of which these follow no distribution
+    discrete: list[Variable] = field(default_factory=list)  # unknowns to be summed out
 
 
 def discover(roots: Iterable[Node]) -> Component:
@@ -41,12 +42,14 @@ def discover(roots: Iterable[Node]) -> Component:
     order = sorted(stated.items(), key=lambda pair: pair[0].serial)
     pairs = [(d, y) for d, y in order if isinstance(d, Distribution) and y is not None]
     nodes = sorted(included, key=lambda n: n.serial)
+    unknowns = [n for n in nodes if isinstance(n, Variable)]
     return Component(
-        [n for n in nodes if isinstance(n, Variable)],
+        [v for v in unknowns if v.dtype.kind == "f"],
         [likelihood for likelihood, _ in pairs],
         [data for _, data in pairs],
         [node.parents[0] for node, data in order if data is None],
         nodes,
+        discrete=[v for v in unknowns if v.dtype.kind != "f"],
     )
 
 

@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING
 
-from ..distributions.variable import Distribution
 from ..graph.drawing.drawing import Drawing
 from ..graph.drawing.reading import connected, names_in_scope, read
 from ..graph.node import Node
@@ -39,14 +38,15 @@ def draw_model(model: "Model", collapse: bool = True) -> Drawing:
     mu  ~ normal(0, 10)              target
     y   ~ normal(mu, 1)  shape (3,)  observed
     """
-    factors = [t.node for t in model.density.terms if not isinstance(t.node, Distribution)]
+    factors = list(model.factors)
     component = model.component
-    standing = [*component.unknowns, *(v for v in model.fixed if v not in component.cut)]
+    unknowns = (*component.unknowns, *component.discrete)
+    standing = [*unknowns, *(v for v in model.fixed if v not in component.cut)]
     priors = [v.distribution for v in standing if v.distribution is not None]
     nodes = connected(
         [
             *model.targets,
-            *component.unknowns,
+            *unknowns,
             *priors,
             *model.observed,
             *component.likelihoods,
@@ -55,7 +55,7 @@ def draw_model(model: "Model", collapse: bool = True) -> Drawing:
         distributions=False,
     )
     names = names_in_scope(nodes)
-    for node in (*model.targets, *model.component.unknowns, *model.data, *model.fixed):
+    for node in (*model.targets, *unknowns, *model.data, *model.fixed):
         names[node] = model.name(node)
     marks: dict[Node, tuple[str, ...]] = {}
     marked = (

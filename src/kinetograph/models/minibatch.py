@@ -13,8 +13,9 @@ from ..graph.messages import describe, site_text
 from ..graph.node import Data, Node, ancestors
 from ..graph.precision import x64
 from .batch import Batch
-from .density import Term, data_environment
+from .density import data_environment
 from .model import Model
+from .term import Term
 
 __all__ = ["minibatch"]
 
@@ -97,6 +98,12 @@ def minibatch(
     """
     if not isinstance(model, Model):
         raise TypeError(f"minibatch: a model is expected, got a {type(model).__name__}")
+    if model.component.discrete:
+        names = ", ".join(model.name(v) for v in model.component.discrete)
+        raise ModelError(
+            f"minibatch: {names} is summed out of the density, with all rows together; write a "
+            "mixture of it (kg.mixture), whose rows stand by themselves"
+        )
     by_rows = _found(model) if rows is None else _given(model, rows)
     count = by_rows[0].shape[0]
     whole = isinstance(size, (int, np.integer)) and not isinstance(size, bool)

@@ -14,12 +14,14 @@ from ..graph.saving.document import decode, encode
 from ..graph.serialise import graph_from_bytes, graph_to_bytes
 from .batch import Batch
 from .checks import check_component, check_lengths, check_names, check_nodes, check_target
-from .density import Density, Term
+from .density import Density
 from .dims import collect_coords, dims_of
 from .discovery import Component, discover
 from .labels import axis_names, check_coords
 from .log_density import LogDensity
+from .marginal.marginal import sum_out
 from .names import assign_names, unknowns_in_scope
+from .term import Term
 
 if TYPE_CHECKING:
     from ..graph.drawing.drawing import Drawing
@@ -61,18 +63,18 @@ class Model(LogDensity):
         self.observed = tuple(dict.fromkeys(component.observed))
         self.fixed = tuple(component.fixed)
         used = [n for n in component.nodes if isinstance(n, Data) and not n.literal]
-        named = dict.fromkeys([*targets, *component.unknowns, *self.fixed, *used, *self.observed])
+        unknowns = [*component.unknowns, *component.discrete]
+        named = dict.fromkeys([*targets, *unknowns, *self.fixed, *used, *self.observed])
         names = assign_names(named, targets) if names is None else names
         self._node_names = names
-        for unknown in component.unknowns:
+        for unknown in unknowns:
             unknown.called.add(names[unknown])
-        standing = [*component.unknowns, *(v for v in self.fixed if v not in component.cut)]
-        terms = [v.distribution for v in standing if v.distribution is not None]
-        terms += component.likelihoods
+        standing = [*unknowns, *(v for v in self.fixed if v not in component.cut)]
+        nodes = [v.distribution for v in standing if v.distribution is not None]
+        nodes += component.likelihoods
         with self.its_values():
-            self.density = Density(
-                component.unknowns, [Term(node) for node in (*terms, *component.factors, *factors)]
-            )
+            terms = [Term(node) for node in (*nodes, *component.factors, *factors)]
+            self.density = Density(component.unknowns, sum_out(component.discrete, terms))
         check_nodes(self.density)
         self.data = tuple(dict.fromkeys([*used, *self.observed]))
         self.target_names = tuple(names[node] for node in targets)

@@ -26,7 +26,8 @@ from ..graph.control.state import Cell
 from ..graph.control.subgraph import Subgraph
 from ..graph.lift import Lifted
 from ..graph.node import Apply, Bundle, Data, Inner, Node, ancestors
-from ..models.density import Term
+from ..models.marginal.marginal import MarginalTerm
+from ..models.term import Term
 from ..samplers.identity import identity_of
 from ..samplers.session import StepGraph
 from ..samplers.staged import StagedKernel
@@ -165,7 +166,15 @@ class _Writer:
         }
         return f"{type(support).__qualname__} {fields}"
 
-    def term(self, term: Term) -> None:
+    def term(self, term: Term | MarginalTerm) -> None:
+        if isinstance(term, MarginalTerm):
+            needed = [n for inner in term.terms for n in (*inner.plain_needs(), inner.node)]
+            for node in ancestors(needed):
+                if node not in self.numbers:
+                    self.node(node)
+            for inner in term.terms:
+                self.term(inner)
+            return
         form = term.compressed
         target = "" if term.target is None else self.reference(term.target)
         forms = {name: self.reference(node) for name, node in term.forms.items()}

@@ -1,0 +1,152 @@
+"""Markov chains on whole numbers."""
+
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from ..bits.source import Source
+from ..graph.array import Array
+from ..graph.errors import ShapeError
+from ..graph.messages import describe
+from ..graph.node import Node
+from ..graph.source import place_text
+from .family import Family
+from .generator import WHOLE
+from .numbers import reals
+from .parameter import Parameter
+from .support import Simplex, Support, WholeNumbers
+from .variable import distribute
+from .words import with_words
+
+__all__ = ["MARKOV_CHAIN", "draw", "log_steps", "markov_chain"]
+
+
+def log_steps(initial: Any, transition: Any) -> tuple[Any, Any]:
+    """The logarithms of both, -inf without a slope where a probability is 0."""
+    both = []
+    for p in (initial, transition):
+        some = p > 0
+        both.append(jnp.where(some, jnp.log(jnp.where(some, p, 1.0)), -jnp.inf))
+    return both[0], both[1]
+
+
+def _terms(x: Any, initial: Any, transition: Any) -> tuple[Any, ...]:
+    states = initial.shape[-1]
+    at = jnp.clip(x, 0, states - 1).astype(np.int64)
+    batch = at.shape[:-1]
+    log_first, log_next = log_steps(initial, transition)
+    log_first = jnp.broadcast_to(log_first, (*batch, states))
+    log_next = jnp.broadcast_to(log_next, (*batch, states, states))
+    first = jnp.take_along_axis(log_first, at[..., :1], -1)[..., 0]
+    rows = jnp.take_along_axis(log_next, at[..., :-1, None], -2)
+    steps = jnp.take_along_axis(rows, at[..., 1:, None], -1)[..., 0]
+    return first, jnp.sum(steps, -1)
+
+
+def _support(initial: Node, transition: Node) -> Support:
+    return WholeNumbers(0, initial.shape[-1] - 1)
+
+
+def _check(initial: Node, transition: Node) -> None:
+    states = initial.shape[-1]
+    if transition.shape[-2:] != (states, states):
+        raise ShapeError(
+            f"markov_chain: transition {describe(transition)} must have {states} rows and columns, "
+            f"as initial {describe(initial)} has {states} states, got shape {transition.shape}"
+            f"{place_text()}"
+        )
+
+
+def draw(source: Source, initial: Any, transition: Any) -> Any:
+    """Each state by the cumulated row of the one before."""
+    initial, transition = reals(source, initial, transition)
+    batch = source.shape[:-1]
+    states = initial.shape[-1]
+    u = jnp.moveaxis(source.uniform(), -1, 0)
+    initial = jnp.broadcast_to(initial, (*batch, states))
+    transition = jnp.broadcast_to(transition, (*batch, states, states))
+
+    def state(row: Any, u: Any) -> Any:
+        bounds = jnp.cumsum(row, -1)
+        passed = u[..., None] * bounds[..., -1:] >= bounds[..., :-1]
+        return jnp.sum(passed, -1)
+
+    def step(before: Any, u: Any) -> Any:
+        row = jnp.take_along_axis(transition, before[..., None, None], -2)[..., 0, :]
+        after = state(row, u)
+        return after, after
+
+    first = state(initial, u[0])
+    _, rest = lax.scan(step, first, u[1:])
+    return jnp.moveaxis(jnp.concatenate([first[None], rest]), 0, -1).astype(np.int64)
+
+
+MARKOV_CHAIN = Family(
+    "markov_chain",
+    (
+        Parameter("initial", Simplex(), event_ndim=1),
+        Parameter("transition", Simplex(), event_ndim=2),
+    ),
+    _terms,
+    _support,
+    event_ndim=1,
+    dtype=WHOLE,
+    check=_check,
+    draw=draw,
+)
+
+
+@with_words
+def markov_chain(
+    initial: Any,
+    transition: Any,
+    length: int,
+    *,
+    shape: Any = None,
+    dims: Any = None,
+    name: str | None = None,
+) -> Array:
+    """The states 0 .. K - 1 that a Markov chain passes through.
+
+        log p(z) = log initial[z_1] + sum_t log transition[z_(t - 1), z_t]
+
+    As an unknown it is summed out of the density by the forward algorithm: a hidden Markov model.
+
+    Parameters
+    ----------
+    initial
+        Probabilities of the first state, (..., K), of sum 1.
+    transition
+        (..., K, K): row i has the probabilities of the state after i.
+    length
+        The number of states.
+    shape, dims, name
+        Shape of the whole (default: the parameters' batch and `length`), names of its axes, name in
+        the results.
+
+    Raises
+    ------
+    ValueError
+        If probabilities are known not to be some.
+    ShapeError
+        If the parameters do not fit together.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> stay = kg.beta([9.0, 9.0], 1.0, name="stay")
+    >>> moves = kg.stack([kg.stack([stay[0], 1 - stay[0]]), kg.stack([1 - stay[1], stay[1]])])
+    >>> z = kg.markov_chain([0.5, 0.5], moves, 4, name="z")
+    >>> y = kg.observe([-1.1, -0.8, 2.3, 1.9], kg.normal(kg.data([-1.0, 2.0])[z], 1))
+    >>> kg.model(stay).free_size
+    2
+    """
+    if isinstance(length, bool) or not isinstance(length, (int, np.integer)) or length < 1:
+        raise TypeError(
+            f"markov_chain: length must be a whole number above 0, got {length!r}{place_text()}"
+        )
+    return distribute(
+        MARKOV_CHAIN, (initial, transition), event=(int(length),), shape=shape, dims=dims, name=name
+    )

@@ -1,0 +1,208 @@
+"""Discrete unknowns summed out of the density one after the other, and drawn again.
+
+    p(rest) = sum_z p(rest, z),   z ~ p(z | rest), the last one summed out first
+
+Each step combines what depends on an unknown, keeps it for the draws, and leaves a table of the
+other unknowns in it. Unknowns with fewer neighbours come first; the elements of an array are summed
+out side by side, those of a Markov chain by the forward algorithm.
+Sources: D. Koller, N. Friedman (2009), Probabilistic Graphical Models, chapter 9; L. R. Rabiner
+(1989), A tutorial on hidden Markov models, Proceedings of the IEEE 77.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from ...distributions.markov_chain import MARKOV_CHAIN, log_steps
+from ...distributions.variable import Variable
+from ...graph.errors import ModelError
+from ...graph.lower import Environment
+from ...graph.messages import describe, site_text
+from .tables import COMBINATIONS, Domain
+
+__all__ = ["Elimination", "Factor", "Step"]
+
+Numbers = Callable[[Variable], Any]  # uniform numbers, one for each element
+
+
+@dataclass(frozen=True)
+class Factor:
+    """A table over some unknowns: an axis for each, and one for the atoms."""
+
+    variables: tuple[Variable, ...]
+    table: Any = None
+
+
+@dataclass(frozen=True)
+class Step:
+    """An unknown that is summed out, and the others that the table has then."""
+
+    variable: Variable
+    others: tuple[Variable, ...]
+    chain: bool
+
+
+class Elimination:
+    """The order in which unknowns are summed out."""
+
+    def __init__(
+        self, variables: Sequence[Variable], domains: Mapping[Variable, Domain], scopes: Any
+    ) -> None:
+        self.domains = domains
+        self.steps: list[Step] = []
+        left = list(variables)
+        sets = [set(scope) for scope in scopes]
+        while left:
+            neighbours = {v: set().union(*(s for s in sets if v in s), {v}) - {v} for v in left}
+            # Arrays first: their elements are independent of each other given the single ones.
+            variable = min(left, key=lambda v: (v.size == 1, len(neighbours[v]), -v.serial))
+            others = tuple(sorted(neighbours[variable], key=lambda v: v.serial))
+            self._check(variable, others)
+            sets = [s for s in sets if variable not in s] + [set(others)]
+            left.remove(variable)
+            follows = variable.distribution
+            chain = follows is not None and follows.family is MARKOV_CHAIN
+            if chain and any(o.size > 1 for o in others):
+                raise ModelError(
+                    f"model: the Markov chain {describe(variable)}{site_text(variable)} cannot be "
+                    f"summed out beside {', '.join(map(describe, others))}, which the same part of "
+                    "the density depends on"
+                )
+            self.steps.append(Step(variable, others, chain))
+
+    def _check(self, variable: Variable, others: tuple[Variable, ...]) -> None:
+        size = np.prod([len(self.domains[v].values) for v in (variable, *others)], dtype=float)
+        if size > COMBINATIONS:
+            names = ", ".join(map(describe, (variable, *others)))
+            raise ModelError(
+                f"model: to sum out {describe(variable)}{site_text(variable)}, {names} have "
+                f"{size:.0f} combinations of values that belong together; at most {COMBINATIONS} do"
+            )
+
+    def run(self, factors: Sequence[Factor], environment: Environment) -> tuple[Any, list[Any]]:
+        """The logarithm of the whole sum, and what each step was about, for `draw`."""
+        left, kept = list(factors), []
+        for step in self.steps:
+            mine = [f for f in left if step.variable in f.variables]
+            left = [f for f in left if step.variable not in f.variables]
+            table = self._combined(step, mine)
+            if step.chain:
+                table, state = _forward(step, table, environment)
+            else:
+                state, table = table, _sum(table)
+            kept.append(state)
+            if step.variable.size > 1 and all(o.size == 1 for o in step.others):
+                table = jnp.sum(table, -1, keepdims=True)
+            left.append(Factor(step.others, table))
+        return sum(jnp.sum(f.table) for f in left), kept
+
+    def _combined(self, step: Step, factors: Sequence[Factor]) -> Any:
+        """All of them added, with an axis for the unknown, for each other one and for the atoms."""
+        axes = (step.variable, *step.others)
+        total: Any = 0.0
+        for factor in factors:
+            order = [factor.variables.index(v) for v in axes if v in factor.variables]
+            table = jnp.transpose(factor.table, (*order, len(order)))
+            shape = iter(table.shape)
+            wide = [next(shape) if v in factor.variables else 1 for v in axes]
+            total = total + table.reshape(*wide, table.shape[-1])
+        possible = self.domains[step.variable].possible
+        if possible.all():
+            return total
+        ones = (1,) * len(step.others)
+        return jnp.where(possible.reshape(len(possible), *ones, -1), total, -jnp.inf)
+
+    def draw(self, kept: Sequence[Any], numbers: Numbers) -> dict[Variable, Any]:
+        """Values of all unknowns, given what `run` has kept."""
+        chosen: dict[Variable, Any] = {}
+        for step, state in zip(reversed(self.steps), reversed(kept), strict=True):
+            others = [chosen[o] for o in step.others]
+            u = numbers(step.variable).reshape(-1)
+            if step.chain:
+                index = _backward(step, state, others, u)
+            else:
+                index = _pick(_given(state, others, u.size), u)
+            chosen[step.variable] = index
+        return {
+            v: jnp.asarray(self.domains[v].values)[index].reshape(v.shape).astype(v.dtype)
+            for v, index in chosen.items()
+        }
+
+
+def _sum(table: Any) -> Any:
+    """The logarithm of the sum over the first axis; -inf, and no NaN in slopes, where all are."""
+    top = jnp.max(table, 0, keepdims=True)
+    some = top > -jnp.inf
+    found = jax.nn.logsumexp(jnp.where(some, table, 0.0), 0)
+    return jnp.where(some[0], found, -jnp.inf)
+
+
+def _given(table: Any, others: Sequence[Any], atoms: int) -> Any:
+    """The table for given values of the other unknowns: (values, atoms)."""
+    table = jnp.broadcast_to(table, (*table.shape[:-1], atoms))
+    if not others:
+        return table
+    places = [jnp.broadcast_to(o, (atoms,)) for o in others]
+    return jax.vmap(lambda column, *at: column[(slice(None), *at)], (-1, *[0] * len(places)), -1)(
+        table, *places
+    )
+
+
+def _pick(logits: Any, u: Any) -> Any:
+    """The first value at which the sum of the shares is above u."""
+    top = jnp.max(logits, 0, keepdims=True)
+    shares = jnp.exp(logits - jnp.where(jnp.isfinite(top), top, 0.0))
+    bounds = jnp.cumsum(shares, 0)
+    return jnp.sum(u * bounds[-1] >= bounds[:-1], 0)
+
+
+def _forward(step: Step, table: Any, environment: Environment) -> tuple[Any, Any]:
+    """The forward algorithm over the last axis of the chain, for all values of the others."""
+    variable = step.variable
+    *batch, length = variable.shape
+    assert variable.distribution is not None
+    initial, transition = (environment[p] for p in variable.distribution.parents)
+    log_first, log_next = log_steps(initial, transition)
+    states = log_first.shape[-1]
+    log_first = jnp.broadcast_to(log_first, (*batch, states))
+    log_next = jnp.broadcast_to(log_next, (*batch, states, states))
+    sizes = table.shape[1:-1]
+    flat = jnp.broadcast_to(table, (*table.shape[:-1], variable.size))
+    seen = jnp.moveaxis(flat.reshape(states, *sizes, *batch, length), (0, -1), (-1, 0))
+
+    def forward(before: Any, seen: Any) -> Any:
+        after = _sum(jnp.moveaxis(before[..., None] + log_next, -2, 0)) + seen
+        return after, after
+
+    first = log_first + seen[0]
+    last, rest = lax.scan(forward, first, seen[1:])
+    filtered = jnp.concatenate([first[None], rest])
+    whole = _sum(jnp.moveaxis(last, -1, 0))
+    return whole.reshape(*sizes, -1), (filtered, log_next)
+
+
+def _backward(step: Step, state: Any, others: Sequence[Any], u: Any) -> Any:
+    """The states of a chain, from the last one to the first."""
+    filtered, log_next = state
+    *batch, length = step.variable.shape
+    at = tuple(o.reshape(()) for o in others)
+    filtered = filtered[(slice(None), *at)]  # (length, *batch, states)
+    u = jnp.moveaxis(u.reshape(*batch, length), -1, 0)
+
+    def pick(logits: Any, u: Any) -> Any:
+        return _pick(jnp.moveaxis(logits, -1, 0), u)
+
+    def backward(after: Any, now: Any) -> Any:
+        logits, u = now
+        into = jnp.take_along_axis(log_next, after[..., None, None], -1)[..., 0]
+        state = pick(logits + into, u)
+        return state, state
+
+    last = pick(filtered[-1], u[-1])
+    _, rest = lax.scan(backward, last, (filtered[:-1], u[:-1]), reverse=True)
+    return jnp.moveaxis(jnp.concatenate([rest, last[None]]), 0, -1).reshape(-1)

@@ -1,0 +1,110 @@
+"""A term of the density in which discrete unknowns have been summed out."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from ...bits.mixing import key_of
+from ...bits.source import event_source
+from ...distributions.markov_chain import MARKOV_CHAIN
+from ...distributions.variable import Variable
+from ...graph.lower import Environment, Scope
+from ...graph.node import Node, ancestors
+from ..term import Term
+from .elimination import Elimination, Factor
+from .tables import Table, depends, domain_of
+
+__all__ = ["MarginalTerm", "sum_out"]
+
+
+class MarginalTerm(Term):
+    """The terms that depend on discrete unknowns, these summed out."""
+
+    def __init__(self, discrete: Sequence[Variable], terms: Sequence[Term]) -> None:
+        self.discrete = tuple(discrete)
+        domains = {v: domain_of(v) for v in discrete}
+        own = {v.distribution: v for v in discrete}
+        chains = {d for d in own if d is not None and d.family is MARKOV_CHAIN}
+        self.tables = [Table(t, discrete, domains) for t in terms if t.node not in chains]
+        scopes = [table.variables for table in self.tables] + [(v,) for v in discrete]
+        self.elimination = Elimination(discrete, domains, scopes)
+        needed = [n for table in self.tables for n in table.captured]
+        needed += [p for d in chains for p in d.parents]
+        self._needs = tuple(dict.fromkeys(n for n in needed if n not in set(discrete)))
+        self.node = terms[0].node
+        self.forms = {}
+        self.small = False
+        self.compressed = None
+        self.terms = tuple(terms)
+
+    @property
+    def target(self) -> None:
+        """There is none."""
+        return
+
+    def needs(self) -> tuple[Node, ...]:
+        """The nodes whose tensors `value` needs."""
+        return self._needs
+
+    def plain_needs(self) -> tuple[Node, ...]:
+        """The same."""
+        return self._needs
+
+    @cached_property
+    def inner(self) -> tuple[Node, ...]:
+        """The nodes that are computed for each value of the discrete unknowns."""
+        nodes = ancestors([n for table in self.tables for n in table.term.plain_needs()])
+        return tuple(n for n in nodes if n in depends(nodes, self.discrete))
+
+    def value(self, environment: Environment, scope: Scope | None = None) -> Any:
+        """The logarithm of the sum over all values of the discrete unknowns."""
+        return self._run(environment, scope)[0]
+
+    def elements(self, environment: Environment) -> Any:
+        """The same, which has no elements."""
+        return self.value(environment)
+
+    def draw(self, environment: Environment, free: Any) -> dict[Node, Any]:
+        """Values of the discrete unknowns, given all others: of each state the same ones.
+
+        Their bits are those of the state, mixed: a function of nothing else.
+        """
+        key = key_of(free)
+
+        def numbers(variable: Variable) -> Any:
+            event = np.uint32(self.discrete.index(variable)), np.uint32(0)
+            return event_source(key, event, np.uint32(0), variable.shape, float).uniform()
+
+        found = self.elimination.draw(self._run(environment, None)[1], numbers)
+        return {variable: value for variable, value in found.items()}
+
+    def _run(self, environment: Environment, scope: Scope | None) -> tuple[Any, list[Any]]:
+        scope = Scope() if scope is None else scope
+        factors = [Factor(t.variables, t.evaluate(environment, scope)) for t in self.tables]
+        covered = {v for table in self.tables for v in table.variables}
+        for v in self.discrete:
+            if v not in covered:  # a chain that nothing depends on
+                count = len(self.elimination.domains[v].values)
+                factors.append(Factor((v,), jnp.zeros((count, v.size))))
+        return self.elimination.run(factors, environment)
+
+
+def sum_out(discrete: Sequence[Variable], terms: Sequence[Term]) -> list[Term]:
+    """The terms, of which those that depend on discrete unknowns are put together in one.
+
+    Raises
+    ------
+    ModelError
+        If that is not possible.
+    """
+    if not discrete:
+        return list(terms)
+    mine: list[Term] = []
+    others: list[Term] = []
+    for term in terms:
+        nodes = ancestors(term.plain_needs())
+        (mine if set(nodes) & set(discrete) else others).append(term)
+    return [*others, MarginalTerm(discrete, mine)]

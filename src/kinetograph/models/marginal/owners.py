@@ -1,0 +1,149 @@
+"""Which element of an array of unknowns each element of a computed array depends on.
+
+Sums over the values of n unknowns have K**n terms, unless each part of the density depends on one
+of them: then it is n sums of K terms. Owners tell these parts: for each element of a node the flat
+index of the one element that it depends on, NONE, or SEVERAL.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import jax
+import numpy as np
+
+from ...graph import indexing, shaping
+from ...graph.node import Apply, Data, Node
+from ...graph.precision import x64
+from ...graph.reductions import LOG_SOFTMAX, REDUCTIONS, SOFTMAX
+
+__all__ = ["NONE", "SEVERAL", "merged", "merged_along", "owners_of"]
+
+NONE, SEVERAL = -1, -2
+Owners = np.ndarray | None  # None: no element depends on any
+
+_MOVES = {
+    shaping.RESHAPE,
+    shaping.TRANSPOSE,
+    shaping.BROADCAST,
+    shaping.CONCATENATE,
+    shaping.STACK,
+    shaping.REPEAT,
+    shaping.TILE,
+    shaping.FLIP,
+    shaping.ROLL,
+    indexing.SLICE,
+    indexing.RAVEL,
+}
+_READS = {indexing.READ, indexing.READ_CHECKED}
+_REDUCTIONS = {operation for operation, _ in REDUCTIONS.values()}
+
+
+def merged(*owners: np.ndarray) -> np.ndarray:
+    """The owners of elements computed from others, broadcast together."""
+    first, *rest = np.broadcast_arrays(*owners)
+    result = np.array(first)
+    for other in rest:
+        free, clash = result == NONE, (other != NONE) & (other != result)
+        result = np.where(free, other, np.where(clash, SEVERAL, result))
+    return result
+
+
+def merged_along(owners: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
+    """The owners of elements computed from all along some axes, which stay with length 1."""
+    some = owners != NONE
+    top = np.max(owners, axes, keepdims=True, initial=NONE)
+    low = np.min(np.where(some, owners, np.iinfo(owners.dtype).max), axes, keepdims=True)
+    several = (some & (low != top)).any(axes, keepdims=True) | (owners == SEVERAL).any(
+        axes, keepdims=True
+    )
+    return np.where(several, SEVERAL, top)
+
+
+def owners_of(root: Node, order: list[Node], known: Mapping[Node, np.ndarray]) -> Owners:
+    """The owners of the elements of a node, given those of others; `order` has parents first."""
+    found: dict[Node, Owners] = dict(known)
+    for node in order:
+        if node not in found:
+            found[node] = _owners(node, found)
+    return found[root]
+
+
+def _owners(node: Node, found: Mapping[Node, Owners]) -> Owners:
+    parents = [found.get(p) for p in node.parents]
+    if all(p is None for p in parents):
+        return None
+    if not isinstance(node, Apply):
+        return np.full(node.shape, SEVERAL)
+    operation = node.operation
+    full = [
+        np.full(n.shape, NONE) if p is None else p
+        for n, p in zip(node.parents, parents, strict=True)
+    ]
+    if operation.elementwise:
+        return np.array(np.broadcast_to(merged(*full), node.shape))
+    if operation in _MOVES:
+        return _moved(operation.lower, full, node.attributes)
+    if operation in _READS:
+        return _read(node, full, parents)
+    if operation is indexing.ONE_HOT or operation is indexing.LABELS:
+        return np.array(np.broadcast_to(full[0].reshape(*full[0].shape, *_ones(node)), node.shape))
+    if operation in (SOFTMAX, LOG_SOFTMAX):
+        along = merged_along(full[0], _axes(node, full[0].ndim))
+        return np.array(np.broadcast_to(along, node.shape))
+    if operation in _REDUCTIONS and len(full) == 1:
+        return merged_along(full[0], _axes(node, full[0].ndim)).reshape(node.shape)
+    return np.full(node.shape, SEVERAL)
+
+
+def _ones(node: Node) -> tuple[int, ...]:
+    return (1,) * (len(node.shape) - len(node.parents[0].shape))
+
+
+def _axes(node: Apply, ndim: int) -> tuple[int, ...]:
+    axis = node.attributes.get("axis")
+    axes = range(ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    return tuple(a % ndim for a in axes)
+
+
+def _moved(lower: Callable[..., Any], owners: list[np.ndarray], attributes: Any) -> np.ndarray:
+    attributes = {k: v for k, v in attributes.items() if k != "casts"}
+    with jax.ensure_compile_time_eval(), x64():
+        return np.asarray(lower(*owners, **attributes))
+
+
+def _read(node: Apply, owners: list[np.ndarray], parents: list[Owners]) -> np.ndarray:
+    template = node.attributes["template"]
+    source, *indices = owners
+    moving = any(p is not None for p in parents[1:])
+    if not moving:
+        if not all(isinstance(n, Data) for n in node.parents[1:]):
+            return np.full(node.shape, SEVERAL)
+        known = [n.value for n in node.parents[1:] if isinstance(n, Data)]
+        return np.array(source[indexing._rebuild(template, tuple(map(np.asarray, known)))])
+    # What is read at a place that depends on one element does so, whatever stands there; if that
+    # depends on some, too, all of them must be the same.
+    common = set(np.unique(source)) - {NONE}
+    place = merged(*indices)
+    if common:
+        place = merged(place, np.array(common.pop() if len(common) == 1 else SEVERAL))
+    return _placed(template, place, source, node.shape)
+
+
+def _placed(
+    template: tuple[Any, ...], place: np.ndarray, source: np.ndarray, shape: tuple[int, ...]
+) -> np.ndarray:
+    """The owners of the index arrays, at the axes of the result that come from them."""
+    advanced = [
+        k
+        for k, part in enumerate(template)
+        if part is indexing._SLOT or isinstance(part, (int, np.integer))
+    ]
+    adjacent = advanced[-1] - advanced[0] + 1 == len(advanced)
+    before = 0
+    if adjacent:
+        taken = sum(1 for part in template if part is not None and part is not Ellipsis)
+        for part in template[: advanced[0]]:
+            before += source.ndim - taken if part is Ellipsis else 1
+    after = len(shape) - before - place.ndim
+    wide = place.reshape(*(1 for _ in range(before)), *place.shape, *(1 for _ in range(after)))
+    return np.array(np.broadcast_to(wide, shape))

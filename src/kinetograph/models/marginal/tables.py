@@ -1,0 +1,206 @@
+"""The terms of a density that depend on discrete unknowns, for all values of these."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ...distributions.support import WholeNumbers
+from ...distributions.variable import Distribution, Variable
+from ...graph.control.control import loops_in
+from ...graph.errors import ModelError
+from ...graph.faults import FAULT
+from ...graph.lower import Environment, Scope, evaluate
+from ...graph.messages import describe, site_text
+from ...graph.node import Data, Node, ancestors
+from ...graph.trips import Trips
+from .owners import NONE, SEVERAL, merged, merged_along, owners_of
+
+__all__ = ["COMBINATIONS", "Domain", "Table", "depends", "domain_of"]
+
+COMBINATIONS = 10_000
+
+
+@dataclass(frozen=True)
+class Domain:
+    """The values of a discrete unknown, and which of them each of its elements can have."""
+
+    values: np.ndarray
+    possible: np.ndarray  # (values, elements)
+
+
+def domain_of(variable: Variable) -> Domain:
+    """The finite domain of a discrete unknown.
+
+    Raises
+    ------
+    ModelError
+        If it is not finite, or not known.
+    """
+    support = variable.support
+    assert isinstance(support, WholeNumbers)
+    ends = []
+    for bound in (support.lower, support.upper):
+        if isinstance(bound, Data):
+            bound = bound.value
+        if isinstance(bound, Node) or not np.all(np.isfinite(bound)):
+            raise ModelError(
+                f"model: {describe(variable)}{site_text(variable)} is a discrete unknown with "
+                "infinitely many values, or with a number of them that is unknown, which cannot "
+                "be summed out; observe it, bound it by truncation=, or use a continuous one"
+            )
+        ends.append(np.broadcast_to(np.asarray(bound, float), variable.shape).reshape(-1))
+    low, high = ends
+    values = np.arange(int(low.min(initial=0)), int(high.max(initial=0)) + 1)
+    possible = (values[:, None] >= low) & (values[:, None] <= high)
+    return Domain(values, possible)
+
+
+def depends(nodes: Iterable[Node], on: Iterable[Node]) -> set[Node]:
+    """Those of the nodes, parents first, that are computed from others."""
+    found = set(on)
+    for node in nodes:
+        if any(parent in found for parent in node.parents):
+            found.add(node)
+    return found
+
+
+class Table:
+    """A term, and the discrete unknowns that it depends on."""
+
+    def __init__(self, term: Any, discrete: Sequence[Variable], domains: Any) -> None:
+        self.term = term
+        roots = term.plain_needs()
+        order = ancestors(roots)
+        self.variables = tuple(v for v in discrete if v in set(order))
+        self.domains = {v: domains[v] for v in self.variables}
+        self.sizes = tuple(len(self.domains[v].values) for v in self.variables)
+        dependent = depends(order, self.variables)
+        if any(isinstance(n, Variable) and n not in self.domains for n in dependent):
+            dependent = self._without_supports(order)
+        self.captured = tuple(
+            dict.fromkeys(
+                p
+                for n in order
+                if n in dependent and n not in self.domains
+                for p in n.parents
+                if p not in dependent
+            )
+        )
+        self.captured += tuple(n for n in roots if n not in dependent and n not in self.captured)
+        self.loops = tuple(loops_in([n for n in order if n in dependent]))
+        self._check_size()
+        self.owner = self._owners([n for n in order if n in dependent])
+
+    def _without_supports(self, order: list[Node]) -> set[Node]:
+        bad = depends(order, self.variables)
+        node = next(n for n in order if isinstance(n, Variable) and n in bad - set(self.domains))
+        raise ModelError(
+            f"model: a bound of {describe(node)}{site_text(node)} depends on "
+            f"{self._names()}, which is discrete and to be summed out; that is not possible for "
+            "bounds"
+        )
+
+    def _names(self) -> str:
+        return ", ".join(describe(v) for v in self.variables)
+
+    def _check_size(self) -> None:
+        if np.prod(self.sizes, dtype=float) > COMBINATIONS:
+            raise ModelError(
+                f"model: {self._what()} depends on {self._names()} at once, which have "
+                f"{np.prod(self.sizes, dtype=float):.0f} combinations of values to be summed out; "
+                f"at most {COMBINATIONS} are"
+            )
+
+    def _what(self) -> str:
+        node, target = self.term.node, self.term.target
+        if isinstance(node, Distribution) and target is not None:
+            what = "likelihood" if isinstance(target, Data) else "prior"
+            return f"the {what} of {describe(target)}{site_text(target)}"
+        return f"the factor {describe(node)}{site_text(node)}"
+
+    @cached_property
+    def atoms(self) -> int:
+        """How many independent sums there are: the elements of the arrays among the unknowns."""
+        return max((v.size for v in self.variables), default=1)
+
+    def _owners(self, order: list[Node]) -> np.ndarray | None:
+        """For each element of the term its atom; None for one atom."""
+        arrays = [v for v in self.variables if v.size > 1]
+        if not arrays:
+            return None
+        if len({v.size for v in arrays}) > 1:
+            sizes = ", ".join(f"{describe(v)} {v.shape}" for v in arrays)
+            raise self._several(f"unknowns of different sizes at once: {sizes}")
+        each = [self._owners_of(v, order) for v in arrays]
+        whole = merged(*each)
+        if (whole == SEVERAL).any():
+            names = ", ".join(describe(v) for v in arrays)
+            raise self._several(f"several elements of {names} at once")
+        return np.where(whole == NONE, 0, whole).reshape(-1)
+
+    def _several(self, what: str) -> ModelError:
+        return ModelError(
+            f"model: an element of {self._what()} depends on {what}, so that they cannot be summed "
+            "out one by one; for a sequence in which each state depends on the last write "
+            "kg.markov_chain, or a loop with an unknown for each step"
+        )
+
+    def _owners_of(self, variable: Variable, order: list[Node]) -> np.ndarray:
+        own: dict[Node, np.ndarray] = {variable: np.arange(variable.size).reshape(variable.shape)}
+        found = {n: owners_of(n, order, own) for n in self.term.plain_needs() if n in set(order)}
+        node = self.term.node
+        if not isinstance(node, Distribution):
+            owners = found.get(node)
+            return np.full(node.shape, NONE) if owners is None else owners
+        target = self.term.target
+        family = node.family
+        pieces = [(target, family.event_ndim)]
+        pieces += [(p, q.event_ndim) for p, q in zip(node.parents, family.parameters, strict=True)]
+        merged_pieces = []
+        for piece, ndim in pieces:
+            owners = found.get(piece)
+            owners = np.full(piece.shape, NONE) if owners is None else owners
+            if ndim:
+                axes = tuple(range(owners.ndim - ndim, owners.ndim))
+                owners = merged_along(owners, axes).reshape(owners.shape[: owners.ndim - ndim])
+            merged_pieces.append(owners)
+        return merged(*merged_pieces)
+
+    def evaluate(self, environment: Environment, scope: Scope) -> Any:
+        """The log density for all values: an axis for each unknown, and one for the atoms."""
+        given = dict(environment)
+        indices = np.indices(self.sizes).reshape(len(self.sizes), -1)
+        choices = [self.domains[v].values[i] for v, i in zip(self.variables, indices, strict=True)]
+        names = (*self.loops, FAULT)
+
+        def at(*values: Any) -> Any:
+            inner = scope.inside(watch=None, live=None)
+            inside = dict(given)
+            for v, value in zip(self.variables, values, strict=True):
+                inside[v] = jnp.full(v.shape, value, v.dtype)
+            evaluate(self.term.plain_needs(), inside, scope=inner)
+            elements = self.term.guarded_elements(inside)
+            if self.owner is None:
+                total = jnp.sum(elements, keepdims=True).reshape(1)
+            else:
+                flat = jnp.broadcast_to(elements, self._shape).reshape(-1)
+                total = jax.ops.segment_sum(flat, self.owner, self.atoms)
+            return total, inner.reports(names)
+
+        totals, reports = jax.vmap(at)(*map(jnp.asarray, choices))
+        for name, report in zip(names, reports, strict=True):
+            if name is not FAULT or scope.indices is not None:
+                scope.note(name, Trips(report[0].max(), *(r.any() for r in report[1:])))
+        return totals.reshape(*self.sizes, -1)
+
+    @cached_property
+    def _shape(self) -> tuple[int, ...]:
+        node = self.term.node
+        if not isinstance(node, Distribution):
+            return node.shape
+        return node.batch_shape

@@ -1,0 +1,324 @@
+"""Discrete unknowns summed out, against sums over all their values written out."""
+
+from itertools import product
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy import special, stats
+
+import kinetograph as kg
+from kinetograph.graph.precision import x64
+from kinetograph.models.density import data_environment
+
+RNG = np.random.default_rng(7)
+
+
+def checked(model, by_hand, points):
+    """The density and the gradient at free states; `by_hand` is the density of values."""
+    found = model.log_prob(points)
+    wanted = [by_hand(p) for p in points]
+    np.testing.assert_allclose(found, wanted, rtol=1e-11, atol=1e-11)
+    step = 1e-5
+    for point, slope in zip(points, model.gradient(points), strict=True):
+        moved = np.eye(len(point)) * step
+        quotient = [(by_hand(point + m) - by_hand(point - m)) / (2 * step) for m in moved]
+        np.testing.assert_allclose(slope, quotient, rtol=1e-6, atol=1e-6)
+
+
+def test_a_change_point():
+    y = np.array([3, 5, 4, 6, 1, 0, 2, 1, 1])
+    early, late = kg.normal(1, 1, name="early"), kg.normal(0, 1, name="late")
+    when = 1 + kg.categorical(np.full(8, 1 / 8), name="when")
+    t = np.arange(9)
+    kg.observe(y, kg.poisson(kg.exp(kg.where(t < when, early, late))))
+
+    def by_hand(u):
+        terms = [
+            stats.poisson(np.exp(np.where(t < k, u[0], u[1]))).logpmf(y).sum() - np.log(8)
+            for k in range(1, 9)
+        ]
+        return special.logsumexp(terms) + stats.norm(1, 1).logpdf(u[0]) + stats.norm.logpdf(u[1])
+
+    checked(kg.model(early, late), by_hand, RNG.normal(size=(3, 2)))
+
+
+def test_labels_of_observations_and_of_groups():
+    y, group = RNG.normal(size=7), np.array([0, 0, 1, 2, 2, 2, 1])
+    mu = kg.normal([-1.0, 1.0], 1.0, name="mu")
+    z = kg.categorical([0.3, 0.7], shape=3, name="z")
+    kg.observe(y, kg.normal(mu[z[group]], 0.8))
+    mine = kg.normal(0, 1, name="mine")
+    odd = kg.bernoulli(0.2, shape=7, name="odd")
+    kg.observe(y, kg.normal(kg.where(odd, mine, 0.0), 1 + 9.0 * odd))
+
+    def by_hand(u):
+        total = stats.norm([-1, 1], 1).logpdf(u[:2]).sum() + stats.norm.logpdf(u[2])
+        for g in range(3):
+            each = [
+                np.log(p) + stats.norm(u[k], 0.8).logpdf(y[group == g]).sum()
+                for k, p in enumerate((0.3, 0.7))
+            ]
+            total += special.logsumexp(each)
+        for value in y:
+            each = np.log(0.8) + stats.norm(0, 1).logpdf(value)
+            total += np.logaddexp(each, np.log(0.2) + stats.norm(u[2], 10).logpdf(value))
+        return total
+
+    checked(kg.model(mu, mine), by_hand, RNG.normal(size=(3, 3)))
+
+
+def test_occupancy():
+    """Sites that are empty or not, each visited several times; where empty, nothing is seen."""
+    seen = np.array([[0, 0, 0], [1, 0, 1], [0, 0, 1], [0, 0, 0]])
+    there, found = kg.beta(1, 1, name="there"), kg.beta(2, 2, name="found")
+    z = kg.bernoulli(there, shape=4, name="z")
+    kg.observe(seen, kg.bernoulli(z[:, None] * found))
+
+    def by_hand(u):
+        psi, p = special.expit(u)
+        total = np.log(psi * (1 - psi)) + stats.beta(2, 2).logpdf(p) + np.log(p * (1 - p))
+        for row in seen:
+            some = np.log(psi) + stats.bernoulli(p).logpmf(row).sum()
+            total += some if row.any() else np.logaddexp(some, np.log1p(-psi))
+        return total
+
+    checked(kg.model(there, found), by_hand, RNG.normal(size=(3, 2)))
+
+
+def chain_by_hand(y, mu, first, moves):
+    paths = product(range(len(mu)), repeat=len(y))
+    terms = []
+    for path in paths:
+        log = np.log(first[path[0]]) + stats.norm(mu[path[0]], 1).logpdf(y[0])
+        for t in range(1, len(y)):
+            log += np.log(moves[path[t - 1], path[t]]) + stats.norm(mu[path[t]], 1).logpdf(y[t])
+        terms.append((log, path))
+    return terms
+
+
+FIRST = np.array([0.2, 0.5, 0.3])
+MOVES = np.array([[0.8, 0.1, 0.1], [0.3, 0.6, 0.1], [0.25, 0.25, 0.5]])
+
+
+def test_a_hidden_markov_chain():
+    y = RNG.normal(size=(2, 5))
+    mu = kg.normal([0.0, 1.0, -1.0], 2.0, name="mu")
+    z = kg.markov_chain(FIRST, MOVES, 5, shape=(2, 5), name="z")
+    kg.observe(y, kg.normal(mu[z], 1))
+
+    def by_hand(u):
+        total = stats.norm([0, 1, -1], 2).logpdf(u).sum()
+        for row in y:
+            total += special.logsumexp([log for log, _ in chain_by_hand(row, u, FIRST, MOVES)])
+        return total
+
+    checked(kg.model(mu), by_hand, RNG.normal(size=(2, 3)))
+
+
+def test_a_hidden_markov_chain_written_as_a_loop():
+    y = RNG.normal(size=5)
+    mu = kg.normal([0.0, 1.0, -1.0], 2.0, name="mu")
+    moves = kg.data(MOVES)
+    z = kg.categorical(FIRST)
+    kg.observe(y[0], kg.normal(mu[z], 1))
+    for t in range(1, 5):
+        z = kg.categorical(moves[z])
+        kg.observe(y[t], kg.normal(mu[z], 1))
+
+    def by_hand(u):
+        total = stats.norm([0, 1, -1], 2).logpdf(u).sum()
+        return total + special.logsumexp([log for log, _ in chain_by_hand(y, u, FIRST, MOVES)])
+
+    checked(kg.model(mu), by_hand, RNG.normal(size=(2, 3)))
+
+
+def test_one_for_all_beside_one_for_each():
+    y = RNG.normal(size=4)
+    mu = kg.normal(0, 1, name="mu")
+    scale = kg.categorical([0.5, 0.5], name="scale")
+    z = kg.bernoulli(kg.data([0.2, 0.6])[scale], shape=4, name="z")
+    kg.observe(y, kg.normal(mu + 2.0 * z, kg.data([1.0, 3.0])[scale]))
+
+    def by_hand(u):
+        each = []
+        for s, (p, sd) in enumerate(((0.2, 1.0), (0.6, 3.0))):
+            on = np.log(p) + stats.norm(u[0] + 2, sd).logpdf(y)
+            off = np.log1p(-p) + stats.norm(u[0], sd).logpdf(y)
+            each.append(np.log(0.5) + np.logaddexp(on, off).sum())
+            assert s < 2
+        return special.logsumexp(each) + stats.norm.logpdf(u[0])
+
+    checked(kg.model(mu), by_hand, RNG.normal(size=(2, 1)))
+
+
+def test_two_for_each_observation_and_counts_up_to_a_size():
+    y = np.array([2.0, 7.0, 4.0])
+    a = kg.normal(0, 1, name="a")
+    n = kg.binomial([2, 4, 3], 0.4, name="n")
+    k = kg.poisson(2.0, truncation=(None, 6), shape=3, name="k")
+    kg.observe(y, kg.normal(a + n + k, 1))
+
+    def by_hand(u):
+        total = stats.norm.logpdf(u[0])
+        counts = np.arange(7)
+        log_k = stats.poisson(2).logpmf(counts) - stats.poisson(2).logcdf(6)
+        for value, size in zip(y, (2, 4, 3)):
+            each = [
+                stats.binom(size, 0.4).logpmf(i)
+                + log_k[j]
+                + stats.norm(u[0] + i + j, 1).logpdf(value)
+                for i in range(size + 1)
+                for j in counts
+            ]
+            total += special.logsumexp(each)
+        return total
+
+    checked(kg.model(a), by_hand, RNG.normal(size=(2, 1)))
+
+
+def test_a_latent_number_with_a_discrete_parent():
+    z = kg.bernoulli(0.3, name="z")
+    x = kg.normal(5.0 * z, 1.0, name="x")
+    kg.observe([2.0], kg.normal(x, 1))
+
+    def by_hand(u):
+        two = np.log([0.7, 0.3]) + stats.norm([0, 5], 1).logpdf(u[0])
+        return special.logsumexp(two) + stats.norm(u[0], 1).logpdf(2.0)
+
+    checked(kg.model(x), by_hand, RNG.normal(size=(3, 1)))
+
+
+def test_inside_of_a_loop():
+    """A loop of the graph that depends on a discrete unknown, and reports its trips."""
+    y = RNG.normal(size=6)
+    rate = kg.normal(0, 1, name="rate")
+    when = kg.categorical(np.full(6, 1 / 6), name="when")
+
+    @kg.function
+    def path(rate, when):
+        x, total = 0.0, 0.0
+        for t in range(6):
+            if t >= when:
+                x = 0.5 * x + rate
+            total = total - 0.5 * (kg.data(y)[t] - x) ** 2
+        return total
+
+    kg.factor(path(rate, when))
+
+    def by_hand(u):
+        each = []
+        for k in range(6):
+            x, total = 0.0, 0.0
+            for t in range(6):
+                x = 0.5 * x + u[0] if t >= k else x
+                total -= 0.5 * (y[t] - x) ** 2
+            each.append(total - np.log(6))
+        return special.logsumexp(each) + stats.norm.logpdf(u[0])
+
+    checked(kg.model(rate), by_hand, RNG.normal(size=(2, 1)))
+
+
+def near(model, target, point, count=4000):
+    """Draws of a discrete unknown at states that differ in their last digits only."""
+    states = point + 1e-12 * np.arange(count)[:, None]
+    with x64():
+        data = data_environment(model.arguments, model.argument_values)
+        draw = jax.jit(jax.vmap(lambda u: model.density.targets(u, [target.node], data)[0]))
+        return np.asarray(draw(jnp.asarray(states)))
+
+
+def test_draws_of_a_chain_have_their_conditional_distribution():
+    y = np.array([0.3, -1.2, 0.8])
+    mu = kg.normal([0.0, 1.0, -1.0], 2.0, name="mu")
+    z = kg.markov_chain(FIRST, MOVES, 3, name="z")
+    kg.observe(y, kg.normal(mu[z], 1))
+    u = np.array([0.1, 0.9, -1.1])
+    drawn = near(kg.model(mu, z), z, u)
+    terms = chain_by_hand(y, u, FIRST, MOVES)
+    shares = np.exp([log for log, _ in terms] - special.logsumexp([log for log, _ in terms]))
+    counts = np.array([(drawn == path).all(-1).sum() for _, path in terms])
+    assert counts.sum() == len(drawn)
+    big = shares * len(drawn) > 5
+    expected = np.append(shares[big], shares[~big].sum()) * len(drawn)
+    observed = np.append(counts[big], counts[~big].sum())
+    assert stats.chisquare(observed, expected).pvalue > 1e-7
+    assert stats.chisquare(observed, np.roll(expected, 1)).pvalue < 1e-7
+
+
+def test_draws_of_one_for_all_and_one_for_each():
+    y = np.array([0.5, 2.5])
+    mu = kg.normal(0, 1, name="mu")
+    scale = kg.categorical([0.5, 0.5], name="scale")
+    z = kg.bernoulli(kg.data([0.2, 0.6])[scale], shape=2, name="z")
+    kg.observe(y, kg.normal(mu + 2.0 * z, kg.data([1.0, 3.0])[scale]))
+    both = kg.stack([scale, z[0].astype(int), z[1].astype(int)])
+    drawn = near(kg.model(mu, both=both), both, np.array([0.2]))
+    values = list(product(range(2), repeat=3))
+    logs = []
+    for s, a, b in values:
+        p, sd = ((0.2, 1.0), (0.6, 3.0))[s]
+        log = np.log(0.5)
+        for value, on in zip(y, (a, b)):
+            log += np.log(p if on else 1 - p) + stats.norm(0.2 + 2 * on, sd).logpdf(value)
+        logs.append(log)
+    expected = np.exp(logs - special.logsumexp(logs)) * len(drawn)
+    observed = [(drawn == v).all(-1).sum() for v in values]
+    assert stats.chisquare(observed, expected).pvalue > 1e-7
+    assert stats.chisquare(observed, np.roll(expected, 1)).pvalue < 1e-7
+
+
+def test_a_run_gives_the_draws_back():
+    y = np.concatenate([RNG.normal(-2, 1, 10), RNG.normal(3, 1, 15)])
+    mu = kg.normal([-1.0, 1.0], 3.0, name="mu")
+    z = kg.categorical([0.5, 0.5], shape=25, name="z", dims="row")
+    kg.observe(y, kg.normal(mu[z], 1), name="y")
+    model = kg.model(mu, z)
+    assert model.names == ("mu",)
+    start = {"mu": [-2.0, 3.0]}
+    fit = kg.mcmc(model, seed=1, chains=2, draws=300, progress=False, initial=start)
+    assert fit.posterior["z"].dims == ("chain", "draw", "row")
+    share = fit.posterior["z"].mean(("chain", "draw")).values
+    assert share[:10].max() < 0.2
+    assert share[10:].min() > 0.8
+    # What follows from recorded draws of it, and new data in its likeness.
+    label = kg.predict(model, fit, mine=mu[z[0]])
+    assert label is not None
+
+
+@pytest.mark.parametrize(
+    ("state", "text"),
+    [
+        (lambda mu: kg.poisson(3.0, name="z"), "infinitely many values"),
+        (lambda mu: kg.categorical(np.ones(20_000) / 20_000, name="z"), "20000 combinations"),
+    ],
+)
+def test_what_has_too_many_values(state, text):
+    mu = kg.normal(0, 1, name="mu")
+    kg.observe([1.0], kg.normal(mu + state(mu), 1))
+    with pytest.raises(kg.ModelError, match=text):
+        kg.model(mu)
+
+
+def test_what_depends_on_several_elements_at_once():
+    mu = kg.normal(0, 1, name="mu")
+    z = kg.bernoulli(0.5, shape=4, name="z")
+    kg.observe([1.0], kg.normal(mu + z.sum(), 1))
+    with pytest.raises(kg.ModelError, match=r"several elements of z at once.*markov_chain"):
+        kg.model(mu)
+
+
+def test_a_bound_that_depends_on_one():
+    z = kg.bernoulli(0.5, name="z")
+    x = kg.uniform(0.0, 1.0 + z, name="x")
+    kg.observe([1.0], kg.normal(x, 1))
+    with pytest.raises(kg.ModelError, match=r"a bound of x.* depends on z"):
+        kg.model(x)
+
+
+def test_a_model_of_discrete_unknowns_alone():
+    z = kg.bernoulli(0.5, name="z")
+    kg.observe([1.0], kg.normal(1.0 * z, 1))
+    with pytest.raises(kg.ModelError, match="all unknowns are discrete"):
+        kg.model(z)

@@ -1,6 +1,6 @@
 """Markov chains: densities of paths written out, and frequencies of draws."""
 
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ MOVES = np.array([[0.9, 0.1], [0.4, 0.6]])
 
 
 def probability(path):
-    steps = [MOVES[a, b] for a, b in zip(path[:-1], path[1:], strict=True)]
+    steps = [MOVES[a, b] for a, b in pairwise(path)]
     return FIRST[path[0]] * np.prod(steps)
 
 

@@ -153,15 +153,16 @@ def _given(
             f"{doing}: values are given by the names of unknowns, as in kg.{doing}(model, x=2.0); "
             f"got {values!r:.60}"
         )
-    by_name = dict(zip(model.names, model.component.unknowns, strict=True))
+    unknowns = (*model.component.unknowns, *model.component.discrete)
+    by_name = {model.name(v): v for v in unknowns}
     found: dict[Variable, Any] = {}
     for key, value in [*values.items(), *named.items()]:
         node = by_name.get(key) if isinstance(key, str) else getattr(key, "node", None)
-        if not isinstance(node, Variable) or node not in model.component.unknowns:
+        if not isinstance(node, Variable) or node not in unknowns:
             what = describe(key.node) if isinstance(key, Array) else repr(key)
             raise ModelError(
                 f"{doing}: {what} is no unknown of this model; its unknowns are "
-                f"{', '.join(model.names)}"
+                f"{', '.join(by_name)}"
             )
         if node in found:
             raise ModelError(f"{doing}: {model.name(node)} is given twice")
@@ -181,8 +182,11 @@ def _component(
     standing = [v.distribution for v in fixed if v not in cut and v.distribution is not None]
     found = set(unknowns_above([*roots, *stated, *fixed, *standing], seen, set(cut)))
     nodes = sorted(seen, key=lambda node: node.serial)
-    unknowns = [v for v in old.unknowns if v in found and v not in fixed]
-    return Component(unknowns, old.likelihoods, old.observed, old.factors, nodes, fixed, cut)
+    unknowns, discrete = (
+        [v for v in some if v in found and v not in fixed] for some in (old.unknowns, old.discrete)
+    )
+    statements = old.likelihoods, old.observed, old.factors
+    return Component(unknowns, *statements, nodes, fixed, cut, discrete)
 
 
 def _differs(target: Node, fixed: set[Variable]) -> bool:

@@ -28,11 +28,13 @@ from ..graph.precision import x64
 from ..graph.representations import Forms
 from ..graph.segments import SEGMENTS
 from .batch import Batch
-from .density import Density, Term
+from .density import Density
 from .dims import collect_coords
 from .factor import DERIVED, LOG_DENSITY, known_support
 from .labels import check_coords
+from .marginal.marginal import MarginalTerm
 from .observe import check_support
+from .term import Term
 from .values import checked_value
 
 if TYPE_CHECKING:
@@ -185,10 +187,16 @@ def _remade(model: "Model", changed: Mapping[Node, np.ndarray]) -> Density:
 
 
 def _new_term(term: Term, changed: Mapping[Node, np.ndarray]) -> Term:
+    if isinstance(term, MarginalTerm):
+        inner = [_new_term(t, changed) for t in term.terms]
+        same = all(a is b for a, b in zip(inner, term.terms, strict=True))
+        return term if same else MarginalTerm(term.discrete, inner)
     return Term(term.node) if set(ancestors(term.plain_needs())) & set(changed) else term
 
 
 def _alike(old: Term, new: Term) -> bool:
+    if isinstance(old, MarginalTerm) and isinstance(new, MarginalTerm):
+        return old.sums_like(new) and all(map(_alike, old.terms, new.terms))
     compressed = (
         new.compressed is None if old.compressed is None else old.compressed.fits(new.compressed)
     )

@@ -322,3 +322,34 @@ def test_a_model_of_discrete_unknowns_alone():
     kg.observe([1.0], kg.normal(1.0 * z, 1))
     with pytest.raises(kg.ModelError, match="all unknowns are discrete"):
         kg.model(z)
+
+
+def of_two_levels():
+    mu = kg.normal([-1.0, 1.0], 1.0, name="mu")
+    z = kg.categorical([0.3, 0.7], shape=3, name="z")
+    group = kg.data([0, 0, 1, 2], name="group")
+    kg.observe([0.3, -0.2, 1.4, 0.1], kg.normal(mu[z[group]], 0.8), name="y")
+    return mu, z, group
+
+
+def test_values_are_given():
+    mu, z, group = of_two_levels()
+    model = kg.condition(kg.model(mu, z), z=[0, 1, 1])
+    u = np.array([-0.5, 0.7])
+    y, level = np.array([0.3, -0.2, 1.4, 0.1]), u[np.array([0, 1, 1])[group.node.value]]
+    wanted = stats.norm(level, 0.8).logpdf(y).sum() + stats.norm([-1, 1], 1).logpdf(u).sum()
+    assert model.log_prob(u) == pytest.approx(wanted + np.log(0.3 * 0.7 * 0.7), rel=1e-12)
+    cut = kg.do(kg.model(mu, z), z=[0, 1, 1])
+    assert cut.log_prob(u) == pytest.approx(wanted, rel=1e-12)
+
+
+def test_other_data():
+    mu, z, _ = of_two_levels()
+    model = kg.model(mu, z)
+    u = np.array([[-0.5, 0.7], [0.2, 0.1]])
+    model.log_prob(u)
+    model.set_data(y=[1.0, 1.0, 0.0, -1.0], group=[2, 1, 0, 0])
+    found = model.log_prob(u)
+    mu, z = kg.normal([-1.0, 1.0], 1.0, name="mu"), kg.categorical([0.3, 0.7], shape=3, name="z")
+    kg.observe([1.0, 1.0, 0.0, -1.0], kg.normal(mu[z[np.array([2, 1, 0, 0])]], 0.8), name="y")
+    np.testing.assert_allclose(found, kg.model(mu, z).log_prob(u), rtol=1e-12)

@@ -59,6 +59,11 @@ class MarginalTerm(Term):
         nodes = ancestors([n for table in self.tables for n in table.term.plain_needs()])
         return tuple(n for n in nodes if n in depends(nodes, self.discrete))
 
+    def sums_like(self, other: "MarginalTerm") -> bool:
+        """Whether the same sums are taken, whatever values the data have."""
+        pairs = zip(self.tables, other.tables, strict=True)
+        return all(a.sums_like(b) for a, b in pairs)
+
     def value(self, environment: Environment, scope: Scope | None = None) -> Any:
         """The logarithm of the sum over all values of the discrete unknowns."""
         return self._run(environment, scope)[0]

@@ -171,6 +171,17 @@ class Table:
             merged_pieces.append(owners)
         return merged(*merged_pieces)
 
+    def sums_like(self, other: "Table") -> bool:
+        """Whether the same elements belong to the same values of the same unknowns."""
+        if self.variables != other.variables or (self.owner is None) != (other.owner is None):
+            return False
+        domains = (
+            np.array_equal(getattr(self.domains[v], part), getattr(other.domains[v], part))
+            for v in self.variables
+            for part in ("values", "possible")
+        )
+        return all(domains) and (self.owner is None or np.array_equal(self.owner, other.owner))  # type: ignore[arg-type]
+
     def evaluate(self, environment: Environment, scope: Scope) -> Any:
         """The log density for all values: an axis for each unknown, and one for the atoms."""
         given = dict(environment)

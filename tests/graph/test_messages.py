@@ -10,6 +10,8 @@ import pytest
 
 import kinetograph as kg
 
+INFER = 'drop or fill missing values first, or have them inferred: kg.data(..., missing="impute")'
+
 
 @pytest.fixture(autouse=True)
 def nothing_is_compiled(monkeypatch):
@@ -217,16 +219,11 @@ def test_data():
             kg.data(value, **options)
         return without_place(str(caught.value))
 
-    assert of([1.0, np.nan, 3.0], name="y") == (
-        "data 'y': nan at index 1; drop or fill missing values first"
-    )
+    assert of([1.0, np.nan, 3.0], name="y") == ("data 'y': nan at index 1; " + INFER)
     assert of([[1.0, 2.0], [np.inf, np.nan]]) == (
-        "data: inf at index (1, 0) and 1 more missing or infinite value; "
-        "drop or fill missing values first"
+        "data: inf at index (1, 0) and 1 more missing or infinite value; " + INFER
     )
-    assert of(np.ma.masked_array([1, 2], [False, True])) == (
-        "data: masked at index 1; drop or fill missing values first"
-    )
+    assert of(np.ma.masked_array([1, 2], [False, True])) == ("data: masked at index 1; " + INFER)
     assert of(["a", "b"]) == (
         "data: values of dtype <U1 are not numbers; "
         "encode categories as integers and dates as numbers first"
@@ -307,5 +304,5 @@ def test_expressions_read_as_written():
 
 def test_a_missing_value_is_called_missing():
     assert message(lambda: kg.data([[1.0, 2.0], [None, 3.0]], name="x"), kg.DataError).endswith(
-        "a missing value (None) at index (1, 0); drop or fill missing values first"
+        "a missing value (None) at index (1, 0); " + INFER
     )

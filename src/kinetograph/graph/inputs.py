@@ -8,6 +8,7 @@ from .array import Array
 from .dims import check_dims
 from .elementwise import BAD_KINDS, refuse_traced
 from .errors import DataError, ShapeError, SymbolicError
+from .missing import ADVICE, Incomplete, find_missing, first_place
 from .node import Data, Placeholder
 from .precision import FLOAT32, float_dtype
 from .shaping import as_sizes
@@ -16,7 +17,14 @@ from .source import here, site_of
 __all__ = ["data", "placeholder"]
 
 
-def data(value: Any, name: str | None = None, dims: Any = None, *, infinite: bool = False) -> Array:
+def data(
+    value: Any,
+    name: str | None = None,
+    dims: Any = None,
+    *,
+    infinite: bool = False,
+    missing: str | None = None,
+) -> Array:
     """Known values: numbers, NumPy arrays, pandas or xarray objects.
 
     Compiled functions take data as arguments, so other values of the same shape need no new
@@ -34,11 +42,16 @@ def data(value: Any, name: str | None = None, dims: Any = None, *, infinite: boo
         The names of the axes.
     infinite
         Whether infinite values are meant, as ends of intervals are that have no bound.
+    missing
+        "impute": missing values (NaN, None, pandas' NA, masked elements) are unknown, and follow
+        the distribution that `kg.observe` states of the data, which it has to before they are used.
 
     Raises
     ------
     DataError
         If values are not numeric, or missing or infinite (the message gives the first position).
+    ValueError
+        If `missing` is neither None nor "impute".
     DimsError
         If `dims` do not fit the shape.
 
@@ -54,29 +67,28 @@ def data(value: Any, name: str | None = None, dims: Any = None, *, infinite: boo
         raise DataError(f"{what}: the value is already a kinetograph array; use it as it is")
     coords, own_dims = _labels(value)
     refuse_traced(value, "data")
+    if missing not in (None, "impute"):
+        raise ValueError(f'{what}: missing is None or "impute", got {missing!r}')
     try:
-        array = np.asarray(value)
+        given = np.asarray(value)
     except ValueError as error:
         raise DataError(f"{what}: the values do not make an array: {error}") from None
-    if array.dtype.kind == "O":
-        missing = [i for i, v in enumerate(array.reshape(-1)) if v is None]
-        if missing:
-            place = tuple(int(i) for i in np.unravel_index(missing[0], array.shape))
-            at = place[0] if len(place) == 1 else place
-            raise DataError(
-                f"{what}: a missing value (None) at index {at}; drop or fill missing values first"
-            )
+    array, gone = find_missing(value, given)
+    if missing is None and gone.any() and given.dtype.kind == "O":
+        place = first_place(gone)
+        at = place[0] if len(place) == 1 else place
+        raise DataError(f"{what}: a missing value ({given[place]}) at index {at}; {ADVICE}")
     if array.dtype.kind in BAD_KINDS:
         raise DataError(
             f"{what}: values of dtype {array.dtype} are not numbers; "
             "encode categories as integers and dates as numbers first"
         )
-    if np.ma.is_masked(value):
-        _refuse_missing(np.ma.getmaskarray(value), array, what)
-    if array.dtype.kind == "f":
-        _refuse_missing(np.isnan(array) if infinite else ~np.isfinite(array), array, what)
-        if array.dtype != FLOAT32:
-            array = array.astype(float_dtype())
+    bad = np.array(gone)
+    if array.dtype.kind == "f" and not infinite:
+        bad |= ~np.isfinite(array)
+    _refuse_missing(bad if missing is None else bad & ~gone, array, what)
+    if array.dtype.kind == "f" and array.dtype != FLOAT32:
+        array = array.astype(float_dtype())
     names = check_dims(dims if dims is not None else own_dims, array.shape, what)
     if dims is not None and own_dims is not None and names is not None:
         coords = {
@@ -85,7 +97,13 @@ def data(value: Any, name: str | None = None, dims: Any = None, *, infinite: boo
             if new is not None and old in coords
         }
     frozen = np.array(array)
+    if gone.any():
+        if frozen.dtype.kind != "f":
+            frozen = frozen.astype(float_dtype())
+        frozen[gone] = np.nan
     frozen.setflags(write=False)
+    if gone.any():
+        return Array(Incomplete(frozen, name, names, coords))
     return Array(Data(frozen, name, names, coords=coords))
 
 
@@ -115,14 +133,12 @@ def _plain(labels: Any) -> np.ndarray:
 
 def _refuse_missing(bad: np.ndarray, array: np.ndarray, what: str) -> None:
     if bad.any():
-        place = tuple(int(i) for i in np.argwhere(bad)[0])
+        place = first_place(bad)
         count = int(bad.sum()) - 1
         given = "masked" if np.isfinite(array[place]) else str(array[place])
         where = f" at index {place[0] if len(place) == 1 else place}" if place else ""
         others = f" and {count} more missing or infinite value{'s' * (count > 1)}"
-        raise DataError(
-            f"{what}: {given}{where}{others if count else ''}; drop or fill missing values first"
-        )
+        raise DataError(f"{what}: {given}{where}{others if count else ''}; {ADVICE}")
 
 
 def placeholder(shape: Any = (), dtype: Any = None, name: str | None = None) -> Array:

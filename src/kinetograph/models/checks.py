@@ -15,6 +15,7 @@ from ..graph.control.state import Assigned, Read
 from ..graph.derivatives import no_accumulator
 from ..graph.errors import DimsError, ModelError
 from ..graph.messages import describe, site_text
+from ..graph.missing import Incomplete
 from ..graph.node import Data, Node
 from .density import Density
 from .discovery import Component
@@ -43,6 +44,8 @@ def check_target(array: Any, name: str | None) -> Node:
     if not isinstance(array, Array):
         raise TypeError(f"model: {what} is a {type(array).__name__}, not a kinetograph array")
     node = array.node
+    if isinstance(node, Incomplete):
+        raise node.refused()
     if isinstance(node, Data):
         raise ModelError(f"model: {what}, {describe(node)}, is data, which cannot be sampled")
     if isinstance(node, Variable) and node.observed_by is not None:

@@ -4,7 +4,7 @@ Dims pass through elementwise operations (aligned from the right, as shapes are)
 indexing the first axis by an array that has dims of its own. Everything else drops them.
 """
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 
 import numpy as np
 
@@ -64,14 +64,16 @@ def _indexed(node: Apply, known: dict[Node, Dims]) -> Dims | None:
     return (*known[indices[0]], *known[source][1:])
 
 
-def collect_coords(nodes: Iterable[Node], given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The labels of each dimension that data bring along; `given` labels win."""
+def collect_coords(
+    nodes: Iterable[Node], given: dict[str, np.ndarray], used: Container[str | None]
+) -> dict[str, np.ndarray]:
+    """The labels of each dimension in use that data bring along; `given` labels win."""
     coords = dict(given)
     for node in nodes:
         if not isinstance(node, Data):
             continue
         for dim, labels in node.coords.items():
-            if dim in given:
+            if dim in given or dim not in used:
                 continue
             old = coords.get(dim)
             if old is not None and not np.array_equal(old, labels):

@@ -17,7 +17,7 @@ from ..graph.messages import describe
 from ..graph.node import CURRENT, Apply, Data, Node, Operation
 from ..graph.precision import float_dtype
 from .discovery import unknowns_above
-from .observe import check_support, consume, unused_distribution
+from .followed import check_support, consume, unused_distribution
 from .statements import add_statement
 
 __all__ = ["DERIVED", "LOG_DENSITY", "density_at", "factor", "known_support", "log_density"]

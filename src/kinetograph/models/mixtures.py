@@ -20,7 +20,7 @@ from ..graph.node import Apply, Node, Operation
 from ..graph.precision import float_dtype
 from ..graph.shaping import broadcast_to
 from ..graph.source import place_text
-from .observe import consume, unused_distribution
+from .followed import consume, unused_distribution
 
 __all__ = ["joint", "mixture", "responsibilities"]
 

@@ -81,7 +81,9 @@ class Model(LogDensity):
         self.names = tuple(names[v] for v in component.unknowns)
         self.free_size = self.density.free_size
         self._dims = dims_of([*self.targets, *self.data, *self.fixed, *component.nodes])
-        self.coords = check_coords(collect_coords(self.data, check_coords(coords)))
+        given = check_coords(coords)
+        in_use = {dim for dims in self._dims.values() for dim in dims}
+        self.coords = check_coords(collect_coords(self.data, given, in_use))
         check_lengths(self)
         check_names(self)
         self.batch = None if batch is None else Batch(self.density, *batch)

@@ -4,19 +4,20 @@ from typing import Any
 
 import numpy as np
 
-from ..distributions.support import Pairs, WholeNumbers
+from ..distributions.support import Pairs
 from ..distributions.variable import Distribution, Variable
 from ..graph.array import Array
-from ..graph.errors import DataError, ModelError, ShapeError
 from ..graph.inputs import data as make_data
 from ..graph.lower import Environment, Scope, evaluate
 from ..graph.messages import describe
 from ..graph.node import Apply, Bundle, Data, Node, ancestors
 from ..graph.precision import x64
 from ..graph.source import user_frame
+from .followed import check_shape, check_support, consume, unused_distribution
+from .missing import incomplete, observe_incomplete
 from .statements import add_statement
 
-__all__ = ["check_support", "consume", "observe", "unused_distribution"]
+__all__ = ["observe"]
 
 
 def observe(data: Any, distribution: Array, name: str | None = None) -> Array:
@@ -39,7 +40,9 @@ def observe(data: Any, distribution: Array, name: str | None = None) -> Array:
     Returns
     -------
     Array
-        The data.
+        The data. Of data with missing values, `kg.data(..., missing="impute")`, the array becomes
+        that of all values, in which an unknown `<name>_missing` of the same distribution has the
+        places of what is missing.
 
     Notes
     -----
@@ -59,22 +62,36 @@ def observe(data: Any, distribution: Array, name: str | None = None) -> Array:
         If values are missing or not numeric, or lie where the density is not a finite number (the
         message gives the first position).
     ModelError
-        If the distribution has been used before.
+        If the distribution has been used before; if values are missing that cannot be inferred:
+        whole numbers, censored ones, parts of a vector that is not normal or the like.
 
     Examples
     --------
     >>> import kinetograph as kg
     >>> mu = kg.normal(0, 10, name="mu")
     >>> y = kg.observe([1.2, 0.7, 1.9], kg.normal(mu, 1))
+
+    Missing values are unknowns:
+
+    >>> z = kg.data([1.2, None, 1.9], name="z", missing="impute")
+    >>> z = kg.observe(z, kg.normal(mu, 1))
+    >>> kg.model(mu, z).names
+    ('mu', 'z_missing')
     """
     follows = _distribution(data, distribution)
+    if (given := incomplete(data)) is not None:
+        given.name = given.name or name
+        given.variable = given.variable or _name_of(data)
+        observe_incomplete(data, given, follows)
+        consume(distribution, f"the likelihood of {describe(given)}", given)
+        return data  # type: ignore[no-any-return]
     array = _as_data(data, name, isinstance(follows.support, Pairs))
     node = array.node
     assert isinstance(node, Data)
     if name is not None and node.name is None:
         node.name = name
     node.variable = node.variable or _name_of(data)
-    _check_shape(node, follows)
+    check_shape(node, follows)
     check_support("observe", node, follows)
     likelihood = Distribution(follows.family, follows.parents, node.shape)
     likelihood.target = node
@@ -82,13 +99,6 @@ def observe(data: Any, distribution: Array, name: str | None = None) -> Array:
     node._owned = likelihood
     consume(distribution, f"the likelihood of {describe(node)}", node)
     return array
-
-
-def consume(distribution: Array, use: str, node: Node) -> None:
-    """Note that a distribution has been put to use, so that it is no unknown of any model."""
-    variable = distribution.node
-    assert isinstance(variable, Variable)
-    variable.observed_by = f"{use}{f' at {node.site}' if node.site else ''}"
 
 
 def _as_data(value: Any, name: str | None, infinite: bool) -> Array:
@@ -146,72 +156,5 @@ def _distribution(data: Any, distribution: Any) -> Distribution:
     return unused_distribution("observe", distribution, "second", "(y, kg.normal(mean, sd))")
 
 
-def unused_distribution(doing: str, value: Any, which: str, example: str) -> Distribution:
-    """The distribution of an array that nothing else uses."""
-    variable = getattr(value, "node", None)
-    if not isinstance(variable, Variable) or variable.distribution is None:
-        raise TypeError(
-            f"{doing}: the {which} argument, {_what(value)}, is not a distribution; "
-            f"write kg.{doing}{example}"
-        )
-    if variable.observed_by is not None:
-        raise ModelError(
-            f"{doing}: this {variable.distribution.family.name} is {variable.observed_by} "
-            "already; write the distribution again"
-        )
-    if any(True for _ in variable.children):
-        raise ModelError(
-            f"{doing}: {describe(variable)} is used elsewhere in the model as an unknown; "
-            f"write the distribution again inside {doing}"
-        )
-    return variable.distribution
-
-
 def _is_data(value: Any) -> bool:
     return isinstance(getattr(value, "node", value), (Data, np.ndarray, list))
-
-
-def _what(value: Any) -> str:
-    return describe(value.node) if isinstance(value, Array) else f"a {type(value).__name__}"
-
-
-def _fits(shape: tuple[int, ...], follows: Distribution) -> bool:
-    event = follows.event_shape
-    try:
-        fits = np.broadcast_shapes(shape, follows.shape) == shape
-    except ValueError:
-        return False
-    return fits and shape[len(shape) - len(event) :] == event
-
-
-def _check_shape(node: Data, follows: Distribution) -> None:
-    if _fits(node.shape, follows):
-        return
-    family, own = follows.family, follows.shape
-    hint = ""
-    if len(node.shape) == 2 and _fits(node.shape[::-1], follows):
-        hint = "\n  The data look transposed: each row is a separate realisation."
-    raise ShapeError(
-        f"observe: the data do not fit the distribution\n"
-        f"    {follows.expression():<40}  shape {own}\n"
-        f"    {describe(node):<40}  shape {node.shape}\n"
-        f"  {family.name}'s parameters must broadcast to the shape of the data.{hint}"
-    )
-
-
-def check_support(doing: str, node: Data, follows: Distribution) -> None:
-    """Refuse known values at which the density is not a finite number."""
-    value, support = node.value, follows.family.support(*follows.parents)
-    inside = np.asarray(support.contains(value))
-    if inside.all():
-        return
-    if value.shape[: inside.ndim] != inside.shape:  # the bounds have more elements
-        value = np.broadcast_to(value, inside.shape)
-    place = tuple(int(i) for i in np.argwhere(~inside)[0])
-    where = f" at index {place[0] if len(place) == 1 else place}" if place else ""
-    if isinstance(support, WholeNumbers):
-        support = support.at(place, value.shape)
-    raise DataError(
-        f"{doing}: {follows.family.name} data must be {support.describe()}, but "
-        f"{describe(node)} is {value[place]}{where}"
-    )

@@ -14,7 +14,7 @@ from ..graph.messages import describe
 from ..graph.node import Apply, Data, Node, Operation
 from ..graph.precision import float_dtype
 from ..graph.source import place_text
-from .observe import consume, unused_distribution
+from .followed import consume, unused_distribution
 
 __all__ = ["cdf", "log_cdf", "log_survival", "quantile"]
 

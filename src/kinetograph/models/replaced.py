@@ -31,9 +31,9 @@ from .batch import Batch
 from .density import Density
 from .dims import collect_coords
 from .factor import DERIVED, LOG_DENSITY, known_support
+from .followed import check_support
 from .labels import check_coords
 from .marginal.marginal import MarginalTerm
-from .observe import check_support
 from .term import Term
 from .values import checked_value
 
@@ -164,7 +164,7 @@ def _coords(model: "Model", arrays: Mapping[Data, Data]) -> dict[str, np.ndarray
         return model.coords
     nodes = [arrays[n] if n in arrays and arrays[n].coords else n for n in model.data]
     given = check_coords(model._made_of[2])
-    return model.coords | check_coords(collect_coords(nodes, given))
+    return model.coords | check_coords(collect_coords(nodes, given, model.coords))
 
 
 def _check_statements(model: "Model", changed: Mapping[Node, np.ndarray]) -> None:

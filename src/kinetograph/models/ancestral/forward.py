@@ -23,6 +23,7 @@ from ...graph.errors import ModelError
 from ...graph.faults import FAULT, numbered
 from ...graph.lower import Environment, Scope, evaluate
 from ...graph.messages import describe, site_text
+from ...graph.missing import Incomplete
 from ...graph.node import Data, Node, ancestors
 
 __all__ = ["Drawn", "Forward", "plan"]
@@ -147,6 +148,8 @@ def plan(
     data = tuple(n for n in nodes if isinstance(n, Data) and not n.literal and not stop(n))
     used = tuple(n for n in known if n in nodes)
     for node in everything(nodes):
+        if isinstance(node, Incomplete):
+            raise node.refused()
         if node.kind == "placeholder" or isinstance(node, (Read, Assigned)):
             raise _without_value(doing, node)
     return Forward(tuple(targets), used, drawn, data, tuple(nodes))

@@ -1,0 +1,83 @@
+"""What counts as missing, in all that data come in."""
+
+import decimal
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+import kinetograph as kg
+from kinetograph.graph.missing import Incomplete
+from kinetograph.graph.node import Data
+
+NAN = np.nan
+FORMS = {
+    "nan": [1.0, NAN, 3.0],
+    "none": [1, None, 3],
+    "masked": np.ma.masked_array([1.0, np.inf, 3.0], [False, True, False]),
+    "masked whole": np.ma.masked_array([1, -999, 3], [False, True, False]),
+    "series": pd.Series([1.0, NAN, 3.0]),
+    "nullable": pd.Series([1, pd.NA, 3], dtype="Int64"),
+    "nullable float": pd.Series([1.0, pd.NA, 3.0], dtype="Float64"),
+    "objects": pd.Series([1, pd.NA, 3.0], dtype=object),
+    "decimals": np.array([np.float64(1), NAN, np.int32(3)], dtype=object),
+    "xarray": xr.DataArray([1.0, NAN, 3.0], dims="t", coords={"t": [5, 6, 7]}),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_missing_values_are_found(form):
+    node = kg.data(FORMS[form], "y", missing="impute").node
+    assert isinstance(node, Incomplete)
+    np.testing.assert_array_equal(node.value, [1.0, NAN, 3.0])
+    with pytest.raises(kg.DataError, match=r"at index 1.*kg\.data\(\.\.\., missing=\"impute\"\)"):
+        kg.data(FORMS[form])
+    with pytest.raises(kg.DataError, match=r"missing=\"impute\""):
+        kg.observe(FORMS[form], kg.normal(0, 1))
+
+
+def test_tables_and_labels():
+    table = pd.DataFrame(
+        {"a": [1, 2], "b": pd.array([None, 4], dtype="Int64")},
+        index=pd.Index(["p", "q"], name="row"),
+    )
+    node = kg.data(table, missing="impute").node
+    np.testing.assert_array_equal(node.value, [[1, NAN], [2, 4]])
+    node = kg.data(FORMS["xarray"], missing="impute").node
+    assert node.dims == ("t",)
+    assert node.coords["t"].tolist() == [5, 6, 7]
+
+
+def test_what_is_complete_is_data():
+    for value in ([1.0, 2.0], np.ma.masked_array([1, 2], [False, False]), [1, 2]):
+        node = kg.data(value, missing="impute").node
+        assert isinstance(node, Data)
+        assert node.value.tolist() == [1, 2]
+
+
+def test_what_is_not_missing_is_refused():
+    for value, text in (
+        ([1.0, np.inf, NAN], "inf at index 1"),
+        (["a", None], "not numbers"),
+        ([decimal.Decimal(1), None], "not numbers"),
+    ):
+        with pytest.raises(kg.DataError, match=text):
+            kg.data(value, missing="impute")
+    with pytest.raises(ValueError, match=r'missing is None or "impute", got "?\'drop'):
+        kg.data([1.0], missing="drop")
+
+
+def test_use_before_a_distribution_is_refused():
+    x = kg.data([1.0, NAN], missing="impute")
+    mu = kg.normal(0, 1)
+    for use in (
+        lambda: x + 1,
+        lambda: kg.normal(x, 1),
+        lambda: x[0],
+        lambda: kg.model(x),
+        lambda: kg.calculate(x),
+        lambda: kg.observe([1.0], kg.normal(mu * x[:1], 1)),
+    ):
+        with pytest.raises(kg.ModelError, match=r"x has missing values and follows no distrib"):
+            use()

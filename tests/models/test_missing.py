@@ -1,0 +1,259 @@
+"""Missing values as unknowns: densities of the whole data, and posteriors in closed form."""
+
+import copy
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import kinetograph as kg
+
+pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
+
+NAN = np.nan
+
+
+def assert_moments(draws, mean, sd, ess=1500):
+    """Of at least `ess` independent draws: six standard errors, of means and of variances."""
+    draws = np.asarray(draws).ravel()
+    assert abs(draws.mean() - mean) < 6 * sd / np.sqrt(ess)
+    assert abs(draws.var() / sd**2 - 1) < 6 * np.sqrt(2 / ess)
+
+
+def test_normal_outcomes():
+    x = np.array([0.0, 1.0, 2.0, 3.0, 4.0])
+    y = kg.data([1.0, NAN, 3.0, NAN, 2.0], "y", dims="t", missing="impute")
+    mu = kg.normal(0, 2, name="mu")
+    assert kg.observe(y, kg.normal(mu + kg.data(x, "x"), 0.5)) is y
+    without, model = kg.model(mu), kg.model(mu, y)
+    assert without.names == ("mu",)  # the missing ones integrate to 1
+    residuals = np.array([1.0, 1.0, -2.0])
+    wanted = stats.norm.logpdf(residuals, 0.3, 0.5).sum() + stats.norm.logpdf(0.3, 0, 2)
+    assert without.log_prob([0.3]) == pytest.approx(wanted)
+    wanted += stats.norm.logpdf([1.2, 3.4], 0.3 + x[[1, 3]], 0.5).sum()
+    assert model.log_prob([0.3, 1.2, 3.4]) == pytest.approx(wanted)
+    results = kg.mcmc(model, seed=1, draws=2000, progress=False)
+    precision = 1 / 4 + 3 / 0.25
+    mean = residuals.sum() / 0.25 / precision
+    posterior = results["posterior"]
+    assert posterior["y"].dims == ("chain", "draw", "t")
+    assert_moments(posterior["mu"], mean, precision**-0.5)
+    for t in (1, 3):
+        assert_moments(posterior["y"][..., t], mean + t, np.sqrt(1 / precision + 0.25))
+    for t, value in ((0, 1.0), (2, 3.0), (4, 2.0)):
+        assert (posterior["y"][..., t] == value).all()
+    again = kg.predict(model, results, seed=1)["posterior_predictive"]["y_observed"]
+    assert again["y_observed_at"].values.tolist() == [0, 2, 4]
+    found = kg.log_likelihood(model, results)["log_likelihood"]["y_observed"]
+    draws = posterior["mu"].values[..., None]
+    np.testing.assert_allclose(found, stats.norm.logpdf(residuals, draws, 0.5), rtol=1e-6)
+
+
+def test_names_and_labels():
+    import pandas as pd
+
+    series = pd.Series([1.0, NAN, 3.0], index=pd.Index(["a", "b", "c"], name="school"))
+    table = kg.data([[1.0, NAN], [NAN, 4.0]], "table", dims=("row", "column"), missing="impute")
+    mu = kg.normal(0, 1, name="mu")
+    effect = kg.observe(kg.data(series, missing="impute"), kg.normal(mu, 1), name="effect")
+    kg.observe(table, kg.normal(mu, 1))
+    model = kg.model(mu, effect, table)
+    assert model.names == ("mu", "effect_missing", "table_missing")
+    assert model.coords["effect_missing_at"].tolist() == ["b"]
+    assert model.coords["school"].tolist() == ["a", "b", "c"]
+    assert model.coords["table_missing_at"].tolist() == ["0, 1", "1, 0"]
+    prior = kg.simulate(model, 3, seed=1)["prior"]
+    assert prior["effect_missing"].sel(effect_missing_at="b").shape == (1, 3)
+    drawn = prior["table"].sel(row=0, column=1)
+    np.testing.assert_array_equal(drawn, prior["table_missing"].sel(table_missing_at="0, 1"))
+    twin = copy.deepcopy(model)
+    at = np.linspace(-1, 1, 4)
+    assert twin.log_prob(at) == model.log_prob(at)
+
+
+def test_predictors():
+    """x | its own distribution, and y linear in x: normal, so the missing x is, too."""
+    x = kg.data([1.0, NAN, 3.0], "x", missing="impute")
+    kg.observe(x, kg.normal(2.0, 1.5))
+    a = kg.normal(0, 1, name="a")
+    kg.observe([2.0, 5.0, 6.5], kg.normal(a + 2 * x, 0.5), name="y")
+    model = kg.model(a, x)
+    results = kg.mcmc(model, seed=1, draws=2000, progress=False)
+    design = np.array([[1.0, 0], [1, 2], [1, 0]])  # of a and the missing x
+    known = np.array([2.0, 0, 6.0])
+    precision = np.diag([1, 1 / 1.5**2]) + design.T @ design / 0.25
+    right = np.array([0, 2 / 1.5**2]) + design.T @ (np.array([2, 5, 6.5]) - known) / 0.25
+    mean, sd = np.linalg.solve(precision, right), np.sqrt(np.diag(np.linalg.inv(precision)))
+    assert_moments(results["posterior"]["a"], mean[0], sd[0])
+    assert_moments(results["posterior"]["x"][..., 1], mean[1], sd[1])
+
+
+def full(kind, n):
+    """Families of numbers, with parameters for each element and for all, and SciPy's."""
+    rng = np.random.default_rng(0)
+    m, s = rng.normal(size=n), rng.uniform(0.5, 2, size=n)
+    return {
+        "normal": (kg.normal(kg.data(m) * 2, s), stats.norm(2 * m, s)),
+        "lognormal": (kg.lognormal(kg.data(m), 0.7), stats.lognorm(0.7, scale=np.exp(m))),
+        "gamma": (kg.gamma(2.0, kg.data(s)), stats.gamma(2, scale=1 / s)),
+        "beta": (kg.beta(s, 2.0), stats.beta(s, 2.0)),
+        "uniform": (kg.uniform(-s, s), stats.uniform(-s, 2 * s)),
+        "truncated": (
+            kg.normal(kg.data(m), 1.0, truncation=(kg.data(m) - 0.5, None)),
+            stats.truncnorm(-0.5, np.inf, m, 1.0),
+        ),
+    }[kind]
+
+
+@pytest.mark.parametrize("kind", ["normal", "lognormal", "gamma", "beta", "uniform", "truncated"])
+@pytest.mark.parametrize("shape", [(6,), (2, 3)])
+def test_densities(kind, shape):
+    ours, theirs = full(kind, 6)
+    whole = theirs.ppf(np.linspace(0.15, 0.85, 6))
+    seen = whole.copy()
+    seen[[1, 4]] = NAN
+    if len(shape) > 1:
+        parents = [kg.Array(p) for p in ours.node.distribution.parents]
+        parents = [p.reshape(shape) if p.shape == (6,) else p for p in parents]
+        make = {"truncated": lambda m, s, low: kg.normal(m, s, truncation=(low, None))}
+        ours = make.get(kind, getattr(kg, kind, None))(*parents)
+    level = kg.normal(0, 1, name="level")
+    y = kg.data(seen.reshape(shape), "y", missing="impute")
+    kg.observe(y, ours)
+    model = kg.model(level, total=y.sum() + level)
+    assert model.names == ("level", "y_missing")
+    at = {"level": 0.0, "y_missing": whole[[1, 4]]}
+    found = model.log_prob(model.untransform(at), adjusted=False)
+    # What is seen has known parameters here: a constant, which no unknown has to do with.
+    wanted = stats.norm.logpdf(0) + theirs.logpdf(whole)[[1, 4]].sum()
+    assert found == pytest.approx(wanted)
+    if kind != "normal":
+        with pytest.raises(ValueError, match="y_missing: must be"):
+            model.untransform(at | {"y_missing": np.full(2, -50.0)})
+
+
+def test_parameters_that_are_unknown():
+    """By groups, by index and truncated at an unknown bound: each element has its own."""
+    rng = np.random.default_rng(1)
+    group = rng.integers(0, 3, 30)
+    values = rng.normal(size=30) + 3.0
+    missing = np.zeros(30, bool)
+    missing[[2, 5, 17]] = True
+    alpha = kg.normal(0, 1, shape=3, name="alpha")
+    slope, low = kg.normal(0, 1, name="slope"), kg.normal(-5, 1, name="low")
+    index, x = kg.data(group, "group"), kg.data(rng.normal(size=30), "x")
+    mean = alpha[index] + slope * x
+    y = kg.data(np.where(missing, NAN, values), "y", missing="impute")
+    kg.observe(y, kg.normal(mean, 1.3, truncation=(low, None)))
+    model = kg.model(alpha, slope, low, y)
+    at = {"alpha": [0.1, 0.2, 0.3], "slope": 0.4, "low": -4.5, "y_missing": values[missing]}
+    mu = np.array([0.1, 0.2, 0.3])[group] + 0.4 * x.node.value
+    theirs = stats.truncnorm((-4.5 - mu) / 1.3, np.inf, mu, 1.3)
+    wanted = theirs.logpdf(values).sum() + stats.norm.logpdf([0.1, 0.2, 0.3, 0.4, 0.5]).sum()
+    found = model.log_prob(model.untransform(at), adjusted=False)
+    assert found == pytest.approx(wanted)
+    model.set_data(x=np.zeros(30), group=np.zeros(30, int), y_observed=np.full(27, 1.0))
+    theirs = stats.truncnorm((-4.5 - 0.1) / 1.3, np.inf, 0.1, 1.3)
+    values = np.where(missing, values, 1.0)
+    wanted = theirs.logpdf(values).sum() + stats.norm.logpdf([0.1, 0.2, 0.3, 0.4, 0.5]).sum()
+    found = model.log_prob(model.untransform(at), adjusted=False)
+    assert found == pytest.approx(wanted)
+
+
+def test_a_linear_model_of_what_is_seen_is_compressed():
+    rng = np.random.default_rng(2)
+    alpha, x = kg.normal(0, 1, shape=3), kg.data(rng.normal(size=90))
+    group = kg.data(rng.integers(0, 3, 90))
+    y = kg.data(np.where(np.arange(90) % 9, rng.normal(size=90), NAN), "y", missing="impute")
+    kg.observe(y, kg.normal(alpha[group] + 2.0 * x, 1.0))
+    model = kg.model(alpha)
+    assert [term.compressed is not None for term in model.density.terms] == [False, True]
+    seen = ~np.isnan(np.where(np.arange(90) % 9, 0.0, NAN))
+    at = np.array([0.3, -0.2, 0.5])
+    values = next(n for n in model.data if model.name(n) == "y_observed").value
+    mu = at[group.node.value] + 2 * x.node.value
+    wanted = stats.norm.logpdf(values, mu[seen], 1.0).sum() + stats.norm.logpdf(at).sum()
+    assert model.log_prob(at) == pytest.approx(wanted)
+
+
+COV = np.array([[2.0, 0.8, -0.3], [0.8, 1.5, 0.4], [-0.3, 0.4, 1.0]])
+ROWS = np.array([[1.0, NAN, 0.5], [0.3, 0.1, -1.0], [NAN, NAN, 2.0], [1.5, 0.2, 0.1]])
+
+
+def test_vectors_seen_in_part():
+    mean = np.array([0.5, -0.5, 1.0])
+    rows = kg.data(ROWS, "rows", dims=("row", "part"), missing="impute")
+    shift = kg.normal(0, 1, name="shift")
+    kg.observe(rows, kg.multivariate_normal(shift + mean, cov=COV))
+    model = kg.model(shift, rows)
+    assert model.names == ("shift", "rows_missing")
+    assert model.coords["rows_missing_at"].tolist() == ["0, 1", "2, 0", "2, 1"]
+    whole = ROWS.copy()
+    whole[np.isnan(ROWS)] = [0.2, -0.4, 0.9]
+    wanted = stats.multivariate_normal(mean + 0.3, COV).logpdf(whole).sum()
+    wanted += stats.norm.logpdf(0.3)
+    assert model.log_prob([0.3, 0.2, -0.4, 0.9]) == pytest.approx(wanted)
+    given = kg.condition(model, shift=0.0)
+    results = kg.mcmc(given, seed=1, draws=2500, progress=False)
+    found = results["posterior"]["rows"].values
+    for row, gone in ((0, [1]), (2, [0, 1])):
+        seen = [i for i in range(3) if i not in gone]
+        gain = COV[np.ix_(gone, seen)] @ np.linalg.inv(COV[np.ix_(seen, seen)])
+        centre = mean[gone] + gain @ (ROWS[row, seen] - mean[seen])
+        cov = COV[np.ix_(gone, gone)] - gain @ COV[np.ix_(seen, gone)]
+        for k, i in enumerate(gone):
+            assert_moments(found[..., row, i], centre[k], np.sqrt(cov[k, k]))
+    seen = ~np.isnan(ROWS)
+    assert (found[..., seen] == ROWS[seen]).all()
+
+
+def test_vectors_that_are_missing_in_whole():
+    rows = kg.data([[0.2, 0.8], [NAN, NAN]], "share", missing="impute")
+    strength = kg.gamma(2, 1, name="strength")
+    kg.observe(rows, kg.dirichlet(strength * np.array([1.0, 2.0])))
+    model = kg.model(strength, rows)
+    at = {"strength": 2.0, "share_missing": [[0.4, 0.6]]}
+    wanted = sum(stats.dirichlet([2.0, 4.0]).logpdf(p) for p in ([0.2, 0.8], [0.4, 0.6]))
+    wanted += stats.gamma.logpdf(2.0, 2)
+    assert model.log_prob(model.untransform(at), adjusted=False) == pytest.approx(wanted)
+
+
+def test_all_missing_is_an_unknown():
+    y = kg.data([NAN, NAN], "y", missing="impute")
+    kg.observe(y, kg.normal([0.0, 1.0], 2.0))
+    model = kg.model(y)
+    wanted = stats.norm.logpdf([0.5, 0.7], [0, 1], 2).sum()
+    assert model.log_prob([0.5, 0.7]) == pytest.approx(wanted)
+
+
+def test_observed_once_more():
+    mu = kg.normal(0, 1, name="mu")
+    y = kg.data([1.0, NAN], "y", missing="impute")
+    kg.observe(y, kg.normal(mu, 1))
+    with pytest.warns(kg.KinetographWarning, match="observed before"):
+        kg.observe(y, kg.normal(mu, 3))
+    model = kg.model(mu, y)
+    wanted = stats.norm.logpdf(0.1) + stats.norm.logpdf([1.0, 0.4], 0.1, 3).sum()
+    assert model.log_prob([0.1, 0.4]) == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize(
+    ("value", "make", "error", "text"),
+    [
+        ([1, None], lambda: kg.poisson(2.0), kg.ModelError, "y has missing.* poisson .*Leave the"),
+        ([1, None], lambda: kg.bernoulli(0.5), kg.ModelError, "distribution of whole numbers"),
+        ([1.0, NAN], lambda: kg.normal(0, 1, censoring=(None, 2)), kg.ModelError, "up to a bound"),
+        ([[0.5, NAN]], lambda: kg.dirichlet([1.0, 1]), kg.ModelError, "of which a part is miss"),
+        (
+            [[NAN, 2], [-1, 1]],
+            lambda: kg.gamma(2, 1),
+            kg.DataError,
+            r"y is -1.0 at index \(1, 0\)",
+        ),
+        ([1.0, NAN], lambda: kg.normal(np.zeros(3), 1), kg.ShapeError, "do not fit"),
+    ],
+)
+def test_what_cannot_be_inferred(value, make, error, text):
+    y = kg.data(value, missing="impute")
+    with pytest.raises(error, match=text):
+        kg.observe(y, make())

@@ -76,18 +76,10 @@ def observe_incomplete(array: Array, node: Incomplete, follows: Distribution) ->
 
 
 def _check_family(node: Incomplete, follows: Distribution) -> None:
-    family = follows.family
-    if family.discrete:
+    if isinstance(follows.family, Censored):
         raise ModelError(
-            f"observe: {describe(node)} has missing values, and {family.name} is a distribution of "
-            "whole numbers, which no sampler here moves. Leave the missing elements out, which is "
-            "the same posterior unless they are used elsewhere; where they are, write a density "
-            "that is summed over their values"
-        )
-    if isinstance(family, Censored):
-        raise ModelError(
-            f"observe: {describe(node)} has missing values, and {family.name} is what was measured "
-            "up to a bound; leave the missing elements out"
+            f"observe: {describe(node)} has missing values, and {follows.family.name} is what was "
+            "measured up to a bound; leave the missing elements out"
         )
 
 
@@ -141,7 +133,8 @@ class _Rows:
             in_part = bool(self.in_part.any())
             gone = self.missing if in_part else ~self.seen
             coords[f"{self.label}_missing_at"] = self.labels(np.flatnonzero(gone), in_part)
-        values = np.array(values)
+        whole = self.follows.family.discrete and bool(np.all(values == np.floor(values)))
+        values = np.array(values, np.int64 if whole else None)
         values.setflags(write=False)
         name = None if self.label is None else f"{self.label}_{what}"
         made = self.node.parts[what] = Data(values, name, dims, coords=coords)
@@ -184,7 +177,8 @@ def _seen(rows: _Rows, array: Array) -> Node:
 def _unknown(rows: _Rows, chosen: np.ndarray) -> Node:
     """An unknown in the place of whole rows."""
     follows = rows.distribution(chosen)
-    made = Variable(follows.support, follows.shape, float_dtype(), distribution=follows)
+    dtype = np.dtype(np.int64) if follows.family.discrete else float_dtype()
+    made = Variable(follows.support, follows.shape, dtype, distribution=follows)
     return reshape(_named(rows, made), -1)
 
 

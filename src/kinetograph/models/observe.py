@@ -63,7 +63,7 @@ def observe(data: Any, distribution: Array, name: str | None = None) -> Array:
         message gives the first position).
     ModelError
         If the distribution has been used before; if values are missing that cannot be inferred:
-        whole numbers, censored ones, parts of a vector that is not normal or the like.
+        censored ones, or parts of a vector that is not normal or the like.
 
     Examples
     --------

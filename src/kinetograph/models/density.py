@@ -5,7 +5,7 @@
 Each unknown v is a bijector f_v of its own slice of u. Everything here is traced by JAX.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
@@ -25,6 +25,7 @@ from ..graph.node import Node, ancestors
 from ..graph.trips import Capacity
 from .bijectors import Bijector, bijector
 from .marginal.marginal import MarginalTerm
+from .rewrites.batches import Batches, find_batches
 from .term import Term
 
 __all__ = ["Density"]
@@ -43,9 +44,9 @@ class Density:
         ends = np.cumsum(sizes, dtype=int)
         self.free_size = int(ends[-1]) if sizes else 0
         self.sizes = tuple(sizes)
-        self.derived = tuple(
-            node for t in self.terms if t.compressed is not None for node in t.compressed.derived
-        )
+        self.batches = find_batches(self.terms, self.unknowns)
+        derived = [n for t in self.terms if t.compressed is not None for n in t.compressed.derived]
+        self.derived = (*derived, *(() if self.batches is None else self.batches.derived))
         self.slices = {
             v: slice(int(end) - size, int(end))
             for v, size, end in zip(self.unknowns, sizes, ends, strict=True)
@@ -86,48 +87,73 @@ class Density:
         return tuple(dict.fromkeys(loops_in((*self.nodes, *self._summed))))
 
     def values(
-        self, free: Any, data: Environment, scope: Scope | None = None
+        self,
+        free: Any,
+        data: Environment,
+        scope: Scope | None = None,
+        among: Container[Node] | None = None,
     ) -> tuple[Environment, Any]:
-        """The environment with the tensors of all unknowns, and the sum of the log Jacobians."""
+        """The environment with the tensors of all unknowns, and the sum of the log Jacobians.
+
+        `among` are those that are needed, if not all are.
+        """
         environment: Environment = dict(data)
         # One split, whose derivative is one concatenation.
         pieces = jax.lax.split(free, self.sizes) if len(self.sizes) > 1 else (free,)
-        free_parts = dict(zip(self.unknowns, pieces, strict=True))
-        log_jacobian: Any = 0.0
+        define = self._definition(dict(zip(self.unknowns, pieces, strict=True)), environment)
+        wanted = [v for v in self.unknowns if among is None or v in among]
+        evaluate(wanted, environment, define, scope)
+        return environment, define.log_jacobian
 
-        def lookup(bound: Any) -> Any:
-            return environment[bound] if isinstance(bound, Node) else bound
-
-        def define(node: Node, environment: Environment) -> Any:
-            nonlocal log_jacobian
-            assert isinstance(node, Variable)
-            transform = self.bijectors[node]
-            part = free_parts[node].reshape(transform.free_shape)
-            image = transform.forward(part, lookup)
-            for kind, form in node.forms_in_use.items():
-                environment[form] = image.forms[kind].astype(form.dtype)
-            log_jacobian = log_jacobian + image.log_jacobian
-            return image.value.astype(node.dtype)
-
-        evaluate(self.unknowns, environment, define, scope)
-        return environment, log_jacobian
+    def _definition(self, pieces: Mapping[Variable, Any], environment: Environment) -> "_Images":
+        return _Images(self.bijectors, pieces, environment)
 
     def log_density(
         self, free: Any, data: Environment, *, adjusted: bool = True, scope: Scope | None = None
     ) -> Any:
         """The log density of the free state; without Jacobians where `adjusted` is False."""
         scope = replace(Scope() if scope is None else scope, indices=self.indices or None)
-        environment, log_jacobian = self.values(free, data, scope)
-        needed = [node for term in self.terms for node in term.needs()]
-        evaluate(needed, environment, scope=scope)
-        total = sum(
-            (term.value(environment, scope) for term in self.terms), start=jnp.zeros((), free.dtype)
-        )
+        if self.batches is None:
+            environment, log_jacobian = self.values(free, data, scope)
+            total = self._total(self.terms, environment, scope)
+        else:
+            total, log_jacobian = self._by_batches(self.batches, free, data, scope)
         if FAULT in scope.trips:
             # Nobody is told of an index outside of its axis, and what was read there, or done on
             # account of it, may look like any other value.
             total = jnp.where(scope.trips[FAULT].most != 0, jnp.nan, total)
         return (total + log_jacobian if adjusted else total).astype(free.dtype)
+
+    def _total(
+        self, terms: Sequence[Term], environment: Environment, scope: Scope, define: Any = None
+    ) -> Any:
+        needed = [node for term in terms for node in term.needs()]
+        evaluate(needed, environment, define, scope)
+        return sum((term.value(environment, scope) for term in terms), start=jnp.zeros(()))
+
+    def _by_batches(
+        self, batches: Batches, free: Any, data: Environment, scope: Scope
+    ) -> tuple[Any, Any]:
+        """The sum of the terms, of which those that are alike are one, and the log Jacobians."""
+        images, log_jacobian = batches.unknowns(free, self.slices)
+        parts = {v: free[self.slices[v]] for v in self.unknowns if v not in batches.row}
+        environment: Environment = dict(data)
+        single = self._definition(parts, environment)
+
+        def define(node: Node, environment: Environment) -> Any:
+            if node in batches.row:
+                return batches.one(node, images, environment)  # type: ignore[arg-type]
+            return single(node, environment)
+
+        def ensure(node: Node) -> Any:
+            evaluate((node,), environment, define, scope)
+            return environment[node]
+
+        evaluate(tuple(parts), environment, define, scope)
+        rest = [term for term in self.terms if term not in batches.terms]
+        total = self._total(rest, environment, scope, define)
+        total = total + batches.total(images, environment, ensure)
+        return total, log_jacobian + single.log_jacobian
 
     def value_and_gradient(
         self, free: Any, data: Environment, capacity: Capacity, *, adjusted: bool = True
@@ -167,7 +193,8 @@ class Density:
         self, free: Any, targets: Sequence[Node], data: Environment, scope: Scope | None = None
     ) -> tuple[Any, ...]:
         """The tensors of the targets at a free state."""
-        environment, _ = self.values(free, data, scope)
+        needed = [*targets, *(() if self.marginal is None else self.marginal.needs())]
+        environment, _ = self.values(free, data, scope, set(ancestors(needed)))
         if self.marginal is not None and self._summed and self._asks_for_summed(targets):
             evaluate(self.marginal.needs(), environment, scope=scope)
             environment.update(self.marginal.draw(environment, free))
@@ -191,6 +218,32 @@ class Density:
             )
             parts.append(jnp.reshape(part, -1))
         return jnp.concatenate(parts) if parts else jnp.zeros(0)
+
+
+class _Images:
+    """Makes unknowns of their free numbers, and adds up the log Jacobians."""
+
+    def __init__(
+        self,
+        bijectors: Mapping[Variable, Bijector],
+        pieces: Mapping[Variable, Any],
+        environment: Environment,
+    ) -> None:
+        self.bijectors, self.pieces, self.environment = bijectors, pieces, environment
+        self.log_jacobian: Any = 0.0
+
+    def _lookup(self, bound: Any) -> Any:
+        return self.environment[bound] if isinstance(bound, Node) else bound
+
+    def __call__(self, node: Node, environment: Environment) -> Any:
+        assert isinstance(node, Variable)
+        transform = self.bijectors[node]
+        part = self.pieces[node].reshape(transform.free_shape)
+        image = transform.forward(part, self._lookup)
+        for kind, form in node.forms_in_use.items():
+            environment[form] = image.forms[kind].astype(form.dtype)
+        self.log_jacobian = self.log_jacobian + image.log_jacobian
+        return image.value.astype(node.dtype)
 
 
 def data_environment(nodes: Sequence[Node], values: Sequence[Any]) -> Environment:

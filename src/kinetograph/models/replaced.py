@@ -211,6 +211,9 @@ def _derived(model: "Model", changed: Mapping[Node, np.ndarray]) -> dict[Node, n
         if term.compressed is not None and new.compressed is not None:
             pairs = zip(term.compressed.derived, new.compressed.derived, strict=True)
             found.update((old, model.value_of(old) if new is term else n.value) for old, n in pairs)
+    batches = model.density.batches
+    for node, column in {} if batches is None else batches.sources.items():
+        found[node] = np.stack([source.value for source in column if isinstance(source, Data)])
     return found
 
 

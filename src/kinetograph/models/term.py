@@ -11,7 +11,7 @@ from ..graph.lower import Environment, Scope
 from ..graph.node import Data, Node
 from .rewrites.normal_regression import Compressed, compress
 
-__all__ = ["Term"]
+__all__ = ["Term", "widened"]
 
 
 class Term:
@@ -73,12 +73,12 @@ class Term:
         self, node: Distribution, environment: Environment
     ) -> tuple[list[Any], dict[str, Any]]:
         """What follows the distribution and its parameters, and forms of them, as tensors."""
-        arguments = [_widened(environment[n], node.dtype) for n in node.arguments.values()]
-        forms = {key: _widened(environment[n], node.dtype) for key, n in self.forms.items()}
+        arguments = [widened(environment[n], node.dtype) for n in node.arguments.values()]
+        forms = {key: widened(environment[n], node.dtype) for key, n in self.forms.items()}
         return arguments, forms
 
 
-def _widened(tensor: Any, dtype: np.dtype) -> Any:
+def widened(tensor: Any, dtype: np.dtype) -> Any:
     """The tensor in at least the precision of the distribution."""
     wide = tensor.dtype.kind == "f" and tensor.dtype.itemsize >= dtype.itemsize
     return tensor if wide else jnp.asarray(tensor, dtype)

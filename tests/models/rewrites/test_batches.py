@@ -1,0 +1,161 @@
+"""Alike pieces as one batch: the density and the gradient of the same model without batches."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import kinetograph as kg
+from kinetograph.models import density as densities
+from kinetograph.models.rewrites import pieces
+
+RNG = np.random.default_rng(3)
+
+
+def alone(monkeypatch, make):
+    """The model as it is, and one whose terms are computed one by one."""
+    model = make()
+    with monkeypatch.context() as patch:
+        patch.setattr(densities, "find_batches", lambda terms, unknowns: None)
+        plain = make()
+    assert plain.density.batches is None
+    return model, plain
+
+
+def check(monkeypatch, make, groups):
+    """The same density and gradient; so many groups of terms are batches."""
+    model, plain = alone(monkeypatch, make)
+    assert model.density.batches is not None
+    assert len(model.density.batches.groups) == groups
+    assert model.names == plain.names
+    points = RNG.normal(size=(3, model.free_size))
+    np.testing.assert_allclose(model.log_prob(points), plain.log_prob(points), rtol=1e-12)
+    found, wanted = model.gradient(points), plain.gradient(points)
+    np.testing.assert_allclose(found, wanted, rtol=1e-10, atol=1e-11)
+    return model
+
+
+def eight():
+    y = np.array([28.0, 8, -3, 7, -1, 1, 18, 12, 3, 4])
+    mu, tau = kg.normal(0, 5, name="mu"), kg.half_normal(5, name="tau")
+    for value in y:
+        theta = kg.normal(mu, tau)
+        kg.observe(kg.data(value), kg.normal(theta, 10.0))
+    return kg.model(mu, tau)
+
+
+def test_an_unknown_and_an_observation_in_each_step(monkeypatch):
+    model = check(monkeypatch, eight, groups=2)
+    y = np.array([28.0, 8, -3, 7, -1, 1, 18, 12, 3, 4])
+    u = RNG.normal(size=12)
+    values = model.transform(u)
+    theta = u[2:]
+    wanted = stats.norm(0, 5).logpdf(u[0]) + stats.halfnorm(0, 5).logpdf(values["tau"]) + u[1]
+    wanted += stats.norm(u[0], values["tau"]).logpdf(theta).sum()
+    wanted += stats.norm(theta, 10).logpdf(y).sum()
+    assert model.log_prob(u) == pytest.approx(wanted, rel=1e-12)
+
+
+def test_forms_of_unknowns_and_vectors_of_data(monkeypatch):
+    counts, x = RNG.poisson(3, size=(9, 4)), RNG.normal(size=(9, 4))
+
+    def make():
+        slope = kg.normal(0, 1, name="slope")
+        for row, at in zip(counts, x, strict=True):
+            rate = kg.gamma(2.0, 1.0)
+            kg.observe(kg.data(row), kg.poisson(rate * kg.exp(slope * kg.data(at))))
+        return kg.model(slope)
+
+    check(monkeypatch, make, groups=2)
+
+
+def test_two_unknowns_in_turn_and_bounds(monkeypatch):
+    y = RNG.normal(size=10)
+
+    def make():
+        top = kg.uniform(1, 3, name="top")
+        for k, value in enumerate(y):
+            a, s = kg.uniform(-2.0, 2.0), kg.half_normal(1.0)
+            b = kg.uniform(0.0, top) if k % 2 else kg.uniform(-1.0, top)
+            kg.observe(kg.data(value), kg.normal(a + b, s))
+        return kg.model(top)
+
+    # Bounds from the graph make an unknown like no other, and the likelihood with it.
+    check(monkeypatch, make, groups=2)
+
+
+def test_few_unknowns_of_many_observations(monkeypatch):
+    y, group = RNG.normal(size=40), RNG.integers(0, 9, size=40)
+
+    def make():
+        mu = kg.normal(0, 1, name="mu")
+        levels = [kg.normal(mu, 1) for _ in range(9)]
+        some = [kg.normal(0, 1, name=f"some{k}") for k in range(3)]
+        for k, value in enumerate(y):
+            mean = levels[group[k]] + some[group[k] % 3]
+            kg.observe(kg.data(value), kg.normal(mean, 0.5))
+        return kg.model(mu)
+
+    check(monkeypatch, make, groups=2)
+
+
+def test_constants_that_differ(monkeypatch):
+    def make():
+        w = kg.normal(0, 1, name="w")
+        for k in range(10):
+            z = kg.normal(0.1 * k, 1.0)
+            kg.observe(kg.data(float(k)), kg.normal(w * k + z, 2.0))
+        return kg.model(w)
+
+    check(monkeypatch, make, groups=2)
+
+
+def test_a_recursion_stays_as_it_is(monkeypatch):
+    y = RNG.normal(size=12)
+
+    def make():
+        phi, x = kg.uniform(-1, 1, name="phi"), 0.0
+        for value in y:
+            x = phi * x + kg.normal(0, 1)
+            kg.observe(kg.data(value), kg.normal(x, 1))
+        return kg.model(phi)
+
+    check(monkeypatch, make, groups=1)
+
+
+def test_factors_and_what_uses_the_pieces_elsewhere(monkeypatch):
+    def make():
+        zs = [kg.normal(0, 1) for _ in range(9)]
+        for z in zs:
+            kg.factor(-0.1 * z**4)
+        total = sum(zs)
+        kg.observe(kg.data(2.0), kg.normal(total, 1))
+        return kg.model(total=total)
+
+    model = check(monkeypatch, make, groups=2)
+    fit = kg.mcmc(model, seed=1, chains=2, draws=200, progress=False)
+    assert abs(float(fit.posterior["total"].mean()) - 1.7) < 0.6
+
+
+def test_fewer_than_enough_are_none(monkeypatch):
+    def make():
+        mu = kg.normal(0, 1, name="mu")
+        for k in range(pieces.FEWEST - 1):
+            kg.observe(kg.data(float(k)), kg.normal(mu, 1))
+        return kg.model(mu)
+
+    assert make().density.batches is None
+
+
+def test_other_data_for_the_pieces():
+    ys = [kg.data(float(k), name=f"y{k}") for k in range(9)]
+    mu = kg.normal(0, 1, name="mu")
+    for y in ys:
+        kg.observe(y, kg.student(4, mu, 1))
+    model = kg.model(mu)
+    assert model.density.batches is not None
+    model.log_prob([0.3])
+    model.set_data(y3=10.0)
+    seen = np.arange(9.0)
+    seen[3] = 10.0
+    wanted = stats.t(4, 0.3, 1).logpdf(seen).sum() + stats.norm.logpdf(0.3)
+    assert model.log_prob([0.3]) == pytest.approx(wanted, rel=1e-12)

@@ -124,6 +124,20 @@ def test_minibatches_have_the_new_rows():
     assert kg.minibatch(model, 5).log_prob([1.0]) == model.log_prob([1.0])
 
 
+def test_observables_of_data():
+    mu = kg.normal(0, 1, name="mu")
+    y = kg.data([1.0, 2.0], "y")
+    kg.observe(y, kg.normal(mu, 1))
+    model = kg.model(mu)
+    total = kg.observables.observable(lambda step: y.sum() + 0 * step.q.sum(), "total")
+    for values in ([1.0, 2.0], [3.0, 4.0]):
+        model.set_data(y=values)
+        results = kg.mcmc(
+            model, seed=1, draws=4, warmup=4, chains=1, observables=[total], progress=False
+        )
+        assert (results["sample_stats"]["total"] == sum(values)).all()
+
+
 def test_what_was_made_of_data_follows():
     slope = kg.normal(0, 1, name="slope")
     y = kg.data([1.0, 2.0, 4.0], "y")

@@ -124,6 +124,11 @@ def build(
     What was compiled for a model is kept as long as it: a second run with a sampler whose step has
     the same graph, whatever its hyper-parameters, its draws, chains and seed, compiles nothing.
     """
+    with program.model.its_values():  # data are part of the graphs of observables
+        return _build(program, batch, meanwhile)
+
+
+def _build(program: Program, batch: int | None, meanwhile: Callable[[], Any]) -> Engine:
     kept = _KEPT.setdefault(program.model, {})
     capacity = program.model.capacity
     made = program.model.version, capacity.key()

@@ -204,6 +204,8 @@ class _Writer:
         for node in sorted(ancestors(ends), key=lambda node: node.serial):
             if node not in self.numbers:
                 self.node(node)
+            elif isinstance(node, Data):  # of the model, where its value is an argument
+                self.lines.append(f"value {self.reference(node)} {_array(node.value)}")
         self.baked = False
         self.lines.append(f"ends {','.join(map(self.reference, ends))}")
 

@@ -74,6 +74,7 @@ with _paused(lasting=True):
     from .optimizers.result import ConvergenceWarning, Optimum
     from .optimizers.step_size_bound import step_size_bound
     from .prediction.calculate import calculate
+    from .prediction.calibration import calibration
     from .prediction.pointwise import log_likelihood, log_prior
     from .prediction.predict import predict
     from .prediction.simulate import simulate
@@ -170,6 +171,7 @@ __all__ = [
     "log_density",
     "log_survival",
     "quantile",
+    "calibration",
     "joint",
     "mixture",
     "responsibilities",

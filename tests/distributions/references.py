@@ -123,7 +123,34 @@ COUNTS = {
     "negative_binomial": negative_binomial,
     "negative_binomial_mean": negative_binomial_mean,
 }
+
+
+def f(x, df1, df2):
+    a, b = df1 / 2, df2 / 2
+    constant = mp.loggamma(a + b) - mp.loggamma(a) - mp.loggamma(b) + a * mp.log(df1 / df2)
+    return constant + (_power(a - 1, mp.log(x)) if x > 0 else 0) - (a + b) * mp.log1p(df1 * x / df2)
+
+
+def wald(x, mu, lam):
+    constant = (mp.log(lam) - 3 * mp.log(x) - mp.log(2 * mp.pi)) / 2
+    return constant - lam * (x - mu) ** 2 / (2 * mu * mu * x)
+
+
+def asymmetric_laplace(x, mu, sigma, kappa):
+    z = (x - mu) / sigma
+    return (-z * kappa if z > 0 else z / kappa) - mp.log(sigma * (kappa + 1 / kappa))
+
+
+def skew_normal(x, location, scale, alpha):
+    z = (x - location) / scale
+    return mp.log(2) + normal(x, location, scale) + mp.log(mp.ncdf(alpha * z))
+
+
 REFERENCES = {
+    "f": f,
+    "wald": wald,
+    "asymmetric_laplace": asymmetric_laplace,
+    "skew_normal": skew_normal,
     **{f"zero_inflated_{name}": inflated(count) for name, count in COUNTS.items()},
     **{f"hurdle_{name}": hurdle(count) for name, count in COUNTS.items()},
     "negative_binomial_mean": negative_binomial_mean,

@@ -8,7 +8,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 from scipy import special, stats
-from tests.distributions.scipys import BetaBinomial, HalfT, Pareto, Zeros, ordered
+from tests.distributions.scipys import BetaBinomial, HalfT, Pareto, SkewNormal, Zeros, ordered
 
 from kinetograph.distributions.family import FAMILIES
 from kinetograph.distributions.tails import between
@@ -29,6 +29,13 @@ CONTINUOUS = {
         lambda a, rate: stats.gamma(a, scale=1 / rate),
     ),
     "inverse_gamma": ([(2.5, 1.5), (0.5, 3.0)], lambda a, b: stats.invgamma(a, scale=b)),
+    "f": ([(4.5, 3.0), (0.5, 30.0)], stats.f),
+    "wald": ([(1.5, 2.5), (1.0, 100.0)], lambda mu, lam: stats.invgauss(mu / lam, scale=lam)),
+    "asymmetric_laplace": (
+        [(1.0, 2.0, 1.6)],
+        lambda mu, sigma, kappa: stats.laplace_asymmetric(kappa, mu, sigma),
+    ),
+    "skew_normal": ([(1.0, 2.0, 1.6), (0.0, 1.0, -5.0), (0.0, 1.0, 0.0)], SkewNormal),
     "chi_squared": ([(4.5,), (0.2,)], stats.chi2),
     "weibull": ([(1.5, 2.0), (0.3, 1.0)], lambda a, b: stats.weibull_min(a, scale=b)),
     "pareto": ([(2.5, 3.0), (0.5, 1.0)], Pareto),

@@ -255,6 +255,34 @@ CASES = {
     ),
 }
 CASES |= {
+    "f": Case(
+        kg.f,
+        lambda rng: (wide(rng, -1, 2), wide(rng, -1, 2)),
+        positives,
+        stats.f.logpdf,
+        "ppp",
+    ),
+    "wald": Case(
+        kg.wald,
+        lambda rng: (wide(rng, -2, 2), wide(rng, -2, 2)),
+        lambda rng, mu, lam: mu * wide(rng, -2, 2),
+        lambda x, mu, lam: stats.invgauss.logpdf(x, mu / lam, scale=lam),
+        "ppp",
+    ),
+    "asymmetric_laplace": Case(
+        kg.asymmetric_laplace,
+        lambda rng: (*location_scale(rng), wide(rng, -1, 1)),
+        lambda rng, mu, sigma, kappa: tails(rng, mu, sigma),
+        lambda x, mu, sigma, kappa: stats.laplace_asymmetric.logpdf(x, kappa, mu, sigma),
+        "rrpp",
+    ),
+    "skew_normal": Case(
+        kg.skew_normal,
+        lambda rng: (*location_scale(rng), rng.normal(size=N) * 3),
+        lambda rng, m, s, a: m + s * (rng.normal(size=N) + a / np.hypot(a, 1)),
+        lambda x, m, s, a: stats.skewnorm.logpdf(x, a, m, s),
+        "rrpr",
+    ),
     "geometric": Case(
         kg.geometric,
         lambda rng: (unit(rng),),
@@ -409,6 +437,8 @@ def test_gradients_are_difference_quotients(name):
     scale = parameters[-1] if kinds[-1] == "p" else np.ones(N)
     if name == "uniform":
         scale = parameters[1] - parameters[0]
+    if name in ("asymmetric_laplace", "skew_normal"):
+        scale = parameters[1] * (0.1 if name == "asymmetric_laplace" else 1.0)
     if name == "lognormal":
         scale = np.minimum(parameters[1], 1.0)
     places = [i for i, kind in enumerate(kinds) if kind != "n"]
@@ -452,6 +482,10 @@ CONTINUOUS = {
     "exponential": ((0.5,), 0, np.inf),
     "gamma": ((2.5, 1.5), 0, np.inf),
     "inverse_gamma": ((2.5, 1.5), 0, np.inf),
+    "f": ((4.5, 3.0), 0, np.inf),
+    "wald": ((1.5, 2.5), 0, np.inf),
+    "asymmetric_laplace": ((1.0, 2.0, 1.6), -np.inf, np.inf),
+    "skew_normal": ((1.0, 2.0, 1.6), -np.inf, np.inf),
     "chi_squared": ((4.5,), 0, np.inf),
     "weibull": ((2.5, 1.5), 0, np.inf),
     "pareto": ((2.5, 1.5), 1.5, np.inf),

@@ -90,6 +90,10 @@ DRAWS = [
     ("dirichlet_multinomial", [30, [0.5, 1.0, 3.0]], [4, 3]),
     ("ordered_logistic", [0.5, [-1.0, 0.5, 2.0]], [12]),
     ("ordered_probit", [0.5, [-1.0, 0.5, 2.0]], [12]),
+    ("f", [4.5, 10.0], [6]),
+    ("wald", [1.5, 2.5], [6]),
+    ("asymmetric_laplace", [1.0, 2.0, 1.5], [6]),
+    ("skew_normal", [1.0, 2.0, -3.0], [6]),
     ("permutation", [], [8]),
     ("weighted_permutation", [[0.5, 0.25, 0.125, 0.125]], [4]),
 ]

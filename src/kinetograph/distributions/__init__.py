@@ -1,5 +1,6 @@
 """Distributions: one family a file."""
 
+from .asymmetric_laplace import asymmetric_laplace
 from .bernoulli import bernoulli
 from .beta import beta
 from .beta_binomial import beta_binomial
@@ -11,6 +12,7 @@ from .dirichlet import dirichlet
 from .dirichlet_multinomial import dirichlet_multinomial
 from .discrete_uniform import discrete_uniform
 from .exponential import exponential
+from .f import f
 from .gamma import gamma
 from .geometric import geometric
 from .gumbel import gumbel
@@ -34,13 +36,16 @@ from .ordered_logistic import ordered_logistic
 from .ordered_probit import ordered_probit
 from .pareto import pareto
 from .poisson import poisson
+from .skew_normal import skew_normal
 from .student import student
 from .uniform import uniform
+from .wald import wald
 from .weibull import weibull
 from .zero_inflated_negative_binomial import zero_inflated_negative_binomial
 from .zero_inflated_poisson import zero_inflated_poisson
 
 __all__ = [
+    "asymmetric_laplace",
     "bernoulli",
     "beta",
     "beta_binomial",
@@ -52,6 +57,7 @@ __all__ = [
     "dirichlet_multinomial",
     "discrete_uniform",
     "exponential",
+    "f",
     "gamma",
     "geometric",
     "gumbel",
@@ -75,8 +81,10 @@ __all__ = [
     "ordered_probit",
     "pareto",
     "poisson",
+    "skew_normal",
     "student",
     "uniform",
+    "wald",
     "weibull",
     "zero_inflated_negative_binomial",
     "zero_inflated_poisson",

@@ -3,8 +3,10 @@
 from typing import Any
 
 from ..distributions.chi_squared import CHI_SQUARED
+from ..distributions.f import F
 from ..distributions.half_student import HALF_STUDENT
 from ..distributions.pareto import PARETO
+from ..distributions.wald import WALD
 from ..distributions.weibull import WEIBULL
 from ..graph.array import Array, ArrayLike
 from .one_draw import OneDraw
@@ -65,3 +67,29 @@ class PositiveDraws(OneDraw):
     ) -> Array:
         """sigma |t| of Student's t with `df` degrees of freedom."""
         return self._draw(HALF_STUDENT, (df, sigma), shape, name, dtype, like)
+
+    def f(
+        self,
+        df1: ArrayLike,
+        df2: ArrayLike,
+        shape: Any = None,
+        *,
+        name: str | None = None,
+        like: Any = None,
+        dtype: Any = None,
+    ) -> Array:
+        """Quotients of two chi-squared numbers, each over its degrees of freedom."""
+        return self._draw(F, (df1, df2), shape, name, dtype, like)
+
+    def wald(
+        self,
+        mu: ArrayLike,
+        lam: ArrayLike = 1.0,
+        shape: Any = None,
+        *,
+        name: str | None = None,
+        like: Any = None,
+        dtype: Any = None,
+    ) -> Array:
+        """Inverse Gaussian numbers, with mean `mu` and variance mu**3 / lam."""
+        return self._draw(WALD, (mu, lam), shape, name, dtype, like)

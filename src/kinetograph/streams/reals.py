@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from ..distributions.asymmetric_laplace import ASYMMETRIC_LAPLACE
 from ..distributions.beta import BETA
 from ..distributions.cauchy import CAUCHY
 from ..distributions.exponential import EXPONENTIAL
@@ -16,6 +17,7 @@ from ..distributions.laplace import LAPLACE
 from ..distributions.logistic import LOGISTIC
 from ..distributions.lognormal import LOGNORMAL
 from ..distributions.normal import NORMAL
+from ..distributions.skew_normal import SKEW_NORMAL
 from ..distributions.student import STUDENT
 from ..distributions.truncated_normal import TRUNCATED_NORMAL
 from ..distributions.uniform import UNIFORM
@@ -229,3 +231,31 @@ class RealDraws(OneDraw):
     ) -> Array:
         """Gumbel numbers with mode `location`: the largest of many."""
         return self._draw(GUMBEL, (location, scale), shape, name, dtype, like)
+
+    def asymmetric_laplace(
+        self,
+        mu: ArrayLike = 0.0,
+        sigma: ArrayLike = 1.0,
+        kappa: ArrayLike = 1.0,
+        shape: Any = None,
+        *,
+        name: str | None = None,
+        like: Any = None,
+        dtype: Any = None,
+    ) -> Array:
+        """mu + sigma e / kappa or mu - sigma e kappa, of exponential numbers e."""
+        return self._draw(ASYMMETRIC_LAPLACE, (mu, sigma, kappa), shape, name, dtype, like)
+
+    def skew_normal(
+        self,
+        location: ArrayLike = 0.0,
+        scale: ArrayLike = 1.0,
+        alpha: ArrayLike = 0.0,
+        shape: Any = None,
+        *,
+        name: str | None = None,
+        like: Any = None,
+        dtype: Any = None,
+    ) -> Array:
+        """Skew normal numbers, with slant `alpha`."""
+        return self._draw(SKEW_NORMAL, (location, scale, alpha), shape, name, dtype, like)

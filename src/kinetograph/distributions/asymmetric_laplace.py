@@ -1,0 +1,122 @@
+"""The asymmetric Laplace distribution, of quantile regression."""
+
+from typing import Any
+
+import jax.numpy as jnp
+
+from ..bits.source import Source
+from ..graph.array import Array
+from ..graph.special import divide
+from .family import Family
+from .numbers import nan_unless, possible, reals
+from .parameter import Parameter, positive, spread
+from .tails import Tails
+from .variable import distribute
+from .words import with_words
+
+__all__ = ["asymmetric_laplace", "draw"]
+
+
+def _terms(x: Any, mu: Any, sigma: Any, kappa: Any) -> tuple[Any, ...]:
+    z = divide(x - mu, sigma)
+    # The mean of both one-sided slopes at 0.
+    slope = jnp.where(z > 0, -kappa, jnp.where(z < 0, 1.0 / kappa, 0.5 * (1.0 / kappa - kappa)))
+    return z * slope, -jnp.log(sigma) - _log_sum(kappa)
+
+
+def _log_sum(kappa: Any) -> Any:
+    """log(kappa + 1 / kappa)."""
+    log_kappa = jnp.log(kappa)
+    return jnp.logaddexp(log_kappa, -log_kappa)
+
+
+def draw(source: Source, mu: Any, sigma: Any, kappa: Any) -> Any:
+    """mu + sigma e / kappa, or mu - sigma e kappa, with a standard exponential e."""
+    mu, sigma, kappa = reals(source, mu, sigma, kappa)
+    u, v = source.uniforms()
+    e = -jnp.log1p(-u)
+    right = v * (1 + kappa * kappa) < 1
+    value = mu + sigma * jnp.where(right, e / kappa, -e * kappa)
+    return nan_unless(possible(mu, sigma) & (kappa > 0) & jnp.isfinite(kappa), value)
+
+
+def _sides(kappa: Any) -> Tails:
+    """The logarithms of the probabilities below and above mu."""
+    log_square = 2.0 * jnp.log(kappa)
+    return -jnp.logaddexp(0.0, -log_square), -jnp.logaddexp(0.0, log_square)
+
+
+def _tails(x: Any, mu: Any, sigma: Any, kappa: Any) -> Tails:
+    z = (x - mu) / sigma
+    left, (below, above) = z < 0, _sides(kappa)
+    tail = jnp.where(left, below + z / kappa, above - z * kappa)
+    rest = jnp.log1p(-jnp.exp(tail))
+    return jnp.where(left, tail, rest), jnp.where(left, rest, tail)
+
+
+def _quantile(log_below: Any, log_above: Any, mu: Any, sigma: Any, kappa: Any) -> Any:
+    below, above = _sides(kappa)
+    z = jnp.where(log_below < below, (log_below - below) * kappa, (above - log_above) / kappa)
+    return mu + sigma * z
+
+
+ASYMMETRIC_LAPLACE = Family(
+    "asymmetric_laplace",
+    (Parameter("mu"), spread("sigma"), positive("kappa")),
+    _terms,
+    draw=draw,
+    tails=_tails,
+    quantile=_quantile,
+)
+
+
+@with_words
+def asymmetric_laplace(
+    mu: Any = 0.0,
+    sigma: Any = 1.0,
+    kappa: Any = 1.0,
+    *,
+    shape: Any = None,
+    truncation: Any = None,
+    censoring: Any = None,
+    dims: Any = None,
+    name: str | None = None,
+) -> Array:
+    """An unknown that follows an asymmetric Laplace distribution.
+
+        log p(x) = -z kappa (x >= mu) or z / kappa (x < mu) - log(sigma (kappa + 1 / kappa)),
+        z = (x - mu) / sigma
+
+    Parameters
+    ----------
+    mu, sigma
+        Mode, and scale above zero.
+    kappa
+        Asymmetry, above zero: below 1 the tail above is the longer one. mu is the quantile of
+        the probability kappa**2 / (1 + kappa**2).
+    truncation, censoring
+        Pairs of bounds, None where there is none; see `kg.normal`.
+    shape, dims, name
+        Shape of the unknown (default: the parameters'), names of its axes, name in the results.
+
+    Raises
+    ------
+    ValueError
+        If `sigma` or `kappa` is known and not positive.
+    ShapeError
+        If parameters and shape do not fit together.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> x = kg.asymmetric_laplace(0, 1, 0.5, name="x")
+    """
+    return distribute(
+        ASYMMETRIC_LAPLACE,
+        (mu, sigma, kappa),
+        shape=shape,
+        dims=dims,
+        name=name,
+        truncation=truncation,
+        censoring=censoring,
+    )

@@ -1,0 +1,124 @@
+"""The F distribution of a quotient of variances."""
+
+from typing import Any
+
+import jax.numpy as jnp
+
+from ..bits.source import Source
+from ..graph.array import Array
+from ..graph.deviance import log_binomial
+from ..graph.gammas import betaln
+from ..graph.incomplete import log_beta_tails
+from ..graph.special import expit, log_expit, xlogy
+from .family import Family
+from .gamma_numbers import log_gamma
+from .inversion import POSITIVE_LINE, continuous_quantile
+from .numbers import reals
+from .parameter import positive
+from .support import POSITIVE, powers
+from .tails import Tails, above_zero
+from .variable import distribute
+from .words import with_words
+
+__all__ = ["draw", "f"]
+
+
+def _terms(x: Any, df1: Any, df2: Any, log_x: Any = None) -> tuple[Any, ...]:
+    # y = expit(logit) is a beta number of a and b; see there for its density.
+    a, b = 0.5 * df1, 0.5 * df2
+    constant = jnp.log(a) + jnp.log(b) - jnp.log(a + b)
+    if log_x is not None:
+        return (*_parts(log_x, df1, df2), constant)
+    zero = x == 0
+    density = sum(_parts(jnp.log(jnp.where(zero, 1.0, x)), df1, df2))
+    # At 0 the parts are infinite, also where the density is finite.
+    z = df1 / df2 * jnp.where(zero, x, 0.0)
+    plain = xlogy(a - 1.0, jnp.where(zero, x, 1.0)) + a * jnp.log(df1 / df2)
+    plain = plain - (a + b) * jnp.log1p(z) - betaln(a, b)
+    return (jnp.where(zero, plain, density + constant),)
+
+
+def _parts(log_x: Any, df1: Any, df2: Any) -> tuple[Any, ...]:
+    logit = jnp.log(df1) - jnp.log(df2) + log_x
+    logs = log_expit(logit), log_expit(-logit)
+    density, constant = log_binomial(0.5 * df1, 0.5 * df2, None, None, *logs)
+    return density - log_x, constant
+
+
+def draw(source: Source, df1: Any, df2: Any) -> Any:
+    """The quotient of two gamma numbers, each over its mean, by their logarithms."""
+    df1, df2 = reals(source, df1, df2)
+    log_ratio = log_gamma(source, 0.5 * df1, 0, 2) - log_gamma(source, 0.5 * df2, 1, 2)
+    return jnp.exp(log_ratio + jnp.log(df2) - jnp.log(df1))
+
+
+def _standard_tails(x: Any, df1: Any, df2: Any) -> Tails:
+    logit = jnp.log(df1) - jnp.log(df2) + jnp.log(x)
+    return log_beta_tails(0.5 * df1, 0.5 * df2, expit(logit), expit(-logit))
+
+
+_tails = above_zero(_standard_tails)
+
+
+def _quantile(log_below: Any, log_above: Any, df1: Any, df2: Any) -> Any:
+    return continuous_quantile(_standard_tails, POSITIVE_LINE, log_below, log_above, df1, df2)
+
+
+F = Family(
+    "f",
+    (positive("df1"), positive("df2")),
+    _terms,
+    lambda df1, df2: powers(POSITIVE, df1, one=2),
+    forms={"x": (("log",),)},
+    draw=draw,
+    tails=_tails,
+    quantile=_quantile,
+)
+
+
+@with_words
+def f(
+    df1: Any,
+    df2: Any,
+    *,
+    shape: Any = None,
+    truncation: Any = None,
+    censoring: Any = None,
+    dims: Any = None,
+    name: str | None = None,
+) -> Array:
+    """A positive unknown that follows an F distribution: a quotient of two variances.
+
+        log p(x) = (df1 log(df1) + df2 log(df2) - (df1 + df2) log(df1 x + df2)) / 2
+                   + (df1 / 2 - 1) log(x) - log B(df1 / 2, df2 / 2),  x > 0
+
+    Parameters
+    ----------
+    df1, df2
+        Degrees of freedom of the numerator and of the denominator, above zero.
+    truncation, censoring
+        Pairs of bounds, None where there is none; see `kg.normal`.
+    shape, dims, name
+        Shape of the unknown (default: the parameters'), names of its axes, name in the results.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is known and not positive.
+    ShapeError
+        If parameters and shape do not fit together.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> x = kg.f(3, 10, name="x")
+    """
+    return distribute(
+        F,
+        (df1, df2),
+        shape=shape,
+        dims=dims,
+        name=name,
+        truncation=truncation,
+        censoring=censoring,
+    )

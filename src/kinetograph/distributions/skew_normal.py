@@ -1,0 +1,156 @@
+"""The skew normal distribution."""
+
+from typing import Any
+
+import jax.numpy as jnp
+from jax import lax
+
+from ..bits.source import Source
+from ..graph.array import Array
+from ..graph.derivative_rules import by_forward
+from ..graph.gaussian import log_ndtr
+from ..graph.special import divide, log1mexp
+from .family import Family
+from .inversion import LINE, continuous_quantile
+from .normal import HALF_LOG_2PI
+from .numbers import nan_unless, possible, reals
+from .parameter import Parameter, spread
+from .tails import Tails, log_of_one
+from .variable import distribute
+from .words import with_words
+
+__all__ = ["draw", "skew_normal"]
+
+LOG_2 = 0.6931471805599453
+LOG_PI = 1.1447298858494002
+# The trapezoidal rule in u, of s = exp(u) times a length.
+_STEP, _LOWEST, _HIGHEST = 0.125, -60.0, 42.0
+_NODES = int((_HIGHEST - _LOWEST) / _STEP)
+_TURNS = 8
+
+
+def _terms(x: Any, location: Any, scale: Any, alpha: Any) -> tuple[Any, ...]:
+    z = divide(x - location, scale)
+    return -0.5 * z * z + log_ndtr(alpha * z), LOG_2 - jnp.log(scale) - HALF_LOG_2PI
+
+
+def draw(source: Source, location: Any, scale: Any, alpha: Any) -> Any:
+    """Of two normal numbers, delta |z| + sqrt(1 - delta**2) w; alpha is the slope delta makes.
+
+    Source: A. Azzalini, A class of distributions which includes the normal ones, Scandinavian
+    Journal of Statistics 12 (1985) 171-178.
+    """
+    location, scale, alpha = reals(source, location, scale, alpha)
+    length = jnp.sqrt(1 + alpha * alpha)
+    first, second = source.part(0).normal(), source.part(1).normal()
+    value = alpha / length * jnp.abs(first) + second / length
+    return nan_unless(possible(location, scale) & jnp.isfinite(alpha), location + scale * value)
+
+
+def _integral(h: Any, alpha: Any) -> Any:
+    """The integral of exp(-h**2 (alpha s + s**2 / 2)) / (1 + (alpha + s)**2) over s > 0."""
+    length = (1.0 + alpha) / (1.0 + h * (1.0 + alpha))
+
+    def step(number: Any, total: Any) -> Any:
+        for k in range(_TURNS):
+            s = jnp.exp(_LOWEST + _STEP * (number * _TURNS + k)) * length
+            x = alpha + s
+            total = total + s * jnp.exp(-h * h * s * (alpha + 0.5 * s)) / (1.0 + x * x)
+        return total
+
+    start = jnp.zeros_like(h * alpha)
+    return _STEP * lax.fori_loop(0, _NODES // _TURNS, step, start)
+
+
+_log_integral = by_forward(lambda h, alpha: jnp.log(_integral(h, alpha)))
+
+
+def _slanted(z: Any, alpha: Any) -> Tails:
+    """The tails for alpha >= 0.
+
+    By Owen's integral: P(Z <= -h) = 1 / pi times that of exp(-h**2 (1 + x**2) / 2) / (1 + x**2)
+    over x > alpha, and P(Z > h) = 2 P(N > h) - P(Z <= -h) of a normal N, which do not cancel.
+    """
+    left, h = z < 0, jnp.abs(z)
+    far = -0.5 * h * h * (1.0 + alpha * alpha) - LOG_PI + _log_integral(h, alpha)
+    smaller = jnp.where(left, far, log_of_one(LOG_2 + log_ndtr(-h), far))
+    larger = log1mexp(-jnp.minimum(smaller, -1e-300))
+    return jnp.where(left, smaller, larger), jnp.where(left, larger, smaller)
+
+
+def _standard_tails(z: Any, alpha: Any) -> Tails:
+    z, alpha = jnp.broadcast_arrays(z, alpha)
+    turn = alpha < 0
+    below, above = _slanted(jnp.where(turn, -z, z), jnp.where(turn, -alpha, alpha))
+    return jnp.where(turn, above, below), jnp.where(turn, below, above)
+
+
+def _tails(x: Any, location: Any, scale: Any, alpha: Any) -> Tails:
+    return _standard_tails((x - location) / scale, alpha)
+
+
+def _quantile(log_below: Any, log_above: Any, location: Any, scale: Any, alpha: Any) -> Any:
+    return location + scale * continuous_quantile(
+        _standard_tails, LINE, log_below, log_above, alpha
+    )
+
+
+SKEW_NORMAL = Family(
+    "skew_normal",
+    (Parameter("location"), spread("scale"), Parameter("alpha")),
+    _terms,
+    draw=draw,
+    tails=_tails,
+    quantile=_quantile,
+)
+
+
+@with_words
+def skew_normal(
+    location: Any = 0.0,
+    scale: Any = 1.0,
+    alpha: Any = 0.0,
+    *,
+    shape: Any = None,
+    truncation: Any = None,
+    censoring: Any = None,
+    dims: Any = None,
+    name: str | None = None,
+) -> Array:
+    """An unknown that follows a skew normal distribution.
+
+        log p(x) = log(2) - z**2 / 2 - log(2 pi) / 2 - log(scale) + log iprobit(alpha z),
+        z = (x - location) / scale
+
+    Parameters
+    ----------
+    location, scale
+        Of the normal distribution that it is for alpha = 0; scale above zero.
+    alpha
+        Slant, any real number: positive ones have the longer tail above.
+    truncation, censoring
+        Pairs of bounds, None where there is none; see `kg.normal`.
+    shape, dims, name
+        Shape of the unknown (default: the parameters'), names of its axes, name in the results.
+
+    Raises
+    ------
+    ValueError
+        If `scale` is known and not positive.
+    ShapeError
+        If parameters and shape do not fit together.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> x = kg.skew_normal(0, 1, 4, name="x")
+    """
+    return distribute(
+        SKEW_NORMAL,
+        (location, scale, alpha),
+        shape=shape,
+        dims=dims,
+        name=name,
+        truncation=truncation,
+        censoring=censoring,
+    )

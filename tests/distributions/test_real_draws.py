@@ -408,4 +408,6 @@ def test_derivatives_of_a_student_number(dtype):
 
 def test_every_sampler_of_real_numbers_is_tested():
     tested = {name for name, *_ in LAWS} | {"dirichlet", "multivariate_normal", "lkj_correlation"}
+    tested |= {"multivariate_normal_precision", "multivariate_student", "matrix_normal"}
+    tested |= {"wishart", "lkj_cholesky"}
     assert tested == {name for name, g in GENERATORS.items() if g.dtype is None}

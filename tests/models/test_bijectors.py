@@ -30,6 +30,11 @@ class Case:
     coordinates: Callable[[Any], Any] = lambda x: x
 
 
+def lower(x):
+    rows, columns = np.tril_indices(x.shape[-1])
+    return x[..., rows, columns]
+
+
 def strict_lower(x):
     rows, columns = np.tril_indices(x.shape[-1], -1)
     return x[..., rows, columns]
@@ -54,11 +59,13 @@ CASES = {
     "factor": Case(sp.CholeskyCorrelation(), (4, 4), strict_lower),
     "factors": Case(sp.CholeskyCorrelation(), (2, 3, 3), strict_lower),
     "correlation": Case(sp.CorrelationMatrix(), (4, 4), strict_lower),
+    "covariance": Case(sp.CovarianceMatrix(), (3, 3), lower),
+    "covariances": Case(sp.CovarianceMatrix(), (2, 2, 2), lower),
     "correlations": Case(sp.CorrelationMatrix(), (2, 2, 2), strict_lower),
 }
 # The others are of the same kinds.
 EVERYDAY = {"real", "open", "both", "mixed", "lower or open", "simplex", "ordered rows"}
-EVERYDAY |= {"factors", "correlations"}
+EVERYDAY |= {"factors", "correlations", "covariance"}
 all_cases = pytest.mark.parametrize(
     "name", [n if n in EVERYDAY else pytest.param(n, marks=pytest.mark.slow) for n in CASES]
 )
@@ -131,8 +138,8 @@ def test_values_lie_inside(name):
 @all_cases
 def test_round_trip(name):
     f = found(name)
-    # A correlation matrix close to singular does not determine its free numbers to all digits.
-    tolerance = 1e-6 if "correlation" in name else 1e-10
+    # A matrix close to singular does not determine its free numbers to all digits.
+    tolerance = 1e-6 if "correlation" in name or "covariance" in name else 1e-10
     np.testing.assert_allclose(f.back[WIDE], f.states[WIDE], rtol=tolerance, atol=tolerance)
     np.testing.assert_allclose(f.again[WIDE], f.values[WIDE], rtol=1e-10, atol=1e-10)
 

@@ -94,6 +94,19 @@ DRAWS = [
     ("wald", [1.5, 2.5], [6]),
     ("asymmetric_laplace", [1.0, 2.0, 1.5], [6]),
     ("skew_normal", [1.0, 2.0, -3.0], [6]),
+    ("multivariate_normal_precision", [[1.0, -1.0], [[2.0, 0.5], [0.5, 1.0]]], [3, 2]),
+    ("multivariate_student", [4.5, [1.0, -1.0], [[2.0, 0.5], [0.5, 1.0]]], [3, 2]),
+    (
+        "matrix_normal",
+        [
+            [[1.0, -1.0, 0.0], [0.0, 0.0, 0.0]],
+            [[2.0, 0.5], [0.5, 1.0]],
+            [[1.0, 0.5, 0.0], [0.5, 1.0, 0.0], [0.0, 0.0, 2.0]],
+        ],
+        [2, 2, 3],
+    ),
+    ("wishart", [4.5, [[2.0, 0.5], [0.5, 1.0]]], [3, 2, 2]),
+    ("lkj_cholesky", [1.5], [2, 3, 3]),
     ("permutation", [], [8]),
     ("weighted_permutation", [[0.5, 0.25, 0.125, 0.125]], [4]),
 ]
@@ -122,11 +135,20 @@ def raw_words() -> list[dict]:
     return entries
 
 
+FACTORS = {
+    "multivariate_normal": (1,),
+    "multivariate_normal_precision": (1,),
+    "multivariate_student": (2,),
+    "matrix_normal": (1, 2),
+    "wishart": (1,),
+}
+
+
 def given(name: str, parameters: list) -> list:
-    """What the generator takes: of a covariance its factor."""
+    """What the generator takes: of covariances their factors."""
     arrays = [np.asarray(p) for p in parameters]
-    if name == "multivariate_normal":
-        arrays[1] = np.linalg.cholesky(arrays[1])
+    for place in FACTORS.get(name, ()):
+        arrays[place] = np.linalg.cholesky(arrays[place])
     return arrays
 
 

@@ -19,6 +19,13 @@ def placed(centre, spread):
 
 WEIGHTS = [[-0.5, 1.5], [0.0, 0.0], [NAN, 1.0], [INF, 1.0], [-INF, 1.0]]
 HUGE = [2**63]
+COVARIANCE = [[2.0, 0.5], [0.5, 1.0]]
+NO_COVARIANCES = [
+    [[2.0, 0.501], [0.5, 1.0]],
+    [[1.0, 2.0], [2.0, 1.0]],
+    [[-1.0, 0.0], [0.0, 1.0]],
+    *([[1.0, 0.0], [0.0, bad]] for bad in NOT_FINITE),
+]
 
 # Of every method: a possible value of each parameter, and impossible ones.
 METHODS = {
@@ -53,12 +60,20 @@ METHODS = {
     "dirichlet": {"alpha": ([1.0, 2.0], [[1.0, bad] for bad in POSITIVE])},
     "multivariate_normal": {
         "mean": ([0.5, 1.0], [[0.0, bad] for bad in NOT_FINITE]),
-        "cov": (
-            [[2.0, 0.5], [0.5, 1.0]],
-            [[[2.0, 0.501], [0.5, 1.0]], [[1.0, 2.0], [2.0, 1.0]], [[-1.0, 0.0], [0.0, 1.0]]]
-            + [[[1.0, 0.0], [0.0, bad]] for bad in NOT_FINITE],
-        ),
+        "cov": (COVARIANCE, NO_COVARIANCES),
     },
+    "multivariate_student": {
+        "df": (3.0, POSITIVE),
+        "mean": ([0.5, 1.0], [[0.0, bad] for bad in NOT_FINITE]),
+        "cov": (COVARIANCE, NO_COVARIANCES),
+    },
+    "matrix_normal": {
+        "mean": ([[0.5, 1.0], [0.0, 0.0]], [[[0.0, bad], [0.0, 0.0]] for bad in NOT_FINITE]),
+        "row_cov": (COVARIANCE, NO_COVARIANCES),
+        "col_cov": (COVARIANCE, NO_COVARIANCES),
+    },
+    "wishart": {"df": (3.0, [1.0, *POSITIVE]), "scale": (COVARIANCE, NO_COVARIANCES)},
+    "lkj_cholesky": {"eta": (2.0, POSITIVE)},
     "bernoulli": {"prob": (0.5, SHARE)},
     "integers": {"low": (-1, [3, 4, *HUGE]), "high": (3, [-1, -2, *HUGE])},
     "poisson": {"rate": (3.0, [-1.0, 1.1e18, *NOT_FINITE])},

@@ -25,11 +25,14 @@ from .hypergeometric import hypergeometric
 from .inverse_gamma import inverse_gamma
 from .laplace import laplace
 from .lkj import lkj_correlation
+from .lkj_cholesky import lkj_cholesky
 from .logistic import logistic
 from .lognormal import lognormal
 from .markov_chain import markov_chain
+from .matrix_normal import matrix_normal
 from .multinomial import multinomial
 from .multivariate_normal import multivariate_normal
+from .multivariate_student import multivariate_student
 from .negative_binomial import negative_binomial
 from .normal import normal
 from .ordered_logistic import ordered_logistic
@@ -41,6 +44,7 @@ from .student import student
 from .uniform import uniform
 from .wald import wald
 from .weibull import weibull
+from .wishart import wishart
 from .zero_inflated_negative_binomial import zero_inflated_negative_binomial
 from .zero_inflated_poisson import zero_inflated_poisson
 
@@ -69,12 +73,15 @@ __all__ = [
     "hypergeometric",
     "inverse_gamma",
     "laplace",
+    "lkj_cholesky",
     "lkj_correlation",
     "logistic",
     "lognormal",
     "markov_chain",
+    "matrix_normal",
     "multinomial",
     "multivariate_normal",
+    "multivariate_student",
     "negative_binomial",
     "normal",
     "ordered_logistic",
@@ -86,6 +93,7 @@ __all__ = [
     "uniform",
     "wald",
     "weibull",
+    "wishart",
     "zero_inflated_negative_binomial",
     "zero_inflated_poisson",
 ]

@@ -18,7 +18,7 @@ from .support import CorrelationMatrix
 from .variable import distribute
 from .words import with_words
 
-__all__ = ["draw", "lkj_correlation", "size_of"]
+__all__ = ["draw", "draw_factor", "log_constant", "lkj_correlation", "size_of"]
 
 LOG_2 = 0.6931471805599453
 
@@ -46,6 +46,14 @@ def draw(source: Source, eta: Any) -> Any:
 
     Of column j = 0, 1, ... of the factor b has both parameters eta + (dim - 2 - j) / 2.
     """
+    factor = draw_factor(source, eta)
+    matrix = jnp.matmul(factor, factor.mT)
+    ones = np.eye(source.shape[-1], dtype=bool)
+    return jnp.where(ones & ~jnp.isnan(matrix), 1.0, matrix)
+
+
+def draw_factor(source: Source, eta: Any) -> Any:
+    """The Cholesky factor of such a matrix."""
     (eta,) = reals(source, eta)
     dim = source.shape[-1]
     column = np.minimum(np.arange(dim), dim - 2)
@@ -57,9 +65,7 @@ def draw(source: Source, eta: Any) -> Any:
     log_cosh = size + jnp.log1p(jnp.exp(-2 * size)) - LOG_2
     rest = jnp.exp(log_cosh - jnp.cumsum(log_cosh, -1))  # of the squares before j
     factor = jnp.where(below, jnp.tanh(half), jnp.eye(dim, dtype=source.dtype)) * rest
-    matrix = jnp.matmul(factor, factor.mT)
-    matrix = jnp.where(np.eye(dim, dtype=bool), 1.0, matrix)
-    return nan_unless(((eta > 0) & jnp.isfinite(eta))[..., None, None], matrix)
+    return nan_unless(((eta > 0) & jnp.isfinite(eta))[..., None, None], factor)
 
 
 LKJ = Family(
@@ -73,10 +79,10 @@ LKJ = Family(
 )
 
 
-def size_of(dim: Any) -> int:
+def size_of(dim: Any, name: str = "lkj_correlation") -> int:
     """The number of rows, which the parameters do not tell."""
     if not isinstance(dim, (int, np.integer)) or dim < 2:
-        raise ShapeError(f"lkj_correlation: dim must be a whole number of at least 2, got {dim!r}")
+        raise ShapeError(f"{name}: dim must be a whole number of at least 2, got {dim!r}")
     return int(dim)
 
 

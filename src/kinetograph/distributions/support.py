@@ -17,6 +17,7 @@ __all__ = [
     "UNIT",
     "CholeskyCorrelation",
     "CorrelationMatrix",
+    "CovarianceMatrix",
     "Interval",
     "Ordered",
     "Pairs",
@@ -251,6 +252,24 @@ class CorrelationMatrix(Support):
 
     def describe(self) -> str:
         return "a correlation matrix"
+
+
+@dataclass(frozen=True, eq=False)
+class CovarianceMatrix(Support):
+    """Symmetric positive definite matrices."""
+
+    @property
+    def form(self) -> str | None:
+        return "cholesky"
+
+    def contains(self, value: np.ndarray) -> np.ndarray:
+        scale = np.sqrt(np.abs(np.diagonal(value, axis1=-2, axis2=-1)))
+        gap = np.abs(value - np.swapaxes(value, -1, -2))
+        symmetric = (gap <= 1e-8 * scale[..., :, None] * scale[..., None, :]).all((-2, -1))
+        return symmetric & (np.linalg.eigvalsh(value) > 0).all(-1)
+
+    def describe(self) -> str:
+        return "symmetric and positive definite"
 
 
 def known_one(node: Node, one: float = 1.0) -> Any:

@@ -238,6 +238,41 @@ class Correlation(PartialCorrelations):
         return super().inverse(jnp.linalg.cholesky(value), lookup)
 
 
+class Covariance(Bijector):
+    """X = L L' with L_ij = u_ij below the diagonal and L_ii = exp(u_ii).
+
+    log J = n log 2 + sum_i (n - i + 2) u_ii, i = 1 .. n: that of the exponentials, and from L to
+    the elements of X on and below the diagonal.
+    """
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        n = shape[-1]
+        super().__init__(shape, (*shape[:-2], n * (n + 1) // 2))
+        self._rows, self._columns = np.tril_indices(n)
+        self._diagonal = np.flatnonzero(self._rows == self._columns)
+        self._weights = np.arange(n + 1.0, 1.0, -1.0)
+
+    def forward(self, free: Any, lookup: Lookup) -> Image:
+        n = self.shape[-1]
+        on_diagonal = self._rows == self._columns
+        # An exponential that overflows where it is not used would make a gradient NaN.
+        elements = jnp.where(on_diagonal, jnp.exp(jnp.where(on_diagonal, free, 0.0)), free)
+        places = np.zeros((n, n), int)
+        places[self._rows, self._columns] = np.arange(len(self._rows))
+        factor = jnp.where(np.tri(n, dtype=bool), elements[..., places], 0.0)
+        value = jnp.einsum("...ij,...kj->...ik", factor, factor)
+        diagonal = free[..., self._diagonal]
+        matrices = math.prod(self.shape[:-2])
+        log_jacobian = jnp.sum(self._weights * diagonal) + matrices * n * math.log(2.0)
+        return Image(value, log_jacobian, {"cholesky": factor})
+
+    def inverse(self, value: Any, lookup: Lookup) -> Any:
+        factor = jnp.linalg.cholesky(value)
+        elements = factor[..., self._rows, self._columns]
+        on_diagonal = self._rows == self._columns
+        return jnp.where(on_diagonal, jnp.log(jnp.where(on_diagonal, elements, 1.0)), elements)
+
+
 def bijector(support: sp.Support, shape: tuple[int, ...]) -> Bijector:
     """The bijector whose values lie in `support`."""
     if isinstance(support, sp.Interval):
@@ -252,5 +287,6 @@ def bijector(support: sp.Support, shape: tuple[int, ...]) -> Bijector:
         sp.Ordered: lambda: Increments(shape, shape),
         sp.CholeskyCorrelation: lambda: PartialCorrelations(shape),
         sp.CorrelationMatrix: lambda: Correlation(shape),
+        sp.CovarianceMatrix: lambda: Covariance(shape),
     }
     return simple[type(support)]()

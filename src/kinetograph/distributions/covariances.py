@@ -1,0 +1,98 @@
+"""Covariance matrices as parameters: what they must be, and their Cholesky factors."""
+
+from typing import Any
+
+import numpy as np
+
+from ..graph.array import Array
+from ..graph.elementwise import as_node
+from ..graph.errors import ShapeError
+from ..graph.functions import where
+from ..graph.linear_algebra import cholesky
+from ..graph.mathematics import sqrt
+from ..graph.messages import describe
+from ..graph.node import Data, Node
+from ..graph.shaping import diagonal
+from ..graph.source import place_text
+
+__all__ = ["factor_of", "mean_of"]
+
+
+def _check_matrix(name: str, node: Node, what: str, factor: bool) -> None:
+    if len(node.shape) < 2 or node.shape[-1] != node.shape[-2]:
+        raise ShapeError(
+            f"{name}: {what} {describe(node)} must be square, got shape {node.shape}{place_text()}"
+        )
+    if not isinstance(node, Data):
+        return
+    value, wrong = node.value, ""
+    if not np.all(np.isfinite(value)):
+        wrong = "is not finite"
+    elif not factor:
+        if not np.allclose(value, np.swapaxes(value, -1, -2)):
+            wrong = "is not symmetric"
+        elif np.any(np.linalg.eigvalsh(value) <= 0):
+            wrong = "is not positive definite"
+    elif np.any(np.triu(value, 1)) or np.any(np.diagonal(value, axis1=-2, axis2=-1) <= 0):
+        wrong = "must be lower triangular with a positive diagonal"
+    if wrong:
+        raise ValueError(f"{name}: {what} {describe(node)} {wrong}{place_text()}")
+
+
+def _symmetric(cov: Array) -> Array:
+    sd = sqrt(abs(Array(diagonal(cov.node, 0, -2, -1))))
+    return abs(cov - cov.mT) <= 1e-5 * sd[..., :, None] * sd[..., None, :]
+
+
+def factor_of(name: str, checked: bool = False, **given: Any) -> Node:
+    """The lower Cholesky factor of the one matrix that is given, itself if it is `chol`.
+
+    `checked`: a matrix that is known only at run time has none if it is not symmetric, to 1e-5 of
+    standard deviations: two products of the same numbers in single precision, rounded in another
+    order, pass.
+
+    Raises
+    ------
+    TypeError
+        If not exactly one is given.
+    ShapeError
+        If it is not square.
+    ValueError
+        If it is known and no such matrix.
+    """
+    some = {what: matrix for what, matrix in given.items() if matrix is not None}
+    if len(some) != 1:
+        raise TypeError(f"{name}: give one of {' and '.join(f'{what}=' for what in given)}")
+    ((what, matrix),) = some.items()
+    node, is_factor = as_node(matrix), what.endswith("chol")
+    _check_matrix(name, node, what, is_factor)
+    if is_factor:
+        return node
+    if isinstance(node, Data) and node.literal:
+        return as_node(np.linalg.cholesky(node.value))
+    factor = cholesky(node)
+    return as_node(where(_symmetric(Array(node)), Array(factor), np.nan)) if checked else factor
+
+
+def mean_of(name: str, mean: Any, size: int) -> Any:
+    """The mean vector that belongs to a matrix of this many rows.
+
+    Raises
+    ------
+    ShapeError
+        If it does not fit.
+    """
+    centre = as_node(mean)
+    if not centre.shape:
+        return mean + np.zeros(size)
+    if centre.shape[-1] != size:
+        hint = (
+            "; each row is a separate realisation: transpose?"
+            if len(centre.shape) > 1 and centre.shape[-2] == size
+            else ""
+        )
+        raise ShapeError(
+            f"{name}: mean {describe(centre)} of shape {centre.shape} does not fit a "
+            f"{size} x {size} matrix{hint}{place_text()}"
+        )
+    return mean

@@ -1,0 +1,78 @@
+"""The LKJ distribution of Cholesky factors of correlation matrices."""
+
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from ..graph.array import Array
+from .family import Family
+from .lkj import draw_factor, log_constant, size_of
+from .parameter import positive
+from .support import CholeskyCorrelation
+from .variable import distribute
+from .words import with_words
+
+__all__ = ["lkj_cholesky"]
+
+
+def _terms(x: Any, eta: Any) -> tuple[Any, ...]:
+    dim = x.shape[-1]
+    log_l = jnp.log(jnp.diagonal(x, axis1=-2, axis2=-1))[..., 1:]
+    rest = np.arange(dim - 2, -1, -1.0)
+    powers = rest + 2.0 * jnp.asarray(eta)[..., None] - 2.0
+    return jnp.sum(powers * log_l, -1), -log_constant(eta, dim)
+
+
+LKJ_CHOLESKY = Family(
+    "lkj_cholesky",
+    (positive("eta"),),
+    _terms,
+    lambda eta: CholeskyCorrelation(),
+    event_ndim=2,
+    draw=draw_factor,
+)
+
+
+@with_words
+def lkj_cholesky(
+    eta: Any = 1.0,
+    dim: int = 2,
+    *,
+    shape: Any = None,
+    dims: Any = None,
+    name: str | None = None,
+) -> Array:
+    """The lower Cholesky factor of a correlation matrix that follows `kg.lkj_correlation`.
+
+        log p(L) = sum_i (dim - i + 2 eta - 2) log L_ii - constant(eta, dim),  i = 2 .. dim
+
+    Parameters
+    ----------
+    eta
+        Above zero; 1 is uniform over correlation matrices, larger values favour the identity.
+    dim
+        The number of rows, at least 2.
+    shape, dims, name
+        Shape of the replicates (leading axes), names of the axes, name in the results.
+
+    Raises
+    ------
+    ValueError
+        If `eta` is known and not positive.
+    ShapeError
+        If `dim` is below 2.
+
+    Notes
+    -----
+    Source: that of `kg.lkj_correlation`, whose matrix is `kg.chol_outer(L)`.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> L = kg.lkj_cholesky(2, 3, name="L")
+    >>> L.shape
+    (3, 3)
+    """
+    rows = size_of(dim, "lkj_cholesky")
+    return distribute(LKJ_CHOLESKY, (eta,), event=(rows, rows), shape=shape, dims=dims, name=name)

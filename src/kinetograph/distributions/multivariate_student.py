@@ -1,0 +1,97 @@
+"""The multivariate Student's t distribution."""
+
+from typing import Any
+
+import jax.numpy as jnp
+
+from ..bits.source import Source
+from ..graph.array import Array
+from ..graph.gammas import log_rising
+from .cauchy import LOG_PI
+from .covariances import factor_of, mean_of
+from .family import Family
+from .gamma_numbers import log_gamma
+from .multivariate_normal import draw as draw_normal
+from .multivariate_normal import log_diagonal, whitened
+from .numbers import reals
+from .parameter import Parameter, positive
+from .variable import distribute
+from .words import with_words
+
+__all__ = ["draw", "multivariate_student"]
+
+
+def _terms(x: Any, df: Any, mean: Any, chol: Any) -> tuple[Any, ...]:
+    z, size = whitened(x, mean, chol), chol.shape[-1]
+    half, whole = 0.5 * size, 0.5 * (df + size)
+    constant = log_rising(0.5 * df, jnp.full_like(df, half)) - half * (jnp.log(df) + LOG_PI)
+    return -whole * jnp.log1p(jnp.sum(z * z, -1) / df), constant, -log_diagonal(chol)
+
+
+def draw(source: Source, df: Any, mean: Any, chol: Any) -> Any:
+    """mean + L z / sqrt(g / (df / 2)) with z normal and one gamma number g of df / 2."""
+    df, mean, chol = reals(source, df, mean, chol)
+    half = 0.5 * df
+    log_ratio = 0.5 * (jnp.log(half) - log_gamma(source.row(0), half))
+    away = draw_normal(source, jnp.zeros_like(mean), chol) * jnp.exp(log_ratio)[..., None]
+    return mean + away
+
+
+MULTIVARIATE_STUDENT = Family(
+    "multivariate_student",
+    (positive("df"), Parameter("mean", event_ndim=1), Parameter("chol", event_ndim=2)),
+    _terms,
+    event_ndim=1,
+    event_shape=lambda df, mean, chol: chol[-1:],
+    draw=draw,
+)
+
+
+@with_words
+def multivariate_student(
+    df: Any,
+    mean: Any,
+    cov: Any = None,
+    *,
+    chol: Any = None,
+    shape: Any = None,
+    dims: Any = None,
+    name: str | None = None,
+) -> Array:
+    """Vectors (last axis) that follow a multivariate Student's t distribution.
+
+        log p(x) = -(df + d) / 2 log(1 + |L^-1 (x - mean)|**2 / df) - sum log L_ii
+                   + log Gamma((df + d) / 2) - log Gamma(df / 2) - d / 2 log(df pi),  cov = L L'
+
+    Parameters
+    ----------
+    df
+        Degrees of freedom, above zero.
+    mean
+        The location vector, along the last axis; a single number stands for all elements.
+    cov
+        The scale matrix, symmetric and positive definite, in the last two axes. The covariance is
+        df / (df - 2) times that, for df > 2.
+    chol
+        Instead of `cov`: its lower Cholesky factor L.
+    shape, dims, name
+        Shape of the unknown (leading axes are replicates), names of its axes, name in the results.
+
+    Raises
+    ------
+    ShapeError
+        If the matrix is not square or the mean does not fit it.
+    ValueError
+        If `df` is known and not positive, or `cov` known and not symmetric and positive definite.
+    TypeError
+        If not exactly one of `cov` and `chol` is given.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> kg.multivariate_student(4, [0.0, 0.0], [[1.0, 0.5], [0.5, 1.0]], shape=(10, 2)).shape
+    (10, 2)
+    """
+    factor = factor_of("multivariate_student", cov=cov, chol=chol)
+    mean = mean_of("multivariate_student", mean, factor.shape[-1])
+    return distribute(MULTIVARIATE_STUDENT, (df, mean, factor), shape=shape, dims=dims, name=name)

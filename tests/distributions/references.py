@@ -146,7 +146,12 @@ def skew_normal(x, location, scale, alpha):
     return mp.log(2) + normal(x, location, scale) + mp.log(mp.ncdf(alpha * z))
 
 
+def von_mises(x, mu, kappa):
+    return kappa * mp.cos(x - mu) - mp.log(2 * mp.pi * mp.besseli(0, kappa))
+
+
 REFERENCES = {
+    "von_mises": von_mises,
     "f": f,
     "wald": wald,
     "asymmetric_laplace": asymmetric_laplace,

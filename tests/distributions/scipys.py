@@ -15,14 +15,17 @@ class SkewNormal:
 
     def __init__(self, location, scale, alpha):
         self.location, self.scale, self.alpha = location, scale, alpha
-        self.points, self.weights = np.polynomial.legendre.leggauss(4000)
+        points, weights = np.polynomial.legendre.leggauss(40)
+        parts = np.arange(100)[:, None]
+        self.share = ((parts + 0.5 * (points + 1)) / 100).ravel()
+        self.weights = np.tile(0.005 * weights, 100)
 
     def _sum(self, z, alpha):
         """P(Z <= z)."""
         low = np.minimum(z, 0.0) - 9.0
-        t = low + (z - low) * 0.5 * (self.points + 1)
+        t = low + (z - low) * self.share
         density = 2 * stats.norm.pdf(t) * special.ndtr(alpha * t)
-        return np.sum(density * self.weights) * 0.5 * (z - low)
+        return np.sum(density * self.weights) * (z - low)
 
     def cdf(self, x):
         z = (np.atleast_1d(x) - self.location) / self.scale

@@ -14,6 +14,7 @@ from kinetograph.distributions.family import FAMILIES
 from kinetograph.graph.precision import x64
 
 MULTIVARIATE = {
+    "ar",
     "categorical",
     "categorical_logit",
     "dirichlet",
@@ -21,7 +22,9 @@ MULTIVARIATE = {
     "multinomial",
     "ordered_logistic",
     "ordered_probit",
+    "random_walk",
     "wishart",
+    "zero_sum_normal",
     "lkj_cholesky",
     "lkj_correlation",
     "matrix_normal",
@@ -229,6 +232,17 @@ POINTS = {
     ),
 }
 POINTS |= {
+    "von_mises": (
+        "fff",
+        [
+            (0.3, 0.1, 2.0),
+            (3.0, -3.0, 0.01),
+            (1e-3, 0.0, 900.0),
+            (1e-3, 2e-3, 1100.0),
+            (1e-6, 0.0, 1e9),
+            (3.0, 50.0, 1e-9),
+        ],
+    ),
     "f": (
         "fff",
         [

@@ -26,6 +26,9 @@ LAWS = [
     ("wald", (1.5, 2.5), stats.invgauss(1.5 / 2.5, scale=2.5)),
     ("asymmetric_laplace", (1.0, 2.0, 1.6), stats.laplace_asymmetric(1.6, 1, 2)),
     ("skew_normal", (1.0, 2.0, -3.0), stats.skewnorm(-3, 1, 2)),
+    ("von_mises", (0.0, 2.5), stats.vonmises(2.5)),
+    ("von_mises", (0.0, 1e-3), stats.vonmises(1e-3)),
+    ("von_mises", (0.0, 400.0), stats.vonmises(400.0)),
     ("weibull", (1.5, 2.0), stats.weibull_min(1.5, scale=2)),
     ("pareto", (2.5, 3.0), stats.pareto(2.5, scale=3)),
     ("chi_squared", (3.0,), stats.chi2(3)),
@@ -54,6 +57,7 @@ HEAVY = (
     "inverse_gamma",
     "pareto",
 )  # no fourth moment
+SLOW = ("von_mises",)  # moments of SciPy's by quadrature
 NAMES = [f"{name}{parameters}" for name, parameters, _ in LAWS]
 # Drawn by the same way as others, whose laws are tested every day.
 AGAIN = {
@@ -87,8 +91,8 @@ def test_law(name, parameters, law, dtype):
 
 @pytest.mark.parametrize(
     ("name", "parameters", "law"),
-    [case for case in LAWS if case[0] not in HEAVY],
-    ids=[name for name in NAMES if not name.startswith(HEAVY)],
+    [case for case in LAWS if case[0] not in HEAVY + SLOW],
+    ids=[name for name in NAMES if not name.startswith(HEAVY + SLOW)],
 )
 def test_moments(name, parameters, law):
     x = draw(name, *parameters, event=(1, 0))
@@ -216,6 +220,8 @@ def test_dirichlet(dtype):
         ("wald", (1.0, -1.0)),
         ("asymmetric_laplace", (0.0, 1.0, 0.0)),
         ("skew_normal", (0.0, 1.0, np.inf)),
+        ("von_mises", (0.0, -1.0)),
+        ("von_mises", (np.inf, 1.0)),
         ("weibull", (0.0, 1.0)),
         ("weibull", (1.0, -1.0)),
         ("pareto", (-1.0, 1.0)),
@@ -374,6 +380,16 @@ def test_derivative_by_the_shape_is_that_of_the_quantile(a):
     np.testing.assert_allclose(forward[keep], expected[keep], rtol=3e-4, atol=1e-250)
 
 
+@pytest.mark.parametrize("kappa", [0.3, 5.0, 2000.0])
+def test_derivative_by_the_concentration_of_angles(kappa):
+    """d E cos x / d kappa is the variance of cos x."""
+    x, (_, forward), _ = derivatives("von_mises", (0.0, kappa), [0, 1], MANY)
+    slopes = -np.sin(x) * forward
+    wanted = 1 - (ratio := special.i1e(kappa) / special.i0e(kappa)) / kappa - ratio**2
+    assert abs(slopes.mean() - wanted) < 5 * slopes.std() / np.sqrt(MANY)
+    assert slopes.std() < 30 * wanted
+
+
 @pytest.mark.slow
 def test_derivatives_of_expectations():
     """d E log x / d a = trigamma(a) for gamma and beta numbers: the derivative is unbiased."""
@@ -409,5 +425,5 @@ def test_derivatives_of_a_student_number(dtype):
 def test_every_sampler_of_real_numbers_is_tested():
     tested = {name for name, *_ in LAWS} | {"dirichlet", "multivariate_normal", "lkj_correlation"}
     tested |= {"multivariate_normal_precision", "multivariate_student", "matrix_normal"}
-    tested |= {"wishart", "lkj_cholesky"}
+    tested |= {"wishart", "lkj_cholesky", "ar", "random_walk", "zero_sum_normal"}
     assert tested == {name for name, g in GENERATORS.items() if g.dtype is None}

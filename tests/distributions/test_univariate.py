@@ -255,6 +255,13 @@ CASES = {
     ),
 }
 CASES |= {
+    "von_mises": Case(
+        kg.von_mises,
+        lambda rng: (rng.uniform(-3, 3, N), wide(rng, -2, 4)),
+        lambda rng, mu, kappa: rng.uniform(-np.pi, np.pi, N),
+        lambda x, mu, kappa: kappa * (np.cos(x - mu) - 1) - np.log(2 * np.pi * special.i0e(kappa)),
+        "rrp",
+    ),
     "f": Case(
         kg.f,
         lambda rng: (wide(rng, -1, 2), wide(rng, -1, 2)),
@@ -278,10 +285,10 @@ CASES |= {
     ),
     "skew_normal": Case(
         kg.skew_normal,
-        lambda rng: (*location_scale(rng), rng.normal(size=N) * 3),
+        lambda rng: (*location_scale(rng), wide(rng, -1, 1)),
         lambda rng, m, s, a: m + s * (rng.normal(size=N) + a / np.hypot(a, 1)),
         lambda x, m, s, a: stats.skewnorm.logpdf(x, a, m, s),
-        "rrpr",
+        "rrpp",
     ),
     "geometric": Case(
         kg.geometric,
@@ -362,6 +369,7 @@ CASES |= {
     ),
 }
 MULTIVARIATE = {
+    "ar",
     "categorical",
     "categorical_logit",
     "dirichlet",
@@ -369,7 +377,9 @@ MULTIVARIATE = {
     "multinomial",
     "ordered_logistic",
     "ordered_probit",
+    "random_walk",
     "wishart",
+    "zero_sum_normal",
     "lkj_cholesky",
     "lkj_correlation",
     "matrix_normal",
@@ -447,6 +457,8 @@ def test_gradients_are_difference_quotients(name):
         scale = parameters[1] - parameters[0]
     if name in ("asymmetric_laplace", "skew_normal"):
         scale = parameters[1] * (0.1 if name == "asymmetric_laplace" else 1.0)
+    if name == "von_mises":
+        scale = np.minimum(1 / np.sqrt(parameters[1]), 1.0)
     if name == "lognormal":
         scale = np.minimum(parameters[1], 1.0)
     places = [i for i, kind in enumerate(kinds) if kind != "n"]
@@ -493,6 +505,7 @@ CONTINUOUS = {
     "f": ((4.5, 3.0), 0, np.inf),
     "wald": ((1.5, 2.5), 0, np.inf),
     "asymmetric_laplace": ((1.0, 2.0, 1.6), -np.inf, np.inf),
+    "von_mises": ((0.5, 2.5), -np.pi, np.pi),
     "skew_normal": ((1.0, 2.0, 1.6), -np.inf, np.inf),
     "chi_squared": ((4.5,), 0, np.inf),
     "weibull": ((2.5, 1.5), 0, np.inf),

@@ -30,6 +30,12 @@ class Case:
     coordinates: Callable[[Any], Any] = lambda x: x
 
 
+def all_but_one(x):
+    """Coordinates on the plane of sum 0, with the area of the first dimension's projection."""
+    n = x.shape[-1]
+    return x[..., :-1] * np.array([np.sqrt(n), *np.ones(n - 2)])
+
+
 def lower(x):
     rows, columns = np.tril_indices(x.shape[-1])
     return x[..., rows, columns]
@@ -59,13 +65,15 @@ CASES = {
     "factor": Case(sp.CholeskyCorrelation(), (4, 4), strict_lower),
     "factors": Case(sp.CholeskyCorrelation(), (2, 3, 3), strict_lower),
     "correlation": Case(sp.CorrelationMatrix(), (4, 4), strict_lower),
+    "zero sum": Case(sp.ZeroSum(), (4,), all_but_one),
+    "zero sums": Case(sp.ZeroSum(), (3, 2), all_but_one),
     "covariance": Case(sp.CovarianceMatrix(), (3, 3), lower),
     "covariances": Case(sp.CovarianceMatrix(), (2, 2, 2), lower),
     "correlations": Case(sp.CorrelationMatrix(), (2, 2, 2), strict_lower),
 }
 # The others are of the same kinds.
 EVERYDAY = {"real", "open", "both", "mixed", "lower or open", "simplex", "ordered rows"}
-EVERYDAY |= {"factors", "correlations", "covariance"}
+EVERYDAY |= {"factors", "correlations", "covariance", "zero sum"}
 all_cases = pytest.mark.parametrize(
     "name", [n if n in EVERYDAY else pytest.param(n, marks=pytest.mark.slow) for n in CASES]
 )

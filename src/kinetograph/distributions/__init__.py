@@ -1,5 +1,6 @@
 """Distributions: one family a file."""
 
+from .ar import ar
 from .asymmetric_laplace import asymmetric_laplace
 from .bernoulli import bernoulli
 from .beta import beta
@@ -39,16 +40,20 @@ from .ordered_logistic import ordered_logistic
 from .ordered_probit import ordered_probit
 from .pareto import pareto
 from .poisson import poisson
+from .random_walk import random_walk
 from .skew_normal import skew_normal
 from .student import student
 from .uniform import uniform
+from .von_mises import von_mises
 from .wald import wald
 from .weibull import weibull
 from .wishart import wishart
 from .zero_inflated_negative_binomial import zero_inflated_negative_binomial
 from .zero_inflated_poisson import zero_inflated_poisson
+from .zero_sum_normal import zero_sum_normal
 
 __all__ = [
+    "ar",
     "asymmetric_laplace",
     "bernoulli",
     "beta",
@@ -88,12 +93,15 @@ __all__ = [
     "ordered_probit",
     "pareto",
     "poisson",
+    "random_walk",
     "skew_normal",
     "student",
     "uniform",
+    "von_mises",
     "wald",
     "weibull",
     "wishart",
     "zero_inflated_negative_binomial",
     "zero_inflated_poisson",
+    "zero_sum_normal",
 ]

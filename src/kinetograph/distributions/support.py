@@ -26,6 +26,7 @@ __all__ = [
     "Totals",
     "Weights",
     "WholeNumbers",
+    "ZeroSum",
 ]
 
 Bound = Node | np.ndarray | float
@@ -199,6 +200,18 @@ class Ordered(Support):
 
     def describe(self) -> str:
         return "increasing along the last axis"
+
+
+@dataclass(frozen=True, eq=False)
+class ZeroSum(Support):
+    """Vectors (last axis) of numbers that add up to 0."""
+
+    def contains(self, value: np.ndarray) -> np.ndarray:
+        size = np.abs(value).max(-1, initial=0.0)
+        return np.isfinite(size) & (np.abs(value.sum(-1)) <= 1e-6 * size)
+
+    def describe(self) -> str:
+        return "finite with sum 0 along the last axis"
 
 
 @dataclass(frozen=True, eq=False)

@@ -171,6 +171,28 @@ class Increments(Bijector):
         return jnp.concatenate([value[..., :1], jnp.log(jnp.diff(value, axis=-1))], -1)
 
 
+class Helmert(Bijector):
+    """Sum 0: x_i = w_i + ... + w_(n-1) - (i - 1) w_(i-1), w_k = u_k / sqrt(k (k + 1)); log J = 0.
+
+    The columns of the map are of length 1 and orthogonal to each other and to a vector of ones.
+    """
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        super().__init__(shape, (*shape[:-1], shape[-1] - 1))
+        self._number = np.arange(1.0, shape[-1])
+        self._length = np.sqrt(self._number * (self._number + 1.0))
+
+    def forward(self, free: Any, lookup: Lookup) -> Image:
+        w = free / self._length
+        zero = jnp.zeros_like(free[..., :1])
+        after = jnp.concatenate([jnp.cumsum(w[..., ::-1], -1)[..., ::-1], zero], -1)
+        return Image(after - jnp.concatenate([zero, self._number * w], -1), 0.0, {})
+
+    def inverse(self, value: Any, lookup: Lookup) -> Any:
+        before = jnp.cumsum(value[..., :-1], -1)
+        return (before - self._number * value[..., 1:]) / self._length
+
+
 class PartialCorrelations(Bijector):
     """Cholesky factor of a correlation matrix, from canonical partial correlations z = tanh(u).
 
@@ -284,6 +306,7 @@ def bijector(support: sp.Support, shape: tuple[int, ...]) -> Bijector:
         return bounded
     simple: dict[type[sp.Support], Callable[[], Bijector]] = {
         sp.Simplex: lambda: StickBreaking(shape),
+        sp.ZeroSum: lambda: Helmert(shape),
         sp.Ordered: lambda: Increments(shape, shape),
         sp.CholeskyCorrelation: lambda: PartialCorrelations(shape),
         sp.CorrelationMatrix: lambda: Correlation(shape),

@@ -4,13 +4,14 @@ from ..distributions.words import with_words
 from .counts import CountDraws
 from .positives import PositiveDraws
 from .reals import RealDraws
+from .series import SeriesDraws
 from .vectors import VectorDraws
 from .wholes import WholeDraws
 
 __all__ = ["METHODS", "Draws"]
 
 
-class Draws(RealDraws, PositiveDraws, VectorDraws, WholeDraws, CountDraws):
+class Draws(RealDraws, PositiveDraws, VectorDraws, WholeDraws, CountDraws, SeriesDraws):
     """All methods; see `kg.RandomStreams`."""
 
 

@@ -21,6 +21,7 @@ from ..distributions.skew_normal import SKEW_NORMAL
 from ..distributions.student import STUDENT
 from ..distributions.truncated_normal import TRUNCATED_NORMAL
 from ..distributions.uniform import UNIFORM
+from ..distributions.von_mises import VON_MISES
 from ..graph.array import Array, ArrayLike
 from .one_draw import OneDraw
 
@@ -259,3 +260,16 @@ class RealDraws(OneDraw):
     ) -> Array:
         """Skew normal numbers, with slant `alpha`."""
         return self._draw(SKEW_NORMAL, (location, scale, alpha), shape, name, dtype, like)
+
+    def von_mises(
+        self,
+        mu: ArrayLike = 0.0,
+        kappa: ArrayLike = 1.0,
+        shape: Any = None,
+        *,
+        name: str | None = None,
+        like: Any = None,
+        dtype: Any = None,
+    ) -> Array:
+        """Angles from -pi to pi around `mu`, the closer the larger `kappa`."""
+        return self._draw(VON_MISES, (mu, kappa), shape, name, dtype, like)

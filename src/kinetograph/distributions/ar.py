@@ -1,0 +1,146 @@
+"""The autoregressive process of any order."""
+
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from ..bits.source import Source
+from ..graph.array import Array
+from ..graph.errors import ShapeError
+from ..graph.messages import describe
+from ..graph.node import Node
+from ..graph.source import place_text
+from ..graph.special import divide
+from .family import Family
+from .normal import HALF_LOG_2PI
+from .numbers import nan_unless, possible, reals
+from .parameter import Parameter, spread
+from .variable import distribute
+from .words import with_words
+from .zero_sum_normal import length_of
+
+__all__ = ["ar", "draw", "order_and_length"]
+
+
+def _terms(
+    x: Any, rho: Any, sd: Any, constant: Any, init_mean: Any, init_sd: Any
+) -> tuple[Any, ...]:
+    order, length = rho.shape[-1], x.shape[-1]
+    first = divide(x[..., :order] - init_mean[..., None], init_sd[..., None])
+    # Lag i of the values from `order` on.
+    lags = (x[..., order - i : length - i] * rho[..., i - 1, None] for i in range(1, order + 1))
+    rest = x[..., order:] - constant[..., None] - sum(lags)
+    rest = divide(rest, sd[..., None])
+    value = -0.5 * (jnp.sum(first * first, -1) + jnp.sum(rest * rest, -1))
+    scale = (length - order) * jnp.log(sd) + length * HALF_LOG_2PI
+    return value, -order * jnp.log(init_sd), -scale
+
+
+def draw(source: Source, rho: Any, sd: Any, constant: Any, init_mean: Any, init_sd: Any) -> Any:
+    """One value after the other, each of those before it."""
+    parameters = reals(source, rho, sd, constant, init_mean, init_sd)
+    rho, sd, constant, init_mean, init_sd = parameters
+    order, batch = rho.shape[-1], source.shape[:-1]
+    z = jnp.moveaxis(source.normal(), -1, 0)
+    first = jnp.broadcast_to(init_mean + init_sd * z[:order], (order, *batch))
+    weights = jnp.moveaxis(rho, -1, 0)[::-1]
+
+    def step(before: Any, z: Any) -> Any:
+        value = constant + jnp.sum(weights * before, 0) + sd * z
+        return jnp.concatenate([before[1:], value[None]]), value
+
+    weights = jnp.broadcast_to(
+        weights.reshape(order, *(1,) * (len(batch) - rho.ndim + 1), *rho.shape[:-1]),
+        (order, *batch),
+    )
+    rest = lax.scan(step, first, z[order:])[1]
+    value = jnp.moveaxis(jnp.concatenate([first, rest]), 0, -1)
+    valid = possible(constant, sd) & possible(init_mean, init_sd) & jnp.all(jnp.isfinite(rho), -1)
+    return nan_unless(valid[..., None], value)
+
+
+def _check(rho: Node, *others: Node) -> None:
+    if not rho.shape or not rho.shape[-1]:
+        raise ShapeError(
+            f"ar: rho {describe(rho)} needs a last axis of at least one coefficient, got shape "
+            f"{rho.shape}{place_text()}"
+        )
+
+
+AR = Family(
+    "ar",
+    (
+        Parameter("rho", event_ndim=1),
+        spread("sd"),
+        Parameter("constant"),
+        Parameter("init_mean"),
+        spread("init_sd"),
+    ),
+    _terms,
+    event_ndim=1,
+    check=_check,
+    draw=draw,
+)
+
+
+def order_and_length(rho: Any, dim: Any) -> tuple[int]:
+    """The length of the vector, which must be more than there are coefficients."""
+    shape = np.shape(rho)
+    return length_of(dim, "ar", (shape[-1] if shape else 1) + 1)
+
+
+@with_words
+def ar(
+    rho: Any,
+    sd: Any = 1.0,
+    dim: int = 2,
+    *,
+    constant: Any = 0.0,
+    init_mean: Any = 0.0,
+    init_sd: Any = None,
+    shape: Any = None,
+    dims: Any = None,
+    name: str | None = None,
+) -> Array:
+    """A vector that follows an autoregressive process along the last axis.
+
+        x_t ~ normal(init_mean, init_sd),  t = 1 .. p
+        x_t ~ normal(constant + rho_1 x_(t-1) + ... + rho_p x_(t-p), sd),  t = p + 1 .. dim
+
+    Parameters
+    ----------
+    rho
+        The p coefficients along the last axis, the one of the value before first.
+    sd
+        Standard deviation of the innovations, above zero.
+    dim
+        The number of values, more than p.
+    constant
+        What is added at every step.
+    init_mean, init_sd
+        Mean and standard deviation of the first p values; the latter is `sd` if not given.
+        For a stationary process of order 1 it is sd / sqrt(1 - rho**2).
+    shape, dims, name
+        Shape of the replicates (leading axes), names of the axes, name in the results.
+
+    Raises
+    ------
+    ValueError
+        If `sd` or `init_sd` is known and not positive.
+    ShapeError
+        If `dim` is not above p.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> rho = kg.uniform(-1, 1, shape=1, name="rho")
+    >>> x = kg.ar(rho, 0.5, 50, name="x")
+    >>> x.shape
+    (50,)
+    """
+    parameters = (rho, sd, constant, init_mean, sd if init_sd is None else init_sd)
+    return distribute(
+        AR, parameters, event=order_and_length(rho, dim), shape=shape, dims=dims, name=name
+    )

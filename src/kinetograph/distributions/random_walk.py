@@ -1,0 +1,100 @@
+"""The Gaussian random walk."""
+
+from typing import Any
+
+import jax.numpy as jnp
+
+from ..bits.source import Source
+from ..graph.array import Array
+from ..graph.special import divide
+from .family import Family
+from .normal import HALF_LOG_2PI
+from .numbers import nan_unless, possible, reals
+from .parameter import Parameter, spread
+from .variable import distribute
+from .words import with_words
+from .zero_sum_normal import length_of
+
+__all__ = ["draw", "random_walk"]
+
+
+def _terms(x: Any, sd: Any, drift: Any, init_mean: Any, init_sd: Any) -> tuple[Any, ...]:
+    first = divide(x[..., 0] - init_mean, init_sd)
+    steps = divide(jnp.diff(x, axis=-1) - drift[..., None], sd[..., None])
+    constant = (x.shape[-1] - 1) * jnp.log(sd) + x.shape[-1] * HALF_LOG_2PI
+    return -0.5 * (first * first + jnp.sum(steps * steps, -1)), -jnp.log(init_sd), -constant
+
+
+def draw(source: Source, sd: Any, drift: Any, init_mean: Any, init_sd: Any) -> Any:
+    """The sums of the first value and of normal steps."""
+    parameters = reals(source, sd, drift, init_mean, init_sd)
+    sd, drift, init_mean, init_sd = (p[..., None] for p in parameters)
+    z = source.normal()
+    first = init_mean + init_sd * z[..., :1]
+    steps = drift + sd * z[..., 1:]
+    value = jnp.cumsum(jnp.concatenate([first, steps], -1), -1)
+    return nan_unless(possible(drift, sd) & possible(init_mean, init_sd), value)
+
+
+RANDOM_WALK = Family(
+    "random_walk",
+    (spread("sd"), Parameter("drift"), Parameter("init_mean"), spread("init_sd")),
+    _terms,
+    event_ndim=1,
+    draw=draw,
+)
+
+
+@with_words
+def random_walk(
+    sd: Any = 1.0,
+    dim: int = 2,
+    *,
+    drift: Any = 0.0,
+    init_mean: Any = 0.0,
+    init_sd: Any = None,
+    shape: Any = None,
+    dims: Any = None,
+    name: str | None = None,
+) -> Array:
+    """A vector whose steps are normal: a Gaussian random walk along the last axis.
+
+        x_1 ~ normal(init_mean, init_sd)
+        x_t ~ normal(x_(t-1) + drift, sd),  t = 2 .. dim
+
+    Parameters
+    ----------
+    sd
+        Standard deviation of a step, above zero.
+    dim
+        The number of values, at least 2.
+    drift
+        Mean of a step.
+    init_mean, init_sd
+        Mean and standard deviation of the first value; the latter is `sd` if not given.
+    shape, dims, name
+        Shape of the replicates (leading axes), names of the axes, name in the results.
+
+    Raises
+    ------
+    ValueError
+        If `sd` or `init_sd` is known and not positive.
+    ShapeError
+        If `dim` is below 2.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> level = kg.random_walk(kg.half_normal(1), 100, init_sd=10, name="level")
+    >>> level.shape
+    (100,)
+    """
+    parameters = (sd, drift, init_mean, sd if init_sd is None else init_sd)
+    return distribute(
+        RANDOM_WALK,
+        parameters,
+        event=length_of(dim, "random_walk"),
+        shape=shape,
+        dims=dims,
+        name=name,
+    )

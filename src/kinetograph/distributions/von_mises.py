@@ -1,0 +1,160 @@
+"""The von Mises distribution of angles."""
+
+import math
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.scipy.special import i0e, i1e
+
+from ..bits.rejection import first_accepted
+from ..bits.source import Source
+from ..graph.array import Array
+from ..graph.derivative_rules import derivative
+from .family import Family
+from .numbers import nan_unless, reals
+from .parameter import Parameter, spread
+from .support import Interval
+from .variable import distribute
+from .words import with_words
+
+__all__ = ["draw", "von_mises"]
+
+LOG_2PI = 1.8378770664093453
+_EXCESS = (1 / 2, 1 / 8, 1 / 8, 25 / 128, 13 / 32, 1073 / 1024)  # in powers of 1 / kappa
+_POINTS, _WEIGHTS = np.polynomial.legendre.leggauss(32)
+
+
+def _shortfall(kappa: Any) -> Any:
+    """1 - I_1(kappa) / I_0(kappa), where both are alike by their series."""
+    far = kappa > 1000.0
+    inverse = 1.0 / jnp.where(far, kappa, 1000.0)
+    series = jnp.polyval(jnp.asarray((*_EXCESS[::-1], 0.0), inverse.dtype), inverse)
+    near = jnp.where(far, 1.0, kappa)
+    return jnp.where(far, series, (i0e(near) - i1e(near)) / i0e(near))
+
+
+@derivative(lambda kappa: -_shortfall(kappa))
+def _log_i0e(kappa: Any) -> Any:
+    """log(I_0(kappa)) - kappa."""
+    return jnp.log(i0e(kappa))
+
+
+def _terms(x: Any, mu: Any, kappa: Any) -> tuple[Any, ...]:
+    half = jnp.sin(0.5 * (x - mu))
+    return -2.0 * kappa * half * half, -LOG_2PI - _log_i0e(kappa)
+
+
+def draw(source: Source, mu: Any, kappa: Any) -> Any:
+    """Best and Fisher's rejection from a wrapped Cauchy distribution.
+
+    Source: D. J. Best, N. I. Fisher, Efficient simulation of the von Mises distribution, Applied
+    Statistics 28 (1979) 152-157.
+    """
+    mu, kappa = reals(source, mu, kappa)
+    valid = jnp.isfinite(mu) & (kappa >= 0) & jnp.isfinite(kappa)
+    k = lax.stop_gradient(jnp.where(valid, kappa, 1.0))
+    # Of the Cauchy: 1 / rho and, without cancellation, r - 1 of r = (1 + rho**2) / (2 rho).
+    small = k < 1e-4
+    safe = jnp.where(small, 1.0, k)
+    tau = 1 + jnp.sqrt(1 + 4 * safe * safe)
+    rho = (tau - jnp.sqrt(2 * tau)) / (2 * safe)
+    wide = 1 / jnp.maximum(k, 1e-30) + k - 1
+    beyond = jnp.where(small, wide, (1 - rho) ** 2 / (2 * rho))
+
+    def propose(source: Source, attempt: Any, k: Any, beyond: Any) -> tuple[Any, Any]:
+        u, v = source.uniforms(attempt)
+        turn = 2 * u - 1
+        sine = jnp.sin(0.5 * math.pi * turn)
+        # 1 - f of f = (1 + r z) / (r + z), the cosine of the proposal, z = cos(pi turn)
+        gap = beyond * 2 * sine * sine / (beyond + 2 - 2 * sine * sine)
+        c = k * (beyond + gap)
+        angle = 2 * jnp.arcsin(jnp.sqrt(jnp.clip(0.5 * gap, 0.0, 1.0)))
+        return jnp.where(turn < 0, -angle, angle), jnp.log1p(-v) <= jnp.log(c) + 1 - c
+
+    none = np.asarray(np.nan, source.dtype)
+    level = k == 0
+    angle = first_accepted(source, propose, [k, beyond], valid & ~level, none)
+    angle = jnp.where(level, math.pi * (2 * source.uniform() - 1), angle)
+    angle = _follow(angle, jnp.broadcast_to(jnp.where(valid, kappa, 1.0), angle.shape))
+    full = mu + angle
+    turns = jnp.floor((full + math.pi) / (2 * math.pi))
+    return nan_unless(valid, jnp.clip(full - 2 * math.pi * turns, -math.pi, math.pi))
+
+
+@jax.custom_jvp
+def _follow(angle: Any, kappa: Any) -> Any:
+    """The angle, with the derivative of its quantile: -(dF / d kappa) / f."""
+    return angle
+
+
+@_follow.defjvp
+def _follow_jvp(primals: Any, tangents: Any) -> tuple[Any, Any]:
+    angle, kappa = primals
+    side, t = jnp.sign(angle), jnp.abs(angle)
+    root = jnp.sqrt(jnp.maximum(kappa, 1e-30))
+    # From the mode to the angle, or from there on, as far as there is anything.
+    outward = t * root > 2
+    low, high = (
+        jnp.where(outward, t, 0.0),
+        jnp.where(outward, jnp.minimum(math.pi, t + 16 / root), t),
+    )
+    mean, total = 1 - _shortfall(kappa), jnp.zeros_like(t)
+    for point, weight in zip(0.5 * (_POINTS + 1), 0.5 * _WEIGHTS, strict=True):
+        s = low + (high - low) * point
+        exponent = 2 * kappa * jnp.sin(0.5 * (t - s)) * jnp.sin(0.5 * (t + s))
+        total = total + weight * (jnp.cos(s) - mean) * jnp.exp(exponent)
+    slope = (high - low) * total * jnp.where(outward, 1.0, -1.0)
+    return angle, tangents[0] + side * slope * tangents[1]
+
+
+VON_MISES = Family(
+    "von_mises",
+    (Parameter("mu"), spread("kappa")),
+    _terms,
+    lambda mu, kappa: Interval(-math.pi, math.pi, closed=True),
+    draw=draw,
+)
+
+
+@with_words
+def von_mises(
+    mu: Any = 0.0,
+    kappa: Any = 1.0,
+    *,
+    shape: Any = None,
+    dims: Any = None,
+    name: str | None = None,
+) -> Array:
+    """An angle from -pi to pi that follows a von Mises distribution.
+
+        log p(x) = kappa cos(x - mu) - log(2 pi I_0(kappa)),  -pi <= x <= pi
+
+    Parameters
+    ----------
+    mu, kappa
+        Mean direction, any angle, and concentration, above zero: the larger, the closer to mu.
+    shape, dims, name
+        Shape of the unknown (default: the parameters'), names of its axes, name in the results.
+
+    Raises
+    ------
+    ValueError
+        If `kappa` is known and not positive.
+    ShapeError
+        If parameters and shape do not fit together.
+
+    Notes
+    -----
+    As an unknown the angle has an end at -pi and pi: mu is best far from there. An angle all
+    around is made of two normal unknowns, as `kg.arctan2(a, b)`.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> mu = kg.uniform(-3.14, 3.14, name="mu")
+    >>> likelihood = kg.observe(kg.data([0.3, -0.2]), kg.von_mises(mu, 4.0))
+    """
+    return distribute(VON_MISES, (mu, kappa), shape=shape, dims=dims, name=name)

@@ -1,0 +1,100 @@
+"""The normal distribution of vectors whose elements add up to zero."""
+
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from ..bits.source import Source
+from ..graph.array import Array
+from ..graph.errors import ShapeError
+from ..graph.special import divide
+from .family import Family
+from .normal import HALF_LOG_2PI
+from .numbers import nan_unless, possible, reals
+from .parameter import spread
+from .support import ZeroSum
+from .variable import distribute
+from .words import with_words
+
+__all__ = ["draw", "length_of", "zero_sum_normal"]
+
+
+def _terms(x: Any, sd: Any) -> tuple[Any, ...]:
+    z = divide(x, sd[..., None])
+    return -0.5 * jnp.sum(z * z, -1), -(x.shape[-1] - 1) * (jnp.log(sd) + HALF_LOG_2PI)
+
+
+def draw(source: Source, sd: Any) -> Any:
+    """sd (z - mean of z) with standard normal z."""
+    (sd,) = reals(source, sd)
+    z = source.normal()
+    value = sd[..., None] * (z - jnp.mean(z, -1, keepdims=True))
+    return nan_unless(possible(0, sd)[..., None], value)
+
+
+ZERO_SUM_NORMAL = Family(
+    "zero_sum_normal",
+    (spread("sd"),),
+    _terms,
+    lambda sd: ZeroSum(),
+    event_ndim=1,
+    draw=draw,
+)
+
+
+def length_of(dim: Any, name: str, least: int = 2) -> tuple[int]:
+    """The length of a vector, which the parameters do not tell."""
+    if not isinstance(dim, (int, np.integer)) or dim < least:
+        raise ShapeError(f"{name}: dim must be a whole number of at least {least}, got {dim!r}")
+    return (int(dim),)
+
+
+@with_words
+def zero_sum_normal(
+    sd: Any = 1.0,
+    dim: int = 2,
+    *,
+    shape: Any = None,
+    dims: Any = None,
+    name: str | None = None,
+) -> Array:
+    """Vectors of normal unknowns that add up to zero: effects around a mean of their own.
+
+        log p(x) = -|x|**2 / (2 sd**2) - (dim - 1) (log(sd) + log(2 pi) / 2),  sum x = 0
+
+    Parameters
+    ----------
+    sd
+        Above zero; of an element the standard deviation is sd sqrt(1 - 1 / dim).
+    dim
+        The length of the vector, at least 2.
+    shape, dims, name
+        Shape of the replicates (leading axes), names of the axes, name in the results.
+
+    Raises
+    ------
+    ValueError
+        If `sd` is known and not positive.
+    ShapeError
+        If `dim` is below 2.
+
+    Notes
+    -----
+    The density is that of dim - 1 numbers, the lengths along orthogonal directions of sum 0.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> effects = kg.zero_sum_normal(kg.half_normal(1), 5, name="effects")
+    >>> effects.shape
+    (5,)
+    """
+    return distribute(
+        ZERO_SUM_NORMAL,
+        (sd,),
+        event=length_of(dim, "zero_sum_normal"),
+        shape=shape,
+        dims=dims,
+        name=name,
+    )

@@ -1,0 +1,66 @@
+"""Draws of vectors of a length: time series, and effects that add up to zero."""
+
+from typing import Any
+
+from ..distributions.ar import AR, order_and_length
+from ..distributions.random_walk import RANDOM_WALK
+from ..distributions.zero_sum_normal import ZERO_SUM_NORMAL, length_of
+from ..graph.array import Array, ArrayLike
+from .one_draw import OneDraw
+
+__all__ = ["SeriesDraws"]
+
+
+class SeriesDraws(OneDraw):
+    """Draws of vectors of `dim` elements."""
+
+    def zero_sum_normal(
+        self,
+        sd: ArrayLike = 1.0,
+        dim: int = 2,
+        shape: Any = None,
+        *,
+        name: str | None = None,
+        like: Any = None,
+        dtype: Any = None,
+    ) -> Array:
+        """Normal numbers less their mean, along the last axis."""
+        event = length_of(dim, "zero_sum_normal")
+        return self._draw(ZERO_SUM_NORMAL, (sd,), shape, name, dtype, like, event)
+
+    def random_walk(
+        self,
+        sd: ArrayLike = 1.0,
+        dim: int = 2,
+        shape: Any = None,
+        *,
+        drift: ArrayLike = 0.0,
+        init_mean: ArrayLike = 0.0,
+        init_sd: ArrayLike | None = None,
+        name: str | None = None,
+        like: Any = None,
+        dtype: Any = None,
+    ) -> Array:
+        """Gaussian random walks, along the last axis."""
+        parameters = (sd, drift, init_mean, sd if init_sd is None else init_sd)
+        event = length_of(dim, "random_walk")
+        return self._draw(RANDOM_WALK, parameters, shape, name, dtype, like, event)
+
+    def ar(
+        self,
+        rho: ArrayLike,
+        sd: ArrayLike = 1.0,
+        dim: int = 2,
+        shape: Any = None,
+        *,
+        constant: ArrayLike = 0.0,
+        init_mean: ArrayLike = 0.0,
+        init_sd: ArrayLike | None = None,
+        name: str | None = None,
+        like: Any = None,
+        dtype: Any = None,
+    ) -> Array:
+        """Autoregressive processes with coefficients `rho`, along the last axis."""
+        parameters = (rho, sd, constant, init_mean, sd if init_sd is None else init_sd)
+        event = order_and_length(rho, dim)
+        return self._draw(AR, parameters, shape, name, dtype, like, event)

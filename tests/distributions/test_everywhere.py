@@ -27,6 +27,7 @@ MULTIVARIATE = {
     "zero_sum_normal",
     "lkj_cholesky",
     "lkj_correlation",
+    "markov_chain",
     "matrix_normal",
     "multivariate_normal",
     "multivariate_normal_precision",

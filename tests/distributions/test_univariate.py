@@ -384,12 +384,9 @@ MULTIVARIATE = {
     "lkj_correlation",
     "matrix_normal",
     "multivariate_normal",
-<<<<<<< HEAD
     "markov_chain",
-=======
     "multivariate_normal_precision",
     "multivariate_student",
->>>>>>> 03189c1 (Wishart matrices, Student's vectors, matrix normals, factors of LKJ matrices, and normals by their precision)
 }
 all_cases = pytest.mark.parametrize("name", sorted(CASES))
 # What differs in kind: totals of their own, bounds, tails, discrete, formulas for small and large.

@@ -338,5 +338,5 @@ def test_there_are_no_derivatives_and_no_errors(name):
 
 def test_every_discrete_sampler_is_tested():
     tested = {name for name, *_ in LAWS} | {"permutation", "weighted_permutation"}
-    tested |= {"multinomial", "dirichlet_multinomial"}  # of vectors
+    tested |= {"multinomial", "dirichlet_multinomial", "markov_chain"}  # of vectors
     assert tested == {name for name, s in GENERATORS.items() if s.dtype is not None}

@@ -78,6 +78,10 @@ METHODS = {
     "zero_sum_normal": {"sd": (2.0, SCALE)},
     "random_walk": {"sd": (2.0, SCALE)},
     "ar": {"rho": ([0.5], [[bad] for bad in NOT_FINITE]), "sd": (2.0, SCALE)},
+    "markov_chain": {
+        "initial": ([0.5, 0.5], [[1.5, -0.5], [NAN, 1.0]]),
+        "transition": ([[0.5, 0.5], [0.25, 0.75]], [[[1.5, -0.5], [0.5, 0.5]]]),
+    },
     "bernoulli": {"prob": (0.5, SHARE)},
     "integers": {"low": (-1, [3, 4, *HUGE]), "high": (3, [-1, -2, *HUGE])},
     "poisson": {"rate": (3.0, [-1.0, 1.1e18, *NOT_FINITE])},

@@ -12,6 +12,7 @@ from ..graph.errors import ShapeError
 from ..graph.messages import describe
 from ..graph.node import Node
 from ..graph.source import place_text
+from .count_numbers import counts
 from .family import Family
 from .generator import WHOLE
 from .numbers import reals
@@ -80,7 +81,9 @@ def draw(source: Source, initial: Any, transition: Any) -> Any:
 
     first = state(initial, u[0])
     _, rest = lax.scan(step, first, u[1:])
-    return jnp.moveaxis(jnp.concatenate([first[None], rest]), 0, -1).astype(np.int64)
+    passed = jnp.moveaxis(jnp.concatenate([first[None], rest]), 0, -1)
+    valid = jnp.all(initial >= 0, -1) & jnp.all(transition >= 0, (-2, -1))
+    return counts(valid[..., None], passed)
 
 
 MARKOV_CHAIN = Family(

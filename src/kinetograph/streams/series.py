@@ -3,6 +3,7 @@
 from typing import Any
 
 from ..distributions.ar import AR, order_and_length
+from ..distributions.markov_chain import MARKOV_CHAIN
 from ..distributions.random_walk import RANDOM_WALK
 from ..distributions.zero_sum_normal import ZERO_SUM_NORMAL, length_of
 from ..graph.array import Array, ArrayLike
@@ -12,7 +13,7 @@ __all__ = ["SeriesDraws"]
 
 
 class SeriesDraws(OneDraw):
-    """Draws of vectors of `dim` elements."""
+    """Draws of vectors of a length that is given."""
 
     def zero_sum_normal(
         self,
@@ -64,3 +65,17 @@ class SeriesDraws(OneDraw):
         parameters = (rho, sd, constant, init_mean, sd if init_sd is None else init_sd)
         event = order_and_length(rho, dim)
         return self._draw(AR, parameters, shape, name, dtype, like, event)
+
+    def markov_chain(
+        self,
+        initial: ArrayLike,
+        transition: ArrayLike,
+        length: int = 2,
+        shape: Any = None,
+        *,
+        name: str | None = None,
+        like: Any = None,
+    ) -> Array:
+        """The states that a Markov chain passes through, along the last axis."""
+        event = length_of(length, "markov_chain", 1)
+        return self._draw(MARKOV_CHAIN, (initial, transition), shape, name, like=like, event=event)

@@ -9,6 +9,7 @@ from .binomial import binomial
 from .categorical import categorical
 from .cauchy import cauchy
 from .chi_squared import chi_squared
+from .custom import distribution
 from .dirichlet import dirichlet
 from .dirichlet_multinomial import dirichlet_multinomial
 from .discrete_uniform import discrete_uniform
@@ -65,6 +66,7 @@ __all__ = [
     "dirichlet",
     "dirichlet_multinomial",
     "discrete_uniform",
+    "distribution",
     "exponential",
     "f",
     "gamma",

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from .censoring import censored, interval_censored
+from .custom import OWN
 from .family import FAMILIES, Family
 from .joint import joint
 from .mixture import mixture, mixture_of
@@ -37,8 +38,9 @@ def family_of(key: str) -> Family:
     KeyError
         If there is none.
     """
-    if key in FAMILIES:
-        return FAMILIES[key]
+    known = FAMILIES.get(key) or OWN.get(key)
+    if known is not None:
+        return known
     kind, opened, rest = key.partition("(")
     if not opened or kind not in MAKERS or not rest.endswith(")"):
         raise KeyError(key)

@@ -1,0 +1,167 @@
+"""Distributions of a user's own."""
+
+import inspect
+import secrets
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..bits.source import Source
+from ..graph.array import Array
+from ..graph.source import place_text
+from .family import Family
+from .generator import WHOLE
+from .parameter import Parameter
+from .support import REAL, Interval, Support, WholeNumbers
+from .variable import distribute
+
+__all__ = ["OWN", "distribution"]
+
+# By keys that no other process has: what was compiled there is not of these functions.
+OWN: dict[str, Family] = {}
+
+
+def distribution(
+    log_density: Callable[..., Any],
+    *,
+    draw: Callable[..., Any] | None = None,
+    support: Any = None,
+    discrete: bool = False,
+    event_ndim: int = 0,
+    name: str | None = None,
+) -> Callable[..., Array]:
+    """A distribution of your own, to be used like those of the library.
+
+    Parameters
+    ----------
+    log_density
+        A function of `x` and of parameters, all JAX arrays that broadcast together, which gives the
+        log density of each element of x (each vector, of `event_ndim` 1). Its parameters' names are
+        those of the distribution; one with a default may be left out.
+    draw
+        A function of a JAX key, of a shape and of the parameters, which gives numbers of that
+        shape; without it `kg.simulate` and `kg.predict` cannot draw from the distribution.
+    support
+        A pair of bounds, None where there is none: `(0, None)`. By default all real numbers, or of
+        discrete ones all that are not negative.
+    discrete
+        Whether x is a whole number.
+    event_ndim
+        How many axes one x has: 0 for numbers, 1 for vectors, which take their length from `shape`.
+    name
+        What messages call it; by default the name of the function.
+
+    Returns
+    -------
+    callable
+        Of the parameters, by place or by name, and of `shape`, `dims` and `name`: makes an unknown
+        as `kg.normal` does, for `kg.observe`, `kg.log_density` and so on.
+
+    Raises
+    ------
+    TypeError
+        If `log_density` is no function, or has no argument for x.
+
+    Examples
+    --------
+    >>> import jax, jax.numpy as jnp, kinetograph as kg
+    >>> def log_density(x, scale=1.0):  # Rayleigh
+    ...     return jnp.log(x) - 2 * jnp.log(scale) - 0.5 * (x / scale) ** 2
+    >>> def draw(key, shape, scale):
+    ...     return scale * jnp.sqrt(2 * jax.random.exponential(key, shape))
+    >>> rayleigh = kg.distribution(log_density, draw=draw, support=(0, None), name="rayleigh")
+    >>> s = kg.gamma(2, 1, name="s")
+    >>> y = kg.observe([0.8, 1.9, 1.1], rayleigh(s))
+    >>> kg.model(s).log_prob([0.0]).round(4)
+    np.float64(-3.4149)
+    """
+    if not callable(log_density):
+        raise TypeError(
+            f"distribution: log_density must be a function of x and parameters, got "
+            f"{type(log_density).__name__}{place_text()}"
+        )
+    title = str(name or getattr(log_density, "__name__", "distribution"))
+    parameters = _parameters(log_density, title)[1:]
+    family = Family(
+        title,
+        tuple(Parameter(p.name) for p in parameters),
+        lambda x, *rest: (jnp.asarray(log_density(x, *rest)),),
+        lambda *nodes: _support(support, discrete, title),
+        event_ndim=event_ndim,
+        dtype=WHOLE if discrete else None,
+        draw=None if draw is None else _drawing(draw),
+        key=f"{title} {secrets.token_hex(8)}",
+    )
+    OWN[family.key] = family
+    _support(support, discrete, title)  # its errors belong to this line
+    defaults = {p.name: p.default for p in parameters if p.default is not p.empty}
+    names = [p.name for p in parameters]
+
+    def make(*values: Any, **named: Any) -> Array:
+        own = {key: named.pop(key) for key in ("shape", "dims", "name") if key in named}
+        if len(values) > len(names):
+            raise TypeError(
+                f"{title}: takes {len(names)} parameters ({', '.join(names)}), got {len(values)}"
+                f"{place_text()}"
+            )
+        given = dict(zip(names, values, strict=False))
+        for key in named:
+            if key not in names or key in given:
+                what = "is given twice" if key in given else "is no parameter"
+                raise TypeError(
+                    f"{title}: {key} {what}; it takes {', '.join([*names, 'shape, dims, name'])}"
+                    f"{place_text()}"
+                )
+        arguments = defaults | given | named
+        event = None
+        if event_ndim:
+            shape = own.get("shape")
+            sizes = (shape,) if isinstance(shape, int) else tuple(shape or ())
+            if len(sizes) < event_ndim:
+                raise TypeError(f"{title}: shape= must tell the length of vectors{place_text()}")
+            event = sizes[len(sizes) - event_ndim :]
+        return distribute(family, tuple(arguments.get(n) for n in names), event=event, **own)
+
+    make.__name__ = make.__qualname__ = title
+    make.__doc__ = log_density.__doc__
+    return make
+
+
+def _parameters(function: Callable[..., Any], title: str) -> list[inspect.Parameter]:
+    found = list(inspect.signature(function).parameters.values())
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    if not found or any(p.kind not in kinds for p in found):
+        raise TypeError(
+            f"distribution: {title} must be a function of x and of named parameters, as "
+            f"log_density(x, mean, sd), got {title}{inspect.signature(function)}{place_text()}"
+        )
+    return found
+
+
+def _support(support: Any, discrete: bool, title: str) -> Support:
+    if isinstance(support, Support):
+        return support
+    pair = (None, None) if support is None else support
+    if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+        raise TypeError(
+            f"distribution: the support of {title} must be a pair (lower, upper), with None where "
+            f"there is no bound, got {support!r}{place_text()}"
+        )
+    low, high = pair
+    if discrete:
+        return WholeNumbers(0 if low is None else low, np.inf if high is None else high)
+    if low is None and high is None:
+        return REAL
+    return Interval(-np.inf if low is None else float(low), np.inf if high is None else float(high))
+
+
+def _drawing(draw: Callable[..., Any]) -> Callable[..., Any]:
+    def drawn(source: Source, *parameters: Any) -> Any:
+        words = jnp.stack([jnp.asarray(w, np.uint32) for w in source.key[:2]])
+        key = jax.random.wrap_key_data(words, impl="threefry2x32")
+        return jnp.asarray(draw(key, source.shape, *parameters))
+
+    return drawn

@@ -1,0 +1,89 @@
+"""Distributions of a user's own against the library's and SciPy's."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy import stats
+
+import kinetograph as kg
+
+
+def log_density(x, scale=1.0):
+    return jnp.log(x) - 2 * jnp.log(scale) - 0.5 * (x / scale) ** 2
+
+
+def draw(key, shape, scale):
+    return scale * jnp.sqrt(2 * jax.random.exponential(key, shape))
+
+
+rayleigh = kg.distribution(log_density, draw=draw, support=(0, None), name="rayleigh")
+
+
+def test_as_a_likelihood_and_as_an_unknown():
+    y = np.array([0.8, 1.9, 1.1])
+    s = rayleigh(2.0, name="s")
+    kg.observe(y, rayleigh(scale=s))
+    model = kg.model(s)
+    at = np.array([[0.3], [-1.0]])
+    value = np.exp(at)
+    wanted = stats.rayleigh(0, value).logpdf(y).sum(-1) + at[:, 0]
+    wanted += stats.rayleigh(0, 2).logpdf(value[:, 0])
+    np.testing.assert_allclose(model.log_prob(at), wanted, rtol=1e-12)
+    assert np.isfinite(model.gradient(at)).all()
+
+
+def test_draws_and_densities_elsewhere():
+    x = rayleigh(2.0, shape=3000, name="x")
+    drawn = np.asarray(kg.calculate(x, draws=1, seed=1)["x"]).reshape(-1)
+    assert stats.kstest(drawn, stats.rayleigh(0, 2).cdf).pvalue > 1e-7
+    assert stats.kstest(drawn, stats.rayleigh(0, 1).cdf).pvalue < 1e-7
+    two = kg.calculate(rayleigh(1.0, name="a"), rayleigh(1.0, name="b"), draws=500, seed=1)
+    a, b = (np.asarray(two[name]).reshape(-1) for name in "ab")
+    assert abs(np.corrcoef(a, b)[0, 1]) < 0.25
+    found = kg.compile([], kg.log_density(rayleigh(2.0), [0.5, 1.0]))()
+    np.testing.assert_allclose(found, stats.rayleigh(0, 2).logpdf([0.5, 1.0]), rtol=1e-12)
+    mixed = kg.mixture(rayleigh(2.0), kg.gamma(2, 1), weights=[0.5, 0.5])
+    found = kg.compile([], kg.log_density(mixed, [0.5]))()
+    wanted = 0.5 * stats.rayleigh(0, 2).pdf(0.5) + 0.5 * stats.gamma(2).pdf(0.5)
+    np.testing.assert_allclose(found, np.log(wanted), rtol=1e-12)
+    with pytest.raises(kg.DataError):
+        kg.log_density(rayleigh(2.0), [-1.0])
+
+
+def test_whole_numbers_and_vectors():
+    def zeta(x, s):
+        return -s * jnp.log(x)
+
+    top = 4
+    law = kg.distribution(zeta, discrete=True, support=(1, top))
+    z = law(2.0, name="z")
+    mu = kg.normal(0, 1, name="mu")
+    kg.observe(1.5, kg.normal(mu * z, 1))
+    weights = -2.0 * np.log(np.arange(1, top + 1))
+    each = weights + stats.norm(0.7 * np.arange(1, top + 1), 1).logpdf(1.5)
+    wanted = np.logaddexp.reduce(each) + stats.norm.logpdf(0.7)
+    assert kg.model(mu).log_prob([0.7]) == pytest.approx(wanted, rel=1e-12)
+
+    def ring(x, radius):
+        return -50.0 * (jnp.sqrt(jnp.sum(x * x, -1)) - radius) ** 2
+
+    x = kg.distribution(ring, event_ndim=1)(1.0, shape=(5, 2), name="x")
+    assert kg.model(x).log_prob(np.full(10, np.sqrt(0.5))) == pytest.approx(0.0, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (lambda: kg.distribution(3.0), "must be a function of x"),
+        (lambda: kg.distribution(lambda: 0.0), "must be a function of x and of named"),
+        (lambda: kg.distribution(log_density, support=3), "must be a pair"),
+        (lambda: rayleigh(1.0, 2.0), "takes 1 parameters"),
+        (lambda: rayleigh(sd=1.0), "sd is no parameter; it takes scale, shape"),
+        (lambda: rayleigh(1.0, scale=2.0), "scale is given twice"),
+        (lambda: kg.distribution(lambda x, m: -m * x)(), "the parameter m is missing"),
+    ],
+)
+def test_bad_input(make, text):
+    with pytest.raises(TypeError, match=text):
+        make()

@@ -1,10 +1,12 @@
 """Truncated distributions against SciPy, closed forms and quadrature."""
 
+import inspect
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from scipy import integrate, stats
+from scipy import integrate, special, stats
 
 import kinetograph as kg
 from kinetograph.distributions.derived import family_of
@@ -216,3 +218,35 @@ def test_a_family_is_found_by_its_key():
     assert family_of(family.key) is family
     with pytest.raises(KeyError):
         family_of("truncated(nothing, lower)")
+
+
+def test_every_family_with_tails_can_be_truncated_and_censored():
+    """Those of a second parametrisation are made by the function of the first."""
+    others = {"binomial_logit", "bernoulli_logit", "poisson_log_rate"}
+    others |= {name for name in FAMILIES if name.endswith("_mean")}
+    for name, family in FAMILIES.items():
+        if name not in others and family.event_ndim == 0 and hasattr(kg, name):
+            given = inspect.signature(getattr(kg, name)).parameters
+            for word in ("truncation", "censoring"):
+                assert (word in given) == (family.tails is not None), (name, word)
+
+
+def test_new_kinds_truncated():
+    x = kg.placeholder((), name="x")
+    cases = {
+        kg.weibull(1.5, 2.0, truncation=(1.0, None)): stats.weibull_min(1.5, scale=2),
+        kg.wald(1.5, 2.0, truncation=(1.0, None)): stats.invgauss(0.75, scale=2),
+        kg.skew_normal(0.0, 1.0, 3.0, truncation=(1.0, None)): stats.skewnorm(3),
+        kg.geometric(0.3, truncation=(1, None)): stats.nbinom(1, 0.3),
+        kg.beta_binomial(9, 0.7, 2.5, truncation=(1, None)): stats.betabinom(9, 0.7, 2.5),
+        kg.ordered_logistic(0.3, [-1.0, 0.5], truncation=(1, None)): None,
+    }
+    found = kg.compile([x], [kg.log_density(follows, x) for follows in cases])(2.0)
+    for value, other in zip(found, cases.values(), strict=True):
+        if other is None:  # of labels 1 and 2
+            wanted = np.log(special.expit(0.3 - 0.5) / special.expit(0.3 + 1))
+        elif hasattr(other.dist, "pmf"):
+            wanted = other.logpmf(2) - np.log(other.sf(0))
+        else:
+            wanted = other.logpdf(2.0) - np.log(other.sf(1.0))
+        assert float(value) == pytest.approx(wanted, rel=1e-9)

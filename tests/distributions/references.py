@@ -150,7 +150,13 @@ def von_mises(x, mu, kappa):
     return kappa * mp.cos(x - mu) - mp.log(2 * mp.pi * mp.besseli(0, kappa))
 
 
+def exponentially_modified_normal(x, mean, sd, rate):
+    z, ratio = (x - mean) / sd, rate * sd
+    return mp.log(rate) + ratio**2 / 2 - ratio * z + mp.log(mp.ncdf(z - ratio))
+
+
 REFERENCES = {
+    "exponentially_modified_normal": exponentially_modified_normal,
     "von_mises": von_mises,
     "f": f,
     "wald": wald,

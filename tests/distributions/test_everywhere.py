@@ -233,6 +233,11 @@ POINTS = {
     ),
 }
 POINTS |= {
+    "exponentially_modified_normal": (
+        "ffff",
+        [(0.3, 0.1, 2.0, r) for r in (1e-5, 1.3, 20.0)]
+        + [(-20.0, 0.0, 1.0, 3.0), (90.0, 0.0, 1.0, 3.0), (7.0, 6.5, 0.01, 0.3)],
+    ),
     "von_mises": (
         "fff",
         [

@@ -29,6 +29,7 @@ LAWS = [
     ("von_mises", (0.0, 2.5), stats.vonmises(2.5)),
     ("von_mises", (0.0, 1e-3), stats.vonmises(1e-3)),
     ("von_mises", (0.0, 400.0), stats.vonmises(400.0)),
+    ("exponentially_modified_normal", (1.0, 2.0, 0.8), stats.exponnorm(0.625, 1, 2)),
     ("weibull", (1.5, 2.0), stats.weibull_min(1.5, scale=2)),
     ("pareto", (2.5, 3.0), stats.pareto(2.5, scale=3)),
     ("chi_squared", (3.0,), stats.chi2(3)),

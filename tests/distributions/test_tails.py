@@ -36,6 +36,10 @@ CONTINUOUS = {
         lambda mu, sigma, kappa: stats.laplace_asymmetric(kappa, mu, sigma),
     ),
     "skew_normal": ([(1.0, 2.0, 1.6), (0.0, 1.0, -5.0), (0.0, 1.0, 0.0)], SkewNormal),
+    "exponentially_modified_normal": (
+        [(1.0, 2.0, 1.6), (0.0, 1.0, 0.1)],
+        lambda mean, sd, rate: stats.exponnorm(1 / (sd * rate), mean, sd),
+    ),
     "chi_squared": ([(4.5,), (0.2,)], stats.chi2),
     "weibull": ([(1.5, 2.0), (0.3, 1.0)], lambda a, b: stats.weibull_min(a, scale=b)),
     "pareto": ([(2.5, 3.0), (0.5, 1.0)], Pareto),

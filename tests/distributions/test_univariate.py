@@ -106,6 +106,14 @@ def prob_parameters(rng):
     return wide(rng, -2, 3), special.expit(rng.uniform(-9, 9, N))
 
 
+def exponnorm(z, ratio):
+    """SciPy's own forms the exponential of the square."""
+    scaled = np.log(special.erfcx((ratio - z) / np.sqrt(2)) / 2) - z * z / 2
+    return np.log(ratio) + np.where(
+        ratio > z, scaled, ratio * (ratio / 2 - z) + special.log_ndtr(z - ratio)
+    )
+
+
 CASES = {
     "normal": Case(kg.normal, location_scale, tails, stats.norm.logpdf, "rrp"),
     "half_normal": Case(
@@ -255,6 +263,13 @@ CASES = {
     ),
 }
 CASES |= {
+    "exponentially_modified_normal": Case(
+        kg.exponentially_modified_normal,
+        lambda rng: (*location_scale(rng), wide(rng, -2, 2)),
+        lambda rng, m, s, rate: m + s * rng.normal(size=N) * 2 + rng.exponential(1 / rate),
+        lambda x, m, s, rate: exponnorm((x - m) / s, s * rate) - np.log(s),
+        "rrpp",
+    ),
     "von_mises": Case(
         kg.von_mises,
         lambda rng: (rng.uniform(-3, 3, N), wide(rng, -2, 4)),
@@ -452,7 +467,7 @@ def test_gradients_are_difference_quotients(name):
     scale = parameters[-1] if kinds[-1] == "p" else np.ones(N)
     if name == "uniform":
         scale = parameters[1] - parameters[0]
-    if name in ("asymmetric_laplace", "skew_normal"):
+    if name in ("asymmetric_laplace", "skew_normal", "exponentially_modified_normal"):
         scale = parameters[1] * (0.1 if name == "asymmetric_laplace" else 1.0)
     if name == "von_mises":
         scale = np.minimum(1 / np.sqrt(parameters[1]), 1.0)
@@ -503,6 +518,7 @@ CONTINUOUS = {
     "wald": ((1.5, 2.5), 0, np.inf),
     "asymmetric_laplace": ((1.0, 2.0, 1.6), -np.inf, np.inf),
     "von_mises": ((0.5, 2.5), -np.pi, np.pi),
+    "exponentially_modified_normal": ((1.0, 2.0, 1.6), -np.inf, np.inf),
     "skew_normal": ((1.0, 2.0, 1.6), -np.inf, np.inf),
     "chi_squared": ((4.5,), 0, np.inf),
     "weibull": ((2.5, 1.5), 0, np.inf),

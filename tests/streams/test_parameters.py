@@ -74,6 +74,7 @@ METHODS = {
     },
     "wishart": {"df": (3.0, [1.0, *POSITIVE]), "scale": (COVARIANCE, NO_COVARIANCES)},
     "lkj_cholesky": {"eta": (2.0, POSITIVE)},
+    "exponentially_modified_normal": {**placed("mean", "sd"), "rate": (2.0, POSITIVE)},
     "von_mises": placed("mu", "kappa"),
     "zero_sum_normal": {"sd": (2.0, SCALE)},
     "random_walk": {"sd": (2.0, SCALE)},

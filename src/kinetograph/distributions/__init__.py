@@ -14,6 +14,7 @@ from .dirichlet import dirichlet
 from .dirichlet_multinomial import dirichlet_multinomial
 from .discrete_uniform import discrete_uniform
 from .exponential import exponential
+from .exponentially_modified_normal import exponentially_modified_normal
 from .f import f
 from .gamma import gamma
 from .geometric import geometric
@@ -68,6 +69,7 @@ __all__ = [
     "discrete_uniform",
     "distribution",
     "exponential",
+    "exponentially_modified_normal",
     "f",
     "gamma",
     "geometric",

@@ -8,6 +8,7 @@ from ..distributions.asymmetric_laplace import ASYMMETRIC_LAPLACE
 from ..distributions.beta import BETA
 from ..distributions.cauchy import CAUCHY
 from ..distributions.exponential import EXPONENTIAL
+from ..distributions.exponentially_modified_normal import EXPONENTIALLY_MODIFIED_NORMAL
 from ..distributions.gamma import GAMMA
 from ..distributions.gumbel import GUMBEL
 from ..distributions.half_cauchy import HALF_CAUCHY
@@ -273,3 +274,17 @@ class RealDraws(OneDraw):
     ) -> Array:
         """Angles from -pi to pi around `mu`, the closer the larger `kappa`."""
         return self._draw(VON_MISES, (mu, kappa), shape, name, dtype, like)
+
+    def exponentially_modified_normal(
+        self,
+        mean: ArrayLike = 0.0,
+        sd: ArrayLike = 1.0,
+        rate: ArrayLike = 1.0,
+        shape: Any = None,
+        *,
+        name: str | None = None,
+        like: Any = None,
+        dtype: Any = None,
+    ) -> Array:
+        """The sums of normal and of exponential numbers."""
+        return self._draw(EXPONENTIALLY_MODIFIED_NORMAL, (mean, sd, rate), shape, name, dtype, like)

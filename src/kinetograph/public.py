@@ -69,7 +69,14 @@ with _paused(lasting=True):
     from .models.observe import observe
     from .models.probabilities import cdf, log_cdf, log_survival, quantile
     from .models.restraints import tether, wall
-    from .models.variables import cholesky_variable, ordered_variable, simplex_variable, variable
+    from .models.variables import (
+        cholesky_variable,
+        correlation_variable,
+        covariance_variable,
+        ordered_variable,
+        simplex_variable,
+        variable,
+    )
     from .optimizers.opt import opt
     from .optimizers.result import ConvergenceWarning, Optimum
     from .optimizers.step_size_bound import step_size_bound
@@ -150,6 +157,8 @@ __all__ = [
     "chain",
     "check",
     "cholesky_variable",
+    "correlation_variable",
+    "covariance_variable",
     "compile",
     "cond",
     "condition",

@@ -222,7 +222,7 @@ def _no_factorisation(covariance):
 
 def test_covariances_made_of_factors_are_not_factorised():
     sd = kg.lognormal(0, 1, shape=3, name="sd")
-    L = kg.cholesky_variable(3, name="L")
+    L = kg.cholesky_variable(3, correlation=True, name="L")
     fixed = np.linalg.cholesky(np.array([[2.0, 0.3], [0.3, 1.0]]))
     R = kg.lkj_correlation(2, 3, name="R")
     cases = {

@@ -62,6 +62,8 @@ CASES = {
     "simplices": Case(sp.Simplex(), (3, 2), lambda x: x[..., :-1]),
     "ordered": Case(sp.Ordered(), (5,)),
     "ordered rows": Case(sp.Ordered(), (2, 3)),
+    "positive and ordered": Case(sp.Ordered(positive=True), (2, 3)),
+    "any factors": Case(sp.CholeskyCovariance(), (2, 3, 3), lower),
     "factor": Case(sp.CholeskyCorrelation(), (4, 4), strict_lower),
     "factors": Case(sp.CholeskyCorrelation(), (2, 3, 3), strict_lower),
     "correlation": Case(sp.CorrelationMatrix(), (4, 4), strict_lower),
@@ -74,6 +76,7 @@ CASES = {
 # The others are of the same kinds.
 EVERYDAY = {"real", "open", "both", "mixed", "lower or open", "simplex", "ordered rows"}
 EVERYDAY |= {"factors", "correlations", "covariance", "zero sum"}
+EVERYDAY |= {"positive and ordered", "any factors"}
 all_cases = pytest.mark.parametrize(
     "name", [n if n in EVERYDAY else pytest.param(n, marks=pytest.mark.slow) for n in CASES]
 )

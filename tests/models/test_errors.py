@@ -330,6 +330,8 @@ def test_a_distribution_is_used_once():
             kg.ShapeError,
             "dim must be a whole number above 1, got 1",
         ),
+        (lambda: kg.covariance_variable(1), kg.ShapeError, "covariance_variable: dim must be"),
+        (lambda: kg.correlation_variable(0), kg.ShapeError, "correlation_variable: dim must be"),
         (lambda: kg.cholesky_variable(2.5), kg.ShapeError, "dim must be a whole number above 1"),
     ],
 )

@@ -305,3 +305,28 @@ def test_where_an_index_is_outside_the_gradient_is_nan_with_the_density():
     np.testing.assert_allclose(model.gradient([0.1, 0.2, 0.3, 1.5]), [-0.1, 0.6, -0.3, -1.5])
     assert np.isnan(model.log_prob([0.1, 0.2, 0.3, 7.5]))
     assert np.isnan(model.gradient([0.1, 0.2, 0.3, 7.5])).all()
+
+
+def test_matrices_and_orders_as_unknowns():
+    """They are inside of their supports, and their forms reach what uses them."""
+    free = np.random.default_rng(5).normal(size=(20, 3)) * 2
+    factor = kg.cholesky_variable(2, name="factor")
+    kg.observe([[0.3, -0.2]], kg.multivariate_normal([0.0, 0.0], chol=factor))
+    values = kg.model(factor).transform(free)["factor"]
+    assert (values[:, 0, 1] == 0).all()
+    assert (np.diagonal(values, axis1=-2, axis2=-1) > 0).all()
+    cov = kg.covariance_variable(2, name="cov")
+    kg.observe([[0.3, -0.2]], kg.multivariate_normal([0.0, 0.0], cov))
+    model = kg.model(cov)
+    values = model.transform(free)["cov"]
+    assert (np.linalg.eigvalsh(values) > 0).all()
+    jacobian = 2 * np.log(2) + free[:, [0, 2]] @ [3.0, 2.0]
+    density = [stats.multivariate_normal([0, 0], c).logpdf([0.3, -0.2]) for c in values]
+    np.testing.assert_allclose(model.log_prob(free), density + jacobian, rtol=1e-9, atol=1e-9)
+    R = kg.correlation_variable(3, shape=2, name="R")
+    assert R.shape == (2, 3, 3)
+    levels = kg.ordered_variable(3, positive=True, name="levels")
+    kg.observe(1.0, kg.normal(levels[0], 1))
+    values = kg.model(levels).transform(free)["levels"]
+    assert (values[:, 0] > 0).all()
+    assert (np.diff(values) > 0).all()

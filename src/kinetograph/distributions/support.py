@@ -16,6 +16,7 @@ __all__ = [
     "REAL",
     "UNIT",
     "CholeskyCorrelation",
+    "CholeskyCovariance",
     "CorrelationMatrix",
     "CovarianceMatrix",
     "Interval",
@@ -193,13 +194,16 @@ class Weights(Support):
 
 @dataclass(frozen=True, eq=False)
 class Ordered(Support):
-    """Vectors (last axis) whose elements increase."""
+    """Vectors (last axis) whose elements increase, from above 0 on if they are `positive`."""
+
+    positive: bool = False
 
     def contains(self, value: np.ndarray) -> np.ndarray:
-        return (np.diff(value, axis=-1) > 0).all(-1)
+        increasing = (np.diff(value, axis=-1) > 0).all(-1)
+        return increasing & (value[..., 0] > 0) if self.positive else increasing
 
     def describe(self) -> str:
-        return "increasing along the last axis"
+        return f"{'positive and ' if self.positive else ''}increasing along the last axis"
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,6 +241,17 @@ class Pairs(Support):
 def _is_factor(value: np.ndarray) -> np.ndarray:
     lower = np.abs(np.triu(value, 1)).max((-2, -1)) == 0
     return lower & (np.diagonal(value, axis1=-2, axis2=-1) > 0).all(-1)
+
+
+@dataclass(frozen=True, eq=False)
+class CholeskyCovariance(Support):
+    """Lower triangular matrices with positive diagonal."""
+
+    def contains(self, value: np.ndarray) -> np.ndarray:
+        return _is_factor(value)
+
+    def describe(self) -> str:
+        return "a lower triangular matrix with positive diagonal"
 
 
 @dataclass(frozen=True, eq=False)

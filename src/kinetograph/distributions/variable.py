@@ -20,7 +20,7 @@ from ..graph.representations import represent
 from .censoring import censor
 from .family import SMALL, Family
 from .parameter import Parameter
-from .support import CholeskyCorrelation, Support, bound_nodes
+from .support import CholeskyCorrelation, CholeskyCovariance, Support, bound_nodes
 from .truncation import truncate
 
 __all__ = ["Distribution", "Variable", "distribute"]
@@ -137,8 +137,8 @@ class Variable(Node):
 
     @property
     def triangular(self) -> bool:  # type: ignore[override]
-        """Whether this is the Cholesky factor of a correlation matrix."""
-        return isinstance(self.support, CholeskyCorrelation)
+        """Whether this is a Cholesky factor."""
+        return isinstance(self.support, (CholeskyCorrelation, CholeskyCovariance))
 
     def check_inside(self) -> None:
         """Refuse to be an unknown of a branch or loop; its distribution may serve a density."""

@@ -171,6 +171,16 @@ class Increments(Bijector):
         return jnp.concatenate([value[..., :1], jnp.log(jnp.diff(value, axis=-1))], -1)
 
 
+class PositiveIncrements(Bijector):
+    """Positive and ordered: x_i = x_{i-1} + exp(u_i) with x_0 = 0; log J = sum of u."""
+
+    def forward(self, free: Any, lookup: Lookup) -> Image:
+        return Image(jnp.cumsum(jnp.exp(free), -1), jnp.sum(free), {})
+
+    def inverse(self, value: Any, lookup: Lookup) -> Any:
+        return jnp.log(jnp.diff(value, axis=-1, prepend=0.0))
+
+
 class Helmert(Bijector):
     """Sum 0: x_i = w_i + ... + w_(n-1) - (i - 1) w_(i-1), w_k = u_k / sqrt(k (k + 1)); log J = 0.
 
@@ -260,39 +270,51 @@ class Correlation(PartialCorrelations):
         return super().inverse(jnp.linalg.cholesky(value), lookup)
 
 
-class Covariance(Bijector):
-    """X = L L' with L_ij = u_ij below the diagonal and L_ii = exp(u_ii).
-
-    log J = n log 2 + sum_i (n - i + 2) u_ii, i = 1 .. n: that of the exponentials, and from L to
-    the elements of X on and below the diagonal.
-    """
+class Factor(Bijector):
+    """L with L_ij = u_ij below the diagonal and L_ii = exp(u_ii); log J = sum_i u_ii."""
 
     def __init__(self, shape: tuple[int, ...]) -> None:
         n = shape[-1]
         super().__init__(shape, (*shape[:-2], n * (n + 1) // 2))
         self._rows, self._columns = np.tril_indices(n)
         self._diagonal = np.flatnonzero(self._rows == self._columns)
-        self._weights = np.arange(n + 1.0, 1.0, -1.0)
 
-    def forward(self, free: Any, lookup: Lookup) -> Image:
+    def _factor(self, free: Any) -> Any:
         n = self.shape[-1]
         on_diagonal = self._rows == self._columns
         # An exponential that overflows where it is not used would make a gradient NaN.
         elements = jnp.where(on_diagonal, jnp.exp(jnp.where(on_diagonal, free, 0.0)), free)
         places = np.zeros((n, n), int)
         places[self._rows, self._columns] = np.arange(len(self._rows))
-        factor = jnp.where(np.tri(n, dtype=bool), elements[..., places], 0.0)
+        return jnp.where(np.tri(n, dtype=bool), elements[..., places], 0.0)
+
+    def forward(self, free: Any, lookup: Lookup) -> Image:
+        return Image(self._factor(free), jnp.sum(free[..., self._diagonal]), {})
+
+    def inverse(self, value: Any, lookup: Lookup) -> Any:
+        elements = value[..., self._rows, self._columns]
+        on_diagonal = self._rows == self._columns
+        return jnp.where(on_diagonal, jnp.log(jnp.where(on_diagonal, elements, 1.0)), elements)
+
+
+class Covariance(Factor):
+    """X = L L'; log J = n log 2 + sum_i (n - i + 2) u_ii, i = 1 .. n.
+
+    That of the exponentials, and from L to the elements of X on and below the diagonal.
+    """
+
+    def forward(self, free: Any, lookup: Lookup) -> Image:
+        n = self.shape[-1]
+        factor = self._factor(free)
         value = jnp.einsum("...ij,...kj->...ik", factor, factor)
-        diagonal = free[..., self._diagonal]
+        weights = np.arange(n + 1.0, 1.0, -1.0)
         matrices = math.prod(self.shape[:-2])
-        log_jacobian = jnp.sum(self._weights * diagonal) + matrices * n * math.log(2.0)
+        log_jacobian = jnp.sum(weights * free[..., self._diagonal])
+        log_jacobian = log_jacobian + matrices * n * math.log(2.0)
         return Image(value, log_jacobian, {"cholesky": factor})
 
     def inverse(self, value: Any, lookup: Lookup) -> Any:
-        factor = jnp.linalg.cholesky(value)
-        elements = factor[..., self._rows, self._columns]
-        on_diagonal = self._rows == self._columns
-        return jnp.where(on_diagonal, jnp.log(jnp.where(on_diagonal, elements, 1.0)), elements)
+        return super().inverse(jnp.linalg.cholesky(value), lookup)
 
 
 def bijector(support: sp.Support, shape: tuple[int, ...]) -> Bijector:
@@ -307,9 +329,14 @@ def bijector(support: sp.Support, shape: tuple[int, ...]) -> Bijector:
     simple: dict[type[sp.Support], Callable[[], Bijector]] = {
         sp.Simplex: lambda: StickBreaking(shape),
         sp.ZeroSum: lambda: Helmert(shape),
-        sp.Ordered: lambda: Increments(shape, shape),
+        sp.Ordered: lambda: _increments(support, shape),
+        sp.CholeskyCovariance: lambda: Factor(shape),
         sp.CholeskyCorrelation: lambda: PartialCorrelations(shape),
         sp.CorrelationMatrix: lambda: Correlation(shape),
         sp.CovarianceMatrix: lambda: Covariance(shape),
     }
     return simple[type(support)]()
+
+
+def _increments(support: Any, shape: tuple[int, ...]) -> Bijector:
+    return (PositiveIncrements if support.positive else Increments)(shape, shape)

@@ -5,7 +5,17 @@ from typing import Any
 import numpy as np
 
 from ..distributions.generator import shape_of
-from ..distributions.support import REAL, CholeskyCorrelation, Interval, Ordered, Simplex, Support
+from ..distributions.support import (
+    REAL,
+    CholeskyCorrelation,
+    CholeskyCovariance,
+    CorrelationMatrix,
+    CovarianceMatrix,
+    Interval,
+    Ordered,
+    Simplex,
+    Support,
+)
 from ..distributions.variable import Variable
 from ..graph.array import Array, check_dims
 from ..graph.errors import ShapeError
@@ -13,7 +23,14 @@ from ..graph.node import Data, Node
 from ..graph.precision import float_dtype
 from ..graph.source import place_text
 
-__all__ = ["cholesky_variable", "ordered_variable", "simplex_variable", "variable"]
+__all__ = [
+    "cholesky_variable",
+    "correlation_variable",
+    "covariance_variable",
+    "ordered_variable",
+    "simplex_variable",
+    "variable",
+]
 
 
 def _make(support: Support, shape: tuple[int, ...], name: str | None, dims: Any) -> Array:
@@ -131,8 +148,19 @@ def simplex_variable(shape: Any, *, dims: Any = None, name: str | None = None) -
     return _make(Simplex(), _vector(shape, "simplex_variable"), name, dims)
 
 
-def ordered_variable(shape: Any, *, dims: Any = None, name: str | None = None) -> Array:
+def ordered_variable(
+    shape: Any, *, positive: bool = False, dims: Any = None, name: str | None = None
+) -> Array:
     """Unknowns that increase along the last axis, with a flat density.
+
+    Parameters
+    ----------
+    shape
+        Of the whole; the last axis is that of the order.
+    positive
+        Whether they are above 0, too.
+    dims, name
+        Names of the axes, name in the results.
 
     Raises
     ------
@@ -144,11 +172,29 @@ def ordered_variable(shape: Any, *, dims: Any = None, name: str | None = None) -
     >>> import kinetograph as kg
     >>> cutpoints = kg.ordered_variable(4, name="cutpoints")
     """
-    return _make(Ordered(), _vector(shape, "ordered_variable"), name, dims)
+    return _make(Ordered(bool(positive)), _vector(shape, "ordered_variable"), name, dims)
 
 
-def cholesky_variable(dim: int, *, dims: Any = None, name: str | None = None) -> Array:
-    """The lower Cholesky factor of an unknown correlation matrix, with a flat density.
+def cholesky_variable(
+    dim: int,
+    *,
+    correlation: bool = False,
+    shape: Any = (),
+    dims: Any = None,
+    name: str | None = None,
+) -> Array:
+    """The lower Cholesky factor of an unknown covariance, or correlation, matrix: flat in itself.
+
+    Parameters
+    ----------
+    dim
+        Rows and columns of the matrix.
+    correlation
+        Whether the matrix has a unit diagonal.
+    shape
+        How many factors there are: leading axes.
+    dims, name
+        Names of the axes, name in the results.
 
     Raises
     ------
@@ -158,8 +204,67 @@ def cholesky_variable(dim: int, *, dims: Any = None, name: str | None = None) ->
     Examples
     --------
     >>> import kinetograph as kg
-    >>> factor = kg.cholesky_variable(3, name="factor")
+    >>> factor = kg.cholesky_variable(3, correlation=True, name="factor")
     """
-    if not isinstance(dim, (int, np.integer)) or dim < 2:
-        raise ShapeError(f"cholesky_variable: dim must be a whole number above 1, got {dim!r}")
-    return _make(CholeskyCorrelation(), (int(dim), int(dim)), name, dims)
+    support = CholeskyCorrelation() if correlation else CholeskyCovariance()
+    return _make(support, _matrices(dim, shape, "cholesky_variable"), name, dims)
+
+
+def covariance_variable(
+    dim: int, *, shape: Any = (), dims: Any = None, name: str | None = None
+) -> Array:
+    """An unknown covariance matrix, with a flat density of its elements on and below the diagonal.
+
+    Parameters
+    ----------
+    dim
+        Rows and columns of the matrix.
+    shape
+        How many matrices there are: leading axes.
+    dims, name
+        Names of the axes, name in the results.
+
+    Raises
+    ------
+    ShapeError
+        If `dim` is below 2.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> cov = kg.covariance_variable(2, name="cov")
+    """
+    return _make(CovarianceMatrix(), _matrices(dim, shape, "covariance_variable"), name, dims)
+
+
+def correlation_variable(
+    dim: int, *, shape: Any = (), dims: Any = None, name: str | None = None
+) -> Array:
+    """An unknown correlation matrix, with a flat density; `kg.lkj_correlation` has another one.
+
+    Parameters
+    ----------
+    dim
+        Rows and columns of the matrix.
+    shape
+        How many matrices there are: leading axes.
+    dims, name
+        Names of the axes, name in the results.
+
+    Raises
+    ------
+    ShapeError
+        If `dim` is below 2.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> R = kg.correlation_variable(2, name="R")
+    """
+    return _make(CorrelationMatrix(), _matrices(dim, shape, "correlation_variable"), name, dims)
+
+
+def _matrices(dim: Any, shape: Any, what: str) -> tuple[int, ...]:
+    if not isinstance(dim, (int, np.integer)) or isinstance(dim, bool) or dim < 2:
+        raise ShapeError(f"{what}: dim must be a whole number above 1, got {dim!r}")
+    return (*shape_of(shape, what), int(dim), int(dim))

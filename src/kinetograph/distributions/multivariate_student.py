@@ -13,7 +13,7 @@ from .family import Family
 from .gamma_numbers import log_gamma
 from .multivariate_normal import draw as draw_normal
 from .multivariate_normal import log_diagonal, whitened
-from .numbers import reals
+from .numbers import nan_unless, reals
 from .parameter import Parameter, positive
 from .variable import distribute
 from .words import with_words
@@ -34,7 +34,7 @@ def draw(source: Source, df: Any, mean: Any, chol: Any) -> Any:
     half = 0.5 * df
     log_ratio = 0.5 * (jnp.log(half) - log_gamma(source.row(0), half))
     away = draw_normal(source, jnp.zeros_like(mean), chol) * jnp.exp(log_ratio)[..., None]
-    return mean + away
+    return nan_unless(jnp.all(jnp.isfinite(mean), -1, keepdims=True), mean + away)
 
 
 MULTIVARIATE_STUDENT = Family(

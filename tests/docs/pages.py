@@ -77,9 +77,10 @@ def code_lines(page: str) -> list[str]:
     return lines
 
 
-def run_page(path: Path) -> Iterator[tuple[Block, str]]:
-    """Run the blocks one after the other; give each with what it printed."""
-    namespace: dict[str, Any] = {"__name__": "page"}
+def run_page(path: Path, namespace: dict[str, Any] | None = None) -> Iterator[tuple[Block, str]]:
+    """Run the blocks one after the other, in a namespace; give each with what it printed."""
+    namespace = {} if namespace is None else namespace
+    namespace["__name__"] = "page"
     page = path.read_text(encoding="utf-8")
     name = f"{path.stem}.py"
     lines = code_lines(page)

@@ -22,7 +22,7 @@ LAYERS = [
     ["datasets"],
     ["models"],
     ["kernels"],
-    ["samplers", "adaptation", "observables", "optimizers", "ode"],
+    ["samplers", "adaptation", "observables", "optimizers", "ode", "gp"],
     ["approximations"],
     ["runs"],
     ["prediction"],

@@ -96,7 +96,7 @@ with _paused(lasting=True):
     from .streams.streams import RandomStreams
 
 if _typing.TYPE_CHECKING:
-    from . import laws
+    from . import gp, laws
     from .graph.drawing.drawing import Drawing, draw_graph
 
 __all__ = [
@@ -189,6 +189,7 @@ __all__ = [
     "model",
     "observables",
     "observe",
+    "gp",
     "ode",
     "ordered_variable",
     "placeholder",
@@ -223,8 +224,8 @@ if not _typing.TYPE_CHECKING:  # to type checkers, there is no other name than t
             from .graph.drawing import drawing
 
             return getattr(drawing, name)
-        if name == "laws":
+        if name in ("gp", "laws"):
             from importlib import import_module
 
-            return import_module(".laws", __package__)
+            return import_module(f".{name}", __package__)
         raise AttributeError(name)

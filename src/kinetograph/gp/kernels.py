@@ -1,0 +1,222 @@
+"""Covariances between the values of a process at points.
+
+Points are rows: (n, d), or (n,) of one dimension. Sources: C. E. Rasmussen, C. K. I. Williams,
+Gaussian Processes for Machine Learning (2006), chapter 4; A. Solin, S. Särkkä, Hilbert space
+methods for reduced-rank Gaussian process regression, Statistics and Computing 30 (2020).
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..graph.array import Array
+from ..graph.elementwise import as_node
+from ..graph.errors import ShapeError
+from ..graph.functions import pairwise_distance, reshape
+from ..graph.mathematics import cos, exp
+from ..graph.messages import describe
+from ..graph.source import place_text
+
+__all__ = [
+    "Kernel",
+    "constant",
+    "linear",
+    "matern12",
+    "matern32",
+    "matern52",
+    "periodic",
+    "points",
+    "rbf",
+    "white",
+]
+
+Spectrum = Callable[[np.ndarray], Any]  # of angular frequencies (m, d)
+
+
+class Kernel:
+    """A covariance function k(x, x'), made by `kg.gp.rbf` and others; kernels add and multiply.
+
+    Called with points it gives their covariance matrix, (n, n) of one set, (n, m) of two.
+    """
+
+    def __init__(
+        self,
+        matrix: Callable[[Array, Array | None], Any],
+        spectrum: Spectrum | None = None,
+        name: str = "kernel",
+    ) -> None:
+        self._matrix = matrix
+        self.spectrum = spectrum
+        self.name = name
+
+    def __call__(self, x: Any, other: Any = None) -> Array:
+        rows = points(x, self.name)
+        others = None if other is None else points(other, self.name)
+        if others is not None and others.shape[1] != rows.shape[1]:
+            raise ShapeError(
+                f"{self.name}: points of {rows.shape[1]} and of {others.shape[1]} dimensions"
+                f"{place_text()}"
+            )
+        found = self._matrix(rows, others)
+        return found if isinstance(found, Array) else Array(as_node(found))
+
+    def __add__(self, other: "Kernel") -> "Kernel":
+        if not isinstance(other, Kernel):
+            return NotImplemented
+        one, two = self.spectrum, other.spectrum
+        both = None if one is None or two is None else lambda w: one(w) + two(w)
+        return Kernel(lambda x, y: self(x, y) + other(x, y), both, f"{self.name} + {other.name}")
+
+    def __mul__(self, other: "Kernel") -> "Kernel":
+        if not isinstance(other, Kernel):
+            return NotImplemented
+        return Kernel(lambda x, y: self(x, y) * other(x, y), None, f"{self.name} * {other.name}")
+
+    def __repr__(self) -> str:
+        return f"<kernel {self.name}>"
+
+
+def points(x: Any, what: str) -> Array:
+    """Points as rows.
+
+    Raises
+    ------
+    ShapeError
+        If they are no vector or matrix.
+    """
+    array = x if isinstance(x, Array) else Array(as_node(np.asarray(x, float), what))
+    if len(array.shape) == 1:
+        return reshape(array, (array.shape[0], 1))
+    if len(array.shape) != 2:
+        raise ShapeError(
+            f"{what}: points are the rows of a matrix, or a vector of numbers, got "
+            f"{describe(array.node)} of shape {array.shape}{place_text()}"
+        )
+    return array
+
+
+def _distance(x: Array, y: Array | None, length: Any) -> Array:
+    return pairwise_distance(x / length, None if y is None else y / length)
+
+
+def rbf(length: Any, sd: Any = 1.0) -> Kernel:
+    """Smooth functions: k = sd**2 exp(-r**2 / 2), r the distance in units of `length`.
+
+    Parameters
+    ----------
+    length
+        How far apart values are correlated; one number, or one for each dimension of the points.
+    sd
+        The standard deviation of a value.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> k = kg.gp.rbf(0.5, 2.0)
+    >>> kg.compile([], k([0.0, 0.5]))().round(3)
+    array([[4.   , 2.426],
+           [2.426, 4.   ]])
+    """
+
+    def matrix(x: Array, y: Array | None) -> Any:
+        r = _distance(x, y, length)
+        return sd**2 * exp(-0.5 * r * r)
+
+    def spectrum(w: np.ndarray) -> Any:
+        d = w.shape[1]
+        scale = sd**2 * (2 * math.pi) ** (d / 2) * _volume(length, d)
+        return scale * exp(-0.5 * _scaled(w, length))
+
+    return Kernel(matrix, spectrum, "rbf")
+
+
+def _volume(length: Any, dimensions: int) -> Any:
+    """The product of the lengths."""
+    if not np.shape(length) and not getattr(length, "shape", ()):
+        return length**dimensions
+    array = length if isinstance(length, Array) else Array(as_node(np.asarray(length, float)))
+    return array.prod()
+
+
+def _scaled(w: np.ndarray, length: Any) -> Any:
+    """The squares of the frequencies in units of 1 / length, summed over the dimensions."""
+    scaled = Array(as_node(w)) * length
+    return (scaled * scaled).sum(-1)
+
+
+def _matern(order: float, length: Any, sd: Any, shape: Callable[[Any], Any], name: str) -> Kernel:
+    def matrix(x: Array, y: Array | None) -> Any:
+        return sd**2 * shape(_distance(x, y, length) * math.sqrt(2 * order))
+
+    def spectrum(w: np.ndarray) -> Any:
+        d = w.shape[1]
+        power = order + d / 2
+        scale = 2**d * math.pi ** (d / 2) * math.gamma(power) / math.gamma(order)
+        scale *= (2 * order) ** order
+        return sd**2 * scale * _volume(length, d) * (2 * order + _scaled(w, length)) ** -power
+
+    return Kernel(matrix, spectrum, name)
+
+
+def matern12(length: Any, sd: Any = 1.0) -> Kernel:
+    """Continuous, rough functions: k = sd**2 exp(-r), r the distance in units of `length`."""
+    return _matern(0.5, length, sd, lambda r: exp(-r), "matern12")
+
+
+def matern32(length: Any, sd: Any = 1.0) -> Kernel:
+    """Functions with one derivative: k = sd**2 (1 + r) exp(-r), r = sqrt(3) distance / length."""
+    return _matern(1.5, length, sd, lambda r: (1 + r) * exp(-r), "matern32")
+
+
+def matern52(length: Any, sd: Any = 1.0) -> Kernel:
+    """Functions with two derivatives: k = sd**2 (1 + r + r**2 / 3) exp(-r).
+
+    r = sqrt(5) distance / length.
+    """
+    return _matern(2.5, length, sd, lambda r: (1 + r + r * r / 3) * exp(-r), "matern52")
+
+
+def periodic(period: Any, length: Any, sd: Any = 1.0) -> Kernel:
+    """Functions that repeat: k = sd**2 exp(-2 sin(pi d / period)**2 / length**2), d the distance.
+
+    Source: D. J. C. MacKay, Introduction to Gaussian processes (1998), eq. 47.
+    """
+
+    def matrix(x: Array, y: Array | None) -> Any:
+        turn = cos(2 * math.pi * _distance(x, y, 1.0) / period)
+        return sd**2 * exp((turn - 1) / length**2)
+
+    return Kernel(matrix, None, "periodic")
+
+
+def linear(sd: Any = 1.0, centre: Any = 0.0) -> Kernel:
+    """Straight lines through `centre`: k = sd**2 (x - centre) . (x' - centre)."""
+
+    def matrix(x: Array, y: Array | None) -> Any:
+        left = sd * (x - centre)
+        right = left if y is None else sd * (y - centre)
+        return left @ right.T
+
+    return Kernel(matrix, None, "linear")
+
+
+def constant(sd: Any = 1.0) -> Kernel:
+    """Constant functions: k = sd**2."""
+
+    def matrix(x: Array, y: Array | None) -> Any:
+        return sd**2 + np.zeros((x.shape[0], (x if y is None else y).shape[0]))
+
+    return Kernel(matrix, None, "constant")
+
+
+def white(sd: Any = 1.0) -> Kernel:
+    """Noise: k = sd**2 of a point with itself, 0 of two sets of points."""
+
+    def matrix(x: Array, y: Array | None) -> Any:
+        if y is None:
+            return sd**2 * np.eye(x.shape[0])
+        return sd**2 * np.zeros((x.shape[0], y.shape[0]))
+
+    return Kernel(matrix, None, "white")

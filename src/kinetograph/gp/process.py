@@ -1,0 +1,140 @@
+"""A Gaussian process at given points, exactly: n**3 operations for n points."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..distributions.multivariate_normal import multivariate_normal
+from ..distributions.normal import normal
+from ..graph.array import Array
+from ..graph.functions import cholesky, solve_triangular
+from ..graph.source import place_text
+from .kernels import Kernel, points
+
+__all__ = ["Process"]
+
+JITTER = 1e-8
+
+
+class Process:
+    """A random function with a mean and a covariance kernel.
+
+        f ~ GP(m, k):  f(x) ~ normal(m(x), k(x, x)) at any points x
+
+    Parameters
+    ----------
+    kernel
+        Made by `kg.gp.rbf` and its like; what it is made of may be unknown.
+    mean
+        A number, or a function of points, (n, d), that gives (n,).
+    jitter
+        Added to the diagonal of covariance matrices, in units of its mean, so that nearly equal
+        points have a Cholesky factor.
+
+    Raises
+    ------
+    TypeError
+        If `kernel` is none.
+
+    Examples
+    --------
+    >>> import numpy as np, kinetograph as kg
+    >>> x, y = np.linspace(0, 1, 5), np.array([0.1, 0.9, 1.2, 0.7, 0.2])
+    >>> length, noise = kg.lognormal(-1, 0.5, name="length"), kg.half_normal(0.3, name="noise")
+    >>> gp = kg.gp.Process(kg.gp.rbf(length))
+    >>> likelihood = kg.observe(y, gp.marginal(x, noise))
+    >>> model = kg.model(length, noise)
+    >>> fit = kg.mcmc(model, draws=100, seed=1, progress=False)
+    >>> new = gp.conditional([0.3, 1.5], x, y, noise)
+    >>> kg.predict(model, fit, f=new)["predictions"]["f"].shape
+    (4, 100, 2)
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        mean: float | Array | Callable[[Any], Any] = 0.0,
+        *,
+        jitter: float = JITTER,
+    ) -> None:
+        if not isinstance(kernel, Kernel):
+            raise TypeError(
+                f"gp.Process: a kernel is expected, such as kg.gp.rbf(length), got "
+                f"{type(kernel).__name__}{place_text()}"
+            )
+        self.kernel = kernel
+        self._mean = mean
+        self._jitter = jitter
+
+    def mean(self, x: Any) -> Any:
+        """The mean at points, (n,)."""
+        rows = points(x, "gp.Process")
+        if callable(self._mean):
+            return self._mean(rows)
+        return self._mean + np.zeros(rows.shape[0])
+
+    def covariance(self, x: Any) -> Array:
+        """The covariance matrix at points, (n, n), with the jitter."""
+        return self._safe(self.kernel(x))
+
+    def latent(self, x: Any, *, name: str | None = None, dims: Any = None) -> Array:
+        """The values of the function at points, unknown: m + L z with z ~ normal(0, 1), K = L L'.
+
+        Parameters
+        ----------
+        x
+            Points, (n, d) or (n,).
+        name, dims
+            The name of z in the results, and of its axis.
+        """
+        rows = points(x, "gp.Process")
+        z = normal(0.0, 1.0, shape=rows.shape[0], name=name, dims=dims)
+        return self.mean(rows) + cholesky(self.covariance(rows)) @ z
+
+    def marginal(self, x: Any, noise: Any) -> Array:
+        """The distribution of values seen with normal noise, for `kg.observe`.
+
+        y ~ normal(m(x), K + noise**2)
+        """
+        rows = points(x, "gp.Process")
+        return multivariate_normal(self.mean(rows), self._noisy(rows, noise))
+
+    def conditional(
+        self, new: Any, x: Any, seen: Any, noise: Any = 0.0, *, name: str | None = None
+    ) -> Array:
+        """The distribution of the values at new points, given those seen at others.
+
+            f* ~ normal(m* + K*' A (y - m), K** - K*' A K*),  A = (K + noise**2)^-1
+
+        Parameters
+        ----------
+        new, x
+            Points, (m, d) and (n, d).
+        seen
+            Values at x, (n,): data, or what `latent` gave.
+        noise
+            The standard deviation with which they were seen; 0 of the function itself.
+        name
+            In results.
+
+        Returns
+        -------
+        Array
+            An unknown, (m,): for `kg.predict(model, results, f=...)`.
+        """
+        rows, others = points(x, "gp.Process"), points(new, "gp.Process")
+        factor = cholesky(self._noisy(rows, noise))
+        across = solve_triangular(factor, self.kernel(rows, others), lower=True)
+        rest = solve_triangular(factor, seen - self.mean(rows), lower=True)
+        mean = self.mean(others) + across.T @ rest
+        own = self.kernel(others)
+        return multivariate_normal(mean, self._safe(own - across.T @ across, own), name=name)
+
+    def _noisy(self, rows: Array, noise: Any) -> Array:
+        return self._safe(self.kernel(rows)) + noise**2 * np.eye(rows.shape[0])
+
+    def _safe(self, matrix: Array, scale: Array | None = None) -> Array:
+        n = matrix.shape[0]
+        size = ((matrix if scale is None else scale) * np.eye(n)).sum() / n
+        return matrix + self._jitter * size * np.eye(n)

@@ -1,0 +1,155 @@
+"""Kernels, exact and approximate processes against NumPy, quadrature and closed forms."""
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+import kinetograph as kg
+
+gp = kg.gp
+X = np.array([0.0, 0.4, 1.1, 2.5, 2.5])
+
+
+def value(array):
+    return kg.compile([], array)()
+
+
+def distances(x, y=None):
+    x = np.reshape(x, (len(x), -1))
+    y = x if y is None else np.reshape(y, (len(y), -1))
+    return np.sqrt(((x[:, None] - y[None]) ** 2).sum(-1))
+
+
+FORMULAS = {
+    "rbf": (gp.rbf(0.7, 2.0), lambda d: 4 * np.exp(-0.5 * (d / 0.7) ** 2)),
+    "matern12": (gp.matern12(0.7, 2.0), lambda d: 4 * np.exp(-d / 0.7)),
+    "matern32": (
+        gp.matern32(0.7, 2.0),
+        lambda d: 4 * (1 + np.sqrt(3) * d / 0.7) * np.exp(-np.sqrt(3) * d / 0.7),
+    ),
+    "matern52": (
+        gp.matern52(0.7, 2.0),
+        lambda d: (
+            4 * (1 + np.sqrt(5) * d / 0.7 + 5 * d**2 / (3 * 0.49)) * np.exp(-np.sqrt(5) * d / 0.7)
+        ),
+    ),
+    "periodic": (
+        gp.periodic(1.3, 0.7, 2.0),
+        lambda d: 4 * np.exp(-2 * np.sin(np.pi * d / 1.3) ** 2 / 0.49),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+def test_kernels_are_their_formulas(name):
+    kernel, formula = FORMULAS[name]
+    np.testing.assert_allclose(value(kernel(X)), formula(distances(X)), rtol=1e-12, atol=1e-13)
+    other = np.array([0.1, 3.0])
+    wanted = formula(distances(X, other))
+    np.testing.assert_allclose(value(kernel(X, other)), wanted, rtol=1e-10, atol=1e-13)
+
+
+def test_sums_products_and_the_others():
+    kernel = gp.rbf(0.5) * gp.linear(2.0, 1.0) + gp.constant(3.0) + gp.white(0.1)
+    d = distances(X)
+    wanted = np.exp(-2 * d**2) * 4 * np.outer(X - 1, X - 1) + 9 + 0.01 * np.eye(5)
+    np.testing.assert_allclose(value(kernel(X)), wanted, rtol=1e-12, atol=1e-13)
+    across = value(gp.white(2.0)(X, X[:2]))
+    np.testing.assert_array_equal(across, np.zeros((5, 2)))
+    rows = np.random.default_rng(0).normal(size=(4, 2))
+    scaled = value(gp.rbf([0.5, 2.0])(rows))
+    np.testing.assert_allclose(scaled, np.exp(-0.5 * distances(rows / [0.5, 2.0]) ** 2), rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["rbf", "matern12", "matern32", "matern52"])
+def test_spectral_densities_are_fourier_transforms(name):
+    """Back from frequencies: k(d) = integral of S(w) cos(w d) / (2 pi) dw."""
+    kernel, formula = FORMULAS[name]
+    w = np.linspace(0, 2000, 2_000_001)
+    density = value(kernel.spectrum(w[:, None]))
+    for d in (0.0, 0.3, 1.5):
+        found = integrate.simpson(density * np.cos(w * d), x=w) / np.pi
+        assert found == pytest.approx(formula(d), abs=5e-3 if name == "matern12" else 1e-5)
+
+
+def test_gradients_at_points_that_meet():
+    for make in (gp.rbf, gp.matern12, gp.matern32, gp.matern52):
+        length = kg.lognormal(0, 1, name="length")
+        kg.observe(np.zeros(5), gp.Process(make(length)).marginal(X, 0.3))
+        model = kg.model(length)
+        u, step = np.array([0.2]), 1e-5
+        slope = (model.log_prob(u + step) - model.log_prob(u - step)) / (2 * step)
+        assert model.gradient(u)[0] == pytest.approx(slope, rel=1e-5)
+
+
+def by_hand(new, x, y, noise):
+    k = FORMULAS["rbf"][1]
+    a = np.linalg.inv(k(distances(x)) + noise**2 * np.eye(len(x)))
+    across = k(distances(x, new))
+    return across.T @ a @ y, k(distances(new)) - across.T @ a @ across
+
+
+def test_conditional_and_marginal_distributions():
+    x, y, new = X[:4], np.array([0.3, 0.1, -0.4, 1.0]), np.array([0.2, 1.7, 4.0])
+    process = gp.Process(FORMULAS["rbf"][0], jitter=1e-12)
+    k = FORMULAS["rbf"][1](distances(x)) + 0.09 * np.eye(4)
+    found = value(kg.log_density(process.marginal(x, 0.3), y))
+    assert found == pytest.approx(stats.multivariate_normal(np.zeros(4), k).logpdf(y), rel=1e-9)
+    at = np.array([0.1, -0.2, 0.3])
+    mean, cov = by_hand(new, x, y, 0.3)
+    found = value(kg.log_density(process.conditional(new, x, y, 0.3), at))
+    assert found == pytest.approx(stats.multivariate_normal(mean, cov).logpdf(at), rel=1e-7)
+
+
+def test_a_latent_function_and_its_prediction():
+    x, y = X[:4], np.array([0.3, 0.1, -0.4, 1.0])
+    process = gp.Process(gp.rbf(0.7, 2.0), mean=lambda rows: 0.5 * rows[:, 0])
+    f = process.latent(x, name="z")
+    kg.observe(y, kg.normal(f, 0.3))
+    model = kg.model(f=f)
+    fit = kg.mcmc(model, seed=1, draws=1000, chains=2, progress=False)
+    k = FORMULAS["rbf"][1](distances(x))
+    a = k @ np.linalg.inv(k + 0.09 * np.eye(4))
+    mean = 0.5 * x + a @ (y - 0.5 * x)
+    sd = np.sqrt(np.diag(k - a @ k))
+    draws = fit.posterior["f"]
+    np.testing.assert_allclose(draws.mean(("chain", "draw")), mean, atol=6 * sd.max() / 20)
+    new = process.conditional(np.array([0.2, 6.0]), x, f)
+    found = kg.predict(model, fit, new=new, seed=1)["predictions"]["new"]
+    assert float(found[..., 1].mean()) == pytest.approx(3.0, abs=0.4)  # far away: the prior's
+    assert float(found[..., 1].std()) == pytest.approx(2.0, abs=0.3)
+
+
+def test_a_sum_of_functions_has_the_covariance_of_the_kernel():
+    x = np.linspace(0, 3, 7)
+    kernel, formula = FORMULAS["matern52"]
+    f = gp.Hilbert(kernel, x, basis=120, boundary=4.0)
+    again = f.at(x[2:4])
+    model = kg.model(f.z)
+    columns, others = [], []
+    for row in np.eye(120):
+        found = kg.calculate(values={f.z: row}, f=f.values, again=again)
+        columns.append(found["f"])
+        others.append(found["again"])
+    factor = np.stack(columns, -1)
+    np.testing.assert_allclose(factor @ factor.T, formula(distances(x)), atol=2e-3)
+    np.testing.assert_allclose(np.stack(others, -1), factor[2:4], rtol=1e-10, atol=1e-12)
+    assert model.free_size == 120
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "text"),
+    [
+        (lambda: gp.Process(3.0), TypeError, "a kernel is expected"),
+        (lambda: gp.Hilbert(gp.linear(1.0), X), TypeError, "no spectral density"),
+        (lambda: gp.Hilbert(gp.rbf(1.0), X, boundary=0.9), ValueError, "above 1"),
+        (lambda: gp.Hilbert(gp.rbf(1.0), X, basis=2.5), ValueError, "whole numbers"),
+        (lambda: gp.Hilbert(gp.rbf(1.0), X).at([9.0]), ValueError, "outside of the box"),
+        (lambda: gp.Hilbert(gp.rbf(1.0), X).at(np.ones((2, 2))), kg.ShapeError, "1 dimensions"),
+        (lambda: gp.rbf(1.0)(np.ones((2, 2, 2))), kg.ShapeError, "rows of a matrix"),
+        (lambda: gp.rbf(1.0)(X, np.ones((2, 2))), kg.ShapeError, "1 and of 2 dimensions"),
+    ],
+)
+def test_bad_input(make, error, text):
+    with pytest.raises(error, match=text):
+        make()

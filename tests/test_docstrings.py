@@ -16,7 +16,7 @@ MODULES = sorted(m.name for m in pkgutil.walk_packages(kinetograph.__path__, "ki
 def test_examples_are_found():
     module = importlib.import_module("kinetograph.models.variables")
     found = [t.name for t in doctest.DocTestFinder().find(module) if t.examples]
-    assert len(found) == 4
+    assert len(found) == 6
 
 
 @pytest.mark.parametrize("name", [m for m in MODULES if not m.endswith("__main__")])

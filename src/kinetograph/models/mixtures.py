@@ -66,8 +66,7 @@ def mixture(
     >>> import kinetograph as kg
     >>> w = kg.dirichlet([1.0, 1.0], name="w")
     >>> mu = kg.ordered_variable(2, name="mu")
-    >>> kg.factor(kg.log_density(kg.normal(0, 5), mu))
-    <factor, ...>
+    >>> prior = kg.factor(kg.log_density(kg.normal(0, 5), mu))
     >>> y = kg.observe([-1.2, 3.4, 2.9], kg.mixture(kg.normal(mu, 1), weights=w))
     """
     if not distributions:

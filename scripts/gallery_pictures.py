@@ -176,7 +176,8 @@ def ozone(v: Variables) -> Any:
     figure, (axes,) = panels()
     days = np.arange(1, 32)
     axes.plot(days, v["ozone"], "o", color=INK, markersize=3)
-    bars(axes, days[~v["known"]], v["air"]["predictions"]["missing"], BLUE, "not measured")
+    gone = np.isnan(v["ozone"])
+    bars(axes, days[gone], np.exp(v["air"]["posterior"]["log_ozone"][..., gone]), BLUE, "missing")
     axes.set_yscale("log")
     words(axes, "ozone, parts in a billion", "day of May 1973", legend=True)
     return figure
@@ -281,4 +282,49 @@ def blood(v: Variables) -> Any:
     band(axes, np.linspace(0, 25, 101), v["blood"]["posterior"]["curve"], BLUE)
     axes.plot(v["hours"], v["found"], "o", color=INK, markersize=3)
     words(axes, "theophylline, mg / l", "hours")
+    return figure
+
+
+def seeds(v: Variables) -> Any:
+    figure, (axes,) = panels()
+    groups = 2 * v["cucumber"] + v["kind"]
+    order = np.argsort(groups, kind="stable")
+    chance = v["seeds"]["posterior"]["chance"]
+    for i, label in enumerate(("bean, 1st kind", "bean, 2nd", "cucumber, 1st", "cucumber, 2nd")):
+        mine = np.flatnonzero(groups[order] == i)
+        bars(axes, mine, chance[..., order[mine]], COLOURS[i], label)
+    axes.plot(range(21), (v["grown"] / v["sown"])[order], "_", color=INK, markersize=12)
+    words(axes, "share of seeds that grew; lines: seen", "plate")
+    axes.set_xticks(range(21))
+    axes.legend(fontsize=8, labelcolor=INK, frameon=False, loc="lower right", ncols=2)
+    return figure
+
+
+def ability(v: Variables) -> Any:
+    figure, (axes,) = panels()
+    bars(axes, range(6), v["ability"]["posterior"]["loading"], BLUE, "posterior")
+    axes.plot(
+        range(6),
+        [0.682, 0.384, 0.502, 0.300, 0.877, 0.849],
+        "_",
+        color=INK,
+        markersize=16,
+        label="maximum likelihood",
+    )
+    axes.set_xticks(range(6), v["tests"])
+    axes.set_ylim(0)
+    words(axes, "loading", legend=True)
+    return figure
+
+
+def species(v: Variables) -> Any:
+    figure, (axes,) = panels()
+    order = np.argsort(v["common"][:, 0])
+    bars(axes, range(12), v["species"]["posterior"]["occupied"][..., order], BLUE, "posterior")
+    axes.plot(range(12), v["common"][order, 0], "_", color=ORANGE, markersize=16, label="truth")
+    seen = (v["visits"] > 0).mean(1)[order]
+    axes.plot(range(12), seen, "_", color=INK, markersize=16, label="seen")
+    axes.set_ylim(0, 1)
+    axes.set_xticks(range(12))
+    words(axes, "share of ponds", "species", legend=True)
     return figure

@@ -188,6 +188,18 @@ def test_rearrangements(shape, data):
     same(apply(lambda a: np.concatenate([a, a], None), x), np.concatenate([x, x], None))
 
 
+def test_lists_in_lists_of_arrays_are_stacked():
+    x = np.array([0.5, 2.0])
+    for make in (
+        lambda a, join: join.stack([[a[0], 1 - a[0]], [3.0, a[1]]]),
+        lambda a, join: join.stack([[(a[0], 2.0)], [(a[1], a[0])]], axis=1),
+        lambda a, join: join.concatenate([[a[1]], a, [1.5, a[0]]]),
+    ):
+        np.testing.assert_array_equal(apply(lambda a, f=make: f(a, kg), x), make(x, np))
+    with pytest.raises(kg.ShapeError, match="stack needs arrays of one shape"):
+        apply(lambda a: kg.stack([[a[0], a[1]], [a[0]]]), x)
+
+
 def test_joins_and_splits():
     x, y = draws(3), draws(3, 1)
     for f in (np.stack, np.vstack, np.hstack, np.column_stack, np.concatenate):

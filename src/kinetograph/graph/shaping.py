@@ -155,9 +155,21 @@ def squeeze(x: Operand, axis: int | Sequence[int] | None = None) -> Node:
     return reshape(node, [n for i, n in enumerate(node.shape) if i not in axes])
 
 
+def _whole(value: Any, operation: str) -> Node:
+    """The node of an operand; a list that has arrays in it is stacked, as NumPy would."""
+    return stack(value) if _has_arrays(value) else as_node(value, operation)
+
+
+def _has_arrays(value: Any) -> bool:
+    """Whether a list, or a list in it, has arrays of the graph."""
+    return isinstance(value, (list, tuple)) and any(
+        isinstance(getattr(v, "node", v), Node) or _has_arrays(v) for v in value
+    )
+
+
 def concatenate(arrays: Sequence[Operand], axis: int | None = 0) -> Node:
     """Join arrays along an existing axis (flattened for None)."""
-    nodes = [as_node(a, "concatenate") for a in arrays]
+    nodes = [_whole(a, "concatenate") for a in arrays]
     if not nodes:
         raise ShapeError("concatenate needs at least one array")
     if axis is None:
@@ -180,7 +192,7 @@ def concatenate(arrays: Sequence[Operand], axis: int | None = 0) -> Node:
 
 def stack(arrays: Sequence[Operand], axis: int = 0) -> Node:
     """Join arrays of one shape along a new axis."""
-    nodes = [as_node(a, "stack") for a in arrays]
+    nodes = [_whole(a, "stack") for a in arrays]
     if not nodes:
         raise ShapeError("stack needs at least one array")
     if len({node.shape for node in nodes}) > 1:

@@ -109,7 +109,8 @@ class Operation:
     `lower(*tensors, **attributes)` receives the tensors of the parents. `symbol`, where there is
     one, is how it is written between two operands. `elementwise` operations act on each element
     alone, so that named dimensions pass through them. A result that is NaN where a search for it
-    did not succeed says by `search` what that was.
+    did not succeed says by `search` what that was. An `ambient` one reads more than its operands:
+    what the function that is being traced around it was given.
     """
 
     name: str
@@ -117,6 +118,7 @@ class Operation:
     symbol: str | None = None
     elementwise: bool = False
     search: str = ""
+    ambient: bool = False
 
     def __repr__(self) -> str:
         return f"Operation({self.name})"

@@ -79,9 +79,9 @@ def _potential(q: Any) -> Any:
     return -_target().log_density(q)
 
 
-EVALUATE = Operation("evaluate", _evaluate)
-WITH_COVARIANCE = Operation("evaluate_with_covariance", _evaluate_with_covariance)
-POTENTIAL = Operation("potential", _potential)
+EVALUATE = Operation("evaluate", _evaluate, ambient=True)
+WITH_COVARIANCE = Operation("evaluate_with_covariance", _evaluate_with_covariance, ambient=True)
+POTENTIAL = Operation("potential", _potential, ambient=True)
 
 
 def evaluates(node: Node) -> bool:

@@ -16,6 +16,7 @@ nothing is chosen.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from operator import and_
 from typing import TYPE_CHECKING, Any
 
@@ -25,12 +26,12 @@ import numpy as np
 from jax import lax
 from jax.custom_batching import custom_vmap
 
-from .flat import Tensor, Tensors, Type, used_inputs
+from .flat import Tensor, Tensors, Type, types_of, used_inputs
 
 if TYPE_CHECKING:
     from .derivable import After, Loop, Modes
 
-__all__ = ["batched", "chosen"]
+__all__ = ["batched", "chosen", "told_all"]
 
 Turns = Callable[..., tuple[Tensors, Tensor, Tensors]]
 
@@ -71,6 +72,42 @@ def batched(
         return found, jax.tree.map(lambda _: True, found)
 
     return call  # type: ignore[no-any-return]
+
+
+def told_all(
+    loop: "Loop", carry: Tensors, captures: Tensors, rows: Tensors
+) -> "tuple[Loop, Tensors]":
+    """The loop, of which what it reads of the trace around it is among the captures.
+
+    A batch comes to it when that trace has ended.
+    """
+    types = types_of(carry), types_of(captures)
+    row = tuple(Type(r.shape[1:], r.dtype) for r in rows)
+    alive = Type((), np.bool_)
+    body, after = jax.make_jaxpr(partial(loop.body, ()), return_shape=True)(alive, *types, row)
+    structure = jax.tree.structure(after)
+    programs = [body]
+    if loop.more is not None:
+        programs.append(jax.make_jaxpr(loop.more)(*types))
+    read = {id(c): c for p in programs for c in p.consts if isinstance(c, jax.core.Tracer)}
+    if not read:
+        return loop, captures
+    own = len(captures)
+
+    def call(program: Any, leaves: Any, everything: Tensors) -> Any:
+        found = dict(zip(read, everything[own:], strict=True))
+        consts = [found.get(id(c), c) for c in program.consts]
+        return jax.core.eval_jaxpr(program.jaxpr, consts, *leaves)
+
+    def turn(_: Any, alive: Tensor, carry: Tensors, everything: Tensors, row: Tensors) -> "After":
+        leaves = (alive, *carry, *everything[:own], *row)
+        return jax.tree.unflatten(structure, call(body, leaves, everything))  # type: ignore[no-any-return]
+
+    def more(carry: Tensors, everything: Tensors) -> Tensor:
+        return call(programs[1], (*carry, *everything[:own]), everything)[0]  # type: ignore[no-any-return]
+
+    changed = replace(loop, body=turn, more=None if loop.more is None else more)
+    return changed, (*captures, *read.values())
 
 
 def _gains(body: Any, size: int) -> bool:

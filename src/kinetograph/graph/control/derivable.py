@@ -28,7 +28,7 @@ import numpy as np
 from jax import lax
 from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 
-from .batched import batched, chosen
+from .batched import batched, chosen, told_all
 from .flat import (
     Mask,
     Tensor,
@@ -61,7 +61,7 @@ class Loop:
     go on, for ever where it is None. `length` is the number of rows of what
     the loop reads and writes row by row; `backwards` says that it does so from the last trip.
     `live` is the part of the carry that takes part in derivatives; None for all that is
-    floating-point.
+    floating-point. An `ambient` one reads tensors of the trace around it, too.
     """
 
     body: Body
@@ -73,6 +73,7 @@ class Loop:
     most: int = 2**31  # trips
     note: Callable[[int], None] | None = None  # is told the size in bytes of what is kept
     live: Mask | None = None
+    ambient: bool = False
 
     def masks[T: Tensors | Types](self, carry: T, captures: T, rows: T) -> tuple[Mask, Mask, Mask]:
         """What has derivatives."""
@@ -208,6 +209,8 @@ def _plain(
     """The loop itself."""
     if modes:  # JAX takes the derivative of it
         return _turns(loop, limit, carry, captures, rows, modes)
+    if loop.ambient:
+        loop, captures = told_all(loop, carry, captures, rows)
     return batched(_turns, loop)(limit, carry, captures, rows)
 
 

@@ -16,11 +16,11 @@ from jax import lax
 
 from ..faults import FAULT
 from ..lower import Scope
-from ..node import Node, Operation
+from ..node import Apply, Bundle, Node, Operation
 from ..participation import Tracked, carried_on, plain, read
 from ..trips import LoopPlan, Trips
 from .contexts import WhileContext
-from .control import Looping
+from .control import Looping, everything
 from .derivable import REVERSE, Loop, run
 from .flat import bytes_of
 from .forms import Growth
@@ -301,6 +301,10 @@ class _Lowered:
             most=FOREVER if node.bound is None else max(node.bound, 1),
             note=sizes.append,
             live=tuple(i < self.width and places[i] in self.live for i in range(len(state))),
+            ambient=any(
+                isinstance(n, (Apply, Bundle)) and n.operation.ambient
+                for n in everything([*self.predicate.nodes, *self.body.nodes])
+            ),
         )
         bound = limit
         limit = jnp.clip(jnp.asarray(limit), 0, FOREVER).astype(np.int32)

@@ -301,7 +301,6 @@ def test_what_is_recorded():
     assert len(np.unique(scale)) == scale.size  # warm-up has set it
 
 
-@pytest.mark.slow  # for GLA2 it is an everyday test, among those of averages
 def test_a_batch_of_chains_makes_the_same_draws():
     options = {"sampler": kg.samplers.Slice(), "chains": 3, "draws": 10, "warmup": 20}
     check_alike(*(run(schools(), chain_method=m, **options) for m in ("threads", "batch")))

@@ -22,7 +22,31 @@ PARAMETERS = {
     "binomial": dict(size=5, prob=0.5),
     "categorical": dict(prob=[0.5, 0.5]),
     "choice": dict(x=4),
+    "ar": dict(rho=[0.5], dim=3),
+    "beta_binomial": dict(size=5, alpha=1.0, beta=2.0),
+    "chi_squared": dict(df=3.0),
+    "dirichlet_multinomial": dict(size=4, alpha=np.ones(3)),
+    "discrete_uniform": dict(min=0, max=4),
+    "f": dict(df1=3.0, df2=4.0),
+    "geometric": dict(prob=0.5),
+    "half_student": dict(df=3.0),
+    "hurdle_negative_binomial": dict(size=2.0, prob=0.5, zero=0.2),
+    "hurdle_poisson": dict(rate=2.0, zero=0.2),
+    "hypergeometric": dict(m=3, n=4, k=2),
+    "markov_chain": dict(initial=[0.5, 0.5], transition=np.full((2, 2), 0.5), length=3),
+    "multinomial": dict(size=4, prob=np.full(3, 1 / 3)),
+    "multivariate_student": dict(df=3.0, mean=np.zeros(3), cov=np.eye(3)),
+    "ordered_logistic": dict(eta=0.0, cutpoints=[-1.0, 1.0]),
+    "ordered_probit": dict(eta=0.0, cutpoints=[-1.0, 1.0]),
+    "pareto": dict(a=2.0, b=1.0),
+    "random_walk": dict(dim=3),
+    "wald": dict(mu=1.0, lam=2.0),
+    "weibull": dict(alpha=2.0),
+    "zero_inflated_negative_binomial": dict(size=2.0, prob=0.5, zero=0.2),
+    "zero_inflated_poisson": dict(rate=2.0, zero=0.2),
+    "zero_sum_normal": dict(dim=3),
 }
+OF_MATRICES = {"lkj_correlation", "lkj_cholesky", "matrix_normal", "wishart"}
 KINDS = [
     name
     for name, method in inspect.getmembers(NamedNoise, inspect.isfunction)
@@ -40,7 +64,7 @@ def test_what_takes_like():
     assert {*KINDS} == (every | {"sphere"}) - {"permutation"}
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "lkj_correlation"])
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in OF_MATRICES])
 def test_the_shape_is_that_of_an_array(kind):
     like, noise = np.zeros((2, 3)), made(np.float32)
     given = {"name": "a"} if kind == "sphere" else PARAMETERS.get(kind, {})

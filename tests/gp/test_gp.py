@@ -54,6 +54,15 @@ def test_sums_products_and_the_others():
     d = distances(X)
     wanted = np.exp(-2 * d**2) * 4 * np.outer(X - 1, X - 1) + 9 + 0.01 * np.eye(5)
     np.testing.assert_allclose(value(kernel(X)), wanted, rtol=1e-12, atol=1e-13)
+    variance = kg.data(3.0)
+    for kernel in (3.0 * gp.rbf(0.5), gp.rbf(0.5) * variance, variance * gp.rbf(0.5)):
+        np.testing.assert_allclose(value(kernel(X)), 3 * np.exp(-2 * d**2), rtol=1e-12, atol=1e-13)
+        np.testing.assert_allclose(
+            value(kernel.spectrum(np.ones((1, 1)))),
+            value(3 * gp.rbf(0.5).spectrum(np.ones((1, 1)))),
+        )
+    with pytest.raises(kg.ShapeError, match="by a number or by another kernel"):
+        np.ones(2) * gp.rbf(0.5)
     across = value(gp.white(2.0)(X, X[:2]))
     np.testing.assert_array_equal(across, np.zeros((5, 2)))
     rows = np.random.default_rng(0).normal(size=(4, 2))

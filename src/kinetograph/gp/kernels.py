@@ -36,7 +36,9 @@ Spectrum = Callable[[np.ndarray], Any]  # of angular frequencies (m, d)
 
 
 class Kernel:
-    """A covariance function k(x, x'), made by `kg.gp.rbf` and others; kernels add and multiply.
+    """A covariance function k(x, x'), made by `kg.gp.rbf` and others.
+
+    Kernels add and multiply; times a number (a variance) all covariances are.
 
     Called with points it gives their covariance matrix, (n, n) of one set, (n, m) of two.
     """
@@ -69,10 +71,21 @@ class Kernel:
         both = None if one is None or two is None else lambda w: one(w) + two(w)
         return Kernel(lambda x, y: self(x, y) + other(x, y), both, f"{self.name} + {other.name}")
 
-    def __mul__(self, other: "Kernel") -> "Kernel":
-        if not isinstance(other, Kernel):
-            return NotImplemented
-        return Kernel(lambda x, y: self(x, y) * other(x, y), None, f"{self.name} * {other.name}")
+    def __mul__(self, other: Any) -> "Kernel":
+        if isinstance(other, Kernel):
+            name = f"{self.name} * {other.name}"
+            return Kernel(lambda x, y: self(x, y) * other(x, y), None, name)
+        if np.ndim(other) if not isinstance(other, Array) else other.shape:
+            raise ShapeError(
+                f"{self.name}: a kernel is multiplied by a number or by another kernel"
+                f"{place_text()}"
+            )
+        own = self.spectrum
+        spectrum = None if own is None else lambda w: other * own(w)
+        return Kernel(lambda x, y: other * self(x, y), spectrum, self.name)
+
+    __rmul__ = __mul__
+    __array_ufunc__ = None  # an array on the left leaves the product to the kernel
 
     def __repr__(self) -> str:
         return f"<kernel {self.name}>"

@@ -51,6 +51,8 @@ class Operators:
         return self._new(ew.elementwise("subtract", *_counted(other, self)))
 
     def __mul__(self, other: Any) -> "Array":
+        if getattr(other, "__array_ufunc__", self) is None:  # as NumPy leaves it to the other
+            return NotImplemented
         return self._new(ew.elementwise("multiply", *_counted(self, other)))
 
     def __rmul__(self, other: Any) -> "Array":

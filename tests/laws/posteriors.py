@@ -136,6 +136,15 @@ def lotka_volterra(d: dict[str, Any]) -> kg.Model:
 
 
 def hidden_markov(d: dict[str, Any]) -> kg.Model:
+    theta1, theta2 = kg.simplex_variable(2), kg.simplex_variable(2)
+    mu = kg.ordered_variable(2)
+    state = kg.markov_chain([0.5, 0.5], kg.stack([theta1, theta2]), len(d["y"]))
+    kg.observe(d["y"], kg.normal(mu[state], 1.0))
+    prior = -0.5 * (mu[0] - 3) ** 2 - 0.5 * (mu[1] - 10) ** 2
+    return kg.model(theta1, theta2, mu, factors=[prior])
+
+
+def hidden_markov_by_hand(d: dict[str, Any]) -> kg.Model:
     """The forward recursion as a product of 2 x 2 matrices, halved until one is left."""
     theta1, theta2 = kg.simplex_variable(2), kg.simplex_variable(2)
     mu = kg.ordered_variable(2)
@@ -161,6 +170,15 @@ def mixture(d: dict[str, Any]) -> kg.Model:
     mu = kg.ordered_variable(2)
     sigma = kg.half_normal(2, shape=2)
     theta = kg.beta(5, 5)
+    second = kg.bernoulli(1 - theta, shape=len(d["y"]))
+    kg.observe(d["y"], kg.normal(mu[second.astype(int)], sigma[second.astype(int)]))
+    return kg.model(mu, sigma, theta, factors=[-0.5 * (mu / 2) ** 2])
+
+
+def mixture_by_hand(d: dict[str, Any]) -> kg.Model:
+    mu = kg.ordered_variable(2)
+    sigma = kg.half_normal(2, shape=2)
+    theta = kg.beta(5, 5)
     y = kg.data(d["y"])[:, None]
     log_normal = -0.5 * ((y - mu) / sigma) ** 2 - kg.log(sigma)
     likelihood = kg.logaddexp(
@@ -171,6 +189,16 @@ def mixture(d: dict[str, Any]) -> kg.Model:
 
 
 def gaussian_process(d: dict[str, Any]) -> kg.Model:
+    x = d["x"]
+    rho = kg.gamma(25, 4)
+    alpha = kg.half_normal(2)
+    sigma = kg.half_normal(1)
+    process = kg.gp.Process(kg.gp.rbf(rho, alpha), jitter=0.0)
+    kg.observe(d["y"], process.marginal(x, kg.sqrt(sigma)))
+    return kg.model(rho, alpha, sigma)
+
+
+def gaussian_process_by_hand(d: dict[str, Any]) -> kg.Model:
     x = d["x"]
     rho = kg.gamma(25, 4)
     alpha = kg.half_normal(2)

@@ -85,6 +85,23 @@ def test_agrees_with_reference_draws(name):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "by_hand"),
+    [
+        ("hmm_example-hmm_example", posteriors.hidden_markov_by_hand),
+        ("low_dim_gauss_mix-low_dim_gauss_mix", posteriors.mixture_by_hand),
+        ("gp_pois_regr-gp_regr", posteriors.gaussian_process_by_hand),
+    ],
+)
+def test_densities_of_what_is_summed_out_are_those_written_out(name, by_hand):
+    model, plain = posteriors.build(name), by_hand(posteriors.data(name))
+    assert model.free_size == plain.free_size
+    points = np.random.default_rng(1).normal(size=(4, model.free_size))
+    difference = model.log_prob(points) - plain.log_prob(points)
+    np.testing.assert_allclose(difference, difference[0], rtol=1e-9, atol=1e-8)
+    np.testing.assert_allclose(model.gradient(points), plain.gradient(points), rtol=1e-7, atol=1e-7)
+
+
 def test_density_of_a_model_with_a_differential_equation():
     """The log density of hares and lynxes and its gradient, against SciPy's solver."""
     name = "hudson_lynx_hare-lotka_volterra"

@@ -353,3 +353,35 @@ def test_other_data():
     mu, z = kg.normal([-1.0, 1.0], 1.0, name="mu"), kg.categorical([0.3, 0.7], shape=3, name="z")
     kg.observe([1.0, 1.0, 0.0, -1.0], kg.normal(mu[z[np.array([2, 1, 0, 0])]], 0.8), name="y")
     np.testing.assert_allclose(found, kg.model(mu, z).log_prob(u), rtol=1e-12)
+
+
+def test_terms_that_are_infinite_outside_the_support():
+    y = RNG.normal(size=3)
+    a, b = kg.normal(0, 1, name="a"), kg.normal(0, 1, name="b")
+    low = np.array([1, 2, 1])
+    z = kg.discrete_uniform(low, 3, name="z")
+    kg.observe(y, kg.normal(a * kg.log(z - low + 1.0) + b * kg.log(z) + b / (z - low + 1.0), 1))
+
+    def by_hand(u):
+        total = stats.norm.logpdf(u).sum()
+        for value, first in zip(y, low, strict=True):
+            k = np.arange(first, 4)
+            n = k - first + 1
+            means = u[0] * np.log(n) + u[1] * np.log(k) + u[1] / n
+            total += special.logsumexp(stats.norm(means, 1).logpdf(value)) - np.log(len(k))
+        return total
+
+    checked(kg.model(a, b), by_hand, RNG.normal(size=(3, 2)))
+
+
+def test_many_numbers_below_the_support():
+    a = kg.normal(0, 1, name="a")
+    z = kg.discrete_uniform(30_000, 30_002, name="z")
+    kg.observe(0.5, kg.normal(a + (z - 30_000), 1))
+
+    def by_hand(u):
+        means = u[0] + np.arange(3)
+        each = special.logsumexp(stats.norm(means, 1).logpdf(0.5)) - np.log(3)
+        return each + stats.norm.logpdf(u[0])
+
+    checked(kg.model(a), by_hand, RNG.normal(size=(3, 1)))

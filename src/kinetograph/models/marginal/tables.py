@@ -32,6 +32,16 @@ class Domain:
     values: np.ndarray
     possible: np.ndarray  # (values, elements)
 
+    def settings(self) -> np.ndarray:
+        """The values of the elements, a possible one for each that is not: (values, 1 or elements).
+
+        Outside its support a term may be infinite, whose slope is NaN even where it is left out.
+        """
+        if self.possible.all():
+            return self.values[:, None]
+        first = self.values[self.possible.argmax(0)]
+        return np.where(self.possible, self.values[:, None], first)
+
 
 def domain_of(variable: Variable) -> Domain:
     """The finite domain of a discrete unknown.
@@ -55,7 +65,7 @@ def domain_of(variable: Variable) -> Domain:
             )
         ends.append(np.broadcast_to(np.asarray(bound, float), variable.shape).reshape(-1))
     low, high = ends
-    values = np.arange(int(low.min(initial=0)), int(high.max(initial=0)) + 1)
+    values = np.arange(int(low.min()), int(high.max()) + 1) if low.size else np.zeros(1, int)
     possible = (values[:, None] >= low) & (values[:, None] <= high)
     return Domain(values, possible)
 
@@ -186,14 +196,17 @@ class Table:
         """The log density for all values: an axis for each unknown, and one for the atoms."""
         given = dict(environment)
         indices = np.indices(self.sizes).reshape(len(self.sizes), -1)
-        choices = [self.domains[v].values[i] for v, i in zip(self.variables, indices, strict=True)]
+        choices = [
+            self.domains[v].settings()[i] for v, i in zip(self.variables, indices, strict=True)
+        ]
         names = (*self.loops, FAULT)
 
         def at(*values: Any) -> Any:
             inner = scope.inside(watch=None, live=None)
             inside = dict(given)
             for v, value in zip(self.variables, values, strict=True):
-                inside[v] = jnp.full(v.shape, value, v.dtype)
+                full = jnp.broadcast_to(value, (v.size,)).astype(v.dtype)
+                inside[v] = full.reshape(v.shape)
             evaluate(self.term.plain_needs(), inside, scope=inner)
             elements = self.term.guarded_elements(inside)
             if self.owner is None:

@@ -29,7 +29,9 @@ def pytest_addoption(parser):
 def _quick_programs(request):
     """A quarter of the time to compile are LLVM's optimisations; `make test-slow` has them all."""
     folder = request.path.relative_to(Path(__file__).parent).parts[0]
-    last_bits = request.path.stem.endswith("_draws")  # golden numbers share their programs
+    held = vars(request.module).values()
+    # Golden numbers share the programs of tests of draws.
+    last_bits = any(str(getattr(v, "__module__", "")).endswith(".drawing") for v in held)
     quick = request.config.getoption("--quick-programs") and folder in _COMPILED_QUICKLY
     quick = quick and not last_bits
     before = jax.config.read("jax_disable_most_optimizations")

@@ -87,3 +87,44 @@ def test_whole_numbers_and_vectors():
 def test_bad_input(make, text):
     with pytest.raises(TypeError, match=text):
         make()
+
+
+@pytest.mark.parametrize(
+    ("function", "error", "text"),
+    [
+        (lambda x, m: jnp.sum(-((x - m) ** 2)), kg.ShapeError, r"of shape \(3,\), got shape \(\)"),
+        (lambda x, m: -((x[:1] - m) ** 2), kg.ShapeError, r"of shape \(3,\), got shape \(1,\)"),
+        (lambda x, m: None, TypeError, "must be an array, got None"),
+    ],
+)
+def test_bad_log_densities(function, error, text):
+    m = kg.normal(0, 1, name="m")
+    law = kg.distribution(function, name="mine")
+    kg.observe(np.ones(3), law(m))
+    with pytest.raises(error, match=f"the log density of mine .*{text}.*test_custom.py"):
+        kg.model(m).log_prob([0.1])
+
+
+@pytest.mark.parametrize(
+    ("draw", "error", "text"),
+    [
+        (lambda key, shape, m: jnp.zeros(7), kg.ShapeError, r"\(3,\), got shape \(7,\)"),
+        (lambda key, shape, m: None, TypeError, "must be an array, got None"),
+    ],
+)
+def test_bad_draws(draw, error, text):
+    m = kg.normal(0, 1, name="m")
+    law = kg.distribution(lambda x, m: -((x - m) ** 2), draw=draw, name="mine")
+    kg.observe(np.ones(3), law(m), name="y")
+    with pytest.raises(error, match=f"the draw of mine .*{text}.*test_custom.py"):
+        kg.simulate(kg.model(m), draws=2, seed=1)
+
+
+def test_draws_of_vectors():
+    def ring(x):
+        return -50.0 * (jnp.sqrt(jnp.sum(x * x, -1)) - 1.0) ** 2
+
+    law = kg.distribution(ring, draw=lambda key, shape: jnp.full(shape, 0.5), event_ndim=1)
+    x = law(shape=(5, 2), name="x")
+    draws = kg.simulate(kg.model(x), draws=3, seed=1)["prior"]["x"].values
+    np.testing.assert_array_equal(draws, np.full((1, 3, 5, 2), 0.5))

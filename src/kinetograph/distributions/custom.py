@@ -11,6 +11,7 @@ import numpy as np
 
 from ..bits.source import Source
 from ..graph.array import Array
+from ..graph.errors import ShapeError
 from ..graph.source import place_text
 from .family import Family
 from .generator import WHOLE
@@ -63,7 +64,10 @@ def distribution(
     Raises
     ------
     TypeError
-        If `log_density` is no function, or has no argument for x.
+        If `log_density` is no function, has no argument for x, or gives no array.
+    ShapeError
+        When it is used, if it does not give a number for each element of x, or `draw` not the shape
+        that it is asked for.
 
     Examples
     --------
@@ -88,11 +92,11 @@ def distribution(
     family = Family(
         title,
         tuple(Parameter(p.name) for p in parameters),
-        lambda x, *rest: (jnp.asarray(log_density(x, *rest)),),
+        _terms(log_density, event_ndim, title, place_text()),
         lambda *nodes: _support(support, discrete, title),
         event_ndim=event_ndim,
         dtype=WHOLE if discrete else None,
-        draw=None if draw is None else _drawing(draw),
+        draw=None if draw is None else _drawing(draw, title, place_text()),
         key=f"{title} {secrets.token_hex(8)}",
     )
     OWN[family.key] = family
@@ -158,10 +162,44 @@ def _support(support: Any, discrete: bool, title: str) -> Support:
     return Interval(-np.inf if low is None else float(low), np.inf if high is None else float(high))
 
 
-def _drawing(draw: Callable[..., Any]) -> Callable[..., Any]:
+def _terms(
+    log_density: Callable[..., Any], event_ndim: int, title: str, place: str
+) -> Callable[..., Any]:
+    def terms(x: Any, *parameters: Any) -> tuple[Any, ...]:
+        found = _tensor(log_density(x, *parameters), f"the log density of {title}", place)
+        own = jnp.shape(x)[: jnp.ndim(x) - event_ndim]
+        if found.shape == own:  # whatever shape the parameters have that it leaves out
+            return (found,)
+        wanted = jnp.broadcast_shapes(own, *map(jnp.shape, parameters))
+        if found.shape != wanted:
+            raise ShapeError(
+                f"distribution: the log density of {title} must be a number for each element of x, "
+                f"of shape {wanted}, got shape {found.shape}; a sum over them is not taken"
+                f"{place}"
+            )
+        return (found,)
+
+    return terms
+
+
+def _drawing(draw: Callable[..., Any], title: str, place: str) -> Callable[..., Any]:
     def drawn(source: Source, *parameters: Any) -> Any:
         words = jnp.stack([jnp.asarray(w, np.uint32) for w in source.key[:2]])
         key = jax.random.wrap_key_data(words, impl="threefry2x32")
-        return jnp.asarray(draw(key, source.shape, *parameters))
+        found = _tensor(draw(key, source.shape, *parameters), f"the draw of {title}", place)
+        if found.shape != source.shape:
+            raise ShapeError(
+                f"distribution: the draw of {title} must have the shape that it is asked for, "
+                f"{source.shape}, got shape {found.shape}{place}"
+            )
+        return found
 
     return drawn
+
+
+def _tensor(value: Any, what: str, place: str) -> Any:
+    if value is None:
+        raise TypeError(
+            f"distribution: {what} must be an array, got None; is a return missing?{place}"
+        )
+    return jnp.asarray(value)

@@ -16,6 +16,7 @@ from ..graph.node import Data, Node
 from ..graph.precision import x64
 from ..graph.text import value_text
 from .density import data_environment
+from .marginal.marginal import MarginalTerm
 from .term import Term
 
 if TYPE_CHECKING:
@@ -84,7 +85,10 @@ def report(model: "Model", free: np.ndarray) -> Report:
             evaluate((*term.needs(), *term.plain_needs()), environment, scope=scope)
             value = float(term.value(environment))
             elements = np.asarray(term.elements(environment))
-            terms.append(_term_report(model, term.node, environment, value, elements))
+            if isinstance(term, MarginalTerm):
+                terms.append(_marginal_report(model, term, value))
+            else:
+                terms.append(_term_report(model, term.node, environment, value, elements))
             if first_bad is None and not np.isfinite(value):
                 first_bad = _blame(culprits, term, environment)
                 if first_bad is None:
@@ -131,6 +135,14 @@ def _bad_slope(model: "Model", free: np.ndarray, data: Environment) -> str | Non
         value, pull = jax.vjp(function, jnp.zeros(()), jnp.asarray(free))
         pull(jnp.ones_like(value))
     return culprits.of_slope()
+
+
+def _marginal_report(model: "Model", term: MarginalTerm, value: float) -> TermReport:
+    """Of several terms at once, in which discrete unknowns have no value."""
+    names = ", ".join(describe(v, model.known_as) for v in term.discrete)
+    bad = int(not np.isfinite(value))
+    site = str(term.discrete[0].site or "")
+    return TermReport(names, "summed out, with all that depends on it", site, value, bad, 1, [])
 
 
 def _term_text(model: "Model", node: Node) -> str:

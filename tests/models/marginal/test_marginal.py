@@ -385,3 +385,15 @@ def test_many_numbers_below_the_support():
         return each + stats.norm.logpdf(u[0])
 
     checked(kg.model(a), by_hand, RNG.normal(size=(3, 1)))
+
+
+def test_the_report_of_a_model():
+    mu = kg.normal([-1.0, 1.0], 1.0, name="mu")
+    z = kg.categorical([0.3, 0.7], shape=3, name="z")
+    kg.observe([0.1, 0.2, -1.0], kg.normal(mu[z], 0.8))
+    model = kg.model(mu, z)
+    report = model.debug([0.3, 0.9])
+    assert report.log_density == pytest.approx(model.log_prob([0.3, 0.9]), rel=1e-12)
+    assert [t.name for t in report.terms] == ["mu", "z"]
+    assert "summed out" in str(report)
+    assert report.first_bad is None

@@ -37,3 +37,17 @@ def test_nothing_is_imported_before_the_first_public_name_is_used():
     assert made.returncode == 0, made.stderr
     assert "Usage: -c sample" in made.stdout
     assert "there is no file nowhere.py" in made.stderr
+
+
+def test_what_few_runs_ask_for_is_imported_by_none_of_the_others():
+    code = (
+        "import sys, kinetograph as kg\n"
+        "kg.mcmc, kg.normal\n"
+        "late = ('scipy.special', 'scipy.linalg', 'kinetograph.approximations.pathfinder',\n"
+        "        'kinetograph.approximations.advi', 'kinetograph.gp')\n"
+        "print([name for name in late if name in sys.modules])\n"
+        "assert kg.pathfinder and kg.advi and kg.laplace_approximation and kg.gp.rbf\n"
+    )
+    made = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert made.returncode == 0, made.stderr
+    assert made.stdout.split() == ["[]"]

@@ -7,10 +7,7 @@ from .collector import paused as _paused
 with _paused(lasting=True):
     from . import autograph, observables, ode, optimizers, samplers, streams
     from . import distributions as _distributions
-    from .approximations.advi import advi
-    from .approximations.laplace import laplace_approximation
     from .approximations.pareto import ApproximationWarning
-    from .approximations.pathfinder import pathfinder
     from .autograph.function import function
     from .autograph.staged_function import StagedFunction
     from .datasets.dataset import Dataset
@@ -97,6 +94,9 @@ with _paused(lasting=True):
 
 if _typing.TYPE_CHECKING:
     from . import gp, laws
+    from .approximations.advi import advi
+    from .approximations.laplace import laplace_approximation
+    from .approximations.pathfinder import pathfinder
     from .graph.drawing.drawing import Drawing, draw_graph
 
 __all__ = [
@@ -217,15 +217,21 @@ __all__ += _more_functions.__all__
 
 
 if not _typing.TYPE_CHECKING:  # to type checkers, there is no other name than those above
+    # Imported when first used: few runs ask for these, and importing takes time.
+    _LATER = {
+        "Drawing": "graph.drawing.drawing",
+        "advi": "approximations.advi",
+        "draw_graph": "graph.drawing.drawing",
+        "gp": "gp",
+        "laplace_approximation": "approximations.laplace",
+        "laws": "laws",
+        "pathfinder": "approximations.pathfinder",
+    }
 
     def __getattr__(name):
-        # Imported when first used: most runs draw or test nothing, and importing takes time.
-        if name in ("Drawing", "draw_graph"):
-            from .graph.drawing import drawing
+        if name not in _LATER:
+            raise AttributeError(name)
+        from importlib import import_module
 
-            return getattr(drawing, name)
-        if name in ("gp", "laws"):
-            from importlib import import_module
-
-            return import_module(f".{name}", __package__)
-        raise AttributeError(name)
+        module = import_module(f".{_LATER[name]}", __package__)
+        return module if _LATER[name] == name else getattr(module, name)

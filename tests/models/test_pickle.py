@@ -50,6 +50,47 @@ def test_a_copy_is_the_same_model(way):
     np.testing.assert_array_equal(again.gradient(at), model.gradient(at))
 
 
+def of_derived_families():
+    """Distributions made of others, which are found again by what they are made of."""
+    mu, z = kg.normal([-1.0, 1.0], 1, name="mu"), kg.categorical([0.3, 0.7], shape=3, name="z")
+    w = kg.normal(0, 1, truncation=(0, None), name="w")
+    kg.observe([0.1, 0.2, 0.9], kg.normal(mu[z], w), name="y")
+    parts = kg.normal(mu[0], 1), kg.student(3, mu[1], 1)
+    kg.observe([1.0, 2.0], kg.mixture(*parts, weights=[0.5, 0.5]), name="v")
+    kg.observe([1.0, 2.0], kg.mixture(kg.normal(mu, 1), weights=[0.5, 0.5]), name="u")
+    kg.observe([1.0, 3.0], kg.gamma(2, w, censoring=(None, 3.0)), name="t")
+    kg.observe([[1.0, 3.0]], kg.gamma(2, w, censoring="interval"), name="s")
+    x = kg.joint(kg.normal(mu[0], 1), kg.gamma(2, 1), name="x")
+    return kg.model(mu, w, x)
+
+
+def test_families_made_of_others(tmp_path):
+    model = of_derived_families()
+    at = np.linspace(-0.5, 0.5, model.free_size)
+    twin = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(twin.log_prob(at), model.log_prob(at))
+    path = tmp_path / "model.kg"
+    kg.save_graph(path, {model.name(n): kg.Array(n) for n in model.targets})
+    code = "import kinetograph as kg, sys; g = kg.load_graph(sys.argv[1]); "
+    code += "m = kg.model(*g.values()); "
+    code += "print(repr(float(m.log_prob([float(a) for a in sys.argv[2:]]))))"
+    made = subprocess.run(
+        [sys.executable, "-c", code, str(path), *map(repr, map(float, at))],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert float(made.stdout) == pytest.approx(float(model.log_prob(at)), rel=1e-12)
+
+
+def test_a_distribution_of_ones_own_is_not_written(tmp_path):
+    law = kg.distribution(lambda x, m: -abs(x - m), name="tent")
+    for x in (law(0.0, name="x"), kg.mixture(law(0.0), law(1.0), weights=[1, 1], name="x")):
+        with pytest.raises(kg.KinetographError, match=r"tent was made by kg.distribution"):
+            kg.save_graph(tmp_path / "x.kg", x)
+        assert not (tmp_path / "x.kg").exists()
+
+
 GRADIENT = """
 import pickle, sys
 model, at = pickle.load(sys.stdin.buffer)

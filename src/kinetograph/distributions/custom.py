@@ -3,6 +3,7 @@
 import inspect
 import secrets
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import jax
@@ -19,10 +20,15 @@ from .parameter import Parameter
 from .support import REAL, Interval, Support, WholeNumbers
 from .variable import distribute
 
-__all__ = ["OWN", "distribution"]
+__all__ = ["OWN", "Own", "distribution"]
 
 # By keys that no other process has: what was compiled there is not of these functions.
 OWN: dict[str, Family] = {}
+
+
+@dataclass(frozen=True, eq=False)
+class Own(Family):
+    """A family of functions that only this process knows."""
 
 
 def distribution(
@@ -89,7 +95,7 @@ def distribution(
         )
     title = str(name or getattr(log_density, "__name__", "distribution"))
     parameters = _parameters(log_density, title)[1:]
-    family = Family(
+    family = Own(
         title,
         tuple(Parameter(p.name) for p in parameters),
         _terms(log_density, event_ndim, title, place_text()),

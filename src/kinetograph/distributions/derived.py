@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Iterator
 
-from .censoring import censored, interval_censored
-from .custom import OWN
+from ..graph.errors import KinetographError
+from ..graph.saving.document import keyed
+from .censoring import Censored, censored, interval_censored
+from .custom import OWN, Own
 from .family import FAMILIES, Family
-from .joint import joint
-from .mixture import mixture, mixture_of
-from .truncation import truncated
+from .joint import Joint, joint
+from .mixture import Mixture, mixture, mixture_of
+from .truncation import Truncated, truncated
 
 __all__ = ["family_of"]
 
@@ -59,3 +61,17 @@ def _split(text: str) -> Iterator[str]:
             yield text[start:place].strip()
             start = place + 1
     yield text[start:].strip()
+
+
+def _written(family: Family) -> str:
+    for key, own in OWN.items():
+        if key in family.key:
+            raise KinetographError(
+                f"the distribution {own.name} was made by kg.distribution from functions that only "
+                "this process knows, and cannot be written"
+            )
+    return family.key
+
+
+for _kind in (Own, Censored, Joint, Mixture, Truncated):
+    keyed(_kind, _written, family_of)

@@ -10,7 +10,7 @@ import numpy as np
 from ..bits.source import Source
 from ..graph.node import Node
 from .family import Family
-from .mixture import _parts as apart
+from .mixture import apart
 from .parameter import Parameter
 from .support import Interval, Support, WholeNumbers
 

@@ -21,7 +21,7 @@ from .parameter import Parameter
 from .support import Interval, Support, Weights, WholeNumbers
 from .tails import Tails
 
-__all__ = ["Mixture", "log_shares", "mixture", "mixture_of", "same_support"]
+__all__ = ["Mixture", "apart", "log_shares", "mixture", "mixture_of", "same_support"]
 
 WEIGHTS = Parameter("weights", Weights(), event_ndim=1)
 
@@ -121,7 +121,7 @@ def _log_weights(weights: Any, log_weights: Any = None) -> Any:
     return log_weights - jax.nn.logsumexp(log_weights, -1, keepdims=True)
 
 
-def _parts(parts: tuple[Family, ...], rest: Any) -> list[tuple[int, Family, list[Any]]]:
+def apart(parts: tuple[Family, ...], rest: Any) -> list[tuple[int, Family, list[Any]]]:
     """Each part with its number and its parameters."""
     found, start = [], 0
     for k, part in enumerate(parts):
@@ -146,7 +146,7 @@ def _density(part: Family, x: Any, *parameters: Any, **forms: Any) -> Any:
 
 def _densities(parts: tuple[Family, ...], x: Any, rest: Any, forms: dict[str, Any]) -> Any:
     found = []
-    for k, part, own in _parts(parts, rest):
+    for k, part, own in apart(parts, rest):
         mine = {key[: -len(f"_{k}")]: f for key, f in forms.items() if key.endswith(f"_{k}")}
         found.append(_density(part, x, *own, **mine))
     return jnp.stack(jnp.broadcast_arrays(*found), -1)
@@ -180,7 +180,7 @@ def _array_terms(part: Family, x: Any, weights: Any, *rest: Any, **forms: Any) -
 
 
 def _tails(parts: tuple[Family, ...], x: Any, weights: Any, *rest: Any) -> Tails:
-    each = [part.log_tails(x, *own) for _, part, own in _parts(parts, rest)]
+    each = [part.log_tails(x, *own) for _, part, own in apart(parts, rest)]
     below, above = (jnp.stack(jnp.broadcast_arrays(*side), -1) for side in zip(*each, strict=True))
     return _sum(_log_weights(weights) + below), _sum(_log_weights(weights) + above)
 
@@ -207,7 +207,7 @@ def _of_one(support: Any) -> Support:
 
 
 def _check(parts: tuple[Family, ...], weights: Node, *rest: Node) -> None:
-    for _, part, own in _parts(parts, rest):
+    for _, part, own in apart(parts, rest):
         if part.check is not None:
             part.check(*own)
 
@@ -226,7 +226,7 @@ def _draw(parts: tuple[Family, ...], source: Source, weights: Any, *rest: Any) -
     chosen = _chosen(source.part(0), ndim, jnp.asarray(weights, source.dtype))
     chosen = chosen[(..., *(None for _ in range(ndim)))]
     value: Any = None
-    for k, part, own in _parts(parts, rest):
+    for k, part, own in apart(parts, rest):
         assert part.draw is not None
         drawn = part.draw(source.part(k + 1), *own)
         value = drawn if value is None else jnp.where(chosen == k, drawn, value)

@@ -232,10 +232,8 @@ class Pairs(Support):
             return ordered & (self.inner.contains(exact) | (low < high))
 
     def describe(self) -> str:
-        return f"two numbers in order, of which one may be infinite; where equal, {self._inner()}"
-
-    def _inner(self) -> str:
-        return str(self.inner.describe())
+        inner = self.inner.describe()
+        return f"two numbers in order, of which one may be infinite; where equal, {inner}"
 
 
 def _is_factor(value: np.ndarray) -> np.ndarray:

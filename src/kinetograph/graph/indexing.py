@@ -29,8 +29,10 @@ __all__ = [
     "index",
     "known_indices",
     "labels",
+    "SLOT",
     "one_hot",
     "ravel",
+    "rebuilt",
     "take",
     "trusted_indices",
     "update",
@@ -44,24 +46,24 @@ class _Slot:
     stable_text = "slot"
 
     def __reduce__(self) -> str:
-        return "_SLOT"  # there is only one
+        return "SLOT"  # there is only one
 
 
-_SLOT = _Slot()
+SLOT = _Slot()
 
 
-def _rebuild(template: tuple[Any, ...], indices: tuple[Any, ...]) -> tuple[Any, ...]:
+def rebuilt(template: tuple[Any, ...], indices: tuple[Any, ...]) -> tuple[Any, ...]:
     # JAX adds the length of the axis to what counts from its end: it has to fit the type.
     wide = (i.astype(np.int32) if i.dtype.itemsize < 4 else i for i in indices)
-    return tuple(next(wide) if part is _SLOT else part for part in template)
+    return tuple(next(wide) if part is SLOT else part for part in template)
 
 
 def _read(x: Any, *indices: Any, template: tuple[Any, ...]) -> Any:
-    return jnp.asarray(x).at[_rebuild(template, indices)].get(mode="promise_in_bounds")
+    return jnp.asarray(x).at[rebuilt(template, indices)].get(mode="promise_in_bounds")
 
 
 def _read_checked(x: Any, *indices: Any, template: tuple[Any, ...]) -> Any:
-    return jnp.asarray(x).at[_rebuild(template, indices)].get(mode="fill")
+    return jnp.asarray(x).at[rebuilt(template, indices)].get(mode="fill")
 
 
 def _slice(x: Any, *, template: tuple[Any, ...]) -> Any:
@@ -70,7 +72,7 @@ def _slice(x: Any, *, template: tuple[Any, ...]) -> Any:
 
 def write(x: Any, value: Any, *indices: Any, template: tuple[Any, ...], how: str) -> Any:
     """A tensor with other elements at an index, of which `indices` fill the open places."""
-    x, key = jnp.asarray(x), _rebuild(template, indices)
+    x, key = jnp.asarray(x), rebuilt(template, indices)
     if how == "multiply" and x.dtype.kind == "f":
         places = jnp.arange(x.size).reshape(x.shape).at[key].get(mode="fill", fill_value=x.size)
         factors = jnp.broadcast_to(value, places.shape).reshape(-1)
@@ -150,7 +152,7 @@ class _Key:
         return self.node.shape[axis] if axis < len(self.node.shape) else 0
 
     def _slot(self, index: Node, stand_in: np.ndarray) -> None:
-        self.template.append(_SLOT)
+        self.template.append(SLOT)
         self.nodes.append(index)
         self.stand_in.append(stand_in)
         self.axis += 1
@@ -245,7 +247,7 @@ def trusted_indices(node: Apply) -> Iterator[tuple[Node, int, int]]:
 
 def fixed_parts(node: Apply) -> tuple[Any, ...]:
     """What a read or write takes, by numbers and slices, of what its computed indices select."""
-    return tuple(part for part in node.attributes["template"] if part is not _SLOT)
+    return tuple(part for part in node.attributes["template"] if part is not SLOT)
 
 
 def known_indices(node: Apply) -> Iterator[tuple[int, Node, int, int]]:
@@ -257,7 +259,7 @@ def known_indices(node: Apply) -> Iterator[tuple[int, Node, int, int]]:
     taken = sum(part is not None and part is not Ellipsis for part in template)
     axis = 0
     for part in template:
-        if part is _SLOT:
+        if part is SLOT:
             yield *next(indices), axis, shape[axis]
         axis += len(shape) - taken if part is Ellipsis else part is not None
 

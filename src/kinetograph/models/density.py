@@ -98,12 +98,16 @@ class Density:
         `among` are those that are needed, if not all are.
         """
         environment: Environment = dict(data)
-        # One split, whose derivative is one concatenation.
-        pieces = jax.lax.split(free, self.sizes) if len(self.sizes) > 1 else (free,)
-        define = self._definition(dict(zip(self.unknowns, pieces, strict=True)), environment)
+        pieces = dict(zip(self.unknowns, self._split(free), strict=True))
+        define = self._definition(pieces, environment)
         wanted = [v for v in self.unknowns if among is None or v in among]
         evaluate(wanted, environment, define, scope)
         return environment, define.log_jacobian
+
+    def _split(self, free: Any) -> Sequence[Any]:
+        """The free numbers of each unknown, by one split, whose derivative is one concatenation."""
+        found: Sequence[Any] = jax.lax.split(free, self.sizes) if len(self.sizes) > 1 else (free,)
+        return found
 
     def _definition(self, pieces: Mapping[Variable, Any], environment: Environment) -> "_Images":
         return _Images(self.bijectors, pieces, environment)
@@ -136,7 +140,8 @@ class Density:
     ) -> tuple[Any, Any]:
         """The sum of the terms, of which those that are alike are one, and the log Jacobians."""
         images, log_jacobian = batches.unknowns(free, self.slices)
-        parts = {v: free[self.slices[v]] for v in self.unknowns if v not in batches.row}
+        pieces = zip(self.unknowns, self._split(free), strict=True)
+        parts = {v: piece for v, piece in pieces if v not in batches.row}
         environment: Environment = dict(data)
         single = self._definition(parts, environment)
 

@@ -46,13 +46,14 @@ def _rank_normalised(x: np.ndarray) -> np.ndarray:
     size = flat.shape[1]
     order = np.argsort(flat, axis=1)
     ordered = np.take_along_axis(flat, order, axis=1)
-    # Twice the mean rank is a whole number, so that the scores come from a table.
-    table = quantile((0.5 * np.arange(2, 2 * size + 1) - 0.375) / (size + 0.25), np)
     if (ordered[:, 1:] == ordered[:, :-1]).any():
+        # Twice the mean rank is a whole number, so that the scores come from a table.
+        table = quantile((0.5 * np.arange(2, 2 * size + 1) - 0.375) / (size + 0.25), np)
         doubled = 2 * np.arange(1, size + 1, dtype=np.int32)
         made = np.stack([table[_tied(row, doubled) - 2] for row in ordered])
     else:
-        made = np.broadcast_to(table[::2], flat.shape)
+        scores = quantile((np.arange(1, size + 1) - 0.375) / (size + 0.25), np)
+        made = np.broadcast_to(scores, flat.shape)
     scores = np.empty_like(flat)
     np.put_along_axis(scores, order, made, axis=1)
     return scores.reshape(elements, chains, length)

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from ..approximations.pathfinder import pathfinder_points
 from ..graph.errors import StartError
 from ..models.model import Model
 from ..models.starts import START_ATTEMPTS, blame, ensemble_points, initial_points
@@ -20,6 +19,8 @@ def starting_points(
 ) -> list[Any]:
     """For each chain's key where it starts, or None where a point should be searched for."""
     if isinstance(initial, str) and initial == "pathfinder":
+        from ..approximations.pathfinder import pathfinder_points  # takes time, and few ask for it
+
         walkers = sampler.walkers
         points = list(pathfinder_points(model, keys, int(walkers or 1), doing))
         points = [point[0] for point in points] if walkers is None else points

@@ -26,12 +26,13 @@ from ..node import _SERIAL, Call, Data, Node, Operation
 from ..source import Site
 from .references import own_object, own_reference
 
-__all__ = ["Document", "decode", "encode", "storable"]
+__all__ = ["Document", "decode", "encode", "keyed", "storable"]
 
 _DERIVED = {"_children", "_purge_at", "__weakref__"}  # made anew when reading
 _SCALARS = (bool, int, float, str)
 _TUPLES = {"Site": Site, "Call": Call}
 _KINDS: dict[str, type] = {}
+_FINDERS: dict[str, Callable[[str], Any]] = {}  # of what is written by a key
 
 
 class Document(NamedTuple):
@@ -47,6 +48,16 @@ def storable[T: type](kind: T) -> T:
     """Have objects of a class, and of its subclasses in kinetograph, written and made again."""
     _KINDS[_kind_name(kind)] = kind
     return kind
+
+
+def keyed(kind: type, write: Callable[[Any], str], find: Callable[[str], Any]) -> None:
+    """Have objects of a class written as the text that `write` gives, by which `find` makes them.
+
+    `find` must give nothing but what kinetograph itself could have made.
+    """
+    name = _kind_name(kind)
+    _FINDERS[name] = find
+    _VALUES[kind] = lambda self, value: ["keyed", name, write(value)]
 
 
 def _kind_name(kind: type) -> str:
@@ -290,6 +301,7 @@ _READERS: dict[str, Callable[[_Decoder, list[Any]], Any]] = {
     "named": lambda self, rest: self.named(rest[0], *self.values(rest[1:])),
     "function": lambda self, rest: self.document.functions[_count(rest[0])],
     "lifted": lambda self, rest: self.lifted(*self.values(rest)),
+    "keyed": lambda self, rest: _FINDERS[rest[0]](str(rest[1])),
 }
 
 

@@ -21,7 +21,7 @@ from ..node import Operation
 __all__ = ["find_function", "name_of_function", "own_object", "own_reference"]
 
 _JITTED = type(jax.jit(lambda: None))
-_SINGLETONS = {"_SLOT", "EFFECTS"}
+_SINGLETONS = {"SLOT", "EFFECTS"}
 # Where all functions are numerical and act on tensors alone.
 _NUMERICAL = ("kinetograph.bits.", "kinetograph.distributions.", "kinetograph.streams.")
 _HELPERS = {("kinetograph.graph.lift", "with_structures")}  # that call what is given to them

@@ -119,7 +119,7 @@ def _read(node: Apply, owners: list[np.ndarray], parents: list[Owners]) -> np.nd
         if not all(isinstance(n, Data) for n in node.parents[1:]):
             return np.full(node.shape, SEVERAL)
         known = [n.value for n in node.parents[1:] if isinstance(n, Data)]
-        return np.array(source[indexing._rebuild(template, tuple(map(np.asarray, known)))])
+        return np.array(source[indexing.rebuilt(template, tuple(map(np.asarray, known)))])
     # What is read at a place that depends on one element does so, whatever stands there; if that
     # depends on some, too, all of them must be the same.
     common = set(np.unique(source)) - {NONE}
@@ -136,7 +136,7 @@ def _placed(
     advanced = [
         k
         for k, part in enumerate(template)
-        if part is indexing._SLOT or isinstance(part, (int, np.integer))
+        if part is indexing.SLOT or isinstance(part, (int, np.integer))
     ]
     adjacent = advanced[-1] - advanced[0] + 1 == len(advanced)
     before = 0

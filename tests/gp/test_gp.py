@@ -98,6 +98,14 @@ def by_hand(new, x, y, noise):
     return across.T @ a @ y, k(distances(new)) - across.T @ a @ across
 
 
+def test_points_that_meet_have_a_factor():
+    f = gp.Process(gp.rbf(0.7, 2.0)).latent(X, name="z")
+    model = kg.model(f=f)
+    found = kg.compile([], kg.cholesky(gp.Process(gp.rbf(0.7, 2.0)).covariance(X)))()
+    assert np.isfinite(found).all()
+    assert np.isfinite(model.gradient(np.ones(5))).all()
+
+
 def test_conditional_and_marginal_distributions():
     x, y, new = X[:4], np.array([0.3, 0.1, -0.4, 1.0]), np.array([0.2, 1.7, 4.0])
     process = gp.Process(FORMULAS["rbf"][0], jitter=1e-12)

@@ -45,6 +45,9 @@ def test_of_a_truncated_distribution():
     np.testing.assert_allclose(
         value(kg.cdf(kg.normal(0, 1, truncation=(1, None)), x)), other.cdf(x), atol=1e-14
     )
+    ends = value(kg.quantile(kg.normal(0, 1, truncation=(1, 1.5)), [0.0, 1.0]))
+    np.testing.assert_allclose(ends, [1.0, 1.5], rtol=1e-12)
+    assert 1.0 <= ends[0] <= ends[1] <= 1.5
     found = value(kg.quantile(kg.normal(0, 1, truncation=(1, None)), 0.3))
     assert found == pytest.approx(other.ppf(0.3), rel=1e-12)
 

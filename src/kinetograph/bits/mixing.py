@@ -17,12 +17,13 @@ _KEY = tuple(np.uint32(w) for w in (0x6B657900, 0x6F660000, 0, 0))
 def key_of(numbers: Any) -> Words:
     """Four words that differ where any of the numbers does.
 
-    Four sums of the words of the numbers, each with odd multipliers of its own from the cipher
-    (multilinear hashing: Carter and Wegman 1979), encrypted.
+    Each number is encrypted with its place; the sums of the words over all are encrypted again.
     """
-    bits = lax.bitcast_convert_type(jnp.ravel(numbers), np.uint32).reshape(-1)
-    place = jnp.arange(bits.size, dtype=np.uint32)
+    flat = jnp.ravel(numbers)
+    words = lax.bitcast_convert_type(flat, np.uint32).reshape(flat.size, -1)
     zero = np.uint32(0)
-    multipliers = threefry4x32(_KEY, (place, zero, zero, zero))
-    a, b, c, d = (jnp.sum(bits * (m | np.uint32(1)), dtype=np.uint32) for m in multipliers)
-    return threefry4x32((a, b, c, d), (zero, zero, zero, np.uint32(bits.size & 0xFFFFFFFF)))
+    low, high = words[:, 0], words[:, 1] if words.shape[1] > 1 else jnp.zeros_like(words[:, 0])
+    place = jnp.arange(flat.size, dtype=np.uint32)
+    block = threefry4x32(_KEY, (low, high, place, zero))
+    a, b, c, d = (jnp.sum(w, dtype=np.uint32) for w in block)
+    return threefry4x32((a, b, c, d), (zero, zero, zero, np.uint32(flat.size & 0xFFFFFFFF)))

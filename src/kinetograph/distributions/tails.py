@@ -45,16 +45,11 @@ def log_of_one(larger: Any, smaller: Any) -> Any:
 
 
 def between(low: Tails, high: Tails) -> Any:
-    """log P(a < X <= b) of the tails at a and at b, from the side on which nothing cancels."""
+    """log P(a < X <= b) of the tails at a and at b, from the side on which they are small."""
     (below_low, above_low), (below_high, above_high) = low, high
-    left, right = below_high <= above_high, above_low <= below_low
-    across = ~left & ~right
-    larger = jnp.where(left, below_high, above_low)
-    smaller = jnp.where(left, below_low, above_high)
-    aside = log_of_one(jnp.where(across, -1.0, larger), jnp.where(across, -2.0, smaller))
-    outside = jnp.exp(jnp.where(across, below_low, -1.0))
-    outside = outside + jnp.exp(jnp.where(across, above_high, -1.0))
-    return jnp.where(across, jnp.log1p(-jnp.where(across, outside, 0.5)), aside)
+    left = below_high <= above_high
+    larger, smaller = jnp.where(left, below_high, above_low), jnp.where(left, below_low, above_high)
+    return log_of_one(larger, smaller)
 
 
 def by_density(tails: Callable[..., Tails], log_density: Callable[..., Any]) -> Any:

@@ -309,6 +309,43 @@ def test_what_depends_on_several_elements_at_once():
         kg.model(mu)
 
 
+def test_what_depends_on_two_neighbours():
+    mu = kg.normal(0, 1, name="mu")
+    z = kg.bernoulli(0.5, shape=4, name="z")
+    kg.observe([1.0, 0.0, 2.0], kg.normal(mu + z[1:] + 2.0 * z[:-1], 1))
+    with pytest.raises(kg.ModelError, match="several elements of z at once"):
+        kg.model(mu)
+
+
+def test_arrays_are_summed_out_before_what_is_one_for_all():
+    """Whichever was written first, and however many others it stands beside."""
+    y = RNG.normal(size=3)
+    mu = kg.normal(0, 1, name="mu")
+    a = kg.bernoulli(0.3, shape=3, name="a")
+    b = kg.bernoulli(0.6, shape=3, name="b")
+    one = kg.bernoulli(0.5, name="one")
+    kg.observe(y, kg.normal(mu + a + 2.0 * b, 1.0))
+    kg.observe(y, kg.normal(mu * one + b, 2.0))
+
+    def by_hand(u):
+        each = []
+        for s in range(2):
+            total = np.log(0.5)
+            for value in y:
+                total += special.logsumexp(
+                    [
+                        np.log((0.7, 0.3)[i] * (0.4, 0.6)[j])
+                        + stats.norm(u[0] + i + 2 * j, 1).logpdf(value)
+                        + stats.norm(u[0] * s + j, 2).logpdf(value)
+                        for i, j in product(range(2), repeat=2)
+                    ]
+                )
+            each.append(total)
+        return special.logsumexp(each) + stats.norm.logpdf(u[0])
+
+    checked(kg.model(mu), by_hand, RNG.normal(size=(2, 1)))
+
+
 def test_a_bound_that_depends_on_one():
     z = kg.bernoulli(0.5, name="z")
     x = kg.uniform(0.0, 1.0 + z, name="x")

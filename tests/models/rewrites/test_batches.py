@@ -159,3 +159,51 @@ def test_other_data_for_the_pieces():
     seen[3] = 10.0
     wanted = stats.t(4, 0.3, 1).logpdf(seen).sum() + stats.norm.logpdf(0.3)
     assert model.log_prob([0.3]) == pytest.approx(wanted, rel=1e-12)
+
+
+def test_rows_of_arrays_in_each_step(monkeypatch):
+    """Places of one array are one read; of columns, of rows backwards, of what is computed."""
+    y, x = RNG.normal(size=12), RNG.normal(size=(12, 2))
+
+    def make():
+        mu, slope = kg.normal(0, 1, name="mu"), kg.normal(0, 1, shape=2, name="slope")
+        theta = kg.normal(mu, 1, shape=12, name="theta")
+        scale, rows = kg.exp(0.1 * theta), kg.data(x)
+        for i in range(12):
+            mean = theta[i] + scale[-1 - i] + (rows[i] * slope).sum()
+            kg.observe(kg.data(y[i]), kg.normal(mean, 1.0))
+        return kg.model(mu)
+
+    check(monkeypatch, make, groups=1)
+
+
+def test_families_and_attributes_tell_pieces_apart(monkeypatch):
+    def make():
+        w = kg.normal(0, 1, shape=(3, 9), name="w")
+        for k in range(9):
+            law = kg.normal if k % 2 else kg.laplace
+            kg.observe(kg.data(float(k)), law(w[0, k], 1.0))
+            kg.observe(kg.data(float(k)), kg.student(4.0, w[:, k].sum() if k < 4 else w[1, k]))
+        for _ in range(9):
+            z = kg.normal(0, 1)
+            kg.factor(kg.sum(kg.reshape(w, (9, 3)), axis=_ % 2).max() - z**2)
+        for k in range(18):
+            law = kg.normal if k % 2 else kg.laplace
+            kg.observe(kg.data(0.5 * k), law(w[2, 0] * k, 1.0))
+        return kg.model(w)
+
+    check(monkeypatch, make, groups=3)
+
+
+def test_one_term_that_is_stated_many_times(monkeypatch):
+    def make():
+        w = kg.normal(0, 1, name="w")
+        term = -0.1 * w**2
+        for _ in range(9):
+            kg.factor(term)
+        return kg.model(w)
+
+    model, plain = make(), kg.normal(0, 1, name="w")
+    kg.factor(-0.9 * plain**2)
+    at = np.array([[0.3], [-1.2]])
+    np.testing.assert_allclose(model.log_prob(at), kg.model(plain).log_prob(at), rtol=1e-12)

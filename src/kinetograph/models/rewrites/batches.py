@@ -18,7 +18,7 @@ from ...graph.lower import Environment
 from ...graph.node import Apply, Data, Node, ancestors
 from ..bijectors import Bijector, bijector
 from ..term import Term, widened
-from .pieces import FEWEST, Column, alike_terms, classes, is_batchable
+from .pieces import FEWEST, Column, alike_terms, classes, is_batchable, place_of
 
 __all__ = ["Batches", "find_batches"]
 
@@ -72,10 +72,8 @@ class Batches:
                 continue
             seen.add(column)
             kind, parts = self._split(column)
-            if kind == "operation":
+            if kind == "operation" or kind == "rows":
                 pending += parts
-            elif kind == "rows":
-                pending.append(parts[0])
             elif kind == "unknowns":
                 used.update(dict.fromkeys(column))
             elif kind == "data" and column not in self._columns:
@@ -100,6 +98,9 @@ class Batches:
             return "data", None
         if same and isinstance(first, Variable) and first in self._free:
             return "unknowns", None
+        if same and place_of(first) is not None:
+            whole = all(node.parents[0] is first.parents[0] for node in column)
+            return ("places", [(first.parents[0],)]) if whole else ("singles", None)
         if same and is_batchable(first):
             return "operation", list(zip(*(node.parents for node in column), strict=True))
         return "singles", None
@@ -171,6 +172,9 @@ class Batches:
             source, axis = tensors[parts[0]]
             index = np.array([places[node] for node in column])
             return (source if axis is None else _at(source, index)), axis
+        if kind == "places":
+            index = np.array([place_of(node) for node in column])
+            return _at(ensure(parts[0][0]), index), 0
         if kind == "unknowns":
             return self._taken(column, images), 0
         own = [tensors[p] for p in parts]
@@ -228,8 +232,6 @@ class Batches:
             forms = dict(zip(term.forms, wide[count:], strict=True))
             return node.family.log_density_total(x, *parameters, small=term.small, **forms)
 
-        if all(axis is None for axis in axes):
-            return len(group) * total(*rows)
         return jnp.sum(jax.vmap(total, axes)(*rows))
 
 

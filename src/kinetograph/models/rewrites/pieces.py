@@ -2,9 +2,9 @@
 
 A loop that makes an unknown and observes a number in each step says the same n times. Its terms are
 found by what they are computed from: two nodes are of one class if they are the same operation with
-the same attributes, and their parents are of one class each, down to unknowns with one support and
-to data of one shape. What is computed from the last step is of another class in each step, and
-stays as it is.
+the same attributes, and their parents are of one class each, down to unknowns with one support, to
+data of one shape and to places of one array. What is computed from the last step is of another
+class in each step, and stays as it is.
 """
 
 from collections.abc import Hashable, Iterable, Sequence
@@ -15,10 +15,11 @@ import numpy as np
 from ...distributions import support as sp
 from ...distributions.variable import Distribution, Variable
 from ...graph.faults import has_faults
+from ...graph.indexing import SLICE
 from ...graph.node import Apply, Data, FormOf, Node, ancestors
 from ..term import Term
 
-__all__ = ["FEWEST", "Column", "alike_terms", "classes", "is_batchable"]
+__all__ = ["FEWEST", "Column", "alike_terms", "classes", "is_batchable", "place_of"]
 
 FEWEST = 8  # pieces that are worth an axis
 Column = tuple[Node, ...]  # what stands at one place in all pieces
@@ -30,6 +31,16 @@ def is_batchable(node: Node) -> bool:
         return False
     assert isinstance(node, Apply)
     return node.alike is None and not node.computes and not node.tracks and not has_faults(node)
+
+
+def place_of(node: Node) -> int | None:
+    """The place along the first axis that a node reads, as `x[3]` does; None of all others."""
+    if not isinstance(node, Apply) or node.operation is not SLICE:
+        return None
+    template = node.attributes["template"]
+    if len(template) != 1 or not isinstance(template[0], (int, np.integer)):
+        return None
+    return int(template[0]) % node.parents[0].shape[0]
 
 
 def classes(nodes: Iterable[Node], unknowns: Iterable[Variable]) -> dict[Node, int]:
@@ -53,7 +64,7 @@ def _key(node: Node, found: dict[Node, int], free: set[Variable]) -> Hashable:
     if not is_batchable(node):
         return None
     assert isinstance(node, Apply)
-    attributes = _hashable(node.attributes)
+    attributes = "place" if place_of(node) is not None else _hashable(node.attributes)
     if attributes is None:
         return None
     parents = tuple(found[p] for p in node.parents)

@@ -3,11 +3,13 @@
 from typing import Any
 
 from ..bits.keys import SIMULATION, make_key
+from ..distributions.variable import Distribution
 from ..graph.errors import ModelError
 from ..graph.node import Node
 from ..models.ancestral.forward import plan
 from ..models.ancestral.rows import run_rows
 from ..models.factor import density_at
+from ..models.marginal.pointwise import GIVEN, Pointwise
 from ..models.model import Model
 from ..runs.arguments import check_model
 from .groups import as_group, with_group
@@ -17,31 +19,55 @@ from .recorded import recorded
 __all__ = ["log_likelihood", "log_prior"]
 
 
-def log_likelihood(model: Model, results: Any) -> Any:
+def log_likelihood(model: Model, results: Any, given: str = "others") -> Any:
     """The log density of each observation, for each draw: what `arviz.loo` and its like need.
 
         log p(y_i | x)
+
+    of the draws x of the continuous unknowns. Discrete unknowns z that are summed out of the model
+    are summed out here, too, whether or not they have been drawn:
+
+        log p(y_i | x) = log sum_z p(z | x) p(y_i | z, x).
+
+    Observations that depend on the same discrete unknowns, as the times of a hidden Markov chain or
+    the visits to a site, are not independent given x. Of these it is
+
+        log p(y_i | y_others, x)   for given="others",
+        log p(y_i | y_before, x)   for given="before".
+
+    The first is what leaving one out takes (`arviz.loo`, `arviz.compare`; Bürkner, Gabry and
+    Vehtari, Computational Statistics 36, 2021). The second predicts one step ahead, in the order
+    in which data were observed; its sum is the log likelihood log p(y | x) of them all.
 
     Parameters
     ----------
     model
         Made by `kg.model`, whose unknowns the results are of.
     results
-        Of `kg.mcmc` or another method, with draws of all unknowns.
+        Of `kg.mcmc` or another method, with draws of all continuous unknowns.
+    given
+        What of the observations that share discrete unknowns with it each one is given.
 
     Returns
     -------
     xarray.DataTree
         The results, with the group `log_likelihood`, (chain, draw, *dims): a variable for each
         observed array, with a number for each element, of vectors and matrices for each of them.
+        Where it matters, the attribute `given` of the variable says which it is.
 
     Raises
     ------
     TypeError
         If these are no results.
+    ValueError
+        If `given` is something else.
     ModelError
         If nothing is observed, or some data twice, or an unknown that is needed is not among the
         draws.
+
+    Notes
+    -----
+    T observations that share discrete unknowns take T sums over these for each draw.
 
     Examples
     --------
@@ -54,8 +80,10 @@ def log_likelihood(model: Model, results: Any) -> Any:
     (4, 200, 3)
     """
     check_model(model, "log_likelihood")
+    if given not in GIVEN:
+        raise ValueError(f"log_likelihood: given must be 'others' or 'before', got {given!r}")
     pairs = [(d, data) for data, d in followed("log_likelihood", model).items()]
-    return _with_densities("log_likelihood", model, results, pairs)
+    return _with_densities("log_likelihood", model, results, pairs, given)
 
 
 def log_prior(model: Model, results: Any) -> Any:
@@ -64,7 +92,8 @@ def log_prior(model: Model, results: Any) -> Any:
         log p(x_i | parents of x)
 
     On the scale of the unknowns, without the Jacobians of the free state: what
-    `arviz.psense` and its like need.
+    `arviz.psense` and its like need. Of continuous unknowns; discrete ones among the parents are
+    summed out, and unknowns that share some are given those before them.
 
     Parameters
     ----------
@@ -94,24 +123,52 @@ def log_prior(model: Model, results: Any) -> Any:
     check_model(model, "log_prior")
     unknowns = model.component.unknowns
     pairs = [(v.distribution, v) for v in unknowns if v.distribution is not None]
-    return _with_densities("log_prior", model, results, pairs)
+    return _with_densities("log_prior", model, results, pairs, "before")
 
 
-def _with_densities(group: str, model: Model, results: Any, pairs: list[Any]) -> Any:
+def _with_densities(group: str, model: Model, results: Any, pairs: list[Any], given: str) -> Any:
     if not pairs:
         what = "observes nothing" if group == "log_likelihood" else "has no distributions"
         raise ModelError(f"{group}: the model {what}, so there is nothing to take the density of")
     names = {n: model.name(n) for n in (*model.component.unknowns, *model.targets)}
     known = recorded(group, results, names, model.fixed_values)
+    summed = _summed(group, model, [follows for follows, _ in pairs], given)
+    ones = {} if summed is None else dict(zip(summed.nodes, summed.parts, strict=True))
     # Kept with the model, so that a second call finds its program.
     with model.its_values():
-        targets: tuple[Node, ...] = model.kept(
-            group, lambda: tuple(density_at(group, follows, node) for follows, node in pairs)
+        plain: tuple[Node, ...] = model.kept(
+            group,
+            lambda: tuple(density_at(group, d, node) for d, node in pairs if d not in ones),
         )
+        written = iter(plain)
+        targets = [ones[d] if d in ones else next(written) for d, _ in pairs]
         program = plan(group, targets, known.values, {}, names, set(model.component.unknowns))
         rows = run_rows(program, make_key(0, SIMULATION, 0), known.count, known.of(program.given))
     drawn = {
         model.name(node): (node, known.by_chain(values))
         for (_, node), values in zip(pairs, rows, strict=True)
     }
-    return with_group(results, group, as_group(group, drawn, ("chain", "draw"), model.coords))
+    found = as_group(group, drawn, ("chain", "draw"), model.coords)
+    for follows, node in pairs:
+        if summed is not None and follows in ones and summed.shared(follows):
+            found[model.name(node)].attrs["given"] = given
+    return with_group(results, group, found)
+
+
+def _summed(group: str, model: Model, wanted: list[Distribution], given: str) -> Pointwise | None:
+    """The densities of those that depend on discrete unknowns, if any do.
+
+    Those of unknowns are what the density would be if nothing had been observed.
+    """
+    term = model.density.marginal
+    if term is None:
+        return None
+    inside = {table.term.node for table in term.tables}
+    mine = [follows for follows in wanted if follows in inside]
+    if not mine:
+        return None
+    aside: list[Node] = []
+    if group == "log_prior":
+        aside = [*model.component.likelihoods, *model.factors]
+    found: Pointwise = model.kept((group, given), lambda: Pointwise(term, mine, aside, given))
+    return found

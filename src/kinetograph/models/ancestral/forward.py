@@ -25,6 +25,7 @@ from ...graph.lower import Environment, Scope, evaluate
 from ...graph.messages import describe, site_text
 from ...graph.missing import Incomplete
 from ...graph.node import Data, Node, ancestors
+from ..marginal.pointwise import Pointwise
 
 __all__ = ["Drawn", "Forward", "plan"]
 
@@ -143,6 +144,8 @@ def plan(
         follows[node] = distribution
         above[node] = sources(distribution.parents)
         pending += above[node]
+    summed = [n for node in nodes if isinstance(node, Pointwise) for n in node.term.inner]
+    nodes.update(dict.fromkeys(n for n in summed if not isinstance(n, Variable)))
     order = list(TopologicalSorter(above).static_order())
     drawn = tuple(Drawn(n, follows[n], _event(names.get(n) or describe(n))) for n in order)
     data = tuple(n for n in nodes if isinstance(n, Data) and not n.literal and not stop(n))

@@ -11,6 +11,7 @@ Sources: D. Koller, N. Friedman (2009), Probabilistic Graphical Models, chapter 
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import jax
@@ -86,6 +87,24 @@ class Elimination:
 
     def run(self, factors: Sequence[Factor], environment: Environment) -> tuple[Any, list[Any]]:
         """The logarithm of the whole sum, and what each step was about, for `draw`."""
+        parts, kept = self.parts(factors, environment)
+        return sum(jnp.sum(part) for part in parts), kept
+
+    @cached_property
+    def ends(self) -> dict[Variable, tuple[int, int]]:
+        """For each unknown the part that it ends in, and of how many independent sums that is."""
+        last = [step for step in self.steps if not step.others]
+        found: dict[Variable, tuple[int, int]] = {}
+        for step in reversed(self.steps):
+            if step.others:
+                found[step.variable] = found[step.others[0]]
+            else:
+                length = step.variable.shape[-1] if step.chain else 1
+                found[step.variable] = last.index(step), step.variable.size // length
+        return found
+
+    def parts(self, factors: Sequence[Factor], environment: Environment) -> tuple[Any, list[Any]]:
+        """The logarithms of the sums over unknowns that have nothing to do with each other."""
         left, kept = list(factors), []
         for step in self.steps:
             mine = [f for f in left if step.variable in f.variables]
@@ -96,10 +115,10 @@ class Elimination:
             else:
                 state, table = table, _sum(table)
             kept.append(state)
-            if step.variable.size > 1 and all(o.size == 1 for o in step.others):
+            if step.others and step.variable.size > 1 and all(o.size == 1 for o in step.others):
                 table = jnp.sum(table, -1, keepdims=True)
             left.append(Factor(step.others, table))
-        return sum(jnp.sum(f.table) for f in left), kept
+        return [f.table for f in left], kept
 
     def _combined(self, step: Step, factors: Sequence[Factor]) -> Any:
         """All of them added, with an axis for the unknown, for each other one and for the atoms."""

@@ -88,13 +88,18 @@ class MarginalTerm(Term):
 
     def _run(self, environment: Environment, scope: Scope | None) -> tuple[Any, list[Any]]:
         scope = Scope() if scope is None else scope
-        factors = [Factor(t.variables, t.evaluate(environment, scope)) for t in self.tables]
+        tables = [t.evaluate(environment, scope) for t in self.tables]
+        return self.elimination.run(self.factors(tables), environment)
+
+    def factors(self, values: Sequence[Any]) -> list[Factor]:
+        """What is to be summed, given the values of the tables."""
+        factors = [Factor(t.variables, v) for t, v in zip(self.tables, values, strict=True)]
         covered = {v for table in self.tables for v in table.variables}
         for v in self.discrete:
             if v not in covered:  # a chain that nothing depends on
                 count = len(self.elimination.domains[v].values)
                 factors.append(Factor((v,), jnp.zeros((count, v.size))))
-        return self.elimination.run(factors, environment)
+        return factors
 
 
 def sum_out(discrete: Sequence[Variable], terms: Sequence[Term]) -> list[Term]:

@@ -1,6 +1,6 @@
 """The terms of a density that depend on discrete unknowns, for all values of these."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -194,6 +194,27 @@ class Table:
 
     def evaluate(self, environment: Environment, scope: Scope) -> Any:
         """The log density for all values: an axis for each unknown, and one for the atoms."""
+        return self._shaped(self._for_all(environment, scope, self._by_atom))
+
+    def elements(self, environment: Environment, scope: Scope) -> Any:
+        """The log density of each element of the term, for all values: (values, *shape)."""
+        return self._for_all(environment, scope, lambda each: jnp.broadcast_to(each, self.shape))
+
+    def gathered(self, elements: Any) -> Any:
+        """What `evaluate` gives, of what `elements` gave."""
+        return self._shaped(jax.vmap(self._by_atom)(elements))
+
+    def _shaped(self, totals: Any) -> Any:
+        return totals.reshape(*self.sizes, -1)
+
+    def _by_atom(self, elements: Any) -> Any:
+        if self.owner is None:
+            return jnp.sum(elements, keepdims=True).reshape(1)
+        flat = jnp.broadcast_to(elements, self.shape).reshape(-1)
+        return jax.ops.segment_sum(flat, self.owner, self.atoms)
+
+    def _for_all(self, environment: Environment, scope: Scope, of: Callable[[Any], Any]) -> Any:
+        """Something of the elements of the term, for all values of the unknowns."""
         given = dict(environment)
         indices = np.indices(self.sizes).reshape(len(self.sizes), -1)
         choices = [
@@ -208,22 +229,17 @@ class Table:
                 full = jnp.broadcast_to(value, (v.size,)).astype(v.dtype)
                 inside[v] = full.reshape(v.shape)
             evaluate(self.term.plain_needs(), inside, scope=inner)
-            elements = self.term.guarded_elements(inside)
-            if self.owner is None:
-                total = jnp.sum(elements, keepdims=True).reshape(1)
-            else:
-                flat = jnp.broadcast_to(elements, self._shape).reshape(-1)
-                total = jax.ops.segment_sum(flat, self.owner, self.atoms)
-            return total, inner.reports(names)
+            return of(self.term.guarded_elements(inside)), inner.reports(names)
 
-        totals, reports = jax.vmap(at)(*map(jnp.asarray, choices))
+        found, reports = jax.vmap(at)(*map(jnp.asarray, choices))
         for name, report in zip(names, reports, strict=True):
             if name is not FAULT or scope.indices is not None:
                 scope.note(name, Trips(report[0].max(), *(r.any() for r in report[1:])))
-        return totals.reshape(*self.sizes, -1)
+        return found
 
     @cached_property
-    def _shape(self) -> tuple[int, ...]:
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the term's elements."""
         node = self.term.node
         if not isinstance(node, Distribution):
             return node.shape

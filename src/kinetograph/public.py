@@ -27,6 +27,7 @@ with _paused(lasting=True):
     from .graph.control.while_loop import while_loop
     from .graph.debug import debug
     from .graph.derivatives import gradients, hessian, jvp
+    from .graph.dims import Dim, dim
     from .graph.errors import (
         AutographWarning,
         BoundsError,
@@ -163,6 +164,8 @@ __all__ = [
     "cond",
     "condition",
     "data",
+    "dim",
+    "Dim",
     "debug",
     "do",
     "draw_graph",

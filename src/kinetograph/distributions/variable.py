@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..graph.array import Array, check_dims
+from ..graph.array import Array
+from ..graph.dims import check_dims_of_unknown, labels_of, shape_by_dims
 from ..graph.elementwise import as_node, elementwise
 from ..graph.errors import ModelError
 from ..graph.linear_algebra import CHOLESKY
@@ -88,7 +89,15 @@ class Distribution(Node):
 class Variable(Node):
     """An unknown: a free quantity with a support and, unless it is flat, a distribution."""
 
-    __slots__ = ("_forms", "called", "distribution", "observed_by", "statements", "support")
+    __slots__ = (
+        "_forms",
+        "called",
+        "coords",
+        "distribution",
+        "observed_by",
+        "statements",
+        "support",
+    )
     kind = "variable"
 
     def __init__(
@@ -99,8 +108,10 @@ class Variable(Node):
         name: str | None = None,
         dims: tuple[str | None, ...] | None = None,
         distribution: Distribution | None = None,
+        coords: dict[str, np.ndarray] | None = None,
     ) -> None:
         super().__init__(bound_nodes(support), shape, dtype, name, dims)
+        self.coords = coords or {}  # the labels of dims that have some
         self.support = support
         self.distribution = distribution
         self.observed_by: str | None = None  # set when the distribution was moved to data
@@ -177,8 +188,8 @@ def distribute(
 
     `event` is the shape of one vector or matrix, where the parameters' shapes do not tell it.
     `shape` is the shape of the whole unknown (event axes included, or left to the parameters); by
-    default that of the parameters, broadcast together. `truncation` and `censoring` are pairs of
-    bounds; see the files of these names.
+    default that of `dims` of known length, or of the parameters, broadcast together. `truncation`
+    and `censoring` are pairs of bounds; see the files of these names.
     """
     nodes = tuple(
         _parameter(family, p, a) for p, a in zip(family.parameters, arguments, strict=True)
@@ -188,15 +199,15 @@ def distribute(
         if wanted is not None:
             family, nodes = change(family, nodes, wanted)
             family.check_values(nodes)
+    what = f"{family.name}{f' {name!r}' if name else ''}"
+    if shape is None:
+        shape = shape_by_dims(dims, family.full_shape(nodes, None, event), what)
     full = family.full_shape(nodes, shape, event)
     distribution = Distribution(family, nodes, full)
     dtype = np.dtype(np.int64) if family.discrete else float_dtype()
-    what = f"{family.name}{f' {name!r}' if name else ''}"
-    return Array(
-        Variable(
-            distribution.support, full, dtype, name, check_dims(dims, full, what), distribution
-        )
-    )
+    names = check_dims_of_unknown(dims, full, what)
+    support = distribution.support
+    return Array(Variable(support, full, dtype, name, names, distribution, labels_of(dims)))
 
 
 def _parameter(family: Family, parameter: Parameter, argument: Any) -> Node:

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from .array import Array
-from .dims import check_dims
+from .dims import check_dims, labels_agree, labels_of, named
 from .elementwise import BAD_KINDS, refuse_traced
-from .errors import DataError, ShapeError, SymbolicError
+from .errors import DataError, DimsError, ShapeError, SymbolicError
 from .missing import ADVICE, Incomplete, find_missing, first_place
 from .node import Data, Placeholder
 from .precision import FLOAT32, float_dtype
@@ -39,7 +39,7 @@ def data(
     name
         How results and messages call it; else the variable that holds it.
     dims
-        The names of the axes.
+        The names of the axes, or what `kg.dim` gives, which has labels, too.
     infinite
         Whether infinite values are meant, as ends of intervals are that have no bound.
     missing
@@ -53,7 +53,7 @@ def data(
     ValueError
         If `missing` is neither None nor "impute".
     DimsError
-        If `dims` do not fit the shape.
+        If `dims` do not fit the shape, or have other labels than the value.
 
     Examples
     --------
@@ -96,6 +96,13 @@ def data(
             for old, new in zip(own_dims, names, strict=True)
             if new is not None and old in coords
         }
+    for label, known in labels_of(dims).items():
+        if not labels_agree(coords.setdefault(label, known), known):
+            raise DimsError(
+                f"{what}: the dimension {label!r} has the labels {known[:3]}..., the values have "
+                f"{coords[label][:3]}...; put them in the order of the dimension first"
+            )
+        coords[label] = known if named(known) else coords[label]
     frozen = np.array(array)
     if gone.any():
         if frozen.dtype.kind != "f":

@@ -1,6 +1,6 @@
 """What cannot be a model, and how it is refused."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -117,10 +117,11 @@ def _is_improper(v: Variable) -> bool:
     return any(not isinstance(b, Node) and bool(np.any(np.isinf(b))) for b in bounds)
 
 
-def check_lengths(model: "Model") -> None:
+def check_lengths(
+    model: "Model", coords: Mapping[str, np.ndarray], used: Collection[str | None]
+) -> None:
     """Refuse a dimension of two lengths, and labels of none."""
-    used = {dim for dims in model._dims.values() for dim in dims}
-    for label in model.coords:
+    for label in coords:
         if label not in used:
             known = ", ".join(sorted(d for d in used if d)) or "none"
             raise DimsError(
@@ -128,7 +129,7 @@ def check_lengths(model: "Model") -> None:
                 f"its dimensions are: {known}"
             )
     sizes: dict[str, tuple[int, str]] = {
-        d: (len(labels), "its labels") for d, labels in model.coords.items()
+        d: (len(labels), "its labels") for d, labels in coords.items()
     }
     for node in (*model.targets, *model.data, *model.fixed):
         for dim, size in zip(model.dims(node), node.shape, strict=True):
@@ -159,5 +160,5 @@ def check_names(model: "Model") -> None:
     constant = [n for n in known if n not in model.observed]
     groups = {"draws": model.targets, "observed data": model.observed, "other data": constant}
     for group, nodes in groups.items():
-        members = [(model.name(n), model.dims(n), n.shape) for n in nodes]
+        members = [(model.name(n), model._axes[n], n.shape) for n in nodes]
         check_group(group, members, ("chain", "draw") if group == "draws" else ())

@@ -10,19 +10,25 @@ from typing import Any
 
 import numpy as np
 
+from ..graph.dims import check_labels
 from ..graph.errors import DimsError, ModelError
+from .axes import Axes, Part
 
 __all__ = ["Labelled", "axis_names", "check_coords", "check_group", "check_name"]
 
-Labelled = tuple[str, tuple[str | None, ...], tuple[int, ...]]  # name, dims, shape
+Labelled = tuple[str, Axes, tuple[int, ...]]  # name, axes, shape
 
 
-def axis_names(name: str, dims: tuple[str | None, ...]) -> tuple[str, ...]:
-    """The dimensions of an array in results; a name that two axes have serves the first."""
-    return tuple(
-        dim if dim is not None and dim not in dims[:i] else f"{name}_dim_{i}"
-        for i, dim in enumerate(dims)
-    )
+def axis_names(name: str, axes: Axes) -> tuple[str, ...]:
+    """The dimensions of an array in results; a name that two axes have serves the first.
+
+    A part of a dimension, which has another length, is called by both: `tail_school`.
+    """
+    names: list[str] = []
+    for i, axis in enumerate(axes):
+        own = f"{name}_{axis.dim}" if isinstance(axis, Part) else axis
+        names.append(f"{name}_dim_{i}" if own is None or own in names else own)
+    return tuple(names)
 
 
 def check_name(name: Any, what: str, change: str) -> None:
@@ -100,25 +106,12 @@ def check_coords(coords: Mapping[str, Any]) -> dict[str, np.ndarray]:
             "model: labels are given by the names of dimensions, coords={'school': [...]}; "
             f"got {coords!r:.60}"
         )
-    return {str(dim): _labels(str(dim), given) for dim, given in coords.items()}
-
-
-def _labels(dim: str, given: Any) -> np.ndarray:
-    change = f"give numbers, texts or dates: coords={{{dim!r}: [...]}}"
-    try:
-        labels = np.asarray(given)
-    except ValueError:
-        labels = np.asarray(None)
-    if labels.ndim != 1:
-        raise DimsError(
-            f"model: the labels of {dim!r} are not one-dimensional, got {given!r:.60}; {change}"
+    return {
+        str(dim): check_labels(
+            str(dim),
+            given,
+            "model",
+            f"give numbers, texts or dates: coords={{{str(dim)!r}: [...]}}",
         )
-    if labels.dtype.kind == "O" and all(isinstance(label, str) for label in labels):
-        labels = labels.astype(str)
-    if labels.dtype.kind not in "biufUSMm":
-        wrong = next((v for v in labels if not isinstance(v, str)), labels.dtype)
-        raise DimsError(
-            f"model: the labels of {dim!r} are not all of one kind, or of one that files cannot "
-            f"hold: {wrong!r} ({type(wrong).__name__}); {change}"
-        )
-    return labels
+        for dim, given in coords.items()
+    }

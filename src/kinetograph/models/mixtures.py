@@ -13,6 +13,7 @@ from ..distributions.derived import family_of
 from ..distributions.support import Interval, WholeNumbers
 from ..distributions.variable import Distribution, distribute
 from ..graph.array import Array
+from ..graph.dims import shape_by_dims
 from ..graph.elementwise import as_node
 from ..graph.errors import ModelError, ShapeError
 from ..graph.messages import describe
@@ -88,6 +89,7 @@ def mixture(
                 f"mixture: weights {describe(share)} of shape {share.shape} do not fit components "
                 f"of shape {full}{place_text()}"
             ) from None
+        wanted = shape_by_dims(dims, wanted, "mixture") or wanted
     result = distribute(
         family,
         tuple(Array(n) for n in (share, *nodes)),
@@ -319,6 +321,8 @@ def joint(
     nodes = tuple(Array(node) for part in parts for node in part.parents)
     family = joints.joint(*(part.family for part in parts))
     full = (*batch, len(parts)) if shape is None else shape
+    if shape is None:
+        full = shape_by_dims(dims, full, "joint") or full
     result = distribute(family, nodes, shape=full, dims=dims, name=name)
     for d in distributions:
         consume(d, "a component of a joint distribution", result.node)

@@ -1,6 +1,6 @@
 """`kg.model`: targets and everything that bears on them, read as a log density."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -12,10 +12,11 @@ from ..graph.messages import names_in_scope
 from ..graph.node import Data, Node
 from ..graph.saving.document import decode, encode
 from ..graph.serialise import graph_from_bytes, graph_to_bytes
+from .axes import axes_of
 from .batch import Batch
 from .checks import check_component, check_lengths, check_names, check_nodes, check_target
 from .density import Density
-from .dims import collect_coords, dims_of
+from .dims import collect_coords, labels_of_parts, whole
 from .discovery import Component, discover
 from .labels import axis_names, check_coords
 from .log_density import LogDensity
@@ -80,11 +81,8 @@ class Model(LogDensity):
         self.target_names = tuple(names[node] for node in targets)
         self.names = tuple(names[v] for v in component.unknowns)
         self.free_size = self.density.free_size
-        self._dims = dims_of([*self.targets, *self.data, *self.fixed, *component.nodes])
-        given = check_coords(coords)
-        in_use = {dim for dims in self._dims.values() for dim in dims}
-        self.coords = check_coords(collect_coords(self.data, given, in_use))
-        check_lengths(self)
+        self._axes = axes_of([*self.targets, *self.data, *self.fixed, *component.nodes])
+        self.coords = self._labels(self.data, check_coords(coords))
         check_names(self)
         self.batch = None if batch is None else Batch(self.density, *batch)
 
@@ -100,11 +98,20 @@ class Model(LogDensity):
 
     def dims(self, node: Node) -> tuple[str | None, ...]:
         """The dims of a target, an unknown or a data array of this model."""
-        return self._dims[node]
+        return whole(self._axes[node])
 
     def axes(self, node: Node) -> tuple[str, ...]:
         """How results call the axes of a target or a data array of this model."""
-        return axis_names(self.name(node), self.dims(node))
+        return axis_names(self.name(node), self._axes[node])
+
+    def _labels(self, data: Iterable[Node], given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """The labels of all axes that have some, of these data and of the unknowns."""
+        in_use = {dim for axes in self._axes.values() for dim in whole(axes)}
+        unknowns = (*self.component.unknowns, *self.component.discrete, *self.fixed)
+        coords = check_coords(collect_coords([*data, *unknowns], given, in_use))
+        check_lengths(self, coords, in_use)
+        members = ((self._axes[n], self.axes(n)) for n in (*self.targets, *self.data))
+        return coords | labels_of_parts(members, coords)
 
     @property
     def factors(self) -> tuple[Node, ...]:

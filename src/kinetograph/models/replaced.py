@@ -29,7 +29,6 @@ from ..graph.representations import Forms
 from ..graph.segments import SEGMENTS
 from .batch import Batch
 from .density import Density
-from .dims import collect_coords
 from .factor import DERIVED, LOG_DENSITY, known_support
 from .followed import check_support
 from .labels import check_coords
@@ -163,8 +162,7 @@ def _coords(model: "Model", arrays: Mapping[Data, Data]) -> dict[str, np.ndarray
     if not any(made.coords for made in arrays.values()):
         return model.coords
     nodes = [arrays[n] if n in arrays and arrays[n].coords else n for n in model.data]
-    given = check_coords(model._made_of[2])
-    return model.coords | check_coords(collect_coords(nodes, given, model.coords))
+    return model.coords | model._labels(nodes, check_coords(model._made_of[2]))
 
 
 def _check_statements(model: "Model", changed: Mapping[Node, np.ndarray]) -> None:

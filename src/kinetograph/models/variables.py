@@ -17,7 +17,8 @@ from ..distributions.support import (
     Support,
 )
 from ..distributions.variable import Variable
-from ..graph.array import Array, check_dims
+from ..graph.array import Array
+from ..graph.dims import check_dims_of_unknown, labels_of, shape_by_dims
 from ..graph.errors import ShapeError
 from ..graph.node import Data, Node
 from ..graph.precision import float_dtype
@@ -35,8 +36,8 @@ __all__ = [
 
 def _make(support: Support, shape: tuple[int, ...], name: str | None, dims: Any) -> Array:
     what = f"variable{f' {name!r}' if name else ''}"
-    names = check_dims(dims, shape, what)
-    return Array(Variable(support, shape, float_dtype(), name, names))
+    names = check_dims_of_unknown(dims, shape, what)
+    return Array(Variable(support, shape, float_dtype(), name, names, coords=labels_of(dims)))
 
 
 def _bound(value: Any, default: float, which: str, what: str) -> Any:
@@ -112,7 +113,10 @@ def variable(
                 f"{what}: lower must be below upper, got lower {least[place]:g} and upper "
                 f"{most[place]:g}{f' at index {place}' if place else ''}"
             )
-    full = own if shape is None else shape_of(shape, what)
+    if shape is None:
+        full = shape_by_dims(dims, own, what) or own
+    else:
+        full = shape_of(shape, what)
     try:
         fits = np.broadcast_shapes(full, own) == full
     except ValueError:
@@ -125,15 +129,24 @@ def variable(
     return _make(Interval(low, high), full, name, dims)
 
 
-def _vector(shape: Any, what: str) -> tuple[int, ...]:
+def _vector(shape: Any, dims: Any, what: str) -> tuple[int, ...]:
+    if shape is None:
+        shape = shape_by_dims(dims, (), what)
     sizes = shape_of(shape, what)
     if not sizes or sizes[-1] < 2:
         raise ShapeError(f"{what}: the last axis needs at least 2 elements, got shape {sizes}")
     return sizes
 
 
-def simplex_variable(shape: Any, *, dims: Any = None, name: str | None = None) -> Array:
+def simplex_variable(shape: Any = None, *, dims: Any = None, name: str | None = None) -> Array:
     """Positive unknowns that add up to 1 along the last axis, with a flat density on the simplex.
+
+    Parameters
+    ----------
+    shape
+        Of the whole, if `dims` of known length do not give it.
+    dims, name
+        Names of the axes, name in the results.
 
     Raises
     ------
@@ -145,18 +158,18 @@ def simplex_variable(shape: Any, *, dims: Any = None, name: str | None = None) -
     >>> import kinetograph as kg
     >>> weights = kg.simplex_variable(3, name="weights")
     """
-    return _make(Simplex(), _vector(shape, "simplex_variable"), name, dims)
+    return _make(Simplex(), _vector(shape, dims, "simplex_variable"), name, dims)
 
 
 def ordered_variable(
-    shape: Any, *, positive: bool = False, dims: Any = None, name: str | None = None
+    shape: Any = None, *, positive: bool = False, dims: Any = None, name: str | None = None
 ) -> Array:
     """Unknowns that increase along the last axis, with a flat density.
 
     Parameters
     ----------
     shape
-        Of the whole; the last axis is that of the order.
+        Of the whole, if `dims` of known length do not give it; the last axis is that of the order.
     positive
         Whether they are above 0, too.
     dims, name
@@ -172,14 +185,14 @@ def ordered_variable(
     >>> import kinetograph as kg
     >>> cutpoints = kg.ordered_variable(4, name="cutpoints")
     """
-    return _make(Ordered(bool(positive)), _vector(shape, "ordered_variable"), name, dims)
+    return _make(Ordered(bool(positive)), _vector(shape, dims, "ordered_variable"), name, dims)
 
 
 def cholesky_variable(
     dim: int,
     *,
     correlation: bool = False,
-    shape: Any = (),
+    shape: Any = None,
     dims: Any = None,
     name: str | None = None,
 ) -> Array:
@@ -207,11 +220,11 @@ def cholesky_variable(
     >>> factor = kg.cholesky_variable(3, correlation=True, name="factor")
     """
     support = CholeskyCorrelation() if correlation else CholeskyCovariance()
-    return _make(support, _matrices(dim, shape, "cholesky_variable"), name, dims)
+    return _make(support, _matrices(dim, shape, dims, "cholesky_variable"), name, dims)
 
 
 def covariance_variable(
-    dim: int, *, shape: Any = (), dims: Any = None, name: str | None = None
+    dim: int, *, shape: Any = None, dims: Any = None, name: str | None = None
 ) -> Array:
     """An unknown covariance matrix, with a flat density of its elements on and below the diagonal.
 
@@ -234,11 +247,12 @@ def covariance_variable(
     >>> import kinetograph as kg
     >>> cov = kg.covariance_variable(2, name="cov")
     """
-    return _make(CovarianceMatrix(), _matrices(dim, shape, "covariance_variable"), name, dims)
+    full = _matrices(dim, shape, dims, "covariance_variable")
+    return _make(CovarianceMatrix(), full, name, dims)
 
 
 def correlation_variable(
-    dim: int, *, shape: Any = (), dims: Any = None, name: str | None = None
+    dim: int, *, shape: Any = None, dims: Any = None, name: str | None = None
 ) -> Array:
     """An unknown correlation matrix, with a flat density; `kg.lkj_correlation` has another one.
 
@@ -261,10 +275,13 @@ def correlation_variable(
     >>> import kinetograph as kg
     >>> R = kg.correlation_variable(2, name="R")
     """
-    return _make(CorrelationMatrix(), _matrices(dim, shape, "correlation_variable"), name, dims)
+    full = _matrices(dim, shape, dims, "correlation_variable")
+    return _make(CorrelationMatrix(), full, name, dims)
 
 
-def _matrices(dim: Any, shape: Any, what: str) -> tuple[int, ...]:
+def _matrices(dim: Any, shape: Any, dims: Any, what: str) -> tuple[int, ...]:
     if not isinstance(dim, (int, np.integer)) or isinstance(dim, bool) or dim < 2:
         raise ShapeError(f"{what}: dim must be a whole number above 1, got {dim!r}")
+    if shape is None:
+        return shape_by_dims(dims, (int(dim), int(dim)), what) or (int(dim), int(dim))
     return (*shape_of(shape, what), int(dim), int(dim))

@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from ..graph.dims import named
 from ..graph.node import Node
-from ..models.dims import dims_of
+from ..models.axes import axes_of
+from ..models.dims import collect_coords, labels_of_parts, whole
 from ..models.groups import stamp
 from ..models.labels import axis_names, check_group
 
@@ -22,7 +24,7 @@ def as_group(
 ) -> Any:
     """The dataset of values by name, each with its node; `lead` are dimensions that all have.
 
-    Labels are taken where there are as many as the dimension is long.
+    `labels` are taken where arrays bring none along and there are as many as the dimension is long.
 
     Raises
     ------
@@ -31,18 +33,21 @@ def as_group(
     """
     import xarray as xr
 
-    dims = dims_of([node for node, _ in values.values()])
+    dims = axes_of([node for node, _ in values.values()])
     members = [(name, dims[node], node.shape) for name, (node, _) in values.items()]
+    own = collect_coords(dims, {}, {dim for axes in dims.values() for dim in whole(axes)})
     check_group("draws", members, lead, doing)
     variables: dict[str, Any] = {}
     coords: dict[str, Any] = {}
     for name, (node, array) in values.items():
-        axes = axis_names(name, dims[node][: array.ndim - len(lead)])
+        kept = dims[node][: array.ndim - len(lead)]
+        axes = axis_names(name, kept)
         variables[name] = ((*lead, *axes), array)
         for axis, size in zip((*lead, *axes), array.shape, strict=True):
-            known = labels.get(axis)
-            fits = known is not None and len(known) == size
-            coords[axis] = known if fits else np.arange(size)
+            choices = (own.get(axis), labels.get(axis), np.arange(size))
+            known = [c for c in choices if c is not None and len(c) == size]
+            coords[axis] = next((c for c in known if named(np.asarray(c))), known[0])
+        coords |= labels_of_parts([(kept, axes)], {**own, **labels})
     return xr.Dataset(variables, coords)
 
 

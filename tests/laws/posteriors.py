@@ -114,6 +114,23 @@ def garch(d: dict[str, Any]) -> kg.Model:
     return kg.model(mu, alpha0, alpha1, beta1)
 
 
+def moving_average(d: dict[str, Any]) -> kg.Model:
+    """Each prediction has a share of the last one's error."""
+    y = kg.data(d["y"])
+    mu, phi, theta = kg.normal(0, 10), kg.normal(0, 2), kg.normal(0, 2)
+    sigma = kg.half_cauchy(2.5)
+
+    def predicted(error: kg.Array, now: tuple[kg.Array, ...]) -> tuple[kg.Array, kg.Array]:
+        before, value = now
+        ahead = mu + phi * before + theta * error
+        return value - ahead, ahead
+
+    before = kg.concatenate([kg.stack([mu]), y[:-1]])
+    _, ahead = kg.scan(predicted, 0.0, (before, y))
+    kg.observe(y, kg.normal(ahead, sigma))
+    return kg.model(mu, phi, theta, sigma)
+
+
 def lotka_volterra(d: dict[str, Any]) -> kg.Model:
     """Hares and lynxes follow a differential equation, which an adaptive solver integrates."""
     times = np.concatenate([[0.0], d["ts"]])
@@ -142,6 +159,18 @@ def hidden_markov(d: dict[str, Any]) -> kg.Model:
     kg.observe(d["y"], kg.normal(mu[state], 1.0))
     prior = -0.5 * (mu[0] - 3) ** 2 - 0.5 * (mu[1] - 10) ** 2
     return kg.model(theta1, theta2, mu, factors=[prior])
+
+
+def drives(d: dict[str, Any]) -> kg.Model:
+    """A chain of two states, each of which tells of itself by two numbers."""
+    theta1, theta2 = kg.dirichlet(d["alpha"][0]), kg.dirichlet(d["alpha"][1])
+    phi, lambda_ = kg.ordered_variable(2, positive=True), kg.ordered_variable(2, positive=True)
+    state = kg.markov_chain([0.5, 0.5], kg.stack([theta1, theta2]), d["N"])
+    kg.observe(d["u"], kg.exponential(phi[state]))
+    kg.observe(d["v"], kg.exponential(lambda_[state]))
+    kg.factor(kg.log_density(kg.normal([0, 3], 1), phi))
+    kg.factor(kg.log_density(kg.normal([0, 3], 1), lambda_))
+    return kg.model(theta1, theta2, phi, **{"lambda": lambda_})
 
 
 def hidden_markov_by_hand(d: dict[str, Any]) -> kg.Model:
@@ -198,6 +227,13 @@ def gaussian_process(d: dict[str, Any]) -> kg.Model:
     return kg.model(rho, alpha, sigma)
 
 
+def poisson_process(d: dict[str, Any]) -> kg.Model:
+    rho, alpha = kg.gamma(25, 4), kg.half_normal(2)
+    f = kg.gp.Process(kg.gp.rbf(rho, alpha), jitter=1e-10).latent(d["x"])
+    kg.observe(d["k"], kg.poisson(kg.exp(f)))
+    return kg.model(rho, alpha, f)
+
+
 def gaussian_process_by_hand(d: dict[str, Any]) -> kg.Model:
     x = d["x"]
     rho = kg.gamma(25, 4)
@@ -228,10 +264,13 @@ MODELS: dict[str, Callable[[dict[str, Any]], kg.Model]] = {
     "mesquite-logmesquite_logvash": mesquite,
     "arK-arK": autoregression,
     "garch-garch11": garch,
+    "arma-arma11": moving_average,
     "hudson_lynx_hare-lotka_volterra": lotka_volterra,
     "hmm_example-hmm_example": hidden_markov,
+    "bball_drive_event_0-hmm_drive_0": drives,
     "low_dim_gauss_mix-low_dim_gauss_mix": mixture,
     "gp_pois_regr-gp_regr": gaussian_process,
+    "gp_pois_regr-gp_pois_regr": poisson_process,
     "sblri-blr": weak_priors,
     "earnings-logearn_interaction": log_earnings,
 }
@@ -242,6 +281,10 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "hudson_lynx_hare-lotka_volterra": {
         "warmup": 1000,
         "initial": {"theta": [0.6, 0.03, 0.7, 0.02], "z_init": [30, 6], "sigma": [0.4, 0.4]},
+    },
+    # As the reference runs, whose trees may be deeper still.
+    "gp_pois_regr-gp_pois_regr": {
+        "sampler": kg.samplers.NUTS(target_acceptance=0.99, max_depth=12)
     },
 }
 

@@ -58,6 +58,9 @@ STUDIES = {
     "low_dim_gauss_mix-low_dim_gauss_mix",
     "arK-arK",
     "garch-garch11",
+    "arma-arma11",
+    "bball_drive_event_0-hmm_drive_0",
+    "gp_pois_regr-gp_pois_regr",
     "kidiq-kidscore_momhsiq",
 }
 
@@ -78,8 +81,8 @@ def test_agrees_with_reference_draws(name):
     """
     careful = name.startswith(("eight", "garch"))
     sampler = kg.samplers.NUTS(target_acceptance=0.95 if careful else 0.8)
-    options = posteriors.OPTIONS.get(name, {})
-    tree = sampled(posteriors.build(name), seed=20, sampler=sampler, **options)
+    options = {"sampler": sampler} | posteriors.OPTIONS.get(name, {})
+    tree = sampled(posteriors.build(name), seed=20, **options)
     assert int(tree["sample_stats"]["diverging"].sum()) == 0
     compare(tree, name)
 

@@ -58,6 +58,7 @@ with _paused(lasting=True):
     from .graph.ranges import Range, range
     from .graph.saving.file import load_graph, save_graph
     from .kernels.moments import Moments
+    from .models.expectations import expectation, variance
     from .models.factor import factor, log_density
     from .models.fixing import condition, do
     from .models.jax_model import jax_model
@@ -169,6 +170,7 @@ __all__ = [
     "debug",
     "do",
     "draw_graph",
+    "expectation",
     "explain",
     "factor",
     "gradients",
@@ -209,6 +211,7 @@ __all__ = [
     "switch",
     "tether",
     "variable",
+    "variance",
     "vmap",
     "wall",
     "while_loop",

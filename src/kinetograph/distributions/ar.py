@@ -14,6 +14,7 @@ from ..graph.node import Node
 from ..graph.source import place_text
 from ..graph.special import divide
 from .family import Family
+from .moments import Moments
 from .normal import HALF_LOG_2PI
 from .numbers import nan_unless, possible, reals
 from .parameter import Parameter, spread
@@ -69,6 +70,47 @@ def _check(rho: Node, *others: Node) -> None:
         )
 
 
+def _moments(
+    rho: Any, sd: Any, constant: Any, init_mean: Any, init_sd: Any, event: tuple[int, ...]
+) -> Moments:
+    """By what each value is made of: the constants, the first values and the innovations."""
+    order, length = rho.shape[-1], event[0]
+    batch = jnp.broadcast_shapes(
+        rho.shape[:-1], *(p.shape for p in (sd, constant, init_mean, init_sd))
+    )
+
+    def full(value: Any) -> Any:
+        return jnp.broadcast_to(value, batch)
+
+    # The share of the first values in each later one, and of an innovation in those after it.
+    firsts = jnp.broadcast_to(jnp.eye(order, dtype=rho.dtype), (*batch, order, order))
+    after = jnp.zeros((*batch, order), rho.dtype).at[..., -1].set(1.0)
+    means = full(init_mean)[..., None] * jnp.ones(order, rho.dtype)
+    weights = jnp.broadcast_to(rho[..., ::-1], (*batch, order))
+
+    def step(state: Any, _: Any) -> Any:
+        means, firsts, after, total = state
+        new = full(constant) + jnp.sum(weights * means, -1)
+        share = jnp.sum(weights[..., None] * firsts, -2)
+        total = total + after[..., -1] ** 2
+        variance = full(init_sd) ** 2 * jnp.sum(share * share, -1) + full(sd) ** 2 * total
+        kept = (
+            jnp.concatenate([means[..., 1:], new[..., None]], -1),
+            jnp.concatenate([firsts[..., 1:, :], share[..., None, :]], -2),
+            jnp.concatenate([after[..., 1:], jnp.sum(weights * after, -1)[..., None]], -1),
+            total,
+        )
+        return kept, (new, variance)
+
+    start = (means, firsts, after, jnp.zeros(batch, rho.dtype))
+    _, (later, spread) = lax.scan(step, start, None, length - order)
+    variances = full(init_sd)[..., None] ** 2 * jnp.ones(order, rho.dtype)
+    return (
+        jnp.concatenate([means, jnp.moveaxis(later, 0, -1)], -1),
+        jnp.concatenate([variances, jnp.moveaxis(spread, 0, -1)], -1),
+    )
+
+
 AR = Family(
     "ar",
     (
@@ -82,6 +124,7 @@ AR = Family(
     event_ndim=1,
     check=_check,
     draw=draw,
+    moments=_moments,
 )
 
 

@@ -8,6 +8,7 @@ from ..bits.source import Source
 from ..graph.array import Array
 from ..graph.special import divide
 from .family import Family
+from .moments import Moments
 from .numbers import nan_unless, possible, reals
 from .parameter import Parameter, positive, spread
 from .tails import Tails
@@ -60,6 +61,11 @@ def _quantile(log_below: Any, log_above: Any, mu: Any, sigma: Any, kappa: Any) -
     return mu + sigma * z
 
 
+def _moments(mu: Any, sigma: Any, kappa: Any) -> Moments:
+    right, left = sigma / kappa, sigma * kappa
+    return mu + (right - left), right * right + left * left
+
+
 ASYMMETRIC_LAPLACE = Family(
     "asymmetric_laplace",
     (Parameter("mu"), spread("sigma"), positive("kappa")),
@@ -67,6 +73,7 @@ ASYMMETRIC_LAPLACE = Family(
     draw=draw,
     tails=_tails,
     quantile=_quantile,
+    moments=_moments,
 )
 
 

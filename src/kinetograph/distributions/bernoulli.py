@@ -12,9 +12,10 @@ from ..bits.source import Source
 from ..graph.array import Array
 from ..graph.deviance import weighted_log
 from ..graph.gaussian import log_ndtr
-from ..graph.special import softplus
+from ..graph.special import expit, softplus
 from .count_numbers import double, uniforms
 from .family import Family
+from .moments import Moments
 from .parameter import Parameter, probability
 from .support import Support, WholeNumbers
 from .tails import Tails, of_counts
@@ -136,6 +137,15 @@ def _quantile_by_logit(log_below: Any, log_above: Any, logit: Any) -> Any:
     return jnp.where(log_below > -softplus(logit), 1.0, 0.0)
 
 
+def _moments(prob: Any) -> Moments:
+    return prob, prob * (1.0 - prob)
+
+
+def _moments_by_logit(logit: Any) -> Moments:
+    prob = expit(logit)
+    return prob, prob * expit(-logit)
+
+
 BERNOULLI = Family(
     "bernoulli",
     (probability("prob"),),
@@ -147,6 +157,7 @@ BERNOULLI = Family(
     draw=draw,
     tails=_tails,
     quantile=_quantile,
+    moments=_moments,
 )
 BERNOULLI_LOGIT = Family(
     "bernoulli_logit",
@@ -158,6 +169,7 @@ BERNOULLI_LOGIT = Family(
     draw=draw_by_logit,
     tails=_logit_tails,
     quantile=_quantile_by_logit,
+    moments=_moments_by_logit,
 )
 
 

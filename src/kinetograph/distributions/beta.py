@@ -14,6 +14,7 @@ from ..graph.special import divide, xlog1py, xlogy
 from .family import Family
 from .gamma_numbers import log_gamma
 from .inversion import UNIT_LINE, continuous_quantile
+from .moments import Moments
 from .parameter import positive
 from .support import UNIT, powers
 from .tails import Tails, above_zero
@@ -67,6 +68,12 @@ def _quantile(log_below: Any, log_above: Any, shape1: Any, shape2: Any) -> Any:
     return continuous_quantile(_tails, UNIT_LINE, log_below, log_above, shape1, shape2)
 
 
+def _moments(shape1: Any, shape2: Any) -> Moments:
+    total = shape1 + shape2
+    mean = shape1 / total
+    return mean, mean * (shape2 / total) / (total + 1.0)
+
+
 BETA = Family(
     "beta",
     (positive("shape1"), positive("shape2")),
@@ -78,6 +85,7 @@ BETA = Family(
     draw=draw,
     tails=_tails,
     quantile=_quantile,
+    moments=_moments,
 )
 
 

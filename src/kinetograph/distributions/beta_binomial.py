@@ -19,6 +19,7 @@ from .family import Family
 from .gamma_numbers import log_gamma
 from .generator import WHOLE
 from .inversion import whole_quantile
+from .moments import Moments
 from .parameter import positive, whole
 from .sums import log_sum_outward
 from .support import Support, WholeNumbers
@@ -102,6 +103,12 @@ def _quantile(log_below: Any, log_above: Any, size: Any, alpha: Any, beta: Any) 
     return whole_quantile(_tails, log_below, log_above, size, alpha, beta, high=size)
 
 
+def _moments(size: Any, alpha: Any, beta: Any) -> Moments:
+    total = alpha + beta
+    mean = size * (alpha / total)
+    return mean, mean * (beta / total) * ((total + size) / (total + 1.0))
+
+
 BETA_BINOMIAL = Family(
     "beta_binomial",
     (whole("size"), positive("alpha"), positive("beta")),
@@ -113,6 +120,7 @@ BETA_BINOMIAL = Family(
     draw=draw,
     tails=_tails,
     quantile=_quantile,
+    moments=_moments,
 )
 
 

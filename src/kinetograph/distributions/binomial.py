@@ -26,6 +26,7 @@ from .count_numbers import (
 from .family import Family
 from .generator import WHOLE
 from .inversion import whole_quantile
+from .moments import Moments
 from .parameter import PROBABILITY_FORMS, Parameter, probability, whole
 from .support import Support, WholeNumbers
 from .tails import Tails, of_counts
@@ -167,6 +168,16 @@ def _logit_quantile(log_below: Any, log_above: Any, size: Any, logit: Any) -> An
     return whole_quantile(_logit_tails, log_below, log_above, size, logit, high=size)
 
 
+def _moments(size: Any, prob: Any) -> Moments:
+    mean = size * prob
+    return mean, mean * (1.0 - prob)
+
+
+def _moments_by_logit(size: Any, logit: Any) -> Moments:
+    mean = size * expit(logit)
+    return mean, mean * expit(-logit)
+
+
 BINOMIAL = Family(
     "binomial",
     (SIZE, probability("prob")),
@@ -179,6 +190,7 @@ BINOMIAL = Family(
     draw=draw,
     tails=_tails,
     quantile=_quantile,
+    moments=_moments,
 )
 BINOMIAL_LOGIT = Family(
     "binomial_logit",
@@ -191,6 +203,7 @@ BINOMIAL_LOGIT = Family(
     draw=draw_by_logit,
     tails=_logit_tails,
     quantile=_logit_quantile,
+    moments=_moments_by_logit,
 )
 
 

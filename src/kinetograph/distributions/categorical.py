@@ -15,6 +15,7 @@ from ..graph.source import place_text
 from .count_numbers import cumulative, double, uniforms
 from .family import Family
 from .generator import WHOLE
+from .moments import Moments, of_labels
 from .parameter import Parameter
 from .support import Simplex, Support, Weights, WholeNumbers
 from .variable import distribute
@@ -78,6 +79,17 @@ def draw_by_logit(source: Source, logit: Any) -> Any:
     return draw(source, jax.nn.softmax(double(logit), axis=-1))
 
 
+def of_shares(prob: Any) -> Moments:
+    """The mean and the variance of labels with these probabilities."""
+    below, above = jnp.cumsum(prob, -1), jnp.cumsum(prob[..., ::-1], -1)[..., ::-1]
+    total = above[..., :1]
+    return of_labels(below[..., :-1] / total, above[..., 1:] / total)
+
+
+def _moments_by_logit(logit: Any) -> Moments:
+    return of_shares(jax.nn.softmax(logit, -1))
+
+
 CATEGORICAL = Family(
     "categorical",
     (Parameter("prob", Simplex(), event_ndim=1, drawn=Weights()),),
@@ -87,6 +99,7 @@ CATEGORICAL = Family(
     check=_check,
     forms={"prob": (("log",),)},
     draw=draw,
+    moments=of_shares,
 )
 CATEGORICAL_LOGIT = Family(
     "categorical_logit",
@@ -96,6 +109,7 @@ CATEGORICAL_LOGIT = Family(
     dtype=WHOLE,
     check=_check,
     draw=draw_by_logit,
+    moments=_moments_by_logit,
 )
 
 

@@ -10,6 +10,7 @@ from ..graph.array import Array
 from ..graph.derivative_rules import partials
 from ..graph.special import cospi, divide, icauchit, sinpi
 from .family import Family
+from .moments import Moments
 from .numbers import nan_unless, possible, reals, signed
 from .parameter import Parameter, spread
 from .tails import Tails
@@ -77,6 +78,12 @@ def _quantile(log_below: Any, log_above: Any, location: Any, scale: Any) -> Any:
     return location + scale * jnp.where(left, -z, z)
 
 
+def _moments(location: Any, scale: Any) -> Moments:
+    """Neither exists."""
+    nowhere = jnp.full_like(location * scale, jnp.nan)
+    return nowhere, nowhere
+
+
 CAUCHY = Family(
     "cauchy",
     (Parameter("location"), spread("scale")),
@@ -84,6 +91,7 @@ CAUCHY = Family(
     draw=draw,
     tails=_tails,
     quantile=_quantile,
+    moments=_moments,
 )
 
 

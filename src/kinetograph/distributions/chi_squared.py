@@ -6,6 +6,7 @@ from ..bits.source import Source
 from ..graph.array import Array
 from . import gamma
 from .family import Family
+from .moments import Moments
 from .parameter import positive
 from .support import POSITIVE, powers
 from .tails import Tails, above_zero
@@ -37,6 +38,10 @@ def _quantile(log_below: Any, log_above: Any, df: Any) -> Any:
     return gamma.quantile(log_below, log_above, 0.5 * df, 0.5)
 
 
+def _moments(df: Any) -> Moments:
+    return df, 2.0 * df
+
+
 CHI_SQUARED = Family(
     "chi_squared",
     (positive("df"),),
@@ -48,6 +53,7 @@ CHI_SQUARED = Family(
     draw=draw,
     tails=_tails,
     quantile=_quantile,
+    moments=_moments,
 )
 
 

@@ -16,6 +16,7 @@ from ..graph.source import place_text
 from ..graph.special import xlogy
 from .family import Family
 from .gamma_numbers import log_gamma
+from .moments import Moments, others
 from .parameter import Parameter
 from .support import POSITIVE, Simplex, known_one
 from .variable import distribute
@@ -65,6 +66,12 @@ def draw(source: Source, alpha: Any) -> Any:
     return jax.nn.softmax(log_gamma(source, alpha), axis=-1)
 
 
+def _moments(alpha: Any, event: tuple[int, ...]) -> Moments:
+    total = jnp.sum(alpha, -1, keepdims=True)
+    mean = alpha / total
+    return mean, mean * (others(alpha) / total) / (total + 1.0)
+
+
 DIRICHLET = Family(
     "dirichlet",
     (Parameter("alpha", POSITIVE, event_ndim=1),),
@@ -77,6 +84,7 @@ DIRICHLET = Family(
     small_terms=_small_terms,
     sizes=("alpha",),
     draw=draw,
+    moments=_moments,
 )
 
 

@@ -16,6 +16,7 @@ from .dirichlet import check_concentrations
 from .family import Family
 from .gamma_numbers import log_gamma
 from .generator import WHOLE
+from .moments import Moments, others
 from .multinomial import draw as draw_multinomial
 from .parameter import Parameter, whole
 from .support import POSITIVE, Support, Totals
@@ -61,6 +62,12 @@ def draw(source: Source, size: Any, alpha: Any) -> Any:
     return draw_multinomial(source.part(1), size, jax.nn.softmax(log_g, axis=-1))
 
 
+def _moments(size: Any, alpha: Any, event: tuple[int, ...]) -> Moments:
+    total, size = jnp.sum(alpha, -1, keepdims=True), size[..., None]
+    mean = size * (alpha / total)
+    return mean, mean * (others(alpha) / total) * ((total + size) / (total + 1.0))
+
+
 DIRICHLET_MULTINOMIAL = Family(
     "dirichlet_multinomial",
     (whole("size"), Parameter("alpha", POSITIVE, event_ndim=1)),
@@ -73,6 +80,7 @@ DIRICHLET_MULTINOMIAL = Family(
     small_terms=_small_terms,
     sizes=("size",),
     draw=draw,
+    moments=_moments,
 )
 
 

@@ -12,6 +12,7 @@ from ..graph.source import place_text
 from .count_numbers import LEAST, integers
 from .family import Family
 from .generator import WHOLE
+from .moments import Moments
 from .parameter import whole
 from .support import Support, WholeNumbers
 from .tails import Tails
@@ -61,6 +62,15 @@ def _quantile(log_below: Any, log_above: Any, low: Any, high: Any) -> Any:
     return low + jnp.clip(jnp.where(near, below, above), 1.0, count) - 1.0
 
 
+def _moments(low: Any, high: Any) -> Moments:
+    span = high - low
+    return low + 0.5 * span, span * (span + 2.0) / 12.0
+
+
+def _truncated_moments(lower: Any, upper: Any, low: Any, high: Any) -> Moments:
+    return _moments(low if lower is None else lower, high if upper is None else upper)
+
+
 DISCRETE_UNIFORM = Family(
     "discrete_uniform",
     (whole("min", LEAST), whole("max", LEAST)),
@@ -71,6 +81,8 @@ DISCRETE_UNIFORM = Family(
     draw=draw,
     tails=_tails,
     quantile=_quantile,
+    moments=_moments,
+    truncated_moments=_truncated_moments,
 )
 
 

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 from ..bits.source import Source
 from ..graph.array import Array
 from .family import Family
+from .moments import REACH, Moments, nodes, of_nodes
 from .numbers import nan_unless, reals
 from .parameter import positive
 from .support import NONNEGATIVE
@@ -36,6 +37,19 @@ def _quantile(log_below: Any, log_above: Any, rate: Any) -> Any:
     return -log_above / rate
 
 
+def _moments(rate: Any) -> Moments:
+    return 1.0 / rate, 1.0 / rate**2
+
+
+def _truncated_moments(lower: Any, upper: Any, rate: Any) -> Moments:
+    lower = jnp.zeros_like(rate) if lower is None else lower
+    if upper is None:
+        return lower + 1.0 / rate, 1.0 / rate**2
+    away, weights = nodes(jnp.minimum(upper - lower, REACH / rate))
+    mean, variance = of_nodes(away, weights * jnp.exp(-rate[..., None] * away))
+    return lower + mean, variance
+
+
 EXPONENTIAL = Family(
     "exponential",
     (positive("rate"),),
@@ -45,6 +59,8 @@ EXPONENTIAL = Family(
     draw=draw,
     tails=_tails,
     quantile=_quantile,
+    moments=_moments,
+    truncated_moments=_truncated_moments,
 )
 
 

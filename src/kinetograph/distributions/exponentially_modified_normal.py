@@ -10,6 +10,7 @@ from ..graph.gaussian import erfcx, log_ndtr
 from ..graph.special import divide
 from .family import Family
 from .inversion import LINE, continuous_quantile
+from .moments import Moments
 from .numbers import nan_unless, possible, reals
 from .parameter import Parameter, positive, spread
 from .tails import Tails, log_of_one
@@ -66,6 +67,10 @@ def _quantile(log_below: Any, log_above: Any, mean: Any, sd: Any, rate: Any) -> 
     return mean + sd * continuous_quantile(_standard_tails, LINE, log_below, log_above, ratio)
 
 
+def _moments(mean: Any, sd: Any, rate: Any) -> Moments:
+    return mean + 1.0 / rate, sd * sd + 1.0 / rate**2
+
+
 EXPONENTIALLY_MODIFIED_NORMAL = Family(
     "exponentially_modified_normal",
     (Parameter("mean"), spread("sd"), positive("rate")),
@@ -73,6 +78,7 @@ EXPONENTIALLY_MODIFIED_NORMAL = Family(
     draw=draw,
     tails=_tails,
     quantile=_quantile,
+    moments=_moments,
 )
 
 

@@ -13,6 +13,7 @@ from ..graph.special import expit, log_expit, xlogy
 from .family import Family
 from .gamma_numbers import log_gamma
 from .inversion import POSITIVE_LINE, continuous_quantile
+from .moments import Moments, infinite_unless
 from .numbers import reals
 from .parameter import positive
 from .support import POSITIVE, powers
@@ -64,6 +65,14 @@ def _quantile(log_below: Any, log_above: Any, df1: Any, df2: Any) -> Any:
     return continuous_quantile(_standard_tails, POSITIVE_LINE, log_below, log_above, df1, df2)
 
 
+def _moments(df1: Any, df2: Any) -> Moments:
+    mean = infinite_unless(df2 > 2.0, df2, df2 - 2.0)
+    some = df2 > 4.0
+    square = jnp.where(some, mean, 1.0) ** 2
+    ratio = 2.0 * (df1 + df2 - 2.0) / df1
+    return mean, infinite_unless(some, square * ratio, df2 - 4.0)
+
+
 F = Family(
     "f",
     (positive("df1"), positive("df2")),
@@ -73,6 +82,7 @@ F = Family(
     draw=draw,
     tails=_tails,
     quantile=_quantile,
+    moments=_moments,
 )
 
 

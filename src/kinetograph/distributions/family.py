@@ -12,6 +12,7 @@ from jax import lax
 
 from ..graph.derivative_rules import by_log
 from .generator import Generator
+from .moments import Moments
 from .support import REAL, Support
 from .tails import Tails, by_density
 
@@ -41,6 +42,10 @@ class Family(Generator):
     `quantile(log_below, log_above, *parameters)` is their inverse: the x that has these tails, or
     the smallest whole one with at least log_below.
 
+    `moments(*parameters)` gives the mean and the variance of each element, and gets `event=`, the
+    shape of one vector or matrix, where it is of such. `truncated_moments(lower, upper,
+    *parameters)` are those between bounds, of which one may be None.
+
     `key` is the name by which a family is found again; one made of others says of which.
     """
 
@@ -52,6 +57,8 @@ class Family(Generator):
     sizes: tuple[str, ...] = ()
     tails: Callable[..., Tails] | None = None
     quantile: Callable[..., Any] | None = None
+    moments: Callable[..., Moments] | None = None
+    truncated_moments: Callable[..., Moments] | None = None
     key: str = ""
 
     def __post_init__(self) -> None:
@@ -131,6 +138,13 @@ class Family(Generator):
     def _smooth_tails(self) -> Any:
         assert self.tails is not None
         return by_density(self.tails, self.log_density)
+
+    def mean_and_variance(self, event: tuple[int, ...], *parameters: Any) -> Moments:
+        """Those of each element, of the types and shapes of the parameters, broadcast together."""
+        assert self.moments is not None
+        first, *rest = parameters
+        reals = _real(first, tuple(rest))
+        return self.moments(*reals, event=event) if self.event_ndim else self.moments(*reals)
 
     def _by_logs(self, arguments: tuple[Any, ...], forms: Mapping[str, Any]) -> tuple[Any, ...]:
         """The arguments, of which those with a known logarithm are differentiated through it."""

@@ -13,6 +13,7 @@ from ..graph.special import xlogy
 from .family import Family
 from .gamma_numbers import follow, gamma_parts
 from .inversion import POSITIVE_LINE, continuous_quantile
+from .moments import Moments
 from .numbers import nan_unless, reals
 from .parameter import positive
 from .support import POSITIVE, powers
@@ -71,6 +72,10 @@ def log_gamma_tails_of(x: Any, alpha: Any) -> Tails:
     return log_gamma_tails(alpha, x)
 
 
+def _moments(alpha: Any, rate: Any) -> Moments:
+    return alpha / rate, alpha / rate / rate
+
+
 GAMMA = Family(
     "gamma",
     (positive("alpha"), positive("rate")),
@@ -82,6 +87,7 @@ GAMMA = Family(
     draw=draw,
     tails=_tails,
     quantile=quantile,
+    moments=_moments,
 )
 
 

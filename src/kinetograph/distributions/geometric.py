@@ -12,6 +12,7 @@ from ..graph.special import log_expit
 from .count_numbers import counts, double, uniforms
 from .family import Family
 from .generator import WHOLE
+from .moments import Moments
 from .parameter import PROBABILITY_FORMS, probability
 from .support import NATURALS, Interval
 from .tails import Tails, by_survival, of_counts
@@ -57,6 +58,11 @@ def _quantile(log_below: Any, log_above: Any, prob: Any) -> Any:
     return jnp.where(enough, less, jnp.maximum(number, 0.0))
 
 
+def _moments(prob: Any) -> Moments:
+    mean = (1.0 - prob) / prob
+    return mean, mean / prob
+
+
 GEOMETRIC = Family(
     "geometric",
     (replace(probability("prob"), drawn=Interval(SMALLEST, 1.0, closed=True)),),
@@ -67,6 +73,7 @@ GEOMETRIC = Family(
     draw=draw,
     tails=_tails,
     quantile=_quantile,
+    moments=_moments,
 )
 
 

@@ -1,5 +1,6 @@
 """The Gumbel distribution of a largest value."""
 
+import math
 from typing import Any
 
 import jax.numpy as jnp
@@ -10,6 +11,7 @@ from ..graph.derivative_rules import derivative
 from ..graph.log_links import log_icloglog
 from ..graph.special import divide
 from .family import Family
+from .moments import Moments
 from .numbers import nan_unless, possible, reals, unit_open
 from .parameter import Parameter, spread
 from .tails import Tails
@@ -17,6 +19,8 @@ from .variable import distribute
 from .words import with_words
 
 __all__ = ["draw", "gumbel"]
+
+EULER = 0.5772156649015329
 
 
 @derivative(lambda z: jnp.expm1(-z))
@@ -47,6 +51,10 @@ def _quantile(log_below: Any, log_above: Any, location: Any, scale: Any) -> Any:
     return location - scale * log_e
 
 
+def _moments(location: Any, scale: Any) -> Moments:
+    return location + EULER * scale, math.pi**2 / 6 * scale * scale
+
+
 GUMBEL = Family(
     "gumbel",
     (Parameter("location"), spread("scale")),
@@ -54,6 +62,7 @@ GUMBEL = Family(
     draw=draw,
     tails=_tails,
     quantile=_quantile,
+    moments=_moments,
 )
 
 

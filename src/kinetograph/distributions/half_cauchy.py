@@ -10,6 +10,7 @@ from ..graph.array import Array
 from ..graph.special import cospi, sinpi
 from .cauchy import LOG_PI, log1p_square
 from .family import Family
+from .moments import Moments
 from .numbers import nan_unless, possible, reals
 from .parameter import spread
 from .support import NONNEGATIVE
@@ -46,6 +47,11 @@ def _quantile(log_below: Any, log_above: Any, scale: Any) -> Any:
     return scale * jnp.where(left, z, 1 / z)
 
 
+def _moments(scale: Any) -> Moments:
+    endless = jnp.full_like(scale, jnp.inf)
+    return endless, endless
+
+
 HALF_CAUCHY = Family(
     "half_cauchy",
     (spread("scale"),),
@@ -54,6 +60,7 @@ HALF_CAUCHY = Family(
     draw=draw,
     tails=_tails,
     quantile=_quantile,
+    moments=_moments,
 )
 
 

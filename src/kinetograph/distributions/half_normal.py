@@ -11,7 +11,8 @@ from ..graph.array import Array
 from ..graph.gaussian import erfinv, log_ndtr
 from ..graph.special import divide
 from .family import Family
-from .normal import HALF_LOG_2PI
+from .moments import Moments
+from .normal import HALF_LOG_2PI, truncated_moments
 from .numbers import nan_unless, possible, reals
 from .parameter import spread
 from .support import NONNEGATIVE
@@ -53,6 +54,14 @@ def _quantile(log_below: Any, log_above: Any, sd: Any) -> Any:
     return sd * jnp.where(near, small, normal_quantile(jnp.log1p(-jnp.exp(above)), above))
 
 
+def _moments(sd: Any) -> Moments:
+    return math.sqrt(2 / math.pi) * sd, (1 - 2 / math.pi) * sd * sd
+
+
+def _truncated_moments(lower: Any, upper: Any, sd: Any) -> Moments:
+    return truncated_moments(0.0 if lower is None else lower, upper, 0.0, sd)
+
+
 HALF_NORMAL = Family(
     "half_normal",
     (spread("sd"),),
@@ -61,6 +70,8 @@ HALF_NORMAL = Family(
     draw=draw,
     tails=_tails,
     quantile=_quantile,
+    moments=_moments,
+    truncated_moments=_truncated_moments,
 )
 
 

@@ -1,5 +1,6 @@
 """The positive half of Student's t distribution."""
 
+import math
 from typing import Any
 
 import jax.numpy as jnp
@@ -9,6 +10,7 @@ from ..graph.array import Array
 from . import student
 from .family import Family
 from .inversion import POSITIVE_LINE, continuous_quantile
+from .moments import Moments, infinite_unless, log_half_step_rest
 from .parameter import positive, spread
 from .support import NONNEGATIVE
 from .tails import Tails, above_zero
@@ -46,6 +48,14 @@ def _quantile(log_below: Any, log_above: Any, df: Any, sigma: Any) -> Any:
     return sigma * continuous_quantile(_standard_tails, POSITIVE_LINE, log_below, log_above, df)
 
 
+def _moments(df: Any, sigma: Any) -> Moments:
+    # Gamma((df + 1) / 2) / Gamma(df / 2) over the root of df / 2
+    ratio = jnp.exp(log_half_step_rest(0.5 * df)) * math.sqrt(2 / math.pi)
+    mean = infinite_unless(df > 1.0, ratio * df, df - 1.0)
+    near = jnp.where(df > 2.0, mean, 0.0)
+    return sigma * mean, sigma * sigma * (infinite_unless(df > 2.0, df, df - 2.0) - near * near)
+
+
 HALF_STUDENT = Family(
     "half_student",
     (positive("df"), spread("sigma")),
@@ -54,6 +64,7 @@ HALF_STUDENT = Family(
     draw=draw,
     tails=_tails,
     quantile=_quantile,
+    moments=_moments,
 )
 
 

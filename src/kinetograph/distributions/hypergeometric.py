@@ -17,6 +17,7 @@ from .count_numbers import SEARCH, counts, deviance, log_factorial_rest, search,
 from .family import Family
 from .generator import WHOLE
 from .inversion import whole_quantile
+from .moments import Moments
 from .parameter import whole
 from .sums import log_sum_outward
 from .support import NATURALS, Support, WholeNumbers
@@ -146,6 +147,13 @@ def _quantile(log_below: Any, log_above: Any, m: Any, n: Any, k: Any) -> Any:
     return whole_quantile(_tails, log_below, log_above, m, n, k, low=low, high=high)
 
 
+def _moments(m: Any, n: Any, k: Any) -> Moments:
+    total = jnp.maximum(m + n, 1.0)
+    mean = k * (m / total)
+    # Of one thing alone all are drawn, or none.
+    return mean, mean * (n / total) * ((m + n - k) / jnp.maximum(total - 1.0, 1.0))
+
+
 HYPERGEOMETRIC = Family(
     "hypergeometric",
     (whole("m"), whole("n"), whole("k")),
@@ -156,6 +164,7 @@ HYPERGEOMETRIC = Family(
     draw=draw,
     tails=_tails,
     quantile=_quantile,
+    moments=_moments,
 )
 
 

@@ -13,6 +13,7 @@ from ..graph.special import divide
 from .family import Family
 from .gamma import quantile as quantile_of_gamma
 from .gamma_numbers import log_gamma
+from .moments import Moments, infinite_unless
 from .numbers import nan_unless, reals
 from .parameter import positive
 from .support import POSITIVE
@@ -58,6 +59,12 @@ def _quantile(log_below: Any, log_above: Any, alpha: Any, beta: Any) -> Any:
     return 1 / quantile_of_gamma(log_above, log_below, alpha, beta)
 
 
+def _moments(alpha: Any, beta: Any) -> Moments:
+    mean = infinite_unless(alpha > 1.0, beta, alpha - 1.0)
+    square = jnp.where(alpha > 2.0, mean, 1.0) ** 2
+    return mean, infinite_unless(alpha > 2.0, square, alpha - 2.0)
+
+
 INVERSE_GAMMA = Family(
     "inverse_gamma",
     (positive("alpha"), positive("beta")),
@@ -69,6 +76,7 @@ INVERSE_GAMMA = Family(
     draw=draw,
     tails=_tails,
     quantile=_quantile,
+    moments=_moments,
 )
 
 

@@ -11,6 +11,7 @@ from ..bits.source import Source
 from ..graph.node import Node
 from .family import Family
 from .mixture import apart
+from .moments import Moments
 from .parameter import Parameter
 from .support import Interval, Support, WholeNumbers
 
@@ -47,6 +48,7 @@ def joint(*parts: Family) -> Joint:
         dtype=parts[0].dtype,
         check=partial(_check, parts),
         draw=partial(_draw, parts) if all(p.draw for p in parts) else None,
+        moments=partial(_moments, parts) if all(p.moments for p in parts) else None,
         parts=parts,
     )
 
@@ -72,6 +74,15 @@ def _check(parts: tuple[Family, ...], *nodes: Node) -> None:
     for _, part, own in apart(parts, nodes):
         if part.check is not None:
             part.check(*own)
+
+
+def _moments(parts: tuple[Family, ...], *parameters: Any, event: tuple[int, ...]) -> Moments:
+    each = [part.mean_and_variance((), *own) for _, part, own in apart(parts, parameters)]
+    mean, variance = zip(*each, strict=True)
+    return (
+        jnp.stack(jnp.broadcast_arrays(*mean), -1),
+        jnp.stack(jnp.broadcast_arrays(*variance), -1),
+    )
 
 
 def _draw(parts: tuple[Family, ...], source: Source, *parameters: Any) -> Any:

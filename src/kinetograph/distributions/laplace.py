@@ -9,6 +9,7 @@ from ..bits.source import Source
 from ..graph.array import Array
 from ..graph.special import absolute, divide
 from .family import Family
+from .moments import Moments
 from .numbers import nan_unless, possible, reals, signed
 from .parameter import Parameter, spread
 from .tails import Tails
@@ -45,6 +46,10 @@ def _quantile(log_below: Any, log_above: Any, mu: Any, sigma: Any) -> Any:
     return mu + sigma * jnp.where(left, z, -z)
 
 
+def _moments(mu: Any, sigma: Any) -> Moments:
+    return mu, 2.0 * sigma * sigma
+
+
 LAPLACE = Family(
     "laplace",
     (Parameter("mu"), spread("sigma")),
@@ -52,6 +57,7 @@ LAPLACE = Family(
     draw=draw,
     tails=_tails,
     quantile=_quantile,
+    moments=_moments,
 )
 
 

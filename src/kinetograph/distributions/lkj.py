@@ -12,6 +12,7 @@ from ..graph.gammas import gammaln
 from ..graph.linear_algebra import small_cholesky
 from .family import Family
 from .gamma_numbers import log_gamma
+from .moments import Moments
 from .numbers import nan_unless, reals
 from .parameter import positive
 from .support import CorrelationMatrix
@@ -68,6 +69,12 @@ def draw_factor(source: Source, eta: Any) -> Any:
     return nan_unless(((eta > 0) & jnp.isfinite(eta))[..., None, None], factor)
 
 
+def _moments(eta: Any, event: tuple[int, ...]) -> Moments:
+    """Off the diagonal 2 b - 1 of a beta number b with both parameters eta - 1 + dim / 2."""
+    mean = jnp.eye(event[0], dtype=eta.dtype)
+    return mean, (1.0 - mean) / (2.0 * eta + (event[0] - 1.0))[..., None, None]
+
+
 LKJ = Family(
     "lkj_correlation",
     (positive("eta"),),
@@ -76,6 +83,7 @@ LKJ = Family(
     event_ndim=2,
     draw=draw,
     forms={"x": (("cholesky",),)},
+    moments=_moments,
 )
 
 

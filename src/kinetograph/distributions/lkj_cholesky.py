@@ -8,6 +8,7 @@ import numpy as np
 from ..graph.array import Array
 from .family import Family
 from .lkj import draw_factor, log_constant, size_of
+from .moments import Moments, log_half_step_rest
 from .parameter import positive
 from .support import CholeskyCorrelation
 from .variable import distribute
@@ -24,6 +25,23 @@ def _terms(x: Any, eta: Any) -> tuple[Any, ...]:
     return jnp.sum(powers * log_l, -1), -log_constant(eta, dim)
 
 
+def _moments(eta: Any, event: tuple[int, ...]) -> Moments:
+    """On the diagonal the root of a beta number; before it a direction that is uniform."""
+    dim = event[0]
+    row = np.arange(1, dim)
+    b = eta[..., None] + 0.5 * (dim - 1 - row)
+    whole = b + 0.5 * row
+    gap = log_half_step_rest(b) - log_half_step_rest(whole)
+    mean = jnp.sqrt(b / whole) * jnp.exp(gap)
+    variance = b / whole * -jnp.expm1(2.0 * gap)
+    first = ((0, 0),) * eta.ndim + ((1, 0),)
+    on_diagonal = jnp.eye(dim, dtype=bool)
+    means = jnp.pad(mean, first, constant_values=1.0)[..., None]
+    below = jnp.where(np.tri(dim, k=-1, dtype=bool), jnp.pad(0.5 / whole, first)[..., None], 0.0)
+    variances = jnp.where(on_diagonal, jnp.pad(variance, first)[..., None], below)
+    return jnp.where(on_diagonal, means, 0.0), variances
+
+
 LKJ_CHOLESKY = Family(
     "lkj_cholesky",
     (positive("eta"),),
@@ -31,6 +49,7 @@ LKJ_CHOLESKY = Family(
     lambda eta: CholeskyCorrelation(),
     event_ndim=2,
     draw=draw_factor,
+    moments=_moments,
 )
 
 

@@ -1,5 +1,6 @@
 """The logistic distribution."""
 
+import math
 from typing import Any
 
 import jax.numpy as jnp
@@ -8,6 +9,7 @@ from ..bits.source import Source
 from ..graph.array import Array
 from ..graph.special import divide, log_expit, softplus
 from .family import Family
+from .moments import Moments
 from .numbers import nan_unless, possible, reals, unit_open
 from .parameter import Parameter, spread
 from .tails import Tails
@@ -39,6 +41,10 @@ def _quantile(log_below: Any, log_above: Any, location: Any, scale: Any) -> Any:
     return location + scale * (log_below - log_above)
 
 
+def _moments(location: Any, scale: Any) -> Moments:
+    return location, math.pi**2 / 3 * scale * scale
+
+
 LOGISTIC = Family(
     "logistic",
     (Parameter("location"), spread("scale")),
@@ -46,6 +52,7 @@ LOGISTIC = Family(
     draw=draw,
     tails=_tails,
     quantile=_quantile,
+    moments=_moments,
 )
 
 

@@ -8,6 +8,7 @@ from ..bits.source import Source
 from ..graph.array import Array
 from . import normal as of_log
 from .family import Family
+from .moments import Moments
 from .parameter import Parameter, spread
 from .support import POSITIVE
 from .tails import Tails, above_zero, normal_quantile, normal_tails
@@ -36,6 +37,12 @@ def _quantile(log_below: Any, log_above: Any, meanlog: Any, sdlog: Any) -> Any:
     return jnp.exp(meanlog + sdlog * normal_quantile(log_below, log_above))
 
 
+def _moments(meanlog: Any, sdlog: Any) -> Moments:
+    square = sdlog * sdlog
+    mean = jnp.exp(meanlog + 0.5 * square)
+    return mean, mean * mean * jnp.expm1(square)
+
+
 LOGNORMAL = Family(
     "lognormal",
     (Parameter("meanlog"), spread("sdlog")),
@@ -45,6 +52,7 @@ LOGNORMAL = Family(
     draw=draw,
     tails=_tails,
     quantile=_quantile,
+    moments=_moments,
 )
 
 

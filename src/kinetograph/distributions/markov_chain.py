@@ -12,9 +12,11 @@ from ..graph.errors import ShapeError
 from ..graph.messages import describe
 from ..graph.node import Node
 from ..graph.source import place_text
+from .categorical import of_shares
 from .count_numbers import counts
 from .family import Family
 from .generator import WHOLE
+from .moments import Moments
 from .numbers import reals
 from .parameter import Parameter
 from .support import Simplex, Support, WholeNumbers
@@ -86,6 +88,19 @@ def draw(source: Source, initial: Any, transition: Any) -> Any:
     return counts(valid[..., None], passed)
 
 
+def _moments(initial: Any, transition: Any, event: tuple[int, ...]) -> Moments:
+    """Those of the states' numbers."""
+
+    def step(share: Any, _: Any) -> Any:
+        return (share[..., None, :] @ transition)[..., 0, :], share
+
+    batch = jnp.broadcast_shapes(initial.shape[:-1], transition.shape[:-2])
+    initial = jnp.broadcast_to(initial, (*batch, initial.shape[-1]))
+    _, shares = lax.scan(step, initial, None, event[0])
+    mean, variance = of_shares(shares)
+    return jnp.moveaxis(mean, 0, -1), jnp.moveaxis(variance, 0, -1)
+
+
 MARKOV_CHAIN = Family(
     "markov_chain",
     (
@@ -98,6 +113,7 @@ MARKOV_CHAIN = Family(
     dtype=WHOLE,
     check=_check,
     draw=draw,
+    moments=_moments,
 )
 
 

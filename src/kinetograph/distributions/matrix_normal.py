@@ -15,6 +15,7 @@ from ..graph.node import Node
 from ..graph.source import place_text
 from .covariances import factor_of
 from .family import Family
+from .moments import Moments, squares
 from .multivariate_normal import log_diagonal
 from .normal import HALF_LOG_2PI
 from .numbers import nan_unless, reals
@@ -42,6 +43,10 @@ def draw(source: Source, mean: Any, row_chol: Any, col_chol: Any) -> Any:
     return nan_unless(valid[0] & valid[1] & valid[2], value)
 
 
+def _moments(mean: Any, row_chol: Any, col_chol: Any, event: tuple[int, ...]) -> Moments:
+    return mean, squares(row_chol)[..., :, None] * squares(col_chol)[..., None, :]
+
+
 MATRIX_NORMAL = Family(
     "matrix_normal",
     (
@@ -53,6 +58,7 @@ MATRIX_NORMAL = Family(
     event_ndim=2,
     event_shape=lambda mean, row_chol, col_chol: (row_chol[-1], col_chol[-1]),
     draw=draw,
+    moments=_moments,
 )
 
 

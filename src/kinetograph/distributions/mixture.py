@@ -17,6 +17,7 @@ import numpy as np
 from ..bits.source import Source
 from ..graph.node import Node
 from .family import Family
+from .moments import Moments
 from .parameter import Parameter
 from .support import Interval, Support, Weights, WholeNumbers
 from .tails import Tails
@@ -64,6 +65,7 @@ def mixture(*parts: Family) -> Mixture:
         check=partial(_check, parts),
         draw=partial(_draw, parts) if all(p.draw for p in parts) else None,
         tails=partial(_tails, parts) if all(p.tails for p in parts) else None,
+        moments=partial(_moments, parts) if all(p.moments for p in parts) else None,
         parts=parts,
     )
 
@@ -88,6 +90,7 @@ def mixture_of(part: Family) -> Mixture:
         check=None if part.check is None else lambda weights, *nodes: part.check(*nodes),  # type: ignore[misc]
         draw=partial(_array_draw, part) if part.draw else None,
         tails=partial(_array_tails, part) if part.tails else None,
+        moments=partial(_array_moments, part) if part.moments else None,
         parts=(part,),
     )
 
@@ -188,6 +191,31 @@ def _tails(parts: tuple[Family, ...], x: Any, weights: Any, *rest: Any) -> Tails
 def _array_tails(part: Family, x: Any, weights: Any, *rest: Any) -> Tails:
     below, above = part.log_tails(x[..., None], *rest)
     return _sum(_log_weights(weights) + below), _sum(_log_weights(weights) + above)
+
+
+def _moments_over(weights: Any, event_ndim: int, mean: Any, variance: Any) -> Moments:
+    """Those of a number whose component is on the last axis: within and between components."""
+    shares = jnp.exp(_log_weights(weights))
+    shares = jnp.expand_dims(shares, tuple(range(-1 - event_ndim, -1)))
+    some = shares > 0
+    centre = jnp.sum(jnp.where(some, shares * mean, 0.0), -1, keepdims=True)
+    apart = jnp.where(jnp.isinf(centre), 0.0, mean - centre)
+    spread = jnp.sum(jnp.where(some, shares * (variance + apart * apart), 0.0), -1)
+    return centre[..., 0], spread
+
+
+def _moments(
+    parts: tuple[Family, ...], weights: Any, *rest: Any, event: tuple[int, ...] = ()
+) -> Moments:
+    each = [part.mean_and_variance(event, *own) for _, part, own in apart(parts, rest)]
+    both = (jnp.stack(jnp.broadcast_arrays(*one), -1) for one in zip(*each, strict=True))
+    return _moments_over(weights, parts[0].event_ndim, *both)
+
+
+def _array_moments(part: Family, weights: Any, *rest: Any, event: tuple[int, ...] = ()) -> Moments:
+    both = jnp.broadcast_arrays(*part.mean_and_variance(event, *rest))
+    ndim = part.event_ndim
+    return _moments_over(weights, ndim, *(jnp.moveaxis(one, -1 - ndim, -1) for one in both))
 
 
 def _first_support(parts: tuple[Family, ...], weights: Node, *rest: Node) -> Support:

@@ -16,6 +16,7 @@ from .categorical import check_classes
 from .count_numbers import double
 from .family import Family
 from .generator import WHOLE
+from .moments import Moments, others
 from .parameter import Parameter, whole
 from .support import Simplex, Support, Totals, Weights
 from .uniform import known_bound
@@ -72,6 +73,12 @@ def draw(source: Source, size: Any, prob: Any) -> Any:
     return jnp.where(valid[..., None], counts, -1)
 
 
+def _moments(size: Any, prob: Any, event: tuple[int, ...]) -> Moments:
+    total = jnp.sum(prob, -1, keepdims=True)
+    mean = size[..., None] * (prob / total)
+    return mean, mean * (others(prob) / total)
+
+
 MULTINOMIAL = Family(
     "multinomial",
     (whole("size"), Parameter("prob", Simplex(), event_ndim=1, drawn=Weights())),
@@ -85,6 +92,7 @@ MULTINOMIAL = Family(
     small_terms=_small_terms,
     sizes=("size",),
     draw=draw,
+    moments=_moments,
 )
 
 

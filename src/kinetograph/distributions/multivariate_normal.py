@@ -10,6 +10,7 @@ from ..graph.array import Array
 from ..graph.linear_algebra import triangular_solve
 from .covariances import factor_of, mean_of
 from .family import Family
+from .moments import Moments, squares
 from .normal import HALF_LOG_2PI
 from .numbers import nan_unless, reals
 from .parameter import Parameter
@@ -66,6 +67,15 @@ def draw_by_precision(source: Source, mean: Any, chol: Any) -> Any:
     return nan_unless(valid[..., None], mean + z[..., 0])
 
 
+def _moments(mean: Any, chol: Any, event: tuple[int, ...]) -> Moments:
+    return mean, squares(chol)
+
+
+def _moments_by_precision(mean: Any, chol: Any, event: tuple[int, ...]) -> Moments:
+    one = jnp.broadcast_to(jnp.eye(event[0], dtype=chol.dtype), chol.shape)
+    return mean, squares(triangular_solve(chol, one).mT)
+
+
 MULTIVARIATE_NORMAL = Family(
     "multivariate_normal",
     (Parameter("mean", event_ndim=1), Parameter("chol", event_ndim=2)),
@@ -73,6 +83,7 @@ MULTIVARIATE_NORMAL = Family(
     event_ndim=1,
     event_shape=lambda mean, chol: chol[-1:],
     draw=draw,
+    moments=_moments,
 )
 BY_PRECISION = Family(
     "multivariate_normal_precision",
@@ -81,6 +92,7 @@ BY_PRECISION = Family(
     event_ndim=1,
     event_shape=lambda mean, chol: chol[-1:],
     draw=draw_by_precision,
+    moments=_moments_by_precision,
 )
 
 

@@ -11,10 +11,12 @@ from .cauchy import LOG_PI
 from .covariances import factor_of, mean_of
 from .family import Family
 from .gamma_numbers import log_gamma
+from .moments import Moments, squares
 from .multivariate_normal import draw as draw_normal
 from .multivariate_normal import log_diagonal, whitened
 from .numbers import nan_unless, reals
 from .parameter import Parameter, positive
+from .student import moments_by
 from .variable import distribute
 from .words import with_words
 
@@ -37,6 +39,10 @@ def draw(source: Source, df: Any, mean: Any, chol: Any) -> Any:
     return nan_unless(jnp.all(jnp.isfinite(mean), -1, keepdims=True), mean + away)
 
 
+def _moments(df: Any, mean: Any, chol: Any, event: tuple[int, ...]) -> Moments:
+    return moments_by(df[..., None], mean, squares(chol))
+
+
 MULTIVARIATE_STUDENT = Family(
     "multivariate_student",
     (positive("df"), Parameter("mean", event_ndim=1), Parameter("chol", event_ndim=2)),
@@ -44,6 +50,7 @@ MULTIVARIATE_STUDENT = Family(
     event_ndim=1,
     event_shape=lambda df, mean, chol: chol[-1:],
     draw=draw,
+    moments=_moments,
 )
 
 

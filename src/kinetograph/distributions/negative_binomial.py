@@ -21,6 +21,7 @@ from .family import Family
 from .gamma_numbers import log_gamma
 from .generator import WHOLE
 from .inversion import whole_quantile
+from .moments import Moments
 from .negative_binomial_mean import NEGATIVE_BINOMIAL_MEAN
 from .parameter import PROBABILITY_FORMS, positive, probability
 from .support import NATURALS, Interval
@@ -71,6 +72,11 @@ def _tails(x: Any, size: Any, prob: Any) -> Tails:
     return log_beta_tails(size, x + 1.0, prob, 1.0 - prob)
 
 
+def _moments(size: Any, prob: Any) -> Moments:
+    mean = size * ((1.0 - prob) / prob)
+    return mean, mean / prob
+
+
 NEGATIVE_BINOMIAL = Family(
     "negative_binomial",
     (
@@ -86,6 +92,7 @@ NEGATIVE_BINOMIAL = Family(
     draw=draw,
     tails=_tails,
     quantile=partial(whole_quantile, _tails),
+    moments=_moments,
 )
 
 

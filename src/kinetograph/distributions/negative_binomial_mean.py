@@ -16,6 +16,7 @@ from .family import Family
 from .gamma_numbers import log_gamma
 from .generator import WHOLE
 from .inversion import whole_quantile
+from .moments import Moments
 from .parameter import positive
 from .support import NATURALS
 from .tails import Tails, of_counts
@@ -63,6 +64,10 @@ def _tails(x: Any, mean: Any, dispersion: Any) -> Tails:
     return log_beta_tails(1.0 / dispersion, x + 1.0, *_shares(mean, dispersion))
 
 
+def _moments(mean: Any, dispersion: Any) -> Moments:
+    return mean, mean * (1.0 + dispersion * mean)
+
+
 NEGATIVE_BINOMIAL_MEAN = Family(
     "negative_binomial_mean",
     (positive("mean"), positive("dispersion")),
@@ -75,4 +80,5 @@ NEGATIVE_BINOMIAL_MEAN = Family(
     draw=draw,
     tails=_tails,
     quantile=partial(whole_quantile, _tails),
+    moments=_moments,
 )

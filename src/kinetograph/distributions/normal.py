@@ -8,13 +8,14 @@ from ..bits.source import Source
 from ..graph.array import Array
 from ..graph.special import divide
 from .family import Family
+from .moments import REACH, Moments, nodes, of_nodes
 from .numbers import nan_unless, possible, reals
 from .parameter import Parameter, spread
 from .tails import Tails, normal_quantile, normal_tails
 from .variable import distribute
 from .words import with_words
 
-__all__ = ["draw", "normal"]
+__all__ = ["draw", "normal", "terms", "truncated_moments"]
 
 HALF_LOG_2PI = 0.9189385332046727
 
@@ -39,6 +40,38 @@ def _quantile(log_below: Any, log_above: Any, mean: Any, sd: Any) -> Any:
     return mean + sd * normal_quantile(log_below, log_above)
 
 
+def _moments(mean: Any, sd: Any) -> Moments:
+    return mean, sd * sd
+
+
+def standard_moments_between(low: Any, high: Any) -> Moments:
+    """Those of a standard normal number between two bounds, one or both of which are infinite.
+
+    Sums of the density outward from the bounds' point where it is largest, over that one's.
+    """
+    top = jnp.clip(0.0, low, high)
+    far = jnp.abs(top)
+    reach = 2.0 * REACH / (far + jnp.sqrt(far * far + 2.0 * REACH))
+    x, weights = [], []
+    for side, length in ((1.0, high - top), (-1.0, top - low)):
+        away, share = nodes(jnp.minimum(length, reach))
+        x.append(side * away)
+        weights.append(share * jnp.exp(-(far[..., None] + 0.5 * away) * away))
+    mean, variance = of_nodes(jnp.concatenate(x, -1), jnp.concatenate(weights, -1))
+    return top + mean, variance
+
+
+def truncated_moments(lower: Any, upper: Any, mean: Any, sd: Any) -> Moments:
+    """Those of a number between two bounds, None where there is none."""
+    ends = []
+    for bound, nowhere in ((lower, -jnp.inf), (upper, jnp.inf)):
+        bound = jnp.asarray(nowhere if bound is None else bound)
+        some = jnp.isfinite(bound)
+        ends.append(jnp.where(some, (jnp.where(some, bound, mean) - mean) / sd, bound))
+    first, second = standard_moments_between(*jnp.broadcast_arrays(*ends))
+    return mean + sd * first, sd * sd * second
+
+
 NORMAL = Family(
     "normal",
     (Parameter("mean"), spread("sd")),
@@ -46,6 +79,8 @@ NORMAL = Family(
     draw=draw,
     tails=_tails,
     quantile=_quantile,
+    moments=_moments,
+    truncated_moments=truncated_moments,
 )
 
 

@@ -6,9 +6,10 @@ import jax.numpy as jnp
 
 from ..bits.source import Source
 from ..graph.array import Array
-from ..graph.special import log1mexp, log_expit
+from ..graph.special import expit, log1mexp, log_expit
 from .family import Family
 from .generator import WHOLE
+from .moments import Moments, of_labels
 from .numbers import unit_open
 from .ordered import draw_by, log_tails_by, ordered_support, pick_bounds, quantile_by
 from .parameter import Parameter
@@ -51,6 +52,11 @@ def _quantile(log_below: Any, log_above: Any, eta: Any, cutpoints: Any) -> Any:
     return quantile_by(_both, log_below, log_above, eta, cutpoints)
 
 
+def _moments(eta: Any, cutpoints: Any) -> Moments:
+    z = cutpoints - eta[..., None]
+    return of_labels(expit(z), expit(-z))
+
+
 ORDERED_LOGISTIC = Family(
     "ordered_logistic",
     (Parameter("eta"), Parameter("cutpoints", Ordered(), event_ndim=1)),
@@ -60,6 +66,7 @@ ORDERED_LOGISTIC = Family(
     draw=draw,
     tails=_tails,
     quantile=_quantile,
+    moments=_moments,
 )
 
 

@@ -9,6 +9,7 @@ from ..graph.array import Array
 from ..graph.gaussian import log_ndtr
 from .family import Family
 from .generator import WHOLE
+from .moments import Moments, of_labels
 from .ordered import draw_by, log_tails_by, ordered_support, pick_bounds, quantile_by
 from .parameter import Parameter
 from .support import Ordered
@@ -39,6 +40,11 @@ def _quantile(log_below: Any, log_above: Any, eta: Any, cutpoints: Any) -> Any:
     return quantile_by(normal_tails, log_below, log_above, eta, cutpoints)
 
 
+def _moments(eta: Any, cutpoints: Any) -> Moments:
+    z = cutpoints - eta[..., None]
+    return of_labels(jnp.exp(log_ndtr(z)), jnp.exp(log_ndtr(-z)))
+
+
 ORDERED_PROBIT = Family(
     "ordered_probit",
     (Parameter("eta"), Parameter("cutpoints", Ordered(), event_ndim=1)),
@@ -48,6 +54,7 @@ ORDERED_PROBIT = Family(
     draw=draw,
     tails=_tails,
     quantile=_quantile,
+    moments=_moments,
 )
 
 

@@ -8,6 +8,7 @@ from ..bits.source import Source
 from ..graph.array import Array
 from ..graph.node import Node
 from .family import Family
+from .moments import Moments, infinite_unless
 from .numbers import nan_unless, reals
 from .parameter import positive
 from .support import Interval, Support
@@ -50,6 +51,12 @@ def _quantile(log_below: Any, log_above: Any, a: Any, b: Any) -> Any:
     return b * jnp.exp(-log_above / a)
 
 
+def _moments(a: Any, b: Any) -> Moments:
+    mean = infinite_unless(a > 1.0, a * b, a - 1.0)
+    square = jnp.where(a > 2.0, b / jnp.where(a > 2.0, a - 1.0, 1.0), 1.0) ** 2
+    return mean, infinite_unless(a > 2.0, a * square, a - 2.0)
+
+
 PARETO = Family(
     "pareto",
     (positive("a"), positive("b")),
@@ -59,6 +66,7 @@ PARETO = Family(
     draw=draw,
     tails=_tails,
     quantile=_quantile,
+    moments=_moments,
 )
 
 

@@ -24,9 +24,10 @@ from .count_numbers import (
 from .family import Family
 from .generator import WHOLE
 from .inversion import whole_quantile
+from .moments import Moments
 from .parameter import Parameter
 from .support import NATURALS, NONNEGATIVE, Interval
-from .tails import Tails, of_counts, turned
+from .tails import Tails, between, of_counts, turned
 from .variable import distribute
 from .words import with_words
 
@@ -106,6 +107,33 @@ def _log_rate_tails(x: Any, log_rate: Any) -> Tails:
     return _tails(x, jnp.exp(log_rate))
 
 
+def _moments(rate: Any) -> Moments:
+    return rate, rate
+
+
+def _log_rate_moments(log_rate: Any) -> Moments:
+    rate = jnp.exp(log_rate)
+    return rate, rate
+
+
+def _truncated_moments(lower: Any, upper: Any, rate: Any) -> Moments:
+    """By P(lower - k <= X <= upper - k), over that for k = 0 of X (X - 1) ... of k factors."""
+
+    def log_share(k: int) -> Any:
+        nowhere = jnp.full_like(rate, -jnp.inf), jnp.zeros_like(rate)
+        low = nowhere if lower is None else _tails(lower - (k + 1.0), rate)
+        high = turned(nowhere) if upper is None else _tails(upper - k, rate)
+        return between(low, high)
+
+    whole = log_share(0)
+    mean = rate * jnp.exp(log_share(1) - whole)
+    return mean, rate * rate * jnp.exp(log_share(2) - whole) - mean * (mean - 1.0)
+
+
+def _truncated_log_moments(lower: Any, upper: Any, log_rate: Any) -> Moments:
+    return _truncated_moments(lower, upper, jnp.exp(log_rate))
+
+
 POISSON = Family(
     "poisson",
     (
@@ -124,6 +152,8 @@ POISSON = Family(
     draw=draw,
     tails=_tails,
     quantile=partial(whole_quantile, _tails),
+    moments=_moments,
+    truncated_moments=_truncated_moments,
 )
 POISSON_LOG = Family(
     "poisson_log_rate",
@@ -136,6 +166,8 @@ POISSON_LOG = Family(
     draw=draw_by_log_rate,
     tails=_log_rate_tails,
     quantile=partial(whole_quantile, _log_rate_tails),
+    moments=_log_rate_moments,
+    truncated_moments=_truncated_log_moments,
 )
 
 

@@ -3,11 +3,13 @@
 from typing import Any
 
 import jax.numpy as jnp
+import numpy as np
 
 from ..bits.source import Source
 from ..graph.array import Array
 from ..graph.special import divide
 from .family import Family
+from .moments import Moments
 from .normal import HALF_LOG_2PI
 from .numbers import nan_unless, possible, reals
 from .parameter import Parameter, spread
@@ -36,12 +38,19 @@ def draw(source: Source, sd: Any, drift: Any, init_mean: Any, init_sd: Any) -> A
     return nan_unless(possible(drift, sd) & possible(init_mean, init_sd), value)
 
 
+def _moments(sd: Any, drift: Any, init_mean: Any, init_sd: Any, event: tuple[int, ...]) -> Moments:
+    sd, drift, init_mean, init_sd = (p[..., None] for p in (sd, drift, init_mean, init_sd))
+    steps = np.arange(event[0])
+    return init_mean + drift * steps, init_sd * init_sd + sd * sd * steps
+
+
 RANDOM_WALK = Family(
     "random_walk",
     (spread("sd"), Parameter("drift"), Parameter("init_mean"), spread("init_sd")),
     _terms,
     event_ndim=1,
     draw=draw,
+    moments=_moments,
 )
 
 

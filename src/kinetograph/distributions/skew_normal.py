@@ -1,5 +1,6 @@
 """The skew normal distribution."""
 
+import math
 from typing import Any
 
 import jax.numpy as jnp
@@ -9,9 +10,10 @@ from ..bits.source import Source
 from ..graph.array import Array
 from ..graph.derivative_rules import by_forward
 from ..graph.gaussian import log_ndtr
-from ..graph.special import divide, log1mexp
+from ..graph.special import divide, hypot, log1mexp
 from .family import Family
 from .inversion import LINE, continuous_quantile
+from .moments import Moments
 from .normal import HALF_LOG_2PI
 from .numbers import nan_unless, possible, reals
 from .parameter import Parameter, spread
@@ -95,6 +97,12 @@ def _quantile(log_below: Any, log_above: Any, location: Any, scale: Any, alpha: 
     )
 
 
+def _moments(location: Any, scale: Any, alpha: Any) -> Moments:
+    delta = alpha / hypot(jnp.ones_like(alpha), alpha)
+    variance = 1.0 - 2.0 / math.pi * delta * delta
+    return location + scale * delta * math.sqrt(2 / math.pi), scale * scale * variance
+
+
 SKEW_NORMAL = Family(
     "skew_normal",
     (Parameter("location"), spread("scale"), Parameter("alpha")),
@@ -102,6 +110,7 @@ SKEW_NORMAL = Family(
     draw=draw,
     tails=_tails,
     quantile=_quantile,
+    moments=_moments,
 )
 
 

@@ -13,18 +13,14 @@ from .cauchy import log1p_square
 from .family import Family
 from .gamma_numbers import log_gamma
 from .inversion import LINE, continuous_quantile
+from .moments import HALF_STEP, Moments, infinite_unless
 from .numbers import nan_unless, possible, reals
 from .parameter import Parameter, positive, spread
 from .tails import Tails
 from .variable import distribute
 from .words import with_words
 
-__all__ = ["draw", "log_beyond", "student", "terms"]
-
-
-# Coefficients of log Gamma(a + 1/2) - log Gamma(a) - log(a) / 2 in powers of 1 / a, from the
-# Bernoulli polynomials at 1/2 (Abramowitz and Stegun, 6.1.40): a, a**3, a**5, ...
-_SERIES = (-1 / 8, 1 / 192, -1 / 640, 17 / 14336, -31 / 18432, 691 / 180224)
+__all__ = ["draw", "log_beyond", "moments_by", "student", "terms"]
 
 
 def _log_gamma_half_step(a: Any) -> Any:
@@ -32,7 +28,7 @@ def _log_gamma_half_step(a: Any) -> Any:
     large = a > 16.0
     small_a, inverse = jnp.where(large, 1.0, a), 1.0 / jnp.where(large, a, 16.0)
     total, power = 0.5 * jnp.log(jnp.where(large, a, 16.0)), inverse
-    for coefficient in _SERIES:
+    for coefficient in HALF_STEP:
         total = total + coefficient * power
         power = power * inverse * inverse
     return jnp.where(large, total, gammaln(small_a + 0.5) - gammaln(small_a))
@@ -74,6 +70,16 @@ def _quantile(log_below: Any, log_above: Any, df: Any, mu: Any, sigma: Any) -> A
     return mu + sigma * continuous_quantile(_standard_tails, LINE, log_below, log_above, df)
 
 
+def moments_by(df: Any, mean: Any, variance: Any) -> Moments:
+    """Those of a mean, and of the variance for an infinite df."""
+    some = jnp.where(df > 1.0, infinite_unless(df > 2.0, df, df - 2.0), jnp.nan)
+    return jnp.where(df > 1.0, mean, jnp.nan), some * variance
+
+
+def _moments(df: Any, mu: Any, sigma: Any) -> Moments:
+    return moments_by(df, mu, sigma * sigma)
+
+
 STUDENT = Family(
     "student",
     (positive("df"), Parameter("mu"), spread("sigma")),
@@ -81,6 +87,7 @@ STUDENT = Family(
     draw=draw,
     tails=_tails,
     quantile=_quantile,
+    moments=_moments,
 )
 
 

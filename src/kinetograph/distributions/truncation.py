@@ -19,6 +19,7 @@ from ..graph.elementwise import as_node, elementwise
 from ..graph.node import Data, Node
 from ..graph.source import place_text
 from .family import Family
+from .moments import Moments
 from .numbers import clamped, unit_open
 from .parameter import Parameter
 from .support import Interval, Support, WholeNumbers
@@ -63,6 +64,7 @@ def truncated(base: Family, sides: tuple[str, ...]) -> Truncated:
         check=partial(_check, base, sides),
         tails=partial(_tails, base, sides),
         quantile=partial(_quantile, base, sides),
+        moments=partial(_moments, base, sides) if base.truncated_moments else None,
         base=base,
         sides=sides,
     )
@@ -228,6 +230,13 @@ def _quantile(
     value = base.quantile(jnp.minimum(below, 0.0), jnp.minimum(above, 0.0), *cut.own)
     low, high = cut.bounds.get("lower", -jnp.inf), cut.bounds.get("upper", jnp.inf)
     return clamped(value, low, high)
+
+
+def _moments(base: Family, sides: tuple[str, ...], *parameters: Any) -> Moments:
+    count = len(parameters) - len(sides)
+    bounds = dict(zip(sides, parameters[count:], strict=True))
+    assert base.truncated_moments is not None
+    return base.truncated_moments(bounds.get("lower"), bounds.get("upper"), *parameters[:count])
 
 
 def _draw(base: Family, sides: tuple[str, ...], source: Source, *parameters: Any) -> Any:

@@ -10,6 +10,7 @@ from ..graph.array import Array
 from ..graph.node import Data, Node
 from ..graph.source import place_text
 from .family import Family
+from .moments import Moments
 from .numbers import clamped, nan_unless, reals
 from .parameter import Parameter
 from .support import Interval, Support
@@ -80,6 +81,16 @@ def _quantile(log_below: Any, log_above: Any, low: Any, high: Any) -> Any:
     return jnp.where(near, low + (high - low) * share, high - (high - low) * rest)
 
 
+def moments(low: Any, high: Any) -> Moments:
+    """Those of the numbers between two bounds."""
+    span = high - low
+    return low + 0.5 * span, span * span / 12.0
+
+
+def _truncated_moments(lower: Any, upper: Any, low: Any, high: Any) -> Moments:
+    return moments(low if lower is None else lower, high if upper is None else upper)
+
+
 UNIFORM = Family(
     "uniform",
     (Parameter("min"), Parameter("max")),
@@ -89,6 +100,8 @@ UNIFORM = Family(
     draw=draw,
     tails=_tails,
     quantile=_quantile,
+    moments=moments,
+    truncated_moments=_truncated_moments,
 )
 
 

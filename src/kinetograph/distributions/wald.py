@@ -10,6 +10,7 @@ from ..graph.gaussian import erfcx, log_ndtr
 from ..graph.special import divide
 from .family import Family
 from .inversion import POSITIVE_LINE, continuous_quantile
+from .moments import Moments
 from .normal import HALF_LOG_2PI
 from .numbers import nan_unless, reals
 from .parameter import positive
@@ -71,6 +72,10 @@ def _quantile(log_below: Any, log_above: Any, mu: Any, lam: Any) -> Any:
     )
 
 
+def _moments(mu: Any, lam: Any) -> Moments:
+    return mu, mu * mu * (mu / lam)
+
+
 WALD = Family(
     "wald",
     (positive("mu"), positive("lam")),
@@ -80,6 +85,7 @@ WALD = Family(
     draw=draw,
     tails=_tails,
     quantile=_quantile,
+    moments=_moments,
 )
 
 

@@ -7,10 +7,11 @@ import jax.numpy as jnp
 from ..bits.source import Source
 from ..graph.array import Array
 from ..graph.deviance import weighted_log
-from ..graph.gammas import log_quotient
+from ..graph.gammas import gammaln, log_quotient
 from ..graph.log_links import log_icloglog
 from ..graph.special import power, xlogy
 from .family import Family
+from .moments import Moments
 from .numbers import nan_unless, reals, unit_open
 from .parameter import positive
 from .support import POSITIVE, powers
@@ -19,6 +20,30 @@ from .variable import distribute
 from .words import with_words
 
 __all__ = ["draw", "log_share", "weibull"]
+
+# Riemann's zeta function at 2, 3, ..., less 1
+_ZETAS = (
+    0.6449340668482264,
+    0.2020569031595943,
+    0.08232323371113819,
+    0.03692775514336993,
+    0.01734306198444914,
+    0.008349277381922827,
+    0.00407735619794434,
+    0.002008392826082214,
+    0.0009945751278180853,
+    0.0004941886041194646,
+    0.0002460865533080483,
+    0.0001227133475784891,
+    6.124813505870483e-05,
+    3.058823630702049e-05,
+    1.528225940865187e-05,
+    7.637197637899763e-06,
+)
+# Of log Gamma(1 + 2 t) - 2 log Gamma(1 + t), in powers of t (Abramowitz and Stegun, 6.1.33).
+_SPREAD = [
+    (-1.0) ** n * (1.0 + zeta) * (2.0**n - 2.0) / n for n, zeta in enumerate(_ZETAS, start=2)
+]
 
 
 def log_share(x: Any, scale: Any, log_x: Any, log_scale: Any) -> Any:
@@ -67,6 +92,20 @@ def _quantile(log_below: Any, log_above: Any, alpha: Any, scale: Any) -> Any:
     return scale * jnp.exp(log_e / alpha)
 
 
+def _log_spread(t: Any) -> Any:
+    """log Gamma(1 + 2 t) - 2 log Gamma(1 + t), for small t by its series."""
+    small = t < 0.05
+    near = jnp.where(small, t, 0.0)
+    series = near * near * jnp.polyval(jnp.asarray(_SPREAD[::-1], near.dtype), near)
+    far = jnp.where(small, 1.0, t)
+    return jnp.where(small, series, gammaln(1.0 + 2.0 * far) - 2.0 * gammaln(1.0 + far))
+
+
+def _moments(alpha: Any, scale: Any) -> Moments:
+    mean = scale * jnp.exp(gammaln(1.0 + 1.0 / alpha))
+    return mean, mean * mean * jnp.expm1(_log_spread(1.0 / alpha))
+
+
 WEIBULL = Family(
     "weibull",
     (positive("alpha"), positive("scale")),
@@ -76,6 +115,7 @@ WEIBULL = Family(
     draw=draw,
     tails=_tails,
     quantile=_quantile,
+    moments=_moments,
 )
 
 

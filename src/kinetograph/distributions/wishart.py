@@ -15,6 +15,7 @@ from .cauchy import LOG_PI
 from .covariances import factor_of
 from .family import Family
 from .gamma_numbers import log_gamma
+from .moments import Moments, squares
 from .multivariate_normal import log_diagonal
 from .numbers import nan_unless, reals
 from .parameter import Parameter, positive
@@ -73,6 +74,13 @@ def _check(df: Node, chol: Node) -> None:
         )
 
 
+def _moments(df: Any, chol: Any, event: tuple[int, ...]) -> Moments:
+    df, scale = df[..., None, None], chol @ chol.mT
+    diagonal = squares(chol)
+    variance = scale * scale + diagonal[..., :, None] * diagonal[..., None, :]
+    return df * scale, df * variance
+
+
 WISHART = Family(
     "wishart",
     (positive("df"), Parameter("chol", event_ndim=2)),
@@ -83,6 +91,7 @@ WISHART = Family(
     check=_check,
     draw=draw,
     forms={"x": (("cholesky",),)},
+    moments=_moments,
 )
 
 

@@ -10,6 +10,7 @@ from ..graph.array import Array
 from ..graph.errors import ShapeError
 from ..graph.special import divide
 from .family import Family
+from .moments import Moments
 from .normal import HALF_LOG_2PI
 from .numbers import nan_unless, possible, reals
 from .parameter import spread
@@ -33,6 +34,11 @@ def draw(source: Source, sd: Any) -> Any:
     return nan_unless(possible(0, sd)[..., None], value)
 
 
+def _moments(sd: Any, event: tuple[int, ...]) -> Moments:
+    sd = sd[..., None] * jnp.ones(event, sd.dtype)
+    return jnp.zeros_like(sd), sd * sd * (1.0 - 1.0 / event[0])
+
+
 ZERO_SUM_NORMAL = Family(
     "zero_sum_normal",
     (spread("sd"),),
@@ -40,6 +46,7 @@ ZERO_SUM_NORMAL = Family(
     lambda sd: ZeroSum(),
     event_ndim=1,
     draw=draw,
+    moments=_moments,
 )
 
 

@@ -19,6 +19,7 @@ from .count_numbers import double, uniforms
 from .family import Family
 from .generator import WHOLE
 from .inversion import whole_quantile
+from .moments import Moments
 from .parameter import Parameter, probability
 from .support import NATURALS
 from .tails import Tails, of_counts
@@ -32,7 +33,8 @@ def zero_inflated(name: str, base: Family) -> Family:
     """The family of counts of `base`, some of which are replaced by 0."""
     tails = of_counts(partial(_inflated_tails, base))
     draw = partial(_draw_inflated, base)
-    return _family(name, base, _inflated, tails, draw, base.parameters)
+    moments = partial(_inflated_moments, base)
+    return _family(name, base, _inflated, tails, draw, base.parameters, moments)
 
 
 def hurdle(
@@ -44,7 +46,8 @@ def hurdle(
     """
     tails = of_counts(partial(_hurdle_tails, base))
     draw = partial(_draw_hurdle, draw_positive)
-    return _family(name, base, _hurdle, tails, draw, parameters)
+    moments = partial(_hurdle_moments, base)
+    return _family(name, base, _hurdle, tails, draw, parameters, moments)
 
 
 def _family(
@@ -54,6 +57,7 @@ def _family(
     tails: Callable[..., Tails],
     draw: Callable[..., Any],
     parameters: tuple[Parameter, ...],
+    moments: Callable[..., Moments],
 ) -> Family:
     return Family(
         name,
@@ -67,6 +71,7 @@ def _family(
         draw=draw,
         tails=tails,
         quantile=partial(whole_quantile, tails),
+        moments=moments,
     )
 
 
@@ -125,6 +130,20 @@ def _hurdle_tails(base: Family, x: Any, zero: Any, *parameters: Any) -> Tails:
     below = jnp.where(beyond, log1mexp(jnp.where(beyond, left, 1.0)), -jnp.inf)
     log_zero, log_not = jnp.log(zero), jnp.log1p(-zero)
     return logaddexp(log_zero, log_not + below), log_not - left
+
+
+def _inflated_moments(base: Family, zero: Any, *parameters: Any) -> Moments:
+    mean, variance = base.mean_and_variance((), *parameters)
+    share = 1.0 - zero
+    return share * mean, share * (variance + zero * mean * mean)
+
+
+def _hurdle_moments(base: Family, zero: Any, *parameters: Any) -> Moments:
+    mean, variance = base.mean_and_variance((), *parameters)
+    _, log_some = base.log_tails(jnp.zeros_like(zero * mean), *parameters)
+    some, share = jnp.exp(log_some), 1.0 - zero
+    mean = mean / some
+    return share * mean, share * (variance / some + mean * mean * (some - share))
 
 
 def _valid(zero: Any) -> Any:

@@ -66,6 +66,7 @@ with _paused(lasting=True):
     from .models.mixtures import joint, mixture, responsibilities
     from .models.model import Model, model
     from .models.observe import observe
+    from .models.own_bijectors import Bijector
     from .models.probabilities import cdf, log_cdf, log_survival, quantile
     from .models.restraints import tether, wall
     from .models.variables import (
@@ -123,6 +124,7 @@ __all__ = [
     "Advice",
     "Array",
     "AutographWarning",
+    "Bijector",
     "BoundsError",
     "Chain",
     "CheckError",

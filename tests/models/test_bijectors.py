@@ -12,13 +12,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from tests.models.own_maps import Mixing, Sinh, Softmax
 
 import kinetograph as kg
 from kinetograph.distributions import support as sp
 from kinetograph.graph.precision import x64
 from kinetograph.models.bijectors import Bijector, bijector
+from kinetograph.models.own_bijectors import own_support
 
 INF = np.inf
+MATRIX = np.array([[2.0, 1.0], [-1.0, 0.5]])
 
 
 @dataclass
@@ -72,11 +75,16 @@ CASES = {
     "covariance": Case(sp.CovarianceMatrix(), (3, 3), lower),
     "covariances": Case(sp.CovarianceMatrix(), (2, 2, 2), lower),
     "correlations": Case(sp.CorrelationMatrix(), (2, 2, 2), strict_lower),
+    "own": Case(own_support(Sinh(2.0), (3,), "x"), (3,)),
+    "own with fewer free numbers": Case(
+        own_support(Softmax(), (2, 4), "x"), (2, 4), lambda x: x[..., :-1]
+    ),
+    "own of a matrix": Case(own_support(Mixing(MATRIX), (2,), "x"), (2,)),
 }
 # The others are of the same kinds.
 EVERYDAY = {"real", "open", "both", "mixed", "lower or open", "simplex", "ordered rows"}
 EVERYDAY |= {"factors", "correlations", "covariance", "zero sum"}
-EVERYDAY |= {"positive and ordered", "any factors"}
+EVERYDAY |= {"positive and ordered", "any factors", "own", "own with fewer free numbers"}
 all_cases = pytest.mark.parametrize(
     "name", [n if n in EVERYDAY else pytest.param(n, marks=pytest.mark.slow) for n in CASES]
 )

@@ -327,6 +327,7 @@ NATURALS = WholeNumbers()
 
 
 def bound_nodes(support: Any) -> tuple[Node, ...]:
-    """The nodes among a support's bounds."""
-    bounds = (getattr(support, "lower", None), getattr(support, "upper", None))
+    """The nodes among a support's bounds, and others that it depends on."""
+    own = getattr(support, "outer", ())
+    bounds = (getattr(support, "lower", None), getattr(support, "upper", None), *own)
     return tuple(b for b in bounds if isinstance(b, Node))

@@ -17,7 +17,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..distributions import support as sp
+from ..graph.lower import Environment, Scope, evaluate
 from ..graph.node import Node
+from .own_bijectors import OwnSupport
 
 __all__ = ["Bijector", "bijector"]
 
@@ -48,9 +50,41 @@ class Bijector:
         """The value and the log Jacobian; `lookup` gives the tensor of a bound."""
         raise NotImplementedError(type(self).__name__)
 
+    def image(self, free: Any, lookup: Lookup, scope: Scope | None) -> Image:
+        """The same in a region that is lowered."""
+        return self.forward(free, lookup)
+
     def inverse(self, value: Any, lookup: Lookup) -> Any:
         """The free numbers of a value."""
         raise NotImplementedError(type(self).__name__)
+
+
+class Own(Bijector):
+    """What a user's `kg.Bijector` has written down."""
+
+    def __init__(self, shape: tuple[int, ...], support: OwnSupport) -> None:
+        super().__init__(shape, support.free.shape)
+        self.support = support
+
+    def forward(self, free: Any, lookup: Lookup) -> Image:
+        return self.image(free, lookup, None)
+
+    def image(self, free: Any, lookup: Lookup, scope: Scope | None) -> Image:
+        own = self.support
+        image, log_det = self._found(own.free, free, (own.image, own.log_det), lookup, scope)
+        return Image(image, jnp.sum(log_det), {})
+
+    def inverse(self, value: Any, lookup: Lookup) -> Any:
+        own = self.support
+        return self._found(own.value, value, (own.preimage,), lookup, None)[0]
+
+    def _found(
+        self, given: Node, value: Any, wanted: tuple[Node, ...], lookup: Lookup, scope: Scope | None
+    ) -> list[Any]:
+        environment: Environment = {node: lookup(node) for node in self.support.outer}
+        environment[given] = jnp.asarray(value, given.dtype)
+        evaluate(wanted, environment, scope=scope)
+        return [environment[node] for node in wanted]
 
 
 class Identity(Bijector):
@@ -326,6 +360,8 @@ def bijector(support: sp.Support, shape: tuple[int, ...]) -> Bijector:
         if not (bounded.has_lower.any() or bounded.has_upper.any()):
             return Identity(shape, shape)
         return bounded
+    if isinstance(support, OwnSupport):
+        return Own(shape, support)
     simple: dict[type[sp.Support], Callable[[], Bijector]] = {
         sp.Simplex: lambda: StickBreaking(shape),
         sp.ZeroSum: lambda: Helmert(shape),

@@ -29,7 +29,7 @@ __all__ = ["check_component", "check_lengths", "check_names", "check_nodes", "ch
 
 def check_nodes(density: Density) -> None:
     """Refuse what a log density cannot have."""
-    for node in everything(density.nodes):
+    for node in everything((*density.nodes, *density.maps)):
         if isinstance(node, (Read, Assigned)):
             raise ModelError(
                 f"model: the density depends on state {node.cell.title}{site_text(node)}; states "

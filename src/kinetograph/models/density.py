@@ -25,6 +25,7 @@ from ..graph.node import Node, ancestors
 from ..graph.trips import Capacity
 from .bijectors import Bijector, bijector
 from .marginal.marginal import MarginalTerm
+from .own_bijectors import OwnSupport
 from .rewrites.batches import Batches, find_batches
 from .term import Term
 
@@ -58,6 +59,12 @@ class Density:
         return tuple(ancestors(self._roots))
 
     @cached_property
+    def maps(self) -> tuple[Node, ...]:
+        """The nodes of maps of the user's own, from free numbers to unknowns."""
+        own = [v.support for v in self.unknowns if isinstance(v.support, OwnSupport)]
+        return tuple(ancestors([node for s in own for node in (s.image, s.log_det)]))
+
+    @cached_property
     def _roots(self) -> tuple[Node, ...]:
         needed = (node for term in self.terms for node in (*term.needs(), *term.plain_needs()))
         return (*self.unknowns, *needed)
@@ -74,17 +81,18 @@ class Density:
     @cached_property
     def live(self) -> Mapping[Control, Places]:
         """Which results of branches and loops the log density is computed from."""
-        return live(self.nodes, self._roots).results
+        every = tuple(ancestors((*self.nodes, *self.maps)))
+        return live(every, (*self._roots, *self.maps)).results
 
     @cached_property
     def indices(self) -> dict[Node, int]:
         """The numbers of what has indices that may fall outside of their axes."""
-        return numbered(everything((*self.nodes, *self._summed)))
+        return numbered(everything((*self.nodes, *self.maps, *self._summed)))
 
     @cached_property
     def loops(self) -> tuple[Looping, ...]:
         """The loops on the way to the log density, which report their trips."""
-        return tuple(dict.fromkeys(loops_in((*self.nodes, *self._summed))))
+        return tuple(dict.fromkeys(loops_in((*self.nodes, *self.maps, *self._summed))))
 
     def values(
         self,
@@ -99,7 +107,7 @@ class Density:
         """
         environment: Environment = dict(data)
         pieces = dict(zip(self.unknowns, self._split(free), strict=True))
-        define = self._definition(pieces, environment)
+        define = self._definition(pieces, environment, scope)
         wanted = [v for v in self.unknowns if among is None or v in among]
         evaluate(wanted, environment, define, scope)
         return environment, define.log_jacobian
@@ -109,8 +117,10 @@ class Density:
         found: Sequence[Any] = jax.lax.split(free, self.sizes) if len(self.sizes) > 1 else (free,)
         return found
 
-    def _definition(self, pieces: Mapping[Variable, Any], environment: Environment) -> "_Images":
-        return _Images(self.bijectors, pieces, environment)
+    def _definition(
+        self, pieces: Mapping[Variable, Any], environment: Environment, scope: Scope | None
+    ) -> "_Images":
+        return _Images(self.bijectors, pieces, environment, scope)
 
     def log_density(
         self, free: Any, data: Environment, *, adjusted: bool = True, scope: Scope | None = None
@@ -143,7 +153,7 @@ class Density:
         pieces = zip(self.unknowns, self._split(free), strict=True)
         parts = {v: piece for v, piece in pieces if v not in batches.row}
         environment: Environment = dict(data)
-        single = self._definition(parts, environment)
+        single = self._definition(parts, environment, scope)
 
         def define(node: Node, environment: Environment) -> Any:
             if node in batches.row:
@@ -167,7 +177,7 @@ class Density:
         try:
             return self._value_and_gradient(free, data, capacity, adjusted)
         except (TypeError, ValueError) as error:
-            named = refused_derivative(self.nodes, error)
+            named = refused_derivative((*self.nodes, *self.maps), error)
             if named is None:
                 raise
             raise named from error
@@ -233,8 +243,10 @@ class _Images:
         bijectors: Mapping[Variable, Bijector],
         pieces: Mapping[Variable, Any],
         environment: Environment,
+        scope: Scope | None,
     ) -> None:
         self.bijectors, self.pieces, self.environment = bijectors, pieces, environment
+        self.scope = scope
         self.log_jacobian: Any = 0.0
 
     def _lookup(self, bound: Any) -> Any:
@@ -244,7 +256,7 @@ class _Images:
         assert isinstance(node, Variable)
         transform = self.bijectors[node]
         part = self.pieces[node].reshape(transform.free_shape)
-        image = transform.forward(part, self._lookup)
+        image = transform.image(part, self._lookup, self.scope)
         for kind, form in node.forms_in_use.items():
             environment[form] = image.forms[kind].astype(form.dtype)
         self.log_jacobian = self.log_jacobian + image.log_jacobian

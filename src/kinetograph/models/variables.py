@@ -23,6 +23,7 @@ from ..graph.errors import ShapeError
 from ..graph.node import Data, Node
 from ..graph.precision import float_dtype
 from ..graph.source import place_text
+from .own_bijectors import Bijector, own_support
 
 __all__ = [
     "cholesky_variable",
@@ -67,6 +68,7 @@ def variable(
     shape: Any = None,
     dims: Any = None,
     name: str | None = None,
+    bijector: Bijector | None = None,
 ) -> Array:
     """An unknown with a flat density between bounds: log p(x) = 0 for lower < x < upper.
 
@@ -79,6 +81,8 @@ def variable(
         Bounds: numbers, arrays of numbers (infinite elements are open), arrays, or None.
     shape, dims, name
         Shape (default: the bounds'), names of the axes, name in the results.
+    bijector
+        A map of your own from free numbers, in the place of bounds; see `kg.Bijector`.
 
     Raises
     ------
@@ -87,7 +91,9 @@ def variable(
     TypeError
         If a bound is not numeric.
     ShapeError
-        If bounds and shape do not fit together.
+        If bounds and shape do not fit together, or what a bijector gives has another shape.
+    ModelError
+        If `inverse` or `log_det` of a bijector do not belong to its `forward`.
 
     Examples
     --------
@@ -95,6 +101,14 @@ def variable(
     >>> sigma = kg.variable(lower=0, name="sigma")
     """
     what = f"variable{f' {name!r}' if name else ''}"
+    if bijector is not None:
+        if lower is not None or upper is not None:
+            raise TypeError(
+                f"{what}: bounds and a bijector are given; the bijector has to do for both"
+                f"{place_text()}"
+            )
+        sizes = shape_by_dims(dims, (), what) or () if shape is None else shape_of(shape, what)
+        return _make(own_support(bijector, sizes, what), sizes, name, dims)
     low, high = _bound(lower, -np.inf, "lower", what), _bound(upper, np.inf, "upper", what)
     try:
         own = np.broadcast_shapes(low.shape, high.shape)

@@ -27,6 +27,7 @@ from ..graph.control.subgraph import Subgraph
 from ..graph.lift import Lifted
 from ..graph.node import Apply, Bundle, Data, Inner, Node, ancestors
 from ..models.marginal.marginal import MarginalTerm
+from ..models.own_bijectors import OwnSupport
 from ..models.term import Term
 from ..samplers.identity import identity_of
 from ..samplers.session import StepGraph
@@ -159,7 +160,19 @@ class _Writer:
         functions = (family.terms, family.small_terms, family.total)
         return f"{family.name} {[self.function(f) for f in functions if f is not None]}"
 
+    def own_support(self, support: OwnSupport) -> str:
+        ends = {"free": support.free, "value": support.value}
+        for what, node in ends.items():
+            self.entry(what, node)
+        for node in sorted(ancestors(support.results), key=lambda node: node.serial):
+            if node not in self.numbers:
+                self.node(node)
+        refs = map(self.reference, (*ends.values(), *support.results, *support.outer))
+        return f"own {','.join(refs)}"
+
     def support(self, support: Any) -> str:
+        if isinstance(support, OwnSupport):
+            return self.own_support(support)
         fields = {
             name: self.reference(v) if isinstance(v, Node) else self.value(v)
             for name, v in vars(support).items()

@@ -8,7 +8,15 @@ import mpmath as mp
 import numpy as np
 import pytest
 from scipy import special, stats
-from tests.distributions.scipys import BetaBinomial, HalfT, Pareto, SkewNormal, Zeros, ordered
+from tests.distributions.scipys import (
+    BetaBinomial,
+    HalfT,
+    Pareto,
+    SkewNormal,
+    VonMises,
+    Zeros,
+    ordered,
+)
 
 from kinetograph.distributions.family import FAMILIES
 from kinetograph.distributions.tails import between
@@ -40,6 +48,7 @@ CONTINUOUS = {
         [(1.0, 2.0, 1.6), (0.0, 1.0, 0.1)],
         lambda mean, sd, rate: stats.exponnorm(1 / (sd * rate), mean, sd),
     ),
+    "von_mises": ([(0.0, 1.0), (1.2, 0.3), (-3.0, 40.0), (8.0, 300.0)], VonMises),
     "chi_squared": ([(4.5,), (0.2,)], stats.chi2),
     "weibull": ([(1.5, 2.0), (0.3, 1.0)], lambda a, b: stats.weibull_min(a, scale=b)),
     "pareto": ([(2.5, 3.0), (0.5, 1.0)], Pareto),
@@ -258,3 +267,52 @@ def test_probabilities_between_points():
     np.testing.assert_allclose(slopes[0][0], -stats.norm.pdf(10) / z, rtol=1e-9)
     np.testing.assert_allclose(slopes[1][0], stats.norm.pdf(11) / z, rtol=1e-9)
     assert np.isfinite(np.stack(slopes)).all()
+
+
+def test_a_von_mises_number_is_scipys_and_turns_with_mu():
+    family = FAMILIES["von_mises"]
+    x = np.array([-3.1, -2.0, -0.1, 0.0, 1.0, 3.0])
+    with x64():
+        for kappa in (1e-8, 0.7, 20.0, 49.0):
+            other = stats.vonmises(kappa)
+            for mu in (0.0, 2.5, -2.5, 3 * np.pi, np.pi):
+                # SciPy's cdf goes on beyond pi, and grows by 1 each turn.
+                wanted = other.cdf(x - mu) - other.cdf(-np.pi - mu)
+                found = np.exp(family.log_tails(x, mu, kappa))
+                np.testing.assert_allclose(found[0], wanted, rtol=1e-10, atol=1e-12)
+                np.testing.assert_allclose(found[1], 1 - wanted, rtol=1e-10, atol=1e-12)
+        # By mu, at 0, the density comes in at -pi and goes at x.
+        slope = jax.jacfwd(lambda mu: jnp.exp(family.log_tails(x, mu, 0.7)[0]))(0.0)
+        density = stats.vonmises(0.7).pdf
+        np.testing.assert_allclose(slope, density(np.pi) - density(x), rtol=1e-12, atol=1e-15)
+    with mp.workdps(400), x64():  # 40 standard deviations out
+        kappa, at = 1e4, 0.4
+        whole = 2 * mp.pi * mp.besseli(0, kappa)
+        points = [at, at + 0.001, at + 0.01, at + 0.05, at + 0.2, mp.pi]
+        above = mp.log(mp.quad(lambda t: mp.exp(kappa * mp.cos(t)), points) / whole)
+        found = family.log_tails(at, 0.0, kappa)
+        np.testing.assert_allclose(found[1], float(above), rtol=1e-12)
+        np.testing.assert_allclose(family.log_tails(-at, 0.0, kappa)[0], found[1], rtol=1e-14)
+
+
+def test_quantiles_of_narrow_and_of_wrapped_angles():
+    family = FAMILIES["von_mises"]
+    z = np.array([-30.0, -3.0, 0.0, 0.1, 5.0, 37.0])
+    with x64():
+
+        @jax.jit
+        def back(x, mu, kappa):
+            tails = family.log_tails(x, mu, kappa)
+            return family.quantile(*tails, mu, kappa)
+
+        narrow = back(0.4 + 1e-4 * z, 0.4, 1e8)
+        x = np.linspace(-3.1, 3.1, 6)
+        wrapped = back(x, 3.0, 2.0)
+        slope = jax.jacfwd(family.quantile, 3)(np.log(0.3), np.log(0.7), 0.0, 2.0)
+        ends = family.quantile(np.array([-np.inf, 0.0]), np.array([0.0, -np.inf]), 0.3, 2.0)
+    np.testing.assert_allclose(narrow, 0.4 + 1e-4 * z, rtol=1e-13)
+    np.testing.assert_allclose(wrapped, x, rtol=1e-13)
+    np.testing.assert_array_equal(ends, [-np.pi, np.pi])
+    other = stats.vonmises
+    quotient = (other.ppf(0.3, 2.0 + 1e-4) - other.ppf(0.3, 2.0 - 1e-4)) / 2e-4
+    np.testing.assert_allclose(slope, quotient, rtol=1e-6)

@@ -237,6 +237,7 @@ def test_new_kinds_truncated():
         kg.weibull(1.5, 2.0, truncation=(1.0, None)): stats.weibull_min(1.5, scale=2),
         kg.wald(1.5, 2.0, truncation=(1.0, None)): stats.invgauss(0.75, scale=2),
         kg.skew_normal(0.0, 1.0, 3.0, truncation=(1.0, None)): stats.skewnorm(3),
+        kg.von_mises(0.0, 2.0, truncation=(1.0, None)): stats.vonmises(2.0),
         kg.geometric(0.3, truncation=(1, None)): stats.nbinom(1, 0.3),
         kg.beta_binomial(9, 0.7, 2.5, truncation=(1, None)): stats.betabinom(9, 0.7, 2.5),
         kg.ordered_logistic(0.3, [-1.0, 0.5], truncation=(1, None)): None,

@@ -8,7 +8,14 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-__all__ = ["LINE", "POSITIVE_LINE", "UNIT_LINE", "continuous_quantile", "whole_quantile"]
+__all__ = [
+    "LINE",
+    "POSITIVE_LINE",
+    "UNIT_LINE",
+    "continuous_quantile",
+    "newton_quantile",
+    "whole_quantile",
+]
 
 STEPS = 80
 LARGEST = 2.0**53
@@ -48,8 +55,61 @@ def continuous_quantile(
 
 @continuous_quantile.defjvp
 def _continuous_slope(tails: Any, line: Map, primals: Any, tangents: Any) -> Any:
+    return _implicit_slope(tails, continuous_quantile(tails, line, *primals), primals, tangents)
+
+
+@partial(jax.custom_jvp, nondiff_argnums=(0, 1, 2))
+def newton_quantile(
+    tails: Callable[..., Any],
+    log_density: Callable[..., Any],
+    reach: float,
+    log_below: Any,
+    log_above: Any,
+    start: Any,
+    *parameters: Any,
+) -> Any:
+    """That x between -reach and reach, by Newton's method on the logarithm of the smaller one.
+
+    From `start` on, which has no slope; by bisection where a step would leave what is known to
+    hold x. For tails that take long.
+    """
+    log_below, log_above, start, *rest = jnp.broadcast_arrays(
+        log_below, log_above, start, *parameters
+    )
+    left = log_below <= log_above
+    width = 4.0 * reach * jnp.finfo(log_below.dtype).eps
+
+    def step(state: Any) -> Any:
+        number, x, low, high, found = state
+        below, above = tails(x, *rest)
+        too_low = jnp.where(left, below < log_below, above > log_above)
+        low, high = jnp.where(too_low, x, low), jnp.where(too_low, high, x)
+        gap = jnp.where(left, log_below - below, above - log_above)
+        change = gap * jnp.exp(jnp.where(left, below, above) - log_density(x, *rest))
+        new, near = x + change, jnp.abs(change) <= width
+        new = jnp.where(near | (new > low) & (new < high), new, 0.5 * (low + high))
+        ready = found | near | (high - low <= width)
+        return number + 1, jnp.where(found, x, new), low, high, ready
+
+    def going(state: Any) -> Any:
+        return (state[0] < 2 * STEPS) & ~jnp.all(state[-1])
+
+    bottom, top = jnp.isneginf(log_below), jnp.isneginf(log_above)
+    end = jnp.full_like(log_below, reach)
+    x = lax.while_loop(going, step, (0, start, -end, end, bottom | top))[1]
+    return jnp.where(bottom, -reach, jnp.where(top, reach, x))
+
+
+@newton_quantile.defjvp
+def _newton_slope(tails: Any, log_density: Any, reach: float, primals: Any, tangents: Any) -> Any:
+    x = newton_quantile(tails, log_density, reach, *primals)
+    places = (0, 1, *range(3, len(primals)))  # without the start
+    primals, tangents = ([pair[k] for k in places] for pair in (primals, tangents))
+    return _implicit_slope(tails, x, primals, tangents)
+
+
+def _implicit_slope(tails: Any, x: Any, primals: Any, tangents: Any) -> Any:
     log_below, log_above, *parameters = primals
-    x = continuous_quantile(tails, line, *primals)
     left = log_below <= log_above
 
     def side(x: Any, *parameters: Any) -> Any:

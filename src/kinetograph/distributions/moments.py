@@ -26,7 +26,7 @@ __all__ = [
 Moments = tuple[Any, Any]
 
 REACH = 40.0  # exp(-REACH) does not count beside 1
-_POINTS, _WEIGHTS = np.polynomial.legendre.leggauss(64)
+_POINTS, _WEIGHTS = np.polynomial.legendre.leggauss(32)
 # Coefficients of log Gamma(a + 1/2) - log Gamma(a) - log(a) / 2 in powers of 1 / a, from the
 # Bernoulli polynomials at 1/2 (Abramowitz and Stegun, 6.1.40): a, a**3, a**5, ...
 HALF_STEP = (-1 / 8, 1 / 192, -1 / 640, 17 / 14336, -31 / 18432, 691 / 180224)

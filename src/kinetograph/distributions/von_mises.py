@@ -14,10 +14,13 @@ from ..bits.source import Source
 from ..graph.array import Array
 from ..graph.derivative_rules import derivative
 from .family import Family
+from .inversion import newton_quantile
 from .numbers import nan_unless, reals
 from .parameter import Parameter, spread
 from .support import Interval
+from .tails import Tails
 from .variable import distribute
+from .von_mises_shares import log_parts, moments_of_angles
 from .words import with_words
 
 __all__ = ["draw", "von_mises"]
@@ -44,7 +47,8 @@ def _log_i0e(kappa: Any) -> Any:
 
 def _terms(x: Any, mu: Any, kappa: Any) -> tuple[Any, ...]:
     half = jnp.sin(0.5 * (x - mu))
-    return -2.0 * kappa * half * half, -LOG_2PI - _log_i0e(kappa)
+    inside = (x >= -math.pi) & (x <= math.pi)
+    return jnp.where(inside, -2.0 * kappa * half * half, -jnp.inf), -LOG_2PI - _log_i0e(kappa)
 
 
 def draw(source: Source, mu: Any, kappa: Any) -> Any:
@@ -110,12 +114,32 @@ def _follow_jvp(primals: Any, tangents: Any) -> tuple[Any, Any]:
     return angle, tangents[0] + side * slope * tangents[1]
 
 
+def _tails(x: Any, mu: Any, kappa: Any) -> Tails:
+    below, above = log_parts(x, mu, kappa)
+    left, constant = below <= above, LOG_2PI + _log_i0e(kappa)
+    tail = jnp.where(left, below, above) - constant
+    rest = jnp.log1p(-jnp.exp(tail))
+    return jnp.where(left, tail, rest), jnp.where(left, rest, tail)
+
+
+def _log_density(x: Any, mu: Any, kappa: Any) -> Any:
+    return sum(_terms(x, mu, kappa))
+
+
+def _quantile(log_below: Any, log_above: Any, mu: Any, kappa: Any) -> Any:
+    start = lax.stop_gradient(mu - 2.0 * math.pi * jnp.round(mu / (2.0 * math.pi)))
+    return newton_quantile(_tails, _log_density, math.pi, log_below, log_above, start, mu, kappa)
+
+
 VON_MISES = Family(
     "von_mises",
     (Parameter("mu"), spread("kappa")),
     _terms,
     lambda mu, kappa: Interval(-math.pi, math.pi, closed=True),
     draw=draw,
+    tails=_tails,
+    quantile=_quantile,
+    moments=moments_of_angles,
 )
 
 
@@ -125,6 +149,8 @@ def von_mises(
     kappa: Any = 1.0,
     *,
     shape: Any = None,
+    truncation: Any = None,
+    censoring: Any = None,
     dims: Any = None,
     name: str | None = None,
 ) -> Array:
@@ -136,6 +162,9 @@ def von_mises(
     ----------
     mu, kappa
         Mean direction, any angle, and concentration, above zero: the larger, the closer to mu.
+    truncation, censoring
+        Pairs of bounds, None where there is none; see `kg.normal`. The angle is a number from -pi
+        to pi, whatever mu is, and so are they: what lies beyond pi comes in at -pi.
     shape, dims, name
         Shape of the unknown (default: the parameters'), names of its axes, name in the results.
 
@@ -157,4 +186,12 @@ def von_mises(
     >>> mu = kg.uniform(-3.14, 3.14, name="mu")
     >>> likelihood = kg.observe(kg.data([0.3, -0.2]), kg.von_mises(mu, 4.0))
     """
-    return distribute(VON_MISES, (mu, kappa), shape=shape, dims=dims, name=name)
+    return distribute(
+        VON_MISES,
+        (mu, kappa),
+        shape=shape,
+        dims=dims,
+        name=name,
+        truncation=truncation,
+        censoring=censoring,
+    )

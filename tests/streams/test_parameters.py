@@ -264,3 +264,31 @@ def test_probabilities_known_late():
         assert np.isnan(distinct).all()
     # Two are wanted, and one can be had.
     assert np.isnan(f([0.0, 1.0, 0.0])[3]).tolist() == [False, True]
+
+
+@pytest.mark.parametrize("kind", ["", "zero_inflated_", "hurdle_"])
+def test_negative_binomial_numbers_by_mean_and_dispersion(kind):
+    name, n = f"{kind}negative_binomial", 20_000
+    zero = (0.25,) if kind else ()
+
+    def draws(*values, **named):
+        streams = kg.RandomStreams(3)
+        return kg.compile([], getattr(streams, name)(*zero, *values, shape=n, **named))()
+
+    mean, dispersion = 5.0, 0.5
+    by_mean = draws(mean=mean, dispersion=dispersion)
+    np.testing.assert_array_equal(draws(log_mean=np.log(mean), dispersion=dispersion), by_mean)
+    law = getattr(kg, name)
+    told = [f(law(*zero, mean=mean, dispersion=dispersion)) for f in (kg.expectation, kg.variance)]
+    centre, variance = kg.compile([], told)()
+    assert by_mean.mean() == pytest.approx(centre, abs=5 * np.sqrt(variance / n))
+    # The fourth moment, and so the error of the variance, by the draws.
+    error = np.sqrt(np.mean((by_mean - centre) ** 4) / n)
+    assert by_mean.var() == pytest.approx(variance, abs=5 * error)
+    # By size and prob the law is the same, and the numbers another's.
+    others = draws(1 / dispersion, 1 / (1 + dispersion * mean))
+    assert others.mean() == pytest.approx(centre, abs=5 * np.sqrt(variance / n))
+    with pytest.raises(TypeError, match=rf"{name}: give size= and prob=, or dispersion="):
+        draws(2.0, mean=3.0)
+    with pytest.raises(ValueError, match=r"mean: dispersion must be .* got -1"):
+        draws(mean=3.0, dispersion=-1.0)

@@ -6,13 +6,20 @@ from ..distributions.beta_binomial import BETA_BINOMIAL
 from ..distributions.dirichlet_multinomial import DIRICHLET_MULTINOMIAL
 from ..distributions.discrete_uniform import DISCRETE_UNIFORM
 from ..distributions.geometric import GEOMETRIC
-from ..distributions.hurdle_negative_binomial import HURDLE_NEGATIVE_BINOMIAL
+from ..distributions.hurdle_negative_binomial import (
+    HURDLE_NEGATIVE_BINOMIAL,
+    HURDLE_NEGATIVE_BINOMIAL_MEAN,
+)
 from ..distributions.hurdle_poisson import HURDLE_POISSON
 from ..distributions.hypergeometric import HYPERGEOMETRIC
 from ..distributions.multinomial import MULTINOMIAL
+from ..distributions.negative_binomial import two_of
 from ..distributions.ordered_logistic import ORDERED_LOGISTIC
 from ..distributions.ordered_probit import ORDERED_PROBIT
-from ..distributions.zero_inflated_negative_binomial import ZERO_INFLATED_NEGATIVE_BINOMIAL
+from ..distributions.zero_inflated_negative_binomial import (
+    ZERO_INFLATED_NEGATIVE_BINOMIAL,
+    ZERO_INFLATED_NEGATIVE_BINOMIAL_MEAN,
+)
 from ..distributions.zero_inflated_poisson import ZERO_INFLATED_POISSON
 from ..graph.array import Array, ArrayLike
 from .one_draw import OneDraw
@@ -87,17 +94,26 @@ class CountDraws(OneDraw):
     def zero_inflated_negative_binomial(
         self,
         zero: ArrayLike,
-        size: ArrayLike,
-        prob: ArrayLike,
+        size: ArrayLike | None = None,
+        prob: ArrayLike | None = None,
         shape: Any = None,
         *,
+        mean: ArrayLike | None = None,
+        log_mean: ArrayLike | None = None,
+        dispersion: ArrayLike | None = None,
         name: str | None = None,
         like: Any = None,
     ) -> Array:
-        """Negative binomial numbers, of which a share `zero` is replaced by 0."""
-        return self._draw(
-            ZERO_INFLATED_NEGATIVE_BINOMIAL, (zero, size, prob), shape, name, like=like
+        """Negative binomial numbers, of which a share `zero` is replaced by 0.
+
+        By the parameters of `negative_binomial`.
+        """
+        given = "zero_inflated_negative_binomial", size, prob, mean, log_mean, dispersion
+        by_mean, parameters = two_of(*given)
+        family = (
+            ZERO_INFLATED_NEGATIVE_BINOMIAL_MEAN if by_mean else ZERO_INFLATED_NEGATIVE_BINOMIAL
         )
+        return self._draw(family, (zero, *parameters), shape, name, like=like)
 
     def hurdle_poisson(
         self,
@@ -114,15 +130,24 @@ class CountDraws(OneDraw):
     def hurdle_negative_binomial(
         self,
         zero: ArrayLike,
-        size: ArrayLike,
-        prob: ArrayLike,
+        size: ArrayLike | None = None,
+        prob: ArrayLike | None = None,
         shape: Any = None,
         *,
+        mean: ArrayLike | None = None,
+        log_mean: ArrayLike | None = None,
+        dispersion: ArrayLike | None = None,
         name: str | None = None,
         like: Any = None,
     ) -> Array:
-        """A share `zero` of 0, and negative binomial numbers that are not 0."""
-        return self._draw(HURDLE_NEGATIVE_BINOMIAL, (zero, size, prob), shape, name, like=like)
+        """A share `zero` of 0, and negative binomial numbers that are not 0.
+
+        By the parameters of `negative_binomial`.
+        """
+        given = "hurdle_negative_binomial", size, prob, mean, log_mean, dispersion
+        by_mean, parameters = two_of(*given)
+        family = HURDLE_NEGATIVE_BINOMIAL_MEAN if by_mean else HURDLE_NEGATIVE_BINOMIAL
+        return self._draw(family, (zero, *parameters), shape, name, like=like)
 
     def multinomial(
         self,

@@ -6,7 +6,8 @@ from typing import Any
 from ..distributions.bernoulli import BERNOULLI
 from ..distributions.binomial import BINOMIAL
 from ..distributions.categorical import CATEGORICAL
-from ..distributions.negative_binomial import NEGATIVE_BINOMIAL
+from ..distributions.negative_binomial import NEGATIVE_BINOMIAL, two_of
+from ..distributions.negative_binomial_mean import NEGATIVE_BINOMIAL_MEAN
 from ..distributions.poisson import POISSON
 from ..graph.array import Array, ArrayLike
 from .asked import sized
@@ -45,15 +46,24 @@ class WholeDraws(OneDraw):
 
     def negative_binomial(
         self,
-        size: ArrayLike,
-        prob: ArrayLike,
+        size: ArrayLike | None = None,
+        prob: ArrayLike | None = None,
         shape: Any = None,
         *,
+        mean: ArrayLike | None = None,
+        log_mean: ArrayLike | None = None,
+        dispersion: ArrayLike | None = None,
         name: str | None = None,
         like: Any = None,
     ) -> Array:
-        """How many trials fail before `size` succeed."""
-        return self._draw(NEGATIVE_BINOMIAL, (size, prob), shape, name, like=like)
+        """How many trials fail before `size` succeed; or by `dispersion` and mean or its log.
+
+        Their variance is mean + dispersion mean**2, as that of `kg.negative_binomial`.
+        """
+        given = "negative_binomial", size, prob, mean, log_mean, dispersion
+        by_mean, parameters = two_of(*given)
+        family = NEGATIVE_BINOMIAL_MEAN if by_mean else NEGATIVE_BINOMIAL
+        return self._draw(family, parameters, shape, name, like=like)
 
     def poisson(
         self,

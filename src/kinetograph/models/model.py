@@ -143,13 +143,19 @@ class Model(LogDensity):
             return report(self, free)
 
     def set_data(self, values: Any = MappingProxyType({}), /, **named: Any) -> None:
-        """Give this model other values of its data, of the same shapes, without recompiling.
+        """Give this model other values of its data: of the same shapes without recompiling.
 
         What the model does next has them: `kg.mcmc`, `log_prob`, `kg.predict`, `kg.log_likelihood`,
         also what was made of data when they were observed, as `y[1:]` when y is given. Programs
         that are compiled are used again; only where the values had a say in the program (counts of
         over 10000 have sums of their own, a normal likelihood with another design may cost less in
         another form) is it made anew.
+
+        Where data come with other lengths, what follows from them is written anew, once, with a
+        warning that says so; the unknowns stay, so their shapes and distributions must not depend
+        on what changes. A number that was computed of the old length outside of the graph, as
+        `len(y)`, is part of the program and stays: make such a model in a function, and call it
+        again.
 
         The data arrays themselves, and other models of them, stay as they are. So does what was
         computed of them outside of kinetograph, as the mean of the data in a prior, and what
@@ -166,8 +172,11 @@ class Model(LogDensity):
         ModelError
             If something is no data of this model, or the model was written for the values that data
             had: a mask of which it took the true elements, a logarithm that negative values lack.
+            If data of other lengths meet an unknown that depends on them, or an operation that
+            took a length for a number, as a slice with an end.
         ShapeError
-            If the shape is another one, or an index falls outside of its axis.
+            If data of other lengths do not fit together, or have another number of axes, or an
+            index falls outside of its axis.
         DataError
             If values are missing or not numeric, or lie where a density is not a finite number.
         ValueError
@@ -177,8 +186,8 @@ class Model(LogDensity):
 
         Notes
         -----
-        For data of another length make the model in a function, and call it again; for predictions
-        there, write the expression with new data and give it to `kg.predict`.
+        For predictions at data of another length, write the expression with new data and give it to
+        `kg.predict`, or take `kg.calculate`.
 
         Examples
         --------

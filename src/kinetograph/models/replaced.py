@@ -7,32 +7,29 @@ what the user's own expressions were made for by the old values, and the new one
 an error. Nothing changes unless all is well.
 """
 
+import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..distributions.derived import family_of
 from ..distributions.support import Pairs
 from ..distributions.variable import Distribution, Variable
 from ..graph.array import Array
-from ..graph.control.control import everything, origin
-from ..graph.elementwise import ELEMENTWISE, ON_PARTIAL, PARTIAL
-from ..graph.errors import DimsError, ModelError, ShapeError
-from ..graph.indexing import ONE_HOT, check_bounds, trusted_indices
+from ..graph.errors import DimsError, KinetographWarning, ModelError, ShapeError
 from ..graph.inputs import data as make_data
 from ..graph.lower import Environment, Scope, evaluate
-from ..graph.messages import describe, site_text
-from ..graph.node import Apply, Data, FormOf, Inner, Node, ancestors, sources, with_values
+from ..graph.messages import describe
+from ..graph.node import Data, Node, ancestors, with_values
 from ..graph.precision import x64
-from ..graph.representations import Forms
-from ..graph.segments import SEGMENTS
+from ..graph.source import PACKAGE
+from .asked_again import check_nodes_again, same_density
 from .batch import Batch
 from .density import Density
-from .factor import DERIVED, LOG_DENSITY, known_support
 from .followed import check_support
 from .labels import check_coords
 from .marginal.marginal import MarginalTerm
+from .reshaped import ADVICE, with_shapes
 from .term import Term
 from .values import checked_value
 
@@ -42,7 +39,6 @@ if TYPE_CHECKING:
 __all__ = ["replace_data"]
 
 _WRITTEN = ("log_likelihood", "log_prior")  # kept by models: log densities as operations
-_DENSITIES = {*LOG_DENSITY.values(), DERIVED}
 
 
 def replace_data(model: "Model", values: Any, named: Mapping[str, Any]) -> None:
@@ -54,6 +50,10 @@ def replace_data(model: "Model", values: Any, named: Mapping[str, Any]) -> None:
         )
     given, kept = _given(model, values, named), model._functions
     arrays = {n: _fitted(model, n, value) for n, value in given.items() if isinstance(n, Data)}
+    others = {n: made for n, made in arrays.items() if made.shape != n.shape}
+    if others:
+        _replace_shapes(model, given, arrays, others)
+        return
     changed: dict[Node, np.ndarray] = {node: made.value for node, made in arrays.items()}
     unknowns = {n: value for n, value in given.items() if isinstance(n, Variable)}
     with with_values(model._given_values() | changed):
@@ -67,8 +67,8 @@ def replace_data(model: "Model", values: Any, named: Mapping[str, Any]) -> None:
         derived: dict[Node, np.ndarray] = {}
         if density is model.density:
             derived = _derived(model, changed)
-        _check_nodes(model, density, changed)
-        stale = [key for key in _WRITTEN if not all(map(_same_density, kept.get(key, ())))]
+        check_nodes_again(model, density, changed)
+        stale = [key for key in _WRITTEN if not all(map(same_density, kept.get(key, ())))]
     model.values = model._given_values() | changed | derived
     model.coords = coords
     if density is not model.density:
@@ -80,6 +80,45 @@ def replace_data(model: "Model", values: Any, named: Mapping[str, Any]) -> None:
         kept.pop(key, None)
 
 
+def _replace_shapes(
+    model: "Model",
+    given: Mapping[Node, Any],
+    arrays: Mapping[Data, Data],
+    others: Mapping[Data, Data],
+) -> None:
+    """Write a model anew for data of other shapes, and give it the rest of its new values."""
+    held: dict[Node, np.ndarray] = {n: a.value for n, a in arrays.items() if n not in others}
+    changes = [
+        f"{describe(n, model.known_as)} has shape {n.shape}, got {made.shape}"
+        for n, made in others.items()
+    ]
+    text = f"set_data: {' and '.join(changes)}"
+    with with_values(model._given_values() | held):
+        try:
+            made, nodes = with_shapes(model, others)
+        except ShapeError as error:
+            raise ShapeError(
+                f"{text}; give data that belong together in one call, or {ADVICE}\n{error}"
+            ) from None
+    new = {nodes.get(n, n) for n in given}
+    rest = {nodes.get(n, n): value for n, value in given.items() if n not in others}
+    changed: dict[Node, np.ndarray] = {n: n.value for n in made.data if n in new and n not in rest}
+    with with_values(made._given_values() | held):
+        check_nodes_again(made, made.density, changed)
+    replace_data(made, {Array(n): value for n, value in rest.items()}, {})
+    followed = {old: nodes.get(node, node) for old, node in model.became.items()}
+    made.became = {**nodes, **followed}
+    made.version = model.version + 1
+    vars(model).update(vars(made))
+    warnings.warn(
+        f"{text}: the model is written anew for it, and its programs are compiled once more. "
+        "Numbers that were computed of the old shape outside of the graph stay as they were",
+        KinetographWarning,
+        stacklevel=2,
+        skip_file_prefixes=(PACKAGE,),
+    )
+
+
 def _given(model: "Model", values: Mapping[Any, Any], named: Mapping[str, Any]) -> dict[Node, Any]:
     """The values by node."""
     names: dict[str, Node] = {model.name(node): node for node in (*model.data, *model.fixed)}
@@ -89,6 +128,7 @@ def _given(model: "Model", values: Mapping[Any, Any], named: Mapping[str, Any]) 
     found: dict[Node, Any] = {}
     for key, value in [*values.items(), *named.items()]:
         node = names.get(key) if isinstance(key, str) else getattr(key, "node", None)
+        node = node if node is None else model.became.get(node, node)
         if node is None or node not in nodes:
             what = describe(key.node) if isinstance(key, Array) else repr(key)
             raise ModelError(
@@ -128,11 +168,10 @@ def _fitted(model: "Model", node: Data, value: Any) -> Data:
         own = make_data(value, name, infinite=infinite).node
         assert isinstance(own, Data)
         made = own
-    if made.shape != node.shape:
+    if len(made.shape) != len(node.shape):
         raise ShapeError(
-            f"set_data: {name} has shape {node.shape}, got {made.shape}; a model keeps the shapes "
-            "of its data: make it in a function and call that again, or, for predictions at other "
-            "data, write the expression with these and give it to kg.predict"
+            f"set_data: {name} has shape {node.shape}, got {made.shape}; data keep the number of "
+            f"their axes: {ADVICE}"
         )
     if made.dims is not None and node.dims is not None and made.dims != node.dims:
         raise DimsError(f"set_data: {name} has dims {node.dims}, got {made.dims}")
@@ -213,87 +252,3 @@ def _derived(model: "Model", changed: Mapping[Node, np.ndarray]) -> dict[Node, n
     for node, column in {} if batches is None else batches.sources.items():
         found[node] = np.stack([source.value for source in column if isinstance(source, Data)])
     return found
-
-
-def _check_nodes(model: "Model", density: Density, changed: Mapping[Node, np.ndarray]) -> None:
-    """Ask of operations what they were asked when they were written."""
-    affected: set[Node] = set(changed)
-    for node in everything(ancestors([*density.nodes, *model.targets], above=sources)):
-        outer = (node.outer,) if isinstance(node, Inner) else sources(node)
-        if affected.isdisjoint(outer):
-            continue
-        affected.add(node)
-        if isinstance(node, Apply):
-            _check_whole_numbers(node, changed)
-            if isinstance(node, FormOf) and Forms()(node.of, node.attributes["kind"]) is None:
-                raise _written_for_others(node.of)
-            if node.operation in _DENSITIES and node.context is None and not _same_density(node):
-                raise _written_for_others(node)
-
-
-def _check_whole_numbers(node: Apply, changed: Mapping[Node, np.ndarray]) -> None:
-    """Indices, labels and divisors, which are trusted or have no answer."""
-    for index, axis, size in trusted_indices(node):
-        data = origin(index)
-        if data in changed:
-            assert isinstance(data, Data)
-            check_bounds(data.value, axis, size, node.parents[0], data)
-    if node.operation is ONE_HOT:
-        _check_labels(node, node.parents[0], node.attributes["size"], changed)
-    if node.operation in SEGMENTS.values():
-        _check_labels(node, node.parents[1], node.attributes["size"], changed)
-    if node.operation.name in PARTIAL and node.dtype.kind in "iu":
-        operands = [origin(parent) for parent in node.parents]
-        if operands[1] in changed:
-            for demand in ON_PARTIAL:
-                demand(node.operation, operands)
-
-
-def _check_labels(node: Apply, labels: Node, size: int, changed: Mapping[Node, np.ndarray]) -> None:
-    """Labels of several kinds are one number: `first * count + second`."""
-    labels = origin(labels)
-    if isinstance(labels, Apply) and labels.operation is ELEMENTWISE["add"]:
-        above, last = labels.parents
-        if isinstance(above, Apply) and above.operation is ELEMENTWISE["multiply"]:
-            first, count = above.parents
-            if isinstance(count, Data) and count.literal and count.value > 0:
-                _check_labels(node, last, int(count.value), changed)
-                _check_labels(node, first, size // int(count.value), changed)
-    elif labels in changed and labels.size:
-        assert isinstance(labels, Data)
-        low, high = int(labels.value.min()), int(labels.value.max())
-        if low < 0 or high >= size:
-            raise ShapeError(
-                f"set_data: the labels {describe(labels)} of {describe(node)} run from {low} to "
-                f"{high}, not from 0 to {size - 1}"
-            )
-
-
-def _same_density(node: Apply) -> bool:
-    """Whether a log density would be written down as it is."""
-    family = family_of(node.attributes["family"])
-    target, parents = node.parents[0], node.parents[1 : 1 + len(family.parameters)]
-    family.check_values(parents)
-    event = target.shape[len(target.shape) - family.event_ndim :]
-    follows = Distribution(family, parents, (*node.attributes["shape"], *event))
-    follows.target = target
-    if isinstance(target, Data):
-        check_support("set_data", target, follows)
-    return node.attributes["small"] == follows.small() and all(
-        _equal(known, node.attributes["support"][key])
-        for key, known in known_support(follows).items()
-    )
-
-
-def _equal(a: Any, b: Any) -> bool:
-    if isinstance(a, tuple) and isinstance(b, tuple):
-        return len(a) == len(b) and all(map(_equal, a, b))
-    return not isinstance(a, tuple) and not isinstance(b, tuple) and np.array_equal(a, b)
-
-
-def _written_for_others(node: Node) -> ModelError:
-    return ModelError(
-        f"set_data: {describe(node)}{site_text(node)} is computed in a way that the new values do "
-        "not allow, as by logarithms of what was positive; make the model in a function, and call "
-        "it again with new data"
-    )

@@ -14,6 +14,7 @@ from ..graph.node import Data, Node, ancestors, with_values
 from ..models.ancestral.forward import plan
 from ..models.ancestral.rows import run_rows
 from ..models.discovery import unknowns_above
+from ..models.reshaped import Remaker
 from ..runs.arguments import check_seed, check_whole
 from .groups import as_group, tree_of
 from .naming import named_targets, names_of_unknowns
@@ -44,8 +45,8 @@ def calculate(
         Arrays, under their own names or those given by keyword.
     values
         A dictionary of values of unknowns or data, by name or by array (a single number stands for
-        all elements); or results of `kg.mcmc` or another method, which hold unknowns under the
-        names that their model gave them.
+        all elements; data may have other lengths); or results of `kg.mcmc` or another method, which
+        hold unknowns under the names that their model gave them.
     draws
         How many.
     seed
@@ -64,7 +65,7 @@ def calculate(
         targets, results do not hold an unknown that was inferred, or do not tell which of their
         draws are its, or a target follows from none of them.
     ShapeError
-        If a value has another shape.
+        If an unknown's value has another shape, or data of other lengths do not fit together.
     ValueError
         If a value lies outside its unknown's support.
     TypeError
@@ -92,6 +93,12 @@ def calculate(
         return _of_results(wanted, above, values, draws, used)
     names = names_of_unknowns(above, wanted)
     given = _checked(values or {}, names)
+    others: dict[Node, np.ndarray] = {
+        n: v for n, v in given.items() if isinstance(n, Data) and v.shape != n.shape
+    }
+    if others:
+        wanted = _with_shapes(wanted, above, given, others)
+        given = {node: value for node, value in given.items() if node not in others}
     program = plan("calculate", list(wanted), given, {}, names)
     if draws is None and program.drawn:
         left = ", ".join(names.get(d.node) or describe(d.node) for d in program.drawn)
@@ -111,6 +118,26 @@ def calculate(
         name: value[0] if draws is None else value
         for name, value in zip(wanted.values(), found, strict=True)
     }
+
+
+def _with_shapes(
+    wanted: Mapping[Node, str],
+    above: list[Node],
+    given: Mapping[Node, np.ndarray],
+    others: Mapping[Node, np.ndarray],
+) -> dict[Node, str]:
+    """The targets for data of other shapes."""
+    new: dict[Node, Node] = {}
+    for node, value in others.items():
+        made = new[node] = Data(value, node.name)
+        made.dims = node.dims
+    advice = "write the expression again with new kg.data"
+    remake = Remaker("calculate", advice, new, [n for n in given if n not in others])
+    with with_values({n: v for n, v in given.items() if isinstance(n, Data) and n not in others}):
+        for node in above:
+            if isinstance(node, Variable) and node not in given:
+                remake.keep(node)
+        return {remake(node): name for node, name in wanted.items()}
 
 
 def _above(targets: Mapping[Node, str]) -> list[Node]:
@@ -202,11 +229,9 @@ def _fitted(name: str, node: Node, value: Any) -> np.ndarray:
         raise TypeError(f"calculate: {name}: expected numbers, got {value!r:.60}") from None
     if not np.can_cast(array.dtype, node.dtype, "same_kind") and np.any(cast != array):
         raise TypeError(f"calculate: {name} is {node.dtype}, got {array.dtype}")
-    if array.shape not in ((), node.shape):
-        hint = ""
-        if isinstance(node, Data):
-            hint = "; at data of another length, write the expression again with new kg.data"
-        raise ShapeError(
-            f"calculate: {name} has shape {node.shape}, got values of shape {array.shape}{hint}"
-        )
-    return np.broadcast_to(cast, node.shape)
+    if array.shape in ((), node.shape):
+        return np.broadcast_to(cast, node.shape)
+    if isinstance(node, Data) and array.ndim == len(node.shape):
+        cast.setflags(write=False)
+        return cast
+    raise ShapeError(f"calculate: {name} has shape {node.shape}, got values of shape {array.shape}")

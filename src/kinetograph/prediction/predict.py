@@ -136,11 +136,13 @@ def _chosen(model: Model, observed: Any) -> tuple[Data, ...]:
             )
         return model.observed
     wanted = [observed] if isinstance(observed, Array) else list(observed)
+    became = model.became
     for array in wanted:
-        if not isinstance(array, Array) or array.node not in model.observed:
+        node = became.get(array.node, array.node) if isinstance(array, Array) else None
+        if node not in model.observed:
             names = ", ".join(model.name(node) for node in model.observed)
             raise TypeError(
                 f"predict: observed= takes data that the model observes ({names}), got {array!r}"
             )
-    nodes = {array.node for array in wanted}
+    nodes = {became.get(array.node, array.node) for array in wanted}
     return tuple(node for node in model.observed if node in nodes)

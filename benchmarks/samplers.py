@@ -31,7 +31,8 @@ from kinetograph.bits.draws import chain_key
 from kinetograph.bits.source import normal
 from kinetograph.graph.precision import x64
 from kinetograph.observables.observable import as_observables
-from kinetograph.runs.chains import Chain, beginnings
+from kinetograph.runs.chain import Chain
+from kinetograph.runs.chains import beginnings
 from kinetograph.runs.engine import build
 from kinetograph.runs.program import Program
 from kinetograph.runs.state import Plan
@@ -58,7 +59,7 @@ def ours(model: kg.Model, sampler: Any, steps: int, observables: Any = ()) -> tu
     seconds = time.perf_counter() - begun
     with x64():
         data = jax.device_put(model.argument_values)
-        start = Chain(chain_key(1, 0), np.zeros(model.free_size), None, np.empty(0), [])
+        start = Chain(chain_key(1, 0), np.zeros(model.free_size))
         (beginning,) = beginnings(program, [start])
         state = engine.find(beginning, data).chain
     plan = Plan(np.int32(steps), np.int64(2**62))

@@ -87,8 +87,10 @@ with _paused(lasting=True):
     from .prediction.simulate import simulate
     from .runs.advice import Advice, SamplingWarning, diagnose
     from .runs.mcmc import mcmc
+    from .runs.stash import stashed_samples
     from .runs.stepping import Chain, chain
     from .runs.summary import summary
+    from .runs.until import SoFar, Until, until
     from .samplers.hyper import hyper
     from .samplers.sampler import Sampler
     from .streams.default import random
@@ -101,10 +103,18 @@ if _typing.TYPE_CHECKING:
     from .approximations.laplace import laplace_approximation
     from .approximations.pathfinder import pathfinder
     from .graph.drawing.drawing import Drawing, draw_graph
+    from .runs.extra import extra_samples
+    from .runs.resume import resume
 
 __all__ = [
     "summary",
     "mcmc",
+    "until",
+    "Until",
+    "SoFar",
+    "extra_samples",
+    "resume",
+    "stashed_samples",
     "simulate",
     "calculate",
     "predict",
@@ -230,6 +240,8 @@ if not _typing.TYPE_CHECKING:  # to type checkers, there is no other name than t
         "Drawing": "graph.drawing.drawing",
         "advi": "approximations.advi",
         "draw_graph": "graph.drawing.drawing",
+        "extra_samples": "runs.extra",
+        "resume": "runs.resume",
         "gp": "gp",
         "laplace_approximation": "approximations.laplace",
         "laws": "laws",

@@ -77,7 +77,8 @@ def same_draws(a: Any, b: Any, groups: tuple[str, ...] = ("posterior", "sample_s
         if list(left.data_vars) != list(right.data_vars):
             return False
         for name in left.data_vars:
-            if not np.array_equal(left[name].values, right[name].values):
+            x, y = left[name].values, right[name].values
+            if not np.array_equal(x, y, equal_nan=x.dtype.kind == "f"):
                 return False
     return True
 

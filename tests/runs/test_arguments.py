@@ -5,7 +5,7 @@ import pytest
 from tests.runs.models import gaussian, run, schools, weights
 
 import kinetograph as kg
-from kinetograph.runs import mcmc as module
+from kinetograph.runs import run as module
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
 

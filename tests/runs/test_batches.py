@@ -8,7 +8,7 @@ from tests.models.test_control_flow import stopping
 from tests.runs.models import check_alike, gaussian, run
 
 import kinetograph as kg
-from kinetograph.runs.chains import Chain
+from kinetograph.runs.chain import Chain
 from kinetograph.runs.progress import SilentProgress
 from kinetograph.runs.warming import Tuner
 

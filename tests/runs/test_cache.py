@@ -48,12 +48,13 @@ def count_compilations():
                 seen.append(record.getMessage())
 
     logger, listener = logging.getLogger("jax"), Listener()
-    with jax.log_compiles():
-        logger.addHandler(listener)
-        try:
-            yield seen
-        finally:
-            logger.removeHandler(listener)
+    jax.config.update("jax_log_compiles", True)  # on all threads, which the context is not
+    logger.addHandler(listener)
+    try:
+        yield seen
+    finally:
+        logger.removeHandler(listener)
+        jax.config.update("jax_log_compiles", False)
 
 
 @pytest.fixture

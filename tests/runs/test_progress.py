@@ -8,7 +8,7 @@ import pytest
 from tests.runs.models import gaussian, run, schools
 
 import kinetograph as kg
-from kinetograph.runs.chains import Chain, Lengths
+from kinetograph.runs.chain import Chain, Lengths
 from kinetograph.runs.progress import PlainProgress, TerminalProgress, make_progress
 from kinetograph.runs.warming import Tuner
 
@@ -17,9 +17,9 @@ pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
 
 def half_way(transition=750, seconds=2.0, divergences=3, kept=250, length=500):
     """A chain, as progress sees it."""
-    chain = Chain(np.zeros(4, np.uint32), None, None, np.empty(0), [], tuner=Tuner(length, True))
+    chain = Chain(np.zeros(4, np.uint32), tuner=Tuner(length, True))
     chain.transition, chain.seconds, chain.divergences = transition, seconds, divergences
-    chain.kept, chain.step_size, chain.gradients = kept, 0.4321, 5000
+    chain.sink.count, chain.step_size, chain.gradients = kept, 0.4321, 5000
     return chain
 
 

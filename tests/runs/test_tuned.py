@@ -165,7 +165,7 @@ WRONG = {
 def test_what_does_not_fit_is_refused(message, monkeypatch):
     """Before anything is compiled."""
     kind, results = WRONG[message]
-    monkeypatch.setattr("kinetograph.runs.mcmc.build", None)
+    monkeypatch.setattr("kinetograph.runs.run.build", None)
     with pytest.raises(kind, match=f"^mcmc: tuned: .*{message}"):
         run(regression(), tuned=results)
 

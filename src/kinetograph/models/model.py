@@ -229,7 +229,8 @@ class Model(LogDensity):
         return {node: value for node, value in self.values.items() if node not in derived}
 
     # Copies, and what is loaded elsewhere, have the names of this model and nodes of their own.
-    def _content(self) -> Any:
+    def content(self) -> Any:
+        """All that it is made of."""
         targets, factors, coords = self._made_of
         names = list(self._node_names.items())
         batch = None if self.batch is None else self.batch.settings
@@ -237,11 +238,18 @@ class Model(LogDensity):
         parts = vars(self.component), names, list(coords.items()), batch, values
         return list(targets.items()), factors, *parts
 
+    @classmethod
+    def of_content(cls, content: Any) -> "Model":
+        """The model that is made of this."""
+        targets, factors, component, names, coords, batch, values = content
+        made = dict(targets), factors, Component(**component), dict(coords), dict(names), batch
+        return cls(*made, dict(values))
+
     def __reduce__(self) -> Any:
-        return _loaded, (graph_to_bytes(self._content(), "pickling a model"),)
+        return _loaded, (graph_to_bytes(self.content(), "pickling a model"),)
 
     def __deepcopy__(self, memo: Any) -> "Model":
-        return _made(decode(encode(self._content(), foreign=True)))
+        return Model.of_content(decode(encode(self.content(), foreign=True)))
 
     def __repr__(self) -> str:
         unknowns = ", ".join(
@@ -260,13 +268,7 @@ class Model(LogDensity):
 
 
 def _loaded(data: bytes) -> Model:
-    return _made(graph_from_bytes(data, "this model"))
-
-
-def _made(content: Any) -> Model:
-    targets, factors, component, names, coords, batch, values = content
-    made = dict(targets), factors, Component(**component), dict(coords), dict(names), batch
-    return Model(*made, dict(values))
+    return Model.of_content(graph_from_bytes(data, "this model"))
 
 
 def model(

@@ -30,8 +30,9 @@ import numpy as np
 from jax.experimental import serialize_executable
 
 from ..graph.errors import KinetographWarning
+from .background import Task
 
-__all__ = ["cache_folder", "compile_cached"]
+__all__ = ["cache_folder", "compile_cached", "processor"]
 
 _SETTINGS = (
     "jax_default_matmul_precision",
@@ -53,7 +54,7 @@ def cache_folder() -> Path | None:
     return base / "kinetograph" / "programs"
 
 
-def _processor() -> str:
+def processor() -> str:
     """What machine code depends on."""
     with contextlib.suppress(OSError):
         for line in Path("/proc/cpuinfo").read_text().splitlines():
@@ -70,7 +71,7 @@ def _surroundings() -> list[str]:
         jaxlib.__version__,
         sys.version,
         platform.machine(),
-        _processor(),
+        processor(),
         device.platform,
         str(device.device_kind),
         os.environ.get("XLA_FLAGS", ""),
@@ -121,7 +122,7 @@ def compile_cached(
     """
     folder = _usable_folder()
     if folder is None:
-        return lower().compile(), False
+        return Task(lower().compile).result(), False
     lowered = None
     if text is None:
         lowered = lower()
@@ -133,7 +134,7 @@ def compile_cached(
     executable = _load(path)
     if executable is not None:
         return executable, True
-    executable = (lower() if lowered is None else lowered).compile()
+    executable = Task((lower() if lowered is None else lowered).compile).result()
     _store(path, executable)
     return executable, False
 

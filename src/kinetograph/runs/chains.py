@@ -2,20 +2,21 @@
 
 Threads share one executable, and XLA releases the interpreter while it runs. Where there are fewer
 of them than chains, these take turns, a block each, so that all are about as far. A batch is one
-thread with an executable of its own. The host only copies out the new draws of each block, counts,
-and looks whether it should stop; the thread that was asked for the run waits, so that Ctrl-C never
-comes between a block and its draws.
+thread with an executable of its own. The host only takes the new draws of each block, counts, and
+looks whether it should stop; the thread that was asked for the run waits, so that Ctrl-C never
+comes between a block and its draws. Whoever stops a run does not wait for blocks that take long:
+what such a block gives is not taken.
 """
 
 import os
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Protocol
 
 import jax
 import numpy as np
@@ -23,134 +24,35 @@ import numpy as np
 from ..adaptation.schedule import Phases
 from ..graph.precision import x64
 from ..kernels.blas import one_thread
-from ..samplers.sampler import Sampler
+from .chain import Chain, Lengths
 from .engine import Engine
 from .pace import Pace
 from .program import Program
-from .state import Block, ChainState, Plan, Start, Where
-from .warming import LONGEST, OPEN, Tuned, Tuner, judged
+from .signals import stoppable
+from .state import ChainState, Plan, Where
+from .warming import Tuned, judged
 
-__all__ = ["Chain", "Lengths", "Rows", "beginnings", "rows_of", "run_chains", "threads_available"]
+__all__ = ["Ending", "Keeper", "advance", "beginnings", "run_chains", "threads_available"]
 
-
-@dataclass(frozen=True)
-class Lengths:
-    """How long a run is."""
-
-    warmup: int | None  # None: each chain ends its own
-    draws: int
-    thin: int
-
-    @property
-    def sampled(self) -> int:
-        """Transitions of a chain after warm-up."""
-        return self.draws * self.thin
-
-    @property
-    def most(self) -> int:
-        """All transitions of a chain, at most."""
-        return (LONGEST if self.warmup is None else self.warmup) + self.sampled
-
-
-class Rows(NamedTuple):
-    """Rows of transitions."""
-
-    targets: list[np.ndarray]
-    statistics: np.ndarray
-
-
-def rows_of(block: Block) -> Rows:
-    """The rows of a block, copied."""
-    count = int(Where(*np.asarray(block.progress)).rows)
-    copied = [np.array(np.asarray(v)[:count]) for v in (block.statistics, *block.targets)]
-    return Rows(copied[1:], copied[0])
+PATIENCE = 1.5  # seconds that a run which is stopped waits for blocks
 
 
 @dataclass
-class Chain:
-    """One chain: where it begins, its state, its draws so far, and what progress shows."""
+class Ending:
+    """How a run ended, if not as it should."""
 
-    key: np.ndarray
-    free: np.ndarray | None  # the starting point, if it is given
-    state: ChainState | None  # None until it has begun
-    statistics: np.ndarray
-    targets: list[np.ndarray]
-    keep: bool = True  # whether the draws are copied out
-    sampler: Sampler | None = None  # with its hyper-parameters, if they are not the program's
-    tuned: Mapping[str, Any] = field(default_factory=dict)  # values that replace the sampler's
-    climbing: bool = True  # whether the search for a starting point makes ascents
-    warmup: list[Rows] | None = None  # what blocks of warm-up gave, where that is kept
-    start: Start | None = None  # what was tried
-    kept: int = 0  # draws made
-    transition: int = 0
-    gradients: int = 0
-    spent: int = 0  # points evaluated in the last block
-    divergences: int = 0
-    step_size: float = float("nan")
-    seconds: float = 0.0
-    failed: bool = False
-    tuner: Tuner = field(default_factory=lambda: Tuner(0, False))
+    stopped: BaseException | None = None  # by whom: KeyboardInterrupt, or one of its kind
+    error: BaseException | None = None  # in a chain, or in what watches
 
-    def left(self, lengths: Lengths) -> int:
-        """Transitions that are still to be made, at most."""
-        end = LONGEST if self.tuner.end == OPEN else self.tuner.end
-        return end + lengths.sampled - self.transition
 
-    def begin(self, found: Any) -> None:
-        """Take what the search for a starting point ended with."""
-        self.state, self.start = found.chain, jax.device_get(found.start)
-        self.gradients = int(found.chain.gradients)
-        self.failed = not bool(found.success)
+class Keeper(Protocol):
+    """Who writes down where chains are."""
 
-    def take(self, block: Block) -> None:
-        """Copy the new draws out of a block, and note where the chain is."""
-        self._take(block, Where(*np.asarray(block.progress).tolist()), float(block.step_size))
+    def due(self, chain: Chain) -> bool:
+        """Whether it is time to."""
 
-    @staticmethod
-    def take_each(chains: Sequence["Chain"], blocks: Block) -> None:
-        """The same of the chains of a batch; its arrays are NumPy's, of all chains."""
-        free, slopes = blocks.free, blocks.slopes
-        each = zip(chains, blocks.progress.tolist(), blocks.step_size.tolist(), strict=True)
-        for i, (chain, where, step_size) in enumerate(each):
-            block = Block(
-                where,
-                step_size,
-                blocks.statistics[:, i],
-                tuple(values[:, i] for values in blocks.targets),
-                (),
-                None if free is None else free[:, i],
-                None if slopes is None else slopes[:, i],
-            )
-            chain._take(block, Where(*where), step_size)
-
-    def _take(self, block: Block, where: Where, step_size: float) -> None:
-        if where.transition <= self.tuner.end:  # a block ends where warm-up does
-            held = [x if x is None else np.asarray(x) for x in (block.free, block.slopes)]
-            free, slopes = (x if x is None else x[: where.rows] for x in held)
-            if free is not None:
-                self.tuner.add(free, slopes)
-            if self.warmup is not None:
-                self.warmup.append(rows_of(block))
-        else:
-            self._keep(block, where.rows)
-        self.transition = where.transition
-        self.gradients = where.gradients
-        self.spent = where.spent
-        self.divergences = where.divergences
-        self.step_size = step_size
-
-    def _keep(self, block: Block, count: int) -> None:
-        """Copy the new draws out of a block."""
-        end = self.kept + count
-        if count and self.keep:
-            self.statistics[self.kept : end] = np.asarray(block.statistics)[:count]
-            for rows, values in zip(self.targets, block.targets, strict=True):
-                rows[self.kept : end] = np.asarray(values)[:count]
-        self.kept = end
-
-    def at_stop(self) -> bool:
-        """Whether the host has to look at what is tuned."""
-        return self.tuner.stops_at(self.transition, self.gradients)
+    def keep(self, chain: Chain) -> None:
+        """Do it."""
 
 
 @dataclass
@@ -159,10 +61,26 @@ class Control:
 
     stop: threading.Event = field(default_factory=threading.Event)
     failed: threading.Event = field(default_factory=threading.Event)  # of a chain, and so of all
+    errors: list[BaseException] = field(default_factory=list)
+    batch: ChainState | None = None  # the states of a batch
+    keeper: Keeper | None = None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _left: bool = False  # nobody waits for blocks any more
 
     def ends(self) -> bool:
         """Whether no further block is to be run."""
         return self.stop.is_set() or self.failed.is_set()
+
+    @contextmanager
+    def taking(self) -> Iterator[bool]:
+        """While what a block gave is taken; whether anybody waits for it."""
+        with self._lock:
+            yield not self._left
+
+    def leave(self) -> None:
+        """Wait for nothing any more: what has been taken is whole."""
+        with self._lock:
+            self._left = True
 
 
 def threads_available() -> int:
@@ -199,18 +117,30 @@ def beginnings(program: Program, chains: Sequence[Chain]) -> list[Any]:
     return rows
 
 
-def advance(engine: Engine, data: Any, chain: Chain, plan: Plan, sampled: int) -> Block:
-    """Advance a chain by a block, and tune it where the host has to; gives the block."""
+def advance(
+    engine: Engine,
+    data: Any,
+    chain: Chain,
+    plan: Plan,
+    sampled: int,
+    control: Control | None = None,
+) -> None:
+    """Advance a chain by a block, and tune it where the host has to."""
     state = chain.state
     assert state is not None
     phases = chain.tuner.phases(chain.transition, sampled)
     state = state._replace(phases=Phases(*map(np.int32, phases)))
-    chain.state, block = engine.advance(state, data, plan)
-    chain.take(block)
-    if chain.at_stop():
-        tuned = chain.tuner.look(chain.transition, chain.gradients, tuned_of(chain.state))
-        chain.state = chain.state._replace(**tuned._asdict())
-    return block
+    state, block = engine.advance(state, data, plan)
+    with (control or Control()).taking() as wanted:
+        if not wanted:
+            return
+        chain.take(block)
+        chain.state = state
+        if chain.at_stop():
+            tuned = chain.tuner.look(chain.transition, chain.gradients, tuned_of(state))
+            chain.state = state._replace(**tuned._asdict())
+        if control is not None and control.keeper is not None and control.keeper.due(chain):
+            control.keeper.keep(chain)
 
 
 def run_chains(
@@ -218,40 +148,62 @@ def run_chains(
     chains: Sequence[Chain],
     lengths: Lengths,
     threads: int,
-    watch: Callable[[], None],
-) -> bool:
+    watch: Callable[[], bool | None],
+    keeper: Keeper | None = None,
+) -> Ending:
     """Run chains, on threads or as the batch that the engine is for.
 
-    `watch` is called while waiting. Gives whether the run was interrupted. A chain that finds no
-    start ends the others, too.
+    `watch` is called while waiting; the run ends when it gives True. A chain that finds no start
+    ends the others, too.
     """
-    control = Control()
+    control, ending = Control(keeper=keeper), Ending()
     with x64():
         data = jax.device_put(engine.program.model.argument_values)
     job = partial(_run_batch, engine, data, chains, lengths, control)
     if engine.batch is None:
         turns = deque(_turns_of(engine, data, chain, lengths, control) for chain in chains)
         job = partial(_take_turns, turns)
-    interrupted = False
-    with one_thread(), ThreadPoolExecutor(max_workers=threads) as pool:
-        count = 1 if engine.batch is not None else threads
-        futures: list[Future[None]] = [pool.submit(job) for _ in range(count)]
+
+    def work() -> None:
         try:
-            pending = set(futures)
-            while pending:
-                done, pending = wait(pending, timeout=0.05)
-                if any(future.exception() for future in done):
-                    control.failed.set()
-                watch()
-        except KeyboardInterrupt:
-            interrupted = True
-            control.stop.set()
-        except BaseException:
-            control.stop.set()
-            raise
-    for future in futures:
-        future.result()
-    return interrupted
+            job()
+        except BaseException as error:
+            control.errors.append(error)
+            control.failed.set()
+
+    count = 1 if engine.batch is not None else min(threads, len(chains))
+    # The interpreter does not wait for such threads when it ends.
+    workers = [threading.Thread(target=work, daemon=True) for _ in range(count)]
+    with one_thread(), stoppable():
+        try:
+            for worker in workers:
+                worker.start()
+            while any(worker.is_alive() for worker in workers):
+                _wait(workers, 0.05)
+                if watch():
+                    break
+        except KeyboardInterrupt as stopped:
+            ending.stopped = stopped
+        except Exception as error:
+            ending.error = error
+        control.stop.set()
+        try:
+            _wait(workers, PATIENCE)
+        except KeyboardInterrupt as stopped:  # once more: at once
+            ending.stopped = stopped
+        control.leave()
+    if control.batch is not None:
+        settle(chains, control.batch)
+    if control.errors:
+        ending.error = control.errors[0]
+    return ending
+
+
+def _wait(workers: Sequence[threading.Thread], seconds: float) -> None:
+    """Until all have ended, but no longer than so many seconds."""
+    until = time.perf_counter() + seconds
+    for worker in workers:
+        worker.join(max(0.0, until - time.perf_counter()))
 
 
 def _take_turns(waiting: deque[Iterator[None]]) -> None:
@@ -273,17 +225,20 @@ def _turns_of(
 ) -> Iterator[None]:
     """Run one chain to its end, or until all end, a block at a time."""
     pace = engine.pace
-    (arguments,) = beginnings(engine.program, [chain])
-    found = engine.find(arguments, data, control.stop.is_set)
-    if found is None:
-        return
-    chain.begin(found)
-    if chain.failed:
-        control.failed.set()
+    if chain.state is None:
+        (arguments,) = beginnings(engine.program, [chain])
+        found = engine.find(arguments, data, control.stop.is_set)
+        if found is None:
+            return
+        with control.taking() as wanted:
+            if wanted:
+                chain.begin(found)
+        if chain.failed:
+            control.failed.set()
     while chain.left(lengths) > 0 and not control.ends():
         begun = time.perf_counter()
         plan = _plan(lengths, pace, chain)
-        advance(engine, data, chain, plan, lengths.sampled)
+        advance(engine, data, chain, plan, lengths.sampled, control)
         elapsed = time.perf_counter() - begun
         chain.seconds += elapsed
         pace.adjust(chain.spent, elapsed)
@@ -296,17 +251,10 @@ def _run_batch(
     """Run all chains as one batch, in which each goes on until all have ended."""
     pace = engine.pace
     with x64():
-        arguments = _stacked(beginnings(engine.program, chains))
-        found = engine.find(arguments, data, control.stop.is_set)
-        if found is None:
-            return
-        host = jax.device_get(found)
-        for chain, start in zip(chains, _members(host), strict=True):
-            chain.begin(start)
-            if chain.failed:
-                control.failed.set()
-        states = found.chain
-        while not control.ends() and any(c.left(lengths) > 0 for c in chains):
+        states = _begun(engine, data, chains, control)
+        while states is not None and not control.ends():
+            if all(c.left(lengths) <= 0 for c in chains):
+                break
             begun = time.perf_counter()
             phases = [c.tuner.phases(c.transition, lengths.sampled) for c in chains]
             plan = _plan(lengths, pace, chains[0])
@@ -316,8 +264,16 @@ def _run_batch(
                 blocks = blocks._replace(free=None, slopes=None)
             rows = jax.device_get(blocks._replace(reports=()))
             computed = time.perf_counter() - begun
-            Chain.take_each(chains, rows)
-            states = _tuned(states, chains)
+            with control.taking() as wanted:
+                if not wanted:
+                    return
+                Chain.take_each(chains, rows)
+                states = _tuned(states, chains)
+                control.batch = states
+                if control.keeper is not None and control.keeper.due(chains[0]):
+                    settle(chains, states)
+                    for chain in chains:
+                        control.keeper.keep(chain)
             elapsed = time.perf_counter() - begun
             spent = rows.progress[:, Where._fields.index("spent")]
             for chain in chains:
@@ -325,8 +281,23 @@ def _run_batch(
             # While some wait for the others, nothing is gained.
             waited = computed * (1 - spent.mean() / max(spent.max(), 1))
             pace.adjust(int(spent.max()), computed, elapsed - computed + float(waited))
-        for chain, state in zip(chains, _members(jax.device_get(states)), strict=True):
-            chain.state = state
+
+
+def _begun(engine: Engine, data: Any, chains: Sequence[Chain], control: Control) -> Any:
+    """The states of a batch, at its starting points or where another run has left it."""
+    if all(chain.state is not None for chain in chains):
+        return jax.device_put(_stacked([chain.state for chain in chains]))
+    arguments = _stacked(beginnings(engine.program, chains))
+    found = engine.find(arguments, data, control.stop.is_set)
+    if found is None:
+        return None
+    with control.taking() as wanted:
+        if wanted:
+            for chain, start in zip(chains, _members(jax.device_get(found)), strict=True):
+                chain.begin(start)
+                if chain.failed:
+                    control.failed.set()
+    return found.chain
 
 
 def _tuned(states: ChainState, chains: Sequence[Chain]) -> ChainState:
@@ -347,6 +318,12 @@ def _tuned(states: ChainState, chains: Sequence[Chain]) -> ChainState:
             for leaf, value in zip(leaves, jax.tree.leaves(tuned), strict=True):
                 leaf[i] = value
     return states._replace(**held._asdict())
+
+
+def settle(chains: Sequence[Chain], states: ChainState) -> None:
+    """Give each chain of a batch its state."""
+    for chain, state in zip(chains, _members(jax.device_get(states)), strict=True):
+        chain.state = state
 
 
 def _stacked(rows: Sequence[Any]) -> Any:

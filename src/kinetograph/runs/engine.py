@@ -5,7 +5,6 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import Any
@@ -16,6 +15,7 @@ import numpy as np
 from ..collector import paused
 from ..graph.precision import x64
 from ..models.model import Model
+from .background import Task
 from .cache import compile_cached
 from .fingerprint import fingerprint, identity
 from .pace import Pace
@@ -147,15 +147,12 @@ def _build(program: Program, batch: int | None, meanwhile: Callable[[], Any]) ->
             begun.set()
             meanwhile()
 
-    with ThreadPoolExecutor(1) as pool:
-        beside = pool.submit(_compile, program, batch, "search", _search, traced.wait, done)
-        try:
-            block, tracing, seconds, cached = _compile(
-                program, batch, "block", _block, done=traced.set
-            )
-        finally:
-            traced.set()
-        begin, *_ = beside.result()
+    beside = Task(partial(_compile, program, batch, "search", _search, traced.wait, done))
+    try:
+        block, tracing, seconds, cached = _compile(program, batch, "block", _block, done=traced.set)
+    finally:
+        traced.set()
+    begin, *_ = beside.result()
     compiled = _Compiled(begin, block, _blank(program, batch), tracing, seconds, cached, Pace())
     kept[key] = compiled
     if len(kept) > _MOST:

@@ -34,7 +34,7 @@ from ..samplers.session import StepGraph
 from ..samplers.staged import StagedKernel
 from .program import Program
 
-__all__ = ["fingerprint", "identity"]
+__all__ = ["fingerprint", "identity", "program_text"]
 
 
 class _Unknown(Exception):
@@ -256,27 +256,42 @@ def identity(program: Program) -> Hashable:
     return "\n".join(writer.lines), tuple(map(identity_of, writer.objects))
 
 
+def program_text(program: Program) -> str:
+    """The same for the record: functions of users stand there by their names."""
+    writer = _Writer(opaque=True)
+    _write(program, writer)
+    names = [
+        f"{getattr(o, '__module__', '')}.{getattr(o, '__qualname__', type(o).__qualname__)}"
+        for o in writer.objects
+    ]
+    return "\n".join([str(program.dtype), *writer.lines, *names])
+
+
 def fingerprint(program: Program, batch: int | None) -> str | None:
     """The text a program can be looked up by, or None."""
-    model = program.model
     writer = _Writer()
     try:
-        roots = [*model.component.nodes, *program.targets, *model.arguments]
-        for term in model.density.terms:
-            roots += [term.node, *term.forms.values()]
-        nodes = sorted(dict.fromkeys(ancestors(roots)), key=lambda node: node.serial)
-        for node in nodes:
-            writer.node(node)
-        for term in model.density.terms:
-            writer.term(term)
-        for group in (model.component.unknowns, program.targets, model.arguments):
-            writer.lines.append(",".join(map(writer.reference, group)))
-        if model.batch is not None:
-            rows, *others = model.batch.settings
-            writer.lines.append(f"batch {[writer.reference(node) for node in rows]} {others}")
-        writer.around(program)
+        _write(program, writer)
     except _Unknown:
         return None
-    capacities = [model.capacity.of(loop) for loop in program.loops]
+    capacities = [program.model.capacity.of(loop) for loop in program.loops]
     head = [_package_digest(), str(program.dtype), str(batch), str(capacities)]
     return "\n".join([*head, *writer.lines])
+
+
+def _write(program: Program, writer: _Writer) -> None:
+    model = program.model
+    roots = [*model.component.nodes, *program.targets, *model.arguments]
+    for term in model.density.terms:
+        roots += [term.node, *term.forms.values()]
+    nodes = sorted(dict.fromkeys(ancestors(roots)), key=lambda node: node.serial)
+    for node in nodes:
+        writer.node(node)
+    for term in model.density.terms:
+        writer.term(term)
+    for group in (model.component.unknowns, program.targets, model.arguments):
+        writer.lines.append(",".join(map(writer.reference, group)))
+    if model.batch is not None:
+        rows, *others = model.batch.settings
+        writer.lines.append(f"batch {[writer.reference(node) for node in rows]} {others}")
+    writer.around(program)

@@ -1,23 +1,22 @@
 """`kg.mcmc`: from a model to its posterior."""
 
 import json
-import threading
-import time
-import warnings
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
 
 from ..bits.draws import chain_key
-from ..collector import paused
+from ..graph.node import Node
 from ..models.model import Model
-from ..observables.average import as_averages
-from ..observables.observable import as_observables
+from ..observables.average import Average, as_averages
+from ..observables.observable import Observable, as_observables
 from ..samplers.nuts import NUTS
 from ..samplers.sampler import Sampler
-from .advice import SamplingWarning, diagnose, diagnose_averages, warn_of_noise
+from .advice import warn_of_noise
 from .arguments import (
     check_flag,
     check_model,
@@ -27,24 +26,21 @@ from .arguments import (
     check_whole,
 )
 from .averages import averaged_targets
-from .chains import Chain, Lengths, run_chains, threads_available
-from .engine import build
+from .chain import Chain, Lengths
+from .keeping import kept_targets
 from .program import Program
 from .progress import Progress, make_progress
-from .results import as_tree
-from .start import explain_failure, starting_points
+from .results import blank_rows
+from .rows import Kept, Sink
+from .run import Run, carry_out
+from .start import starting_points
 from .tuned import tuned_values, unknowns_text
-from .unsolved import solvers_used_up, watching_solvers
+from .unsolved import watching_solvers
+from .until import SoFar, Until, check_until, watched
 from .warming import MOST_TRANSITIONS, warmup_length
 
 if TYPE_CHECKING:
-    import xarray
-
-    class DataTree(xarray.DataTree):
-        """To type checkers: xarray says only of an item that it is a table or an array."""
-
-        def __getitem__(self, key: str) -> Any: ...
-
+    from .typing import DataTree
 
 __all__ = ["mcmc"]
 
@@ -54,17 +50,22 @@ CHAIN_METHODS = ("threads", "batch")
 def mcmc(
     model: Model,
     sampler: Sampler | Sequence[Sampler] | None = None,
-    draws: int = 1000,
+    draws: int | None = 1000,
     warmup: int | None = None,
-    chains: int = 4,
+    chains: int | range = 4,
     seed: int | None = None,
     *,
     thin: int = 1,
     initial: Any = None,
     observables: Any = (),
     averages: Any = (),
-    keep: bool = True,
+    keep: Any = True,
+    store: str | os.PathLike[str] | None = None,
+    checkpoint_every: float = 10.0,
+    dtype: Any = None,
     progress: bool | Progress = True,
+    callback: Callable[[SoFar], Any] | None = None,
+    until: Until | None = None,
     threads: int | None = None,
     chain_method: str | None = None,
     keep_warmup: bool = False,
@@ -85,15 +86,16 @@ def mcmc(
         By default `kg.samplers.NUTS()`. A list has one for each chain, which may differ in the
         values of hyper-parameters.
     draws
-        Draws kept of each chain.
+        Draws kept of each chain; None: until the run is stopped, by `until`, a callback or Ctrl-C.
     warmup
         Transitions of each chain that tune step size and metric and are not kept. By default each
         chain ends its own, after 200 to 2,000 transitions, when the metric fits its draws, these do
         not drift and the step size has settled (`tree.attrs["warmup"]` has the number, or those of
         the chains); of a sampler that tunes nothing, or moves ensembles, it is 500.
     chains
-        The number of chains; with a sampler that moves ensembles, that of ensembles, and each of
-        the walkers is a chain of the results.
+        The number of chains, or their numbers as a `range`: what a chain draws depends on its
+        number and the seed alone, so that `range(4, 8)` are four more chains. With a sampler that
+        moves ensembles, that of ensembles, and each of the walkers is a chain of the results.
     seed
         A whole number, not negative. None takes one from the system's entropy; the results
         record it as `tree.attrs["seed"]`.
@@ -119,9 +121,27 @@ def mcmc(
         asks for the covariance, too. They are those of the draws that are kept, or would be,
         of each chain, computed as they are made, in memory that does not grow with the draws.
     keep
-        False: no draws are kept, nor what is recorded of them; the results are `averages`.
+        Of which targets of the model draws are kept: a list of them or of their names; by default
+        of all. False: of none, nor what is recorded of them; the results are `averages`.
+    store
+        A folder, such as "run.zarr", to which draws go as they come; no more of them than a block
+        are held in memory, and `kg.resume` goes on with the run after whatever befell it. It is a
+        zarr store that xarray opens as these results, also while the run goes on:
+        `xarray.open_datatree(store, engine="zarr")`. Another process may add chains of the same
+        seed, by `chains=range(4, 8)`.
+    checkpoint_every
+        Seconds between the states of chains that are written to the store, from which a run that
+        was killed goes on.
+    dtype
+        "float32": real numbers take half of the room in the store. The chains go on from their
+        exact states all the same.
     progress
         True: a live table in a terminal, plain lines elsewhere, on standard error. False: silence.
+    callback
+        A function that is called with a `kg.SoFar` each time that all chains have more draws; the
+        run ends when it gives True.
+    until
+        When there are enough draws: `kg.until(ess=400, r_hat=1.01)`.
     threads
         Chains that run at once; by default as many as there are processors.
     chain_method
@@ -151,9 +171,11 @@ def mcmc(
         tuned; and, where asked for, averages: `tree["averages/mean"]`,
         `tree["averages/variance"]` (both as `numpy.var(ddof=1)` has it) and
         `tree["averages/covariance"]` have the quantities by name, `tree["averages/count"]` is the
-        number of draws of each chain they are of. Ctrl-C while sampling returns what has been drawn
-        so far, with `tree.attrs["interrupted"]` set: as many draws of each chain as all have, and
-        the averages of all that each has.
+        number of draws of each chain they are of. Ctrl-C and SIGTERM return what has been drawn so
+        far, with `tree.attrs["interrupted"]` set: as many draws of each chain as all have, further
+        ones in `tree["unfinished_posterior"]`, and the averages of all that each has; of chains
+        that have no draw there are none. `kg.extra_samples` goes on from there. With a store,
+        arrays are read from it when they are looked at.
 
     Raises
     ------
@@ -167,11 +189,17 @@ def mcmc(
         another model.
     StartError
         If no starting point has a finite log density and gradient; names the terms that do not.
+    KinetographError
+        If the store holds something else, or a chain that another process runs.
+    KeyboardInterrupt
+        If the run is stopped before any chain has a draw. What warm-up has tuned is in
+        `kg.stashed_samples()` then, as are the draws when an error ends the run.
 
     Warns
     -----
     SamplingWarning
-        For divergences, saturated trees, R-hat above 1.01 and low effective sample sizes.
+        For divergences, saturated trees, R-hat above 1.01 and low effective sample sizes, and if
+        the run was stopped.
 
     Examples
     --------
@@ -204,111 +232,135 @@ def mcmc(
     True
     """
     extra, wanted = as_observables(observables), as_averages(averages)
-    samplers = _check(model, sampler, draws, warmup, chains, thin, threads)
+    numbers = _numbers(chains)
+    samplers = _check(model, sampler, draws, warmup, len(numbers), thin, threads)
     method = _chain_method(chain_method, threads)
-    sampler = samplers[0]
     used = check_seed(seed, "mcmc")
     shown = make_progress(progress)
-    keys = [chain_key(used, index) for index in range(chains)]
-    starts = starting_points(model, sampler, initial, keys, "mcmc")
-    targets = averaged_targets(model, wanted)
-    if keep:
-        targets = model.targets
-    elif not wanted:
+    keys = [chain_key(used, number) for number in numbers]
+    starts = starting_points(model, samplers[0], initial, keys, "mcmc")
+    kept = kept_targets(model, keep)
+    averaged = averaged_targets(model, wanted)
+    if kept is None and not wanted:
         raise ValueError("mcmc: keep=False keeps no draws; say by averages= what is to remain")
-    if check_flag("mcmc", "keep_warmup", keep_warmup) and not keep:
+    if check_flag("mcmc", "keep_warmup", keep_warmup) and kept is None:
         raise ValueError("mcmc: keep=False keeps no rows at all; leave out keep_warmup=True")
-    program = Program(model, sampler, targets, extra, wanted)
-    program = watching_solvers(program) if keep else program
-    lengths = Lengths(warmup_length(program.host_tunes, warmup), int(draws), int(thin))
+    check_until(until, draws, len(numbers), kept is not None)
+    program = program_of(model, samplers[0], kept, averaged, extra, wanted)
+    lengths = Lengths(
+        warmup_length(program.host_tunes, warmup), None if draws is None else int(draws), int(thin)
+    )
     program.check_schedules(0, lengths.most)
     known = tuned_values(program, samplers, tuned)
     warn_of_noise(program, "mcmc", stacklevel=2)
-    shown.say("compiling ...")
-    # What the results need is imported while the program is being compiled.
-    importing = threading.Thread(target=_import_results, daemon=True)
-    engine = build(program, chains if method == "batch" else None, importing.start)
-    compiled = engine.compiled
-    shown.say(
-        f"{model.free_size} free numbers; traced in {compiled.trace_seconds:.2f} s, "
-        f"{'loaded' if compiled.from_cache else 'compiled'} in {compiled.compile_seconds:.2f} s"
-    )
+    blank = blank_rows(program, (kept or {}).values())
     running = [
-        _new_chain(program, each, key, start, values, draws if keep else 0, keep, initial is None)
-        for each, key, start, values in zip(samplers, keys, starts, known, strict=True)
+        Chain(
+            key,
+            start,
+            number=number,
+            sink=Sink() if kept is None else Kept(blank, lengths.draws),
+            sampler=each,
+            tuned=values,
+            climbing=initial is None,
+            warmup=[] if keep_warmup else None,
+            tuner=program.tuner(lengths.warmup),
+        )
+        for number, each, key, start, values in zip(
+            numbers, samplers, keys, starts, known, strict=True
+        )
     ]
-    if keep_warmup:
-        for chain in running:
-            chain.warmup = []
-    for chain in running:
-        chain.tuner = program.tuner(lengths.warmup)
-    begun = time.perf_counter()
-    shown.start(running, lengths)
+    attributes = {"seed": str(used), "draws": -1 if draws is None else draws}
+    attributes |= said_of(program, samplers, method)
+    named = list(zip(model.target_names, model.targets, strict=True))
+    named = named if kept is None else list(kept.items())
+    run = Run("mcmc", program, running, lengths, method, named, attributes, kept is not None)
+    run.given_start = starts[0] is not None
+    if store is not None:
+        from .stored import store_of  # zarr takes time, and few ask for it
+
+        if keep_warmup:
+            raise ValueError("mcmc: a store holds no rows of warm-up; leave out keep_warmup=True")
+        store_of(Path(store), run, _dtype(dtype), check_every("mcmc", checkpoint_every))
+    return carry_out(watched(run, callback, until), threads, shown)
+
+
+def check_every(doing: str, seconds: Any) -> float:
+    """The seconds between checkpoints."""
+    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds >= 0:
+        raise ValueError(
+            f"{doing}: checkpoint_every must be seconds, not negative, got {seconds!r:.80}"
+        )
+    return float(seconds)
+
+
+def _dtype(wanted: Any) -> Any:
+    if wanted is None:
+        return None
     try:
-        count = min(chains, threads or threads_available())
-        interrupted = run_chains(engine, running, lengths, count, shown.update)
-    finally:
-        shown.finish()
-    seconds = time.perf_counter() - begun
-    if any(chain.failed for chain in running):
-        raise explain_failure(model, running, starts[0] is not None)
-    drawn = min(chain.kept for chain in running)
-    if interrupted and drawn == 0 and not all(chain.warmup for chain in running):
-        raise KeyboardInterrupt("interrupted before every chain had a draw")
-    importing.join()
-    attributes = {
+        found = np.dtype(wanted)
+    except TypeError:
+        found = None
+    if found not in (np.dtype(np.float32), np.dtype(np.float64)):
+        raise ValueError(
+            f"mcmc: dtype is that of the numbers in the store, float32 or float64, got {wanted!r}"
+        )
+    return found
+
+
+def program_of(
+    model: Model,
+    sampler: Sampler,
+    kept: Mapping[str, Node] | None,
+    averaged: Sequence[Node],
+    observables: tuple[Observable, ...],
+    averages: tuple[Average, ...],
+) -> Program:
+    """The program of a run: of targets whose draws are kept, and others that are averaged."""
+    targets = dict.fromkeys([*(kept or {}).values(), *averaged])
+    program = Program(model, sampler, tuple(targets), observables, averages)
+    return program if kept is None else watching_solvers(program)
+
+
+def said_of(program: Program, samplers: Sequence[Sampler], method: str) -> dict[str, Any]:
+    """What results say of a run from the start: what it takes to go on."""
+    sampler, model = program.sampler, program.model
+    return {
         "sampler_settings": json.dumps(_settings(samplers)),
+        "sampler_tune": json.dumps(sampler.tune),
         "unknowns": unknowns_text(program),
-        "seed": str(used),
-        "draws": draws,
-        "warmup": _warmups(running),
-        "thin": thin,
         "chain_method": method,
         **({} if sampler.walkers is None else {"walkers": int(sampler.walkers)}),
         **({} if model.batch is None else {"batch_size": model.batch.size}),
-        "gradients": sum(chain.gradients for chain in running),
-        "trace_time": compiled.trace_seconds,
-        "compile_time": compiled.compile_seconds,
-        "sampling_time": seconds,
-        "interrupted": int(interrupted),
-        **solvers_used_up(model),
     }
-    named = list(zip(model.target_names, model.targets, strict=True))
-    tree = as_tree(program, named, running, attributes)
-    if drawn > 0:
-        made = min(chain.transition - chain.tuner.end for chain in running)
-        for finding in diagnose(tree) if keep else diagnose_averages(tree, made):
-            warnings.warn(finding.message, SamplingWarning, stacklevel=2)
-    return tree
-
-
-def _import_results() -> None:
-    with paused():
-        import xarray  # noqa: F401
 
 
 def _check(
     model: Any, sampler: Any, draws: Any, warmup: Any, chains: Any, thin: Any, threads: Any
 ) -> Sequence[Sampler]:
     check_model(model, "mcmc")
-    least = {"draws": (draws, 0), "chains": (chains, 1), "thin": (thin, 1)}
+    least = {"thin": (thin, 1)} | ({} if draws is None else {"draws": (draws, 0)})
     if warmup is not None:
         least["warmup"] = (warmup, 0)
     if threads is not None:
         least["threads"] = (threads, 1)
     check_whole("mcmc", least)
-    transitions = Lengths(warmup, int(draws), int(thin)).most
+    transitions = Lengths(warmup, None if draws is None else int(draws), int(thin)).most
     if transitions >= MOST_TRANSITIONS:
         raise ValueError(
             f"mcmc: {transitions} transitions a chain are too many (at most {MOST_TRANSITIONS - 1})"
         )
-    return check_samplers(NUTS() if sampler is None else sampler, int(chains), "mcmc")
+    return check_samplers(NUTS() if sampler is None else sampler, chains, "mcmc")
 
 
-def _warmups(chains: Sequence[Chain]) -> int | list[int]:
-    """How long the warm-up was, an interrupted one too: of each chain, if they differ."""
-    found = [min(chain.tuner.end, chain.transition) for chain in chains]
-    return found if len(set(found)) > 1 else found[0]
+def _numbers(chains: Any) -> Sequence[int]:
+    """The numbers of the chains: of so many, or those given."""
+    if isinstance(chains, range):
+        if not chains or min(chains) < 0:
+            raise ValueError(f"mcmc: chains must be numbers that are not negative, got {chains!r}")
+        return chains
+    check_whole("mcmc", {"chains": (chains, 1)})
+    return range(int(chains))
 
 
 def _chain_method(wanted: Any, threads: Any) -> str:
@@ -329,26 +381,3 @@ def _settings(samplers: Sequence[Sampler]) -> dict[str, Any]:
     each = [sampler.settings() for sampler in samplers]
     by_name = {name: [settings[name] for settings in each] for name in each[0]}
     return {n: v[0] if all(x == v[0] for x in v) else v for n, v in by_name.items()}
-
-
-def _new_chain(
-    program: Program,
-    sampler: Sampler,
-    key: np.ndarray,
-    start: Any,
-    tuned: Mapping[str, Any],
-    rows: int,
-    keep: bool,
-    climbing: bool,
-) -> Chain:
-    return Chain(
-        key,
-        start,
-        None,
-        np.empty((rows, sum(s.size for s in program.statistics)), program.dtype),
-        [np.empty((rows, *program.walkers, *n.shape), n.dtype) for n in program.model.targets],
-        keep,
-        sampler,
-        tuned,
-        climbing,
-    )

@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from .chains import Chain, Lengths
+from .chain import Chain, Lengths
 
 __all__ = ["PlainProgress", "Progress", "SilentProgress", "TerminalProgress", "make_progress"]
 

@@ -7,14 +7,16 @@ constant_data   all other data
 warmup_...      warmup_posterior and warmup_sample_stats, the same of warm-up, where that is kept
 averages        running averages: how many draws, and in groups of their own, by the names of what
                 is averaged, mean, variance and covariance
-sampler_state   everything needed to go on: position, tuning, counters, keys
+sampler_state   everything needed to go on: position, tuning, counters, keys, and the draws made
+unfinished_...  unfinished_posterior and unfinished_sample_stats, of a run that was stopped: further
+                draws of chains that were ahead, and all of those that are not among the posterior
 
 Of samplers that move ensembles each walker is a chain, number ensemble * walkers + walker, and
 `tree.attrs["walkers"]` is their number; their state has a row for each ensemble.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -24,10 +26,20 @@ from ..graph.node import Node
 from ..kernels.contract import Statistic
 from ..kernels.moments import Moments
 from ..models.groups import as_group, data_groups, stamp
-from .chains import Chain, Rows
+from .chain import Chain
 from .program import Program
+from .records import WINDOWS, record
+from .rows import Kept, Rows
 
-__all__ = ["as_tree", "check_tree", "split_statistics", "walkers_of"]
+__all__ = [
+    "as_tree",
+    "blank_rows",
+    "chain_numbers",
+    "check_tree",
+    "join_statistics",
+    "split_statistics",
+    "walkers_of",
+]
 
 
 def split_statistics(statistics: Sequence[Statistic], rows: np.ndarray) -> dict[str, np.ndarray]:
@@ -38,6 +50,17 @@ def split_statistics(statistics: Sequence[Statistic], rows: np.ndarray) -> dict[
         found[s.name] = part.reshape((*rows.shape[:-1], *s.shape)).astype(s.dtype)
         place += s.size
     return found
+
+
+def join_statistics(program: Program, columns: Mapping[str, np.ndarray]) -> np.ndarray:
+    """The rows that `split_statistics` took apart, of a chain or of the walkers of an ensemble."""
+    parts = []
+    for s in program.statistics:
+        values = np.asarray(columns[s.name], program.dtype)
+        if program.walkers and s.shape[:1] != program.walkers:
+            values = values[:, 0]  # of the ensemble: the same of all walkers
+        parts.append(values.reshape((len(values), s.size)))
+    return np.concatenate(parts, axis=1)
 
 
 def _by_walker(values: np.ndarray, walkers: tuple[int, ...]) -> np.ndarray:
@@ -60,7 +83,11 @@ def walkers_of(tree: Any) -> int:
 
 
 def _groups(
-    program: Program, named: Sequence[tuple[str, Node]], chains: Sequence[Rows], prefix: str = ""
+    program: Program,
+    named: Sequence[tuple[str, Node]],
+    chains: Sequence[Rows],
+    numbers: np.ndarray,
+    prefix: str = "",
 ) -> dict[str, Any]:
     """Posterior and statistics of the rows of chains."""
     import xarray as xr
@@ -72,16 +99,20 @@ def _groups(
         values = _by_walker(_stacked([held[s.name] for held in each]), walkers)
         dims = ("chain", "draw", *(f"{s.name}_dim_{i}" for i in range(values.ndim - 2)))
         variables[s.name] = (dims, values, {"description": s.text} if s.text else {})
-    count, draws = len(chains) * math.prod(walkers), max(len(c.statistics) for c in chains)
-    coords = {"chain": np.arange(count), "draw": np.arange(draws)}
+    draws = max(len(c.statistics) for c in chains)
+    coords = {"chain": numbers, "draw": np.arange(draws)}
     posterior = {
         name: (node, _by_walker(_stacked([rows.targets[i] for rows in chains]), walkers))
         for i, (name, node) in enumerate(named)
     }
-    return {
-        f"{prefix}posterior": as_group(program.model, posterior, ("chain", "draw")),
-        f"{prefix}sample_stats": xr.Dataset(variables, coords),
-    }
+    group = as_group(program.model, posterior, ("chain", "draw")).assign_coords(chain=numbers)
+    return {f"{prefix}posterior": group, f"{prefix}sample_stats": xr.Dataset(variables, coords)}
+
+
+def chain_numbers(program: Program, chains: Sequence[int]) -> np.ndarray:
+    """The numbers of chains, or of the walkers of ensembles."""
+    count = math.prod(program.walkers)
+    return (np.asarray(chains, int)[:, None] * count + np.arange(count)).ravel()
 
 
 def _stacked(chains: Sequence[np.ndarray]) -> np.ndarray:
@@ -94,19 +125,20 @@ def _stacked(chains: Sequence[np.ndarray]) -> np.ndarray:
     return found
 
 
-def _of_warmup(program: Program, chain: Chain) -> Rows:
+def blank_rows(program: Program, targets: Iterable[Node]) -> Rows:
+    """No rows of a chain: of some targets, and of the statistics."""
+    walkers = program.walkers
+    held = [np.empty((0, *walkers, *node.shape), node.dtype) for node in targets]
+    return Rows(held, np.empty((0, sum(s.size for s in program.statistics)), program.dtype))
+
+
+def _of_warmup(program: Program, chain: Chain, targets: int) -> Rows:
     """The rows of a chain's warm-up, from none on."""
-    blocks, shape = chain.warmup or [], program.walkers
-    targets = [np.empty((0, *shape, *node.shape), node.dtype) for node in program.targets]
-    statistics = np.empty((0, sum(s.size for s in program.statistics)), program.dtype)
-    parts = zip(*(b.targets for b in blocks), strict=True) if blocks else [() for _ in targets]
-    return Rows(
-        [np.concatenate([none, *part]) for none, part in zip(targets, parts, strict=True)],
-        np.concatenate([statistics, *(b.statistics for b in blocks)]),
-    )
+    blocks = [Rows(b.targets[:targets], b.statistics) for b in chain.warmup or []]
+    return Rows.joined([blank_rows(program, program.targets[:targets]), *blocks])
 
 
-def _averages(program: Program, chains: Sequence[Chain]) -> Any:
+def _averages(program: Program, chains: Sequence[Chain], numbers: np.ndarray) -> Any:
     """The running averages of each chain: their count, and a group for each moment."""
     import xarray as xr
 
@@ -137,7 +169,7 @@ def _averages(program: Program, chains: Sequence[Chain]) -> Any:
                 coords[other[0]] = coords[dims[-1]]
             by_chain = _by_walker(values[:, None], walkers)[:, 0]
             groups[kind][name] = (("chain", *dims, *other), by_chain)
-    chain = {"chain": np.arange(len(counts))}
+    chain = {"chain": numbers}
     parts = {
         kind: xr.Dataset(
             variables,
@@ -150,46 +182,66 @@ def _averages(program: Program, chains: Sequence[Chain]) -> Any:
     return xr.DataTree(xr.Dataset({"count": ("chain", counts)}, chain), children)
 
 
-def _state(chains: Sequence[Chain], each: str) -> Any:
-    """The states of chains or ensembles, one variable a leaf, named by its path."""
+def _state(chains: Sequence[Chain], numbers: Sequence[int], each: str) -> dict[str, Any]:
+    """The states of chains or ensembles, a variable for each array of their records."""
     import xarray as xr
 
-    held = [{**chain.state._asdict(), "start": chain.start} for chain in chains if chain.state]
-    flat = [jax.tree_util.tree_flatten_with_path(state)[0] for state in held]
+    held = [record(chain) | {"draws": np.asarray(chain.kept, np.int64)} for chain in chains]
     variables: dict[str, Any] = {}
-    for leaves in zip(*flat, strict=True):
-        name = "_".join(str(getattr(k, "name", None) or k.key) for k in leaves[0][0])
-        stacked = np.stack([np.asarray(leaf) for _, leaf in leaves])
+    for name in dict.fromkeys(name for state in held for name in state):
+        values = [state[name] for state in held if name in state]
+        if name in WINDOWS:  # of those still in warm-up, with so many rows
+            none = np.empty((0, *values[0].shape[1:]))
+            values = [state.get(name, none) for state in held]
+            variables[f"{name}_count"] = (each, np.array([len(rows) for rows in values]))
+            values = list(_stacked(values))
+        stacked = np.stack(values)
         dims = tuple(f"{name}_dim_{i}" for i in range(stacked.ndim - 1))
         variables[name] = ((each, *dims), stacked)
-    return xr.Dataset(variables, {each: np.arange(len(chains))})
+    return {"sampler_state": xr.Dataset(variables, {each: np.asarray(numbers, int)})}
 
 
 def as_tree(
     program: Program,
     targets: Sequence[tuple[str, Node]],
     chains: Sequence[Chain],
+    draws: int,
     attributes: Mapping[str, Any],
+    going: bool = False,
 ) -> Any:
-    """The DataTree of a run; chains that were stopped are cut to the shortest."""
+    """The DataTree of a run: of so many draws of each chain that has as many.
+
+    While it is still `going`, without what may change meanwhile: the states of the chains.
+    """
     import xarray as xr
 
-    draws = min(len(chain.statistics[: chain.kept]) for chain in chains)
-    drawn = [Rows([t[:draws] for t in c.targets], c.statistics[:draws]) for c in chains]
+    numbers = [chain.number for chain in chains]
+
+    kept = [c.sink.rows() if isinstance(c.sink, Kept) else None for c in chains]
+    blank = blank_rows(program, [node for _, node in targets])
+    rows = [blank if r is None else r for r in kept]
+    draws = draws if any(r is not None for r in kept) else 0
+    there = [i for i, r in enumerate(rows) if len(r.statistics) >= draws]
+    named = [numbers[i] for i in there]
+    part = [rows[i].cut(0, draws) for i in there]
     groups = {
-        **_groups(program, targets, drawn),
-        "sampler_state": _state(chains, "ensemble" if program.walkers else "chain"),
+        **_groups(program, targets, part, chain_numbers(program, named)),
+        **({} if going else _state(chains, numbers, "ensemble" if program.walkers else "chain")),
         **data_groups(program.model),
     }
-    if all(chain.warmup is not None for chain in chains):
-        early = [_of_warmup(program, chain) for chain in chains]
-        groups |= _groups(program, targets, early, "warmup_")
+    every = chain_numbers(program, numbers)
+    ahead = [r.cut(draws if i in there else 0) for i, r in enumerate(rows)]
+    if not going and any(len(r.statistics) for r in ahead):
+        groups |= _groups(program, targets, ahead, every, "unfinished_")
+    if not going and all(chain.warmup is not None for chain in chains):
+        early = [_of_warmup(program, chain, len(targets)) for chain in chains]
+        groups |= _groups(program, targets, early, every, "warmup_")
     shared = stamp()
     for dataset in groups.values():
         dataset.attrs.update(shared)
     children = {name: xr.DataTree(part) for name, part in groups.items()}
-    if program.averages:
-        children["averages"] = _averages(program, chains)
+    if program.averages and not going:
+        children["averages"] = _averages(program, chains, every)
         children["averages"].attrs.update(shared)
     tree = xr.DataTree(children=children)
     tree.attrs.update(

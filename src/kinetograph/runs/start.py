@@ -9,7 +9,7 @@ from ..graph.errors import StartError
 from ..models.model import Model
 from ..models.starts import START_ATTEMPTS, blame, ensemble_points, initial_points
 from ..samplers.sampler import Sampler
-from .chains import Chain
+from .chain import Chain
 
 __all__ = ["explain_failure", "starting_points"]
 
@@ -36,10 +36,14 @@ def starting_points(
 
 def explain_failure(model: Model, chains: Sequence[Chain], given: bool) -> StartError:
     """The error for chains that found no starting point, naming what is not finite."""
-    failed = [i for i, chain in enumerate(chains) if chain.failed]
-    state = chains[failed[0]].state
+    failed = [chain for chain in chains if chain.failed]
+    state = failed[0].state
     assert state is not None
-    which = f"chain {failed[0]}" if len(failed) == 1 else f"{len(failed)} of {len(chains)} chains"
+    which = (
+        f"chain {failed[0].number}"
+        if len(failed) == 1
+        else f"{len(failed)} of {len(chains)} chains"
+    )
     how = (
         "the given initial point has no finite log density or gradient"
         if given

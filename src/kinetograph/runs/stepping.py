@@ -21,12 +21,13 @@ from ..samplers.sampler import Sampler
 from .advice import warn_of_noise
 from .arguments import check_model, check_sampler, check_seed, check_whole
 from .averages import averaged_targets
-from .chains import Chain as Running
-from .chains import Rows as Kept
-from .chains import advance, beginnings, rows_of
+from .chain import Chain as Running
+from .chains import advance, beginnings
 from .engine import build
 from .program import Program
 from .results import split_statistics
+from .rows import Rows as Kept
+from .rows import rows_of
 from .start import explain_failure, starting_points
 from .state import ChainState, Plan, Where
 from .warming import warmup_length
@@ -117,7 +118,7 @@ class Chain:
 
     def _found(self, free: Any, climbing: bool = False) -> ChainState:
         program = self._program
-        running = Running(self._key, free, None, np.empty(0), [], climbing=climbing)
+        running = Running(self._key, free, climbing=climbing)
         (beginning,) = beginnings(program, [running])
         with x64():
             running.begin(self._engine.find(beginning, self._data))
@@ -251,7 +252,7 @@ class Chain:
 
     def _warm_up(self, length: int | None) -> None:
         """Tune the sampler."""
-        running = Running(self._key, None, self._state, np.empty(0), [], keep=False)
+        running = Running(self._key, None, self._state)
         running.tuner = self._program.tuner(length)
         pace = self._engine.pace
         while running.transition < running.tuner.end:
@@ -276,7 +277,7 @@ class Chain:
             self._state = state
             pace.adjust(Where(*block.progress).spent, time.perf_counter() - begun)
             if keep:
-                found.append(rows_of(block))
+                found.append(rows_of(block).copied())
         return found
 
     def __repr__(self) -> str:

@@ -11,7 +11,7 @@ from ..kernels.directions import Directions
 from ..samplers.sampler import Sampler
 from .program import Program
 
-__all__ = ["tuned_values", "unknowns_text"]
+__all__ = ["check_unknowns", "tuned_values", "unknowns_text"]
 
 WHOLE = "give what kg.mcmc returned, whole"
 
@@ -45,7 +45,7 @@ def tuned_values(
         return [{} for _ in samplers]
     state = _state(results)
     _check_sampler(samplers[0], results)
-    _check_model(program, results)
+    check_unknowns(program, results, "mcmc: tuned")
     names = samplers[0].tune
     if not names:
         raise ValueError(
@@ -83,12 +83,21 @@ def _check_sampler(sampler: Sampler, results: Any) -> None:
         )
 
 
-def _check_model(program: Program, results: Any) -> None:
+def check_unknowns(program: Program, results: Any, doing: str) -> None:
+    """Refuse results of a model with other unknowns.
+
+    Raises
+    ------
+    TypeError
+        If they do not tell.
+    ModelError
+        If there are others.
+    """
     try:
         there = dict(json.loads(results.attrs["unknowns"]))
     except (TypeError, ValueError):
         raise TypeError(
-            f"mcmc: tuned: the attribute unknowns, {results.attrs['unknowns']!r:.80}, does not "
+            f"{doing}: the attribute unknowns, {results.attrs['unknowns']!r:.80}, does not "
             f"tell the unknowns of a model: {WHOLE}"
         ) from None
     here = _sizes(program)
@@ -106,7 +115,7 @@ def _check_model(program: Program, results: Any) -> None:
     else:
         what = f"the unknowns are in the order {', '.join(there)} there, {', '.join(here)} here"
     raise ModelError(
-        f"mcmc: tuned: the results are those of another model: {what}; give results of this model, "
+        f"{doing}: the results are those of another model: {what}; give results of this model, "
         "whose data alone may be others"
     )
 

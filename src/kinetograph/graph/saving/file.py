@@ -33,7 +33,7 @@ from ..node import Apply, Bundle, Data, Node, ancestors
 from .document import Document, decode, encode
 from .references import find_function, name_of_function
 
-__all__ = ["load_graph", "save_graph"]
+__all__ = ["from_bytes", "load_graph", "save_graph", "to_bytes"]
 
 _MAGIC = b"kinetograph graph\n"
 _FORMAT = 4
@@ -87,7 +87,7 @@ def save_graph(path: str | os.PathLike[str], arrays: Any) -> None:
     names = _names(arrays, [part for part in parts if isinstance(part, Node)])
     document = encode((parts, places, names))
     header = {"format": _FORMAT, "kinetograph": __version__}
-    data = json.dumps(header).encode() + b"\n" + _to_bytes(document)
+    data = json.dumps(header).encode() + b"\n" + to_bytes(document)
     _write(Path(path), _MAGIC + _checksum(data) + b"\n" + data)
 
 
@@ -134,7 +134,7 @@ def load_graph(path: str | os.PathLike[str], trust: Collection[str] = ()) -> Any
             f"{_FORMAT}: save it anew with this version"
         )
     try:
-        parts, places, names = decode(_from_bytes(body, frozenset(trust), whose))
+        parts, places, names = decode(from_bytes(body, frozenset(trust), whose))
         for node, name in names:
             node.name = str(name)
         leaves, _, structure = flatten(places)
@@ -189,7 +189,14 @@ def _header(head: bytes, whose: str) -> dict[str, Any]:
     return header
 
 
-def _to_bytes(document: Document) -> bytes:
+def to_bytes(document: Document) -> bytes:
+    """A document as bytes: a line of JSON, and its arrays.
+
+    Raises
+    ------
+    KinetographError
+        If it holds a function that has no name by which others could import it.
+    """
     names = [name_of_function(f) for f in document.functions]
     text = json.dumps(
         {"functions": names, "root": document.root, "rows": document.rows}, separators=(",", ":")
@@ -200,7 +207,14 @@ def _to_bytes(document: Document) -> bytes:
     return file.getvalue()
 
 
-def _from_bytes(data: bytes, trust: frozenset[str], whose: str) -> Document:
+def from_bytes(data: bytes, trust: frozenset[str], whose: str) -> Document:
+    """The document of bytes that `to_bytes` gave; functions are imported that `trust` names.
+
+    Raises
+    ------
+    KinetographError
+        If they are no such bytes, or name other functions.
+    """
     text, _, rest = data.partition(b"\n")
     try:
         content = json.loads(text)

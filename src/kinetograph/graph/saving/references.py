@@ -35,7 +35,11 @@ def own_reference(value: Any) -> list[Any] | None:
     if isinstance(value, types.FunctionType):
         found = _numerical(value.__module__, value.__name__)
         return [value.__module__, value.__name__] if found is value else None
-    return _constants()[0].get(id(value))
+    found = _constants()[0].get(id(value))
+    if found is None and isinstance(value, Operation):  # of a module that came as another one went
+        _constants_of.cache_clear()
+        found = _constants()[0].get(id(value))
+    return found
 
 
 def own_object(reference: list[Any]) -> Any:

@@ -1,0 +1,59 @@
+"""What of a model's targets a run keeps."""
+
+import difflib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..graph.array import Array
+from ..graph.errors import ModelError
+from ..graph.messages import describe, site_text
+from ..graph.node import Node
+from ..models.model import Model
+
+__all__ = ["kept_targets"]
+
+
+def kept_targets(model: Model, keep: Any) -> dict[str, Node] | None:
+    """The targets of which draws are kept, by name, as `keep=` says; None: of nothing.
+
+    Raises
+    ------
+    ModelError
+        If one is no target of the model.
+    TypeError
+        If it is neither True, False nor names and arrays.
+    """
+    targets = dict(zip(model.target_names, model.targets, strict=True))
+    if isinstance(keep, (bool, np.bool_)):
+        return targets if keep else None
+    wanted: Sequence[Any] = [keep] if isinstance(keep, (str, Array)) else keep
+    if not isinstance(wanted, (list, tuple, set, frozenset)):
+        raise TypeError(
+            "mcmc: keep must be True, False, or a list of targets of the model and their names, "
+            f"got {keep!r:.80}"
+        )
+    if not wanted:
+        raise ValueError("mcmc: keep=[] keeps nothing; write keep=False, and averages=")
+    found = {_name(model, each): True for each in wanted}
+    return {name: node for name, node in targets.items() if name in found}
+
+
+def _name(model: Model, wanted: Any) -> str:
+    names = model.target_names
+    if isinstance(wanted, Array):
+        if wanted.node in model.targets:
+            return model.name(wanted.node)
+        text = f"{describe(wanted.node)}{site_text(wanted.node)}"
+    elif isinstance(wanted, str):
+        if wanted in names:
+            return wanted
+        text = repr(wanted)
+    else:
+        raise TypeError(f"mcmc: keep: expected a target or its name, got {wanted!r:.80}")
+    close = difflib.get_close_matches(str(wanted), names, 1) if isinstance(wanted, str) else []
+    hint = f"; did you mean {close[0]!r}?" if close else ""
+    raise ModelError(
+        f"mcmc: keep: {text} is no target of the model, which are {', '.join(names)}{hint}"
+    )

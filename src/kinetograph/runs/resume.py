@@ -1,0 +1,252 @@
+"""`kg.resume`: a stored run goes on."""
+
+import os
+import warnings
+from collections.abc import Callable, Collection, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..bits.draws import chain_key
+from ..graph.array import Array
+from ..graph.errors import KinetographError, KinetographWarning, ModelError
+from ..models.model import Model
+from ..models.saving import model_from_bytes
+from ..observables.average import as_averages
+from ..observables.observable import as_observables
+from ..samplers.sampler import Sampler
+from .arguments import check_model, check_whole
+from .averages import averaged_targets
+from .chain import Chain, Lengths
+from .fingerprint import program_text
+from .keeping import kept_targets
+from .mcmc import check_every, program_of
+from .program import Program
+from .progress import Progress, make_progress
+from .records import NotItsState, restore
+from .run import Run, carry_out
+from .sampler_again import sampler_again
+from .store.sealed import Damaged
+from .store.sink import Stored
+from .store.store import Store
+from .stored import EVERY, Keeper, attach, data_digests, digest, versions
+from .until import SoFar, Until, check_until, watched
+
+if TYPE_CHECKING:
+    from .typing import DataTree
+
+__all__ = ["resume"]
+
+DOING = "resume"
+_OBSERVABLES: Any = import_module("..observables", __package__)
+
+
+def resume(
+    path: str | os.PathLike[str],
+    model: Model | None = None,
+    draws: int | None = None,
+    *,
+    sampler: Sampler | None = None,
+    observables: Any = (),
+    averages: Any = (),
+    chains: range | None = None,
+    force: bool = False,
+    trust: Collection[str] = (),
+    progress: bool | Progress = True,
+    threads: int | None = None,
+    checkpoint_every: float = EVERY,
+    callback: Callable[[SoFar], Any] | None = None,
+    until: Until | None = None,
+) -> "DataTree":
+    """Go on with a run of `kg.mcmc(..., store=path)` that was stopped, killed, or has ended.
+
+    Chains go on from their last checkpoints, and those that had none begin: the draws are, to the
+    last bit, those of a run that was never stopped. What the disk has lost is drawn again: a chain
+    of which a block is damaged begins anew, and makes the same draws.
+
+    Parameters
+    ----------
+    path
+        The store.
+    model
+        The model, with the same data; needed where the store could not hold it, as its graph calls
+        a function that has no name by which it could be imported.
+    draws
+        How many draws of each chain there are to be, the present ones included; by default as many
+        as the run was to have.
+    sampler, observables, averages
+        Those of the run; needed where they are none of kinetograph's own.
+    chains
+        The numbers of the chains that go on, such as `range(4)`; by default all of the store.
+        Others may go on in another process at the same time.
+    force
+        True: go on although versions, the processor, data or the model differ. The results say so
+        in `tree.attrs["forced"]`.
+    trust
+        The names of functions that the model in the store may call; see `kg.load_graph`.
+    progress, threads, checkpoint_every, callback, until
+        As in `kg.mcmc`.
+
+    Returns
+    -------
+    xarray.DataTree
+        As `kg.mcmc(..., store=path)` gives them.
+
+    Raises
+    ------
+    KinetographError
+        If the folder is no store or of a newer version, another process runs one of the chains,
+        the model is neither there nor given, or what the draws depend on differs.
+    ModelError
+        If the model or its data are others.
+
+    Examples
+    --------
+    >>> import kinetograph as kg, tempfile, os
+    >>> model = kg.model(kg.normal(0, 1, name="x"))
+    >>> path = os.path.join(tempfile.mkdtemp(), "run.zarr")
+    >>> def power_cut(so_far):
+    ...     raise RuntimeError("power cut")
+    >>> try:
+    ...     tree = kg.mcmc(
+    ...         model, draws=5000, seed=1, store=path, callback=power_cut, progress=False
+    ...     )
+    ... except RuntimeError:
+    ...     tree = kg.resume(path, progress=False)
+    >>> tree["posterior"].sizes["draw"]
+    5000
+    """
+    store = Store.open(Path(path))
+    manifest = store.manifest
+    differing = _differing(manifest)
+    if model is None:
+        model = _model(store, trust)
+    check_model(model, DOING)
+    told = manifest["attributes"] | {"sampler": manifest["sampler"]}
+    found = sampler_again(told, sampler, DOING)
+    kept = None if manifest["keep"] is None else kept_targets(model, manifest["keep"])
+    wanted = as_averages(_again(averages, manifest["averages"], model, "averages"))
+    extra = as_observables(_again(observables, manifest["observables"], model, "observables"))
+    program = program_of(model, found, kept, averaged_targets(model, wanted), extra, wanted)
+    differing += _other_model(program, manifest)
+    if differing and not force:
+        raise KinetographError(
+            f"{DOING}: {path}: {'; '.join(differing)}: the draws would not be those of a run that "
+            "was never stopped; force=True goes on all the same"
+        )
+    numbers = list(manifest["chains"]) if chains is None else list(chains)
+    unknown = [n for n in numbers if n not in manifest["chains"]]
+    if unknown:
+        raise ValueError(
+            f"{DOING}: {path} has chains {', '.join(map(str, manifest['chains']))}, and no "
+            f"{', '.join(map(str, unknown))}; kg.mcmc(..., store=, chains=) adds some"
+        )
+    if draws is not None:
+        check_whole(DOING, {"draws": (draws, 0)})
+    total = manifest["draws"] if draws is None else int(draws)
+    lengths = Lengths(manifest["warmup"], total, int(manifest["thin"]))
+    check_until(until, total, len(numbers), kept is not None)
+    every = check_every(DOING, checkpoint_every)
+    store.claim(numbers)
+    try:
+        store.mend()
+        running = [_chain(store, program, number, kept, lengths) for number in numbers]
+        if store.wrong:
+            warnings.warn(
+                f"{DOING}: {path}: damaged, and mended: {'; '.join(dict.fromkeys(store.wrong))}",
+                KinetographWarning,
+                stacklevel=2,
+            )
+        attributes = dict(manifest["attributes"]) | {"draws": -1 if total is None else total}
+        if differing:
+            attributes["forced"] = "; ".join(differing)
+        keep = kept is not None
+        named = list(zip(model.target_names, model.targets, strict=True))
+        named = named if kept is None else list(kept.items())
+        method = attributes["chain_method"]
+        run = Run(DOING, program, running, lengths, method, named, attributes, keep)
+        run.keeper = Keeper(store, running, every)
+        return carry_out(watched(run, callback, until), threads, make_progress(progress))
+    finally:
+        store.close()
+
+
+def _differing(manifest: dict[str, Any]) -> list[str]:
+    here, there = versions(), manifest["versions"]
+    return [
+        f"{name} was {there.get(name)} and is {here[name]}"
+        for name in here
+        if here[name] != there.get(name)
+    ]
+
+
+def _model(store: Store, trust: Collection[str]) -> Model:
+    data = store.model()
+    if data is None:
+        raise KinetographError(
+            f"{DOING}: {store.path} does not hold the model ({store.manifest['no_model']}); give it"
+            " by model="
+        )
+    return model_from_bytes(data, trust, f"{DOING}: the model in {store.path}")
+
+
+def _again(given: Any, names: Sequence[str], model: Model, what: str) -> Any:
+    """Observables or averages: those given, or found by their names."""
+    if given:
+        return given
+    found = []
+    for name in names:
+        named = getattr(_OBSERVABLES, name, None)
+        if what == "averages" and name in model.target_names:
+            found.append(Array(model.targets[model.target_names.index(name)]))
+        elif named is not None and getattr(named, "name", None) == name:
+            found.append(named)
+        else:
+            raise ValueError(
+                f"{DOING}: the run has {name!r} among its {what}, which is none of "
+                f"kg.observables; give {what}= as in that run"
+            )
+    return found
+
+
+def _other_model(program: Program, manifest: dict[str, Any]) -> list[str]:
+    """What is not as it was of the model, its data and the sampler."""
+    here, there = data_digests(program), manifest["data"]
+    lost = [name for name in there if name not in here]
+    if lost:
+        raise ModelError(f"{DOING}: the run had data {', '.join(lost)}, and this model has not")
+    changed = [name for name in here if here[name] != there.get(name)]
+    found = [f"the data {name} have other values" for name in changed]
+    if digest(program_text(program)) != manifest["program"]:
+        found.append("the model or the sampler is another one")
+    return found
+
+
+def _chain(store: Store, program: Program, number: int, kept: Any, lengths: Lengths) -> Chain:
+    """A chain at its last checkpoint whose draws are there, or at its begin."""
+    key = chain_key(int(store.manifest["attributes"]["seed"]), number)
+    for head, state in store.states(number):
+        chain = Chain(key, number=number)
+        try:
+            restore(program, chain, state)
+            attach(store, program, kept is not None, len(kept or ()), chain)
+            if isinstance(chain.sink, Stored):
+                chain.sink.go_on(head["draws"])
+            else:
+                chain.sink.count = head["draws"]
+        except Damaged as error:
+            store.wrong.append(f"chain {number} begins anew: {error}")
+            break
+        except NotItsState as error:
+            raise ModelError(
+                f"{DOING}: the state of chain {number} in {store.path} is not that of this model "
+                f"and sampler: {error}"
+            ) from error
+        return chain
+    begin = store.begin(number)
+    tuned = {n.removeprefix("tuned_"): v for n, v in begin.items() if n.startswith("tuned_")}
+    chain = Chain(key, begin.get("free"), number=number, tuned=tuned)
+    chain.climbing = bool(begin["climbing"])
+    chain.tuner = program.tuner(lengths.warmup)
+    attach(store, program, kept is not None, len(kept or ()), chain)
+    return chain

@@ -1,0 +1,95 @@
+"""Rows of draws: those of a block, and those that are kept in memory."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .state import Block, Where
+
+__all__ = ["Kept", "Rows", "Sink", "rows_of"]
+
+FIRST = 1000  # rows there is room for where nobody says how many come
+
+
+class Rows(NamedTuple):
+    """Rows of transitions."""
+
+    targets: list[np.ndarray]
+    statistics: np.ndarray
+
+    def cut(self, first: int, until: int | None = None) -> "Rows":
+        """Some of them, as views."""
+        return Rows([t[first:until] for t in self.targets], self.statistics[first:until])
+
+    def copied(self) -> "Rows":
+        """Copies of them."""
+        return Rows([np.array(t) for t in self.targets], np.array(self.statistics))
+
+    @classmethod
+    def joined(cls, parts: Sequence["Rows"]) -> "Rows":
+        """One after the other."""
+        targets = zip(*(part.targets for part in parts), strict=True)
+        joined = [np.concatenate(each) for each in targets]
+        return cls(joined, np.concatenate([part.statistics for part in parts]))
+
+
+def rows_of(block: Block, count: int | None = None) -> Rows:
+    """The rows of a block, as NumPy's views of them."""
+    number = int(Where(*np.asarray(block.progress)).rows) if count is None else count
+    targets = [np.asarray(values)[:number] for values in block.targets]
+    return Rows(targets, np.asarray(block.statistics)[:number])
+
+
+class Sink:
+    """Where the draws of a chain go: nowhere, if it is not said.
+
+    Attributes
+    ----------
+    count
+        How many have come.
+    """
+
+    count = 0
+
+    def add(self, rows: Rows) -> None:
+        """Take new draws, whose arrays will be overwritten."""
+        self.count += len(rows.statistics)
+
+    def rows(self) -> Rows:
+        """All that there are."""
+        raise NotImplementedError
+
+
+class Kept(Sink):
+    """Draws in memory: with room for all that will come, or as much as it takes."""
+
+    def __init__(self, blank: Rows, room: int | None) -> None:
+        self.fixed = room is not None
+        self._blank, self._held = blank, _room(blank, FIRST if room is None else room)
+
+    def add(self, rows: Rows) -> None:
+        """Copy new draws."""
+        end = self.count + len(rows.statistics)
+        if end > len(self._held.statistics):
+            before, self._held = self.rows(), _room(self._blank, max(end, 2 * self.count))
+            self._put(before, 0)
+        self._put(rows, self.count)
+        self.count = end
+
+    def _put(self, rows: Rows, place: int) -> None:
+        end = place + len(rows.statistics)
+        self._held.statistics[place:end] = rows.statistics
+        for held, values in zip(self._held.targets, rows.targets, strict=False):
+            held[place:end] = values
+
+    def rows(self) -> Rows:
+        """All that there are, as views."""
+        return self._held.cut(0, self.count)
+
+
+def _room(blank: Rows, count: int) -> Rows:
+    def more(array: Any) -> np.ndarray:
+        return np.empty((count, *array.shape[1:]), array.dtype)
+
+    return Rows([more(t) for t in blank.targets], more(blank.statistics))

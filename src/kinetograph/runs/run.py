@@ -1,0 +1,189 @@
+"""A run, carried out: compile, draw, and make results of what there is, however it ended."""
+
+import threading
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..collector import paused
+from ..graph.node import Node
+from .advice import SamplingWarning, diagnose, diagnose_averages
+from .chain import Chain, Lengths
+from .chains import Ending, run_chains, threads_available
+from .engine import Engine, build
+from .program import Program
+from .progress import Progress
+from .results import as_tree
+from .signals import Terminated, stoppable
+from .start import explain_failure
+from .stash import stash
+from .unsolved import solvers_used_up
+
+__all__ = ["Run", "carry_out", "results_so_far"]
+
+ON = "kg.extra_samples(results, model) goes on from here"
+
+
+@dataclass
+class Run:
+    """A run that is ready: what is drawn, by which chains, and what is kept of it."""
+
+    doing: str
+    program: Program
+    chains: Sequence[Chain]
+    lengths: Lengths
+    method: str
+    targets: Sequence[tuple[str, Node]]  # of which draws are kept, by name
+    attributes: dict[str, Any]
+    keep: bool = True  # whether any draws are kept
+    given_start: bool = False
+    keeper: Any = None  # where there is a store
+    watch: Callable[[], bool | None] = field(default=bool)  # whether there are enough draws
+    enough: Callable[[], int | None] = field(default=lambda: None)  # so many
+
+
+def carry_out(run: Run, threads: int | None, shown: Progress, stacklevel: int = 2) -> Any:
+    """Draw, and make the results.
+
+    Raises
+    ------
+    StartError
+        If no starting point has a finite log density and gradient.
+    KeyboardInterrupt
+        If it is stopped before any chain has a draw.
+    """
+    with stoppable() as check:
+        engine = _compiled(run, shown)
+        check()
+        begun = time.perf_counter()
+        shown.start(run.chains, run.lengths)
+
+        def watch() -> bool | None:
+            check()
+            shown.update()
+            if run.keeper is not None:
+                run.keeper.look()
+            return run.watch()
+
+        try:
+            count = min(len(run.chains), threads or threads_available())
+            ending = run_chains(engine, run.chains, run.lengths, count, watch, run.keeper)
+        finally:
+            shown.finish()
+        if ending.error is None and any(chain.failed for chain in run.chains):
+            raise explain_failure(run.program.model, run.chains, run.given_start)
+        times = {
+            "trace_time": engine.compiled.trace_seconds,
+            "compile_time": engine.compiled.compile_seconds,
+            "sampling_time": time.perf_counter() - begun,
+        }
+        tree = _results(run, ending, times)
+        if run.keeper is not None:
+            tree = run.keeper.results(tree)
+        _tell(run, ending, tree, stacklevel + 1)
+        _advise(run, tree, stacklevel + 1)
+        return tree
+
+
+def _compiled(run: Run, shown: Progress) -> Engine:
+    shown.say("compiling ...")
+    # What the results need is imported while the program is being compiled.
+    importing = threading.Thread(target=_import_results, daemon=True)
+    batch = len(run.chains) if run.method == "batch" else None
+    engine = build(run.program, batch, importing.start)
+    compiled = engine.compiled
+    shown.say(
+        f"{run.program.model.free_size} free numbers; traced in {compiled.trace_seconds:.2f} s, "
+        f"{'loaded' if compiled.from_cache else 'compiled'} in {compiled.compile_seconds:.2f} s"
+    )
+    return engine
+
+
+def _import_results() -> None:
+    with paused():
+        import xarray  # noqa: F401
+
+
+def _results(run: Run, ending: Ending, times: dict[str, float]) -> Any:
+    """What there is, as results; raises what ended the run where there is nothing."""
+    begun = [chain for chain in run.chains if chain.state is not None]
+    if run.keeper is not None:
+        run.keeper.finish(ending)
+    if not begun:
+        raise ending.error or _stopped(run, ending, "before a chain had begun")
+    count = run.enough()
+    if count is None:
+        count = min((chain.kept for chain in begun if chain.kept), default=0)
+    return _tree(run, begun, count, ending, times)
+
+
+def results_so_far(run: Run, draws: int) -> Any:
+    """What has been drawn while a run goes on."""
+    return as_tree(run.program, run.targets, run.chains, draws, run.attributes, going=True)
+
+
+def _tree(
+    run: Run, chains: Sequence[Chain], count: int, ending: Ending, times: dict[str, float]
+) -> Any:
+    attributes = run.attributes | {
+        "keep": int(run.keep),
+        "warmup": _warmups(chains),
+        "thin": run.lengths.thin,
+        "gradients": sum(chain.gradients for chain in chains),
+        **times,
+        "interrupted": int(ending.stopped is not None or ending.error is not None),
+        **solvers_used_up(run.program.model),
+    }
+    return as_tree(run.program, run.targets, chains, count, attributes)
+
+
+def _warmups(chains: Sequence[Chain]) -> int | list[int]:
+    """How long the warm-up was, an interrupted one too: of each chain, if they differ."""
+    found = [min(chain.tuner.end, chain.transition) for chain in chains]
+    return found if len(set(found)) > 1 else found[0]
+
+
+def _tell(run: Run, ending: Ending, tree: Any, stacklevel: int) -> None:
+    """Keep and tell what there is of a run that did not end as it should."""
+    if ending.stopped is None and ending.error is None:
+        return
+    stash(tree)
+    on = ON if run.keeper is None else run.keeper.on
+    there = [chain.kept for chain in run.chains]
+    drawn = tree["posterior"].sizes["draw"] if run.keep else max(there)
+    if ending.error is not None:
+        what = f"{drawn} draws of each chain" if drawn else "what warm-up has tuned"
+        ending.error.add_note(f"kept: {what}, in kg.stashed_samples(); {on}")
+        raise ending.error
+    if drawn == 0 and "warmup_posterior" not in tree.children:
+        tuned = "what warm-up has tuned is in kg.stashed_samples(), and"
+        raise _stopped(run, ending, f"before any chain had a draw; {tuned} {on}")
+    none = ", ".join(str(chain.number) for chain in run.chains if not chain.kept)
+    without = f", none of chains {none}, left out" if none else ""
+    warnings.warn(
+        f"{run.doing}: stopped by {_by(ending)} after {drawn} draws of each chain{without}; {on}",
+        SamplingWarning,
+        stacklevel=stacklevel + 1,
+    )
+
+
+def _by(ending: Ending) -> str:
+    return "SIGTERM" if isinstance(ending.stopped, Terminated) else "Ctrl-C"
+
+
+def _stopped(run: Run, ending: Ending, when: str) -> KeyboardInterrupt:
+    kind = Terminated if isinstance(ending.stopped, Terminated) else KeyboardInterrupt
+    return kind(f"{run.doing}: stopped by {_by(ending)} {when}")
+
+
+def _advise(run: Run, tree: Any, stacklevel: int) -> None:
+    if not run.keep:
+        made = min(chain.transition - chain.tuner.end for chain in run.chains)
+        findings = diagnose_averages(tree, made) if made > 0 else []
+    else:
+        some = tree if run.keeper is None else run.keeper.some()
+        findings = diagnose(some) if some["posterior"].sizes["draw"] else []
+    for finding in findings:
+        warnings.warn(finding.message, SamplingWarning, stacklevel=stacklevel + 1)

@@ -1,0 +1,56 @@
+"""The draws of the run that was stopped last: `kg.stashed_samples`."""
+
+from typing import TYPE_CHECKING, Any
+
+from ..graph.errors import KinetographError
+
+if TYPE_CHECKING:
+    from .typing import DataTree
+
+__all__ = ["stash", "stashed_samples"]
+
+_LAST: list[Any] = []
+
+
+def stash(tree: Any) -> None:
+    """Keep the results of a run that did not end as it should."""
+    _LAST[:] = [tree]
+
+
+def stashed_samples() -> "DataTree":
+    """What the last run of this process that was stopped, or that failed, had drawn.
+
+    Ctrl-C and SIGTERM stop a run; an error in a callback, in the model or on the disk ends it. What
+    `kg.mcmc` gives then, or would have given, is held here until the next such run.
+
+    Returns
+    -------
+    xarray.DataTree
+        Results as those of `kg.mcmc`: as many draws of each chain as all have, none at all if it
+        was stopped before; further ones of some chains in `tree["unfinished_posterior"]`.
+        `kg.extra_samples(tree, model)` goes on from there, within warm-up, too.
+
+    Raises
+    ------
+    KinetographError
+        If no run has been stopped.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> model = kg.model(kg.normal(0, 1, name="x"))
+    >>> def impatient(so_far):
+    ...     raise RuntimeError("no longer")
+    >>> try:
+    ...     tree = kg.mcmc(model, seed=1, draws=100_000, progress=False, callback=impatient)
+    ... except RuntimeError:
+    ...     tree = kg.stashed_samples()
+    >>> tree["posterior"].sizes["chain"]
+    4
+    """
+    if not _LAST:
+        raise KinetographError(
+            "stashed_samples: no run of this process has been stopped or has failed"
+        )
+    tree: DataTree = _LAST[0]
+    return tree

@@ -1,0 +1,88 @@
+"""Blocks of draws as chunks of zarr arrays, written by file: bytes and a CRC-32C.
+
+zarr itself would have each array grow before anything can be written to it, so that readers saw
+draws that are not there yet. Reading is zarr's.
+"""
+
+import struct
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from .sealed import Damaged, write_whole
+
+__all__ = ["Blocks", "Column", "block_rows", "write_chunk"]
+
+BYTES = 2**20  # of a block of all arrays of a chain, about
+MOST = 10_000  # draws in a block
+
+
+class Column(NamedTuple):
+    """An array of the store with a row a draw."""
+
+    path: str  # in the store
+    dtype: np.dtype
+    shape: tuple[int, ...]  # of a row
+
+
+def block_rows(columns: Sequence[Column]) -> int:
+    """How many draws a block holds."""
+    width = sum(c.dtype.itemsize * int(np.prod(c.shape, dtype=int)) for c in columns)
+    return int(np.clip(BYTES // max(width, 1), 10, MOST))
+
+
+def write_chunk(path: Path, values: np.ndarray) -> None:
+    """Write a chunk of a zarr array as a file."""
+    from google_crc32c import value as crc32c
+
+    data = values.astype(values.dtype.newbyteorder("<"), copy=False).tobytes()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, data + struct.pack("<I", crc32c(data)))
+
+
+class Blocks:
+    """The blocks of one place along the axis of chains."""
+
+    def __init__(self, root: Path, place: int, columns: Sequence[Column], rows: int) -> None:
+        self.root, self.place, self.columns, self.rows = root, place, tuple(columns), rows
+
+    def path(self, column: Column, number: int) -> Path:
+        """The file of a block."""
+        rest = ["0"] * len(column.shape)
+        return self.root.joinpath(column.path, "c", str(self.place), str(number), *rest)
+
+    def write(self, number: int, values: Sequence[np.ndarray]) -> None:
+        """Write a block, or its begin."""
+        for column, rows in zip(self.columns, values, strict=True):
+            whole = np.zeros((self.rows, *column.shape), column.dtype)
+            whole[: len(rows)] = rows
+            write_chunk(self.path(column, number), whole)
+
+    def read(self, number: int, count: int | None = None) -> list[np.ndarray]:
+        """The arrays of a block, or of its first rows.
+
+        Raises
+        ------
+        Damaged
+            If it is not as it was written.
+        """
+        from google_crc32c import value as crc32c
+
+        found = []
+        for column in self.columns:
+            path = self.path(column, number)
+            name = f"{column.path}, block {number}"
+            try:
+                data = path.read_bytes()
+            except OSError as error:
+                raise Damaged(f"{name}: {error.strerror}") from error
+            body, checksum = data[:-4], data[-4:]
+            dtype = column.dtype.newbyteorder("<")
+            size = self.rows * int(np.prod(column.shape, dtype=int)) * dtype.itemsize
+            if len(body) != size or struct.pack("<I", crc32c(body)) != checksum:
+                raise Damaged(f"{name} is damaged")
+            rows = np.frombuffer(body, dtype).reshape((self.rows, *column.shape))
+            found.append(rows[:count].astype(column.dtype))
+        return found

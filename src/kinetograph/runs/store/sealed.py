@@ -1,0 +1,80 @@
+"""Files that are written whole or not at all, and that tell when they are damaged."""
+
+import hashlib
+import os
+import secrets
+from contextlib import suppress
+from pathlib import Path
+
+__all__ = ["Damaged", "read_any", "read_sealed", "seal", "write_twice", "write_whole"]
+
+_MAGIC = b"kinetograph run\n"
+
+
+class Damaged(Exception):
+    """A file that is not as it was written."""
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file beside its place and rename it."""
+    part = path.with_name(f".{path.name}.{secrets.token_hex(6)}.part")
+    try:
+        with open(part, "wb") as file:
+            file.write(data)
+        os.replace(part, path)
+    except BaseException:
+        with suppress(OSError):
+            part.unlink()
+        raise
+
+
+def seal(data: bytes) -> bytes:
+    """Data with their checksum."""
+    return _MAGIC + hashlib.sha256(data).hexdigest().encode() + b"\n" + data
+
+
+def read_sealed(path: Path) -> bytes:
+    """What was sealed into a file.
+
+    Raises
+    ------
+    Damaged
+        If it is not whole, or there is none.
+    """
+    try:
+        found = path.read_bytes()
+    except OSError as error:
+        raise Damaged(f"{path.name}: {error.strerror}") from error
+    head, rest = found[: len(_MAGIC)], found[len(_MAGIC) :]
+    checksum, line, data = rest[:64], rest[64:65], rest[65:]
+    if head != _MAGIC or line != b"\n" or hashlib.sha256(data).hexdigest().encode() != checksum:
+        raise Damaged(f"{path.name} is damaged: its checksum is another than when it was written")
+    return data
+
+
+def twins(path: Path) -> tuple[Path, Path]:
+    """The places of the two copies of a file."""
+    return path.with_name(f"{path.name}.1"), path.with_name(f"{path.name}.2")
+
+
+def write_twice(path: Path, data: bytes) -> None:
+    """Write both copies, one after the other, so that one is always whole."""
+    for twin in twins(path):
+        write_whole(twin, seal(data))
+
+
+def read_any(path: Path) -> tuple[bytes, list[str]]:
+    """What is in the copies of a file, and what is wrong with one of them.
+
+    Raises
+    ------
+    Damaged
+        If both are damaged, or missing.
+    """
+    wrong: list[str] = []
+    for twin in twins(path):
+        try:
+            return read_sealed(twin), wrong
+        except Damaged as error:
+            wrong.append(str(error))
+    raise Damaged("; ".join(wrong))

@@ -1,0 +1,77 @@
+"""Where the draws of a stored chain go: to a block, and from there to the disk."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from ..rows import Rows, Sink
+from .blocks import Blocks
+
+__all__ = ["Stored"]
+
+Out = Callable[[Rows, int], list[np.ndarray]]  # of a walker
+Back = Callable[[list[list[np.ndarray]]], Rows]  # of all walkers
+
+
+class Stored(Sink):
+    """Draws that are written, a block at a time; no more of them than a block are in memory."""
+
+    def __init__(self, places: Sequence[Blocks], out: Out, back: Back) -> None:
+        self._places, self._columns, self._back = places, out, back
+        self.broken = False  # what came last could not be written
+        self._block: list[Rows] = []  # the rows of the block that is being filled
+        self._held = 0
+        self._number = 0
+        self._written = 0  # rows of it that are on disk
+
+    @property
+    def size(self) -> int:
+        """Rows of a block."""
+        return self._places[0].rows
+
+    def add(self, rows: Rows) -> None:
+        """Take new draws; write the blocks that they fill."""
+        first, count, self.broken = 0, len(rows.statistics), True
+        while first < count:
+            until = min(count, first + self.size - self._held)
+            self._block.append(rows.cut(first, until).copied())
+            self._held += until - first
+            first = until
+            if self._held == self.size:
+                self.flush()
+                self._number, self._block, self._held, self._written = self._number + 1, [], 0, 0
+        self.count += count
+        self.broken = False
+
+    def flush(self) -> None:
+        """Write the block as far as it goes."""
+        if self._held == self._written:
+            return
+        rows = Rows.joined(self._block)
+        for walker, blocks in enumerate(self._places):
+            blocks.write(self._number, self._columns(rows, walker))
+        self._block, self._written = [rows], self._held
+
+    def go_on(self, count: int) -> None:
+        """Begin after so many draws that are on disk.
+
+        Raises
+        ------
+        Damaged
+            If they are not there, or not whole.
+        """
+        for number in range(-(-count // self.size)):
+            read = [blocks.read(number) for blocks in self._places]
+        self._number, rest = divmod(count, self.size)
+        if rest:
+            self._block = [self._back([[v[:rest] for v in values] for values in read])]
+        self._held = self._written = rest
+        self.count = count
+
+    def rows(self) -> Rows:
+        """All draws, of which those of full blocks are read."""
+        parts = [
+            self._back([blocks.read(number) for blocks in self._places])
+            for number in range(self._number)
+        ]
+        return Rows.joined([*parts, *self._block])

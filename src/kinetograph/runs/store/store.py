@@ -1,0 +1,397 @@
+"""The store of a run: what is in it, who writes which chain, and what readers see."""
+
+import io
+import json
+import os
+import secrets
+import shutil
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...graph.errors import KinetographError
+from .blocks import Blocks, Column, write_chunk
+from .locks import hold, locked
+from .sealed import Damaged, read_any, read_sealed, seal, twins, write_twice, write_whole
+
+__all__ = ["FORMAT", "Store"]
+
+FORMAT = 1
+HIDDEN = ".kinetograph"
+GROUPS = ("posterior", "sample_stats")  # those with a row a draw
+
+
+class Store:
+    """A run on disk.
+
+    Attributes
+    ----------
+    path
+        The folder.
+    manifest
+        What is run: plain JSON.
+    wrong
+        What was found damaged, and has been mended.
+    """
+
+    def __init__(self, path: Path, manifest: dict[str, Any], wrong: Sequence[str] = ()) -> None:
+        self.path, self.manifest, self.wrong = path, manifest, list(wrong)
+        self.hidden = path / HIDDEN
+        self.columns = [
+            Column(name, np.dtype(dtype), tuple(shape))
+            for name, dtype, shape in manifest["columns"]
+        ]
+        self.walkers = int(manifest.get("walkers", 1))
+        self._template: dict[str, Any] = {}
+        self._held: list[int] = []
+        self._generation: dict[int, int] = {}
+
+    # Making and opening.
+    @classmethod
+    def create(
+        cls,
+        path: Path,
+        manifest: dict[str, Any],
+        tree: Any,
+        columns: Sequence[Column],
+        rows: int,
+        model: bytes | None,
+    ) -> "Store":
+        """A new store, of a tree that has no draws yet."""
+        manifest = manifest | {
+            "format": FORMAT,
+            "columns": [[c.path, c.dtype.str, list(c.shape)] for c in columns],
+            "rows": rows,
+            "chains": [],
+        }
+        part = path.with_name(f".{path.name}.{secrets.token_hex(6)}.part")
+        try:
+            _write_tree(tree, part, columns, rows)
+            files = _files(part)
+            made = cls(part, manifest)
+            made.hidden.mkdir()
+            write_twice(made.hidden / "view", _packed(files))
+            if model is not None:
+                write_twice(made.hidden / "model", model)
+            made._write_manifest()
+            os.rename(part, path)
+        except BaseException:
+            shutil.rmtree(part, ignore_errors=True)
+            raise
+        return cls.open(path)
+
+    @classmethod
+    def open(cls, path: Path) -> "Store":
+        """The store in a folder.
+
+        Raises
+        ------
+        KinetographError
+            If it is none, or one of a newer version.
+        """
+        hidden = path / HIDDEN
+        if not hidden.is_dir():
+            what = "there is no such folder" if not path.exists() else "it is no store of a run"
+            raise KinetographError(f"{path}: {what}; kg.mcmc(..., store={str(path)!r}) makes one")
+        try:
+            text, wrong = read_any(hidden / "run")
+            manifest = json.loads(text)
+        except (Damaged, ValueError) as error:
+            raise KinetographError(
+                f"{path}: what says what is run is damaged in both of its copies: {error}"
+            ) from error
+        if manifest.get("format") != FORMAT:
+            raise KinetographError(
+                f"{path} is of format {manifest.get('format')}, written by kinetograph "
+                f"{manifest.get('versions', {}).get('kinetograph')}; this version reads format "
+                f"{FORMAT}"
+            )
+        return cls(path, manifest, wrong)
+
+    def _write_manifest(self) -> None:
+        write_twice(self.hidden / "run", json.dumps(self.manifest).encode())
+
+    def model(self) -> bytes | None:
+        """What was written of the model.
+
+        Raises
+        ------
+        KinetographError
+            If it is damaged.
+        """
+        if not any(twin.exists() for twin in twins(self.hidden / "model")):
+            return None
+        try:
+            found, wrong = read_any(self.hidden / "model")
+        except Damaged as error:
+            raise KinetographError(
+                f"{self.path}: the model is damaged in both of its copies: {error}; give model="
+            ) from error
+        self.wrong += wrong
+        return found
+
+    # The chains that this process runs.
+    def claim(self, numbers: Sequence[int]) -> None:
+        """Take chains for this process, and enter those that are new.
+
+        Raises
+        ------
+        Locked
+            If another process that is alive runs one of them.
+        """
+        for number in numbers:
+            held = hold(self.hidden / f"chain-{number}.lock", f"{self.path}: chain {number}")
+            self._held.append(held)
+        with locked(self.hidden / "lock"):
+            self.manifest = json.loads(read_any(self.hidden / "run")[0])
+            new = [n for n in numbers if n not in self.manifest["chains"]]
+            self.manifest["chains"] += new
+            self._write_manifest()
+
+    def close(self) -> None:
+        """Let go of the chains."""
+        for handle in self._held:
+            os.close(handle)
+        self._held = []
+
+    def blocks(self, number: int) -> list[Blocks]:
+        """The blocks of a chain, or those of each walker of an ensemble."""
+        place = self.manifest["chains"].index(number) * self.walkers
+        rows = self.manifest["rows"]
+        return [
+            Blocks(self.path, place + walker, self.columns, rows) for walker in range(self.walkers)
+        ]
+
+    def write_state(self, number: int, record: Mapping[str, np.ndarray], **head: Any) -> None:
+        """Write the state of a chain in the place of the older one of two."""
+        data = json.dumps(head).encode() + b"\n" + _arrays(record)
+        generation = self._generation.get(number, 0)
+        write_whole(twins(self.hidden / f"chain-{number}")[generation], seal(data))
+        self._generation[number] = 1 - generation
+
+    def states(self, number: int) -> list[tuple[dict[str, Any], dict[str, np.ndarray]]]:
+        """The states of a chain that are whole, the latest one first."""
+        found = []
+        for generation, twin in enumerate(twins(self.hidden / f"chain-{number}")):
+            try:
+                head, _, body = read_sealed(twin).partition(b"\n")
+                found.append((json.loads(head), _arrays_of(body), 1 - generation))
+            except Damaged as error:
+                if twin.exists():
+                    self.wrong.append(str(error))
+        found.sort(key=lambda each: -each[0]["transition"])
+        if found:
+            self._generation[number] = found[0][2]
+        return [each[:2] for each in found]
+
+    def write_begin(self, number: int, values: Mapping[str, np.ndarray]) -> None:
+        """Write what a chain begins with."""
+        write_twice(self.hidden / f"begin-{number}", _arrays(values))
+
+    def begin(self, number: int) -> dict[str, np.ndarray]:
+        """What a chain begins with."""
+        try:
+            data, wrong = read_any(self.hidden / f"begin-{number}")
+        except Damaged as error:
+            raise KinetographError(
+                f"{self.path}: what chain {number} begins with is damaged: {error}"
+            ) from error
+        self.wrong += wrong
+        return _arrays_of(data)
+
+    def drawn(self) -> list[int]:
+        """How many draws of each chain, by its place, are on disk for sure."""
+        found = []
+        for number in self.manifest["chains"]:
+            counts = [0]
+            for twin in twins(self.hidden / f"chain-{number}"):
+                try:
+                    head, _, _ = read_sealed(twin).partition(b"\n")
+                    counts.append(int(json.loads(head)["draws"]))
+                except Damaged:
+                    continue
+            found.append(max(counts))
+        return found
+
+    # What readers see.
+    def publish(self) -> None:
+        """Have the arrays end where the draws do that all chains of the leading places have."""
+        with locked(self.hidden / "lock"):
+            self.manifest = json.loads(read_any(self.hidden / "run")[0])
+            counts = self.drawn()
+            most: list[int] = [(k + 1) * min(counts[: k + 1]) for k in range(len(counts))]
+            largest = max(most, default=0)
+            chains = most.index(largest) + 1 if largest else len(counts)
+            draws = min(counts[:chains], default=0)
+            self._show(chains * self.walkers, draws)
+
+    def _show(self, chains: int, draws: int) -> None:
+        rows = self.manifest["rows"]
+        numbers = [
+            n * self.walkers + w for n in self.manifest["chains"] for w in range(self.walkers)
+        ]
+        view = self.template()
+        for group in GROUPS:
+            for name, values in (("chain", np.array(numbers[:chains])), ("draw", np.arange(draws))):
+                self._write_labels(f"{group}/{name}", values, 1 if name == "chain" else rows)
+        changed = {}
+        for name, meta in view.items():
+            if name.endswith("zarr.json") and _has_rows(name, meta):
+                shape = [chains, draws, *meta["shape"][2:]]
+                kind = name.split("/")[1]
+                shape = {"chain": [chains], "draw": [draws]}.get(kind, shape)
+                changed[name] = meta | {"shape": shape}
+        for name, meta in changed.items():
+            write_whole(self.path / name, json.dumps(meta).encode())
+        whole = {**view, **changed}
+        root = whole.pop("zarr.json") | {"consolidated_metadata": _consolidated(whole)}
+        write_whole(self.path / "zarr.json", json.dumps(root).encode())
+
+    def _write_labels(self, name: str, values: np.ndarray, rows: int) -> None:
+        """Write the chunks of the labels of an axis that are not there yet, as whole numbers."""
+        for number in range(-(-len(values) // rows)):
+            path = self.path.joinpath(name, "c", str(number))
+            if not path.exists():
+                whole = np.arange(number * rows, (number + 1) * rows)
+                write_chunk(path, values[number : number + 1] if rows == 1 else whole)
+
+    def dress(self, tree: Any) -> None:
+        """Replace all but the draws by what is in a tree."""
+        part = self.path.with_name(f".{self.path.name}.{secrets.token_hex(6)}.part")
+        try:
+            _write_tree(tree, part, self.columns, self.manifest["rows"])
+            files = _files(part)
+        finally:
+            shutil.rmtree(part, ignore_errors=True)
+        with locked(self.hidden / "lock"):
+            write_twice(self.hidden / "view", _packed(files))
+            for name, data in files.items():
+                if name != "zarr.json" and not self._is_drawn(name):
+                    path = self.path / name
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    write_whole(path, data)
+        self._template = {}
+        self.publish()
+
+    def _is_drawn(self, name: str) -> bool:
+        array = name.removesuffix("/zarr.json")
+        labels = [f"{group}/{label}" for group in GROUPS for label in ("chain", "draw")]
+        return array in labels or array in [column.path for column in self.columns]
+
+    def template(self) -> dict[str, Any]:
+        """The metadata of groups and arrays as they were made, by their files."""
+        if not self._template:
+            files = _unpacked(read_any(self.hidden / "view")[0])
+            names = [name for name in files if name.endswith("zarr.json")]
+            self._template = {name: json.loads(files[name]) for name in names}
+        return self._template
+
+    def mend(self) -> None:
+        """Write anew what of the files beside the draws is not as it was written."""
+        try:
+            packed, wrong = read_any(self.hidden / "view")
+        except Damaged as error:
+            raise KinetographError(
+                f"{self.path}: what says how the arrays are laid out is damaged in both of its "
+                f"copies: {error}"
+            ) from error
+        self.wrong += wrong
+        for name, data in _unpacked(packed).items():
+            path = self.path / name
+            own = name.endswith("zarr.json")
+            if not own and (not path.exists() or path.read_bytes() != data):
+                self.wrong.append(f"{name} is damaged")
+                write_whole(path, data)
+        for group in GROUPS:
+            for label in ("chain", "draw"):
+                shutil.rmtree(self.path / group / label / "c", ignore_errors=True)
+        for left in self.path.rglob(".*.part"):
+            left.unlink(missing_ok=True)
+        for name in ("run", "view", "model", *(f"begin-{n}" for n in self.manifest["chains"])):
+            base = self.hidden / name
+            if any(twin.exists() for twin in twins(base)):
+                data, wrong = read_any(base)
+                if wrong or not all(twin.exists() for twin in twins(base)):
+                    self.wrong += wrong
+                    write_twice(base, data)
+        self.publish()
+
+
+def _files(root: Path) -> dict[str, bytes]:
+    """The files of a zarr store, but for chunks of what has a row a draw."""
+    every = {
+        str(file.relative_to(root)): file for file in sorted(root.rglob("*")) if file.is_file()
+    }
+    drawn = {
+        name.removesuffix("zarr.json")
+        for name, file in every.items()
+        if name.endswith("zarr.json") and _has_rows(name, json.loads(file.read_bytes()))
+    }
+    return {
+        name: file.read_bytes()
+        for name, file in every.items()
+        if name.endswith("zarr.json") or not any(name.startswith(d) for d in drawn)
+    }
+
+
+def _has_rows(name: str, meta: Mapping[str, Any]) -> bool:
+    """Whether an array is as long as there are draws, or chains."""
+    dims = set(meta.get("dimension_names") or ())
+    return name.split("/")[0] in GROUPS and bool({"chain", "draw"} & dims)
+
+
+def _consolidated(files: Mapping[str, Any]) -> dict[str, Any]:
+    empty = {"kind": "inline", "must_understand": False, "metadata": {}}
+    inner = {
+        name.removesuffix("/zarr.json"): meta
+        if meta["node_type"] == "array"
+        else meta | {"consolidated_metadata": empty}
+        for name, meta in files.items()
+    }
+    return empty | {"metadata": inner}
+
+
+def _write_tree(tree: Any, path: Path, columns: Sequence[Column], rows: int) -> None:
+    """The tree as a zarr store, all arrays with checksums."""
+    from zarr.codecs import Crc32cCodec
+
+    checked = {"compressors": (Crc32cCodec(),)}
+    drawn = {column.path for column in columns}
+    encoding: dict[str, dict[str, Any]] = {}
+    for node in tree.subtree:
+        of = encoding[node.path] = {}
+        for name, variable in node.to_dataset(inherit=False).variables.items():
+            here = f"{node.path.strip('/')}/{name}"
+            of[name] = dict(checked)
+            if here in drawn:
+                of[name]["chunks"] = (1, rows, *variable.shape[2:])
+            elif variable.dims == ("draw",):
+                of[name]["chunks"] = (rows,)
+            elif variable.dims == ("chain",):
+                of[name]["chunks"] = (1,)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that texts have no place in zarr's standard yet
+        tree.to_zarr(path, zarr_format=3, consolidated=False, encoding=encoding)
+
+
+def _arrays(values: Mapping[str, np.ndarray]) -> bytes:
+    file = io.BytesIO()
+    np.savez(file, **values)  # type: ignore[arg-type]
+    return file.getvalue()
+
+
+def _arrays_of(data: bytes) -> dict[str, np.ndarray]:
+    with np.load(io.BytesIO(data), allow_pickle=False) as stored:
+        return {name: stored[name] for name in stored.files}
+
+
+def _packed(files: Mapping[str, bytes]) -> bytes:
+    arrays = {name: np.frombuffer(data, np.uint8) for name, data in files.items()}
+    return _arrays(arrays)
+
+
+def _unpacked(data: bytes) -> dict[str, bytes]:
+    return {name: array.tobytes() for name, array in _arrays_of(data).items()}

@@ -108,3 +108,42 @@ def test_a_flat_unknown_has_no_density_of_its_own():
     alone = kg.model(flat, factors=-(flat**2))
     with pytest.raises(kg.ModelError, match="log_prior: the model has no distributions"):
         kg.log_prior(alone, kg.mcmc(alone, **settings))
+
+
+NAN = np.nan
+ROWS = np.array(
+    [[1.0, NAN, 0.5], [0.3, 0.1, -1.0], [NAN, NAN, 2.0], [NAN, NAN, NAN], [1.5, 0.2, NAN]]
+)
+COV = np.array([[2.0, 0.8, -0.3], [0.8, 1.5, 0.4], [-0.3, 0.4, 1.0]])
+
+
+def of_part(family, shift, row):
+    """The density of what is seen of a row, by SciPy."""
+    seen = ~np.isnan(row)
+    mean, cov = shift + np.array([0.5, -0.5, 1.0])[seen], COV[np.ix_(seen, seen)]
+    if family == "student":
+        return stats.multivariate_t(mean, cov, 5.0).logpdf(row[seen])
+    return stats.multivariate_normal(mean, cov).logpdf(row[seen])
+
+
+@pytest.mark.parametrize("family", ["cov", "precision", "student"])
+def test_vectors_that_are_seen_in_part(family):
+    rows = kg.data(ROWS, "rows", missing="impute")
+    shift = kg.normal(0, 1, name="shift")
+    mean = shift + np.array([0.5, -0.5, 1.0])
+    if family == "student":
+        kg.observe(rows, kg.multivariate_student(5.0, mean, COV))
+    elif family == "precision":
+        kg.observe(rows, kg.multivariate_normal(mean, precision=np.linalg.inv(COV)))
+    else:
+        kg.observe(rows, kg.multivariate_normal(mean, cov=COV))
+    model = kg.model(shift, rows)
+    results = kg.mcmc(model, seed=1, draws=20, warmup=100, progress=False)
+    group = kg.log_likelihood(model, results)["log_likelihood"]
+    assert set(group.data_vars) == {"rows_observed", "rows_seen_in_part"}
+    at = results["posterior"]["shift"].values[1, 3]
+    found = group["rows_seen_in_part"].values[1, 3]
+    wanted = [of_part(family, at, ROWS[i]) for i in (0, 2, 4)]  # nothing is seen of the fourth
+    np.testing.assert_allclose(found, wanted, rtol=1e-9)
+    whole = group["rows_observed"].values[1, 3]
+    np.testing.assert_allclose(whole, [of_part(family, at, ROWS[1])], rtol=1e-9)

@@ -31,6 +31,7 @@ from ..graph.precision import float_dtype
 from ..graph.shaping import broadcast_to, concatenate, reshape
 from .factor import density_at, factor
 from .followed import check_shape, check_support
+from .seen import with_seen
 from .statements import add_statement
 
 __all__ = ["incomplete", "observe_incomplete"]
@@ -194,7 +195,8 @@ def _in_part(rows: _Rows, chosen: np.ndarray) -> Node:
         data = rows.data("seen_in_part", values, every[~gone], True)
         pieces.append((np.flatnonzero(~gone), data))
     vectors = reshape(_assembled(pieces), missing.shape)
-    factor(Array(density_at("observe", rows.distribution(chosen), vectors)))
+    density = density_at("observe", rows.distribution(chosen), vectors)
+    factor(Array(with_seen(density, ~missing, rows.label)))
     return reshape(vectors, -1)
 
 

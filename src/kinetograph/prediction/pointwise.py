@@ -11,6 +11,7 @@ from ..models.ancestral.rows import run_rows
 from ..models.factor import density_at
 from ..models.marginal.pointwise import GIVEN, Pointwise
 from ..models.model import Model
+from ..models.seen import seen_alone
 from ..runs.arguments import check_model
 from .groups import as_group, with_group
 from .observed import followed
@@ -53,7 +54,9 @@ def log_likelihood(model: Model, results: Any, given: str = "others") -> Any:
     xarray.DataTree
         The results, with the group `log_likelihood`, (chain, draw, *dims): a variable for each
         observed array, with a number for each element, of vectors and matrices for each of them.
-        Where it matters, the attribute `given` of the variable says which it is.
+        Of normal vectors and Student's t that are seen in part there is one for what is seen of
+        each, in `<name>_seen_in_part`. Where it matters, the attribute `given` of the variable says
+        which it is.
 
     Raises
     ------
@@ -127,7 +130,8 @@ def log_prior(model: Model, results: Any) -> Any:
 
 
 def _with_densities(group: str, model: Model, results: Any, pairs: list[Any], given: str) -> Any:
-    if not pairs:
+    parts = _seen_in_part(model) if group == "log_likelihood" else ()
+    if not pairs and not parts:
         what = "observes nothing" if group == "log_likelihood" else "has no distributions"
         raise ModelError(f"{group}: the model {what}, so there is nothing to take the density of")
     names = {n: model.name(n) for n in (*model.component.unknowns, *model.targets)}
@@ -142,17 +146,32 @@ def _with_densities(group: str, model: Model, results: Any, pairs: list[Any], gi
         )
         written = iter(plain)
         targets = [ones[d] if d in ones else next(written) for d, _ in pairs]
+        targets += parts
         program = plan(group, targets, known.values, {}, names, set(model.component.unknowns))
         rows = run_rows(program, make_key(0, SIMULATION, 0), known.count, known.of(program.given))
+    named = [(model.name(node), node) for _, node in pairs]
+    named += [(node.label(), node) for node in parts]
     drawn = {
-        model.name(node): (node, known.by_chain(values))
-        for (_, node), values in zip(pairs, rows, strict=True)
+        name: (node, known.by_chain(values))
+        for (name, node), values in zip(named, rows, strict=True)
     }
     found = as_group(group, drawn, ("chain", "draw"), model.coords)
     for follows, node in pairs:
         if summed is not None and follows in ones and summed.shared(follows):
             found[model.name(node)].attrs["given"] = given
     return with_group(results, group, found)
+
+
+def _seen_in_part(model: Model) -> tuple[Node, ...]:
+    """The densities of what is seen of vectors; of those that discrete unknowns bear on, none."""
+
+    def made() -> tuple[Node, ...]:
+        inside = set() if model.density.marginal is None else set(model.density.marginal.terms)
+        summed = {term.node for term in inside}
+        found = [seen_alone(f) for f in model.component.factors if f not in summed]
+        return tuple(node for node in found if node is not None)
+
+    return model.kept("seen in part", made)
 
 
 def _summed(group: str, model: Model, wanted: list[Distribution], given: str) -> Pointwise | None:

@@ -1,0 +1,93 @@
+"""Vectors that are seen in part: the log density of what is seen of them alone.
+
+    log p(x_seen | parameters) = log integral p(x_seen, x_missing | parameters) dx_missing
+
+What is seen of a normal vector is normal, with those rows and columns of the covariance; of
+Student's t with the same degrees of freedom. The model has the density of the whole vectors, as a
+factor of what is missing; this is for `kg.log_likelihood`.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from ..distributions.cauchy import LOG_PI
+from ..distributions.multivariate_normal import log_diagonal
+from ..distributions.normal import HALF_LOG_2PI
+from ..graph.gammas import log_rising
+from ..graph.linear_algebra import triangular_solve
+from ..graph.node import Apply, Data, Node, Operation, ancestors
+
+__all__ = ["seen_alone", "with_seen"]
+
+
+def with_seen(density: Apply, seen: np.ndarray, label: str | None) -> Apply:
+    """The log density of vectors, which tells of their elements which are seen."""
+    attributes = {**density.attributes, "seen": seen, "label": label}
+    return Apply(density.operation, density.parents, density.shape, density.dtype, attributes)
+
+
+def seen_alone(factor: Node) -> Apply | None:
+    """The log density of what is seen of vectors, one for each of which something is.
+
+    None if the factor is not about such vectors, or of a family of which that is not known.
+    """
+    if not isinstance(factor, Apply) or "seen" not in factor.attributes:
+        return None
+    family, seen = factor.attributes["family"], factor.attributes["seen"]
+    if family not in _SEEN:
+        return None
+    rows = np.flatnonzero(seen.any(-1))
+    parameters = factor.parents[1 : len(factor.parents) - len(factor.attributes["forms"])]
+    values = [n for n in ancestors(factor.parents[:1]) if isinstance(n, Data) and not n.literal]
+    found = Apply(
+        _SEEN[family],
+        (*values, *parameters),
+        (len(rows),),
+        factor.dtype,
+        {"seen": seen, "rows": rows},
+    )
+    label = factor.attributes["label"]
+    if label is not None:
+        found.name, found.dims = f"{label}_seen_in_part", (f"{label}_seen_in_part_row",)
+    return found
+
+
+def _normal(values: Any, mean: Any, chol: Any, *, seen: np.ndarray, rows: np.ndarray) -> Any:
+    squares, log_scale = _of_seen(values, mean, chol @ jnp.swapaxes(chol, -1, -2), seen)
+    return (-0.5 * squares - log_scale - seen.sum(-1) * HALF_LOG_2PI)[rows]
+
+
+def _by_precision(values: Any, mean: Any, chol: Any, *, seen: np.ndarray, rows: np.ndarray) -> Any:
+    inverse = triangular_solve(chol, jnp.broadcast_to(np.eye(chol.shape[-1]), chol.shape))
+    squares, log_scale = _of_seen(values, mean, jnp.swapaxes(inverse, -1, -2) @ inverse, seen)
+    return (-0.5 * squares - log_scale - seen.sum(-1) * HALF_LOG_2PI)[rows]
+
+
+def _student(
+    values: Any, df: Any, mean: Any, chol: Any, *, seen: np.ndarray, rows: np.ndarray
+) -> Any:
+    squares, log_scale = _of_seen(values, mean, chol @ jnp.swapaxes(chol, -1, -2), seen)
+    df = jnp.broadcast_to(df, squares.shape)
+    half = 0.5 * seen.sum(-1)
+    constant = log_rising(0.5 * df, half) - half * (jnp.log(df) + LOG_PI)
+    return (constant - (0.5 * df + half) * jnp.log1p(squares / df) - log_scale)[rows]
+
+
+def _of_seen(values: Any, mean: Any, cov: Any, seen: np.ndarray) -> tuple[Any, Any]:
+    """(x - m)' C^-1 (x - m) and half of log |C| of what is seen; the rest has a C of 1."""
+    x = jnp.zeros(seen.shape).at[seen].set(values)
+    both = seen[:, :, None] & seen[:, None, :]
+    chol = jnp.linalg.cholesky(jnp.where(both, cov, np.eye(seen.shape[-1])))
+    z = triangular_solve(chol, jnp.where(seen, x - mean, 0.0)[..., None])[..., 0]
+    return jnp.sum(z * z, -1), log_diagonal(chol)
+
+
+_LOWER: dict[str, Callable[..., Any]] = {
+    "multivariate_normal": _normal,
+    "multivariate_normal_precision": _by_precision,
+    "multivariate_student": _student,
+}
+_SEEN = {family: Operation(f"{family}_seen", lower) for family, lower in _LOWER.items()}

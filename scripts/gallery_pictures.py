@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib import pyplot as plt
 from scipy.stats import gaussian_kde, norm
+from xarray import DataArray
 
 BLUE, ORANGE, GREEN, _ = COLOURS = ["#3b6fb6", "#e07b39", "#4f9d69", "#a8497a"]
 INK, GREY, GRID = "#333333", "#cccccc", "#e6e6e6"
@@ -327,4 +328,48 @@ def species(v: Variables) -> Any:
     axes.set_ylim(0, 1)
     axes.set_xticks(range(12))
     words(axes, "share of ponds", "species", legend=True)
+    return figure
+
+
+def spikes(v: Variables) -> Any:
+    figure, (left, right) = panels(2)
+    posterior = v["spikes"]["posterior"]
+    bars(left, range(15), posterior["b"], BLUE, "posterior")
+    left.plot(range(15), v["truth"], "_", color=ORANGE, markersize=12, label="truth")
+    words(left, "coefficients", "column", legend=True)
+    right.bar(range(15), posterior["slab"].mean(("chain", "draw")), color=BLUE)
+    right.set_ylim(0, 1)
+    words(right, "chance of the slab", "column")
+    return figure
+
+
+def irises(v: Variables) -> Any:
+    figure, (axes,) = panels(height=3)
+    posterior = v["irises"]["posterior"]
+    for k, name in enumerate(("setosa", "versicolor", "virginica")):
+        width, length = v["width"][v["species"] == k], v["length"][v["species"] == k]
+        axes.plot(width, length, "o", color=COLOURS[k], markersize=3, alpha=0.6)
+        x = np.linspace(width.min(), width.max(), 20)
+        centred = DataArray(x - v["width"].mean(), dims="x")
+        lines = posterior["level"][..., k] + posterior["slope"] * centred
+        band(axes, x, lines, COLOURS[k], name)
+    words(axes, "length of the sepal, cm", "its width, cm", legend=True)
+    return figure
+
+
+def network(v: Variables) -> Any:
+    figure, (axes,) = panels()
+    band(axes, v["grid"], v["network"]["posterior"]["curve"], BLUE, "network")
+    axes.plot(v["x"], v["y"], "o", color=INK, markersize=3)
+    axes.plot(v["grid"], np.sin(2 * v["grid"]), color=ORANGE, label="truth")
+    words(axes, "curve", "x", legend=True)
+    return figure
+
+
+def ponds(v: Variables) -> Any:
+    figure, (axes,) = panels()
+    bars(axes, range(8), v["ponds"]["posterior"]["slope"], BLUE, "posterior")
+    axes.plot(range(8), v["true_slope"], "_", color=ORANGE, markersize=16, label="truth")
+    axes.set_xticks(range(8))
+    words(axes, "slope by depth", "species", legend=True)
     return figure

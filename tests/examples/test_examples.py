@@ -20,7 +20,7 @@ pytestmark = [
 ]
 
 FOLDER = Path(__file__).resolve().parents[2] / "examples"
-NAMES = ("eight_schools", "radon", "wells", "lkj", "lotka_volterra", "outbreak")
+NAMES = ("eight_schools", "radon", "wells", "lkj", "lotka_volterra", "outbreak", "election88")
 
 
 def load(name):
@@ -38,7 +38,7 @@ def where_to_start(name):
 
 
 # Those that take longest to compile: every day their density, the others' runs.
-LONG = ("radon", "lkj", "lotka_volterra", "outbreak")
+LONG = ("radon", "lkj", "lotka_volterra", "outbreak", "election88")
 
 
 def some(everyday):
@@ -88,6 +88,7 @@ EXPECTED = {
     "wells": [("intercept", 0.15, 0.05, 0.25), ("slope[distance]", -0.88, -1.0, -0.75)],
     "lotka_volterra": [("rate[alpha]", 0.547, 0.5, 0.6), ("start[hare]", 34.0, 33.0, 35.0)],
     "outbreak": [("before", 0.5, 0.4, 0.6), ("after", 0.15, 0.14, 0.17), ("closed", 13.1, 12, 14)],
+    "election88": [("b[1]", -2.09, -2.5, -1.7), ("b[2]", -0.134, -0.3, 0.0)],
     "lkj": [("mean[intercept]", 1.46, 1.35, 1.6), ("mean[slope]", -0.68, -0.8, -0.5)],
 }
 
@@ -107,6 +108,7 @@ def test_the_data_are_complete_and_their_origin_is_named():
     assert len(sizes["eight_schools.json"]["y"]) == 8
     assert len(sizes["radon.json"]["log_radon"]) == 919
     assert len(sizes["wells.json"]["switched"]) == 3020
+    assert sum(sizes["election88.json"]["asked"]) == 11566
     assert len(sizes["lotka_volterra.json"]["y"]) == 20
 
 

@@ -1,10 +1,12 @@
 """Densities of single-precision data are computed in the working precision."""
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import kinetograph as kg
+from kinetograph.distributions.family import FAMILIES
 from kinetograph.graph.precision import x64
 
 N = 100_000
@@ -68,3 +70,16 @@ def test_single_precision_is_kept_where_it_was_chosen():
     environment = {n: np.float32([1.0, 2.0]) if n.shape else np.float32(0.5) for n in term.needs()}
     with x64():
         assert term.elements(environment).dtype == np.float32
+
+
+def test_counts_of_a_rate_of_none():
+    """By its logarithm, -inf: sure of 0, impossible for others, with slopes that are numbers."""
+    family = FAMILIES["poisson_log_rate"]
+    counts, rate = np.array([0.0, 1.0, 7.0]), np.full(3, -np.inf)
+    for dtype in (np.float64, np.float32):
+        with x64():
+            x, log_rate = counts.astype(dtype), rate.astype(dtype)
+            found = family.log_density(x, log_rate, small=True)
+            slope = jax.grad(lambda r, x=x: family.log_density(x, r, small=True).sum())(log_rate)
+        np.testing.assert_array_equal(found, [0.0, -np.inf, -np.inf])
+        np.testing.assert_array_equal(slope, counts)

@@ -7,8 +7,8 @@ import jax.numpy as jnp
 
 from ..bits.source import Source
 from ..graph.array import Array
-from ..graph.derivative_rules import partials
-from ..graph.special import cospi, divide, icauchit, sinpi
+from ..graph.derivative_rules import derivatives
+from ..graph.special import cospi, icauchit, sinpi
 from .family import Family
 from .moments import Moments
 from .numbers import nan_unless, possible, reals, signed
@@ -27,31 +27,25 @@ def _is_far(z: Any) -> Any:
     return jnp.abs(z) > float(jnp.finfo(z.dtype).max) ** (1 / 3)
 
 
-def _apart(x: Any, scale: Any) -> tuple[Any, Any, Any]:
-    """Whether x / scale is far from 0; it where it is not, else 0; x where it is, else 1."""
-    far = _is_far(x / scale)
-    return far, divide(jnp.where(far, 0.0, x), scale), jnp.where(far, x, 1.0)
+def _slopes(primals: Any, tangents: Any) -> Any:
+    """By both: 2 z / (1 + z**2) / scale, and this times -z; one division, of what is not huge."""
+    x, scale = primals
+    far, inverse = jnp.abs(x) > 2.0**30 * scale, 1.0 / scale  # where 1 + z**2 is z**2
+    z = jnp.where(far, 0.0, x) / scale
+    by_x = jnp.where(far, 1.0, z * inverse) / jnp.where(far, x, 1.0 + z * z)
+    by_scale = -jnp.where(far, inverse, z * by_x)
+    return 2.0 * (by_x * tangents[0] + by_scale * tangents[1])
 
 
-def _by_x(x: Any, scale: Any) -> Any:
-    far, near, x = _apart(x, scale)
-    # A product: XLA makes one denominator of two quotients, and the square of the scale overflows.
-    return 2.0 * jnp.where(far, 1.0 / x, near / (1.0 + near * near) * (1.0 / scale))
-
-
-def _by_scale(x: Any, scale: Any) -> Any:
-    far, near, _ = _apart(x, scale)
-    return -2.0 * jnp.where(far, 1.0, near * near / (1.0 + near * near)) * (1.0 / scale)
-
-
-@partials(_by_x, _by_scale)
+@derivatives(_slopes)
 def log1p_square(x: Any, scale: Any) -> Any:
     """log(1 + (x / scale)**2), also where the square, or even the ratio, overflows."""
     z = x / scale
     far, over = _is_far(z), jnp.isinf(z)
-    roots = jnp.sqrt(jnp.abs(x)) / jnp.sqrt(scale)
-    size = jnp.where(over, roots, jnp.where(far, jnp.abs(z), z * z))
-    return jnp.where(over, 4.0, jnp.where(far, 2.0, 1.0)) * jnp.log1p(size)
+    # Where the ratio overflows |x| is above 4, and the logarithm is that of |x| less the scale's.
+    size = jnp.where(over, jnp.abs(x) - 1.0, jnp.where(far, jnp.abs(z), z * z))
+    both = jnp.where(over, 2.0 * jnp.log(scale), 0.0)
+    return jnp.where(far, 2.0, 1.0) * jnp.log1p(size) - both
 
 
 def _terms(x: Any, location: Any, scale: Any) -> tuple[Any, ...]:

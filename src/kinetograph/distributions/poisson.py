@@ -9,7 +9,8 @@ import numpy as np
 from ..bits.rejection import first_accepted
 from ..bits.source import Source
 from ..graph.array import Array
-from ..graph.deviance import deviance_of_log, log_peak, weighted_log
+from ..graph.derivative_rules import partials
+from ..graph.deviance import deviance_of_log, log_peak
 from ..graph.gammas import bd0, gammaln
 from ..graph.incomplete import log_gamma_tails
 from .count_numbers import (
@@ -53,7 +54,17 @@ def _log_rate_terms(x: Any, log_rate: Any) -> tuple[Any, ...]:
 
 
 def _small_log_rate_terms(x: Any, log_rate: Any) -> tuple[Any, ...]:
-    return weighted_log(x, log_rate) - jnp.exp(log_rate), -gammaln(x + 1.0)
+    return _counted(x, log_rate) - jnp.exp(log_rate), -gammaln(x + 1.0)
+
+
+@partials(lambda x, log_rate: jnp.where(x == 0, 0.0, log_rate), lambda x, log_rate: x)
+def _counted(x: Any, log_rate: Any) -> Any:
+    """x log_rate of counts, 0 where x is, also of a rate of 0.
+
+    Of products, which XLA adds up faster than choices: -inf comes of a number that overflows.
+    """
+    least = float(jnp.finfo(log_rate.dtype).min)
+    return 2.0**40 * (x * jnp.maximum(2.0**-40 * log_rate, least))
 
 
 def draw(source: Source, rate: Any) -> Any:

@@ -39,6 +39,16 @@ def terms(x: Any, df: Any, mu: Any, sigma: Any) -> tuple[Any, ...]:
     return -0.5 * (df + 1.0) * log1p_square(x - mu, sigma * jnp.sqrt(df)), constant, -jnp.log(sigma)
 
 
+def _total(x: Any, df: Any, mu: Any, sigma: Any) -> Any:
+    """With one df for all, of which the sum of the logarithms is all that its slope needs."""
+    if df.ndim:
+        return None
+    logs = log1p_square(x - mu, sigma * jnp.sqrt(df))
+    constant = _log_gamma_half_step(0.5 * df) - 0.5 * jnp.log(jnp.pi * df)
+    spread = jnp.sum(jnp.log(sigma)) * (logs.size / max(sigma.size, 1))
+    return -0.5 * (df + 1.0) * jnp.sum(logs) + logs.size * constant - spread
+
+
 def draw(source: Source, df: Any, mu: Any, sigma: Any) -> Any:
     """mu + sigma z / sqrt(g / (df / 2)) with z normal and g a gamma number of df / 2."""
     df, mu, sigma = reals(source, df, mu, sigma)
@@ -84,6 +94,7 @@ STUDENT = Family(
     "student",
     (positive("df"), Parameter("mu"), spread("sigma")),
     terms,
+    total=_total,
     draw=draw,
     tails=_tails,
     quantile=_quantile,

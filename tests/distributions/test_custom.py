@@ -95,6 +95,9 @@ def test_bad_input(make, text):
         (lambda x, m: jnp.sum(-((x - m) ** 2)), kg.ShapeError, r"of shape \(3,\), got shape \(\)"),
         (lambda x, m: -((x[:1] - m) ** 2), kg.ShapeError, r"of shape \(3,\), got shape \(1,\)"),
         (lambda x, m: None, TypeError, "must be an array, got None"),
+        (lambda x, m: x @ jnp.ones(7), kg.ModelError, r"raised TypeError: .*; it was given x of"),
+        (lambda x, m: {}[3], kg.ModelError, r"raised KeyError: 3; .*shape \(3,\), m of shape \(\)"),
+        (lambda x, m: -x if m > 0 else x, kg.ModelError, "raised TracerBoolConversionError: "),
     ],
 )
 def test_bad_log_densities(function, error, text):
@@ -110,6 +113,11 @@ def test_bad_log_densities(function, error, text):
     [
         (lambda key, shape, m: jnp.zeros(7), kg.ShapeError, r"\(3,\), got shape \(7,\)"),
         (lambda key, shape, m: None, TypeError, "must be an array, got None"),
+        (
+            lambda key, shape, m: shape + m,
+            kg.ModelError,
+            r"raised TypeError: .*m of shape \(2?,?\)",
+        ),
     ],
 )
 def test_bad_draws(draw, error, text):

@@ -133,6 +133,15 @@ def test_constrained_unknowns_and_their_forms():
 
 
 @pytest.mark.parametrize("change", [kg.condition, kg.do])
+def test_what_is_left_is_discrete(change):
+    mu, z = kg.normal(0, 1, name="mu"), kg.bernoulli(0.5, name="z")
+    kg.observe([1.0], kg.normal(mu + z, 1), name="y")
+    text = f"{change.__name__}: what is left, z, is discrete and would be summed out"
+    with pytest.raises(kg.ModelError, match=text):
+        change(kg.model(mu), mu=0.0)
+
+
+@pytest.mark.parametrize("change", [kg.condition, kg.do])
 def test_errors(change):
     scale = kg.gamma(2, 1, shape=3, name="scale")
     m = kg.normal(0, 1, name="m")

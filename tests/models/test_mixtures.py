@@ -1,5 +1,7 @@
 """Mixtures and joint distributions against SciPy and NumPy."""
 
+import pickle
+
 import numpy as np
 import pytest
 from scipy import special, stats
@@ -171,7 +173,14 @@ def n():
         (lambda: kg.mixture(n(), weights=[1.0]), kg.ModelError, "two or more components"),
         (lambda: kg.mixture(weights=[1.0]), kg.ModelError, "no components"),
         (lambda: kg.mixture([n(), n()], weights=[1.0, 1.0]), TypeError, "not a list"),
-        (parts(n, lambda: kg.gamma(2, 1)), kg.ModelError, "different supports: real, and positive"),
+        (
+            parts(
+                lambda: kg.dirichlet([1.0, 1.0]),
+                lambda: kg.multivariate_normal(np.zeros(2), np.eye(2)),
+            ),
+            kg.ModelError,
+            "different supports",
+        ),
         (parts(n, lambda: kg.poisson(2.0)), kg.ModelError, "a discrete and a continuous"),
         (
             parts(n, lambda: kg.multivariate_normal(np.zeros(2), np.eye(2))),
@@ -218,3 +227,82 @@ def test_as_it_was_written():
     x = kg.mixture(n(), kg.student(3, 0, 1), weights=w)
     text = x.node.distribution.expression()
     assert text == "mixture(normal(0, 1), student(3, 0, 1), weights=w)"
+
+
+# Parts with supports of their own ----------------------------------------------------------------
+
+
+def cut():
+    """Below 1, and above 0.1."""
+    mu = kg.normal(0, 1, name="mu")
+    own = kg.normal(mu, 1, truncation=(None, 1.0)), kg.gamma(2, 1, truncation=(0.1, None))
+    return mu, own
+
+
+SPREAD = np.array([-0.5, 0.2, 3.0, 5.5])
+
+
+def cut_by_hand(mu, x, weights):
+    below = stats.norm.pdf(x, mu) / stats.norm.cdf(1.0, mu) * (x <= 1)
+    above = stats.gamma.pdf(x, 2) / stats.gamma.sf(0.1, 2) * (x >= 0.1)
+    return weights[0] * below, weights[1] * above
+
+
+def test_data_of_parts_that_are_truncated_differently():
+    mu, own = cut()
+    y = kg.observe(SPREAD, kg.mixture(*own, weights=[0.3, 0.7]), name="y")
+    model = kg.model(mu)
+
+    def hand(u):
+        return np.log(sum(cut_by_hand(u, SPREAD, (0.3, 0.7)))).sum() + stats.norm.logpdf(u)
+
+    assert float(model.log_prob([0.4])) == pytest.approx(hand(0.4), rel=1e-12)
+    slope = (hand(0.4 + 1e-6) - hand(0.4 - 1e-6)) / 2e-6
+    np.testing.assert_allclose(model.gradient([0.4]), [slope], rtol=1e-7)
+    assert pickle.loads(pickle.dumps(model)).log_prob([0.4]) == model.log_prob([0.4])
+    drawn = kg.simulate(model, 4000, seed=1)["prior_predictive"]["y"].values
+    # From the second part alone come those above 1.
+    share = 0.7 * stats.gamma.sf(1, 2) / stats.gamma.sf(0.1, 2)
+    assert abs((drawn > 1).mean() - share) < 6 * 0.5 / np.sqrt(drawn.size)
+    assert y.shape == (4,)
+
+
+def test_which_part_data_are_of():
+    _, own = cut()
+    shares = kg.responsibilities(kg.mixture(*own, weights=[0.3, 0.7]), SPREAD)
+    found = kg.calculate(shares=shares, values={"mu": 0.4})["shares"]
+    both = np.stack(cut_by_hand(0.4, SPREAD, (0.3, 0.7)), -1)
+    np.testing.assert_allclose(found, both / both.sum(-1, keepdims=True), rtol=1e-12)
+
+
+def test_bounds_of_parts_that_are_unknown_and_counts():
+    edge = kg.gamma(2, 1, name="edge")
+    parts_of = kg.uniform(0.0, edge), kg.exponential(edge)
+    kg.observe([0.5, 3.0], kg.mixture(*parts_of, weights=[0.5, 0.5]), name="x")
+    few = kg.poisson(edge, truncation=(None, 2)), kg.binomial(10, 0.5, truncation=(1, None))
+    kg.observe([0, 1, 7], kg.mixture(*few, weights=[0.5, 0.5]), name="count")
+    model = kg.model(edge)
+
+    def hand(e):
+        x, n = np.array([0.5, 3.0]), np.array([0, 1, 7])
+        first = stats.uniform(0, e).pdf(x) + stats.expon(scale=1 / e).pdf(x)
+        low = stats.poisson(e).pmf(n) / stats.poisson(e).cdf(2) * (n <= 2)
+        high = stats.binom(10, 0.5).pmf(n) / stats.binom(10, 0.5).sf(0) * (n >= 1)
+        terms = [np.log(first / 2), np.log((low + high) / 2), stats.gamma.logpdf([e], 2)]
+        return np.concatenate(terms).sum()
+
+    for e in (1.3, 4.0):
+        free = model.untransform({"edge": e})
+        assert float(model.log_prob(free, adjusted=False)) == pytest.approx(hand(e), rel=1e-11)
+        slope = (hand(e + 1e-6) - hand(e - 1e-6)) / 2e-6 * e + 1  # of the logarithm, adjusted
+        np.testing.assert_allclose(model.gradient(free), [slope], rtol=1e-6)
+
+
+def test_parts_with_supports_of_their_own_are_for_data():
+    x = kg.mixture(kg.normal(0, 1), kg.gamma(2, 1), weights=[0.5, 0.5], name="x")
+    with pytest.raises(kg.ModelError, match=r"x .*different supports \(real or positive\), which"):
+        kg.model(x)
+    d = kg.mixture(kg.uniform(0, 1), kg.uniform(0.5, 3), weights=[0.5, 0.5])
+    text = "mixture data must be between 0 and 1 or between 0.5 and 3, but data is -1.0 at index 0"
+    with pytest.raises(kg.DataError, match=text):
+        kg.observe([-1.0, 2.0], d)

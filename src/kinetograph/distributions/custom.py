@@ -12,7 +12,7 @@ import numpy as np
 
 from ..bits.source import Source
 from ..graph.array import Array
-from ..graph.errors import ShapeError
+from ..graph.errors import KinetographError, ModelError, ShapeError
 from ..graph.source import place_text
 from .family import Family
 from .generator import WHOLE
@@ -74,6 +74,8 @@ def distribution(
     ShapeError
         When it is used, if it does not give a number for each element of x, or `draw` not the shape
         that it is asked for.
+    ModelError
+        When it is used, if the function raises an exception, which is the cause of this one.
 
     Examples
     --------
@@ -172,7 +174,7 @@ def _terms(
     log_density: Callable[..., Any], event_ndim: int, title: str, place: str
 ) -> Callable[..., Any]:
     def terms(x: Any, *parameters: Any) -> tuple[Any, ...]:
-        found = _tensor(log_density(x, *parameters), f"the log density of {title}", place)
+        found = _called(log_density, f"the log density of {title}", place, x, *parameters)
         own = jnp.shape(x)[: jnp.ndim(x) - event_ndim]
         if found.shape == own:  # whatever shape the parameters have that it leaves out
             return (found,)
@@ -192,7 +194,7 @@ def _drawing(draw: Callable[..., Any], title: str, place: str) -> Callable[..., 
     def drawn(source: Source, *parameters: Any) -> Any:
         words = jnp.stack([jnp.asarray(w, np.uint32) for w in source.key[:2]])
         key = jax.random.wrap_key_data(words, impl="threefry2x32")
-        found = _tensor(draw(key, source.shape, *parameters), f"the draw of {title}", place)
+        found = _called(draw, f"the draw of {title}", place, key, source.shape, *parameters)
         if found.shape != source.shape:
             raise ShapeError(
                 f"distribution: the draw of {title} must have the shape that it is asked for, "
@@ -203,7 +205,24 @@ def _drawing(draw: Callable[..., Any], title: str, place: str) -> Callable[..., 
     return drawn
 
 
-def _tensor(value: Any, what: str, place: str) -> Any:
+def _called(function: Callable[..., Any], what: str, place: str, *given: Any) -> Any:
+    """What a user's function gives, as a tensor."""
+    try:
+        value = function(*given)
+    except KinetographError:
+        raise
+    except Exception as error:
+        names = inspect.signature(function).parameters
+        shapes = ", ".join(
+            f"{n} of shape {np.shape(v)}"
+            for n, v in zip(names, given, strict=False)
+            if hasattr(v, "shape")
+        )
+        first = str(error).partition("\n")[0]
+        raise ModelError(
+            f"distribution: {what} raised {type(error).__name__}: {first}; it was given {shapes}"
+            f"{place}"
+        ) from error
     if value is None:
         raise TypeError(
             f"distribution: {what} must be an array, got None; is a return missing?{place}"

@@ -8,7 +8,7 @@ from .censoring import Censored, censored, interval_censored
 from .custom import OWN, Own
 from .family import FAMILIES, Family
 from .joint import Joint, joint
-from .mixture import Mixture, mixture, mixture_of
+from .mixture import Mixture, mixture, mixture_apart, mixture_of
 from .truncation import Truncated, truncated
 
 __all__ = ["family_of"]
@@ -27,6 +27,7 @@ MAKERS: dict[str, tuple[Callable[..., Family], int | None]] = {
     "censored": (_censored, 1),
     "joint": (joint, None),
     "mixture": (mixture, None),
+    "mixture_apart": (mixture_apart, None),
     "mixture_of": (mixture_of, 1),
     "truncated": (_truncated, 1),
 }

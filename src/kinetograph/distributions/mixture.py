@@ -6,7 +6,8 @@
 several families, or in one whose parameters do not fit into an array.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any
 
@@ -15,14 +16,23 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..bits.source import Source
-from ..graph.node import Node
+from ..graph.lower import Environment, evaluate
+from ..graph.node import Node, Placeholder
 from .family import Family
 from .moments import Moments
 from .parameter import Parameter
-from .support import Interval, Support, Weights, WholeNumbers
+from .support import AnyOf, Interval, Support, Weights, WholeNumbers
 from .tails import Tails
 
-__all__ = ["Mixture", "apart", "log_shares", "mixture", "mixture_of", "same_support"]
+__all__ = [
+    "Mixture",
+    "apart",
+    "log_shares",
+    "mixture",
+    "mixture_apart",
+    "mixture_of",
+    "same_support",
+]
 
 WEIGHTS = Parameter("weights", Weights(), event_ndim=1)
 
@@ -71,6 +81,18 @@ def mixture(*parts: Family) -> Mixture:
 
 
 @cache
+def mixture_apart(*parts: Family) -> Mixture:
+    """The same of parts with supports of their own; each has density 0 outside of its support."""
+    return replace(
+        mixture(*(_bounded(part) for part in parts)),
+        key=f"mixture_apart({', '.join(part.key for part in parts)})",
+        support=partial(_any_support, parts),
+        tails=None,
+        parts=parts,
+    )
+
+
+@cache
 def mixture_of(part: Family) -> Mixture:
     """The family of a number that follows one of those along the last axis of the parameters."""
     inner = [
@@ -108,13 +130,47 @@ def same_support(one: Support, other: Support) -> bool:
     )
 
 
+def _any_support(parts: tuple[Family, ...], weights: Node, *rest: Node) -> Support:
+    return AnyOf(tuple(part.support(*own) for _, part, own in apart(parts, rest)))
+
+
+@cache
+def _bounded(part: Family) -> Family:
+    """A part that may be asked for its density where it has none."""
+
+    def terms(x: Any, *parameters: Any, **forms: Any) -> tuple[Any, ...]:
+        inside, within = _within(part, x, parameters)
+        found = part.guarded_log_density(within, *parameters, **forms)
+        return (jnp.where(inside, found, -jnp.inf),)
+
+    return replace(part, terms=terms, small_terms=None, total=None)
+
+
+def _within(part: Family, x: Any, parameters: Sequence[Any]) -> tuple[Any, Any]:
+    """Which numbers are inside of the support of a part, and the same with others put inside."""
+    nodes = [Placeholder((), jnp.shape(p), jnp.asarray(p).dtype) for p in parameters]
+    support: Any = part.support(*nodes)
+    environment: Environment = dict(zip(nodes, parameters, strict=True))
+    bounds = (support.lower, support.upper)
+    low, high = (evaluate([b], environment)[b] if isinstance(b, Node) else b for b in bounds)
+    inside = (x >= low) & (x <= high)
+    below, above = jnp.isfinite(low), jnp.isfinite(high)
+    if part.discrete:
+        return inside, jnp.where(inside, x, jnp.where(below, low, jnp.where(above, high, 0)))
+    end = jnp.where(below, low + 1.0, jnp.where(above, high - 1.0, 0.0))
+    return inside, jnp.where(inside, x, jnp.where(below & above, 0.5 * (low + high), end))
+
+
 def log_shares(family: Mixture, x: Any, *parameters: Any, **forms: Any) -> Any:
     """log w_k + log p_k(x), with k along the last axis."""
     weights, *rest = parameters
     log_weights = _log_weights(weights, forms.pop("log_weights", None))
     if family.key.startswith("mixture_of"):
         return log_weights + _array_densities(family.parts[0], x, rest, forms)
-    return log_weights + _densities(family.parts, x, rest, forms)
+    parts = family.parts
+    if family.key.startswith("mixture_apart"):
+        parts = tuple(map(_bounded, parts))
+    return log_weights + _densities(parts, x, rest, forms)
 
 
 def _log_weights(weights: Any, log_weights: Any = None) -> Any:

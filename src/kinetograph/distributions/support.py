@@ -15,6 +15,7 @@ __all__ = [
     "POSITIVE",
     "REAL",
     "UNIT",
+    "AnyOf",
     "CholeskyCorrelation",
     "CholeskyCovariance",
     "CorrelationMatrix",
@@ -236,6 +237,19 @@ class Pairs(Support):
         return f"two numbers in order, of which one may be infinite; where equal, {inner}"
 
 
+@dataclass(frozen=True, eq=False)
+class AnyOf(Support):
+    """What lies in one of some supports: data alone, for which no free numbers are needed."""
+
+    parts: tuple[Any, ...] = ()
+
+    def contains(self, value: np.ndarray) -> np.ndarray:
+        return np.any([part.contains(value) for part in self.parts], 0)
+
+    def describe(self) -> str:
+        return " or ".join(dict.fromkeys(part.describe() for part in self.parts))
+
+
 def _is_factor(value: np.ndarray) -> np.ndarray:
     lower = np.abs(np.triu(value, 1)).max((-2, -1)) == 0
     return lower & (np.diagonal(value, axis1=-2, axis2=-1) > 0).all(-1)
@@ -328,6 +342,8 @@ NATURALS = WholeNumbers()
 
 def bound_nodes(support: Any) -> tuple[Node, ...]:
     """The nodes among a support's bounds, and others that it depends on."""
+    if isinstance(support, AnyOf):
+        return tuple(node for part in support.parts for node in bound_nodes(part))
     own = getattr(support, "outer", ())
     bounds = (getattr(support, "lower", None), getattr(support, "upper", None), *own)
     return tuple(b for b in bounds if isinstance(b, Node))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..distributions.censoring import Censored
-from ..distributions.support import REAL, Interval
+from ..distributions.support import REAL, AnyOf, Interval
 from ..distributions.variable import Variable
 from ..graph.array import Array
 from ..graph.control.control import everything
@@ -74,6 +74,12 @@ def check_component(component: Component, factors: Sequence[Node]) -> None:
             raise ModelError(
                 f"model: {describe(v)}{site_text(v)} is censored, which data are: beyond a bound "
                 "nothing is known of them; an unknown is the number itself; leave out censoring="
+            )
+        if isinstance(v.support, AnyOf):
+            raise ModelError(
+                f"model: {describe(v)}{site_text(v)} is a mixture of parts with different supports "
+                f"({v.support.describe()}), which data can follow; as an unknown it has no one map "
+                "from free numbers: let a discrete unknown choose, or truncate all parts alike"
             )
         if v.observed_by is not None:
             raise ModelError(

@@ -128,6 +128,13 @@ def _fixed(doing: str, model: Any, values: Any, named: Mapping[str, Any], cut: b
     fixed = [*old.fixed, *own]
     targets, factors, coords = model._made_of
     component = _component(old, [*targets, *factors], fixed, [*old.cut, *(own if cut else ())])
+    if not component.unknowns and component.discrete:
+        discrete = ", ".join(model.name(v) for v in component.discrete)
+        raise ModelError(
+            f"{doing}: what is left, {discrete}, is discrete and would be summed out, so that "
+            "there is nothing to sample; leave a continuous unknown without a value, or draw it by "
+            "kg.calculate(..., values=..., draws=...)"
+        )
     if not component.unknowns:
         raise ModelError(
             f"{doing}: no unknown is left of {', '.join(model.names)}; kg.calculate gives what "

@@ -57,8 +57,8 @@ def mixture(
     TypeError
         If a component is no distribution.
     ModelError
-        If there are fewer than two components, or their supports, or the shapes of one number,
-        differ.
+        If there are fewer than two components, or the shapes of one number differ, or supports
+        that are no intervals. Intervals may differ: then the mixture is for data, and no unknown.
     ShapeError
         If weights and components do not fit together.
 
@@ -144,7 +144,7 @@ def _along_axis(part: Distribution, share: Node, count: int) -> Any:
 
 
 def _of_several(parts: Sequence[Distribution], share: Node, count: int) -> Any:
-    first = parts[0]
+    first, family = parts[0], mixtures.mixture
     for other in parts[1:]:
         texts = f"{first.expression()} and {other.expression()}"
         if other.family.event_ndim != first.family.event_ndim:
@@ -157,11 +157,14 @@ def _of_several(parts: Sequence[Distribution], share: Node, count: int) -> Any:
                 f"mixture: {texts} are a discrete and a continuous distribution, whose mixture "
                 f"has no density{place_text()}"
             )
-        if not mixtures.same_support(first.support, other.support):
+        if mixtures.same_support(first.support, other.support):
+            continue
+        if not all(isinstance(p.support, (Interval, WholeNumbers)) for p in (first, other)):
             raise ModelError(
                 f"mixture: {texts} have different supports: {first.support.describe()}, and "
                 f"{other.support.describe()}{place_text()}"
             )
+        family = mixtures.mixture_apart
     if count != len(parts):
         raise _weights_error(share, len(parts))
     try:
@@ -172,7 +175,7 @@ def _of_several(parts: Sequence[Distribution], share: Node, count: int) -> Any:
             f"mixture: the components do not fit together: {shapes}{place_text()}"
         ) from None
     nodes = [node for part in parts for node in part.parents]
-    return mixtures.mixture(*(part.family for part in parts)), nodes, full
+    return family(*(part.family for part in parts)), nodes, full
 
 
 def _weights_error(share: Node, count: int) -> ShapeError:

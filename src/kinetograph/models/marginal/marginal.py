@@ -10,10 +10,11 @@ import numpy as np
 from ...bits.mixing import key_of
 from ...bits.source import event_source
 from ...distributions.markov_chain import MARKOV_CHAIN
-from ...distributions.variable import Variable
+from ...distributions.variable import Distribution, Variable
 from ...graph.lower import Environment, Scope
 from ...graph.node import Node, ancestors
 from ..term import Term
+from .addends import addends
 from .elimination import Elimination, Factor
 from .tables import Table, depends, domain_of
 
@@ -114,7 +115,19 @@ def sum_out(discrete: Sequence[Variable], terms: Sequence[Term]) -> list[Term]:
         return list(terms)
     mine: list[Term] = []
     others: list[Term] = []
-    for term in terms:
-        nodes = ancestors(term.plain_needs())
-        (mine if set(nodes) & set(discrete) else others).append(term)
+    for term in [part for whole in terms for part in _apart(whole, discrete)]:
+        (mine if _about(term, discrete) else others).append(term)
     return [*others, MarginalTerm(discrete, mine)]
+
+
+def _about(term: Term, discrete: Sequence[Variable]) -> set[Node]:
+    """The discrete unknowns that a term depends on."""
+    return set(ancestors(term.plain_needs())) & set(discrete)
+
+
+def _apart(term: Term, discrete: Sequence[Variable]) -> list[Term]:
+    """A term, or the factors that it is the sum of, where that may keep elements apart."""
+    if isinstance(term.node, Distribution) or all(v.size < 2 for v in _about(term, discrete)):
+        return [term]
+    found = addends(term.node)
+    return [term] if found == [term.node] else [Term(node) for node in found]

@@ -12,6 +12,7 @@ import jax
 import numpy as np
 
 from ...graph import indexing, shaping
+from ...graph.linear_algebra import MATMUL
 from ...graph.node import Apply, Data, Node
 from ...graph.precision import x64
 from ...graph.reductions import LOG_SOFTMAX, REDUCTIONS, SOFTMAX
@@ -90,9 +91,23 @@ def _owners(node: Node, found: Mapping[Node, Owners]) -> Owners:
     if operation in (SOFTMAX, LOG_SOFTMAX):
         along = merged_along(full[0], _axes(node, full[0].ndim))
         return np.array(np.broadcast_to(along, node.shape))
+    if operation is MATMUL:
+        return _product(node, *full)
     if operation in _REDUCTIONS and len(full) == 1:
         return merged_along(full[0], _axes(node, full[0].ndim)).reshape(node.shape)
     return np.full(node.shape, SEVERAL)
+
+
+def _product(node: Node, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """An element of a product of matrices depends on a row and a column."""
+    rows = merged_along(left if left.ndim > 1 else left[None], (-1,))
+    columns = merged_along(right if right.ndim > 1 else right[:, None], (-2,))
+    whole = merged(rows, columns)
+    if left.ndim == 1:
+        whole = whole[..., 0, :]
+    if right.ndim == 1:
+        whole = whole[..., 0]
+    return np.array(np.broadcast_to(whole, node.shape))
 
 
 def _ones(node: Node) -> tuple[int, ...]:
@@ -145,5 +160,5 @@ def _placed(
         for part in template[: advanced[0]]:
             before += source.ndim - taken if part is Ellipsis else 1
     after = len(shape) - before - place.ndim
-    wide = place.reshape(*(1 for _ in range(before)), *place.shape, *(1 for _ in range(after)))
+    wide = place.reshape((*(1 for _ in range(before)), *place.shape, *(1 for _ in range(after))))
     return np.array(np.broadcast_to(wide, shape))

@@ -194,7 +194,42 @@ class Table:
 
     def evaluate(self, environment: Environment, scope: Scope) -> Any:
         """The log density for all values: an axis for each unknown, and one for the atoms."""
-        return self._shaped(self._for_all(environment, scope, self._by_atom))
+        totals = self._for_all(environment, scope, self._by_atom)
+        if not isinstance(self.term.node, Distribution):  # which guards its own elements
+            totals = self._guarded(totals, environment, scope)
+        return self._shaped(totals)
+
+    def _guarded(self, totals: Any, environment: Environment, scope: Scope) -> Any:
+        """The same totals, of which no slope is taken where they are -inf.
+
+        There the factor is computed for other values of the unknowns, at which it is finite, and
+        left out. Elements of arrays change one by one; where no values of them will do, those of
+        the other unknowns are impossible, and all has no slope.
+        """
+        lost = jnp.isneginf(jax.lax.stop_gradient(totals))
+        arrays = [i for i, v in enumerate(self.variables) if v.size > 1]
+        moving = arrays or list(range(len(self.variables)))
+        order = [*moving, *(i for i in range(len(self.variables)) if i not in moving)]
+        sizes = [self.sizes[i] for i in order]
+        count = int(np.prod(sizes[: len(moving)]))
+        good = ~jnp.transpose(lost.reshape(*self.sizes, -1), (*order, len(order)))
+        good = good.reshape(count, -1, lost.shape[-1])
+        mine = np.arange(count)[:, None, None]
+        place = jnp.where(good, mine, jnp.argmax(good, 0))
+        dead = jnp.broadcast_to(~good.any(0).all(-1), good.shape[:-1]).reshape(-1)
+        places = jnp.unravel_index(place, sizes[: len(moving)])
+        still = np.unravel_index(np.arange(good.shape[1]), sizes[len(moving) :] or [1])
+        choices: list[Any] = [None] * len(order)
+        for k, i in enumerate(order):
+            settings = jnp.asarray(self.domains[self.variables[i]].settings())
+            at = places[k] if k < len(moving) else still[k - len(moving)][None, :, None]
+            found = settings[at, np.arange(settings.shape[1])]
+            found = jnp.broadcast_to(found, (count, good.shape[1], found.shape[-1]))
+            choices[i] = found.reshape(-1, found.shape[-1])
+        again = self._for_all(environment, scope, self._by_atom, choices, dead)
+        back = (*np.argsort(order), len(order))
+        again = jnp.transpose(again.reshape(*sizes, -1), back).reshape(totals.shape)
+        return jnp.where(lost, -jnp.inf, again)
 
     def elements(self, environment: Environment, scope: Scope) -> Any:
         """The log density of each element of the term, for all values: (values, *shape)."""
@@ -213,25 +248,38 @@ class Table:
         flat = jnp.broadcast_to(elements, self.shape).reshape(-1)
         return jax.ops.segment_sum(flat, self.owner, self.atoms)
 
-    def _for_all(self, environment: Environment, scope: Scope, of: Callable[[Any], Any]) -> Any:
-        """Something of the elements of the term, for all values of the unknowns."""
+    def _for_all(
+        self,
+        environment: Environment,
+        scope: Scope,
+        of: Callable[[Any], Any],
+        choices: Sequence[Any] | None = None,
+        dead: Any = False,
+    ) -> Any:
+        """Something of the elements of the term, for all values of the unknowns.
+
+        Or for those in `choices`; it has no slope where it is `dead`.
+        """
         given = dict(environment)
-        indices = np.indices(self.sizes).reshape(len(self.sizes), -1)
-        choices = [
-            self.domains[v].settings()[i] for v, i in zip(self.variables, indices, strict=True)
-        ]
+        if choices is None:
+            indices = np.indices(self.sizes).reshape(len(self.sizes), -1)
+            pairs = zip(self.variables, indices, strict=True)
+            choices = [self.domains[v].settings()[i] for v, i in pairs]
         names = (*self.loops, FAULT)
 
-        def at(*values: Any) -> Any:
+        def at(dead: Any, *values: Any) -> Any:
             inner = scope.inside(watch=None, live=None)
             inside = dict(given)
+            if dead is not False:
+                inside |= {n: _still(inside[n], dead) for n in self.captured if n in inside}
             for v, value in zip(self.variables, values, strict=True):
                 full = jnp.broadcast_to(value, (v.size,)).astype(v.dtype)
                 inside[v] = full.reshape(v.shape)
             evaluate(self.term.plain_needs(), inside, scope=inner)
             return of(self.term.guarded_elements(inside)), inner.reports(names)
 
-        found, reports = jax.vmap(at)(*map(jnp.asarray, choices))
+        each = (None if dead is False else 0, *(0 for _ in choices))
+        found, reports = jax.vmap(at, each)(dead, *map(jnp.asarray, choices))
         for name, report in zip(names, reports, strict=True):
             if name is not FAULT or scope.indices is not None:
                 scope.note(name, Trips(report[0].max(), *(r.any() for r in report[1:])))
@@ -244,3 +292,11 @@ class Table:
         if not isinstance(node, Distribution):
             return node.shape
         return node.batch_shape
+
+
+def _still(tensor: Any, dead: Any) -> Any:
+    """A tensor without a slope where it is dead."""
+    tensor = jnp.asarray(tensor)
+    if tensor.dtype.kind != "f":
+        return tensor
+    return jnp.where(dead, jax.lax.stop_gradient(tensor), tensor)

@@ -140,7 +140,7 @@ def test_wishart_of_impossible_parameters():
         kg.wishart(2.0, np.eye(3))
     with pytest.raises(ValueError, match=r"scale .* is not symmetric"):
         kg.wishart(4.0, [[1.0, 0.5], [0.4, 1.0]])
-    with pytest.raises(kg.ShapeError, match="must be square"):
+    with pytest.raises(kg.ShapeError, match="must be a square matrix"):
         kg.wishart(4.0, np.ones((2, 3)))
     with pytest.raises(kg.DataError, match="must be symmetric and positive definite"):
         kg.observe([[1.0, 2.0], [2.0, 1.0]], kg.wishart(3.0, np.eye(2)))

@@ -131,7 +131,7 @@ def test_shapes(name, shapes, wanted, full):
 @pytest.mark.parametrize(
     ("name", "shapes", "wanted", "text"),
     [
-        ("normal", [(3,), (2,)], None, r"do not fit together: mean p0 \(3,\), sd p1 \(2,\)"),
+        ("normal", [(3,), (2,)], None, r"mean p0 of shape \(3,\), sd p1 of shape \(2,\)"),
         ("normal", [(3,), ()], (2,), r"shape \(2,\) does not fit the parameters"),
         ("normal", [(3,), ()], (), "does not fit"),
     ],

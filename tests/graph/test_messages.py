@@ -29,29 +29,32 @@ def message(statement, kind):
         statement()
     frames = traceback.extract_tb(caught.value.__traceback__)
     own = [frame for frame in frames if frame.filename == __file__]
-    assert own[-1].lineno == statement.__code__.co_firstlineno
-    return str(caught.value)
+    line = statement.__code__.co_firstlineno
+    assert own[-1].lineno == line
+    return str(caught.value).replace(f" (test_messages.py:{line})", " (here)")
 
 
 def test_broadcasting():
     x, y = kg.placeholder((3, 3)), kg.placeholder((2, 2))
     assert message(lambda: x + y, kg.ShapeError) == (
-        "cannot broadcast (3, 3) with (2, 2) in x + y\n"
+        "cannot broadcast (3, 3) with (2, 2) in x + y (here)\n"
         "    x  shape (3, 3)\n"
         "    y  shape (2, 2)\n"
         "  Shapes are aligned from the right; each pair must be equal or one of them 1."
     )
-    assert "in x * 2 - y\n" in message(lambda: x * 2.0 - y, kg.ShapeError)
-    assert "in where(x > 0, x, y)\n" in message(lambda: kg.where(x > 0, x, y), kg.ShapeError)
+    assert "in x * 2 - y (here)\n" in message(lambda: x * 2.0 - y, kg.ShapeError)
+    assert "in where(x > 0, x, y) (here)\n" in message(lambda: kg.where(x > 0, x, y), kg.ShapeError)
 
 
 def test_matmul():
     a, b = kg.placeholder((2, 3)), kg.placeholder((2, 4))
     assert message(lambda: a @ b, kg.ShapeError) == (
-        "matmul: inner sizes 3 and 2 differ in a @ b\n    a  shape (2, 3)\n    b  shape (2, 4)"
+        "matmul: inner sizes 3 and 2 differ in a @ b (here)\n"
+        "    a  shape (2, 3)\n    b  shape (2, 4)\n"
+        "  The last axis of the first has to be as long as the last but one of the second."
     )
     assert message(lambda: a @ kg.placeholder(name="s"), kg.ShapeError) == (
-        "matmul needs at least one axis on both sides: a @ s\n"
+        "matmul needs at least one axis on both sides: a @ s (here)\n"
         "    a  shape (2, 3)\n    s  shape ()\n  Use * to multiply by a number."
     )
     p, q = kg.placeholder((2, 3, 3)), kg.placeholder((4, 3, 3))
@@ -101,7 +104,7 @@ def test_indices():
     x = kg.placeholder((3,))
     school = kg.data([1, 2, 3])
     assert message(lambda: x[school], kg.ShapeError) == (
-        "x[school]: index 3 is out of bounds for axis 0 of length 3; "
+        "x[school]: index 3 is out of bounds for axis 0 of length 3 (here); "
         "the smallest is 1: do the labels start at 1? Subtract 1"
     )
     assert message(lambda: kg.segment_sum(x, school, 3), kg.ShapeError) == (
@@ -109,20 +112,20 @@ def test_indices():
         "do the labels start at 1? Subtract 1"
     )
     assert message(lambda: x[5], kg.ShapeError) == (
-        "index of x, shape (3,): index 5 is out of bounds for axis 0 with size 3"
+        "index of x, shape (3,): index 5 is out of bounds for axis 0 with size 3 (here)"
     )
     assert message(lambda: x[0, 1], kg.ShapeError).startswith("index of x, shape (3,): too many")
     where = kg.placeholder((2,))
     assert message(lambda: x[where], kg.ShapeError) == (
-        "x[where]: an index must be of integers, got float64; convert it with .astype(int)"
+        "x[where]: an index must be of integers, got float64 (here); convert it with .astype(int)"
     )
     assert "must be of integers" in message(lambda: x[1.5], kg.ShapeError)
     assert message(lambda: x[x > 0], kg.ShapeError) == (
-        "x[x > 0]: a mask computed in the graph has no known number of true elements; "
-        "use where(mask, x, other)"
+        "x[x > 0]: a mask computed in the graph has no known number of true elements (here); "
+        "use kg.where(mask, x, other)"
     )
     assert message(lambda: x[np.array([True, False])], kg.ShapeError).endswith(
-        "the mask has shape (2,), the axes it selects from have (3,)"
+        "the mask has shape (2,), the axes it selects from have (3,) (here)"
     )
     n = kg.placeholder((), int)
     assert "start + np.arange(length)" in message(lambda: x[:n], kg.ShapeError)
@@ -138,7 +141,15 @@ def test_values_that_are_not_known():
     refused = "using a symbolic array as a Python"
     text = message(lambda: 1 if s > 0 else 0, kg.SymbolicError)
     assert text.startswith(f"{refused} bool is not allowed: the value of s > 0 {unknown} `if`,")
-    assert text.endswith("elsewhere use kg.cond, kg.while_loop or kg.where")
+    assert text.endswith(
+        "elsewhere use kg.cond, kg.while_loop or kg.where, and & | ~ between conditions"
+    )
+    for f in (lambda: max(s, 1), lambda: sorted([s, 2 * s]), lambda: any([s > 0])):
+        text = message(f, kg.SymbolicTruthError)
+        assert "so a function of Python that asks for it, such as max, sorted, any or bool," in text
+        assert text.endswith(
+            "(here); use kg.maximum, kg.minimum, kg.sort, kg.any, kg.all or kg.where"
+        )
     text = message(lambda: float(s), kg.SymbolicError)
     assert text.startswith(f"{refused} float is not allowed: the value of s {unknown} float(...)")
     assert text.endswith(
@@ -148,11 +159,11 @@ def test_values_that_are_not_known():
     for f in (int, range, bool):
         assert unknown in message(lambda f=f: f(s), kg.SymbolicError)
     assert message(lambda: x.__setitem__(0, 1.0), kg.SymbolicError) == (
-        "x: arrays cannot be changed in place; write x = x.at[index].set(value)"
+        "x: arrays cannot be changed in place (here); write x = x.at[0].set(value)"
     )
     assert message(lambda: np.array(x), kg.SymbolicError) == (
-        f"the value of x {unknown} a NumPy array of it is not possible; compute with the array "
-        "itself (kg.stack joins arrays), or compile it with kg.compile"
+        f"the value of x {unknown} a NumPy array of it is not possible (here); compute with the "
+        "array itself (kg.stack joins arrays), or compile it with kg.compile"
     )
     assert unknown in message(lambda: np.array([x, x]), kg.SymbolicError)
     assert np.asarray(kg.data([1, 2])).tolist() == [1, 2]
@@ -163,16 +174,17 @@ def test_values_that_are_not_known():
 def test_numpy_functions():
     x = kg.placeholder((2, 2))
     assert message(lambda: np.fft.fft(x), kg.SymbolicError) == (
-        "NumPy's fft.fft is not available for arrays in a graph; "
-        "kg.lift(function) makes an operation of any JAX function"
+        "NumPy's fft.fft is not available for arrays in a graph (here); kg.lift(function) makes "
+        "an operation of any JAX function, as in kg.lift(jax.numpy.fft.fft)(x)"
     )
     assert "NumPy's spacing is not" in message(lambda: np.spacing(x), kg.SymbolicError)
     assert "NumPy's add.at is not" in message(lambda: np.add.at(x, 0, 1), kg.SymbolicError)
     assert message(lambda: np.exp(x, out=np.ones((2, 2))), kg.SymbolicError) == (
-        "np.exp: out= cannot be used with arrays in a graph; use the result instead of out="
+        "np.exp: out= cannot be used with arrays in a graph (here); use the result instead of out="
     )
     assert message(lambda: np.exp(x, where=np.ones(2, bool)), kg.SymbolicError) == (
-        "np.exp: where= cannot be used with arrays in a graph; use np.where instead of where="
+        "np.exp: where= cannot be used with arrays in a graph (here); "
+        "use np.where instead of where="
     )
     assert "dtype=" in message(lambda: np.sum(x, dtype=int), kg.SymbolicError)
     assert "order=" in message(lambda: np.reshape(x, 4, order="F"), kg.SymbolicError)
@@ -185,14 +197,16 @@ def test_numpy_functions():
 
 def test_what_arrays_cannot_hold():
     x = kg.placeholder((2,))
-    text = "cannot be part of a graph; arrays hold booleans, integers or real numbers"
+    text = "cannot be part of a graph (here); arrays hold booleans, integers or real numbers"
     assert message(lambda: x * 1j, kg.SymbolicError) == (
         f"multiply: a complex (dtype complex128) {text}"
     )
     assert message(lambda: x + np.array([None, 1]), kg.SymbolicError) == (
-        f"add: a ndarray (dtype object) {text}"
+        f"add: a NumPy array of shape (2,) (dtype object) {text}"
     )
-    assert message(lambda: np.exp(x) == "a", kg.SymbolicError).startswith("equal: a str")
+    assert message(lambda: np.exp(x) == "a", kg.SymbolicError).startswith(
+        "equal: the text 'a' cannot"
+    )
     assert message(lambda: kg.stack([x, ["a", "b"]]), kg.SymbolicError).startswith("stack: a list")
     b = kg.placeholder((2,), bool)
     assert message(lambda: b - b, kg.SymbolicError) == (
@@ -210,7 +224,7 @@ def test_what_arrays_cannot_hold():
 
 def without_place(text):
     assert "test_messages.py:" in text
-    return re.sub(r" at test_messages\.py:\d+", "", text)
+    return re.sub(r" at test_messages\.py:\d+", "", text).replace("data value:", "data:")
 
 
 def test_data():
@@ -233,7 +247,7 @@ def test_data():
     assert "do not make an array" in of([[1, 2], [3]])
     assert "already a kinetograph array" in of(kg.data(1.0))
     assert of([1.0, 2.0], dims=("a", "b")) == (
-        "data: dims ('a', 'b') name 2 axes, the shape (2,) has 1"
+        "data: dims ('a', 'b') name 2 axes, the shape (2,) has 1; name each axis, or none"
     )
     assert of(np.ones((2, 2)), dims=("a", "a")) == "data: dims ('a', 'a') name a dimension twice"
 

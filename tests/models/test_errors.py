@@ -37,8 +37,8 @@ def test_shapes():
     y = kg.data(np.zeros(5))
     with pytest.raises(kg.ShapeError) as caught:
         kg.observe(y, kg.normal(mu, 1))
-    assert re.sub(" +", " ", str(caught.value)) == (
-        "observe: the data do not fit the distribution\n"
+    assert re.sub(r":\d+", "", re.sub(" +", " ", str(caught.value))) == (
+        "observe: the data do not fit the distribution (test_errors.py)\n"
         " normal(mu, 1) shape (8,)\n"
         " y shape (5,)\n"
         " normal's parameters must broadcast to the shape of the data."
@@ -137,17 +137,15 @@ def test_what_cannot_be_observed():
         kg.observe("a", kg.normal(mu, 1))
     with refused(kg.DataError, "nan at index 1"):
         kg.observe([1.0, np.nan], kg.normal(mu, 1))
-    with refused(TypeError, "observe: mu is an unknown, not data; only known values can be"):
+    with pytest.raises(TypeError, match=r"observe: mu \(.*:\d+\) is an unknown, not data; only"):
         kg.observe(mu, kg.normal(0, 1))
-    with refused(TypeError, "observe: mu * y is not data"):
+    with pytest.raises(TypeError, match=r"observe: mu \* y \(.*:\d+\) is not data"):
         kg.observe(mu * y, kg.normal(0, 1))
     with refused(kg.DataError, "data 'log(y - 2)'"):
         kg.observe(kg.log(y - 2), kg.normal(mu, 1))
-    with refused(
-        TypeError, "the second argument, mu + 1, is not a distribution; write kg.observe(y,"
-    ):
+    with refused(TypeError, "the second argument, mu + 1, is not a distribution (test_errors.py:"):
         kg.observe(y, mu + 1)
-    with refused(TypeError, "the second argument, a float, is not a distribution"):
+    with refused(TypeError, "the second argument, the number 2.0, is not a distribution"):
         kg.observe(y, 2.0)
     with refused(TypeError, "is not a distribution"):
         kg.observe(y, kg.variable())
@@ -160,8 +158,8 @@ def test_a_distribution_is_used_once():
     kg.observe(y, likelihood)
     with pytest.raises(
         kg.ModelError,
-        match=r"this normal is the likelihood of y at test_errors.py:\d+ already; write the "
-        "distribution again",
+        match=r"this normal is the likelihood of y \(test_errors.py:\d+\) already \(.*:\d+\); "
+        "write the distribution again",
     ):
         kg.observe(z, likelihood)
     used = kg.normal(mu, 1)
@@ -169,10 +167,10 @@ def test_a_distribution_is_used_once():
     with refused(kg.ModelError, "used is used elsewhere in the model as an unknown"):
         kg.observe(z, used)
     del keep
-    with refused(kg.ModelError, "a target is the likelihood of y at test_errors.py"):
+    with refused(kg.ModelError, "a target is the likelihood of y (test_errors.py"):
         kg.model(likelihood)
     later = likelihood + mu
-    with refused(kg.ModelError, "is the likelihood of y at test_errors.py"):
+    with refused(kg.ModelError, "is the likelihood of y (test_errors.py"):
         kg.model(later)
 
 
@@ -187,7 +185,7 @@ def test_a_distribution_is_used_once():
         (
             lambda: kg.normal(0, [1.0, -1.0]),
             ValueError,
-            "normal: sd must be positive, got -1.0 at index (1,)",
+            "normal: sd must be positive, got -1.0 at index 1",
         ),
         (lambda: kg.normal(0, np.nan), ValueError, "normal: sd must be positive, got nan"),
         (lambda: kg.poisson(-1.0), ValueError, "poisson: rate must be at least 0, got -1.0"),
@@ -208,13 +206,13 @@ def test_a_distribution_is_used_once():
         (
             lambda: kg.dirichlet([1.0, 0.0]),
             ValueError,
-            "alpha must be positive, got 0.0 at index (1,)",
+            "alpha must be positive, got 0.0 at index 1",
         ),
         (lambda: kg.uniform(2, 1), ValueError, "min must be below max, got min 2 and max 1"),
         (
             lambda: kg.uniform([0, 3], [1, 2]),
             ValueError,
-            "min must be below max, got min 3 and max 2 at index (1,)",
+            "min must be below max, got min 3 and max 2 at index 1",
         ),
         (
             lambda: kg.uniform([0, 1], [1, 2, 3]),
@@ -253,7 +251,7 @@ def test_a_distribution_is_used_once():
         (
             lambda: kg.multivariate_normal([0, 0], np.ones((2, 3))),
             kg.ShapeError,
-            "must be square, got shape (2, 3)",
+            "must be a square matrix, got shape (2, 3)",
         ),
         (
             lambda: kg.multivariate_normal([0, 0], [[1.0, 0.5], [0.2, 1.0]]),
@@ -299,11 +297,15 @@ def test_a_distribution_is_used_once():
         (
             lambda: kg.variable(lower=[0, 1], upper=1),
             ValueError,
-            "lower must be below upper, got lower 1 and upper 1 at index (1,)",
+            "lower must be below upper, got lower 1 and upper 1 at index 1",
         ),
-        (lambda: kg.variable(lower="a"), TypeError, "variable: lower must be numbers, got 'a'"),
+        (
+            lambda: kg.variable(lower="a"),
+            TypeError,
+            "variable: lower must be a number, or an array of numbers, got 'a' (test_errors",
+        ),
         (lambda: kg.variable(upper=np.nan), ValueError, "variable: upper is NaN"),
-        (lambda: kg.variable(lower=np.inf), ValueError, "lower must be below upper"),
+        (lambda: kg.variable(lower=np.inf), ValueError, "lower is inf, which leaves no numbers"),
         (
             lambda: kg.variable(lower=[0, 1], upper=[2, 3, 4]),
             kg.ShapeError,
@@ -328,11 +330,11 @@ def test_a_distribution_is_used_once():
         (
             lambda: kg.cholesky_variable(1),
             kg.ShapeError,
-            "dim must be a whole number above 1, got 1",
+            "dim, the rows of the matrix, must be a whole number above 1, got 1",
         ),
-        (lambda: kg.covariance_variable(1), kg.ShapeError, "covariance_variable: dim must be"),
-        (lambda: kg.correlation_variable(0), kg.ShapeError, "correlation_variable: dim must be"),
-        (lambda: kg.cholesky_variable(2.5), kg.ShapeError, "dim must be a whole number above 1"),
+        (lambda: kg.covariance_variable(1), kg.ShapeError, "covariance_variable: dim, the rows"),
+        (lambda: kg.correlation_variable(0), kg.ShapeError, "correlation_variable: dim, the rows"),
+        (lambda: kg.cholesky_variable(2.5), kg.ShapeError, "a whole number above 1, got 2.5"),
     ],
 )
 def test_parameters(make, error, text):
@@ -342,7 +344,7 @@ def test_parameters(make, error, text):
 
 def test_bad_data_parameter_is_named():
     scale = kg.data([1.0, 0.0])
-    with refused(ValueError, "normal: sd must be positive, got 0.0 at index (1,) in scale"):
+    with refused(ValueError, "normal: sd must be positive, got 0.0 at index 1 in scale"):
         kg.normal(0, scale)
 
 
@@ -352,22 +354,22 @@ def test_bad_data_parameter_is_named():
 def test_targets():
     y = kg.data(1.0)
     mu = kg.normal(0, 1)
-    with refused(kg.ModelError, "model: a target, y, is data, which cannot be sampled"):
+    with refused(kg.ModelError, "model: a target, y, is data (test_errors.py"):
         kg.model(y)
     with refused(kg.ModelError, "model: target 'z', y, is data"):
         kg.model(z=y)
-    with refused(TypeError, "model: a target is a float, not a kinetograph array"):
+    with refused(TypeError, "model: a target is the number 1.0 (test_errors.py"):
         kg.model(1.0)
     with refused(kg.ModelError, "model: none of the arrays in the model are unknown"):
         kg.model(y + 1)
     with refused(kg.ModelError, "one array is given two names, 'a' and 'b'"):
         kg.model(a=mu, b=mu)
-    with refused(TypeError, "model: a factor must be an array of real numbers, got 3.0"):
+    with refused(TypeError, "a factor must be an array of real numbers, got the number 3.0"):
         kg.model(mu, factors=[3.0])
 
 
 def test_no_targets_in_scope():
-    with refused(kg.ModelError, "no targets: name the arrays whose posterior you want"):
+    with refused(kg.ModelError, ": name the arrays whose posterior you want"):
         kg.model()
 
 
@@ -418,15 +420,15 @@ def test_values():
         m.untransform({"a": 1.0, "low": 0.0})
     with refused(kg.ShapeError, "b: expected shape (2,), got (3,)"):
         m.untransform({**good, "b": [0.2, 0.3, 0.5]})
-    with refused(ValueError, "a: must be at least 0, got -1."):
+    with refused(ValueError, "a: must be at least 0, got -1 (test"):
         m.untransform({**good, "a": -1.0})
-    with refused(ValueError, "a: must be at least 0, got 0.; the ends themselves have no free"):
+    with refused(ValueError, "; the ends themselves have no free"):
         m.untransform({**good, "a": 0.0})
     with refused(ValueError, "b: must be positive with sum 1 along the last axis, got [0.5 0.6]"):
         m.untransform({**good, "b": [0.5, 0.6]})
-    with refused(ValueError, "c: must be between low and 5, got -1."):
+    with refused(ValueError, "c: must be between low and 5, got -1 (test"):
         m.untransform({**good, "c": -1.0})
-    with refused(ValueError, "c: must be between low and 5, got 5."):
+    with refused(ValueError, "c: must be between low and 5, got 5 (test"):
         m.untransform({**good, "c": 5.0})
 
 

@@ -117,9 +117,9 @@ def test_factors_join_unknowns_and_add():
 def test_what_is_refused():
     mu = kg.normal(0, 1)
     y = kg.data([1.0, 2.0])
-    with refused(TypeError, "factor: a term must be an array of real numbers, got a float"):
+    with refused(TypeError, "factor: a term must be an array of real numbers, got the number"):
         kg.factor(3.0)
-    with refused(TypeError, "got a bool array"):
+    with refused(TypeError, "of bool (test_factor.py"):
         kg.factor(mu > 0)
     with refused(kg.ModelError, "y * 2 depends on no unknown"):
         kg.factor(y * 2)
@@ -134,9 +134,9 @@ def test_what_is_refused():
         kg.log_density(kg.gamma(2, 1), z)
     used = kg.normal(mu, 1)
     kg.log_density(used, 1.0)
-    with refused(kg.ModelError, "this normal is the distribution of a log_density at test_factor"):
+    with refused(kg.ModelError, "this normal is the distribution of a log_density (test_factor"):
         kg.observe(y, used)
-    with refused(kg.ModelError, "a target is the distribution of a log_density at test_factor.py"):
+    with refused(kg.ModelError, "a target is the distribution of a log_density (test_factor.py"):
         kg.model(used)
 
 
@@ -144,7 +144,7 @@ def test_messages_of_observe_name_the_way_out():
     mu, s = kg.normal(0, 1), kg.half_normal(1)
     with refused(TypeError, "write kg.factor(kg.log_density(distribution, mu + 1))"):
         kg.observe(mu + 1, kg.normal(0, s))
-    with refused(TypeError, "s is an unknown, not data"):
+    with refused(TypeError, ") is an unknown, not data"):
         kg.observe(s, kg.normal(0, 1))
     with refused(TypeError, "write kg.factor(kg.log_density(distribution, s))"):
         kg.observe(s, kg.normal(0, 1))

@@ -170,9 +170,9 @@ def n():
 @pytest.mark.parametrize(
     ("make", "error", "text"),
     [
-        (lambda: kg.mixture(n(), weights=[1.0]), kg.ModelError, "two or more components"),
+        (lambda: kg.mixture(n(), weights=[1.0]), kg.ModelError, "there is one component"),
         (lambda: kg.mixture(weights=[1.0]), kg.ModelError, "no components"),
-        (lambda: kg.mixture([n(), n()], weights=[1.0, 1.0]), TypeError, "not a list"),
+        (lambda: kg.mixture([n(), n()], weights=[1.0, 1.0]), TypeError, "not in a list"),
         (
             parts(
                 lambda: kg.dirichlet([1.0, 1.0]),

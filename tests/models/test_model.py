@@ -146,8 +146,8 @@ def test_one_name_for_two_arrays_is_an_error():
     a, b = kg.normal(0, 1, name="x"), kg.normal(0, 1, name="x")
     with pytest.raises(
         kg.ModelError,
-        match=r"two arrays are named 'x': one \(written at test_model.py:\d+\) and one "
-        r"\(written at test_model.py:\d+\); give one of them another name=",
+        match=r"two arrays are named 'x': a \(written at test_model.py:\d+\) and b "
+        r"\(written at test_model.py:\d+\); give one of them another name by name=",
     ):
         kg.model(a, b)
 
@@ -244,7 +244,7 @@ def test_debug_at_an_overflowing_unknown():
     s = kg.lognormal(0, 1)
     report = kg.model(s, factors=-s).debug([800.0])
     assert report.first_bad.startswith("s = inf  test_model.py:"), report.first_bad
-    with pytest.raises(kg.ShapeError, match=r"has 1 numbers \(s 1\), got shape \(2,\)"):
+    with pytest.raises(kg.ShapeError, match=r"has 1 number \(s 1\), got shape \(2,\)"):
         kg.model(s).debug([1.0, 2.0])
 
 

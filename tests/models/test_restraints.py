@@ -161,7 +161,7 @@ def test_what_is_refused():
             lambda: kg.wall(x, 0, [1, 2]),
         ),
         (TypeError, "wall: width must be numbers", lambda: kg.wall(x, 0.0, width="wide")),
-        (TypeError, "wall: x must be an unknown.* got a float", lambda: kg.wall(1.0, 0.0)),
+        (TypeError, "wall: x must be an unknown.* got the number 1.0", lambda: kg.wall(1.0, 0.0)),
         (
             kg.ModelError,
             "wall: d depends on no unknown",

@@ -322,8 +322,8 @@ def test_programs_of_schedules_and_transformations_do_not_pile_up():
 
 
 BAD = [
-    ({"optimizer": "adm"}, ValueError, r"no optimizer 'adm'; did you mean 'adam'\?"),
-    ({"optimizer": "?"}, ValueError, r"no optimizer '\?'. There are adadelta,"),
+    ({"optimizer": "adm"}, ValueError, r"no optimizer 'adm' .*; did you mean 'adam'\?"),
+    ({"optimizer": "?"}, ValueError, r"no optimizer '\?' .*\. There are adadelta,"),
     ({"optimizer": kg.optimizers.adam}, TypeError, r"write optimizer=adam\(...\)"),
     ({"optimizer": 3}, TypeError, "3 is no optimizer"),
     ({"max_iterations": 0}, ValueError, "max_iterations must be .* at least 1, got 0"),
@@ -338,7 +338,7 @@ BAD = [
     ({"initial": {"y": 1.0}}, kg.ModelError, "'y' is no unknown of this model.* are x"),
     ({"initial": {"x": 1.0}}, kg.ShapeError, r"x: expected shape \(2,\), got \(\)"),
     ({"initial": [1.0, 2.0, 3.0]}, kg.ShapeError, r"opt: initial free states need shape \(1, 2\)"),
-    ({"initial": [{}], "starts": 2}, kg.ModelError, "opt: initial has 1 points for 2 starts"),
+    ({"initial": [{}], "starts": 2}, kg.ModelError, "opt: initial has 1 point for 2 starts"),
     ({"initial": "x"}, ValueError, "opt: initial must be a dictionary .* got 'x'"),
     ({"initial": 3j}, TypeError, "opt: initial must be a dictionary .* got complex"),
 ]
@@ -351,7 +351,7 @@ def test_bad_arguments(options, error, text):
 
 
 def test_what_is_no_model():
-    with pytest.raises(TypeError, match=r"opt: .* a Array, not a model; make one with kg.model"):
+    with pytest.raises(TypeError, match=r"opt: .*, not a model .*; make one with kg.model"):
         kg.opt(kg.normal(0, 1))
     with pytest.raises(kg.ModelError, match="none of the arrays in the model are unknown"):
         kg.opt(kg.model(kg.data([1.0]) * 2.0))

@@ -141,9 +141,13 @@ def test_names_that_do_not_tell_which_draws(results):
 @pytest.mark.parametrize(
     ("call", "kind", "text"),
     [
-        (lambda a, b: kg.calculate(a + 1), kg.ModelError, "no values are given for a; give them"),
+        (
+            lambda a, b: kg.calculate(a + 1),
+            kg.ModelError,
+            "no values are given for a .*; give them",
+        ),
         (lambda a, b: kg.calculate(), TypeError, "no targets"),
-        (lambda a, b: kg.calculate(3.0), TypeError, "a target is a float"),
+        (lambda a, b: kg.calculate(3.0), TypeError, "a target is the number 3.0"),
         (
             lambda a, b: kg.calculate(b, values={"c": 1.0}),
             kg.ModelError,
@@ -154,7 +158,7 @@ def test_names_that_do_not_tell_which_draws(results):
         (lambda a, b: kg.calculate(b, values={"b": "x"}), TypeError, "b: expected numbers"),
         (lambda a, b: kg.calculate(a, draws=0), ValueError, "draws"),
         (lambda a, b: kg.calculate(one=a, two=a), kg.ModelError, "given two names"),
-        (lambda a, b: kg.calculate(a, values=3), TypeError, "expected results of kg.mcmc"),
+        (lambda a, b: kg.calculate(a, values=3), TypeError, "values are a dictionary"),
         (lambda a, b: kg.calculate(a, values={"a": 1.0, a: 2.0}), kg.ModelError, "two values"),
         (lambda a, b: kg.calculate(a, values={"a": 1j}), TypeError, "float64, got complex128"),
         (lambda a, b: kg.calculate(one=kg.data([1.0]), draws=9), kg.ModelError, "no unknown"),

@@ -144,7 +144,7 @@ def test_runs_of_a_few_draws_are_diagnosed_without_an_error(draws):
 
 
 def test_other_things_are_refused():
-    with pytest.raises(TypeError, match=r"expected results of kg\.mcmc"):
+    with pytest.raises(TypeError, match=r"expected results \(a DataTree"):
         kg.diagnose(3)
 
 

@@ -219,7 +219,7 @@ def test_numbers_without_sign_that_64_bits_with_sign_cannot_hold():
         (lambda r: r.normal(dtype=int), TypeError, "dtype must be"),
         (lambda r: r.normal(dtype="float16"), TypeError, "dtype must be"),
         (lambda r: r.normal(1j), TypeError, "mean"),
-        (lambda r: r.multivariate_normal([0, 0], [1, 1]), ValueError, "cov .* must be square"),
+        (lambda r: r.multivariate_normal([0, 0], [1, 1]), ValueError, "cov .* must be a square"),
         (lambda r: r.multivariate_normal([0, 0], np.eye(3)), ValueError, "does not fit a 3 x 3"),
         (lambda r: r.dirichlet([]), ValueError, "alpha"),
         (lambda r: r.categorical([]), ValueError, "at least one category"),

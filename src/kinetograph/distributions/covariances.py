@@ -11,6 +11,7 @@ from ..graph.functions import where
 from ..graph.linear_algebra import cholesky
 from ..graph.mathematics import sqrt
 from ..graph.messages import describe
+from ..graph.missing import first_place
 from ..graph.node import Data, Node
 from ..graph.shaping import diagonal
 from ..graph.source import place_text
@@ -20,8 +21,13 @@ __all__ = ["factor_of", "mean_of"]
 
 def _check_matrix(name: str, node: Node, what: str, factor: bool) -> None:
     if len(node.shape) < 2 or node.shape[-1] != node.shape[-2]:
+        hint = ""
+        if len(node.shape) < 2:
+            hint = "; a matrix of this diagonal is " + ("np.diag" if node.shape else "np.eye(n) *")
+            hint += f"({describe(node)})" if node.shape else f" {describe(node)}"
         raise ShapeError(
-            f"{name}: {what} {describe(node)} must be square, got shape {node.shape}{place_text()}"
+            f"{name}: {what} {describe(node)} must be a square matrix, got shape {node.shape}"
+            f"{place_text()}{hint}"
         )
     if not isinstance(node, Data):
         return
@@ -29,10 +35,14 @@ def _check_matrix(name: str, node: Node, what: str, factor: bool) -> None:
     if not np.all(np.isfinite(value)):
         wrong = "is not finite"
     elif not factor:
-        if not np.allclose(value, np.swapaxes(value, -1, -2)):
-            wrong = "is not symmetric"
-        elif np.any(np.linalg.eigvalsh(value) <= 0):
-            wrong = "is not positive definite"
+        apart = ~np.isclose(value, np.swapaxes(value, -1, -2))
+        if np.any(apart):
+            *_, i, j = first = first_place(apart)
+            other = value[(*first[:-2], j, i)]
+            wrong = f"is not symmetric: {value[first]:g} at index ({i}, {j}), but {other:g} at "
+            wrong += f"({j}, {i})"
+        elif np.any((least := np.linalg.eigvalsh(value)) <= 0):
+            wrong = f"is not positive definite: an eigenvalue is {least.min():.3g}"
     elif np.any(np.triu(value, 1)) or np.any(np.diagonal(value, axis1=-2, axis2=-1) <= 0):
         wrong = "must be lower triangular with a positive diagonal"
     if wrong:
@@ -93,6 +103,6 @@ def mean_of(name: str, mean: Any, size: int) -> Any:
         )
         raise ShapeError(
             f"{name}: mean {describe(centre)} of shape {centre.shape} does not fit a "
-            f"{size} x {size} matrix{hint}{place_text()}"
+            f"{size} x {size} matrix{place_text()}{hint}"
         )
     return mean

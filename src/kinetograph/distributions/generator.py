@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..graph.errors import ShapeError, SymbolicError
-from ..graph.messages import describe
+from ..graph.messages import describe, index_text, variable_of
 from ..graph.node import Data, Node
 from ..graph.source import place_text
 from .parameter import Parameter
@@ -78,12 +78,11 @@ class Generator:
         if np.all(inside):
             return
         place = tuple(int(i) for i in np.argwhere(~np.asarray(inside))[0])
-        where = f" at index {place}" if place else ""
+        held = variable_of(node) if node.literal else describe(node)
         raise ValueError(
             f"{self.name}: {parameter.name} must be {support.describe()}, "
-            f"got {value[place]}{note}{where}"
-            + (f" in {describe(node)}" if not node.literal else "")
-            + place_text()
+            f"got {value[place]}{note}{index_text(place)}{f' in {held}' if held else ''}"
+            f"{place_text()}"
         )
 
     def full_shape(
@@ -126,7 +125,7 @@ class Generator:
 
     def _named(self, nodes: Sequence[Node]) -> str:
         pairs = zip(self.parameters, nodes, strict=True)
-        return ", ".join(f"{p.name} {describe(node)} {node.shape}" for p, node in pairs)
+        return ", ".join(f"{p.name} {describe(node)} of shape {node.shape}" for p, node in pairs)
 
 
 def shape_of(shape: Any, what: str) -> tuple[int, ...]:
@@ -135,7 +134,13 @@ def shape_of(shape: Any, what: str) -> tuple[int, ...]:
     if not isinstance(sizes, (tuple, list)) or not all(
         isinstance(n, (int, np.integer)) and not isinstance(n, bool) for n in sizes
     ):
-        raise TypeError(f"{what}: shape must be a whole number or a tuple of them, got {shape!r}")
+        parts = sizes if isinstance(sizes, (tuple, list)) else (sizes,)
+        named = any(isinstance(n, str) for n in parts)
+        hint = "; the names of axes are given by dims=" if named else ""
+        raise TypeError(
+            f"{what}: shape must be a whole number or a tuple of them, got {shape!r}"
+            f"{place_text()}{hint}"
+        )
     if any(n < 0 for n in sizes):
-        raise ShapeError(f"{what}: shape {tuple(sizes)} has a negative length")
+        raise ShapeError(f"{what}: shape {tuple(sizes)} has a negative length{place_text()}")
     return tuple(int(n) for n in sizes)

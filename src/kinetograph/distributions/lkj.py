@@ -10,6 +10,7 @@ from ..graph.array import Array
 from ..graph.errors import ShapeError
 from ..graph.gammas import gammaln
 from ..graph.linear_algebra import small_cholesky
+from ..graph.source import place_text
 from .family import Family
 from .gamma_numbers import log_gamma
 from .moments import Moments
@@ -90,7 +91,9 @@ LKJ = Family(
 def size_of(dim: Any, name: str = "lkj_correlation") -> int:
     """The number of rows, which the parameters do not tell."""
     if not isinstance(dim, (int, np.integer)) or dim < 2:
-        raise ShapeError(f"{name}: dim must be a whole number of at least 2, got {dim!r}")
+        raise ShapeError(
+            f"{name}: dim must be a whole number of at least 2, got {dim!r}{place_text()}"
+        )
     return int(dim)
 
 

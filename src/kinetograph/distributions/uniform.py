@@ -7,6 +7,7 @@ import numpy as np
 
 from ..bits.source import Source
 from ..graph.array import Array
+from ..graph.messages import index_text
 from ..graph.node import Data, Node
 from ..graph.source import place_text
 from .family import Family
@@ -52,7 +53,7 @@ def _check(low: Node, high: Node) -> None:
             place = tuple(int(i) for i in np.argwhere(wrong)[0])
             raise ValueError(
                 f"uniform: {text}, got min {lows[place]:g} and max {highs[place]:g}"
-                f"{f' at index {place}' if place else ''}{place_text()}"
+                f"{index_text(place)}{place_text()}"
             )
 
 

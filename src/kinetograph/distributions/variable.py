@@ -18,6 +18,7 @@ from ..graph.messages import describe
 from ..graph.node import Apply, Data, Node, within
 from ..graph.precision import float_dtype
 from ..graph.representations import represent
+from ..graph.source import place_text
 from .censoring import censor
 from .family import SMALL, Family
 from .parameter import Parameter
@@ -212,8 +213,16 @@ def distribute(
 
 def _parameter(family: Family, parameter: Parameter, argument: Any) -> Node:
     if argument is None:
-        raise TypeError(f"{family.name}: the parameter {parameter.name} is missing")
-    node = as_node(argument)
+        raise TypeError(
+            f"{family.name}: the parameter {parameter.name} is missing{place_text()}; it takes "
+            f"{', '.join(p.name for p in family.parameters)}"
+        )
+    if isinstance(argument, str):
+        raise TypeError(
+            f"{family.name}: {parameter.name} is the text {argument!r:.40}{place_text()}; it takes "
+            f"numbers or an array, and a name is given by name={argument!r:.40}"
+        )
+    node = as_node(argument, f"{family.name}: {parameter.name}")
     if node.dtype.kind == "f" or parameter.integer:
         return node
     if isinstance(node, Data) and node.literal:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import wraps
-from inspect import signature
+from inspect import Parameter, signature
 from typing import Any, cast
 
 from ..graph.source import place_text
@@ -87,6 +87,9 @@ WORDS: dict[str, tuple[str, ...]] = {
     "observed": (),
     "obs": (),
 }
+# Bounds of a distribution that has none as its parameters.
+_BOUNDS = {"bounds", "left", "low", "lower", "right", "high", "upper"}
+_BOUNDS |= {"trunc", "truncate", "truncated"}
 _OBSERVED = "; data are given by kg.observe(data, {0}(...))"
 # Parameters that are functions of ours.
 _COMPUTED = {
@@ -99,20 +102,27 @@ _COMPUTED = {
 
 
 def with_words[F: Callable[..., Any]](function: F) -> F:
-    """The function, which answers a keyword that it does not have.
+    """The function, which answers a keyword that it does not have, and too many values.
 
     Raises
     ------
     TypeError
         That says what is called so here.
     """
-    name, known = function.__name__, tuple(signature(function).parameters)
+    name, parameters = function.__name__, signature(function).parameters
+    known = tuple(parameters)
+    if any(p.kind is Parameter.VAR_POSITIONAL for p in parameters.values()):
+        most = None
+    else:
+        most = sum(p.kind is not Parameter.KEYWORD_ONLY for p in parameters.values())
 
     @wraps(function)
     def call(*values: Any, **named: Any) -> Any:
         for word in named:
             if word not in known:
                 raise TypeError(_answer(name, word, known))
+        if most is not None and len(values) > most:
+            raise TypeError(_too_many(name, values, known[:most]))
         return function(*values, **named)
 
     return cast(F, call)
@@ -129,4 +139,19 @@ def _answer(name: str, word: str, known: tuple[str, ...]) -> str:
         hint = f"; here it is called {meant[0]}"
     elif computed[0] in known:
         hint = f"; give {computed[0]}={computed[1]}"
+    elif word in _BOUNDS and "truncation" in known:
+        hint = "; bounds are given by truncation=(lower, upper), with None where there is none"
+    elif word == "size" and "shape" in known:
+        hint = "; here it is called shape"
     return f"{name}: there is no parameter {word}{place_text()}{hint}. It takes {own}"
+
+
+def _too_many(name: str, values: tuple[Any, ...], known: tuple[str, ...]) -> str:
+    own = [p for p in known if p != "self"]
+    given = [v for p, v in zip((*known, *values[len(known) :]), values) if p != "self"]
+    texts = [v for v in given if isinstance(v, str)]
+    hint = f"; a name is given by name={texts[0]!r}" if texts else "; all else is given by keyword"
+    return (
+        f"{name}: takes {' and '.join(own) or 'nothing'} by position, got {len(given)} values"
+        f"{place_text()}{hint}"
+    )

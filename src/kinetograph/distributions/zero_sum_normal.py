@@ -8,6 +8,7 @@ import numpy as np
 from ..bits.source import Source
 from ..graph.array import Array
 from ..graph.errors import ShapeError
+from ..graph.source import place_text
 from ..graph.special import divide
 from .family import Family
 from .moments import Moments
@@ -53,7 +54,9 @@ ZERO_SUM_NORMAL = Family(
 def length_of(dim: Any, name: str, least: int = 2) -> tuple[int]:
     """The length of a vector, which the parameters do not tell."""
     if not isinstance(dim, (int, np.integer)) or dim < least:
-        raise ShapeError(f"{name}: dim must be a whole number of at least {least}, got {dim!r}")
+        raise ShapeError(
+            f"{name}: dim must be a whole number of at least {least}, got {dim!r}{place_text()}"
+        )
     return (int(dim),)
 
 

@@ -10,6 +10,8 @@ from ..distributions.normal import normal
 from ..graph.array import Array
 from ..graph.functions import cholesky, solve_triangular
 from ..graph.source import place_text
+from ..graph.text import in_words
+from . import kernels
 from .kernels import Kernel, points
 
 __all__ = ["Process"]
@@ -59,9 +61,12 @@ class Process:
         jitter: float = JITTER,
     ) -> None:
         if not isinstance(kernel, Kernel):
+            hint = ""
+            if getattr(kernels, name := getattr(kernel, "__name__", ""), None) is kernel:
+                hint = f"; call it with its parameters, as in kg.gp.{name}(1.0)"
             raise TypeError(
                 f"gp.Process: a kernel is expected, such as kg.gp.rbf(length), got "
-                f"{type(kernel).__name__}{place_text()}"
+                f"{in_words(kernel)}{place_text()}{hint}"
             )
         self.kernel = kernel
         self._mean = mean

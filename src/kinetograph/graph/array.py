@@ -16,7 +16,7 @@ from .messages import describe
 from .node import PART, Apply, Data, Handle, Node
 from .numpy_protocol import VIEWS, apply_function, apply_ufunc
 from .operators import Operators
-from .source import place_text
+from .source import called_here, place_text
 from .text import array_text
 from .updates import At
 
@@ -172,9 +172,12 @@ class Array(Operators, Methods, Handle):
         return self._view(node) if node.shape and _is_basic(key) else Array(node)
 
     def __setitem__(self, key: Any, value: Any) -> None:
+        name = describe(self.node)
+        name = name if name.isidentifier() else "x"
+        at = key if isinstance(key, (int, np.integer)) else "index"
         raise SymbolicError(
-            f"{describe(self.node)}: arrays cannot be changed in place; "
-            "write x = x.at[index].set(value)"
+            f"{describe(self.node)}: arrays cannot be changed in place{place_text()}; "
+            f"write {name} = {name}.at[{at}].set(value)"
         )
 
     def __len__(self) -> int:
@@ -198,7 +201,7 @@ class Array(Operators, Methods, Handle):
     def _no_value(self, wanted: str, instead: str) -> SymbolicError:
         return SymbolicError(
             f"the value of {describe(self.node)} is not known while the graph is built, "
-            f"so {wanted} is not possible; {instead}"
+            f"so {wanted} is not possible{place_text()}; {instead}"
         )
 
     def _no_truth(self, kind: str, wanted: str, instead: str) -> SymbolicTruthError:
@@ -219,12 +222,29 @@ class Array(Operators, Methods, Handle):
                 f"; for whether {x} and {y} are one and the same array write `is`, as in "
                 f"any(x is {y} for x in ...) for `{y} in ...`"
             )
+        if called_here():
+            raise self._no_truth(
+                "bool",
+                "a function of Python that asks for it, such as max, sorted, any or bool,",
+                f"use kg.maximum, kg.minimum, kg.sort, kg.any, kg.all or kg.where{found}",
+            )
         raise self._no_truth(
             "bool",
             "`if`, `while`, `and`, `or` or `not` on it",
             "in a function decorated with @kg.function they become part of the graph; elsewhere "
-            f"use kg.cond, kg.while_loop or kg.where{found}",
+            "use kg.cond, kg.while_loop or kg.where, and & | ~ between conditions" + found,
         )
+
+    if not TYPE_CHECKING:  # to which every attribute would be one
+
+        def __getattr__(self, name: str) -> Any:
+            instead = _ELSEWHERE.get(name)
+            if instead is None:
+                return object.__getattribute__(self, name)  # which says what is wrong
+            words = describe(self.node)
+            raise NoAttributeError(
+                f"{words}: arrays have no {name!r}{place_text()}; {instead.format(words)}"
+            )
 
     def _number(self, kind: str, wanted: str) -> Any:
         if isinstance(self.node, Data):
@@ -274,6 +294,18 @@ class Array(Operators, Methods, Handle):
                 f"formatting it as {spec!r}", "print it by kg.print, or return it and format that"
             )
         return format(self.node.value.item() if spec else repr(self), spec)  # type: ignore[attr-defined]
+
+
+_VALUES = "kg.calculate({0}, values=...) gives values of it, of given ones or of results"
+_DRAWS = "kg.calculate({0}, draws=1000) draws from its distribution"
+_DENSITY = "kg.log_density(distribution, value) is a log density"
+# What other libraries' arrays and distributions have, and where it is to be had here.
+_ELSEWHERE = {
+    **dict.fromkeys(("eval", "item", "tolist", "numpy", "value", "values"), _VALUES),
+    **dict.fromkeys(("sample", "rvs", "random", "draw"), _DRAWS),
+    **dict.fromkeys(("log_prob", "logp", "logpdf", "logpmf", "pdf", "pmf"), _DENSITY),
+    "cdf": "kg.cdf(distribution, value) is that of a distribution",
+}
 
 
 def _is_basic(key: Any) -> bool:

@@ -1,5 +1,6 @@
 """Named dimensions: what is known of them before a model is, and how they are checked."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -171,7 +172,7 @@ def check_dims_of_unknown(dims: Any, shape: tuple[int, ...], what: str) -> Names
     return check_dims(dims, shape, what + place_text(), advice)
 
 
-def check_dims(dims: Any, shape: tuple[int, ...], what: str, advice: str = "") -> Names | None:
+def check_dims(dims: Any, shape: tuple[int, ...], what: object, advice: str = "") -> Names | None:
     """The dims as a tuple of names, checked against the shape."""
     if dims is None:
         return None
@@ -180,20 +181,23 @@ def check_dims(dims: Any, shape: tuple[int, ...], what: str, advice: str = "") -
     if wrong := [name for name in names if not (name is None or isinstance(name, str))]:
         raise DimsError(
             f"{what}: dims are names of axes, such as 'school', got {wrong[0]!r:.60}, or what "
-            "kg.dim gives"
+            f"kg.dim gives{_place(what)}"
         )
     if len(names) != len(shape):
         advice = advice if len(names) > len(shape) else ""
+        axes = "axis" if len(names) == 1 else "axes"
         raise DimsError(
-            f"{what}: dims {names} name {len(names)} axes, the shape {shape} has "
-            f"{len(shape)}{advice}"
+            f"{what}: dims {names} name {len(names)} {axes}, the shape {shape} has "
+            f"{len(shape)}{_place(what)}{advice or '; name each axis, or none'}"
         )
     known = [n for n in names if n is not None]
     if len(set(known)) < len(known):
-        raise DimsError(f"{what}: dims {names} name a dimension twice")
+        raise DimsError(f"{what}: dims {names} name a dimension twice{_place(what)}")
     for i, d in _known(dims):
         if d.size != shape[i]:
-            raise DimsError(f"{what}: axis {i} has length {shape[i]}, {d!r} has {d.size}")
+            raise DimsError(
+                f"{what}: axis {i} has length {shape[i]}, {d!r} has {d.size}{_place(what)}"
+            )
     return names
 
 
@@ -226,3 +230,8 @@ def shape_by_dims(dims: Any, own: tuple[int, ...], what: str) -> tuple[int, ...]
         else:
             sizes.append(length)
     return tuple(sizes)
+
+
+def _place(what: object) -> str:
+    """The user's line, unless `what` tells it."""
+    return "" if re.search(r":\d", str(what)) else place_text()

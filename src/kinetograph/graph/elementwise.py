@@ -20,6 +20,8 @@ from .errors import ShapeError, SymbolicError
 from .messages import describe, describe_operands
 from .node import CURRENT, Apply, Data, Inner, Node, Operation
 from .precision import FLOAT32, FLOAT64, float_dtype
+from .source import place_text
+from .text import in_words
 
 __all__ = ["ELEMENTWISE", "Operand", "as_node", "as_variable", "elementwise", "literal", "power"]
 
@@ -158,10 +160,10 @@ def literal(value: Any, dtype: np.dtype | None = None, operation: str = "") -> D
     refuse_traced(value, operation)
     array = np.array(value, dtype)
     if array.dtype.kind in BAD_KINDS:
+        dtype_text = "" if isinstance(value, (str, type(None))) else f" (dtype {array.dtype})"
         raise SymbolicError(
-            f"{f'{operation}: ' if operation else ''}a {type(value).__name__} "
-            f"(dtype {array.dtype}) cannot be part of a graph; "
-            "arrays hold booleans, integers or real numbers"
+            f"{f'{operation}: ' if operation else ''}{in_words(value)}{dtype_text} cannot be part "
+            f"of a graph{place_text()}; arrays hold booleans, integers or real numbers"
         )
     if dtype is None and array.dtype == FLOAT64 and float_dtype() is not FLOAT64:
         array = array.astype(float_dtype())

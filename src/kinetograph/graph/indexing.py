@@ -166,7 +166,7 @@ class _Key:
         if index.dtype.kind not in "iu":
             raise ShapeError(
                 f"{describe(node)}[{describe(index)}]: an index must be of integers, "
-                f"got {index.dtype}; convert it with .astype(int)"
+                f"got {index.dtype}{place_text()}; convert it with .astype(int)"
             )
         if not isinstance(index, Data):
             size = self._size(self.axis)
@@ -182,12 +182,13 @@ class _Key:
         if not isinstance(mask, Data):
             raise ShapeError(
                 f"{what}: a mask computed in the graph has no known "
-                "number of true elements; use where(mask, x, other)"
+                f"number of true elements{place_text()}; use kg.where(mask, x, other)"
             )
         expected = self.node.shape[self.axis : self.axis + len(mask.shape)]
         if not mask.shape or mask.shape != expected:
             raise ShapeError(
                 f"{what}: the mask has shape {mask.shape}, the axes it selects from have {expected}"
+                f"{place_text()}"
             )
         if not mask.literal:
             mask.settled = f"the mask of {what}{place_text()}"
@@ -208,6 +209,12 @@ def _index_array(node: Node, part: Any) -> Node:
     array = np.asarray(part)
     if array.dtype.kind == "f" and array.size == 0:  # x[[]]
         return literal(np.zeros(array.shape, np.int64))
+    if array.dtype.kind in "US":
+        raise SymbolicError(
+            f"{describe(node)}[{part!r:.60}]: an index must be of integers, got text"
+            f"{place_text()}; labels of dims are those of results, as in "
+            "results['posterior'].sel(...)"
+        )
     return literal(array, operation=f"index of {describe(node)}")
 
 
@@ -219,8 +226,8 @@ def _fixed_slice(node: Node, part: slice) -> slice:
     except (SymbolicError, AttributeError):
         raise ShapeError(
             f"{describe(node)}[{part.start}:{part.stop}]: the ends of a slice are whole numbers "
-            "known when the graph is built; for a window of known length that moves, index with "
-            "start + np.arange(length)"
+            f"known when the graph is built{place_text()}; for a window of known length that "
+            "moves, index with start + np.arange(length)"
         ) from None
 
 
@@ -234,7 +241,7 @@ def check_bounds(values: np.ndarray, axis: int, size: int, node: Node, index: No
     labels = low == 1 and high == size
     raise ShapeError(
         f"{describe(node)}[{describe(index)}]: index {low if low < -size else high} is out of "
-        f"bounds for axis {axis} of length {size}"
+        f"bounds for axis {axis} of length {size}{place_text()}"
         + ("; the smallest is 1: do the labels start at 1? Subtract 1" if labels else "")
     )
 
@@ -270,7 +277,9 @@ def _result_shape(key: _Key) -> tuple[int, ...]:
     try:
         return stand_in[tuple(key.stand_in)].shape
     except (IndexError, ValueError) as error:
-        raise ShapeError(f"index of {describe(node)}, shape {node.shape}: {error}") from None
+        raise ShapeError(
+            f"index of {describe(node)}, shape {node.shape}: {error}{place_text()}"
+        ) from None
 
 
 def index(x: Operand, key: Any) -> Node:

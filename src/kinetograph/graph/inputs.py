@@ -8,11 +8,12 @@ from .array import Array
 from .dims import check_dims, labels_agree, labels_of, named
 from .elementwise import BAD_KINDS, refuse_traced
 from .errors import DataError, DimsError, ShapeError, SymbolicError
+from .messages import index_text
 from .missing import ADVICE, Incomplete, find_missing, first_place
 from .node import Data, Placeholder
 from .precision import FLOAT32, float_dtype
 from .shaping import as_sizes
-from .source import here, site_of
+from .source import here, site_of, variable_name
 
 __all__ = ["data", "placeholder"]
 
@@ -62,7 +63,7 @@ def data(
     >>> y.dims
     ('school',)
     """
-    what = f"data{f' {name!r}' if name else ''} at {site_of(here())}"
+    what = _What(value, name)
     if isinstance(value, Array):
         raise DataError(f"{what}: the value is already a kinetograph array; use it as it is")
     coords, own_dims = _labels(value)
@@ -72,12 +73,17 @@ def data(
     try:
         given = np.asarray(value)
     except ValueError as error:
-        raise DataError(f"{what}: the values do not make an array: {error}") from None
+        uneven = "inhomogeneous" in str(error)
+        hint = "rows of different lengths; put all numbers in one array, and beside it one that "
+        raise DataError(
+            f"{what}: the values do not make an array: "
+            f"{f'{hint}tells the row of each' if uneven else error}"
+        ) from None
     array, gone = find_missing(value, given)
     if missing is None and gone.any() and given.dtype.kind == "O":
         place = first_place(gone)
-        at = place[0] if len(place) == 1 else place
-        raise DataError(f"{what}: a missing value ({given[place]}) at index {at}; {ADVICE}")
+        missed = f"a missing value ({given[place]}){index_text(place)}"
+        raise DataError(f"{what}: {missed}; {ADVICE}")
     if array.dtype.kind in BAD_KINDS:
         raise DataError(
             f"{what}: values of dtype {array.dtype} are not numbers; "
@@ -138,14 +144,27 @@ def _plain(labels: Any) -> np.ndarray:
     return array
 
 
-def _refuse_missing(bad: np.ndarray, array: np.ndarray, what: str) -> None:
+class _What:
+    """How messages call data: by the name given, or the variable that holds them, and the line."""
+
+    def __init__(self, value: Any, name: str | None) -> None:
+        self.value, self.name = value, name
+
+    def __str__(self) -> str:
+        held = None
+        if not isinstance(self.value, (str, int, float, type(None))):
+            held = variable_name(self.value)
+        name = f" {self.name!r}" if self.name else f" {held}" if held else ""
+        return f"data{name} at {site_of(here())}"
+
+
+def _refuse_missing(bad: np.ndarray, array: np.ndarray, what: _What) -> None:
     if bad.any():
         place = first_place(bad)
         count = int(bad.sum()) - 1
         given = "masked" if np.isfinite(array[place]) else str(array[place])
-        where = f" at index {place[0] if len(place) == 1 else place}" if place else ""
         others = f" and {count} more missing or infinite value{'s' * (count > 1)}"
-        raise DataError(f"{what}: {given}{where}{others if count else ''}; {ADVICE}")
+        raise DataError(f"{what}: {given}{index_text(place)}{others if count else ''}; {ADVICE}")
 
 
 def placeholder(shape: Any = (), dtype: Any = None, name: str | None = None) -> Array:

@@ -171,7 +171,9 @@ def matmul(a: Operand, b: Operand) -> Node:
     if x.shape[-1] != inner:
         raise ShapeError(
             f"matmul: inner sizes {x.shape[-1]} and {inner} differ in "
-            f"{describe_operands(MATMUL, [x, y])}"
+            f"{describe_operands(MATMUL, [x, y])}\n"
+            "  The last axis of the first has to be as long as the "
+            f"{'last but one' if len(y.shape) > 1 else 'axis'} of the second."
         )
     batch = _batch(MATMUL, x, y)
     rows = x.shape[-2:-1] if len(x.shape) > 1 else ()

@@ -2,22 +2,37 @@
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from .expressions import Expression, apply_expression, atom, call_expression, operator_expression
-from .node import PART, Apply, Bundle, Handle, Inner, Node, Operation
-from .source import user_frame
+from .node import PART, Apply, Bundle, Data, Handle, Inner, Node, Operation
+from .source import place_text, used_in_call, user_frame
 
-__all__ = ["describe", "describe_operands", "names_in_scope", "result_in_words", "site_text"]
+__all__ = [
+    "Names",
+    "describe",
+    "describe_operands",
+    "index_text",
+    "names_in_scope",
+    "result_in_words",
+    "site_text",
+    "variable_of",
+]
 
 
-def names_in_scope() -> dict[int, str]:
+class Names(dict[int, str]):
+    """The names of arrays by the ids of their nodes, as variables call them at present."""
+
+
+def names_in_scope() -> Names:
     """The names of all arrays held by variables of the user's frame and its callers."""
-    names: dict[int, str] = {}
+    names = Names()
     frame = user_frame()
     while frame is not None:
         for scope in (frame.f_locals, frame.f_globals):
             for name, value in list(scope.items()):
                 held = value.held if isinstance(value, Handle) else None
-                if held is not None and not name.startswith("_"):
+                if held is not None and name.isidentifier() and not name.startswith("_"):
                     names.setdefault(id(held), name)
         frame = frame.f_back
     return names
@@ -53,7 +68,8 @@ def _expression(node: Node, names: dict[int, str], depth: int) -> Expression:
     if isinstance(node, Inner) and node.role == "captured":
         return _expression(node.outer, names, depth)
     if not isinstance(node, Apply):
-        return atom(node.label())
+        here = isinstance(names, Names) and isinstance(node, Data) and node.literal and node.shape
+        return atom((variable_of(node) if here else "") or node.label())
     if depth == 0:
         return atom("...")
     if node.operation is PART and isinstance(node.parents[0], Bundle):
@@ -63,6 +79,31 @@ def _expression(node: Node, names: dict[int, str], depth: int) -> Expression:
             return atom(f"{call.name}(...){call.suffix}")
         return call_expression(call, [_expression(p, names, depth - 1) for p in call.operands])
     return apply_expression(node, [_expression(p, names, depth - 1) for p in node.parents])
+
+
+def variable_of(node: Node) -> str:
+    """The variable in the user's present call whose numbers a constant was made of, if any."""
+    if not isinstance(node, Data) or not node.literal:
+        return ""
+    found = [name for name, value in used_in_call().items() if _equals(value, node.value)]
+    return found[0] if len(found) == 1 else ""
+
+
+def _equals(value: object, numbers: np.ndarray) -> bool:
+    if not isinstance(value, (np.ndarray, np.generic, int, float, list, tuple)):
+        return False
+    try:
+        array = np.asarray(value)
+    except (TypeError, ValueError):
+        return False
+    return array.dtype.kind in "iufb" and np.array_equal(array, numbers, equal_nan=True)
+
+
+def index_text(place: Sequence[int]) -> str:
+    """` at index 3` or ` at index (0, 3)`; nothing for a single number."""
+    if not place:
+        return ""
+    return f" at index {place[0] if len(place) == 1 else tuple(place)}"
 
 
 def site_text(node: Node) -> str:
@@ -84,4 +125,4 @@ def describe_operands(operation: Operation, nodes: Sequence[Node]) -> str:
         f"\n    {part:<{width}}  shape {node.shape}"
         for part, node in zip(parts, nodes, strict=True)
     ]
-    return text + "".join(lines)
+    return text + place_text() + "".join(lines)

@@ -8,6 +8,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+import jax
 import numpy as np
 
 from . import elementwise as ew
@@ -17,6 +18,7 @@ from .errors import ShapeError, SymbolicError
 from .messages import describe
 from .node import Node
 from .numpy_more import MORE
+from .source import called_here, place_text
 
 __all__ = ["VIEWS", "apply_function", "apply_ufunc"]
 
@@ -55,9 +57,16 @@ def apply_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: A
             return ew.power(*inputs)
         if ufunc is np.matmul:
             return linear_algebra.matmul(*inputs)
-        raise _unsupported(name)
+        raise _unsupported(ufunc, name, inputs)
     allowed = {"reduce": ("axis", "keepdims"), "accumulate": ("axis",)}.get(method, ())
     refused = sorted(k for k, v in kwargs.items() if k not in allowed and not _is_default(k, v))
+    if "out" in refused and kwargs["out"][0] is inputs[0] and not called_here():
+        symbol = ew.ELEMENTWISE[name].symbol if name in ew.ELEMENTWISE else None
+        raise SymbolicError(
+            f"{symbol or name}=: a NumPy array cannot take up values that are not known while the "
+            f"graph is built{place_text()}; write x = x {symbol or '+'} y in place of "
+            f"x {symbol or '+'}= y"
+        )
     if refused:
         raise _refused(name, refused)
     if method == "__call__":
@@ -71,7 +80,7 @@ def apply_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: A
     if method == "reduce" and name in _REDUCING:
         axis, keepdims = kwargs.get("axis", 0), kwargs.get("keepdims", False)
         return reductions.reduce(_REDUCING[name], inputs[0], axis, keepdims)
-    raise _unsupported(f"{name}.{method}")
+    raise _unsupported(ufunc, f"{name}.{method}", inputs)
 
 
 def _is_default(name: str, value: Any) -> bool:
@@ -90,14 +99,23 @@ def _refused(name: str, arguments: list[str]) -> SymbolicError:
     advice = "; ".join(f"{hints[a]} instead of {a}=" for a in arguments if a in hints)
     return SymbolicError(
         f"np.{name}: {', '.join(f'{a}=' for a in arguments)} cannot be used with arrays in a graph"
+        + place_text()
         + (f"; {advice}" if advice else "")
     )
 
 
-def _unsupported(name: str) -> SymbolicError:
+def _unsupported(func: Any, name: str, arguments: Any) -> SymbolicError:
+    """The refusal of a function, with that of JAX if there is one of its name."""
+    scipys = isinstance(func, np.ufunc) and getattr(np, func.__name__, None) is not func
+    own, module = ("SciPy", "jax.scipy.special") if scipys else ("NumPy", "jax.numpy")
+    found: Any = jax
+    for part in f"{module}.{name}".split(".")[1:]:
+        found = getattr(found, part, None)
+    first = next((describe(a.node) for a in arguments if hasattr(a, "node")), "x")
+    example = f", as in kg.lift({module}.{name})({first})" if callable(found) else ""
     return SymbolicError(
-        f"NumPy's {name} is not available for arrays in a graph; "
-        "kg.lift(function) makes an operation of any JAX function"
+        f"{own}'s {name} is not available for arrays in a graph{place_text()}; "
+        f"kg.lift(function) makes an operation of any JAX function{example}"
     )
 
 
@@ -108,7 +126,7 @@ def apply_function(func: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     """np.sum(x), np.linalg.solve(a, b), np.concatenate([x, y]), ...: nodes in NumPy's structure."""
     handler = _FUNCTIONS.get(func)
     if handler is None:
-        raise _unsupported(f"{func.__module__}.{func.__name__}".removeprefix("numpy."))
+        raise _unsupported(func, f"{func.__module__}.{func.__name__}".removeprefix("numpy."), args)
     if func in _NOTHING and not _is_default("where", kwargs.get("where")):
         given = {k: v for k, v in kwargs.items() if k != "where"}
         array, *rest = (given.pop("a"), *args) if "a" in given else args

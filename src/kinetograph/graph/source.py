@@ -16,9 +16,11 @@ __all__ = [
     "PACKAGE",
     "Place",
     "Site",
+    "called_here",
     "here",
     "place_text",
     "site_of",
+    "used_in_call",
     "user_frame",
     "variable_name",
     "written_at",
@@ -80,6 +82,36 @@ def place_text() -> str:
     """` (file:line)` of the user's statement that is being carried out."""
     site = site_of(here())
     return f" ({site})" if site else ""
+
+
+def called_here() -> bool:
+    """Whether the user's program is calling a function at present, of Python or of kinetograph."""
+    import dis
+
+    frame = user_frame()
+    if frame is None:
+        return False
+    return dis.opname[frame.f_code.co_code[frame.f_lasti]].startswith("CALL")
+
+
+def used_in_call() -> dict[str, Any]:
+    """The variables, with their values, that the lines of the user's present call name."""
+    import dis  # for messages alone: importing it takes time
+
+    frame = user_frame()
+    if frame is None:
+        return {}
+    places = list(frame.f_code.co_positions())
+    start, end = places[frame.f_lasti // 2][:2]
+    if start is None or end is None:
+        return {}
+    names: set[str] = set()
+    for step in dis.get_instructions(frame.f_code):
+        line = places[step.offset // 2][0]
+        if step.opname.startswith("LOAD_") and line is not None and start <= line <= end:
+            names.update(step.argval if isinstance(step.argval, tuple) else [step.argval])
+    visible = {**frame.f_globals, **frame.f_locals}
+    return {name: visible[name] for name in sorted(map(str, names)) if name in visible}
 
 
 def written_at(function: Any) -> str:

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from .messages import describe, result_in_words
-from .node import Data, Inner, Node
+from .node import Data, Handle, Inner, Node
 
-__all__ = ["array_text", "value_text"]
+__all__ = ["array_text", "in_words", "value_text"]
 
 
 def array_text(node: Node) -> str:
@@ -18,7 +18,7 @@ def array_text(node: Node) -> str:
         values = np.array2string(node.value, threshold=20, precision=4)
         return f"<data {name}{shape}, {node.dtype}>\n{values}"
     if node.kind == "variable":
-        return f"<{name}{node.label() if not node.name else _variable(node)}, {shape}>"
+        return f"<{name}{_variable(node)}, {shape}>"
     if node.kind == "placeholder":
         return f"<placeholder {name}{shape}, {node.dtype}>"
     if isinstance(node, Inner):
@@ -31,7 +31,11 @@ def array_text(node: Node) -> str:
 
 def _variable(node: Node) -> str:
     distribution = getattr(node, "distribution", None)
-    return f"variable following {distribution.label()}" if distribution else "variable"
+    if distribution is None:
+        return "variable"
+    name, _, more = distribution.label().partition(" ")  # "normal truncated below"
+    article = "an" if name[0] in "aeiou" else "a"
+    return f"variable following {article} {name} distribution{f' {more}' if more else ''}"
 
 
 def value_text(value: Any) -> str:
@@ -49,3 +53,25 @@ def value_text(value: Any) -> str:
         place = tuple(int(i) for i in bad[0])
         text += f", {array[place]} at {list(place)}"
     return text
+
+
+def in_words(value: Any) -> str:
+    """What a value is that should be something else: `the array mu`, `a list`, `the number 3`."""
+    if isinstance(value, Handle):
+        return f"the array {describe(value.held)}" if value.held is not None else "a state"
+    if value is None or isinstance(value, bool):
+        return str(value)
+    if isinstance(value, str):
+        return f"the text {value!r:.40}"
+    if isinstance(value, (int, float, np.number)):
+        return f"the number {value}"
+    if isinstance(value, np.ndarray):
+        return f"a NumPy array of shape {value.shape}"
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
+    if hasattr(value, "subtree"):
+        return "a DataTree of results"
+    kind, name = type(value).__name__, getattr(value, "__name__", None)
+    if callable(value) and isinstance(name, str):
+        return f"the function {name}"
+    return f"{'an' if kind[0] in 'aeiouAEIOU' else 'a'} {kind}"

@@ -17,6 +17,8 @@ from ..graph.errors import DimsError, ModelError
 from ..graph.messages import describe, site_text
 from ..graph.missing import Incomplete
 from ..graph.node import Data, Node
+from ..graph.source import place_text
+from ..graph.text import in_words
 from .density import Density
 from .discovery import Component
 from .labels import check_group, check_name
@@ -24,7 +26,28 @@ from .labels import check_group, check_name
 if TYPE_CHECKING:
     from .model import Model
 
-__all__ = ["check_component", "check_lengths", "check_names", "check_nodes", "check_target"]
+__all__ = [
+    "check_component",
+    "check_lengths",
+    "check_names",
+    "check_nodes",
+    "check_target",
+    "no_model",
+]
+
+
+def no_model(doing: str, value: Any) -> TypeError:
+    """What to raise where a model is expected."""
+    hint = "; make one with kg.model(...)"
+    if isinstance(value, Array):
+        name = describe(value.node)
+        known = isinstance(value.node, Data)
+        hint = f"; make one with kg.model({'mu, ...' if known else name})"
+    elif hasattr(value, "subtree"):
+        hint = "; give the model that the results are of"
+    return TypeError(
+        f"{doing}: the first argument is {in_words(value)}, not a model{place_text()}{hint}"
+    )
 
 
 def check_nodes(density: Density) -> None:
@@ -42,20 +65,31 @@ def check_nodes(density: Density) -> None:
 def check_target(array: Any, name: str | None) -> Node:
     what = f"target {name!r}" if name else "a target"
     if not isinstance(array, Array):
-        raise TypeError(f"model: {what} is a {type(array).__name__}, not a kinetograph array")
+        hint = "; give the array itself, not its name" if isinstance(array, str) else ""
+        if isinstance(array, (list, tuple)) and all(isinstance(a, Array) for a in array):
+            hint = "; targets are given one by one, as in kg.model(mu, tau) or kg.model(*targets)"
+        raise TypeError(
+            f"model: {what} is {in_words(array)}{place_text()}, not a kinetograph array{hint}"
+        )
     node = array.node
     if isinstance(node, Incomplete):
         raise node.refused()
     if isinstance(node, Data):
-        raise ModelError(f"model: {what}, {describe(node)}, is data, which cannot be sampled")
+        raise ModelError(
+            f"model: {what}, {describe(node)}, is data{place_text()}, which cannot be sampled; "
+            "give the unknowns, and what is computed of them"
+        )
     if isinstance(node, Variable) and node.observed_by is not None:
         raise ModelError(
-            f"model: {what} is {node.observed_by}, not an unknown, so there is nothing to sample"
+            f"model: {what} is {node.observed_by}, not an unknown{place_text()}, so there is "
+            "nothing to sample"
         )
     return node
 
 
-def check_component(component: Component, factors: Sequence[Node]) -> None:
+def check_component(
+    component: Component, factors: Sequence[Node], targets: Sequence[Node] = ()
+) -> None:
     for node in component.nodes:
         if node.kind == "placeholder":
             raise ModelError(
@@ -64,11 +98,18 @@ def check_component(component: Component, factors: Sequence[Node]) -> None:
             )
     if not component.unknowns:
         if component.discrete:
+            names = ", ".join(f"{describe(v)}{site_text(v)}" for v in component.discrete)
             raise ModelError(
-                "model: all unknowns are discrete, and are summed out; there is nothing left to "
-                "sample. kg.simulate draws them from their distributions"
+                f"model: there is nothing to sample{place_text()}: all unknowns are discrete, and "
+                f"models sum these out: {names}. kg.calculate(..., draws=1000) draws them from "
+                "their distributions"
             )
-        raise ModelError("model: none of the arrays in the model are unknown")
+        names = ", ".join(map(describe, targets)) or "they"
+        raise ModelError(
+            f"model: none of the arrays in the model are unknown{place_text()}: "
+            f"{names} {'follow' if len(targets) != 1 else 'follows'} from data and numbers alone; "
+            "make unknowns by distributions, as in mu = kg.normal(0, 10), or by kg.variable"
+        )
     for v in (*component.unknowns, *component.discrete):
         if v.distribution is not None and isinstance(v.distribution.family, Censored):
             raise ModelError(
@@ -90,7 +131,8 @@ def check_component(component: Component, factors: Sequence[Node]) -> None:
     if not priors and not component.likelihoods and not factors:
         raise ModelError(
             "model: none of the arrays in the model are associated with a probability density, "
-            "so a model cannot be defined; observe data or give the unknowns distributions"
+            f"so a model cannot be defined{place_text()}; give {_listed(component.unknowns)} a "
+            "distribution, or observe data that depend on it by kg.observe"
         )
     _check_flat(component, factors)
 
@@ -105,12 +147,22 @@ def _check_flat(component: Component, factors: Sequence[Node]) -> None:
         if node not in reached:
             reached.add(node)
             stack.extend(node.parents)
-    for v in component.unknowns:
-        if v.distribution is None and v not in reached and _is_improper(v):
-            raise ModelError(
-                f"model: no density depends on {describe(v)}{site_text(v)}, which is flat and "
-                "unbounded, so it has no posterior; give it a distribution or remove it"
-            )
+    found = [v for v in component.unknowns if v.distribution is None and v not in reached]
+    loose = [v for v in found if _is_improper(v)]
+    if loose:
+        one = len(loose) == 1
+        raise ModelError(
+            f"model: no density depends on {_listed(loose)}, which {'is' if one else 'are'} flat "
+            f"and unbounded, so {'it has' if one else 'they have'} no posterior; give "
+            f"{'it a distribution' if one else 'them distributions'} or leave "
+            f"{'it' if one else 'them'} out of the targets"
+        )
+
+
+def _listed(unknowns: Sequence[Node]) -> str:
+    """The names of some arrays, and where they were written."""
+    texts = [f"{describe(v)}{site_text(v)}" for v in unknowns]
+    return " and ".join(filter(None, (", ".join(texts[:-1]), texts[-1])))
 
 
 def _is_improper(v: Variable) -> bool:

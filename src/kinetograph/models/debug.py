@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..distributions.parameter import Parameter
 from ..distributions.variable import Distribution
 from ..graph.control.derivable import REVERSE
 from ..graph.culprits import Culprits
@@ -152,6 +153,15 @@ def _term_text(model: "Model", node: Node) -> str:
     return f"the factor {describe(node, model.known_as)}"
 
 
+def _amiss(parameter: Parameter, value: Any) -> str:
+    """Where a parameter has to lie, if it does not."""
+    known = np.asarray(value)
+    if parameter.event_ndim or not np.isfinite(known).all():
+        return ""
+    inside = np.all(parameter.support.contains(known))
+    return "" if inside else f"   <- must be {parameter.support.describe()}"
+
+
 def _skip(node: Node, environment: Environment) -> None:
     """Distributions have no value."""
 
@@ -165,6 +175,7 @@ def _term_report(
         named = zip(node.family.parameters, node.parents, strict=True)
         inputs = [
             f"{p.name} {describe(n, model.known_as)} = {value_text(environment[n])}"
+            f"{_amiss(p, environment[n])}"
             for p, n in named
         ]
         inputs.insert(0, f"value {name} = {value_text(environment[node.target])}")

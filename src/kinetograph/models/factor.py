@@ -16,8 +16,10 @@ from ..graph.errors import ModelError, ShapeError
 from ..graph.messages import describe
 from ..graph.node import CURRENT, Apply, Data, Node, Operation
 from ..graph.precision import float_dtype
+from ..graph.source import place_text
+from ..graph.text import in_words
 from .discovery import unknowns_above
-from .followed import check_support, consume, unused_distribution
+from .followed import check_support, consume, shapes_of, unused_distribution
 from .statements import add_statement
 
 __all__ = ["DERIVED", "LOG_DENSITY", "density_at", "factor", "known_support", "log_density"]
@@ -112,7 +114,7 @@ def log_density(distribution: Array, value: Any) -> Array:
     np.float64(-1.4542)
     """
     example = "(kg.normal(mean, sd), value)"
-    follows = unused_distribution("log_density", distribution, "first", example)
+    follows = unused_distribution("log_density", distribution, "first", example, value)
     node = as_node(value, "log_density")
     result = density_at("log_density", follows, node)
     consume(distribution, "the distribution of a log_density", result)
@@ -138,9 +140,8 @@ def density_at(doing: str, follows: Distribution, node: Node) -> Apply:
     own, given = follows.shape[len(follows.shape) - ndim :], node.shape[len(node.shape) - ndim :]
     if full is None or (ndim and own != given):
         raise ShapeError(
-            f"{doing}: the value does not fit the distribution\n"
-            f"    {follows.expression():<40}  shape {follows.shape}\n"
-            f"    {describe(node):<40}  shape {node.shape}"
+            f"{doing}: the value does not fit the distribution{place_text()}\n"
+            f"{shapes_of(follows.expression(), follows.shape, describe(node), node.shape)}"
         )
     if isinstance(node, Data):
         check_support(doing, node, follows)
@@ -215,8 +216,11 @@ def factor(term: Array) -> Array:
     np.float64(-11.7811)
     """
     if not isinstance(term, Array) or term.dtype.kind != "f":
-        got = f"{term.dtype} array" if isinstance(term, Array) else type(term).__name__
-        raise TypeError(f"factor: a term must be an array of real numbers, got a {got}")
+        of = f" of {term.dtype}" if isinstance(term, Array) else ""
+        raise TypeError(
+            f"factor: a term must be an array of real numbers, got {in_words(term)}{of}"
+            f"{place_text()}"
+        )
     words = describe(term.node)
     if CURRENT.context is not None:
         raise ModelError(
@@ -226,6 +230,7 @@ def factor(term: Array) -> Array:
     if not unknowns_above([term.node]):
         raise ModelError(
             f"factor: {words} depends on no unknown, so that no model would contain it"
+            f"{place_text()}"
         )
     statement = Apply(FACTOR, (term.node,), term.shape, term.dtype)
     add_statement(statement, None, None, words)

@@ -15,7 +15,8 @@ from ..graph.array import Array
 from ..graph.errors import ModelError
 from ..graph.messages import describe
 from ..graph.node import Data, Node, ancestors
-from .checks import check_component
+from ..graph.source import place_text
+from .checks import check_component, no_model
 from .dims import dims_of
 from .discovery import Component, unknowns_above
 from .model import Model
@@ -120,7 +121,7 @@ def do(model: Model, values: Any = MappingProxyType({}), /, **named: Any) -> Mod
 
 def _fixed(doing: str, model: Any, values: Any, named: Mapping[str, Any], cut: bool) -> Model:
     if not isinstance(model, Model):
-        raise TypeError(f"{doing}: expected what kg.model made, got {type(model).__name__}")
+        raise no_model(doing, model)
     given = _given(doing, model, values, named)
     with model.its_values():
         own = {v: checked_value(f"{doing}: {model.name(v)}", v, x) for v, x in given.items()}
@@ -138,7 +139,7 @@ def _fixed(doing: str, model: Any, values: Any, named: Mapping[str, Any], cut: b
     if not component.unknowns:
         raise ModelError(
             f"{doing}: no unknown is left of {', '.join(model.names)}; kg.calculate gives what "
-            "follows from values of all"
+            f"follows from values of all{place_text()}"
         )
     check_component(component, [*component.factors, *factors])
     left = {n: name for n, name in targets.items() if _differs(n, set(fixed))}
@@ -158,7 +159,7 @@ def _given(
     if not isinstance(values, Mapping):
         raise TypeError(
             f"{doing}: values are given by the names of unknowns, as in kg.{doing}(model, x=2.0); "
-            f"got {values!r:.60}"
+            f"got {values!r:.60}{place_text()}"
         )
     unknowns = (*model.component.unknowns, *model.component.discrete)
     by_name = {model.name(v): v for v in unknowns}
@@ -169,14 +170,16 @@ def _given(
             what = describe(key.node) if isinstance(key, Array) else repr(key)
             raise ModelError(
                 f"{doing}: {what} is no unknown of this model; its unknowns are "
-                f"{', '.join(by_name)}"
+                f"{', '.join(by_name)}{place_text()}"
             )
         if node in found:
-            raise ModelError(f"{doing}: {model.name(node)} is given twice")
+            raise ModelError(f"{doing}: {model.name(node)} is given twice{place_text()}")
         known = isinstance(value, Array) and isinstance(value.node, Data)
         found[node] = value.node.value if known else value
     if not found:
-        raise TypeError(f"{doing}: no values are given: kg.{doing}(model, {model.names[0]}=...)")
+        raise TypeError(
+            f"{doing}: no values are given{place_text()}: kg.{doing}(model, {model.names[0]}=...)"
+        )
     return found
 
 

@@ -9,42 +9,55 @@ from ..distributions.support import WholeNumbers
 from ..distributions.variable import Distribution, Variable
 from ..graph.array import Array
 from ..graph.errors import DataError, ModelError, ShapeError
-from ..graph.messages import describe
+from ..graph.messages import describe, index_text, site_text
 from ..graph.node import Data, Node
+from ..graph.source import place_text
+from ..graph.text import in_words
 
-__all__ = ["check_shape", "check_support", "consume", "unused_distribution"]
+__all__ = ["check_shape", "check_support", "consume", "shapes_of", "unused_distribution"]
 
 
 def consume(distribution: Array, use: str, node: Node) -> None:
     """Note that a distribution has been put to use, so that it is no unknown of any model."""
     variable = distribution.node
     assert isinstance(variable, Variable)
-    variable.observed_by = f"{use}{f' at {node.site}' if node.site else ''}"
+    variable.observed_by = f"{use}{place_text() or site_text(node)}"
 
 
-def unused_distribution(doing: str, value: Any, which: str, example: str) -> Distribution:
-    """The distribution of an array that nothing else uses."""
+def unused_distribution(
+    doing: str, value: Any, which: str, example: str, other: Any = None
+) -> Distribution:
+    """The distribution of an array that nothing else uses.
+
+    `other` is the argument that is to follow it, and may have been exchanged with it.
+    """
     variable = getattr(value, "node", None)
     if not isinstance(variable, Variable) or variable.distribution is None:
+        exchanged = getattr(getattr(other, "node", None), "distribution", None)
+        if exchanged is not None:
+            raise TypeError(
+                f"{doing}: the arguments are the wrong way round{place_text()}; write "
+                f"kg.{doing}{example}"
+            )
         raise TypeError(
-            f"{doing}: the {which} argument, {_what(value)}, is not a distribution; "
-            f"write kg.{doing}{example}"
+            f"{doing}: the {which} argument, {_what(value)}, is not a distribution"
+            f"{place_text()}; write kg.{doing}{example}"
         )
     if variable.observed_by is not None:
         raise ModelError(
             f"{doing}: this {variable.distribution.family.name} is {variable.observed_by} "
-            "already; write the distribution again"
+            f"already{place_text()}; write the distribution again"
         )
     if any(True for _ in variable.children):
         raise ModelError(
-            f"{doing}: {describe(variable)} is used elsewhere in the model as an unknown; "
-            f"write the distribution again inside {doing}"
+            f"{doing}: {describe(variable)} is used elsewhere in the model as an unknown"
+            f"{place_text()}; write the distribution again inside {doing}"
         )
     return variable.distribution
 
 
 def _what(value: Any) -> str:
-    return describe(value.node) if isinstance(value, Array) else f"a {type(value).__name__}"
+    return describe(value.node) if isinstance(value, Array) else in_words(value)
 
 
 def _fits(shape: tuple[int, ...], follows: Distribution) -> bool:
@@ -64,11 +77,16 @@ def check_shape(node: Node, follows: Distribution) -> None:
     if len(node.shape) == 2 and _fits(node.shape[::-1], follows):
         hint = "\n  The data look transposed: each row is a separate realisation."
     raise ShapeError(
-        f"observe: the data do not fit the distribution\n"
-        f"    {follows.expression():<40}  shape {own}\n"
-        f"    {describe(node):<40}  shape {node.shape}\n"
+        f"observe: the data do not fit the distribution{place_text()}\n"
+        f"{shapes_of(follows.expression(), own, describe(node), node.shape)}\n"
         f"  {family.name}'s parameters must broadcast to the shape of the data.{hint}"
     )
+
+
+def shapes_of(expression: str, own: tuple[int, ...], value: str, shape: tuple[int, ...]) -> str:
+    """Two lines, of a distribution and of what should follow it, with their shapes."""
+    width = max(len(expression), len(value))
+    return f"    {expression:<{width}}  shape {own}\n    {value:<{width}}  shape {shape}"
 
 
 def check_support(
@@ -90,10 +108,10 @@ def check_support(
         value = np.broadcast_to(value, inside.shape)
     place = tuple(int(i) for i in np.argwhere(~inside)[0])
     told = placed(place)
-    where = f" at index {told[0] if len(told) == 1 else told}" if told else ""
     if isinstance(support, WholeNumbers):
         support = support.at(place, value.shape)
     raise DataError(
         f"{doing}: {follows.family.name} data must be {support.describe()}, but "
-        f"{describe(node if whole is None else whole)} is {value[place]}{where}"
+        f"{describe(node if whole is None else whole)} is {value[place]}{index_text(told)}"
+        f"{place_text()}"
     )

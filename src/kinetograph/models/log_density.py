@@ -18,6 +18,7 @@ from ..graph.errors import ShapeError
 from ..graph.inside_jax import has_tracer, outside
 from ..graph.node import Data, Node, with_values
 from ..graph.precision import x64
+from ..graph.source import place_text
 from ..graph.trips import Capacity
 from .density import Density, data_environment
 from .discovery import Component
@@ -224,7 +225,8 @@ class LogDensity:
 
         def expected() -> str:
             parts = ", ".join(f"{n} {k}" for n, k in zip(self.names, self.density.sizes))
-            return f"a free state of this model has {self.free_size} numbers ({parts})"
+            count = "1 number" if self.free_size == 1 else f"{self.free_size} numbers"
+            return f"a free state of this model has {count} ({parts})"
 
         try:
             states = free if isinstance(free, jax.Array) else np.asarray(free, float)
@@ -232,10 +234,11 @@ class LogDensity:
             if not has_tracer(free):
                 raise TypeError(
                     f"{expected()}, or values are given by name in a dictionary; got {free!r:.60}"
+                    f"{place_text()}"
                 ) from None
             states = jnp.asarray(free)
         if not states.shape or states.shape[-1] != self.free_size:
-            raise ShapeError(f"{expected()}, got shape {states.shape}")
+            raise ShapeError(f"{expected()}, got shape {states.shape}{place_text()}")
         return states
 
     def _batched(self, which: str, free: Any) -> Any:

@@ -13,6 +13,7 @@ from ..graph.messages import describe, site_text
 from ..graph.node import Data, Node, ancestors
 from ..graph.precision import x64
 from .batch import Batch
+from .checks import no_model
 from .density import data_environment
 from .model import Model
 from .term import Term
@@ -97,7 +98,7 @@ def minibatch(
     ICML 2011.
     """
     if not isinstance(model, Model):
-        raise TypeError(f"minibatch: a model is expected, got a {type(model).__name__}")
+        raise no_model("minibatch", model)
     if model.component.discrete:
         names = ", ".join(model.name(v) for v in model.component.discrete)
         raise ModelError(

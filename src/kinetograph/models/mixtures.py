@@ -21,7 +21,7 @@ from ..graph.node import Apply, Node, Operation
 from ..graph.precision import float_dtype
 from ..graph.shaping import broadcast_to
 from ..graph.source import place_text
-from .followed import consume, unused_distribution
+from .followed import consume, shapes_of, unused_distribution
 
 __all__ = ["joint", "mixture", "responsibilities"]
 
@@ -71,7 +71,9 @@ def mixture(
     >>> y = kg.observe([-1.2, 3.4, 2.9], kg.mixture(kg.normal(mu, 1), weights=w))
     """
     if not distributions:
-        raise ModelError(f"mixture: there are no components; write kg.mixture{_EXAMPLE}")
+        raise ModelError(
+            f"mixture: there are no components{place_text()}; write kg.mixture{_EXAMPLE}"
+        )
     parts = [_component("mixture", d, k) for k, d in enumerate(distributions)]
     share = as_node(weights, "mixture: weights")
     count = share.shape[-1] if share.shape else 0
@@ -106,10 +108,11 @@ def mixture(
 def _component(doing: str, value: Any, number: int) -> Distribution:
     if isinstance(value, (list, tuple)):
         raise TypeError(
-            f"{doing}: the components are arguments, not a list; write kg.{doing}(*components, ...)"
-            f"{place_text()}"
+            f"{doing}: components are given one by one, not in a list{place_text()}; write "
+            f"kg.{doing}(*components{', weights=w' if doing == 'mixture' else ''})"
         )
-    return unused_distribution(doing, value, _ordinal(number), _EXAMPLE)
+    example = _EXAMPLE if doing == "mixture" else "(kg.normal(0, 1), kg.gamma(2, 1))"
+    return unused_distribution(doing, value, _ordinal(number), example)
 
 
 def _ordinal(number: int) -> str:
@@ -121,9 +124,9 @@ def _along_axis(part: Distribution, share: Node, count: int) -> Any:
     batch = part.batch_shape
     if not batch or batch[-1] < 2:
         raise ModelError(
-            f"mixture: the one distribution {part.expression()} has batch shape {batch}; it needs "
-            "two or more components along the last axis, or give the components one by one"
-            f"{place_text()}"
+            f"mixture: there is one component, {part.expression()}, of shape {part.shape}"
+            f"{place_text()}; give two or more, as in kg.mixture{_EXAMPLE}, or one with the "
+            "components along its last axis"
         )
     if count != batch[-1]:
         raise _weights_error(share, batch[-1])
@@ -170,7 +173,7 @@ def _of_several(parts: Sequence[Distribution], share: Node, count: int) -> Any:
     try:
         full = np.broadcast_shapes(*(part.shape for part in parts))
     except ValueError:
-        shapes = ", ".join(f"{p.expression()} {p.shape}" for p in parts)
+        shapes = ", ".join(f"{p.expression()} of shape {p.shape}" for p in parts)
         raise ShapeError(
             f"mixture: the components do not fit together: {shapes}{place_text()}"
         ) from None
@@ -247,9 +250,8 @@ def responsibilities(distribution: Array, value: Any) -> Array:
         full = np.broadcast_shapes(node.shape, follows.shape)
     except ValueError:
         raise ShapeError(
-            f"responsibilities: the value does not fit the mixture\n"
-            f"    {follows.expression():<40}  shape {follows.shape}\n"
-            f"    {describe(node):<40}  shape {node.shape}"
+            f"responsibilities: the value does not fit the mixture{place_text()}\n"
+            f"{shapes_of(follows.expression(), follows.shape, describe(node), node.shape)}"
         ) from None
     stands = Distribution(family, follows.parents, full)
     stands.target = node
@@ -299,7 +301,10 @@ def joint(
     """
     parts = [_component("joint", d, k) for k, d in enumerate(distributions)]
     if len(parts) < 2:
-        raise ModelError(f"joint: two or more distributions are needed, got {len(parts)}")
+        raise ModelError(
+            f"joint: two or more distributions are needed, got {len(parts)}{place_text()}; write "
+            "kg.joint(kg.normal(0, 1), kg.gamma(2, 1))"
+        )
     for part in parts:
         support = part.support
         if part.family.event_ndim or not isinstance(support, (Interval, WholeNumbers)):
@@ -319,8 +324,10 @@ def joint(
     try:
         batch = np.broadcast_shapes(*(part.shape for part in parts))
     except ValueError:
-        shapes = ", ".join(f"{p.expression()} {p.shape}" for p in parts)
-        raise ShapeError(f"joint: the components do not fit together: {shapes}") from None
+        shapes = ", ".join(f"{p.expression()} of shape {p.shape}" for p in parts)
+        raise ShapeError(
+            f"joint: the components do not fit together: {shapes}{place_text()}"
+        ) from None
     nodes = tuple(Array(node) for part in parts for node in part.parents)
     family = joints.joint(*(part.family for part in parts))
     full = (*batch, len(parts)) if shape is None else shape

@@ -66,8 +66,8 @@ def assign_names(
         other = taken.get(name)
         if other is not None and other is not node:
             raise ModelError(
-                f"two arrays are named {name!r}: one{site_text(other)} and one{site_text(node)}; "
-                "give one of them another name="
+                f"two arrays are named {name!r}: {_held(other, variables)} and "
+                f"{_held(node, variables)}; give one of them another name by name="
             )
         taken[name] = node
         names[node] = name
@@ -90,6 +90,10 @@ def assign_names(
         taken[name] = node
         names[node] = name
     return names
+
+
+def _held(node: Node, variables: Mapping[Node, str]) -> str:
+    return f"{variables.get(node, 'one')}{site_text(node)}"
 
 
 def _base(node: Node) -> str:

@@ -12,7 +12,7 @@ from ..graph.lower import Environment, Scope, evaluate
 from ..graph.messages import describe
 from ..graph.node import Apply, Bundle, Data, Node, ancestors
 from ..graph.precision import x64
-from ..graph.source import user_frame
+from ..graph.source import place_text, user_frame
 from .followed import check_shape, check_support, consume, unused_distribution
 from .missing import incomplete, observe_incomplete
 from .statements import add_statement
@@ -112,16 +112,17 @@ def _as_data(value: Any, name: str | None, infinite: bool) -> Array:
         assert isinstance(made.node, Data)
         made.node.source = value.node
         return made
-    what, unknown = describe(value.node), value.node
+    own, unknown = describe(value.node), value.node
+    what = f"{own}{place_text()}"
     if isinstance(unknown, Variable):
         kind = "an unknown" if unknown.observed_by is None else "a distribution"
         raise TypeError(
             f"observe: {what} is {kind}, not data; only known values can be observed. For a "
-            f"further density of it write kg.factor(kg.log_density(distribution, {what}))"
+            f"further density of it write kg.factor(kg.log_density(distribution, {own}))"
         )
     raise TypeError(
         f"observe: {what} is not data; only known values can be observed. To add the density of "
-        f"what is computed write kg.factor(kg.log_density(distribution, {what}))"
+        f"what is computed write kg.factor(kg.log_density(distribution, {own}))"
     )
 
 
@@ -150,7 +151,7 @@ def _name_of(value: Any) -> str | None:
 def _distribution(data: Any, distribution: Any) -> Distribution:
     if isinstance(getattr(data, "node", None), Variable) and _is_data(distribution):
         raise TypeError(
-            "observe: the arguments are the wrong way round; "
+            f"observe: the arguments are the wrong way round{place_text()}; "
             "write kg.observe(y, kg.normal(mean, sd))"
         )
     return unused_distribution("observe", distribution, "second", "(y, kg.normal(mean, sd))")

@@ -14,7 +14,7 @@ from ..graph.messages import describe
 from ..graph.node import Apply, Data, Node, Operation
 from ..graph.precision import float_dtype
 from ..graph.source import place_text
-from .followed import consume, unused_distribution
+from .followed import consume, shapes_of, unused_distribution
 
 __all__ = ["cdf", "log_cdf", "log_survival", "quantile"]
 
@@ -157,10 +157,15 @@ def quantile(distribution: Array, probability: Any) -> Array:
 
 
 def _at(doing: str, operation: Operation, distribution: Array, value: Any) -> Array:
-    follows = unused_distribution(doing, distribution, "first", "(kg.normal(mean, sd), value)")
+    what = "probability" if operation is QUANTILE else "value"
+    example = f"(kg.normal(mean, sd), {what})"
+    follows = unused_distribution(doing, distribution, "first", example, value)
     family, node = follows.family, as_node(value, doing)
     if (family.quantile if operation is QUANTILE else family.tails) is None:
-        raise TypeError(f"{doing}: that of {follows.expression()} is not known{place_text()}")
+        raise TypeError(
+            f"{doing}: the {doing} of {follows.expression()} is not known{place_text()}; those of "
+            "most distributions of single numbers are"
+        )
     shape = _shape(doing, follows, node)
     kinds = [n.dtype for n in (node, *follows.parents) if n.dtype.kind == "f"]
     dtype = np.result_type(*kinds) if kinds else float_dtype()
@@ -177,7 +182,6 @@ def _shape(doing: str, follows: Distribution, node: Node) -> tuple[int, ...]:
         return np.broadcast_shapes(node.shape, follows.shape)
     except ValueError:
         raise ShapeError(
-            f"{doing}: the value does not fit the distribution\n"
-            f"    {follows.expression():<40}  shape {follows.shape}\n"
-            f"    {describe(node):<40}  shape {node.shape}"
+            f"{doing}: the value does not fit the distribution{place_text()}\n"
+            f"{shapes_of(follows.expression(), follows.shape, describe(node), node.shape)}"
         ) from None

@@ -22,7 +22,7 @@ from ..graph.lower import Environment, Scope, evaluate
 from ..graph.messages import describe
 from ..graph.node import Data, Node, ancestors, with_values
 from ..graph.precision import x64
-from ..graph.source import PACKAGE
+from ..graph.source import PACKAGE, place_text
 from .asked_again import check_nodes_again, same_density
 from .batch import Batch
 from .density import Density
@@ -46,7 +46,7 @@ def replace_data(model: "Model", values: Any, named: Mapping[str, Any]) -> None:
     if not isinstance(values, Mapping):
         raise TypeError(
             "set_data: values are given by the names of data, as in set_data(y=[...]) or "
-            f"set_data({{'y': [...]}}); got {values!r:.60}"
+            f"set_data({{'y': [...]}}); got {values!r:.60}{place_text()}"
         )
     given, kept = _given(model, values, named), model._functions
     arrays = {n: _fitted(model, n, value) for n, value in given.items() if isinstance(n, Data)}
@@ -133,6 +133,7 @@ def _given(model: "Model", values: Mapping[Any, Any], named: Mapping[str, Any]) 
             what = describe(key.node) if isinstance(key, Array) else repr(key)
             raise ModelError(
                 f"set_data: {what} is no data of this model; these are {', '.join(names) or 'none'}"
+                f"{place_text()}"
             )
         if node in found:
             raise ModelError(f"set_data: {describe(node)} is given twice")
@@ -170,14 +171,14 @@ def _fitted(model: "Model", node: Data, value: Any) -> Data:
         made = own
     if len(made.shape) != len(node.shape):
         raise ShapeError(
-            f"set_data: {name} has shape {node.shape}, got {made.shape}; data keep the number of "
-            f"their axes: {ADVICE}"
+            f"set_data: {name} has shape {node.shape}, got {made.shape}{place_text()}; data keep "
+            f"the number of their axes: {ADVICE}"
         )
     if made.dims is not None and node.dims is not None and made.dims != node.dims:
-        raise DimsError(f"set_data: {name} has dims {node.dims}, got {made.dims}")
+        raise DimsError(f"set_data: {name} has dims {node.dims}, got {made.dims}{place_text()}")
     array = made.value.astype(node.dtype)
     if not np.can_cast(made.dtype, node.dtype, "same_kind") and np.any(array != made.value):
-        raise TypeError(f"set_data: {name} is {node.dtype}, got {made.dtype}")
+        raise TypeError(f"set_data: {name} is {node.dtype}, got {made.dtype}{place_text()}")
     array.setflags(write=False)
     return Data(array, name, node.dims, coords=made.coords)
 

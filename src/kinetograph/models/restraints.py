@@ -14,6 +14,8 @@ from ..graph.functions import where
 from ..graph.mathematics import abs as absolute
 from ..graph.messages import describe
 from ..graph.node import Data
+from ..graph.source import place_text
+from ..graph.text import in_words
 from .discovery import unknowns_above
 from .factor import factor as state
 
@@ -165,10 +167,13 @@ def _width(bound: Any, other: Any) -> Any:
 
 def _check(what: str, x: Any) -> None:
     if not isinstance(x, Array) or x.dtype.kind != "f":
-        got = f"{x.dtype} array" if isinstance(x, Array) else type(x).__name__
-        raise TypeError(f"{what}: x must be an unknown, an array of real numbers; got a {got}")
+        of = f" of {x.dtype}" if isinstance(x, Array) else ""
+        raise TypeError(
+            f"{what}: x must be an unknown, an array of real numbers, got {in_words(x)}{of}"
+            f"{place_text()}"
+        )
     if not unknowns_above([x.node]):
-        raise ModelError(f"{what}: {describe(x.node)} depends on no unknown")
+        raise ModelError(f"{what}: {describe(x.node)} depends on no unknown{place_text()}")
 
 
 def _given(what: str, name: str, value: Any, x: Array) -> Any:

@@ -9,9 +9,10 @@ import jax
 import numpy as np
 
 from ..bits.draws import uniforms
-from ..graph.errors import ModelError, ShapeError, StartError
+from ..graph.errors import KinetographError, ModelError, ShapeError, StartError
 from ..graph.node import Node
 from ..graph.precision import x64
+from ..graph.source import place_text
 from .ancestral.forward import plan
 from .ancestral.rows import in_rows, run_rows
 from .density import data_environment
@@ -36,7 +37,7 @@ def _kinds(doing: str, one: str, got: str) -> str:
     return (
         f"{doing}: initial must be a dictionary of values, a list of one dictionary a {one}, an "
         f"array of free states, an approximation of the posterior, {more}"
-        f'"random", or "prior"; got {got}'
+        f'"random", or "prior"; got {got}{place_text()}'
     )
 
 
@@ -70,7 +71,10 @@ def initial_points(
         raise TypeError(_kinds(doing, one, type(initial).__name__))
     points = [_values(point) for point in initial]
     if len(points) != count:
-        raise ModelError(f"{doing}: initial has {len(points)} points for {count} {one}s")
+        raise ModelError(
+            f"{doing}: initial has {len(points)} point{'s' * (len(points) != 1)} for {count} "
+            f"{one}s{place_text()}; give one for each, or one dictionary, which serves all"
+        )
     return [_free(model, point, key, doing, one) for point, key in zip(points, keys, strict=True)]
 
 
@@ -213,12 +217,14 @@ def _free(
     """The free state of given values; what is not given is drawn from uniform(-2, 2) on it."""
     if not isinstance(point, Mapping):
         raise TypeError(_kinds(doing, one, type(point).__name__))
-    if len(point) < len(model.names):
-        check_values(model, point, complete=False)
-        values = model.transform(random_point(model, key, attempt)) | dict(point)
-    else:
-        values = dict(point)
-    return model.untransform(values)
+    values = dict(point)
+    try:
+        if len(point) < len(model.names):
+            check_values(model, point, complete=False)
+            values = model.transform(random_point(model, key, attempt)) | values
+        return model.untransform(values)
+    except (KinetographError, TypeError, ValueError) as error:
+        raise type(error)(f"{doing}: initial: {error}") from None
 
 
 def random_point(model: Model, key: np.ndarray, attempt: int) -> np.ndarray:
@@ -232,8 +238,11 @@ def _uniforms(key: Any, attempt: Any, size: int) -> Any:
     return uniforms(key, attempt, 0, size)
 
 
-def blame(model: Model, free: np.ndarray) -> list[str]:
-    """Lines that name the terms of the log density that are not finite at a free state."""
+def blame(model: Model, free: np.ndarray, given: bool = False) -> list[str]:
+    """Lines that name the terms of the log density that are not finite at a free state.
+
+    `given`: the user has chosen it.
+    """
     report = model.debug(free)
     lines = []
     for term in report.bad_terms[:5]:
@@ -244,7 +253,10 @@ def blame(model: Model, free: np.ndarray) -> list[str]:
     if not report.bad_terms:
         lines.append("  Every term is finite at the last point: its gradient is not.")
     lines.append(
-        "  Give starting values with initial={name: value}, or look at every node with "
+        "  Give other values: model.debug(point) shows every node at them, and "
+        "kg.calculate(array, values={name: value}) what any array is."
+        if given
+        else "  Give starting values with initial={name: value}, or look at every node with "
         "model.debug(point)."
     )
     return lines

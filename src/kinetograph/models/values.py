@@ -8,6 +8,7 @@ import numpy as np
 from ..distributions.variable import Variable
 from ..graph.errors import ModelError, ShapeError
 from ..graph.inside_jax import has_tracer
+from ..graph.source import place_text
 
 if TYPE_CHECKING:
     from .log_density import LogDensity
@@ -35,11 +36,12 @@ def check_values(
     for name in values:
         if name not in by_name:
             raise ModelError(
-                f"{name!r} is no unknown of this model; its unknowns are {', '.join(model.names)}"
+                f"{name!r} is no unknown of this model; its unknowns are "
+                f"{', '.join(model.names)}{place_text()}"
             )
     missing = [n for n in model.names if n not in values]
     if complete and missing:
-        raise ModelError(f"values are missing for {', '.join(missing)}")
+        raise ModelError(f"values are missing for {', '.join(missing)}{place_text()}")
     checked: dict[Variable, np.ndarray] = {}
     for name in values:
         node = by_name[name]
@@ -52,7 +54,7 @@ def checked_value(name: str, node: Variable, value: Any) -> np.ndarray:
     """The value of an unknown as an array, refused as by `check_values`."""
     array = _numbers(name, value, node)
     if array.shape != node.shape:
-        raise ShapeError(f"{name}: expected shape {node.shape}, got {array.shape}")
+        raise ShapeError(f"{name}: expected shape {node.shape}, got {array.shape}{place_text()}")
     if not np.all(node.support.contains(array)):
         raise outside_support(name, node, array)
     return array
@@ -68,10 +70,10 @@ def _numbers(name: str, value: Any, node: Variable) -> np.ndarray:
                 "outside of JAX's transformations (model.transform can be called inside)"
             ) from None
         kind = "a number" if not node.shape else f"numbers of shape {node.shape}"
-        raise TypeError(f"{name}: expected {kind}, got {value!r:.60}") from None
+        raise TypeError(f"{name}: expected {kind}, got {value!r:.60}{place_text()}") from None
 
 
 def outside_support(name: str, node: Variable, value: np.ndarray, more: str = "") -> ValueError:
     """What to raise for a value outside of its unknown's support."""
-    got = np.array2string(value, threshold=6)
-    return ValueError(f"{name}: must be {node.support.describe()}, got {got}{more}")
+    got = np.array2string(value, threshold=6) if np.ndim(value) else f"{value:g}"
+    return ValueError(f"{name}: must be {node.support.describe()}, got {got}{place_text()}{more}")

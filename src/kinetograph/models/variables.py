@@ -20,6 +20,7 @@ from ..distributions.variable import Variable
 from ..graph.array import Array
 from ..graph.dims import check_dims_of_unknown, labels_of, shape_by_dims
 from ..graph.errors import ShapeError
+from ..graph.messages import index_text
 from ..graph.node import Data, Node
 from ..graph.precision import float_dtype
 from ..graph.source import place_text
@@ -55,9 +56,17 @@ def _bound(value: Any, default: float, which: str, what: str) -> Any:
         return node.value
     array = np.asarray(value)
     if array.dtype.kind not in "iuf":
-        raise TypeError(f"{what}: {which} must be numbers, got {value!r}")
+        raise TypeError(
+            f"{what}: {which} must be a number, or an array of numbers, got {value!r}"
+            f"{place_text()}; where there is no bound, it is infinite"
+        )
     if np.isnan(array).any():
-        raise ValueError(f"{what}: {which} is NaN")
+        raise ValueError(f"{what}: {which} is NaN{place_text()}")
+    if array.size and (array == -default).all():
+        raise ValueError(
+            f"{what}: {which} is {-default:g}, which leaves no numbers{place_text()}; for no bound "
+            f"leave {which} out"
+        )
     return array.astype(float)
 
 
@@ -115,7 +124,7 @@ def variable(
     except ValueError:
         raise ShapeError(
             f"{what}: lower of shape {low.shape} and upper of shape {high.shape} do not fit "
-            "together"
+            f"together{place_text()}"
         ) from None
     least, most = (b.value if isinstance(b, Data) else b for b in (low, high))
     if not isinstance(least, Node) and not isinstance(most, Node):
@@ -125,7 +134,7 @@ def variable(
             least, most = np.broadcast_arrays(least, most)
             raise ValueError(
                 f"{what}: lower must be below upper, got lower {least[place]:g} and upper "
-                f"{most[place]:g}{f' at index {place}' if place else ''}"
+                f"{most[place]:g}{index_text(place)}{place_text()}"
             )
     if shape is None:
         full = shape_by_dims(dims, own, what) or own
@@ -136,7 +145,7 @@ def variable(
     except ValueError:
         fits = False
     if not fits:
-        raise ShapeError(f"{what}: bounds of shape {own} do not fit shape {full}")
+        raise ShapeError(f"{what}: bounds of shape {own} do not fit shape {full}{place_text()}")
     unbounded = not isinstance(low, Node) and not isinstance(high, Node)
     if unbounded and np.all(np.isinf(low)) and np.all(np.isinf(high)):
         return _make(REAL, full, name, dims)
@@ -148,7 +157,9 @@ def _vector(shape: Any, dims: Any, what: str) -> tuple[int, ...]:
         shape = shape_by_dims(dims, (), what)
     sizes = shape_of(shape, what)
     if not sizes or sizes[-1] < 2:
-        raise ShapeError(f"{what}: the last axis needs at least 2 elements, got shape {sizes}")
+        raise ShapeError(
+            f"{what}: the last axis needs at least 2 elements, got shape {sizes}{place_text()}"
+        )
     return sizes
 
 
@@ -295,7 +306,10 @@ def correlation_variable(
 
 def _matrices(dim: Any, shape: Any, dims: Any, what: str) -> tuple[int, ...]:
     if not isinstance(dim, (int, np.integer)) or isinstance(dim, bool) or dim < 2:
-        raise ShapeError(f"{what}: dim must be a whole number above 1, got {dim!r}")
+        raise ShapeError(
+            f"{what}: dim, the rows of the matrix, must be a whole number above 1, got {dim!r}"
+            f"{place_text()}; the number of matrices is given by shape="
+        )
     if shape is None:
         return shape_by_dims(dims, (int(dim), int(dim)), what) or (int(dim), int(dim))
     return (*shape_of(shape, what), int(dim), int(dim))

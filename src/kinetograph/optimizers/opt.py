@@ -10,9 +10,10 @@ import numpy as np
 
 from ..bits.draws import chain_key
 from ..bits.keys import fresh_seed
-from ..graph.array import Array
 from ..graph.errors import StartError
 from ..graph.node import Node
+from ..graph.source import place_text
+from ..models.checks import no_model
 from ..models.model import Model
 from ..models.starts import START_ATTEMPTS, blame, initial_points, random_point
 from . import __all__ as _NAMES
@@ -239,7 +240,7 @@ def _no_start(
         if given
         else f"no finite log density and gradient in {START_ATTEMPTS} random starting points"
     )
-    lines = blame(objective.model, points[failed[0]])
+    lines = blame(objective.model, points[failed[0]], given)
     return StartError("\n".join([f"{doing}: {which}: {how}.", *lines]))
 
 
@@ -252,10 +253,7 @@ def check_model(model: Any, what: str) -> None:
         If it is none.
     """
     if not isinstance(model, Model):
-        hint = "; make one with kg.model(...)" if isinstance(model, (Array, Node)) else ""
-        raise TypeError(
-            f"{what}: the first argument is a {type(model).__name__}, not a model{hint}"
-        )
+        raise no_model(what, model)
 
 
 def choose(what: str, optimizer: Any) -> Optimizer:
@@ -277,8 +275,8 @@ def choose(what: str, optimizer: Any) -> Optimizer:
         close = difflib.get_close_matches(name, _NAMES, 1)
         meant = f"; did you mean {close[0]!r}?" if close else "."
         raise ValueError(
-            f"{what}: there is no optimizer {optimizer!r}{meant} There are {', '.join(_NAMES)}, "
-            "and any transformation of optax, given as it is"
+            f"{what}: there is no optimizer {optimizer!r}{place_text()}{meant} There are "
+            f"{', '.join(_NAMES)}, and any transformation of optax, given as it is"
         )
     if callable(getattr(optimizer, "init", None)) and callable(getattr(optimizer, "update", None)):
         return of_transformation(optimizer)

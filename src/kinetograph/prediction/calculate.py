@@ -11,6 +11,8 @@ from ..graph.array import Array
 from ..graph.errors import ModelError, ShapeError
 from ..graph.messages import describe
 from ..graph.node import Data, Node, ancestors, with_values
+from ..graph.source import place_text
+from ..graph.text import in_words
 from ..models.ancestral.forward import plan
 from ..models.ancestral.rows import run_rows
 from ..models.discovery import unknowns_above
@@ -89,7 +91,12 @@ def calculate(
         check_whole("calculate", {"draws": (draws, 1)})
     used = check_seed(seed, "calculate")
     above = _above(wanted)
-    if values is not None and (hasattr(values, "subtree") or not isinstance(values, Mapping)):
+    if not (values is None or hasattr(values, "subtree") or isinstance(values, Mapping)):
+        raise TypeError(
+            "calculate: values are a dictionary, as in values={'mu': 1.0}, or results of kg.mcmc; "
+            f"got {in_words(values)}{place_text()}"
+        )
+    if hasattr(values, "subtree"):
         return _of_results(wanted, above, values, draws, used)
     names = names_of_unknowns(above, wanted)
     given = _checked(values or {}, names)
@@ -103,8 +110,8 @@ def calculate(
     if draws is None and program.drawn:
         left = ", ".join(names.get(d.node) or describe(d.node) for d in program.drawn)
         raise ModelError(
-            f"calculate: no values are given for {left}; give them, as in values={{...}}, or say "
-            "how many draws of them are wanted, as in draws=1000"
+            f"calculate: no values are given for {left}{place_text()}; give them, as in "
+            "values={...}, or say how many draws of them are wanted, as in draws=1000"
         )
     if draws is not None and not program.drawn and not program.given:
         raise ModelError(
@@ -165,13 +172,13 @@ def _of_results(
     if draws is None and program.drawn:
         left = ", ".join(names.get(d.node) or describe(d.node) for d in program.drawn)
         raise ModelError(
-            f"calculate: {left} is not among the draws, and would have to be drawn itself; "
-            "kg.predict does so, or give draws="
+            f"calculate: {left} is not among the draws, and would have to be drawn itself"
+            f"{place_text()}; kg.predict does so, or give draws="
         )
     if not program.given:
         raise ModelError(
             f"calculate: {', '.join(wanted.values())} follows from none of the draws, which are "
-            f"of {', '.join(map(str, results['posterior'].data_vars))}"
+            f"of {', '.join(map(str, results['posterior'].data_vars))}{place_text()}"
         )
     rows = run_rows(program, make_key(seed, SIMULATION, 0), known.count, known.of(program.given))
     if draws is not None:
@@ -206,7 +213,7 @@ def _checked(values: Mapping[Any, Any], names: Mapping[Node, str]) -> dict[Node,
             what = describe(key.node) if isinstance(key, Array) else repr(key)
             raise ModelError(
                 f"calculate: {what} is no unknown or data that the targets follow from; these are "
-                f"{', '.join(by_name) or 'none'}"
+                f"{', '.join(by_name) or 'none'}{place_text()}"
             )
         if node in given:
             raise ModelError(f"calculate: {names[node]} is given two values, by name and by array")
@@ -226,7 +233,9 @@ def _fitted(name: str, node: Node, value: Any) -> np.ndarray:
         array = np.asarray(value)
         cast = array.real.astype(node.dtype)
     except (TypeError, ValueError):
-        raise TypeError(f"calculate: {name}: expected numbers, got {value!r:.60}") from None
+        raise TypeError(
+            f"calculate: {name}: expected numbers, got {value!r:.60}{place_text()}"
+        ) from None
     if not np.can_cast(array.dtype, node.dtype, "same_kind") and np.any(cast != array):
         raise TypeError(f"calculate: {name} is {node.dtype}, got {array.dtype}")
     if array.shape in ((), node.shape):
@@ -234,4 +243,6 @@ def _fitted(name: str, node: Node, value: Any) -> np.ndarray:
     if isinstance(node, Data) and array.ndim == len(node.shape):
         cast.setflags(write=False)
         return cast
-    raise ShapeError(f"calculate: {name} has shape {node.shape}, got values of shape {array.shape}")
+    raise ShapeError(
+        f"calculate: {name} has shape {node.shape}, got values of shape {array.shape}{place_text()}"
+    )

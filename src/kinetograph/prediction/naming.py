@@ -8,9 +8,14 @@ from ..distributions.variable import Variable
 from ..graph.array import Array
 from ..graph.errors import ModelError
 from ..graph.node import Data, Node
+from ..graph.source import place_text
+from ..graph.text import in_words
 from ..models.names import assign_names
 
 __all__ = ["named_targets", "names_of_unknowns"]
+
+# What other libraries call the number of draws.
+_DRAWS = ("n", "n_samples", "nsim", "nsims", "num_samples", "samples", "size")
 
 
 def named_targets(doing: str, targets: Sequence[Any], named: Mapping[str, Any]) -> dict[Node, str]:
@@ -24,7 +29,7 @@ def named_targets(doing: str, targets: Sequence[Any], named: Mapping[str, Any]) 
         If two have one name, or one has two.
     """
     if not targets and not named:
-        raise TypeError(f"{doing}: no targets: give the arrays that are wanted")
+        raise TypeError(f"{doing}: no targets: give the arrays that are wanted{place_text()}")
     given: dict[Node, str] = {}
     for name, array in ((None, t) for t in targets):
         _check(doing, name, array)
@@ -42,7 +47,14 @@ def named_targets(doing: str, targets: Sequence[Any], named: Mapping[str, Any]) 
 def _check(doing: str, name: str | None, array: Any) -> None:
     if not isinstance(array, Array):
         what = "a target" if name is None else f"target {name!r}"
-        raise TypeError(f"{doing}: {what} is a {type(array).__name__}, not a kinetograph array")
+        hint = ""
+        if name is not None and name in _DRAWS:
+            hint = f"; the number of draws is given by draws={array}"
+        elif hasattr(array, "subtree") or isinstance(array, Mapping):
+            hint = f"; it is given by values=, as in kg.{doing}(array, values=...)"
+        raise TypeError(
+            f"{doing}: {what} is {in_words(array)}, not a kinetograph array{place_text()}{hint}"
+        )
 
 
 def names_of_unknowns(

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from ..bits.keys import fresh_seed
-from ..graph.array import Array
-from ..graph.node import Node
+from ..graph.source import place_text
+from ..graph.text import in_words
+from ..models.checks import no_model
 from ..models.model import Model
 from ..samplers.sampler import Sampler
 
@@ -26,18 +27,23 @@ __all__ = [
 def check_model(model: Any, what: str) -> None:
     """Refuse what is no model."""
     if not isinstance(model, Model):
-        hint = "; make one with kg.model(...)" if isinstance(model, (Array, Node)) else ""
-        raise TypeError(
-            f"{what}: the first argument is a {type(model).__name__}, not a model{hint}"
-        )
+        raise no_model(what, model)
 
 
 def check_sampler(sampler: Any, what: str) -> Sampler:
     """Refuse what is no sampler."""
     if isinstance(sampler, type):
-        raise TypeError(f"{what}: sampler is a class; write sampler={sampler.__name__}()")
+        raise TypeError(
+            f"{what}: sampler is a class{place_text()}; write sampler={sampler.__name__}()"
+        )
     if not isinstance(sampler, Sampler):
-        raise TypeError(f"{what}: {sampler!r} is not a sampler, such as kg.samplers.NUTS()")
+        hint = ""
+        if isinstance(sampler, int) and not isinstance(sampler, bool):
+            hint = f"; the number of draws is given by draws={sampler}"
+        raise TypeError(
+            f"{what}: {in_words(sampler)} is not a sampler, such as kg.samplers.NUTS()"
+            f"{place_text()}{hint}"
+        )
     return sampler
 
 
@@ -71,6 +77,7 @@ def check_whole(what: str, least: Mapping[str, tuple[Any, int]]) -> None:
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < minimum:
             raise ValueError(
                 f"{what}: {name} must be a whole number of at least {minimum}, got {value!r}"
+                f"{place_text()}"
             )
 
 
@@ -105,5 +112,7 @@ def check_seed(seed: Any, what: str) -> int:
     if seed is None:
         return fresh_seed()
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise ValueError(f"{what}: seed must be a whole number that is not negative, got {seed!r}")
+        raise ValueError(
+            f"{what}: seed must be a whole number that is not negative, got {seed!r}{place_text()}"
+        )
     return int(seed)

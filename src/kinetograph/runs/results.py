@@ -23,6 +23,8 @@ import jax
 import numpy as np
 
 from ..graph.node import Node
+from ..graph.source import place_text
+from ..graph.text import in_words
 from ..kernels.contract import Statistic
 from ..kernels.moments import Moments
 from ..models.groups import as_group, data_groups, stamp
@@ -259,9 +261,9 @@ def check_tree(tree: Any, what: str) -> Any:
     """The posterior of results, or an error that says what makes results."""
     try:
         return tree["posterior"].dataset
-    except (KeyError, TypeError, AttributeError):
+    except (KeyError, TypeError, AttributeError, IndexError):
         part = ", which has no such group: give it whole" if hasattr(tree, "data_vars") else ""
         raise TypeError(
-            f"{what}: expected results of kg.mcmc (a DataTree with a posterior), "
-            f"got {type(tree).__name__}{part}"
+            f"{what}: expected results (a DataTree with a posterior, as kg.mcmc, kg.pathfinder, "
+            f"kg.advi and kg.laplace_approximation give), got {in_words(tree)}{part}{place_text()}"
         ) from None

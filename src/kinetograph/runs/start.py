@@ -54,4 +54,4 @@ def explain_failure(model: Model, chains: Sequence[Chain], given: bool) -> Start
         slopes = np.isfinite(found.gradient).all(-1)
         worst = int((np.isfinite(found.log_density) & slopes).argmin())
         which, at = f"{which}, walker {worst}", at[worst]
-    return StartError("\n".join([f"{which}: {how}.", *blame(model, at)]))
+    return StartError("\n".join([f"{which}: {how}.", *blame(model, at, given)]))

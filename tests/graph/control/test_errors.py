@@ -57,7 +57,7 @@ single = kg.placeholder(dtype=np.float32, name="single")
         ),
         (
             kg.SymbolicError,
-            rf"cond: what true_fn returns at \['a'\] \({HERE}\): .*a str .* cannot be part",
+            rf"cond: what true_fn returns at \['a'\] \({HERE}\): .*the text 'text' cannot be part",
             lambda: kg.cond(x > 0, lambda: {"a": "text"}, lambda: {"a": x}),
         ),
         (

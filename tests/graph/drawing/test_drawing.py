@@ -227,9 +227,9 @@ def test_notebooks_and_print():
 
 
 def test_only_arrays_can_be_drawn():
-    with pytest.raises(TypeError, match="got a int"):
+    with pytest.raises(TypeError, match="got the number 3"):
         draw_graph(3)
-    with pytest.raises(TypeError, match="got a str"):
+    with pytest.raises(TypeError, match="got the text 'x'"):
         draw_graph([kg.normal(0, 1), "x"])
     with pytest.raises(ValueError, match="no arrays"):
         draw_graph([])

@@ -7,6 +7,8 @@ from typing import Any
 
 from ..array import Array
 from ..node import Node
+from ..source import place_text
+from ..text import in_words
 from .classic_diagram import read_classic
 from .diagram import Diagram
 from .dot import dot
@@ -92,8 +94,8 @@ def draw_graph(x: Any, *, collapse: bool = False, classic: bool = False) -> Draw
     """Draw what an array is computed from.
 
     Data are squares, unknowns circles, operations small grey circles, distributions diamonds with a
-    dashed arrow to the array that follows them. A conditional or loop is one node. Models are drawn
-    by `model.plot()`.
+    dashed arrow to the array that follows them. A conditional or loop is one node. What has the
+    same named axes is in one box, a plate: `school (8)`. Models are drawn by `model.plot()`.
 
     Parameters
     ----------
@@ -142,7 +144,7 @@ def _nodes(x: Any) -> Iterable[Node]:
         if not isinstance(item, Array):
             hint = "; a model is drawn by its own plot()" if hasattr(item, "plot") else ""
             raise TypeError(
-                "draw_graph: expected an array or a list of arrays, got a "
-                f"{type(item).__name__}{hint}"
+                f"draw_graph: expected an array or a list of arrays, got {in_words(item)}"
+                f"{place_text()}{hint}"
             )
         yield item.node

@@ -25,8 +25,8 @@ def schools():
     tau = kg.half_cauchy(5)
     z = kg.normal(0, 1, shape=(8,), dims="school")
     theta = mu + tau * z
-    sigma = kg.data([15.0, 10, 16, 11, 9, 11, 10, 18])
-    y = kg.data([28.0, 8, -3, 7, -1, 1, 18, 12])
+    sigma = kg.data([15.0, 10, 16, 11, 9, 11, 10, 18], dims="school")
+    y = kg.data([28.0, 8, -3, 7, -1, 1, 18, 12], dims="school")
     kg.observe(y, kg.normal(theta, sigma))
     return kg.model(mu, tau, theta=theta)
 
@@ -37,8 +37,8 @@ def test_text_of_eight_schools(schools):
         "tau            ~ half_cauchy(5)                    target\n"
         "z[school]      ~ normal(0, 1)          shape (8,)\n"
         "theta[school]  = mu + tau * z          shape (8,)  target\n"
-        "sigma          data                    shape (8,)\n"
-        "y              ~ normal(theta, sigma)  shape (8,)  observed"
+        "sigma[school]  data                    shape (8,)\n"
+        "y[school]      ~ normal(theta, sigma)  shape (8,)  observed"
     )
 
 
@@ -95,7 +95,8 @@ def test_parameters_without_a_name_are_one_node():
     names = [drawing.diagram.vertices[i].name for i in sources]
     assert sorted(names) == ["a", "b", "county", "x"]
     assert "normal(…, 1)" in drawing.svg()
-    assert "(home: 4)" in drawing.svg()
+    assert ">home (4)<" in drawing.svg()
+    assert ">county (3)<" in drawing.svg()
     assert_apart(drawing.svg())
 
 

@@ -14,7 +14,7 @@ __all__ = ["draw_model"]
 
 
 def draw_model(model: "Model", collapse: bool = True) -> Drawing:
-    """Draw all arrays of a model, its distributions and its data.
+    """Draw all arrays of a model, its distributions and its data; plates are its dims.
 
     Parameters
     ----------

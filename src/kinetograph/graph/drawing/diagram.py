@@ -27,13 +27,14 @@ class Vertex:
     marks: tuple[str, ...] = ()  # of: target, observed, factor
     small: bool = False  # constants and single operations
     group: int | None = None  # the place of the innermost group around it
+    boxed: tuple[str, ...] = ()  # the dims that plates around it tell
 
     @property
     def size_text(self) -> str:
-        """The lengths of the axes: `school: 8`, `85 × 2`; nothing for a number."""
+        """The lengths of axes without a plate: `school: 8`, `85 × 2`; nothing for a number."""
         dims = self.dims or (None,) * len(self.shape)
         pairs = zip(dims, self.shape, strict=True)
-        return " × ".join(f"{d}: {n}" if d else str(n) for d, n in pairs)
+        return " × ".join(f"{d}: {n}" if d else str(n) for d, n in pairs if d not in self.boxed)
 
 
 @dataclass(frozen=True)
@@ -50,13 +51,14 @@ class Edge:
 class Group:
     """Vertices that belong together, such as those of a loop, with a title and remarks.
 
-    `outer` is the place of the group around it.
+    `outer` is the place of the group around it. A `plate` is of what has the same named axes.
     """
 
     name: str
     title: str
     notes: tuple[str, ...] = ()
     outer: int | None = None
+    plate: bool = False
 
 
 @dataclass

@@ -1,7 +1,7 @@
 """The diagram in DOT, the language of Graphviz."""
 
 from .diagram import Diagram, Vertex
-from .labels import BASE, GREY, INK, PALE, label_lines
+from .labels import BASE, GREY, INK, PALE, QUIET, label_lines
 
 __all__ = ["dot"]
 
@@ -54,7 +54,7 @@ def _nodes(diagram: Diagram, group: int | None, indent: str) -> list[str]:
             lines += [
                 f"{indent}subgraph cluster_{i} {{",
                 f'{indent}  label={label}; labeljust="l"; fontname="Helvetica"; fontsize=11;',
-                f'{indent}  color="{BASE}"; style=rounded;',
+                f'{indent}  color="{QUIET if inner.plate else BASE}"; style=rounded;',
                 *_nodes(diagram, i, indent + "  "),
                 f"{indent}}}",
             ]

@@ -5,11 +5,12 @@ import colorsys
 from .diagram import Vertex
 from .listing import one_line
 
-__all__ = ["BASE", "GREY", "INK", "PALE", "label_lines", "shorten", "tint", "wrap"]
+__all__ = ["BASE", "GREY", "INK", "PALE", "QUIET", "label_lines", "shorten", "tint", "wrap"]
 
 BASE = "#996bc7"
 INK = "#2b2233"  # text and arrows
 GREY = "#d3d3d3"
+QUIET = "#6b6375"
 WIDEST = 28  # characters of a line
 MOST_LINES = 3
 

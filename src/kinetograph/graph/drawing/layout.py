@@ -7,6 +7,9 @@ hierarchical system structures, IEEE Trans. Systems, Man, and Cybernetics 11 (19
     bends      an arrow that spans several layers gets a place in each
     order      barycentre sweeps; the order with the fewest crossings wins
     heights    each node as near as possible to the mean of its neighbours, by isotonic regression
+
+Where there are groups, each has a lane for itself: the steps are taken within the lanes, which
+are then put one below the other.
 """
 
 from bisect import bisect_right, insort
@@ -15,19 +18,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
+from .heights import Box, in_lanes
+from .lanes import Span, Step
+
 __all__ = ["Box", "Layout", "Place", "arrange"]
 
 MOST_BENDS = 4000  # arrows beyond are drawn straight, so that big graphs stay quick
-SPACE = 14.0  # between two nodes of a layer
 BEND = 8.0  # the height an arrow takes in a layer that it passes
-
-
-class Box(NamedTuple):
-    """The room a node takes around its centre."""
-
-    half_width: float
-    above: float
-    below: float
 
 
 class Place(NamedTuple):
@@ -41,12 +38,16 @@ class Place(NamedTuple):
 
 @dataclass
 class Layout:
-    """The place of each node, the places each arrow bends at, and the size of it all."""
+    """The place of each node, the places each arrow bends at, and the size of it all.
+
+    `spans` are those of the boxes around the lanes, by lane.
+    """
 
     nodes: list[Place]
     bends: list[list[Place]]
     width: float
     height: float
+    spans: dict[int, Span]
 
 
 def arrange(
@@ -55,11 +56,14 @@ def arrange(
     labels: Sequence[float],
     pulls: Sequence[float],
     back: Sequence[bool] = (),
+    lanes: Sequence[int] = (),
+    steps: Sequence[Step] = (Step("lane", 0),),
 ) -> Layout:
     """Lay out nodes and arrows.
 
     `labels` are the widths of the arrows' labels, `pulls` how much each arrow ought to be level,
-    and `back` tells, where it is known, which arrows lead backwards.
+    and `back` tells, where it is known, which arrows lead backwards. `lanes` are those of the
+    nodes, and `steps` say how these follow one another.
     """
     known = back or [False] * len(edges)
     directed = _without_cycles(
@@ -79,10 +83,16 @@ def arrange(
                 # Long arrows should be straight: bends pull at each other harder than at nodes.
                 bent = (a >= len(boxes)) + (b >= len(boxes))
                 stiffness[a, b] = stiffness[b, a] = (pull, 2.0, 8.0)[bent]
-    layers = _order(ranks, before, after)
-    heights = _heights(layers, items, before, after, stiffness)
+    lane = list(lanes or [0] * len(boxes)) + [0] * (len(items) - len(boxes))
+    for chain in chains:
+        a, b = lane[chain[0]], lane[chain[-1]]
+        for i in chain[1:-1]:  # an arrow between boxes goes around them
+            lane[i] = a if a == b else 0
+    layers = _order(ranks, before, after, lane)
+    heights, spans = in_lanes(lane, steps, layers, items, before, after, stiffness)
     columns = _columns(layers, items, directed, ranks, labels, heights)
     top = min((heights[i] - box.above for i, box in enumerate(items)), default=0.0)
+    top = min([top, *(span.top for span in spans.values())])
     places = [
         Place((columns[r][0] + columns[r][1]) / 2, heights[i] - top, *columns[r])
         for i, r in enumerate(ranks)
@@ -92,7 +102,9 @@ def arrange(
         inner = [places[i] for i in chain[1:-1]]
         bends.append(inner if a == source or source == target else inner[::-1])
     height = max((places[i].y + box.below for i, box in enumerate(items)), default=0.0)
-    return Layout(places[: len(boxes)], bends, columns[-1][1] if columns else 0.0, height)
+    spans = {k: Span(span.top - top, span.bottom - top) for k, span in spans.items()}
+    height = max([height, *(span.bottom for span in spans.values())])
+    return Layout(places[: len(boxes)], bends, columns[-1][1] if columns else 0.0, height, spans)
 
 
 def _without_cycles(count: int, edges: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -166,9 +178,11 @@ def _bends(items: list[Box], ranks: list[int], edges: Sequence[tuple[int, int]])
     return chains
 
 
-def _order(ranks: list[int], before: list[list[int]], after: list[list[int]]) -> list[list[int]]:
+def _order(
+    ranks: list[int], before: list[list[int]], after: list[list[int]], lane: list[int]
+) -> list[list[int]]:
     layers: list[list[int]] = [[] for _ in range(max(ranks, default=-1) + 1)]
-    for item, rank in enumerate(ranks):
+    for item, rank in sorted(enumerate(ranks), key=lambda pair: lane[pair[0]]):
         layers[rank].append(item)
     position = [0.0] * len(ranks)
 
@@ -184,7 +198,7 @@ def _order(ranks: list[int], before: list[list[int]], after: list[list[int]]) ->
                 else position[item]
                 for item in layer
             }
-            layer.sort(key=wanted.__getitem__)
+            layer.sort(key=lambda item, wanted=wanted: (lane[item], wanted[item]))  # type: ignore[misc]
             settle(layer)
 
     for layer in layers:
@@ -213,62 +227,6 @@ def _crossings(layers: list[list[int]], after: list[list[int]]) -> int:
             for end in ends:
                 insort(seen, end)
     return total
-
-
-def _heights(
-    layers: list[list[int]],
-    items: list[Box],
-    before: list[list[int]],
-    after: list[list[int]],
-    stiffness: dict[tuple[int, int], float],
-) -> list[float]:
-    heights = [0.0] * len(items)
-    for layer in layers:
-        _separate(layer, items, heights, dict.fromkeys(layer, 0.0), dict.fromkeys(layer, 1.0))
-    both = [b + a for b, a in zip(before, after, strict=True)]
-    turns = 8 if len(items) < 2000 else 3
-    for turn in range(3 * turns):
-        last = turn >= 2 * turns
-        near = both if last else before if turn % 2 == 0 else after
-        for layer in layers if turn % 2 == 0 else layers[::-1]:
-            wanted, weights = {}, {}
-            for i in layer:
-                pulls = [(stiffness[i, j], heights[j]) for j in near[i]]
-                weights[i] = sum(w for w, _ in pulls) or 0.1
-                wanted[i] = sum(w * h for w, h in pulls) / weights[i] if pulls else heights[i]
-            _separate(layer, items, heights, wanted, weights)
-    return heights
-
-
-def _separate(
-    layer: list[int],
-    items: list[Box],
-    heights: list[float],
-    wanted: dict[int, float],
-    weights: dict[int, float],
-) -> None:
-    """Set the heights of a layer: the nearest to those wanted (least squares) without overlap.
-
-    Less the room of all above it, a node's height must only not decrease: isotonic regression, by
-    pooling adjacent violators.
-    """
-    offsets: list[float] = []
-    room = 0.0
-    for place, item in enumerate(layer):
-        if place:
-            room += items[layer[place - 1]].below + SPACE + items[item].above
-        offsets.append(room)
-    pools: list[tuple[float, float, int]] = []  # mean, weight, how many
-    for item, offset in zip(layer, offsets, strict=True):
-        mean, weight, count = wanted[item] - offset, weights[item], 1
-        while pools and pools[-1][0] > mean:
-            m, w, n = pools.pop()
-            mean = (m * w + mean * weight) / (w + weight)
-            weight, count = weight + w, count + n
-        pools.append((mean, weight, count))
-    means = [mean for mean, _, count in pools for _ in range(count)]
-    for item, offset, mean in zip(layer, offsets, means, strict=True):
-        heights[item] = mean + offset
 
 
 def _columns(

@@ -19,7 +19,12 @@ def listing(diagram: Diagram) -> str:
     """The lines, columns aligned; groups are indented below their titles."""
     lines: list[str] = []
     shown: set[int] = set()
-    for around, vertices in groupby(diagram.vertices, key=diagram.around):
+
+    def around_of(vertex: Vertex) -> list[int]:
+        # The names of axes stand in the lines themselves.
+        return [place for place in diagram.around(vertex) if not diagram.groups[place].plate]
+
+    for around, vertices in groupby(diagram.vertices, key=around_of):
         for depth, place in enumerate(around):
             if place not in shown:
                 shown.add(place)

@@ -13,6 +13,7 @@ Distributions are an outer layer's kind of node; here they are known by `kind` a
 
 import itertools
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from ..node import PART, Apply, Bundle, Call, Data, Node
 from ..source import user_frame
 from .diagram import Diagram, Edge, Vertex
 from .listing import one_line
+from .plates import plates
 
 __all__ = ["connected", "names_in_scope", "operands", "read"]
 
@@ -271,7 +273,12 @@ class _Reader:
         """Vertices in the order of the listing, edges in the order of their targets."""
         shown = sorted((n for n in self.nodes if n in self.kept), key=self._order)
         places = {node: i for i, node in enumerate(shown)}
-        result = Diagram([self._vertex(node) for node in shown])
+        groups, inside = plates([self._axes(node) for node in shown])
+        vertices = [
+            replace(self._vertex(node), group=group, boxed=tuple(self._axes(node)))
+            for node, group in zip(shown, inside, strict=True)
+        ]
+        result = Diagram(vertices, groups=groups)
         for node in shown:
             edges = [Edge(places[p], places[node], label) for p, label in self._sources(node)]
             follows = self.follows.get(node)
@@ -279,6 +286,18 @@ class _Reader:
                 edges.append(Edge(places[follows], places[node], dashed=True))
             result.edges += dict.fromkeys(edges)
         return result
+
+    def _axes(self, node: Node) -> dict[str, int]:
+        """The lengths of the named axes, of a distribution those of what follows it."""
+        if node.kind == "distribution":
+            node = getattr(node, "target", None) or node
+        dims = self.dims.get(node, node.dims) or ()
+        found = {dim: n for dim, n in zip(dims, node.shape) if dim}
+        if not found and isinstance(node, Apply) and node.operation.name == "index":
+            # Parts of an array, and an array with more axes, are with it where all rows are there.
+            source, *indices = node.parents
+            return {d: n for d, n in self._axes(source).items() if n in node.shape and not indices}
+        return found
 
     def _joined(self, found: list[tuple[Node, str]]) -> list[tuple[Node, str]]:
         """One arrow for all results of a conditional or loop that lead to the same node."""

@@ -4,22 +4,24 @@ The background is drawn, so that the picture reads the same on light and dark pa
 measured with the widths of Helvetica, generously, as no font can be asked.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from xml.sax.saxutils import escape
 
 from .diagram import Diagram, Edge, Vertex
-from .labels import BASE, GREY, INK, PALE, label_lines, shorten, tint
+from .labels import BASE, GREY, INK, PALE, QUIET, label_lines, shorten, tint
+from .lanes import Span, Step, steps_of
 from .layout import Box, Place, arrange
 from .listing import one_line
 
 __all__ = ["Figure", "figure", "svg", "text_width"]
 
 MARGIN = 16.0
+WIDEST_PAD = 14.0  # left and right in the outermost box
 NAME, SMALL = 13, 11  # sizes of the letters
 LEADING = 14.0
 RADIUS = 22.0  # of an unknown's circle
-QUIET = "#6b6375"
 _FONT = "Helvetica, Arial, 'Liberation Sans', sans-serif"
 _NARROW, _WIDE = set("iljtfrI.,:;'|!()[] "), set("mwMW@%…—")
 
@@ -89,7 +91,8 @@ def figure(vertex: Vertex) -> Figure:
 
 def _within(look: Figure, diagram: Diagram, vertex: Vertex) -> Figure:
     """The figure with the groups around it in words, as nodes of a group are not together here."""
-    names = [diagram.groups[place].name for place in diagram.around(vertex)]
+    around = (diagram.groups[place] for place in diagram.around(vertex))
+    names = [group.name for group in around if not group.plate]
     if len(names) < 2:  # the name of the vertex says which one
         return look
     return replace(look, below=(*look.below, shorten("in " + ", ".join(reversed(names)), 60)))
@@ -231,6 +234,32 @@ def _edge(
     return arrow, label
 
 
+def _frame(
+    diagram: Diagram,
+    group: int,
+    places: list[Place],
+    boxes: list[Box],
+    spans: Mapping[int, Span],
+) -> tuple[str, float]:
+    """The box of a plate with its title, and where it ends on the right."""
+    held = [i for i, v in enumerate(diagram.vertices) if group in diagram.around(v)]
+    levels = max(diagram.around(diagram.vertices[i])[::-1].index(group) for i in held)
+    deepest = max(len(diagram.around(v)) for v in diagram.vertices)
+    pad = WIDEST_PAD * (levels + 1) / deepest
+    left = min(places[i].x - boxes[i].half_width for i in held) - pad
+    right = max(places[i].x + boxes[i].half_width for i in held) + pad
+    title, span = shorten(diagram.groups[group].title, 60), spans[group + 1]
+    right = max(right, left + text_width(title, SMALL) + 16)
+    top, bottom = span.top + MARGIN, span.bottom + MARGIN
+    return (
+        f'<g class="plate"><rect x="{_number(left)}" y="{_number(top)}" '
+        f'width="{_number(right - left)}" height="{_number(bottom - top)}" rx="8" fill="{INK}" '
+        f'fill-opacity="0.03" stroke="{QUIET}"/>'
+        f'<text x="{_number(left + 8)}" y="{_number(top + 14)}" font-size="{SMALL}" '
+        f'fill="{QUIET}" font-weight="bold" text-anchor="start">{_escape(title)}</text></g>'
+    ), right
+
+
 def svg(diagram: Diagram) -> str:
     """A picture that stands alone: no fonts, styles or programs from outside."""
     vertices, edges = diagram.vertices, diagram.edges
@@ -239,8 +268,14 @@ def svg(diagram: Diagram) -> str:
     pulls = [6.0 if edge.dashed else 1.0 for edge in edges]  # an array beside its distribution
     ends = [(edge.source, edge.target) for edge in edges]
     # In groups vertices stand in the order of the flow: only loops lead back.
-    back = [bool(diagram.groups) and edge.source > edge.target for edge in edges]
-    layout = arrange([look.box for look in looks], ends, labels, pulls, back)
+    looping = any(not group.plate for group in diagram.groups)
+    back = [looping and edge.source > edge.target for edge in edges]
+    boxes = [look.box for look in looks]
+    plates = [i for i, group in enumerate(diagram.groups) if group.plate]
+    # Plates are all of the groups, or none.
+    lanes = [0 if v.group is None else v.group + 1 for v in vertices] if plates else ()
+    steps = steps_of(diagram.groups) if plates else [Step("lane", 0)]
+    layout = arrange(boxes, ends, labels, pulls, back, lanes, steps)
     places = [
         Place(p.x + MARGIN, p.y + MARGIN, p.left + MARGIN, p.right + MARGIN) for p in layout.nodes
     ]
@@ -248,7 +283,9 @@ def svg(diagram: Diagram) -> str:
         [Place(p.x + MARGIN, p.y + MARGIN, p.left + MARGIN, p.right + MARGIN) for p in chain]
         for chain in layout.bends
     ]
-    width, height = (_number(round(size + 2 * MARGIN, 1)) for size in (layout.width, layout.height))
+    frames = [frame for i in plates if (frame := _frame(diagram, i, places, boxes, layout.spans))]
+    ends_of = max([layout.width + 2 * MARGIN, *(right + 4 for _, right in frames)])
+    width, height = (_number(round(size, 1)) for size in (ends_of, layout.height + 2 * MARGIN))
     drawn = [
         _edge(edge, places, looks, bend, vertices)
         for edge, bend in zip(edges, bends, strict=True)
@@ -260,6 +297,7 @@ def svg(diagram: Diagram) -> str:
         f'markerHeight="7" orient="auto"><path d="M0 0.5L8 4L0 7.5z" fill="{INK}"/></marker>'
         "</defs>",
         f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
+        *(text for text, _ in frames),
         f'<g fill="none" stroke="{INK}" stroke-width="1">',
         *(arrow for arrow, _ in drawn),
         "</g>",

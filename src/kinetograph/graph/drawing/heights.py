@@ -1,0 +1,112 @@
+"""How high the nodes of a picture are: each as near as it can be to the mean of its neighbours.
+
+Lane by lane, by isotonic regression within the layers; the lanes are then put one below the other.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from .lanes import Span, Step, stack
+
+__all__ = ["Box", "in_lanes"]
+
+SPACE = 14.0  # between two nodes of a layer
+
+
+class Box(NamedTuple):
+    """The room a node takes around its centre."""
+
+    half_width: float
+    above: float
+    below: float
+
+
+def in_lanes(
+    lane: list[int],
+    steps: Sequence[Step],
+    layers: list[list[int]],
+    items: list[Box],
+    before: list[list[int]],
+    after: list[list[int]],
+    stiffness: dict[tuple[int, int], float],
+) -> tuple[list[float], dict[int, Span]]:
+    """The heights of all items, found lane by lane, and the spans of boxes around the lanes."""
+    heights = [0.0] * len(items)
+    members: dict[int, list[int]] = {}
+    for item, own in enumerate(lane):
+        members.setdefault(own, []).append(item)
+
+    def within(near: list[list[int]]) -> list[list[int]]:
+        return [[j for j in found if lane[j] == lane[i]] for i, found in enumerate(near)]
+
+    inner = (before, after) if len(members) < 2 else (within(before), within(after))
+    tops, sizes = {}, {}
+    for own, held in members.items():
+        part = [[i for i in layer if lane[i] == own] for layer in layers]
+        found = _heights([layer for layer in part if layer], items, *inner, stiffness)
+        for i in held:
+            heights[i] = found[i]
+        tops[own] = min(heights[i] - items[i].above for i in held)
+        sizes[own] = max(heights[i] + items[i].below for i in held) - tops[own]
+    if len(members) < 2 and not any(members):
+        return heights, {}
+    starts, spans = stack(steps, sizes)
+    for i, own in enumerate(lane):
+        heights[i] += starts[own] - tops[own]
+    return heights, spans
+
+
+def _heights(
+    layers: list[list[int]],
+    items: list[Box],
+    before: list[list[int]],
+    after: list[list[int]],
+    stiffness: dict[tuple[int, int], float],
+) -> list[float]:
+    heights = [0.0] * len(items)
+    for layer in layers:
+        _separate(layer, items, heights, dict.fromkeys(layer, 0.0), dict.fromkeys(layer, 1.0))
+    both = [b + a for b, a in zip(before, after, strict=True)]
+    turns = 8 if len(items) < 2000 else 3
+    for turn in range(3 * turns):
+        last = turn >= 2 * turns
+        near = both if last else before if turn % 2 == 0 else after
+        for layer in layers if turn % 2 == 0 else layers[::-1]:
+            wanted, weights = {}, {}
+            for i in layer:
+                pulls = [(stiffness[i, j], heights[j]) for j in near[i]]
+                weights[i] = sum(w for w, _ in pulls) or 0.1
+                wanted[i] = sum(w * h for w, h in pulls) / weights[i] if pulls else heights[i]
+            _separate(layer, items, heights, wanted, weights)
+    return heights
+
+
+def _separate(
+    layer: list[int],
+    items: list[Box],
+    heights: list[float],
+    wanted: dict[int, float],
+    weights: dict[int, float],
+) -> None:
+    """Set the heights of a layer: the nearest to those wanted (least squares) without overlap.
+
+    Less the room of all above it, a node's height must only not decrease: isotonic regression, by
+    pooling adjacent violators.
+    """
+    offsets: list[float] = []
+    room = 0.0
+    for place, item in enumerate(layer):
+        if place:
+            room += items[layer[place - 1]].below + SPACE + items[item].above
+        offsets.append(room)
+    pools: list[tuple[float, float, int]] = []  # mean, weight, how many
+    for item, offset in zip(layer, offsets, strict=True):
+        mean, weight, count = wanted[item] - offset, weights[item], 1
+        while pools and pools[-1][0] > mean:
+            m, w, n = pools.pop()
+            mean = (m * w + mean * weight) / (w + weight)
+            weight, count = weight + w, count + n
+        pools.append((mean, weight, count))
+    means = [mean for mean, _, count in pools for _ in range(count)]
+    for item, offset, mean in zip(layer, offsets, means, strict=True):
+        heights[item] = mean + offset

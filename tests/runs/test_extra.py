@@ -131,7 +131,7 @@ def test_a_sampler_of_the_users_has_to_be_given():
 
 def test_what_is_not_of_the_run_is_refused():
     tree = run(schools(), draws=20, warmup=20)
-    with pytest.raises(TypeError, match=r"expected results of kg\.mcmc"):
+    with pytest.raises(TypeError, match=r"expected results \(a DataTree"):
         more(3)
     with pytest.raises(TypeError, match="no state of chains"):
         more(xr.DataTree.from_dict({"posterior": tree["posterior"].dataset}))

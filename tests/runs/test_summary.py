@@ -1,5 +1,7 @@
 """`kg.summary`: its numbers, its text, and what it refuses."""
 
+import xml.etree.ElementTree as ET
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -35,6 +37,14 @@ fixed            1.00    0.00     1.00    1.00    1.00      0.000      1000     
 def test_text():
     assert str(kg.summary(by_hand())) == GOLDEN.rstrip("\n")
     assert repr(kg.summary(by_hand())) == GOLDEN.rstrip("\n")
+
+
+def test_html():
+    """Notebooks show the same texts in a table."""
+    rows = ET.fromstring(kg.summary(by_hand())._repr_html_()).findall("tr")
+    cells = [[cell.text or "" for cell in row] for row in rows]
+    assert cells[0] == ["", *GOLDEN.splitlines()[0].split()]
+    assert cells[1:] == [line.split() for line in GOLDEN.splitlines()[1:]]
 
 
 def test_numbers():
@@ -121,9 +131,9 @@ def test_no_draws():
 def test_refusals():
     with pytest.raises(KeyError, match="'nu' is not in the results; they hold mu, theta, fixed"):
         kg.summary(by_hand(), "nu")
-    with pytest.raises(TypeError, match=r"summary: expected results of kg\.mcmc"):
+    with pytest.raises(TypeError, match=r"summary: expected results \(a DataTree"):
         kg.summary([1.0])
-    with pytest.raises(TypeError, match="got DataTree, which has no such group: give it whole"):
+    with pytest.raises(TypeError, match="of results, which has no such group: give it whole"):
         kg.summary(by_hand()["posterior"])
     for probability in (0, 1, -0.1, 90, np.nan):
         with pytest.raises(ValueError, match="probability must be between 0 and 1"):

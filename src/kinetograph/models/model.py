@@ -12,6 +12,8 @@ from ..graph.messages import names_in_scope
 from ..graph.node import Data, Node
 from ..graph.saving.document import decode, encode
 from ..graph.serialise import graph_from_bytes, graph_to_bytes
+from ..graph.source import place_text
+from ..graph.text import in_words
 from .axes import axes_of
 from .batch import Batch
 from .checks import check_component, check_lengths, check_names, check_nodes, check_target
@@ -89,8 +91,9 @@ class Model(LogDensity):
     @property
     def known_as(self) -> dict[int, str]:
         """The names of this model's arrays, and of others in scope, for `describe`."""
-        own = {id(node): name for node, name in self._node_names.items()}
-        return names_in_scope() | own
+        names = names_in_scope()
+        names.update((id(node), name) for node, name in self._node_names.items())
+        return names
 
     def name(self, node: Node) -> str:
         """How a target, an unknown or a data array of this model is called."""
@@ -266,6 +269,11 @@ class Model(LogDensity):
             f"observed: {observed}; targets: {', '.join(self.target_names)}{seen}>"
         )
 
+    def _repr_html_(self) -> str:
+        from .html import model_html
+
+        return model_html(self)
+
 
 def _loaded(data: bytes) -> Model:
     return Model.of_content(graph_from_bytes(data, "this model"))
@@ -316,8 +324,8 @@ def model(
         arrays = unknowns_in_scope()
         if not arrays:
             raise ModelError(
-                "no targets: name the arrays whose posterior you want, as in kg.model(mu, tau); "
-                "no unknown array was found in the calling scope"
+                f"model: no targets{place_text()}: name the arrays whose posterior you want, as in "
+                "kg.model(mu, tau); no unknown array was found in the calling scope"
             )
     names: dict[Node, str] = {}
     nodes: dict[Node, None] = {}
@@ -326,17 +334,22 @@ def model(
     for name, array in named_targets.items():
         node = check_target(array, name)
         if node in names:
-            raise ModelError(f"one array is given two names, {names[node]!r} and {name!r}")
+            raise ModelError(
+                f"model: one array is given two names, {names[node]!r} and {name!r}{place_text()}"
+            )
         names[node] = name
         nodes[node] = None
     terms = [factors] if isinstance(factors, Array) else list(factors)
     for factor in terms:
         if not isinstance(factor, Array) or factor.dtype.kind != "f":
-            raise TypeError(f"model: a factor must be an array of real numbers, got {factor!r}")
+            raise TypeError(
+                f"model: a factor must be an array of real numbers, got {in_words(factor)}"
+                f"{place_text()}"
+            )
     factor_nodes = [f.node for f in terms]
     roots = [*nodes, *factor_nodes]
     component = discover(roots)
-    check_component(component, [*component.factors, *factor_nodes])
+    check_component(component, [*component.factors, *factor_nodes], list(nodes))
     given = {node: names.get(node, "") for node in nodes}
     given = assign_names(nodes, {n: name for n, name in given.items() if name})
     return Model(given, factor_nodes, component, coords or {})

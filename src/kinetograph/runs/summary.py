@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..graph.markup import table
 from . import diagnostics
 from .results import check_tree, walkers_of
 
@@ -48,7 +49,8 @@ class Summary:
 
         return pd.DataFrame(self.columns, index=list(self.names))
 
-    def __str__(self) -> str:
+    def _cells(self) -> list[list[str]]:
+        """The texts of the table, its head first."""
         formats = {"ess_bulk": _count, "ess_tail": _count, "r_hat": lambda v: f"{v:.3f}"}
         digits = _digits(self.columns["mcse_mean"], self.columns["sd"])
         cells = [["", *self.columns]]
@@ -59,6 +61,10 @@ class Summary:
                 places = digits[i] + (1 if column == "mcse_mean" else 0)
                 row.append(show(values[i]) if show else f"{values[i]:.{places}f}")
             cells.append(row)
+        return cells
+
+    def __str__(self) -> str:
+        cells = self._cells()
         widths = [max(len(row[j]) for row in cells) for j in range(len(cells[0]))]
         return "\n".join(
             "  ".join(
@@ -69,6 +75,10 @@ class Summary:
         )
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        head, *rows = self._cells()
+        return table(head, rows, numbers=True)
 
 
 def _some(names: Sequence[str]) -> str:

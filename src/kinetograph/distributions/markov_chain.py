@@ -156,7 +156,7 @@ def markov_chain(
     --------
     >>> import kinetograph as kg
     >>> stay = kg.beta([9.0, 9.0], 1.0, name="stay")
-    >>> moves = kg.stack([kg.stack([stay[0], 1 - stay[0]]), kg.stack([1 - stay[1], stay[1]])])
+    >>> moves = kg.stack([[stay[0], 1 - stay[0]], [1 - stay[1], stay[1]]])
     >>> z = kg.markov_chain([0.5, 0.5], moves, 4, name="z")
     >>> y = kg.observe([-1.1, -0.8, 2.3, 1.9], kg.normal(kg.data([-1.0, 2.0])[z], 1))
     >>> kg.model(stay).free_size

@@ -69,9 +69,21 @@ def wet_data() -> Data:
     return {"depth": depth, "visits": rng.binomial(5, rng.beta(4, 4, size=(8, 1)) * there)}
 
 
-def polls_data() -> Data:
-    found = json.loads((ROOT / "examples" / "data" / "election88.json").read_text())
-    return {k: np.array(v) for k, v in found.items()}
+def counts_data() -> Data:
+    """Counts of two columns and different exposures."""
+    rng = np.random.default_rng(3)
+    x, hours = rng.normal(size=(60, 2)), rng.uniform(1, 9, size=60)
+    return {"x": x, "hours": hours, "k": rng.poisson(hours * np.exp(0.3 + x @ [0.5, -0.2]))}
+
+
+def of_example(name: str) -> Callable[[], Data]:
+    """The data of an example."""
+
+    def read() -> Data:
+        found = json.loads((ROOT / "examples" / "data" / f"{name}.json").read_text())
+        return {k: np.array(v) for k, v in found.items()}
+
+    return read
 
 
 def models() -> dict[str, tuple[Callable[[], Data], Callable[..., Any], tuple[str, ...]]]:
@@ -173,6 +185,45 @@ def models() -> dict[str, tuple[Callable[[], Data], Callable[..., Any], tuple[st
         note("slope", eta[:, 1])
         seen(visits, 5, eta[:, :1] + eta[:, 1:2] * depth, eta[:, 2:])
 
+    def poisson(x: Any, hours: Any, k: Any) -> None:
+        level, slope = (
+            sample("level", dist.Normal(0, 2)),
+            sample("slope", dist.Normal(0, 1).expand([2])),
+        )
+        sample("k", dist.Poisson(hours * jnp.exp(level + x @ slope)), obs=k)
+
+    def wells(**d: Any) -> None:
+        """Flat priors; distance in 100 m, both centred, and their interaction."""
+        beta = sample("beta", dist.ImproperUniform(dist.constraints.real, (), (4,)))
+        near, high = (d["dist"] - d["dist"].mean()) / 100, d["arsenic"] - d["arsenic"].mean()
+        eta = beta[0] + beta[1] * near + beta[2] * high + beta[3] * near * high
+        sample("y", dist.Bernoulli(logits=eta), obs=d["switched"])
+
+    def seeds(grown: Any, sown: Any, design: Any) -> None:
+        b, spread = (
+            sample("b", dist.Normal(0, 10).expand([4])),
+            sample("spread", dist.HalfNormal(1)),
+        )
+        eta = design @ b + spread * sample("z", dist.Normal(0, 1).expand([21]))
+        sample("y", dist.Binomial(sown, logits=eta), obs=grown)
+
+    def air(ill: Any, children: Any, measured: Any) -> None:
+        """What was breathed differs from what was measured (Berkson)."""
+        theta = sample("theta", dist.Normal(0, 10).expand([2]))
+        x = note("x", 4.48 + 0.76 * measured + 9 * sample("z", dist.Normal(0, 1).expand([3])))
+        sample("y", dist.Binomial(children, logits=theta[0] + theta[1] * x), obs=ill)
+
+    def irt_2pl(y: Any) -> None:
+        items, persons = y.shape
+        wide = dist.HalfCauchy(2.0)
+        theta = sample("sigma_theta", wide) * sample("z", dist.Normal(0, 1).expand([persons]))
+        a = note(
+            "a", jnp.exp(sample("sigma_a", wide) * sample("u", dist.Normal(0, 1).expand([items])))
+        )
+        mu, sigma = sample("mu_b", dist.Normal(0, 5)), sample("sigma_b", wide)
+        b = note("b", mu + sigma * sample("v", dist.Normal(0, 1).expand([items])))
+        sample("y", dist.Bernoulli(logits=a[:, None] * (theta - b[:, None])), obs=y)
+
     def election88(**d: Any) -> None:
         b = sample("b", dist.Normal(0, 5).expand([5]))
         spread = sample("spread", dist.Gamma(2, 4).expand([5]))
@@ -199,7 +250,12 @@ def models() -> dict[str, tuple[Callable[[], Data], Callable[..., Any], tuple[st
         "species_apart": (species_data, species_apart, ("occupied", "found")),
         "species_together": (species_data, species_together, ("usual", "spread", "occupied")),
         "species_by_depth": (wet_data, species_by_depth, ("usual", "spread", "slope")),
-        "election88": (polls_data, election88, ("b", "spread", "state")),
+        "poisson": (counts_data, poisson, ("level", "slope")),
+        "wells": (of_example("wells"), wells, ("beta",)),
+        "seeds": (kept("seeds"), seeds, ("b", "spread")),
+        "air": (kept("air"), air, ("theta", "x")),
+        "irt_2pl": (kept("irt_2pl"), irt_2pl, ("a", "b", "mu_b", "sigma_a", "sigma_b")),
+        "election88": (of_example("election88"), election88, ("b", "spread", "state")),
     }
 
 
@@ -234,7 +290,7 @@ def run(name: str) -> None:
             found[f"{quantity}[{i}]" if draws.ndim > 2 else quantity] = told(flat[:, :, i])
     print(f"{name}: {diverging} of {CHAINS * DRAWS} diverging", flush=True)
     content: dict[str, Any] = {"diverging": diverging}
-    if name != "election88":
+    if not (ROOT / "examples" / "data" / f"{name}.json").exists():
         content["data"] = {k: v.tolist() for k, v in data.items()}
     lines = ",\n".join(f'"{k}": {json.dumps(v)}' for k, v in found.items())
     text = json.dumps(content)[:-1] + f',\n"quantities": {{\n{lines}\n}}}}\n'

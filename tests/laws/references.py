@@ -25,8 +25,11 @@ def content(name: str) -> dict[str, Any]:
 
 
 def data(name: str) -> dict[str, Any]:
-    """The data of a reference, lists as arrays."""
-    return {k: np.asarray(v) for k, v in content(name).get("data", {}).items()}
+    """The data of a reference, or of the example of this name, lists as arrays."""
+    found = content(name).get("data")
+    if found is None:
+        found = json.loads((ROOT / "examples" / "data" / f"{name}.json").read_text())
+    return {k: np.asarray(v) for k, v in found.items()}
 
 
 def reference(name: str) -> dict[str, dict[str, float]]:
@@ -134,6 +137,46 @@ def species_by_depth(d: dict[str, Any]) -> kg.Model:
     return kg.model(usual, spread, slope)
 
 
+def poisson(d: dict[str, Any]) -> kg.Model:
+    level, slope = kg.normal(0, 2), kg.normal(0, 1, shape=2)
+    kg.observe(d["k"], kg.poisson(d["hours"] * kg.exp(level + d["x"] @ slope)))
+    return kg.model(level, slope)
+
+
+def wells(d: dict[str, Any]) -> kg.Model:
+    """Flat priors."""
+    near, high = (d["dist"] - d["dist"].mean()) / 100, d["arsenic"] - d["arsenic"].mean()
+    beta = kg.variable(shape=4)
+    design = np.column_stack([np.ones(len(near)), near, high, near * high])
+    kg.observe(d["switched"], kg.bernoulli(logit=design @ beta))
+    return kg.model(beta)
+
+
+def seeds(d: dict[str, Any]) -> kg.Model:
+    """A logistic regression with an error term for each plate."""
+    b, spread = kg.normal(0, 10, shape=4), kg.half_normal(1)
+    chance = kg.ilogit(d["design"] @ b + spread * kg.normal(0, 1, shape=21))
+    kg.observe(d["grown"], kg.binomial(d["sown"], chance))
+    return kg.model(b, spread)
+
+
+def air(d: dict[str, Any]) -> kg.Model:
+    """What was breathed differs from what was measured."""
+    theta = kg.normal(0, 10, shape=2)
+    x = kg.normal(4.48 + 0.76 * d["measured"], 9.0)
+    kg.observe(d["ill"], kg.binomial(d["children"], kg.ilogit(theta[0] + theta[1] * x)))
+    return kg.model(theta, x)
+
+
+def irt_2pl(d: dict[str, Any]) -> kg.Model:
+    sigma_theta, sigma_a, sigma_b = kg.half_cauchy(2), kg.half_cauchy(2), kg.half_cauchy(2)
+    theta = sigma_theta * kg.normal(0, 1, shape=100)
+    a, mu_b = kg.lognormal(0, sigma_a, shape=20), kg.normal(0, 5)
+    b = kg.normal(mu_b, sigma_b, shape=20)
+    kg.observe(d["y"], kg.bernoulli(logit=a[:, None] * (theta - b[:, None])))
+    return kg.model(a, b, mu_b, sigma_a, sigma_b)
+
+
 def election88(d: dict[str, Any]) -> kg.Model:
     path = ROOT / "examples" / "election88.py"
     spec = importlib.util.spec_from_file_location("election88", path)
@@ -156,6 +199,11 @@ MODELS: dict[str, Callable[[dict[str, Any]], kg.Model]] = {
     "species_apart": species_apart,
     "species_together": species_together,
     "species_by_depth": species_by_depth,
+    "poisson": poisson,
+    "wells": wells,
+    "seeds": seeds,
+    "air": air,
+    "irt_2pl": irt_2pl,
     "election88": election88,
 }
 

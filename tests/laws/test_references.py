@@ -15,6 +15,8 @@ import kinetograph as kg
 
 EVERYDAY = {"iris"}
 CAREFUL = {
+    "air": 0.95,
+    "seeds": 0.95,
     "iris": 0.95,
     "lasso": 0.95,
     "horseshoe": 0.99,

@@ -40,6 +40,7 @@ __all__ = [
     "check_tree",
     "join_statistics",
     "split_statistics",
+    "state_group",
     "walkers_of",
 ]
 
@@ -184,11 +185,10 @@ def _averages(program: Program, chains: Sequence[Chain], numbers: np.ndarray) ->
     return xr.DataTree(xr.Dataset({"count": ("chain", counts)}, chain), children)
 
 
-def _state(chains: Sequence[Chain], numbers: Sequence[int], each: str) -> dict[str, Any]:
+def state_group(held: Sequence[dict[str, Any]], numbers: Sequence[int], each: str) -> Any:
     """The states of chains or ensembles, a variable for each array of their records."""
     import xarray as xr
 
-    held = [record(chain) | {"draws": np.asarray(chain.kept, np.int64)} for chain in chains]
     variables: dict[str, Any] = {}
     for name in dict.fromkeys(name for state in held for name in state):
         values = [state[name] for state in held if name in state]
@@ -200,7 +200,7 @@ def _state(chains: Sequence[Chain], numbers: Sequence[int], each: str) -> dict[s
         stacked = np.stack(values)
         dims = tuple(f"{name}_dim_{i}" for i in range(stacked.ndim - 1))
         variables[name] = ((each, *dims), stacked)
-    return {"sampler_state": xr.Dataset(variables, {each: np.asarray(numbers, int)})}
+    return xr.Dataset(variables, {each: np.asarray(numbers, int)})
 
 
 def as_tree(
@@ -226,11 +226,12 @@ def as_tree(
     there = [i for i, r in enumerate(rows) if len(r.statistics) >= draws]
     named = [numbers[i] for i in there]
     part = [rows[i].cut(0, draws) for i in there]
-    groups = {
-        **_groups(program, targets, part, chain_numbers(program, named)),
-        **({} if going else _state(chains, numbers, "ensemble" if program.walkers else "chain")),
-        **data_groups(program.model),
-    }
+    groups = _groups(program, targets, part, chain_numbers(program, named))
+    if not going:
+        held = [record(chain) | {"draws": np.asarray(chain.kept, np.int64)} for chain in chains]
+        each = "ensemble" if program.walkers else "chain"
+        groups["sampler_state"] = state_group(held, numbers, each)
+    groups |= data_groups(program.model)
     every = chain_numbers(program, numbers)
     ahead = [r.cut(draws if i in there else 0) for i, r in enumerate(rows)]
     if not going and any(len(r.statistics) for r in ahead):

@@ -122,6 +122,7 @@ def resume(
     if model is None:
         model = _model(store, trust)
     check_model(model, DOING)
+    _check_model(model, manifest)
     told = manifest["attributes"] | {"sampler": manifest["sampler"]}
     found = sampler_again(told, sampler, DOING)
     kept = None if manifest["keep"] is None else kept_targets(model, manifest["keep"])
@@ -147,8 +148,8 @@ def resume(
     lengths = Lengths(manifest["warmup"], total, int(manifest["thin"]))
     check_until(until, total, len(numbers), kept is not None)
     every = check_every(DOING, checkpoint_every)
-    store.claim(numbers)
     try:
+        store.claim(numbers)
         store.mend()
         running = [_chain(store, program, number, kept, lengths) for number in numbers]
         if store.wrong:
@@ -209,12 +210,21 @@ def _again(given: Any, names: Sequence[str], model: Model, what: str) -> Any:
     return found
 
 
+def _check_model(model: Model, manifest: dict[str, Any]) -> None:
+    """Refuse a model without the data or targets of the run."""
+    here = {"data": data_digests(model), "targets": model.target_names}
+    there = {"data": manifest["data"], "targets": manifest["keep"] or ()}
+    for what, names in there.items():
+        lost = [name for name in names if name not in here[what]]
+        if lost:
+            raise ModelError(
+                f"{DOING}: the run had {what} {', '.join(lost)}, and this model has not"
+            )
+
+
 def _other_model(program: Program, manifest: dict[str, Any]) -> list[str]:
     """What is not as it was of the model, its data and the sampler."""
-    here, there = data_digests(program), manifest["data"]
-    lost = [name for name in there if name not in here]
-    if lost:
-        raise ModelError(f"{DOING}: the run had data {', '.join(lost)}, and this model has not")
+    here, there = data_digests(program.model), manifest["data"]
     changed = [name for name in here if here[name] != there.get(name)]
     found = [f"the data {name} have other values" for name in changed]
     if digest(program_text(program)) != manifest["program"]:

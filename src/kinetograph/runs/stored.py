@@ -14,6 +14,7 @@ import jaxlib
 import numpy as np
 
 from ..graph.errors import KinetographError
+from ..models.model import Model
 from ..models.saving import model_to_bytes
 from ..version import __version__
 from .cache import processor
@@ -22,12 +23,12 @@ from .chains import Ending
 from .fingerprint import program_text
 from .program import Program
 from .records import record
-from .results import as_tree, blank_rows, join_statistics, split_statistics
+from .results import as_tree, blank_rows, join_statistics, split_statistics, state_group
 from .rows import Rows, Sink
 from .run import Run
 from .store.blocks import Column, block_rows
 from .store.sink import Stored
-from .store.store import Store
+from .store.store import GROUPS, Store
 
 __all__ = [
     "EVERY",
@@ -93,9 +94,25 @@ class Keeper:
     def results(self, tree: Any) -> Any:
         """The results that are in the store, with the other groups and attributes of a tree."""
         with suppress(OSError):
+            tree["sampler_state"] = self._states(tree)
             self.store.dress(tree)
         self.store.close()
         return opened(self.store.path)
+
+    def _states(self, tree: Any) -> Any:
+        """The states of all chains of the store, those of other processes too."""
+        import xarray as xr
+
+        numbers = sorted(self.store.manifest["chains"])
+        held = {number: self.store.states(number) for number in numbers}
+        states = {
+            number: found[0][1] | {"draws": np.asarray(found[0][0]["draws"])}
+            for number, found in held.items()
+            if found
+        }
+        each = "ensemble" if "ensemble" in tree["sampler_state"].dims else "chain"
+        dataset = state_group(list(states.values()), list(states), each)
+        return xr.DataTree(dataset.assign_attrs(tree["sampler_state"].attrs))
 
     def some(self) -> Any:
         """So many draws that they may be looked at together."""
@@ -118,9 +135,11 @@ def opened(path: Path, cache: bool = True) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         tree = xr.open_datatree(path, engine="zarr", consolidated=True, cache=cache, chunks=None)
-    chains = tree["posterior"].dataset["chain"].values
-    if np.any(np.diff(chains) < 0):
-        tree = tree.isel(chain=np.argsort(chains), missing_dims="ignore")
+    for group in GROUPS:  # chains of another process may have come before
+        part = tree[group].dataset
+        numbers = part["chain"].values
+        if np.any(np.diff(numbers) < 0):
+            tree[group] = xr.DataTree(part.isel(chain=np.argsort(numbers)))
     return tree
 
 
@@ -142,9 +161,8 @@ def digest(text: str) -> str:
     return sha256(text.encode()).hexdigest()
 
 
-def data_digests(program: Program) -> dict[str, str]:
+def data_digests(model: Model) -> dict[str, str]:
     """A checksum of each of the model's data, by name."""
-    model = program.model
     return {
         model.name(node): sha256(np.ascontiguousarray(model.value_of(node)).tobytes()).hexdigest()
         for node in model.data
@@ -225,9 +243,6 @@ def create(path: Path, run: Run, dtype: Any) -> Store:
     model, reason = _model(run.program)
     manifest = _manifest(run, dtype, reason)
     tree = as_tree(run.program, run.targets, run.chains, 0, run.attributes, going=True)
-    for column in columns:
-        group, name = column.path.split("/")
-        tree[group][name] = tree[group][name].astype(column.dtype)
     path.parent.mkdir(parents=True, exist_ok=True)
     return Store.create(path, manifest, tree, columns, block_rows(columns), model)
 
@@ -237,7 +252,7 @@ def _manifest(run: Run, dtype: Any, no_model: str) -> dict[str, Any]:
     return {
         "versions": versions(),
         "program": digest(program_text(run.program)),
-        "data": data_digests(run.program),
+        "data": data_digests(run.program.model),
         "walkers": int(np.prod(run.program.walkers, dtype=int)),
         "draws": run.lengths.draws,
         "thin": run.lengths.thin,

@@ -63,8 +63,10 @@ def write_twice(path: Path, data: bytes) -> None:
         write_whole(twin, seal(data))
 
 
-def read_any(path: Path) -> tuple[bytes, list[str]]:
+def read_any(path: Path, both: bool = False) -> tuple[bytes, list[str]]:
     """What is in the copies of a file, and what is wrong with one of them.
+
+    The second one is looked at where the first one is damaged, or both are to be.
 
     Raises
     ------
@@ -72,9 +74,13 @@ def read_any(path: Path) -> tuple[bytes, list[str]]:
         If both are damaged, or missing.
     """
     wrong: list[str] = []
+    found: list[bytes] = []
     for twin in twins(path):
-        try:
-            return read_sealed(twin), wrong
-        except Damaged as error:
-            wrong.append(str(error))
-    raise Damaged("; ".join(wrong))
+        if both or not found:
+            try:
+                found.append(read_sealed(twin))
+            except Damaged as error:
+                wrong.append(str(error))
+    if not found:
+        raise Damaged("; ".join(wrong))
+    return found[0], wrong

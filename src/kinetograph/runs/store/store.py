@@ -69,8 +69,7 @@ class Store:
         }
         part = path.with_name(f".{path.name}.{secrets.token_hex(6)}.part")
         try:
-            _write_tree(tree, part, columns, rows)
-            files = _files(part)
+            files = _files(part, _write_tree(tree, part, columns, rows))
             made = cls(part, manifest)
             made.hidden.mkdir()
             write_twice(made.hidden / "view", _packed(files))
@@ -148,8 +147,9 @@ class Store:
         with locked(self.hidden / "lock"):
             self.manifest = json.loads(read_any(self.hidden / "run")[0])
             new = [n for n in numbers if n not in self.manifest["chains"]]
-            self.manifest["chains"] += new
-            self._write_manifest()
+            if new:
+                self.manifest["chains"] += new
+                self._write_manifest()
 
     def close(self) -> None:
         """Let go of the chains."""
@@ -225,7 +225,7 @@ class Store:
             most: list[int] = [(k + 1) * min(counts[: k + 1]) for k in range(len(counts))]
             largest = max(most, default=0)
             chains = most.index(largest) + 1 if largest else len(counts)
-            draws = min(counts[:chains], default=0)
+            draws = min(counts[:chains], default=0) if self.columns else 0
             self._show(chains * self.walkers, draws)
 
     def _show(self, chains: int, draws: int) -> None:
@@ -262,8 +262,8 @@ class Store:
         """Replace all but the draws by what is in a tree."""
         part = self.path.with_name(f".{self.path.name}.{secrets.token_hex(6)}.part")
         try:
-            _write_tree(tree, part, self.columns, self.manifest["rows"])
-            files = _files(part)
+            order = _write_tree(tree, part, self.columns, self.manifest["rows"])
+            files = _files(part, order)
         finally:
             shutil.rmtree(part, ignore_errors=True)
         with locked(self.hidden / "lock"):
@@ -312,16 +312,24 @@ class Store:
             left.unlink(missing_ok=True)
         for name in ("run", "view", "model", *(f"begin-{n}" for n in self.manifest["chains"])):
             base = self.hidden / name
-            if any(twin.exists() for twin in twins(base)):
-                data, wrong = read_any(base)
-                if wrong or not all(twin.exists() for twin in twins(base)):
-                    self.wrong += wrong
-                    write_twice(base, data)
+            if not any(twin.exists() for twin in twins(base)):
+                continue
+            try:
+                data, wrong = read_any(base, both=True)
+            except Damaged as error:
+                self.wrong.append(str(error))
+                continue
+            if wrong:
+                self.wrong += wrong
+                write_twice(base, data)
         self.publish()
 
 
-def _files(root: Path) -> dict[str, bytes]:
-    """The files of a zarr store, but for chunks of what has a row a draw."""
+def _files(root: Path, order: Sequence[str]) -> dict[str, bytes]:
+    """The files of a zarr store, but for chunks of what has a row a draw.
+
+    In an order of arrays: readers list them as they stand in the metadata.
+    """
     every = {
         str(file.relative_to(root)): file for file in sorted(root.rglob("*")) if file.is_file()
     }
@@ -330,9 +338,10 @@ def _files(root: Path) -> dict[str, bytes]:
         for name, file in every.items()
         if name.endswith("zarr.json") and _has_rows(name, json.loads(file.read_bytes()))
     }
+    first = [name for name in order if name in every]
     return {
-        name: file.read_bytes()
-        for name, file in every.items()
+        name: every[name].read_bytes()
+        for name in dict.fromkeys([*first, *every])
         if name.endswith("zarr.json") or not any(name.startswith(d) for d in drawn)
     }
 
@@ -354,12 +363,16 @@ def _consolidated(files: Mapping[str, Any]) -> dict[str, Any]:
     return empty | {"metadata": inner}
 
 
-def _write_tree(tree: Any, path: Path, columns: Sequence[Column], rows: int) -> None:
-    """The tree as a zarr store, all arrays with checksums."""
+def _write_tree(tree: Any, path: Path, columns: Sequence[Column], rows: int) -> list[str]:
+    """Write a tree as a zarr store, all arrays with checksums; gives the order of its metadata."""
     from zarr.codecs import Crc32cCodec
 
     checked = {"compressors": (Crc32cCodec(),)}
     drawn = {column.path for column in columns}
+    tree = tree.copy()
+    for column in columns:
+        group, name = column.path.split("/")
+        tree[group][name] = tree[group][name].astype(column.dtype)
     encoding: dict[str, dict[str, Any]] = {}
     for node in tree.subtree:
         of = encoding[node.path] = {}
@@ -375,6 +388,9 @@ def _write_tree(tree: Any, path: Path, columns: Sequence[Column], rows: int) -> 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that texts have no place in zarr's standard yet
         tree.to_zarr(path, zarr_format=3, consolidated=False, encoding=encoding)
+    groups = [node.path.strip("/") for node in tree.subtree]
+    arrays = [f"{node.path.strip('/')}/{name}" for node in tree.subtree for name in node.variables]
+    return [f"{name}/zarr.json" for name in (*groups, *arrays)]
 
 
 def _arrays(values: Mapping[str, np.ndarray]) -> bytes:

@@ -1,0 +1,356 @@
+"""A run on disk: what readers see, what goes on, and what is found when files are damaged."""
+
+import json
+import multiprocessing
+import os
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+from tests.runs.models import gaussian, run, same_draws, schools
+
+import kinetograph as kg
+from kinetograph.runs import pace
+from kinetograph.runs.store import blocks
+from kinetograph.runs.store.sealed import twins
+
+pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
+GROUPS = ("posterior", "sample_stats")
+DRAWS = 400
+
+
+class PowerCut(Exception):
+    """Ends a run in the middle."""
+
+
+@pytest.fixture(autouse=True)
+def _small_blocks(monkeypatch):
+    """So that a short run has several."""
+    monkeypatch.setattr(blocks, "MOST", 64)
+    monkeypatch.setattr(pace, "MOST_GRADIENTS", 500)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "run.zarr"
+
+
+@pytest.fixture(scope="module")
+def whole():
+    return run(schools(), draws=DRAWS)
+
+
+def read(path):
+    return xr.open_datatree(path, engine="zarr", consolidated=True).load()
+
+
+def cut(path, at=150, **options):
+    """A stored run that was ended after some draws."""
+
+    def look(so_far):
+        if so_far.draws >= at:
+            raise PowerCut
+
+    options = {"checkpoint_every": 0.0, "draws": DRAWS, **options}
+    with pytest.raises(PowerCut) as raised:
+        run(schools(), store=path, callback=look, **options)
+    return raised.value
+
+
+def resumed(path, **options):
+    return kg.resume(path, progress=False, **options)
+
+
+def test_a_stored_run_is_the_run(path, whole):
+    tree = run(schools(), draws=DRAWS, store=path)
+    assert same_draws(tree[GROUPS[0]].parent, whole, ("posterior",))
+    for group in whole.children:
+        for name, values in whole[group].dataset.variables.items():
+            found = tree[group].dataset.variables[name]
+            np.testing.assert_array_equal(found.values, values.values, f"{group}/{name}")
+            assert found.dims == values.dims
+            assert found.dtype == values.dtype
+            assert found.attrs == values.attrs
+    assert read(path).identical(tree.load())
+    different = {"created_at", "trace_time", "compile_time", "sampling_time"}
+    for name in whole.attrs.keys() - different:
+        assert tree.attrs[name] == whole.attrs[name]
+    assert str(kg.summary(tree)) == str(kg.summary(whole))
+
+
+def test_readers_see_whole_draws_while_it_goes_on(path, whole):
+    seen = []
+
+    def look(so_far):
+        if (path / "posterior").exists():
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                tree = read(path)
+            chains, count = tree["posterior"]["tau"].shape
+            expected = whole.isel(chain=slice(chains), draw=slice(count), missing_dims="ignore")
+            if count:
+                assert same_draws(tree, expected)
+            seen.append(count)
+
+    run(schools(), draws=DRAWS, store=path, callback=look, checkpoint_every=0.0)
+    assert seen == sorted(seen)
+    assert seen[-1] > 0
+    assert read(path)["posterior"]["school"].identical(whole["posterior"]["school"])
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"warmup": None, "at": 0},
+        {"thin": 2, "keep": ["theta"]},
+        {"chain_method": "batch"},
+        {"sampler": kg.samplers.Stretch(walkers=24)},
+        {"averages": [kg.observables.potential], "keep": False, "at": 0},
+        {"observables": [kg.observables.gradient_norm]},
+    ],
+)
+def test_it_goes_on_to_the_same_bits(path, options):
+    error = cut(path, **options)
+    assert f"kg.resume('{path}') goes on from here" in error.__notes__[0]
+    options.pop("at", None)
+    expected = run(schools(), draws=DRAWS, **options)
+    tree = resumed(path)
+    for node in expected.subtree:
+        for name, values in node.dataset.data_vars.items():
+            np.testing.assert_array_equal(tree[node.path].dataset[name], values, str(name))
+    assert resumed(path).attrs["gradients"] == expected.attrs["gradients"]  # nothing is left to do
+
+
+def test_more_draws_and_fewer(path, whole):
+    run(schools(), draws=100, store=path)
+    assert same_draws(resumed(path, draws=DRAWS), whole)
+    assert resumed(path, draws=50)["posterior"].sizes["draw"] == DRAWS
+
+
+def test_half_the_room(path, whole):
+    cut(path, dtype="float32")
+    tree = resumed(path)
+    assert tree["posterior"]["theta"].dtype == np.float32
+    expected = whole["posterior"]["theta"].values.astype(np.float32)
+    np.testing.assert_array_equal(tree["posterior"]["theta"], expected)
+    assert tree["sample_stats"]["n_steps"].dtype == np.int64
+
+
+def test_chains_of_one_store_from_two_processes(path):
+    every = run(schools(), draws=DRAWS, chains=5)
+    run(schools(), draws=DRAWS, chains=range(2, 5), store=path)
+    tree = run(schools(), draws=DRAWS, chains=range(2), store=path)
+    assert tree["posterior"]["chain"].values.tolist() == [0, 1, 2, 3, 4]
+    assert same_draws(tree, every)
+    with pytest.raises(kg.KinetographError, match="has chains 1, 2 of a run already"):
+        run(schools(), draws=DRAWS, chains=range(1, 3), store=path)
+    with pytest.raises(kg.KinetographError, match="of a run with seed=5; chains that are added"):
+        run(schools(), draws=DRAWS, chains=range(5, 6), store=path, seed=6)
+    others = {"model or sampler": {"sampler": kg.samplers.HMC()}, "thin": {"thin": 2}}
+    for other, options in others.items():
+        with pytest.raises(kg.KinetographError, match=f"of a run with another {other}"):
+            run(schools(), **{"draws": DRAWS, "chains": range(5, 6), "store": path, **options})
+
+
+# Damage.
+def flip(file, place=0.5):
+    data = bytearray(file.read_bytes())
+    data[int(place * (len(data) - 1))] ^= 4
+    file.write_bytes(data)
+
+
+FILES = {
+    "a full block": "posterior/theta/c/1/0/0",
+    "the last block": "sample_stats/lp/c/1/2",
+    "a state": ".kinetograph/chain-1.1",
+    "the other state": ".kinetograph/chain-1.2",
+    "the manifest": ".kinetograph/run.1",
+    "its copy": ".kinetograph/run.2",
+    "the model": ".kinetograph/model.1",
+    "what a chain begins with": ".kinetograph/begin-0.1",
+    "the layout": ".kinetograph/view.1",
+    "the root": "zarr.json",
+    "an array": "posterior/theta/zarr.json",
+    "data": "observed_data/effects/c/0",
+    "a label": "posterior/school/c/0",
+    "draws": "posterior/draw/c/0",
+    "chains": "posterior/chain/c/1",
+}
+
+
+@pytest.mark.parametrize("how", ["flipped", "torn", "gone"])
+@pytest.mark.parametrize("name", FILES)
+def test_what_is_damaged_is_named_and_mended(path, whole, name, how):
+    cut(path)
+    file = path / FILES[name]
+    assert file.exists()
+    if how == "flipped":
+        flip(file)
+    elif how == "torn":
+        file.write_bytes(file.read_bytes()[: file.stat().st_size // 3])
+    else:
+        file.unlink()
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        tree = resumed(path)
+    assert same_draws(tree, whole)
+    assert read(path).identical(tree.load())
+    said = [str(w.message) for w in told if "damaged, and mended" in str(w.message)]
+    layout = ("the root", "an array", "draws", "chains")  # written anew whatever they are
+    if how != "gone" and name not in layout:
+        assert len(said) == 1
+        assert Path(FILES[name]).name in said[0] or "block" in said[0]
+
+
+def test_what_is_damaged_twice_is_refused_or_drawn_again(path, whole):
+    cut(path)
+    for twin in twins(path / ".kinetograph" / "chain-1"):
+        flip(twin)
+    with pytest.warns(kg.KinetographWarning, match="chain-1.1 is damaged"):
+        assert same_draws(resumed(path), whole)
+    for twin in twins(path / ".kinetograph" / "model"):
+        flip(twin)
+    with pytest.raises(kg.KinetographError, match=r"model is damaged in both .*; give model="):
+        resumed(path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert same_draws(resumed(path, model=schools()), whole)
+    for twin in twins(path / ".kinetograph" / "run"):
+        flip(twin)
+    with pytest.raises(kg.KinetographError, match="what says what is run is damaged in both"):
+        resumed(path)
+
+
+def test_a_full_disk(path, whole, monkeypatch):
+    """No room for a block: what was there stays, the error says so, and the run goes on later."""
+    real, count = blocks.write_chunk, [0]
+
+    def full(file, values):
+        count[0] += 1
+        if count[0] > 60:
+            raise OSError(28, "No space left on device", str(file))
+        real(file, values)
+
+    monkeypatch.setattr(blocks, "write_chunk", full)
+    with pytest.raises(OSError, match="No space left on device") as raised:
+        run(schools(), draws=DRAWS, store=path, checkpoint_every=0.0)
+    assert "goes on from here" in raised.value.__notes__[0]
+    left = read(path)["posterior"].sizes["draw"]
+    assert left < DRAWS
+    monkeypatch.setattr(blocks, "write_chunk", real)
+    assert same_draws(resumed(path), whole)
+
+
+# Refusals.
+def test_what_is_no_store(path, tmp_path):
+    with pytest.raises(kg.KinetographError, match=r"there is no such folder; kg.mcmc\(..., store="):
+        resumed(path)
+    path.mkdir()
+    (path / "notes.txt").write_text("mine")
+    for call in (resumed, lambda p: run(schools(), store=p)):
+        with pytest.raises(kg.KinetographError, match="it is no store of a run"):
+            call(path)
+    assert (path / "notes.txt").read_text() == "mine"
+
+
+def test_of_another_version_model_or_data(path, whole):
+    cut(path)
+    store = path / ".kinetograph"
+    from kinetograph.runs.store.sealed import read_any, write_twice
+
+    manifest = json.loads(read_any(store / "run")[0])
+    write_twice(store / "run", json.dumps(manifest | {"format": 99}).encode())
+    with pytest.raises(kg.KinetographError, match="is of format 99, written by kinetograph"):
+        resumed(path)
+    older = manifest | {"versions": manifest["versions"] | {"jax": "0.1"}}
+    write_twice(store / "run", json.dumps(older).encode())
+    with pytest.raises(kg.KinetographError, match=r"jax was 0\.1 and is .* force=True goes on"):
+        resumed(path)
+    write_twice(store / "run", json.dumps(manifest).encode())
+    with pytest.raises(kg.ModelError, match="had data errors, effects, and this model has not"):
+        resumed(path, model=gaussian())
+    other = schools()
+    values = other.value_of(other.observed[0]) + 1.0
+    other.set_data(effects=values)
+    try:
+        with pytest.raises(kg.KinetographError, match="the data effects have other values"):
+            resumed(path, model=other)
+    finally:
+        other.set_data(effects=values - 1.0)
+    with pytest.raises(ValueError, match="those of NUTS, got sampler=HMC"):
+        resumed(path, sampler=kg.samplers.HMC())
+    with pytest.raises(ValueError, match="has chains 0, 1, and no 7"):
+        resumed(path, chains=range(1, 8, 6))
+    with pytest.raises(ValueError, match="checkpoint_every must be seconds, not negative"):
+        resumed(path, checkpoint_every=-1.0)
+    assert same_draws(resumed(path), whole)
+
+
+def test_a_forced_run_says_so(path):
+    cut(path)
+    from kinetograph.runs.store.sealed import read_any, write_twice
+
+    base = path / ".kinetograph" / "run"
+    manifest = json.loads(read_any(base)[0])
+    manifest["versions"]["numpy"] = "1.0"
+    write_twice(base, json.dumps(manifest).encode())
+    assert resumed(path, force=True).attrs["forced"].startswith("numpy was 1.0 and is")
+
+
+def test_a_model_that_cannot_be_written_has_to_be_given(path):
+    x = kg.normal(0, 1, name="x")
+    model = kg.model(x, y=kg.lift(lambda v: v + 1.0)(x))
+    tree = run(model, store=path)
+    with pytest.raises(kg.KinetographError, match=r"does not hold the model .*; give it by model="):
+        resumed(path)
+    assert same_draws(resumed(path, model=model, draws=90), run(model, draws=90))
+    assert tree["posterior"]["y"].shape == (2, 60)
+
+
+def _hold(path, ready, end):
+    from kinetograph.runs.store.locks import hold
+
+    hold(Path(path), "it")
+    ready.set()
+    end.wait(60)
+
+
+def test_a_process_that_is_alive_keeps_others_out(path, whole):
+    cut(path)
+    context = multiprocessing.get_context("spawn")
+    ready, end = context.Event(), context.Event()
+    lock = str(path / ".kinetograph" / "chain-1.lock")
+    other = context.Process(target=_hold, args=(lock, ready, end))
+    other.start()
+    try:
+        assert ready.wait(60)
+        said = f"chain 1 is being run by another process .process {other.pid}"
+        with pytest.raises(kg.KinetographError, match=said):
+            resumed(path)
+        part = resumed(path, chains=range(1))
+        assert part["posterior"].sizes["chain"] >= 1
+    finally:
+        other.kill()
+        other.join()
+    assert same_draws(resumed(path), whole)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_cannot_be_written(tmp_path):
+    tmp_path.chmod(0o500)
+    with pytest.raises(OSError, match="Permission denied"):
+        run(schools(), store=tmp_path / "run.zarr")
+
+
+def test_memory_does_not_grow_with_draws(path):
+    """No more than a block of each chain is held."""
+    held = []
+
+    def look(so_far):
+        held.append(max(chain.sink._held for chain in so_far._run.chains))
+
+    run(gaussian(), draws=5000, store=path, callback=look)
+    assert max(held) <= 64

@@ -180,6 +180,25 @@ def test_unknowns_with_discrete_parents():
     np.testing.assert_allclose(results["log_likelihood"]["y"], joint - prior, rtol=1e-10)
 
 
+def test_factors_are_no_priors():
+    """They bear on what else depends on the same discrete unknowns."""
+    tree = drawn(count=2, x=2)
+    z = kg.bernoulli(0.3, shape=2, name="z")
+    x = kg.normal(5.0 * z, 1.0, name="x")
+    kg.factor(0.7 * kg.sum(1.0 * z))
+    kg.observe(kg.data([2.0, 3.0], name="y"), kg.normal(x + z, 1))
+    model = kg.model(x)
+    results = kg.log_prior(model, kg.log_likelihood(model, tree))
+    draws, y = tree["posterior"]["x"].values, np.array([2.0, 3.0])
+    one = np.log(0.3) + stats.norm(5, 1).logpdf(draws)
+    none = np.log(0.7) + stats.norm(0, 1).logpdf(draws)
+    np.testing.assert_allclose(results["log_prior"]["x"], np.logaddexp(none, one), rtol=1e-11)
+    one = one + 0.7
+    both = none + stats.norm(draws, 1).logpdf(y), one + stats.norm(draws + 1, 1).logpdf(y)
+    wanted = np.logaddexp(*both) - np.logaddexp(none, one)
+    np.testing.assert_allclose(results["log_likelihood"]["y"], wanted, rtol=1e-10)
+
+
 def test_other_data():
     tree = drawn(count=2, mu=2)
     group = kg.data([0, 0, 1], name="group")

@@ -3,9 +3,9 @@
 from typing import Any
 
 from ..bits.keys import SIMULATION, make_key
-from ..distributions.variable import Distribution
+from ..distributions.variable import Distribution, Variable
 from ..graph.errors import ModelError
-from ..graph.node import Node
+from ..graph.node import Node, ancestors
 from ..models.ancestral.forward import plan
 from ..models.ancestral.rows import run_rows
 from ..models.factor import density_at
@@ -166,10 +166,9 @@ def _seen_in_part(model: Model) -> tuple[Node, ...]:
     """The densities of what is seen of vectors; of those that discrete unknowns bear on, none."""
 
     def made() -> tuple[Node, ...]:
-        inside = set() if model.density.marginal is None else set(model.density.marginal.terms)
-        summed = {term.node for term in inside}
-        found = [seen_alone(f) for f in model.component.factors if f not in summed]
-        return tuple(node for node in found if node is not None)
+        found = filter(None, map(seen_alone, model.component.factors))
+        discrete = set(model.component.discrete)
+        return tuple(node for node in found if discrete.isdisjoint(ancestors([node])))
 
     return model.kept("seen in part", made)
 
@@ -188,6 +187,7 @@ def _summed(group: str, model: Model, wanted: list[Distribution], given: str) ->
         return None
     aside: list[Node] = []
     if group == "log_prior":
-        aside = [*model.component.likelihoods, *model.factors]
+        tables = [table.term for table in term.tables]
+        aside = [t.node for t in tables if not isinstance(t.target, Variable)]
     found: Pointwise = model.kept((group, given), lambda: Pointwise(term, mine, aside, given))
     return found

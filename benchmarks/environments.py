@@ -13,7 +13,7 @@ ROOT = HERE.parent
 
 PACKAGES: dict[str, tuple[str, ...]] = {
     "blackjax": ("blackjax", "jax", "arviz-stats[xarray]", "pandas"),
-    "numpyro": ("numpyro", "diffrax"),
+    "numpyro": ("numpyro", "diffrax", "funsor"),
     "pymc": ("pymc",),
     "nutpie": ("nutpie", "pymc", "numba"),
 }

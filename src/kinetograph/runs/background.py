@@ -1,16 +1,49 @@
 """Work on a thread that nobody has to wait for: Ctrl-C leaves it alone, and so does the end of the
 process.
 
-XLA cannot be interrupted while it compiles. What waits for it here can.
+XLA cannot be interrupted while it compiles or computes. What waits for it here can. Where the
+process ends meanwhile, it ends without Python's cleaning up, after which such a thread crashes.
 """
 
+import atexit
+import contextlib
 import contextvars
+import logging
+import os
+import sys
 import threading
+import time
+import weakref
 from collections.abc import Callable
 
-__all__ = ["Task"]
+__all__ = ["Task", "thread"]
 
 LOOK = 0.2  # seconds between looks at whether somebody has asked to stop
+PATIENCE = 1.0  # seconds that the end of the process waits
+_THREADS: "weakref.WeakSet[threading.Thread]" = weakref.WeakSet()
+
+
+def thread(work: Callable[[], None]) -> threading.Thread:
+    """A thread, not yet started, that nobody has to wait for."""
+    made = threading.Thread(target=work, daemon=True)
+    _THREADS.add(made)
+    return made
+
+
+@atexit.register
+def _end() -> None:
+    until = time.monotonic() + PATIENCE
+    with contextlib.suppress(KeyboardInterrupt):
+        for each in list(_THREADS):
+            if each.is_alive():
+                each.join(max(0.0, until - time.monotonic()))
+    if any(each.is_alive() for each in list(_THREADS)):
+        logging.shutdown()
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(Exception):
+                stream.flush()
+        error = getattr(sys, "last_exc", None)
+        os._exit(130 if isinstance(error, KeyboardInterrupt) else int(error is not None))
 
 
 class Task[T]:
@@ -27,7 +60,7 @@ class Task[T]:
             except BaseException as error:
                 self._error = error
 
-        self._thread = threading.Thread(target=work, daemon=True)
+        self._thread = thread(work)
         self._thread.start()
 
     def result(self) -> T:

@@ -24,6 +24,7 @@ import numpy as np
 from ..adaptation.schedule import Phases
 from ..graph.precision import x64
 from ..kernels.blas import one_thread
+from .background import thread
 from .chain import Chain, Lengths
 from .engine import Engine
 from .pace import Pace
@@ -172,8 +173,7 @@ def run_chains(
             control.failed.set()
 
     count = 1 if engine.batch is not None else min(threads, len(chains))
-    # The interpreter does not wait for such threads when it ends.
-    workers = [threading.Thread(target=work, daemon=True) for _ in range(count)]
+    workers = [thread(work) for _ in range(count)]
     with one_thread(), stoppable():
         try:
             for worker in workers:

@@ -76,6 +76,7 @@ class Store:
             if model is not None:
                 write_twice(made.hidden / "model", model)
             made._write_manifest()
+            made.publish()
             os.rename(part, path)
         except BaseException:
             shutil.rmtree(part, ignore_errors=True)

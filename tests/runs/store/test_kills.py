@@ -1,0 +1,94 @@
+"""Runs that are killed; the study of 100 is `python -m tests.runs.store.kills 100`."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from tests.runs.store.kills import DRAWS, latest, model, study
+
+import kinetograph as kg
+
+
+@pytest.mark.slow
+def test_killed_again_and_again_a_run_comes_to_the_same_bits():
+    counts = study(20)
+    assert counts["written"] >= 3
+    assert counts["done"] >= 1
+
+
+STOPPED = """
+import kinetograph as kg
+from tests.runs.store.kills import model
+tree = kg.mcmc(model(), draws=None, seed=1, store=PATH, progress=False)
+print(tree.attrs["interrupted"], tree["posterior"].sizes["draw"])
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signals_stop_a_run_which_goes_on(tmp_path, number):
+    path = tmp_path / "run.zarr"
+    code = f"PATH = {str(path)!r}\n{STOPPED}"
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    while process.poll() is None and not (path / ".kinetograph" / "chain-0.lock").exists():
+        time.sleep(0.05)
+    time.sleep(3.0)
+    process.send_signal(number)
+    out, errors = process.communicate(timeout=100)
+    assert process.returncode == 0, errors
+    stopped, drawn = map(int, out.split())
+    assert stopped == 1
+    by = "Ctrl-C" if number == signal.SIGINT else "SIGTERM"
+    assert f"mcmc: stopped by {by} after {drawn} draws" in errors
+    assert f"kg.resume('{path}') goes on from here" in errors
+    more = kg.resume(path, draws=drawn + 100, progress=False)
+    whole = kg.mcmc(model(), draws=drawn + 100, seed=1, progress=False)
+    np.testing.assert_array_equal(
+        more["posterior"]["mu"][:, : drawn + 100], whole["posterior"]["mu"]
+    )
+
+
+LONG = """
+import kinetograph as kg
+a = kg.normal(0, 1, shape=60, name="a")
+mu = 0.0
+for i in range(60):
+    mu = mu + kg.sin(a[i] * kg.cos(a[(i * 7) % 60]) + i)
+kg.observe(kg.data(1.0), kg.normal(mu, 1))
+model = kg.model(a)
+print("ready", flush=True)
+try:
+    kg.mcmc(model, draws=None)
+except KeyboardInterrupt:
+    print("stopped", flush=True)
+"""
+
+
+def test_ctrl_c_while_compiling_is_answered_and_the_process_ends_well():
+    environment = os.environ | {"KINETOGRAPH_CACHE": "off"}
+    process = subprocess.Popen(
+        [sys.executable, "-c", LONG], env=environment, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    out, errors = process.communicate(timeout=100)
+    assert out == "stopped\n"
+    assert process.returncode == 0
+    assert "compiled in" not in errors
+    assert "Fatal" not in errors
+
+
+def test_the_study_tells_when_states_are_written(tmp_path):
+    """Else it would kill at no special moment."""
+    assert latest(tmp_path) == 0
+    kg.mcmc(model(), draws=10, seed=1, store=tmp_path / "run.zarr", progress=False)
+    assert latest(tmp_path / "run.zarr") > 0
+    assert DRAWS > 10_000

@@ -128,7 +128,7 @@ def test_interrupted_they_are_of_what_was_done():
         def say(self, text): ...
         def finish(self): ...
 
-        def start(self, chains, lengths):
+        def start(self, chains, lengths, at_once):
             self.chains = chains
 
         def update(self):

@@ -47,7 +47,7 @@ class Watch(SilentProgress):
     def __init__(self, draws=ENDLESS):
         self.draws = draws
 
-    def start(self, chains, lengths):
+    def start(self, chains, lengths, at_once):
         self.chains = chains
 
     def update(self):

@@ -22,7 +22,7 @@ class Stopping(SilentProgress):
     def __init__(self, transitions):
         self.transitions = transitions
 
-    def start(self, chains, lengths):
+    def start(self, chains, lengths, at_once):
         self.chains = chains
 
     def update(self):

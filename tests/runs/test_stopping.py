@@ -20,7 +20,7 @@ class Raising(SilentProgress):
     def __init__(self, error: BaseException, draws: int = 300):
         self.error, self.draws, self.finished = error, draws, False
 
-    def start(self, chains, lengths):
+    def start(self, chains, lengths, at_once):
         self.chains = chains
 
     def update(self):

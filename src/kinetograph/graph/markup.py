@@ -3,10 +3,16 @@
 from collections.abc import Iterable, Sequence
 from html import escape
 
-__all__ = ["table"]
+__all__ = ["Html", "table"]
 
 _CELL = "padding:0.15em 0.8em 0.15em 0;border:none;vertical-align:top;background:none"
 _LINE = "border-bottom:1px solid rgba(128,128,128,0.5)"
+
+
+class Html(str):
+    """A text of a cell that is HTML already."""
+
+    __slots__ = ()
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], numbers: bool = False) -> str:
@@ -15,7 +21,8 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], numbers: bool = Fa
     def cell(kind: str, text: str, place: int) -> str:
         side = "right" if numbers and place else "left"
         more = f";{_LINE}" if kind == "th" else ""
-        return f'<{kind} style="{_CELL};text-align:{side}{more}">{escape(text)}</{kind}>'
+        inside = text if isinstance(text, Html) else escape(text)
+        return f'<{kind} style="{_CELL};text-align:{side}{more}">{inside}</{kind}>'
 
     lines = ['<table style="border-collapse:collapse;margin:0.3em 0 0.6em 0;color:inherit">']
     lines.append(f"<tr>{''.join(cell('th', text, i) for i, text in enumerate(head))}</tr>")

@@ -19,12 +19,13 @@ from .chain import Chain, Lengths
 from .keeping import kept_targets
 from .mcmc import program_of
 from .program import Program
-from .progress import Progress, make_progress
+from .progress import Progress
 from .records import WINDOWS, NotItsState, restore
 from .results import blank_rows, check_tree, join_statistics
 from .rows import Kept, Rows
 from .run import Run, carry_out
 from .sampler_again import sampler_again
+from .telling import make_progress
 from .tuned import check_unknowns
 from .until import SoFar, Until, check_until, watched
 

@@ -29,11 +29,12 @@ from .averages import averaged_targets
 from .chain import Chain, Lengths
 from .keeping import kept_targets
 from .program import Program
-from .progress import Progress, make_progress
+from .progress import Progress
 from .results import blank_rows
 from .rows import Kept, Sink
 from .run import Run, carry_out
 from .start import starting_points
+from .telling import make_progress
 from .tuned import tuned_values, unknowns_text
 from .unsolved import watching_solvers
 from .until import SoFar, Until, check_until, watched
@@ -136,7 +137,8 @@ def mcmc(
         "float32": real numbers take half of the room in the store. The chains go on from their
         exact states all the same.
     progress
-        True: a live table in a terminal, plain lines elsewhere, on standard error. False: silence.
+        True: a live table in a terminal or a notebook, plain lines elsewhere, on standard error.
+        False: silence. Python's `logging` has what is told, too: `kinetograph.runs`, level INFO.
     callback
         A function that is called with a `kg.SoFar` each time that all chains have more draws; the
         run ends when it gives True.

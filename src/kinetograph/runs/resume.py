@@ -22,7 +22,7 @@ from .fingerprint import program_text
 from .keeping import kept_targets
 from .mcmc import check_every, program_of
 from .program import Program
-from .progress import Progress, make_progress
+from .progress import Progress
 from .records import NotItsState, restore
 from .run import Run, carry_out
 from .sampler_again import sampler_again
@@ -30,6 +30,7 @@ from .store.sealed import Damaged
 from .store.sink import Stored
 from .store.store import Store
 from .stored import EVERY, Keeper, attach, data_digests, digest, versions
+from .telling import make_progress
 from .until import SoFar, Until, check_until, watched
 
 if TYPE_CHECKING:

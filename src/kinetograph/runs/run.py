@@ -19,6 +19,7 @@ from .results import as_tree
 from .signals import Terminated, stoppable
 from .start import explain_failure
 from .stash import stash
+from .telling import LOG, Telling
 from .unsolved import solvers_used_up
 
 __all__ = ["Run", "carry_out", "results_so_far"]
@@ -54,11 +55,13 @@ def carry_out(run: Run, threads: int | None, shown: Progress, stacklevel: int = 
     KeyboardInterrupt
         If it is stopped before any chain has a draw.
     """
+    shown = Telling(shown, run.doing)
     with stoppable() as check:
         engine = _compiled(run, shown)
         check()
         begun = time.perf_counter()
-        shown.start(run.chains, run.lengths)
+        count = min(len(run.chains), threads or threads_available())
+        shown.start(run.chains, run.lengths, count if engine.batch is None else len(run.chains))
 
         def watch() -> bool | None:
             check()
@@ -68,7 +71,6 @@ def carry_out(run: Run, threads: int | None, shown: Progress, stacklevel: int = 
             return run.watch()
 
         try:
-            count = min(len(run.chains), threads or threads_available())
             ending = run_chains(engine, run.chains, run.lengths, count, watch, run.keeper)
         finally:
             shown.finish()
@@ -82,7 +84,7 @@ def carry_out(run: Run, threads: int | None, shown: Progress, stacklevel: int = 
         tree = _results(run, ending, times)
         if run.keeper is not None:
             tree = run.keeper.results(tree)
-        _tell(run, ending, tree, stacklevel + 1)
+        _tell(run, ending, tree, shown, stacklevel + 1)
         _advise(run, tree, stacklevel + 1)
         return tree
 
@@ -145,7 +147,7 @@ def _warmups(chains: Sequence[Chain]) -> int | list[int]:
     return found if len(set(found)) > 1 else found[0]
 
 
-def _tell(run: Run, ending: Ending, tree: Any, stacklevel: int) -> None:
+def _tell(run: Run, ending: Ending, tree: Any, shown: Telling, stacklevel: int) -> None:
     """Keep and tell what there is of a run that did not end as it should."""
     if ending.stopped is None and ending.error is None:
         return
@@ -155,18 +157,18 @@ def _tell(run: Run, ending: Ending, tree: Any, stacklevel: int) -> None:
     drawn = tree["posterior"].sizes["draw"] if run.keep else max(there)
     if ending.error is not None:
         what = f"{drawn} draws of each chain" if drawn else "what warm-up has tuned"
-        ending.error.add_note(f"kept: {what}, in kg.stashed_samples(); {on}")
+        kept = f"kept: {what}, in kg.stashed_samples(); {on}"
+        shown.log(f"ended by {type(ending.error).__name__}: {ending.error}; {kept}")
+        ending.error.add_note(kept)
         raise ending.error
     if drawn == 0 and "warmup_posterior" not in tree.children:
         tuned = "what warm-up has tuned is in kg.stashed_samples(), and"
         raise _stopped(run, ending, f"before any chain had a draw; {tuned} {on}")
     none = ", ".join(str(chain.number) for chain in run.chains if not chain.kept)
     without = f", none of chains {none}, left out" if none else ""
-    warnings.warn(
-        f"{run.doing}: stopped by {_by(ending)} after {drawn} draws of each chain{without}; {on}",
-        SamplingWarning,
-        stacklevel=stacklevel + 1,
-    )
+    stopped = f"stopped by {_by(ending)} after {drawn} draws of each chain{without}; {on}"
+    shown.log(stopped)
+    warnings.warn(f"{run.doing}: {stopped}", SamplingWarning, stacklevel=stacklevel + 1)
 
 
 def _by(ending: Ending) -> str:
@@ -175,7 +177,9 @@ def _by(ending: Ending) -> str:
 
 def _stopped(run: Run, ending: Ending, when: str) -> KeyboardInterrupt:
     kind = Terminated if isinstance(ending.stopped, Terminated) else KeyboardInterrupt
-    return kind(f"{run.doing}: stopped by {_by(ending)} {when}")
+    text = f"{run.doing}: stopped by {_by(ending)} {when}"
+    LOG.info(text)
+    return kind(text)
 
 
 def _advise(run: Run, tree: Any, stacklevel: int) -> None:

@@ -29,6 +29,7 @@ from .run import Run
 from .store.blocks import Column, block_rows
 from .store.sink import Stored
 from .store.store import GROUPS, Store
+from .telling import LOG
 
 __all__ = [
     "EVERY",
@@ -89,6 +90,7 @@ class Keeper:
                     self.keep(chain)
             self.store.publish()
         except OSError as error:
+            LOG.info("%s could not be written: %s", self.store.path, error)
             ending.error = ending.error or error
 
     def results(self, tree: Any) -> Any:

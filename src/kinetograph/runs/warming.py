@@ -36,7 +36,17 @@ from ..adaptation.step_size import DualAveraging
 from ..kernels.blas import one_thread
 from ..kernels.directions import Directions
 
-__all__ = ["LONGEST", "MOST_TRANSITIONS", "OPEN", "Tuned", "Tuner", "judged", "warmup_length"]
+__all__ = [
+    "FINAL",
+    "LONGEST",
+    "MOST_TRANSITIONS",
+    "OPEN",
+    "SHORTEST",
+    "Tuned",
+    "Tuner",
+    "judged",
+    "warmup_length",
+]
 
 DEFAULT = 500  # transitions of a warm-up that nothing can end
 

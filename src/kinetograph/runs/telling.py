@@ -1,0 +1,77 @@
+"""Who is told what a run does: somebody who watches its progress, and Python's `logging`.
+
+The logger is `kinetograph.runs`, the level INFO, so that nothing is shown unless it is asked for.
+"""
+
+import logging
+import sys
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from .chain import Chain, Lengths
+from .progress import PlainProgress, Progress, SilentProgress, finished_text
+
+__all__ = ["LOG", "Telling", "make_progress"]
+
+LOG = logging.getLogger("kinetograph.runs")
+
+
+def make_progress(wanted: Any) -> Progress:
+    """The progress for `progress=`: True, False, or an object with the protocol's methods."""
+    if wanted is True:
+        from .notebook import NotebookProgress, in_notebook
+        from .terminal import TerminalProgress
+
+        if in_notebook():
+            return NotebookProgress()
+        return TerminalProgress() if sys.stderr.isatty() else PlainProgress()
+    if wanted is False or wanted is None:
+        return SilentProgress()
+    if all(hasattr(wanted, name) for name in ("say", "start", "update", "finish")):
+        return wanted
+    raise TypeError(f"mcmc: progress must be True, False or a Progress, got {wanted!r}")
+
+
+class Telling:
+    """A progress whose run goes to the log, too; it has the protocol's methods."""
+
+    def __init__(self, shown: Progress, doing: str) -> None:
+        self.shown, self.doing = shown, doing
+        self._chains: Sequence[Chain] = ()
+        self._warming: list[Chain] = []
+
+    def log(self, text: str) -> None:
+        """A line to the log alone."""
+        LOG.info("%s: %s", self.doing, text)
+
+    def say(self, text: str) -> None:
+        self.log(text)
+        self.shown.say(text)
+
+    def start(self, chains: Sequence[Chain], lengths: Lengths, at_once: int) -> None:
+        self.begun, self._chains = time.perf_counter(), chains
+        self._warming = [chain for chain in chains if chain.transition < chain.tuner.end]
+        draws = "until it is stopped" if lengths.draws is None else f"{lengths.draws:,} draws each"
+        self.log(f"sampling begins: {len(chains)} chains, {at_once} at once, {draws}")
+        self.shown.start(chains, lengths, at_once)
+
+    def update(self) -> None:
+        self._look()
+        self.shown.update()
+
+    def _look(self) -> None:
+        warming, self._warming = self._warming, []
+        for chain in warming:
+            if chain.transition < chain.tuner.end:
+                self._warming.append(chain)
+                continue
+            self.log(
+                f"chain {chain.number}: warm-up ended after {chain.tuner.end} transitions, "
+                f"step size {chain.step_size:.3g}"
+            )
+
+    def finish(self) -> None:
+        self._look()
+        self.shown.finish()
+        self.log(finished_text(self._chains, time.perf_counter() - self.begun))

@@ -3,9 +3,11 @@
 A program is looked up by a digest of a text that says all it depends on: a fingerprint of the model
 where there is one, else its lowered (StableHLO) text; with the versions that made it and the
 processor. A wrong hit is not possible short of a collision. Entries are written beside and
-renamed: a reader never sees half a file. The folder is trusted input, as any cache of machine code
-is: one that others may write to is not used. What comes out of JAX's own cache of compilations
-cannot be written once more, so nothing is kept here where that one is on.
+renamed: a reader never sees half a file. Each has a checksum, that is looked at before anything is
+unpickled; one that is damaged is removed, and so is one that was on trial (`trials`) in a process
+that has crashed. The folder is trusted input, as any cache of machine code is: one that others may
+write to is not used. What comes out of JAX's own cache of compilations cannot be written once more,
+so nothing is kept here where that one is on.
 
 The environment variable KINETOGRAPH_CACHE names the folder; `off` switches the cache off.
 """
@@ -17,7 +19,7 @@ import os
 import pickle
 import platform
 import sys
-import tempfile
+import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -31,6 +33,8 @@ from jax.experimental import serialize_executable
 
 from ..graph.errors import KinetographWarning
 from .background import Task
+from .sealed import read_sealed, seal, write_whole
+from .trials import SUFFIX, Loaded, drop_crashed, on_trial, program_of
 
 __all__ = ["cache_folder", "compile_cached", "processor"]
 
@@ -39,7 +43,8 @@ _SETTINGS = (
     "jax_numpy_dtype_promotion",
     "jax_numpy_rank_promotion",
 )
-_KEPT = 400  # entries; the oldest go first
+_KEPT, _BYTES = 400, 2**30  # entries, and all of them together; the oldest go first
+_LEFT = 3600.0  # seconds after which a file that was being written is nobody's any more
 
 
 def cache_folder() -> Path | None:
@@ -140,21 +145,21 @@ def compile_cached(
 
 
 def _load(path: Path) -> Any:
-    try:
-        payload = path.read_bytes()
-    except OSError:
+    if drop_crashed(path) or not path.exists():
         return None
     try:
+        payload = read_sealed(path)
         if b"lapack" in payload:
             _link_lapack()
-        executable = serialize_executable.deserialize_and_load(*pickle.loads(payload))
-    except Exception:  # a file cut short, or a runtime that refuses it: compile again
+        with on_trial(path):
+            executable = serialize_executable.deserialize_and_load(*pickle.loads(payload))
+    except Exception:  # not as it was written, or a runtime that refuses it
         with contextlib.suppress(OSError):
             path.unlink()
         return None
     with contextlib.suppress(OSError):
         os.utime(path)
-    return executable
+    return Loaded(executable, path)
 
 
 @functools.cache
@@ -172,12 +177,35 @@ def _store(path: Path, executable: Any) -> None:
     if jax.config.jax_compilation_cache_dir and jax.config.jax_enable_compilation_cache:
         return
     try:
-        payload = pickle.dumps(serialize_executable.serialize(executable))
-        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
-            file.write(payload)
-        os.replace(file.name, path)
-        entries = sorted(path.parent.glob("*.xla"), key=lambda p: p.stat().st_mtime)
-        for old in entries[:-_KEPT]:
-            old.unlink(missing_ok=True)
+        data = seal(pickle.dumps(serialize_executable.serialize(executable)))
+        if len(data) <= _BYTES:
+            _tidy(path.parent)
+            write_whole(path, data)
+            _bound(path.parent)
     except Exception:
         return
+
+
+def _tidy(folder: Path) -> None:
+    """Remove what processes that are gone have left."""
+    for pattern in (".*.part", "tmp*"):
+        for left in folder.glob(pattern):
+            with contextlib.suppress(OSError):
+                if time.time() - left.stat().st_mtime > _LEFT:
+                    left.unlink()
+    for program in {program_of(marker) for marker in folder.glob(f".*{SUFFIX}")}:
+        drop_crashed(program)
+
+
+def _bound(folder: Path) -> None:
+    """Remove the entries that were used longest ago, if there are too many."""
+    found = []
+    for path in folder.glob("*.xla"):
+        with contextlib.suppress(OSError):  # another process has removed it
+            status = path.stat()
+            found.append((status.st_mtime, status.st_size, path))
+    total = 0
+    for place, (_, size, path) in enumerate(sorted(found, reverse=True)):
+        total += size
+        if place >= _KEPT or total > _BYTES:
+            path.unlink(missing_ok=True)

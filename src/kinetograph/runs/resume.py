@@ -26,7 +26,7 @@ from .progress import Progress
 from .records import NotItsState, restore
 from .run import Run, carry_out
 from .sampler_again import sampler_again
-from .store.sealed import Damaged
+from .sealed import Damaged
 from .store.sink import Stored
 from .store.store import Store
 from .stored import EVERY, Keeper, attach, data_digests, digest, versions

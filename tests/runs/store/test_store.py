@@ -13,8 +13,8 @@ from tests.runs.models import gaussian, run, same_draws, schools
 
 import kinetograph as kg
 from kinetograph.runs import pace
+from kinetograph.runs.sealed import twins
 from kinetograph.runs.store import blocks
-from kinetograph.runs.store.sealed import twins
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
 GROUPS = ("posterior", "sample_stats")
@@ -259,7 +259,7 @@ def test_what_is_no_store(path, tmp_path):
 def test_of_another_version_model_or_data(path, whole):
     cut(path)
     store = path / ".kinetograph"
-    from kinetograph.runs.store.sealed import read_any, write_twice
+    from kinetograph.runs.sealed import read_any, write_twice
 
     manifest = json.loads(read_any(store / "run")[0])
     write_twice(store / "run", json.dumps(manifest | {"format": 99}).encode())
@@ -291,7 +291,7 @@ def test_of_another_version_model_or_data(path, whole):
 
 def test_a_forced_run_says_so(path):
     cut(path)
-    from kinetograph.runs.store.sealed import read_any, write_twice
+    from kinetograph.runs.sealed import read_any, write_twice
 
     base = path / ".kinetograph" / "run"
     manifest = json.loads(read_any(base)[0])

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .sealed import Damaged, write_whole
+from ..sealed import Damaged, write_whole
 
 __all__ = ["Blocks", "Column", "block_rows", "write_chunk"]
 

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from ...graph.errors import KinetographError
+from ..sealed import Damaged, read_any, read_sealed, seal, twins, write_twice, write_whole
 from .blocks import Blocks, Column, write_chunk
 from .locks import hold, locked
-from .sealed import Damaged, read_any, read_sealed, seal, twins, write_twice, write_whole
 
 __all__ = ["FORMAT", "Store"]
 

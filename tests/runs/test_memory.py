@@ -1,12 +1,17 @@
-"""A run holds its draws and little more."""
+"""A run holds its draws and little more, and is refused if there is no room for them."""
 
 import tracemalloc
 
 import numpy as np
 import pytest
-from tests.runs.models import run
+from tests.runs.models import gaussian, run, schools
 
 import kinetograph as kg
+from kinetograph.runs import mcmc, memory
+from kinetograph.runs import run as running
+from kinetograph.runs.memory import available, check_memory
+from kinetograph.runs.progress import SilentProgress
+from kinetograph.runs.rows import Rows
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
 
@@ -41,3 +46,139 @@ def test_only_targets_are_kept():
     )
     assert rows < 2 * 100 * 8 * 10
     assert np.isfinite(tree["posterior"]["total"]).all()
+
+
+BLANK = Rows([np.empty((0, 3, 2)), np.empty((0,), np.int32)], np.empty((0, 5)))  # 48 + 4 + 40
+
+
+def system(root, **files):
+    """A system that tells what these files do; `__` is a folder's end."""
+    for name, text in files.items():
+        path = root / name.replace("__", "/").replace("_dot_", ".")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return available(root)
+
+
+MEMINFO = "MemTotal:  2000 kB\nMemFree:  10 kB\nMemAvailable:  1000 kB\n"
+
+
+def test_what_the_machine_has(tmp_path):
+    assert available(tmp_path) is None
+    assert system(tmp_path, proc__meminfo=MEMINFO) == 1_024_000
+
+
+def test_what_a_group_may_take_version_2(tmp_path):
+    files = {
+        "proc__meminfo": MEMINFO,
+        "proc__self__cgroup": "0::/outer/inner\n",
+        "sys__fs__cgroup__outer__inner__memory_dot_max": "max\n",
+        "sys__fs__cgroup__outer__inner__memory_dot_current": "100\n",
+        "sys__fs__cgroup__outer__memory_dot_max": "500000\n",
+        "sys__fs__cgroup__outer__memory_dot_current": "300000\n",
+        "sys__fs__cgroup__outer__memory_dot_stat": "anon 7\ninactive_file 40000\n",
+    }
+    assert system(tmp_path, **files) == 500_000 - 300_000 + 40_000
+    files["sys__fs__cgroup__outer__inner__memory_dot_max"] = "1100\n"
+    assert system(tmp_path, **files) == 1000
+    files["sys__fs__cgroup__outer__inner__memory_dot_current"] = "1200\n"
+    assert system(tmp_path, **files) == 0
+
+
+def test_what_a_group_may_take_version_1(tmp_path):
+    files = {
+        "proc__meminfo": MEMINFO,
+        "proc__self__cgroup": "5:cpu,memory:/some\n4:devices:/other\n0::/\n",
+        "sys__fs__cgroup__memory__some__memory_dot_limit_in_bytes": "9000\n",
+        "sys__fs__cgroup__memory__some__memory_dot_usage_in_bytes": "2000\n",
+        "sys__fs__cgroup__memory__memory_dot_limit_in_bytes": f"{2**63 - 4096}\n",
+        "sys__fs__cgroup__memory__memory_dot_usage_in_bytes": "5000\n",
+    }
+    assert system(tmp_path, **files) == 7000
+
+
+def test_draws_without_room_are_refused_with_numbers(monkeypatch):
+    monkeypatch.setattr(memory, "available", lambda: 10_000_000)
+    needed = 4 * 20_000 * 92 * 2
+    assert needed == 14_720_000
+    with pytest.raises(MemoryError) as refused:
+        check_memory("mcmc", ["theta", "n"], BLANK, 4, 20_000)
+    text = str(refused.value)
+    assert text.startswith(
+        "mcmc: the draws need 14.7 MB of memory (4 chains x 20,000 draws x 92 bytes, twice for the "
+        "results; theta has 48 bytes of a row), and 10 MB are available. "
+    )
+    for way in ('store="run.zarr"', "thin=", "keep=False, averages="):
+        assert way in text
+    with pytest.raises(MemoryError, match=r"kg\.resume goes on"):
+        check_memory("extra_samples", ["theta", "n"], BLANK, 4, 20_000)
+
+
+def test_draws_that_take_much_are_told(monkeypatch):
+    monkeypatch.setattr(memory, "available", lambda: 10_000_000)
+    told = check_memory("mcmc", ["theta", "n"], BLANK, 4, 10_000)
+    assert told.startswith("the draws will take 7.36 MB of memory (4 chains x 10,000 draws x 92 ")
+    assert "of 10 MB that are available" in told
+    assert check_memory("mcmc", ["theta", "n"], BLANK, 4, 3000) == ""
+    monkeypatch.setattr(memory, "available", lambda: None)
+    assert check_memory("mcmc", ["theta", "n"], BLANK, 4, 10**12) == ""
+
+
+class Listening(SilentProgress):
+    def __init__(self):
+        self.lines = []
+
+    def say(self, text):
+        self.lines.append(text)
+
+
+def test_a_run_without_room_is_refused_before_anything_is_compiled(monkeypatch, tmp_path):
+    monkeypatch.setattr(memory, "available", lambda: 20_000_000_000)
+
+    class Compiling(Exception):
+        pass
+
+    def compiling(*_):
+        raise Compiling
+
+    monkeypatch.setattr(running, "build", compiling)
+    with pytest.raises(MemoryError, match=r"4 chains x 100,000,000 draws x \d+ bytes"):
+        run(schools(), draws=100_000_000, chains=4)
+    for way in (
+        {"store": tmp_path / "run.zarr"},
+        {"draws": 1000, "thin": 100_000},
+        {"keep": False, "averages": [kg.observables.gradient_norm]},
+        {"draws": None},
+    ):
+        with pytest.raises(Compiling):
+            run(schools(), **({"draws": 100_000_000, "chains": 4} | way))
+
+
+def test_what_is_told_comes_before_the_run(monkeypatch):
+    progress = Listening()
+    monkeypatch.setattr(memory, "available", lambda: 50_000)
+    tree = run(gaussian(), progress=progress)
+    assert progress.lines[0].startswith("the draws will take ")
+    assert progress.lines[1] == "compiling ..."
+    more = Listening()
+    monkeypatch.setattr(memory, "available", lambda: 80_000)
+    kg.extra_samples(tree, gaussian(), 60, progress=more)
+    assert "2 chains x 120 draws" in more.lines[0]
+    with pytest.raises(MemoryError, match="extra_samples: the draws need"):
+        kg.extra_samples(tree, gaussian(), 10_000)
+
+
+def test_the_results_hold_what_was_said(monkeypatch):
+    asked = []
+
+    def noting(doing, names, blank, chains, draws):
+        arrays = (*blank.targets, blank.statistics)
+        rows = [np.empty((chains * draws, *a.shape[1:]), a.dtype) for a in arrays]
+        asked.append(sum(a.nbytes for a in rows))
+        return ""
+
+    monkeypatch.setattr(mcmc, "check_memory", noting)
+    tree = run(kg.model(kg.normal(0, 1, shape=300, name="x")), draws=50, sampler=SAMPLER)
+    groups = (tree[name].dataset for name in ("posterior", "sample_stats"))
+    held = sum(v.nbytes for group in groups for v in group.data_vars.values())
+    assert 0.8 * asked[0] < held <= asked[0]

@@ -11,7 +11,7 @@ import kinetograph as kg
 from kinetograph.runs.progress import SilentProgress
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
-ENDLESS = 10_000_000
+ENDLESS = 1_000_000
 
 
 class Raising(SilentProgress):

@@ -18,6 +18,7 @@ from .averages import averaged_targets
 from .chain import Chain, Lengths
 from .keeping import kept_targets
 from .mcmc import program_of
+from .memory import check_memory
 from .program import Program
 from .progress import Progress
 from .records import WINDOWS, NotItsState, restore
@@ -100,6 +101,8 @@ def extra_samples(
         If they are those of another model, or of other data.
     ValueError
         If they are those of another sampler, other observables or averages.
+    MemoryError
+        If all draws would need more memory than there is.
 
     Warns
     -----
@@ -139,6 +142,10 @@ def extra_samples(
     more = None if draws is None else int(draws)
     lengths = Lengths(None, more, thin, before)
     total = None if more is None else posterior.sizes.get("draw", 0) + more
+    told = ""
+    if kept is not None and total is not None and until is None:
+        blank, count = blank_rows(program, kept.values()), len(state["transition"])
+        told = check_memory(DOING, list(kept), blank, count, total)
     chains = _chains(program, results, kept, total)
     program.check_schedules(max(c.transition for c in chains), lengths.most)
     check_until(until, total, len(chains), keep)
@@ -147,7 +154,7 @@ def extra_samples(
     method = str(attributes.get("chain_method", "threads"))
     named = list(zip(model.target_names, model.targets, strict=True))
     named = named if kept is None else list(kept.items())
-    run = Run(DOING, program, chains, lengths, method, named, attributes, keep)
+    run = Run(DOING, program, chains, lengths, method, named, attributes, keep, told=told)
     return carry_out(watched(run, callback, until), threads, make_progress(progress))
 
 

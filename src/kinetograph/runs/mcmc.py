@@ -28,6 +28,7 @@ from .arguments import (
 from .averages import averaged_targets
 from .chain import Chain, Lengths
 from .keeping import kept_targets
+from .memory import check_memory
 from .program import Program
 from .progress import Progress
 from .results import blank_rows
@@ -193,6 +194,8 @@ def mcmc(
         If no starting point has a finite log density and gradient; names the terms that do not.
     KinetographError
         If the store holds something else, or a chain that another process runs.
+    MemoryError
+        If the draws would need more memory than there is, before anything is compiled.
     KeyboardInterrupt
         If the run is stopped before any chain has a draw. What warm-up has tuned is in
         `kg.stashed_samples()` then, as are the draws when an error ends the run.
@@ -255,7 +258,9 @@ def mcmc(
     program.check_schedules(0, lengths.most)
     known = tuned_values(program, samplers, tuned)
     warn_of_noise(program, "mcmc", stacklevel=2)
-    blank = blank_rows(program, (kept or {}).values())
+    blank, told = blank_rows(program, (kept or {}).values()), ""
+    if kept is not None and store is None and lengths.draws is not None and until is None:
+        told = check_memory("mcmc", list(kept), blank, len(numbers), lengths.draws)
     running = [
         Chain(
             key,
@@ -277,7 +282,7 @@ def mcmc(
     named = list(zip(model.target_names, model.targets, strict=True))
     named = named if kept is None else list(kept.items())
     run = Run("mcmc", program, running, lengths, method, named, attributes, kept is not None)
-    run.given_start = starts[0] is not None
+    run.given_start, run.told = starts[0] is not None, told
     if store is not None:
         from .stored import store_of  # zarr takes time, and few ask for it
 

@@ -40,6 +40,7 @@ class Run:
     attributes: dict[str, Any]
     keep: bool = True  # whether any draws are kept
     given_start: bool = False
+    told: str = ""  # what is to be said before it begins
     keeper: Any = None  # where there is a store
     watch: Callable[[], bool | None] = field(default=bool)  # whether there are enough draws
     enough: Callable[[], int | None] = field(default=lambda: None)  # so many
@@ -56,6 +57,8 @@ def carry_out(run: Run, threads: int | None, shown: Progress, stacklevel: int = 
         If it is stopped before any chain has a draw.
     """
     shown = Telling(shown, run.doing)
+    if run.told:
+        shown.say(run.told)
     with stoppable() as check:
         engine = _compiled(run, shown)
         check()

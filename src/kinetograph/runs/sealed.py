@@ -1,6 +1,7 @@
 """Files that are written whole or not at all, and that tell when they are damaged."""
 
 import hashlib
+import io
 import os
 import secrets
 from contextlib import suppress
@@ -15,17 +16,24 @@ class Damaged(Exception):
     """A file that is not as it was written."""
 
 
-def write_whole(path: Path, data: bytes) -> None:
+def write_whole(path: Path, *parts: bytes | memoryview) -> None:
     """Write a file beside its place and rename it."""
     part = path.with_name(f".{path.name}.{secrets.token_hex(6)}.part")
     try:
-        with open(part, "wb") as file:
-            file.write(data)
+        with open(part, "wb", buffering=0) as file:
+            for data in parts:
+                _write_all(file, data)
         os.replace(part, path)
     except BaseException:
         with suppress(OSError):
             part.unlink()
         raise
+
+
+def _write_all(file: io.FileIO, data: bytes | memoryview) -> None:
+    left = memoryview(data)
+    while len(left):
+        left = left[file.write(left) :]
 
 
 def seal(data: bytes) -> bytes:

@@ -162,6 +162,10 @@ class _Watching:
         return False
 
     def _reached(self, count: int) -> bool:
+        with np.errstate(all="ignore"):
+            return self._good(count)
+
+    def _good(self, count: int) -> bool:
         assert self.until is not None
         rows = [chain.sink.rows().cut(0, count) for chain in self.run.chains]
         parts = {}

@@ -23,7 +23,7 @@ import xarray as xr
 
 import kinetograph as kg
 
-DRAWS = 60_000
+DRAWS = 300_000
 
 
 def model() -> kg.Model:
@@ -71,7 +71,7 @@ def kill_one(path: Path, chance: random.Random) -> str:
         before = latest(path)
         while process.poll() is None and latest(path) == before:
             time.sleep(0.002)
-        time.sleep(chance.random() * 0.5)
+        time.sleep(chance.random() * 1.5)
     else:
         time.sleep(chance.random() * 2)
     while at_write and process.poll() is None and not writing(path):

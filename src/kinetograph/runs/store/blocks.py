@@ -37,9 +37,14 @@ def write_chunk(path: Path, values: np.ndarray) -> None:
     """Write a chunk of a zarr array as a file."""
     from google_crc32c import value as crc32c
 
-    data = values.astype(values.dtype.newbyteorder("<"), copy=False).tobytes()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, data + struct.pack("<I", crc32c(data)))
+    ordered = np.ascontiguousarray(values, values.dtype.newbyteorder("<"))
+    data = ordered.reshape(-1).view(np.uint8)
+    checksum = struct.pack("<I", crc32c(data))
+    try:
+        write_whole(path, data.data, checksum)
+    except FileNotFoundError:  # the first chunk of its kind
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, data.data, checksum)
 
 
 class Blocks:
@@ -54,14 +59,16 @@ class Blocks:
         return self.root.joinpath(column.path, "c", str(self.place), str(number), *rest)
 
     def write(self, number: int, values: Sequence[np.ndarray]) -> None:
-        """Write a block, or its begin."""
+        """Write the arrays of a block."""
         for column, rows in zip(self.columns, values, strict=True):
-            whole = np.zeros((self.rows, *column.shape), column.dtype)
-            whole[: len(rows)] = rows
-            write_chunk(self.path(column, number), whole)
+            write_chunk(self.path(column, number), rows)
 
-    def read(self, number: int, count: int | None = None) -> list[np.ndarray]:
-        """The arrays of a block, or of its first rows.
+    def blank(self) -> list[np.ndarray]:
+        """The arrays of a block, of zeros."""
+        return [np.zeros((self.rows, *column.shape), column.dtype) for column in self.columns]
+
+    def read(self, number: int) -> list[np.ndarray]:
+        """The arrays of a block.
 
         Raises
         ------
@@ -84,5 +91,5 @@ class Blocks:
             if len(body) != size or struct.pack("<I", crc32c(body)) != checksum:
                 raise Damaged(f"{name} is damaged")
             rows = np.frombuffer(body, dtype).reshape((self.rows, *column.shape))
-            found.append(rows[:count].astype(column.dtype))
+            found.append(rows.astype(column.dtype))
         return found

@@ -9,7 +9,7 @@ from .blocks import Blocks
 
 __all__ = ["Stored"]
 
-Out = Callable[[Rows, int], list[np.ndarray]]  # of a walker
+Out = Callable[[Rows, int], list[np.ndarray]]  # the columns of a walker
 Back = Callable[[list[list[np.ndarray]]], Rows]  # of all walkers
 
 
@@ -19,10 +19,10 @@ class Stored(Sink):
     def __init__(self, places: Sequence[Blocks], out: Out, back: Back) -> None:
         self._places, self._columns, self._back = places, out, back
         self.broken = False  # what came last could not be written
-        self._block: list[Rows] = []  # the rows of the block that is being filled
-        self._held = 0
-        self._number = 0
-        self._written = 0  # rows of it that are on disk
+        self._block = [blocks.blank() for blocks in places]  # that is being filled
+        self._held = 0  # rows of it,
+        self._written = 0  # those that are on disk,
+        self._number = 0  # and which one it is
 
     @property
     def size(self) -> int:
@@ -34,23 +34,30 @@ class Stored(Sink):
         first, count, self.broken = 0, len(rows.statistics), True
         while first < count:
             until = min(count, first + self.size - self._held)
-            self._block.append(rows.cut(first, until).copied())
-            self._held += until - first
+            self._put(rows.cut(first, until), until - first)
             first = until
             if self._held == self.size:
                 self.flush()
-                self._number, self._block, self._held, self._written = self._number + 1, [], 0, 0
+                self._number, self._held, self._written = self._number + 1, 0, 0
         self.count += count
         self.broken = False
+
+    def _put(self, rows: Rows, count: int) -> None:
+        end = self._held + count
+        for walker, held in enumerate(self._block):
+            for column, values in zip(held, self._columns(rows, walker), strict=True):
+                column[self._held : end] = values
+        self._held = end
 
     def flush(self) -> None:
         """Write the block as far as it goes."""
         if self._held == self._written:
             return
-        rows = Rows.joined(self._block)
-        for walker, blocks in enumerate(self._places):
-            blocks.write(self._number, self._columns(rows, walker))
-        self._block, self._written = [rows], self._held
+        for blocks, held in zip(self._places, self._block, strict=True):
+            for column in held:
+                column[self._held :] = 0
+            blocks.write(self._number, held)
+        self._written = self._held
 
     def go_on(self, count: int) -> None:
         """Begin after so many draws that are on disk.
@@ -64,7 +71,7 @@ class Stored(Sink):
             read = [blocks.read(number) for blocks in self._places]
         self._number, rest = divmod(count, self.size)
         if rest:
-            self._block = [self._back([[v[:rest] for v in values] for values in read])]
+            self._block = read
         self._held = self._written = rest
         self.count = count
 
@@ -74,4 +81,5 @@ class Stored(Sink):
             self._back([blocks.read(number) for blocks in self._places])
             for number in range(self._number)
         ]
-        return Rows.joined([*parts, *self._block])
+        held = [[column[: self._held] for column in columns] for columns in self._block]
+        return Rows.joined([*parts, self._back(held)])

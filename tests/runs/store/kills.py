@@ -58,7 +58,12 @@ def latest(path: Path) -> int:
 
 def writing(path: Path) -> bool:
     """Whether a file is being written."""
-    return any(path.rglob(".*.part")) or any(path.parent.glob(".*.part"))
+    for _ in range(100):
+        try:
+            return any(path.rglob(".*.part")) or any(path.parent.glob(".*.part"))
+        except OSError:  # what was listed has gone
+            continue
+    return True
 
 
 def kill_one(path: Path, chance: random.Random) -> str:

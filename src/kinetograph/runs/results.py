@@ -31,7 +31,7 @@ from ..models.groups import as_group, data_groups, stamp
 from .chain import Chain
 from .program import Program
 from .records import WINDOWS, record
-from .rows import Kept, Rows
+from .rows import Rows
 
 __all__ = [
     "as_tree",
@@ -210,16 +210,18 @@ def as_tree(
     draws: int,
     attributes: Mapping[str, Any],
     going: bool = False,
+    stored: bool = False,
 ) -> Any:
     """The DataTree of a run: of so many draws of each chain that has as many.
 
-    While it is still `going`, without what may change meanwhile: the states of the chains.
+    While it is still `going`, without what may change meanwhile: the states of the chains. If they
+    are `stored`, without draws.
     """
     import xarray as xr
 
     numbers = [chain.number for chain in chains]
 
-    kept = [c.sink.rows() if isinstance(c.sink, Kept) else None for c in chains]
+    kept = [c.sink.rows() if c.sink.readable and not stored else None for c in chains]
     blank = blank_rows(program, [node for _, node in targets])
     rows = [blank if r is None else r for r in kept]
     draws = draws if any(r is not None for r in kept) else 0

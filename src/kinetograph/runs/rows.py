@@ -51,6 +51,7 @@ class Sink:
     """
 
     count = 0
+    readable = False  # whether they can be had again
 
     def add(self, rows: Rows) -> None:
         """Take new draws, whose arrays will be overwritten."""
@@ -62,7 +63,12 @@ class Sink:
 
 
 class Kept(Sink):
-    """Draws in memory: with room for all that will come, or as much as it takes."""
+    """Draws in memory: with room for all that will come, or as much as it takes.
+
+    They may be read while another thread adds some.
+    """
+
+    readable = True
 
     def __init__(self, blank: Rows, room: int | None) -> None:
         self.fixed = room is not None
@@ -72,20 +78,22 @@ class Kept(Sink):
         """Copy new draws."""
         end = self.count + len(rows.statistics)
         if end > len(self._held.statistics):
-            before, self._held = self.rows(), _room(self._blank, max(end, 2 * self.count))
-            self._put(before, 0)
-        self._put(rows, self.count)
+            larger = _room(self._blank, max(end, 2 * self.count))
+            _put(larger, self.rows(), 0)
+            self._held = larger
+        _put(self._held, rows, self.count)
         self.count = end
-
-    def _put(self, rows: Rows, place: int) -> None:
-        end = place + len(rows.statistics)
-        self._held.statistics[place:end] = rows.statistics
-        for held, values in zip(self._held.targets, rows.targets, strict=False):
-            held[place:end] = values
 
     def rows(self) -> Rows:
         """All that there are, as views."""
         return self._held.cut(0, self.count)
+
+
+def _put(held: Rows, rows: Rows, place: int) -> None:
+    end = place + len(rows.statistics)
+    held.statistics[place:end] = rows.statistics
+    for column, values in zip(held.targets, rows.targets, strict=False):
+        column[place:end] = values
 
 
 def _room(blank: Rows, count: int) -> Rows:

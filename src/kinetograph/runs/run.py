@@ -86,7 +86,7 @@ def carry_out(run: Run, threads: int | None, shown: Progress, stacklevel: int = 
         }
         tree = _results(run, ending, times)
         if run.keeper is not None:
-            tree = run.keeper.results(tree)
+            tree = run.keeper.results(tree, run.enough())
         _tell(run, ending, tree, shown, stacklevel + 1)
         _advise(run, tree, stacklevel + 1)
         return tree
@@ -141,7 +141,8 @@ def _tree(
         "interrupted": int(ending.stopped is not None or ending.error is not None),
         **solvers_used_up(run.program.model),
     }
-    return as_tree(run.program, run.targets, chains, count, attributes)
+    stored = run.keeper is not None
+    return as_tree(run.program, run.targets, chains, count, attributes, stored=stored)
 
 
 def _warmups(chains: Sequence[Chain]) -> int | list[int]:

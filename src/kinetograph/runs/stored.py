@@ -93,13 +93,17 @@ class Keeper:
             LOG.info("%s could not be written: %s", self.store.path, error)
             ending.error = ending.error or error
 
-    def results(self, tree: Any) -> Any:
-        """The results that are in the store, with the other groups and attributes of a tree."""
+    def results(self, tree: Any, enough: int | None) -> Any:
+        """The results that are in the store, with the other groups and attributes of a tree.
+
+        So many draws, if they were enough.
+        """
         with suppress(OSError):
             tree["sampler_state"] = self._states(tree)
             self.store.dress(tree)
         self.store.close()
-        return opened(self.store.path)
+        found = opened(self.store.path)
+        return found if enough is None else found.isel(draw=slice(enough), missing_dims="ignore")
 
     def _states(self, tree: Any) -> Any:
         """The states of all chains of the store, those of other processes too."""
@@ -244,7 +248,7 @@ def create(path: Path, run: Run, dtype: Any) -> Store:
     columns = columns_of(run.program, run, dtype)
     model, reason = _model(run.program)
     manifest = _manifest(run, dtype, reason)
-    tree = as_tree(run.program, run.targets, run.chains, 0, run.attributes, going=True)
+    tree = as_tree(run.program, run.targets, run.chains, 0, run.attributes, going=True, stored=True)
     path.parent.mkdir(parents=True, exist_ok=True)
     return Store.create(path, manifest, tree, columns, block_rows(columns), model)
 

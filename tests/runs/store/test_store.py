@@ -124,6 +124,24 @@ def test_it_goes_on_to_the_same_bits(path, options):
     assert resumed(path).attrs["gradients"] == expected.attrs["gradients"]  # nothing is left to do
 
 
+def test_it_is_looked_at_while_it_goes_on(path):
+    """By `until=`, and by callbacks, which read what is on disk."""
+    seen = []
+
+    def look(so_far):
+        seen.append(so_far.results())
+
+    options = {"draws": 3000, "until": kg.until(ess=500, r_hat=1.1)}
+    tree = run(schools(), store=path, callback=look, **options)
+    expected = run(schools(), **options)
+    assert same_draws(tree, expected)
+    assert max(each["posterior"].sizes["draw"] for each in seen) > 0
+    whole = run(schools(), draws=3000)
+    for each in seen:
+        made = slice(each["posterior"].sizes["draw"])
+        assert same_draws(each, whole.isel(draw=made, missing_dims="ignore"))
+
+
 def test_more_draws_and_fewer(path, whole):
     run(schools(), draws=100, store=path)
     assert same_draws(resumed(path, draws=DRAWS), whole)

@@ -1,5 +1,6 @@
 """Where the draws of a stored chain go: to a block, and from there to the disk."""
 
+import threading
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -14,7 +15,12 @@ Back = Callable[[list[list[np.ndarray]]], Rows]  # of all walkers
 
 
 class Stored(Sink):
-    """Draws that are written, a block at a time; no more of them than a block are in memory."""
+    """Draws that are written, a block at a time; no more of them than a block are in memory.
+
+    They may be read while another thread adds some.
+    """
+
+    readable = True
 
     def __init__(self, places: Sequence[Blocks], out: Out, back: Back) -> None:
         self._places, self._columns, self._back = places, out, back
@@ -23,6 +29,7 @@ class Stored(Sink):
         self._held = 0  # rows of it,
         self._written = 0  # those that are on disk,
         self._number = 0  # and which one it is
+        self._lock = threading.RLock()
 
     @property
     def size(self) -> int:
@@ -31,16 +38,17 @@ class Stored(Sink):
 
     def add(self, rows: Rows) -> None:
         """Take new draws; write the blocks that they fill."""
-        first, count, self.broken = 0, len(rows.statistics), True
-        while first < count:
-            until = min(count, first + self.size - self._held)
-            self._put(rows.cut(first, until), until - first)
-            first = until
-            if self._held == self.size:
-                self.flush()
-                self._number, self._held, self._written = self._number + 1, 0, 0
-        self.count += count
-        self.broken = False
+        with self._lock:
+            first, count, self.broken = 0, len(rows.statistics), True
+            while first < count:
+                until = min(count, first + self.size - self._held)
+                self._put(rows.cut(first, until), until - first)
+                first = until
+                if self._held == self.size:
+                    self.flush()
+                    self._number, self._held, self._written = self._number + 1, 0, 0
+            self.count += count
+            self.broken = False
 
     def _put(self, rows: Rows, count: int) -> None:
         end = self._held + count
@@ -77,9 +85,10 @@ class Stored(Sink):
 
     def rows(self) -> Rows:
         """All draws, of which those of full blocks are read."""
+        with self._lock:
+            held = [[column[: self._held] for column in columns] for columns in self._block]
+            last, count = self._back(held).copied(), self._number
         parts = [
-            self._back([blocks.read(number) for blocks in self._places])
-            for number in range(self._number)
+            self._back([blocks.read(number) for blocks in self._places]) for number in range(count)
         ]
-        held = [[column[: self._held] for column in columns] for columns in self._block]
-        return Rows.joined([*parts, self._back(held)])
+        return Rows.joined([*parts, last])

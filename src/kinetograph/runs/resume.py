@@ -151,7 +151,7 @@ def resume(
     every = check_every(DOING, checkpoint_every)
     try:
         store.claim(numbers)
-        store.mend()
+        store.mend(alone=set(numbers) == set(store.manifest["chains"]))
         running = [_chain(store, program, number, kept, lengths) for number in numbers]
         if store.wrong:
             warnings.warn(

@@ -290,8 +290,11 @@ class Store:
             self._template = {name: json.loads(files[name]) for name in names}
         return self._template
 
-    def mend(self) -> None:
-        """Write anew what of the files beside the draws is not as it was written."""
+    def mend(self, alone: bool) -> None:
+        """Write anew what of the files beside the draws is not as it was written.
+
+        And clear away what was left of files, if no other process may be writing some.
+        """
         try:
             packed, wrong = read_any(self.hidden / "view")
         except Damaged as error:
@@ -302,15 +305,21 @@ class Store:
         self.wrong += wrong
         for name, data in _unpacked(packed).items():
             path = self.path / name
-            own = name.endswith("zarr.json")
-            if not own and (not path.exists() or path.read_bytes() != data):
-                self.wrong.append(f"{name} is damaged")
+            if name == "zarr.json" or self._is_drawn(name):
+                continue  # as long as there are draws
+            if not path.exists():
+                path.parent.mkdir(parents=True, exist_ok=True)
                 write_whole(path, data)
-        for group in GROUPS:
-            for label in ("chain", "draw"):
-                shutil.rmtree(self.path / group / label / "c", ignore_errors=True)
-        for left in self.path.rglob(".*.part"):
-            left.unlink(missing_ok=True)
+            elif path.read_bytes() != data:
+                if not name.endswith("zarr.json"):
+                    self.wrong.append(f"{name} is damaged")
+                write_whole(path, data)
+        if alone:
+            for group in GROUPS:
+                for label in ("chain", "draw"):
+                    shutil.rmtree(self.path / group / label / "c", ignore_errors=True)
+            for left in list(self.path.rglob(".*.part")):
+                left.unlink(missing_ok=True)
         for name in ("run", "view", "model", *(f"begin-{n}" for n in self.manifest["chains"])):
             base = self.hidden / name
             if not any(twin.exists() for twin in twins(base)):

@@ -1,5 +1,6 @@
 """Chains whose draws and states go to a store, and their results."""
 
+import errno
 import platform
 import time
 import warnings
@@ -200,7 +201,12 @@ def store_of(path: Path, run: Run, dtype: Any, every: float) -> None:
         If there is something else, or the chains are in it already.
     """
     made = not path.exists() or (path.is_dir() and not any(path.iterdir()))
-    store = create(path, run, dtype) if made else _joined(path, run)
+    try:
+        store = create(path, run, dtype) if made else _joined(path, run)
+    except OSError as error:
+        if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+            raise
+        store = _joined(path, run)  # another process has made it meanwhile
     numbers = [chain.number for chain in run.chains]
     store.claim(numbers)
     for chain in run.chains:

@@ -12,6 +12,36 @@ from tests.runs.store.kills import DRAWS, latest, model, study
 
 import kinetograph as kg
 
+TOGETHER = """
+import kinetograph as kg
+from tests.runs.store.kills import model
+kg.mcmc(
+    model(), draws=2000, seed=1, store=PATH, chains=range(FIRST, FIRST + 2), progress=False,
+    checkpoint_every=0.0,
+)
+"""
+
+
+def test_two_processes_fill_one_store_at_once(tmp_path):
+    """Whoever comes first makes it."""
+    path = tmp_path / "run.zarr"
+    both = [
+        subprocess.Popen(
+            [sys.executable, "-c", f"PATH, FIRST = {str(path)!r}, {first}\n{TOGETHER}"],
+            stderr=subprocess.PIPE, text=True,
+        )
+        for first in (0, 2)
+    ]  # fmt: skip
+    for process in both:
+        _, errors = process.communicate(timeout=200)
+        assert process.returncode == 0, errors
+    tree = kg.resume(path, progress=False)
+    whole = kg.mcmc(model(), draws=2000, seed=1, progress=False)
+    assert tree["posterior"]["chain"].values.tolist() == [0, 1, 2, 3]
+    np.testing.assert_array_equal(tree["posterior"]["theta"], whole["posterior"]["theta"])
+    np.testing.assert_array_equal(tree["sample_stats"]["lp"], whole["sample_stats"]["lp"])
+    assert not list(tmp_path.glob(".*.part"))
+
 
 @pytest.mark.slow
 def test_killed_again_and_again_a_run_comes_to_the_same_bits():

@@ -104,6 +104,7 @@ if _typing.TYPE_CHECKING:
     from .approximations.pathfinder import pathfinder
     from .graph.drawing.drawing import Drawing, draw_graph
     from .runs.extra import extra_samples
+    from .runs.report.report import Report, report
     from .runs.resume import resume
 
 __all__ = [
@@ -130,6 +131,8 @@ __all__ = [
     "ConvergenceWarning",
     "ApproximationWarning",
     "diagnose",
+    "report",
+    "Report",
     "SamplingWarning",
     "Advice",
     "Array",
@@ -241,6 +244,8 @@ if not _typing.TYPE_CHECKING:  # to type checkers, there is no other name than t
         "advi": "approximations.advi",
         "draw_graph": "graph.drawing.drawing",
         "extra_samples": "runs.extra",
+        "Report": "runs.report.report",
+        "report": "runs.report.report",
         "resume": "runs.resume",
         "gp": "gp",
         "laplace_approximation": "approximations.laplace",

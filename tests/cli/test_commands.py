@@ -42,7 +42,7 @@ def fails(result, code, text):
     assert result.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("arguments", [(), ("sample",), ("summary",), ("graph",)])
+@pytest.mark.parametrize("arguments", [(), ("sample",), ("summary",), ("report",), ("graph",)])
 def test_help(call, arguments):
     for flag in ("-h", "--help"):
         result = call(*arguments, flag)
@@ -78,6 +78,11 @@ def test_a_call_without_a_command_shows_the_help(call):
         (("summary", "none.nc"), "there is no file none.nc"),
         (("summary", "one.py"), "one.py is no netCDF file"),
         (("summary", "."), "is a folder"),
+        (("report", "one.py"), "missing option"),
+        (("report", "none.nc", "-o", "x.html"), "there is no file none.nc"),
+        (("report", ".", "-o", "x.html"), "is a folder"),
+        (("report", "one.py", "-o", "x.pdf"), "must end in .html or .htm"),
+        (("report", "one.py", "-o", "no/x.html"), "there is no folder"),
         (("graph", "none.py"), "there is no file none.py"),
         (("graph", "one.py", "-o", "x.png"), "must end in .svg, .mmd, .dot or .txt"),
         (("graph", "one.py", "-o", "no/x.svg"), "there is no folder"),
@@ -116,6 +121,25 @@ def test_sample_prints_the_summary_and_writes_the_run(call):
     assert again.stdout == result.stdout
     assert call("summary", "run.nc", "mu").stdout == result.stdout
     fails(call("summary", "run.nc", "nu"), 2, "run.nc holds no nu; it holds mu")
+
+
+def test_reports_of_files_and_stores(call):
+    """A store holds its model; of a file it is given, and a wrong one leaves the page alone."""
+    call("sample", "one.py", "--draws", "50", "--seed", "1", "--quiet", "--out", "run.nc")
+    result = call("report", "run.nc", "-o", "a.html")
+    assert (result.exit_code, result.stderr) == (0, "wrote a.html\n")
+    assert "do not hold their model" in Path("a.html").read_text()
+    assert call("report", "run.nc", "-o", "a.html", "--model", "one.py").exit_code == 0
+    page = Path("a.html").read_text()
+    assert "data:image/svg+xml;base64," in page
+    fails(call("report", "run.nc", "-o", "a.html", "--model", "two.py"), 2, "no file two.py")
+    assert Path("a.html").read_text() == page
+    namespace = {}
+    exec(MODEL, namespace)
+    kg.mcmc(namespace["model"], draws=50, seed=1, progress=False, store="run.zarr")
+    assert call("report", "run.zarr", "-o", "b.html").exit_code == 0
+    assert "data:image/svg+xml;base64," in Path("b.html").read_text()
+    assert call("summary", "run.zarr").stdout == call("summary", "run.nc").stdout
 
 
 def test_the_command_draws_what_mcmc_draws(call):

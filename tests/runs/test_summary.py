@@ -47,6 +47,14 @@ def test_html():
     assert cells[1:] == [line.split() for line in GOLDEN.splitlines()[1:]]
 
 
+def test_a_target_without_elements_has_no_rows():
+    tree = by_hand()
+    none = (("chain", "draw", "nobody"), np.empty((4, 250, 0)))
+    tree["posterior"] = tree["posterior"].dataset.assign(none=none)
+    assert str(kg.summary(tree)) == GOLDEN.rstrip("\n")
+    assert len(kg.summary(tree, "none")) == 0
+
+
 def test_numbers():
     tree = by_hand()
     table = kg.summary(tree)

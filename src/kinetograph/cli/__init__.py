@@ -2,6 +2,7 @@
 
     kinetograph sample FILE[:NAME]    draw from the posterior of a model in a Python file
     kinetograph summary PATH          the table of a stored run
+    kinetograph report PATH -o PAGE   the same on a page of HTML, with pictures
     kinetograph graph FILE[:NAME]     the graph of a model
 
 Exit codes: 0 done, 1 the run failed, 2 the input or the call is wrong, 130 interrupted. What heavy
@@ -14,6 +15,7 @@ import click
 from ..version import __version__
 from .errors import Commands
 from .graph import graph
+from .report import report
 from .sample import sample
 from .summary import summary
 
@@ -28,4 +30,5 @@ def main() -> None:
 
 main.add_command(sample)
 main.add_command(summary)
+main.add_command(report)
 main.add_command(graph)

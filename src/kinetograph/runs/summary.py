@@ -150,6 +150,8 @@ def summary(tree: Any, *names: str | Sequence[str], probability: float = 0.9) ->
         variable = posterior[name]
         values = np.asarray(variable.values, float)
         chains, length = values.shape[:2]
+        if not values.size:  # of no elements
+            continue
         flat = values.reshape(chains, length, -1)
         of_this = row_names(name, variable)
         if one is not None:
@@ -164,7 +166,7 @@ def summary(tree: Any, *names: str | Sequence[str], probability: float = 0.9) ->
         for column, f in _DIAGNOSTICS.items():
             held = diagnostics.together(flat, walkers) if column == "r_hat" else flat
             parts[column].append(f(held) if length >= 4 else np.full(flat.shape[2], np.nan))
-    return Summary(tuple(rows), {column: np.concatenate(p) for column, p in parts.items()})
+    return Summary(tuple(rows), {c: np.concatenate([np.empty(0), *p]) for c, p in parts.items()})
 
 
 _DIAGNOSTICS = {

@@ -1,0 +1,1 @@
+"""`kg.report`: a run on one page of HTML."""

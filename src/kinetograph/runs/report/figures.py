@@ -1,0 +1,117 @@
+"""Small figures of matplotlib as SVG that stands in a page: its colours are those of the page.
+
+What matplotlib writes is made smaller: without metadata, names and decimals that nobody sees.
+Colours are written as numbers that stand for variables of the page's style, which differ between
+light and dark.
+"""
+
+import io
+import re
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from html import escape
+from itertools import count
+from typing import Any
+
+__all__ = ["BAD", "INK", "INSTALL", "OTHERS", "PALE", "Studio", "chain_colour", "open_studio"]
+
+INSTALL = "pip install 'kinetograph[plots]'"
+SHOWN = 8  # chains with a colour of their own
+INK, PALE, BAD, OTHERS = "#01020a", "#01020b", "#01020c", "#01020d"
+_CHAINS = [f"#01020{i}" for i in range(SHOWN)]
+_VARIABLES = {INK: "ink", PALE: "rule", BAD: "bad", OTHERS: "others"} | {
+    colour: f"c{i}" for i, colour in enumerate(_CHAINS)
+}
+_SETTINGS = {
+    "svg.fonttype": "none",
+    "font.size": 9,
+    "axes.labelsize": 9,
+    "axes.edgecolor": PALE,
+    "axes.labelcolor": INK,
+    "axes.linewidth": 0.8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.formatter.limits": (-4, 5),
+    "axes.formatter.use_mathtext": False,
+    "axes.unicode_minus": False,
+    "text.color": INK,
+    "text.parse_math": False,  # names may hold a $
+    "xtick.color": PALE,
+    "ytick.color": PALE,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "lines.solid_capstyle": "butt",
+}
+
+
+def chain_colour(place: int) -> str:
+    """The colour of a chain by its place; those after the first few share one."""
+    return _CHAINS[place] if place < SHOWN else OTHERS
+
+
+class Studio:
+    """Draws figures one after the other; no two of a page have names in common."""
+
+    def __init__(self, kind: Any) -> None:
+        self._kind, self._number = kind, count()
+
+    def figure(
+        self,
+        label: str,
+        paint: Callable[[Any], None],
+        size: tuple[float, float] = (3.9, 2.1),
+        labelled: bool = False,
+    ) -> str:
+        """An SVG of what is painted on axes, with a text for those who do not see it."""
+        figure = self._kind(figsize=size)
+        left, below = (0.62, 0.5) if labelled else (0.48, 0.26)  # inches; a layout takes long
+        width, height = size
+        axes = figure.add_axes(
+            (left / width, below / height, 1 - (left + 0.1) / width, 1 - (below + 0.14) / height)
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # letters that the font lacks are in the reader's
+            paint(axes)
+            file = io.StringIO()
+            blank = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+            figure.savefig(file, format="svg", transparent=True, metadata=blank)
+        return _inline(file.getvalue(), f"f{next(self._number)}", label)
+
+
+@contextmanager
+def open_studio() -> Iterator[Studio | None]:
+    """Where figures are drawn, whatever settings of matplotlib there are; None without it."""
+    try:
+        from matplotlib import style
+        from matplotlib.figure import Figure
+    except ImportError:
+        yield None
+        return
+    with style.context(["default", _SETTINGS]):
+        yield Studio(Figure)
+
+
+def _inline(text: str, name: str, label: str) -> str:
+    """SVG as it may stand in a page."""
+    text = text[text.index("<svg") :]
+    text = re.sub(r"<style.*?</style>", "", text, flags=re.DOTALL)
+    text = re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL)
+    used = set(re.findall(r"#(\w+)\)?\"", text))
+    kept = lambda m: f' id="{name}-{m[1]}"' if m[1] in used else ""
+    text = re.sub(r' id="([^"]*)"', kept, text)
+    text = re.sub(r'xlink:href="#(\w+)"', rf'href="#{name}-\1"', text)
+    text = re.sub(r"url\(#(\w+)\)", rf"url(#{name}-\1)", text)
+    text = re.sub(r'( d="[^"]*")', lambda m: _shorter(m[1]), text)
+    text = re.sub(r"font-family:[^;\"]*", "font-family: inherit", text)
+    text = re.sub(r"font: ([\d.]+px)[^;\"]*", r"font-size: \1; font-family: inherit", text)
+    for colour, variable in _VARIABLES.items():
+        text = text.replace(colour, f"var(--{variable})")
+    box = re.search(r'viewBox="[^"]*"', text)
+    head = f'<svg class="figure" role="img" aria-label="{escape(label)}" {box[0] if box else ""}>'
+    return head + re.sub(r"\s*\n\s*", "\n", text[text.index(">") + 1 :].strip())
+
+
+def _shorter(path: str) -> str:
+    path = re.sub(r"(\d\.\d)\d+", r"\1", path)
+    return re.sub(r"\s*([MLCQz])\s*", r"\1", path)

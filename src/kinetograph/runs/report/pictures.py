@@ -1,0 +1,189 @@
+"""The pictures of a report: what is drawn on the axes of each figure.
+
+trace       the draws in their order, by chain
+density     a kernel density estimate by chain; of whole numbers how often there is each
+ranks       how often a chain has each twentieth of all draws: flat where chains agree
+running     the effective sample size of so many draws
+energy      marginal and transition energy
+pair        two scalars, with divergences marked
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import diagnostics
+from .figures import BAD, INK, OTHERS, PALE, SHOWN, chain_colour
+
+__all__ = ["density", "energy", "pair", "ranks", "running", "sizes_on_the_way", "trace"]
+
+POINTS = 4000  # of a picture
+LARGEST = 1e100  # numbers beyond it are as infinite ones
+BINS = 20
+GRID = 200
+ROUNDING = 1e-12  # draws that differ by less, relative to their size, are the same
+_OUTER = (0.005, 0.995)  # the quantiles between which a density is drawn
+_FAR = 100.0  # a positive scalar that spans such a ratio is drawn on a logarithmic axis
+_FEW = 12  # different whole numbers, of which each has a label
+
+
+def _shown(values: np.ndarray) -> np.ndarray:
+    return values[np.isfinite(values) & (np.abs(values) < LARGEST)]
+
+
+def _thin(values: np.ndarray, most: int) -> np.ndarray:
+    return values[..., :: max(1, -(-values.shape[-1] // max(most, 1)))]
+
+
+def _axes(axes: Any) -> None:
+    axes.tick_params(length=3)
+
+
+def trace(axes: Any, values: np.ndarray, every: int, walkers: int = 1) -> None:
+    """Draws (chain, draw); the walkers of an ensemble, which have no order, as points."""
+    chains, length = values.shape
+    _axes(axes)
+    each = max(POINTS // max(chains, 1), 50)
+    place = _thin(np.arange(length), each)
+    known = np.where(np.abs(values[:, place]) < LARGEST, values[:, place], np.nan)
+    for chain in reversed(range(chains)):
+        colour = chain_colour(chain // walkers)
+        line: dict[str, Any] = {"linewidth": 0.7, "alpha": 0.75}
+        if walkers > 1 or length == 1:
+            line = {"linestyle": "", "marker": ".", "markersize": 1.5, "alpha": 0.6}
+        axes.plot(place * every, known[chain], color=colour, **line)
+    axes.set_xlim(0, max((length - 1) * every, 1))
+
+
+def density(axes: Any, chains: np.ndarray, whole: bool) -> None:
+    """Densities of rows of draws."""
+    _axes(axes)
+    axes.spines["left"].set_visible(False)
+    axes.set_yticks([])
+    pooled = _shown(chains.ravel())
+    if not len(pooled) or np.ptp(pooled) <= ROUNDING * np.abs(pooled).max():
+        text = f"always {pooled[0]:.6g}" if len(pooled) else "no finite draws"
+        axes.set_xticks([])
+        axes.text(0.5, 0.5, text, ha="center", va="center", transform=axes.transAxes, color=INK)
+        return
+    if whole:
+        _counts(axes, chains, pooled)
+    else:
+        _smooth(axes, chains, pooled)
+    axes.set_ylim(bottom=0)
+
+
+def _counts(axes: Any, chains: np.ndarray, pooled: np.ndarray) -> None:
+    levels = np.unique(pooled)
+    if len(levels) > BINS:
+        edges = np.histogram_bin_edges(pooled, BINS)
+    else:
+        edges = np.append(levels - 0.5, levels[-1] + 0.5)
+        gaps = np.flatnonzero(np.diff(levels) > 1)
+        edges = np.sort(np.concatenate([edges, levels[gaps] + 0.5]))
+    if len(levels) <= _FEW:
+        axes.set_xticks(levels)
+    for place in reversed(range(len(chains))):
+        share = np.histogram(_shown(chains[place]), edges)[0] / max(chains.shape[1], 1)
+        axes.stairs(share, edges, color=chain_colour(place), linewidth=1.2)
+    if pooled.min() >= 0:
+        axes.set_xlim(left=min(0, edges[0]))
+
+
+def _smooth(axes: Any, chains: np.ndarray, pooled: np.ndarray) -> None:
+    """Kernel estimates, reflected at 0 where the draws end there."""
+    low, high = np.quantile(pooled, _OUTER)
+    if not high > low:
+        low, high = pooled.min(), pooled.max()
+    margin = 0.08 * (high - low)
+    ends = pooled.min() >= 0 and low - 4 * margin < 0
+    grid = np.linspace(0.0 if ends else low - margin, high + margin, GRID)
+    for place in reversed(range(len(chains))):
+        values = _thin(_shown(chains[place]), POINTS)
+        if len(values) > 1 and np.ptp(values) > ROUNDING * np.abs(values).max():
+            estimate = _estimate(values, grid, ends)
+            axes.plot(grid, estimate, color=chain_colour(place), linewidth=1.2)
+    axes.set_xlim(grid[0], grid[-1])
+
+
+def _estimate(values: np.ndarray, grid: np.ndarray, ends: bool) -> np.ndarray:
+    """Normal kernels of Silverman's width, which far draws do not widen."""
+    from scipy.stats import gaussian_kde
+
+    origin, length = grid[0], grid[-1] - grid[0]
+    values, places = (values - origin) / length, (grid - origin) / length
+    spread = values.std(ddof=1)
+    quarters = np.subtract(*np.quantile(values, (0.75, 0.25))) / 1.34
+    width = 0.9 * (min(spread, quarters) if quarters > 0 else spread) * len(values) ** -0.2
+    kernel = gaussian_kde(values, max(width, 0.5 / GRID) / spread)
+    found: np.ndarray = kernel(places) + (kernel(-places) if ends else 0.0)
+    return found / length
+
+
+def ranks(axes: Any, chains: np.ndarray) -> None:
+    """Histograms of the ranks among all draws, as multiples of what they should be."""
+    from scipy.stats import rankdata
+
+    _axes(axes)
+    count, length = chains.shape
+    place = rankdata(chains, nan_policy="omit").reshape(chains.shape)
+    edges = np.linspace(0.5, chains.size + 0.5, min(BINS, max(length // 5, 1)) + 1)
+    axes.axhline(1.0, color=INK, linewidth=0.8, linestyle=(0, (4, 3)))
+    for chain in reversed(range(count)):
+        share = np.histogram(place[chain], edges)[0] * (len(edges) - 1) / length
+        places = np.linspace(0, 1, len(edges))
+        axes.stairs(share, places, baseline=None, color=chain_colour(chain), linewidth=1.2)
+    axes.set_xlim(0, 1)
+    axes.set_ylim(bottom=0)
+
+
+def sizes_on_the_way(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Bulk effective sample sizes of the first draws, and how many of a chain these are."""
+    length = values.shape[1]
+    counts = np.unique(np.linspace(length / 10, length, 10).astype(int))
+    with np.errstate(all="ignore"):
+        sizes = [float(diagnostics.ess_bulk(values[:, :n])) if n >= 4 else np.nan for n in counts]
+    return counts, np.array(sizes)
+
+
+def running(axes: Any, found: Sequence[tuple[np.ndarray, np.ndarray]], enough: float) -> None:
+    """Effective sample sizes by the draws of a chain, and how large they should be."""
+    _axes(axes)
+    axes.axhline(enough, color=INK, linewidth=0.8, linestyle=(0, (4, 3)))
+    for place, (counts, sizes) in reversed(list(enumerate(found))):
+        axes.plot(counts, sizes, color=chain_colour(place), linewidth=1.2, marker=".")
+    axes.set_xlim(left=0)
+    axes.set_ylim(bottom=0)
+
+
+def energy(axes: Any, values: np.ndarray) -> None:
+    """What the energy was about its mean, and what it changed by from draw to draw."""
+    _axes(axes)
+    axes.set_yticks([])
+    axes.spines["left"].set_visible(False)
+    marginal = _shown((values - values.mean(1, keepdims=True)).ravel())
+    moved = _shown(np.diff(values, axis=1).ravel())
+    low, high = np.quantile(np.concatenate([marginal, moved]), (0.001, 0.999))
+    edges = np.linspace(low, high, 50) if high > low else np.linspace(low - 1, low + 1, 50)
+    for part, colour, filled in ((marginal, OTHERS, True), (moved, chain_colour(0), False)):
+        share = np.histogram(part, edges)[0] / max(len(part), 1)
+        axes.stairs(share, edges, color=colour, fill=filled, linewidth=1.4)
+    axes.set_ylim(bottom=0)
+
+
+def pair(
+    axes: Any, names: Sequence[str], usual: Sequence[np.ndarray], bad: Sequence[np.ndarray]
+) -> None:
+    """Points of two scalars, those of divergences above the usual ones."""
+    _axes(axes)
+    axes.grid(color=PALE, linewidth=0.4)
+    for points, colour, size in ((usual, OTHERS, 2.0), (bad, BAD, 4.0)):
+        axes.plot(*points, linestyle="", marker=".", markersize=size, color=colour, alpha=0.7)
+    for axis, name, both in zip("xy", names, zip(usual, bad, strict=True), strict=True):
+        getattr(axes, f"set_{axis}label")(name if len(name) <= SHOWN * 4 else f"{name[:30]}…")
+        every = _shown(np.concatenate(both))
+        if len(every) and every.min() > 0 and every.max() / every.min() > _FAR:
+            getattr(axes, f"set_{axis}scale")("log")
+        elif len(every) and every.min() >= 0 and every.min() < 0.1 * every.max():
+            getattr(axes, f"set_{axis}lim")(**{"left" if axis == "x" else "bottom": 0})

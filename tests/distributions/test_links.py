@@ -351,3 +351,26 @@ def test_second_derivatives_by_what_both_have_a_known_logarithm():
     by_gamma, by_inverse = kg.compile([logs], [kg.hessian(y, logs) for y in densities])([0.4, 0.3])
     np.testing.assert_allclose(by_gamma, -np.exp(0.7) * np.ones((2, 2)), rtol=1e-12)
     np.testing.assert_allclose(by_inverse, -np.exp(-0.1) * np.array([[1, -1], [-1, 1]]), rtol=1e-12)
+
+
+@pytest.mark.parametrize("count", [0, 1, 5])
+def test_a_rate_that_overflows_is_impossible(count):
+    rate, log_rate = kg.placeholder((), name="rate"), kg.placeholder((), name="log_rate")
+    by_rate = kg.log_density(kg.poisson(rate), count)
+    by_log = kg.log_density(kg.poisson(log_rate=log_rate), count)
+    assert kg.compile([rate], by_rate)(np.inf) == -np.inf
+    for extreme in (np.inf, 1e300, 800.0):
+        value, slope = kg.compile([log_rate], [by_log, kg.gradients(by_log, log_rate)])(extreme)
+        assert value == slope == -np.inf
+
+
+@pytest.mark.parametrize("log_rate", [-30.0, -300.0, -800.0])
+def test_counts_that_are_not_zero_of_a_tiny_rate_are_one(log_rate):
+    x = kg.placeholder((), name="x")
+    for count, want, slope in ((0, np.log(0.2), 0.0), (1, np.log(0.8), 0.0)):
+        density = kg.log_density(kg.hurdle_poisson(0.2, kg.exp(x)), count)
+        found = kg.compile([x], [density, kg.gradients(density, x)])(log_rate)
+        np.testing.assert_allclose(found, [want, slope], rtol=1e-12, atol=1e-12)
+    density = kg.log_density(kg.hurdle_poisson(0.2, kg.exp(x)), 2)
+    found = kg.compile([x], [density, kg.gradients(density, x)])(log_rate)
+    np.testing.assert_allclose(found, [np.log(0.8) + log_rate - np.log(2), 1.0], rtol=1e-12)

@@ -46,7 +46,8 @@ def _rate_terms(x: Any, rate: Any, log_rate: Any = None) -> tuple[Any, ...]:
 def _small_rate_terms(x: Any, rate: Any, log_rate: Any = None) -> tuple[Any, ...]:
     if log_rate is not None:
         return _small_log_rate_terms(x, log_rate)
-    return x * jnp.log(jnp.where(x == 0, 1.0, rate)) - rate, -gammaln(x + 1.0)
+    finite = jnp.minimum(rate, float(jnp.finfo(rate.dtype).max))
+    return x * jnp.log(jnp.where(x == 0, 1.0, finite)) - rate, -gammaln(x + 1.0)
 
 
 def _log_rate_terms(x: Any, log_rate: Any) -> tuple[Any, ...]:
@@ -59,12 +60,12 @@ def _small_log_rate_terms(x: Any, log_rate: Any) -> tuple[Any, ...]:
 
 @partials(lambda x, log_rate: jnp.where(x == 0, 0.0, log_rate), lambda x, log_rate: x)
 def _counted(x: Any, log_rate: Any) -> Any:
-    """x log_rate of counts, 0 where x is, also of a rate of 0.
+    """x log_rate of counts, 0 where x is, also of a rate of 0; finite where the rate overflows.
 
     Of products, which XLA adds up faster than choices: -inf comes of a number that overflows.
     """
     least = float(jnp.finfo(log_rate.dtype).min)
-    return 2.0**40 * (x * jnp.maximum(2.0**-40 * log_rate, least))
+    return 2.0**40 * (x * jnp.clip(2.0**-40 * log_rate, least, 1.0))
 
 
 def draw(source: Source, rate: Any) -> Any:

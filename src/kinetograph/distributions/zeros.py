@@ -109,7 +109,10 @@ def _hurdle(
     logs, none = _logs(forms), x == 0
     density = sum(terms(jnp.where(none, 1.0, x), *parameters, **forms))
     of_none = sum(terms(jnp.zeros_like(parameters[0]), *parameters, **forms))
-    some = density - log1mexp(-of_none)
+    # Where 1 - f(0) rounds to 0 it is f(1).
+    rare = of_none == 0
+    of_one = sum(terms(jnp.ones_like(parameters[0]), *parameters, **forms))
+    some = density - jnp.where(rare, of_one, log1mexp(jnp.where(rare, 1.0, -of_none)))
     if logs is not None:
         return (jnp.where(none, logs[0], logs[1] + some),)
     log_zero = jnp.log(jnp.where(none, zero, 1.0))

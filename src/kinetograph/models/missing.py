@@ -34,11 +34,13 @@ from .followed import check_shape, check_support
 from .seen import with_seen
 from .statements import add_statement
 
-__all__ = ["incomplete", "observe_incomplete"]
+__all__ = ["completed", "incomplete", "missing_of", "observe_incomplete"]
 
 DEEPEST = 50  # expressions whose elements are taken before they are computed, not after
 # What arrays with missing values became when they were observed.
 _COMPLETED: "weakref.WeakKeyDictionary[Node, Incomplete]" = weakref.WeakKeyDictionary()
+# Of which data an unknown is what is missing.
+_MISSING: "weakref.WeakKeyDictionary[Node, Incomplete]" = weakref.WeakKeyDictionary()
 
 
 def incomplete(value: Any) -> Incomplete | None:
@@ -47,6 +49,16 @@ def incomplete(value: Any) -> Incomplete | None:
     if not isinstance(node, Node):
         return None
     return node if isinstance(node, Incomplete) else _COMPLETED.get(node)
+
+
+def completed(node: Node) -> Incomplete | None:
+    """The data of which a node has all values, those that are seen and the unknown ones."""
+    return _COMPLETED.get(node)
+
+
+def missing_of(node: Node) -> Incomplete | None:
+    """The data of which an unknown is what is missing."""
+    return _MISSING.get(node)
 
 
 def observe_incomplete(array: Array, node: Incomplete, follows: Distribution) -> None:
@@ -201,6 +213,7 @@ def _in_part(rows: _Rows, chosen: np.ndarray) -> Node:
 
 
 def _named(rows: _Rows, made: Variable) -> Variable:
+    _MISSING[made] = rows.node
     if rows.label is not None:
         made.name = f"{rows.label}_missing"
         made.dims = rows.dims("missing", len(made.shape))

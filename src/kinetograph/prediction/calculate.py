@@ -1,6 +1,6 @@
 """`kg.calculate`: the values of any arrays, given values of others, draws, or results."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from ..graph.text import in_words
 from ..models.ancestral.forward import plan
 from ..models.ancestral.rows import run_rows
 from ..models.discovery import unknowns_above
+from ..models.missing import completed, missing_of
 from ..models.reshaped import Remaker
 from ..runs.arguments import check_seed, check_whole
 from .groups import as_group, tree_of
@@ -164,7 +165,7 @@ def _of_results(
     """The targets for each draw, or for some."""
     names = names_of_unknowns([n for n in above if isinstance(n, Variable)], wanted)
     held = called_in(results, "calculate", names)
-    known = recorded("calculate", results, held)
+    known = recorded("calculate", results, held | _completed_in(results, above, held))
     if draws is not None:
         known = _some(known, int(draws), seed)
     missing = {n for n in held if n not in known.values}
@@ -190,6 +191,14 @@ def _of_results(
     posterior = results["posterior"]
     labels = {str(name): coord.values for name, coord in posterior.coords.items()}
     return tree_of({"posterior": as_group("calculate", values, ("chain", "draw"), labels)}, {})
+
+
+def _completed_in(results: Any, above: Iterable[Node], held: Mapping[Node, str]) -> dict[Node, str]:
+    """How results call data of which unknowns of theirs are what is missing."""
+    inferred = {missing_of(node) for node in held}
+    found = {node: data for node in above if (data := completed(node)) in inferred and data}
+    names = results["posterior"].data_vars
+    return {node: data.label() for node, data in found.items() if data.label() in names}
 
 
 def _some(known: Recorded, count: int, seed: int) -> Recorded:

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -10,8 +10,10 @@ import numpy as np
 
 from ..distributions.variable import Variable
 from ..graph.errors import ModelError, ShapeError
+from ..graph.indexing import READ
 from ..graph.messages import site_text
-from ..graph.node import Node
+from ..graph.node import Apply, Data, Node
+from ..graph.shaping import CONCATENATE, RESHAPE
 from ..models.ancestral.rows import in_rows
 from ..models.groups import FIXED
 from ..runs.results import check_tree
@@ -46,6 +48,8 @@ def recorded(
     fixed: Mapping[Node, np.ndarray] = MappingProxyType({}),
 ) -> Recorded:
     """The draws of those of the named nodes that results hold, and values that are `fixed`.
+
+    Of unknowns, too, that a node only arranges, as what is missing of data that are a target.
 
     Raises
     ------
@@ -86,7 +90,36 @@ def recorded(
         values = np.asarray(draws.values, node.dtype)
         found[node] = values.reshape((math.prod(lead), *node.shape))
     found |= {node: in_rows(value, math.prod(lead)) for node, value in fixed.items()}
+    for node, rows in tuple(found.items()):
+        for unknown, values in _within(node, rows):
+            found.setdefault(unknown, values)
     return Recorded(found, lead)
+
+
+def _within(node: Node, rows: np.ndarray) -> Iterator[tuple[Variable, np.ndarray]]:
+    """The rows of unknowns of which a node has the elements, from its own rows."""
+    if isinstance(node, Variable):
+        yield node, np.asarray(rows, node.dtype)
+    elif not isinstance(node, Apply) or node.context is not None:
+        return
+    elif node.operation is RESHAPE:
+        (inner,) = node.parents
+        yield from _within(inner, rows.reshape((len(rows), *inner.shape)))
+    elif node.operation is CONCATENATE:
+        axis = node.attributes["axis"] + 1
+        ends = np.cumsum([part.shape[axis - 1] for part in node.parents])[:-1]
+        for part, own in zip(node.parents, np.split(rows, ends, axis), strict=True):
+            yield from _within(part, own)
+    elif node.operation is READ and len(node.parents) == 2:
+        inner, places = node.parents
+        if (
+            isinstance(places, Data)
+            and places.literal
+            and inner.shape == node.shape == places.shape
+        ):
+            order = np.asarray(places.value)
+            if np.array_equal(np.sort(order), np.arange(inner.shape[0])):
+                yield from _within(inner, rows[:, np.argsort(order)])
 
 
 def fixed_in(results: Any) -> dict[str, Any]:

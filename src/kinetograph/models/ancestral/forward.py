@@ -26,6 +26,7 @@ from ...graph.messages import describe, site_text
 from ...graph.missing import Incomplete
 from ...graph.node import Data, Node, ancestors
 from ..marginal.pointwise import Pointwise
+from ..missing import missing_of
 
 __all__ = ["Drawn", "Forward", "plan"]
 
@@ -165,9 +166,11 @@ def _event(name: str) -> tuple[int, int]:
 
 def _not_recorded(doing: str, node: Node, names: Mapping[Node, str]) -> ModelError:
     name = names.get(node) or describe(node)
+    data = missing_of(node)
+    made, target = ("it", name) if data is None else (data.label(), data.label())
     return ModelError(
         f"{doing}: {name}{site_text(node)} was inferred, but these results do not hold its draws; "
-        f"make it a target of the model, as in kg.model(..., {name}), and sample again"
+        f"make {made} a target of the model, as in kg.model(..., {target}), and sample again"
     )
 
 

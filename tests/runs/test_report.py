@@ -237,9 +237,9 @@ def test_a_long_run_is_not_read_whole(tmp_path, monkeypatch):
     monkeypatch.setattr(looked, "DRAWS", 1000)
     monkeypatch.setattr(looked, "LAST", 5000)
     monkeypatch.setattr(plots, "SCALARS", 2)
-    flags = np.zeros((2, 400_000), bool)
+    flags = np.zeros((2, 150_000), bool)
     flags[1, 7] = True
-    posterior = {name: normal(2, 400_000) for name in "abcdef"}
+    posterior = {name: normal(2, 150_000) for name in "abcdefgh"}
     stored = results(posterior, diverging=flags)
     encoding = {
         f"/{group}": {name: {"chunks": (1, 10_000)} for name in stored[group].data_vars}
@@ -258,8 +258,8 @@ def test_a_long_run_is_not_read_whole(tmp_path, monkeypatch):
     assert peak < size / 2
     assert not any(v.variable._in_memory for v in tree["posterior"].data_vars.values())
     page = check(report)
-    assert "Of every 400th draw" in page.texts["quantities"]
-    assert "1 of 800000 draws" in page.texts["divergences"]  # which none of those looked at is
+    assert "Of every 150th draw" in page.texts["quantities"]
+    assert "1 of 300000 draws" in page.texts["divergences"]  # which none of those looked at is
 
 
 def test_without_matplotlib_the_page_says_what_brings_pictures(monkeypatch):

@@ -9,7 +9,7 @@ from ...graph.source import place_text
 from ...models.model import Model
 from ..arguments import check_model
 from ..results import check_tree
-from ..store.sealed import write_whole
+from ..sealed import write_whole
 from . import plots, told
 from .figures import open_studio
 from .looked import Looked, looked_at

@@ -187,6 +187,25 @@ def test_maps_that_are_wrong(method, value, error, text):
     assert "test_own_bijectors.py" in str(caught.value)
 
 
+class Scale(kg.Bijector):
+    def __init__(self, scale):
+        self.scale = scale
+
+    def forward(self, u):
+        return self.scale * u
+
+    def inverse(self, x):
+        return x / self.scale
+
+    def log_det(self, u):
+        return kg.log(self.scale) + 0 * u
+
+
+def test_unknowns_of_a_map_are_not_made_in_a_loop():
+    with pytest.raises(kg.ModelError, match=r"w: an unknown cannot be made inside of vmap"):
+        kg.vmap(lambda scale: kg.variable(bijector=Scale(scale), name="w"))(kg.data([1.0, 2.0]))
+
+
 def test_what_is_no_bijector():
     with pytest.raises(TypeError, match=r"got <class .*Sinh.*make an object of the class"):
         kg.variable(bijector=Sinh)

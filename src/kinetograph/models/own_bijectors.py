@@ -14,7 +14,6 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..distributions.support import Support
-from ..distributions.variable import Variable
 from ..graph.array import Array
 from ..graph.elementwise import as_node
 from ..graph.errors import ModelError, ShapeError
@@ -97,8 +96,7 @@ class OwnSupport(Support):
     @property
     def is_known(self) -> bool:
         """Whether the map depends on data alone."""
-        above = ancestors(self.outer)
-        return not any(isinstance(n, (Variable, Placeholder)) for n in above)
+        return all(isinstance(n, Data) for n in ancestors(self.outer) if not n.parents)
 
     def at(self, free: np.ndarray) -> tuple[np.ndarray, float]:
         """The value and the log determinant, of a map that is known."""

@@ -1,9 +1,6 @@
 """The command as a whole: what it prints, what it writes, and how it fails."""
 
 import os
-import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -42,7 +39,9 @@ def fails(result, code, text):
     assert result.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("arguments", [(), ("sample",), ("summary",), ("report",), ("graph",)])
+@pytest.mark.parametrize(
+    "arguments", [(), ("sample",), ("resume",), ("summary",), ("report",), ("graph",)]
+)
 def test_help(call, arguments):
     for flag in ("-h", "--help"):
         result = call(*arguments, flag)
@@ -72,6 +71,23 @@ def test_a_call_without_a_command_shows_the_help(call):
         (("sample", "one.py", "--chains", "0"), "'--chains'"),
         (("sample", "one.py", "--thin", "0"), "'--thin'"),
         (("sample", "one.py", "--seed", "-1"), "'--seed'"),
+        (("sample", "one.py", "--chains", "4:2"), "'4:2' are no chains, such as 4:8"),
+        (("sample", "one.py", "--format", "xml"), "'--format'"),
+        (("sample", "one.py", "--initial", "here"), "'--initial'"),
+        (("sample", "one.py", "--threads", "0"), "'--threads'"),
+        (("sample", "one.py", "--checkpoint-every", "-1"), "'--checkpoint-every'"),
+        (("sample", "one.py", "--until-ess", "-1"), "until: ess must be a finite number above 0"),
+        (("sample", "one.py", "--until-ess", "9e9"), "mcmc: an effective sample size of 9e+09"),
+        (("sample", "one.py", "--sampler", "nut"), "'nut'; did you mean NUTS? There are BAOAB,"),
+        (("sample", "one.py", "--set", "max_depht=3"), "did you mean max_depth? It has: target"),
+        (("sample", "one.py", "--set", "max_depth=-1"), "max_depth must be at least 1"),
+        (("sample", "one.py", "--set", "max_depth"), "write it as key=value"),
+        (("sample", "one.py", "--set", "max_depth=3 +"), "is no literal of Python"),
+        (("sample", "one.py", "--keep", "mo"), "mcmc: keep: 'mo' is no target of the model"),
+        (("sample", "one.py", "--store", "."), ". is a folder with other things"),
+        (("sample", "one.py", "--store", "one.py"), "'--store'"),
+        (("resume", "run.zarr"), "there is no folder run.zarr; `kinetograph sample FILE --store"),
+        (("resume", "."), "no store of a run is ."),
         (("sample", "none.py"), "there is no file none.py"),
         (("sample", "one.py", "--out", "x.txt"), "x.txt: the name must end in .nc"),
         (("sample", "one.py", "--out", "no/x.nc"), "to write x.nc into"),
@@ -221,47 +237,3 @@ def test_graph_prints_text(call):
     assert result.exit_code == 0
     assert "mu" in result.stdout
     assert "normal" in result.stdout
-
-
-def start_process(*arguments):
-    command = (
-        "from kinetograph.cli import main; from kinetograph.runs import progress; "
-        "progress.PLAIN_SECONDS = 0.2; main(prog_name='kinetograph')"  # the first report comes soon
-    )
-    return subprocess.Popen(
-        [sys.executable, "-c", command, *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=os.environ | {"PYTHONPATH": str(Path(kg.__file__).parents[1])},
-        # A test run in the background ignores Ctrl-C, and its children would inherit that.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )
-
-
-@pytest.mark.slow
-def test_a_real_process(call):
-    process = start_process("sample", "one.py", *SHORT, "--out", "run.nc")
-    out, err = process.communicate(timeout=120)
-    assert process.returncode == 0
-    assert out.split()[:2] == ["mean", "sd"]
-    assert err == "wrote run.nc\n"
-
-
-def test_ctrl_c_keeps_what_was_drawn(call):
-    process = start_process(
-        "sample", "one.py", "--draws", "5000000", "--chains", "2", "--seed", "1", "--out", "run.nc"
-    )
-    lines = []
-    while not any("(sampling)" in line for line in lines):  # a report of a run under way
-        lines.append(process.stderr.readline())
-        assert lines[-1], "".join(lines)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=120)
-    assert process.returncode == 130
-    assert "wrote run.nc" in err
-    assert err.rstrip().endswith("of 5000000 draws")
-    assert out.split()[:2] == ["mean", "sd"]
-    with xr.open_datatree("run.nc", engine="h5netcdf") as tree:
-        assert 0 < tree["posterior"].sizes["draw"] < 5000000
-        assert tree.attrs["interrupted"] == 1

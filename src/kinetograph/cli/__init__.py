@@ -1,13 +1,14 @@
 """The command `kinetograph`: one file a command.
 
     kinetograph sample FILE[:NAME]    draw from the posterior of a model in a Python file
+    kinetograph resume PATH           a stored run goes on
     kinetograph summary PATH          the table of a stored run
     kinetograph report PATH -o PAGE   the same on a page of HTML, with pictures
     kinetograph graph FILE[:NAME]     the graph of a model
 
-Exit codes: 0 done, 1 the run failed, 2 the input or the call is wrong, 130 interrupted. What heavy
-libraries a command needs it imports when it runs, so that `--help` and a typing mistake answer at
-once.
+Exit codes: 0 done, 1 the run failed, 2 the input or the call is wrong, 130 stopped by Ctrl-C, 143
+by SIGTERM. What heavy libraries a command needs it imports when it runs, so that `--help`,
+completion and a typing mistake answer at once.
 """
 
 import click
@@ -16,6 +17,7 @@ from ..version import __version__
 from .errors import Commands
 from .graph import graph
 from .report import report
+from .resume import resume
 from .sample import sample
 from .summary import summary
 
@@ -25,10 +27,16 @@ __all__ = ["main"]
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, message="%(prog)s %(version)s")
 def main() -> None:
-    """Sample, summarise and draw probabilistic models written in Python files."""
+    """Sample, summarise and draw probabilistic models written in Python files.
+
+    Exit codes: 0 done, 1 failed, 2 wrong input, 130 stopped by Ctrl-C, 143 by SIGTERM.
+
+    Completion in bash: eval "$(_KINETOGRAPH_COMPLETE=bash_source kinetograph)"; zsh and fish alike.
+    """
 
 
 main.add_command(sample)
+main.add_command(resume)
 main.add_command(summary)
 main.add_command(report)
 main.add_command(graph)

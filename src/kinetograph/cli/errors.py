@@ -1,5 +1,6 @@
 """How the command fails: one line on standard error and an exit code, whatever went wrong."""
 
+import contextlib
 import sys
 import traceback
 import warnings
@@ -10,6 +11,9 @@ from typing import Any
 
 import click
 
+from ..runs.background import leaving
+from ..runs.signals import Terminated
+
 __all__ = [
     "INTERRUPTED",
     "Commands",
@@ -18,9 +22,10 @@ __all__ = [
     "note",
     "print_traceback",
     "readable_warnings",
+    "stopped",
 ]
 
-INTERRUPTED = 130  # what shells report for a command that Ctrl-C ended
+INTERRUPTED, TERMINATED = 130, 143  # what shells report for a command that a signal ended
 
 
 class InputError(click.ClickException):
@@ -35,8 +40,35 @@ class RunError(click.ClickException):
     exit_code = 1
 
 
+class Interrupted(click.ClickException):
+    """Ctrl-C has stopped it."""
+
+    exit_code = INTERRUPTED
+
+
+class Killed(click.ClickException):
+    """SIGTERM has stopped it."""
+
+    exit_code = TERMINATED
+
+
+def stopped(by: str | KeyboardInterrupt, rest: str = "") -> click.ClickException:
+    """What ends the command when somebody has stopped it, and the rest of what it says."""
+    if not isinstance(by, str):
+        by = "SIGTERM" if isinstance(by, Terminated) else "Ctrl-C"
+    kind = Killed if by == "SIGTERM" else Interrupted
+    return kind(f"stopped by {by}{rest}")
+
+
 class Commands(click.Group):
     """A group of commands that reports each error as `kinetograph: what is wrong`."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command, which may be stopped at any time."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as error:
+            raise stopped(error) from None
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run a command; the process ends with its exit code."""
@@ -54,8 +86,9 @@ class Commands(click.Group):
             note(f"kinetograph: {error.format_message()}")
             code = error.exit_code
         except click.Abort:
-            note("kinetograph: interrupted")
+            note("kinetograph: stopped by Ctrl-C")
             code = INTERRUPTED
+        leaving(code or 0)
         sys.exit(code)
 
 
@@ -65,8 +98,9 @@ def _sentence(text: str) -> str:
 
 
 def note(text: str) -> None:
-    """A line for the person who looks on, not for the pipe."""
-    click.echo(text, err=True)
+    """A line for the person who looks on, not for the pipe; nobody need be there."""
+    with contextlib.suppress(OSError):
+        click.echo(text, err=True)
 
 
 def print_traceback(error: BaseException, start: TracebackType | None = None) -> None:

@@ -7,18 +7,28 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.shell_completion import CompletionItem
 
+from ..runs.signals import stoppable
 from .errors import InputError, print_traceback
 
 if TYPE_CHECKING:
     from ..models.model import Model
 
-__all__ = ["load_model", "model_argument", "traceback_option"]
+__all__ = ["complete_file", "load_model", "model_argument", "traceback_option"]
 
 MODULE = "kinetograph_model_file"  # never `__main__`: what a file does as a script stays undone
 DEFAULT = "model"
 
-model_argument = click.argument("source", metavar="FILE[:NAME]")
+
+def complete_file(
+    ctx: click.Context, param: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Files, which the shell knows."""
+    return [CompletionItem(incomplete, type="file")]
+
+
+model_argument = click.argument("source", metavar="FILE[:NAME]", shell_complete=complete_file)
 traceback_option = click.option(
     "--traceback", "show_traceback", is_flag=True, help="Show the whole traceback of an error."
 )
@@ -66,7 +76,8 @@ def _run(path: Path, show_traceback: bool) -> dict[str, Any]:
     arguments, sys.argv = sys.argv, [str(path)]
     sys.path.insert(0, str(path.resolve().parent))  # a file may import its neighbours
     try:
-        exec(code, module.__dict__)
+        with stoppable():
+            exec(code, module.__dict__)
     except SystemExit as error:
         raise InputError(
             f"{path} ended with exit code {error.code} instead of making a model"

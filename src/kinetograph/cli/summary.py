@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from .errors import InputError, note
+from .outcome import format_option, print_summary
 from .results import open_results
 
 __all__ = ["summary"]
@@ -13,7 +14,8 @@ __all__ = ["summary"]
 @click.command(short_help="Print the summary of a stored run.")
 @click.argument("path", type=click.Path(path_type=Path))
 @click.argument("names", nargs=-1)
-def summary(path: Path, names: tuple[str, ...]) -> None:
+@format_option
+def summary(path: Path, names: tuple[str, ...], style: str) -> None:
     """Print the summary of the results in PATH, and what is wrong with them.
 
     PATH is a netCDF file (.nc), or the store of a run. NAMES choose among the quantities; without
@@ -28,8 +30,7 @@ def summary(path: Path, names: tuple[str, ...]) -> None:
     if not posterior.sizes["draw"]:
         raise InputError(f"{path} holds no draws")
     from ..runs.advice import diagnose
-    from ..runs.summary import summary as table
 
-    click.echo(str(table(tree, *names)))
+    print_summary(tree, style, path, *names)
     for finding in diagnose(tree):
         note(f"warning: {finding.message}")

@@ -16,10 +16,11 @@ import time
 import weakref
 from collections.abc import Callable
 
-__all__ = ["Task", "thread"]
+__all__ = ["Task", "leaving", "thread"]
 
 LOOK = 0.2  # seconds between looks at whether somebody has asked to stop
 PATIENCE = 1.0  # seconds that the end of the process waits
+_CODES: list[int] = []  # with which the process ends, where somebody has said so
 _THREADS: "weakref.WeakSet[threading.Thread]" = weakref.WeakSet()
 
 
@@ -28,6 +29,11 @@ def thread(work: Callable[[], None]) -> threading.Thread:
     made = threading.Thread(target=work, daemon=True)
     _THREADS.add(made)
     return made
+
+
+def leaving(code: int) -> None:
+    """Say with which exit code the process is about to end: Python tells nobody."""
+    _CODES[:] = [code]
 
 
 @atexit.register
@@ -43,7 +49,8 @@ def _end() -> None:
             with contextlib.suppress(Exception):
                 stream.flush()
         error = getattr(sys, "last_exc", None)
-        os._exit(130 if isinstance(error, KeyboardInterrupt) else int(error is not None))
+        usual = 130 if isinstance(error, KeyboardInterrupt) else int(error is not None)
+        os._exit(_CODES[0] if _CODES else usual)
 
 
 class Task[T]:

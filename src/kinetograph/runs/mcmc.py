@@ -175,10 +175,11 @@ def mcmc(
         `tree["averages/variance"]` (both as `numpy.var(ddof=1)` has it) and
         `tree["averages/covariance"]` have the quantities by name, `tree["averages/count"]` is the
         number of draws of each chain they are of. Ctrl-C and SIGTERM return what has been drawn so
-        far, with `tree.attrs["interrupted"]` set: as many draws of each chain as all have, further
-        ones in `tree["unfinished_posterior"]`, and the averages of all that each has; of chains
-        that have no draw there are none. `kg.extra_samples` goes on from there. With a store,
-        arrays are read from it when they are looked at.
+        far, with `tree.attrs["interrupted"]` set and `tree.attrs["stopped_by"]`, which is "Ctrl-C",
+        "SIGTERM" or, in `kg.stashed_samples()`, "error": as many draws of each chain as all have,
+        further ones in `tree["unfinished_posterior"]`, and the averages of all that each has; of
+        chains that have no draw there are none. `kg.extra_samples` goes on from there. With a
+        store, arrays are read from it when they are looked at.
 
     Raises
     ------

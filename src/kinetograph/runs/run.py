@@ -141,6 +141,8 @@ def _tree(
         "interrupted": int(ending.stopped is not None or ending.error is not None),
         **solvers_used_up(run.program.model),
     }
+    if attributes["interrupted"]:
+        attributes["stopped_by"] = "error" if ending.error is not None else _by(ending)
     stored = run.keeper is not None
     return as_tree(run.program, run.targets, chains, count, attributes, stored=stored)
 

@@ -7,7 +7,7 @@ from ..graph.errors import KinetographError
 if TYPE_CHECKING:
     from .typing import DataTree
 
-__all__ = ["stash", "stashed_samples"]
+__all__ = ["stash", "stashed", "stashed_samples"]
 
 _LAST: list[Any] = []
 
@@ -15,6 +15,11 @@ _LAST: list[Any] = []
 def stash(tree: Any) -> None:
     """Keep the results of a run that did not end as it should."""
     _LAST[:] = [tree]
+
+
+def stashed() -> Any:
+    """What is held, or None."""
+    return _LAST[0] if _LAST else None
 
 
 def stashed_samples() -> "DataTree":

@@ -1,0 +1,170 @@
+"""What comes of a run: first the file, then the table, then a line of what is where."""
+
+import json
+import math
+import os
+import sys
+import warnings
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import click
+
+from .errors import InputError, RunError, note, print_traceback, stopped
+from .files import write_whole
+
+__all__ = ["carry_out", "format_option", "out_option", "print_summary", "results_written"]
+
+FORMATS = ("table", "json", "plain")
+STOPPED = (
+    r"\w+: stopped by (Ctrl-C|SIGTERM) after"  # the library's warning; there is a line of ours
+)
+
+format_option = click.option(
+    "--format",
+    "style",
+    type=click.Choice(FORMATS),
+    default="table",
+    show_default=True,
+    help="How the summary is printed; plain: separated by tabs, with all digits.",
+)
+out_option = click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="PATH",
+    help="Write the results, as netCDF (.nc), before anything is printed.",
+)
+
+
+def carry_out(
+    run: Callable[[], Any],
+    out: Path | None,
+    target: Path | None,
+    store: Path | None,
+    style: str,
+    show_traceback: bool,
+    show_seed: bool,
+) -> None:
+    """Draw, write, print, and say how to go on if it did not end as it should."""
+    from ..runs.stash import stashed
+
+    before = stashed()
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", STOPPED)
+            tree = run()
+    except KeyboardInterrupt as error:
+        rest = _on(store) if store is not None and store.exists() else "; nothing to write"
+        raise stopped(error, f" before every chain had a draw{rest}") from None
+    except Exception as error:
+        if show_traceback:
+            print_traceback(error)
+        raise _explained(error, store, _saved(before, out, target, store)) from error
+    wrote = results_written(tree, out, target)
+    print_summary(tree, style, wrote or store)
+    if show_seed:
+        note(f"seed {tree.attrs['seed']}")
+    if wrote is not None:
+        note(f"wrote {wrote}")
+    if tree.attrs["interrupted"]:
+        raise stopped(tree.attrs["stopped_by"], f" after {_count(tree)}{_on(store, wrote)}")
+
+
+def results_written(tree: Any, out: Path | None, target: Path | None) -> Path | None:
+    """Write results to a file, if one is asked for; which one."""
+    if target is None:
+        return None
+    plain = tree.map_over_datasets(lambda group: group.drop_encoding())  # that of a store
+    try:
+        write_whole(target, lambda path: plain.to_netcdf(path, engine="h5netcdf"))
+    except OSError as error:
+        raise RunError(f"{out} could not be written: {error}") from error
+    return out
+
+
+def print_summary(tree: Any, style: str, held: Path | None, *names: str) -> None:
+    """Print the summary; where the results are `held` is said if nobody reads it.
+
+    Raises
+    ------
+    RunError
+        If it cannot be printed.
+    """
+    if "posterior" not in tree.children:  # a run that keeps averages alone
+        return
+    from ..runs.summary import summary
+
+    try:
+        click.echo(_text(summary(tree, *names), style))
+        sys.stdout.flush()
+    except OSError as error:
+        # What is buffered would be written once more when the process ends.
+        with suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        where = "" if held is None else f"; the results are in {held}"
+        raise RunError(f"the summary could not be printed: {error.strerror}{where}") from error
+
+
+def _text(table: Any, style: str) -> str:
+    if style == "table":
+        return str(table)
+    rows = [[float(table.columns[c][i]) for c in table.columns] for i in range(len(table))]
+    if style == "json":
+        held = [
+            {"name": name}
+            | {c: v if math.isfinite(v) else None for c, v in zip(table.columns, row, strict=True)}
+            for name, row in zip(table, rows, strict=True)
+        ]
+        return json.dumps(held, indent=1)
+    lines = [["name", *table.columns]]
+    lines += [[name, *map(repr, row)] for name, row in zip(table, rows, strict=True)]
+    return "\n".join("\t".join(line) for line in lines)
+
+
+def _count(tree: Any) -> str:
+    wanted = int(tree.attrs["draws"])
+    return f"{_drawn(tree)}{f' of {wanted}' if wanted >= 0 else ''} draws of each chain"
+
+
+def _drawn(tree: Any) -> int:
+    if "posterior" in tree.children:
+        return int(tree["posterior"].sizes.get("draw", 0))
+    return int(tree["averages/count"].min())
+
+
+def _on(store: Path | None, wrote: Path | None = None) -> str:
+    """How to go on."""
+    if store is not None:
+        return f"; `kinetograph resume {store}` goes on from there"
+    return f"; kg.extra_samples goes on from {wrote}" if wrote is not None else ""
+
+
+def _saved(before: Any, out: Path | None, target: Path | None, store: Path | None) -> str:
+    """Write what there is of a run that failed; what is where."""
+    from ..runs.stash import stashed
+
+    tree = stashed()
+    if tree is None or tree is before:
+        return ""
+    if not _drawn(tree):
+        return _on(store)
+    try:
+        wrote = results_written(tree, out, target)
+    except RunError as error:
+        return f"; {error.format_message()}{_on(store)}"
+    there = f"; {_count(tree)} are in {wrote or store}" if wrote or store else ""
+    return there + _on(store, wrote)
+
+
+def _explained(error: Exception, store: Path | None, rest: str) -> click.ClickException:
+    from ..graph.errors import KinetographError
+
+    text = str(error)
+    ours = text.startswith(("mcmc: ", "resume: ")) and isinstance(error, (ValueError, TypeError))
+    if ours or text.startswith(("mcmc: keep: ", f"mcmc: {store} ")):  # has other chains, or a run
+        return InputError(text)
+    if not isinstance(error, KinetographError):  # others' messages may be pages long
+        text = text.strip().partition("\n")[0]
+    return RunError(f"{type(error).__name__}: {text}{rest}")

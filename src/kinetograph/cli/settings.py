@@ -1,0 +1,118 @@
+"""Options that take more than a number: samplers and their settings, draws without end, chains."""
+
+import ast
+import difflib
+from collections.abc import Sequence
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from .errors import InputError
+
+__all__ = ["SAMPLERS", "Chains", "Draws", "SamplerName", "make_sampler", "make_until"]
+
+# Written out, as importing them takes a second, and whoever completes a name waits.
+SAMPLERS = (
+    "BAOAB", "CCAdL", "DifferentialEvolution", "EQN", "GHMC", "GLA1", "GLA2", "HMC", "LM", "MALA",
+    "MAMS", "MCLMC", "NUTS", "RandomWalk", "SGHMC", "SGLD", "SGNHT", "Slice", "Splitting",
+    "Stretch", "UBU", "Walk",
+)  # fmt: skip
+ENDLESS = "none"
+
+
+class SamplerName(click.ParamType):
+    """The name of one of `kg.samplers`, in any case."""
+
+    name = "name"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The name as it is written."""
+        names = {each.lower(): each for each in SAMPLERS}
+        if value.lower() in names:
+            return names[value.lower()]
+        close = difflib.get_close_matches(value.lower(), names, 1)
+        meant = f"; did you mean {names[close[0]]}?" if close else ""
+        self.fail(f"there is no sampler {value!r}{meant} There are {', '.join(SAMPLERS)}")
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """Names that begin so."""
+        begun = incomplete.lower()
+        return [CompletionItem(each) for each in SAMPLERS if each.lower().startswith(begun)]
+
+
+class Draws(click.IntRange):
+    """A number of draws, or `none`."""
+
+    name = "integer or none"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """A number, or the word."""
+        if isinstance(value, str) and value.lower() == ENDLESS:
+            return ENDLESS
+        return super().convert(value, param, ctx)
+
+
+class Chains(click.IntRange):
+    """So many chains, or the numbers of some: `4:8` are 4, 5, 6 and 7."""
+
+    name = "integer or range"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """A number or a range."""
+        if isinstance(value, str) and ":" in value:
+            first, _, end = value.partition(":")
+            if not (first.isdigit() and end.isdigit() and int(first) < int(end)):
+                self.fail(f"{value!r} are no chains, such as 4:8", param, ctx)
+            return range(int(first), int(end))
+        return super().convert(value, param, ctx)
+
+
+def parsed(texts: Sequence[str]) -> dict[str, Any]:
+    """Settings that are given as `key=value`: Python's literals; a word is a text."""
+    found: dict[str, Any] = {}
+    for text in texts:
+        key, equals, value = text.partition("=")
+        key = key.strip()
+        if not equals or not key.isidentifier():
+            raise InputError(f"--set {text}: write it as key=value, such as step_size=0.1")
+        if key in found:
+            raise InputError(f"--set {text}: {key} is given twice")
+        try:
+            found[key] = ast.literal_eval(value.strip())
+        except (ValueError, SyntaxError) as error:
+            if not value.strip().replace("-", "_").isidentifier():
+                raise InputError(
+                    f"--set {text}: {value!r} is no literal of Python, such as 0.1, True, 'text'"
+                ) from error
+            found[key] = value.strip()
+    return found
+
+
+def make_sampler(name: str | None, texts: Sequence[str]) -> Any:
+    """The sampler that is asked for; None for the usual one."""
+    if name is None and not texts:
+        return None
+    settings = parsed(texts)
+    from .. import samplers
+
+    try:
+        return getattr(samplers, name or "NUTS")(**settings)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{error} (--sampler, --set)") from error
+
+
+def make_until(ess: float | None, r_hat: float | None) -> Any:
+    """When there are enough draws; None where nothing is said."""
+    wanted = {"ess": ess, "r_hat": r_hat}
+    given = {name: value for name, value in wanted.items() if value is not None}
+    if not given:
+        return None
+    from ..runs.until import until
+
+    try:
+        return until(**given)
+    except ValueError as error:
+        raise InputError(str(error)) from error

@@ -108,6 +108,9 @@ def test_divergences_mark_what_they_set_apart():
     assert "x[7] and x[21]" in text
     alone = results({"x": x[..., 7]}, diverging=flags)
     assert "x and lp" in check(kg.report(alone)).texts["divergences"]
+    wide = check(kg.report(results({"x": np.exp(3 * x[..., 7])}, diverging=flags)))
+    assert "1e-0" in wide.texts["divergences"]  # of a logarithmic axis
+    assert "math" not in wide.texts["divergences"]
 
 
 def test_of_many_the_worst_are_shown(monkeypatch):
@@ -121,6 +124,7 @@ def test_of_many_the_worst_are_shown(monkeypatch):
     assert "The worst 4 of 300" in text
     assert text.count("trace: value by draw") == 4
     assert text.index("x[200]") < text.index("x[123]")
+    assert "1 of 400 draws are no finite numbers" in text
     assert "x[299]" in page.texts["summary"]
 
 

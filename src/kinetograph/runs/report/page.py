@@ -45,7 +45,7 @@ thead th { border-bottom: 1px solid var(--rule) }
 .key i { display: inline-block; width: 1.3em; height: 0.25em; margin-right: 0.4em;
   vertical-align: middle }
 .key i.dashed { height: 0; border-top: 2px dashed var(--ink); background: none }
-.panels { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 17rem), 1fr));
+.panels { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 17rem), 1fr));
   gap: 0.4rem 1.2rem }
 figure { margin: 0; min-width: 0 }
 figcaption { font-size: 0.8rem; color: var(--soft) }

@@ -185,5 +185,8 @@ def pair(
         every = _shown(np.concatenate(both))
         if len(every) and every.min() > 0 and every.max() / every.min() > _FAR:
             getattr(axes, f"set_{axis}scale")("log")
+            ticks = getattr(axes, f"{axis}axis")
+            ticks.set_major_formatter(lambda value, _: f"{value:g}")
+            ticks.set_minor_formatter(lambda *_: "")
         elif len(every) and every.min() >= 0 and every.min() < 0.1 * every.max():
             getattr(axes, f"set_{axis}lim")(**{"left" if axis == "x" else "bottom": 0})

@@ -67,6 +67,9 @@ def _panels(looked: Looked, studio: Studio, place: int) -> str:
         )
         if table is not None and np.isfinite(table[column][place])
     ]
+    strange = int((~np.isfinite(each)).sum())
+    if strange:
+        facts.append(f"{strange} of {each.size} draws are no finite numbers")
     boxes = [
         figure_box(
             studio.figure(
@@ -80,7 +83,7 @@ def _panels(looked: Looked, studio: Studio, place: int) -> str:
             "how often there is each value" if whole else "density",
         ),
     ]
-    if looked.chains > 1 and np.isfinite(chains).all():
+    if looked.chains > 1 and np.isfinite(chains).all() and looked.badness[place] >= 0:
         boxes.append(
             figure_box(
                 studio.figure(f"ranks of {name}", lambda axes: pictures.ranks(axes, chains)),

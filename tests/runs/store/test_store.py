@@ -199,7 +199,14 @@ FILES = {
 }
 
 
-@pytest.mark.parametrize("how", ["flipped", "torn", "gone"])
+@pytest.mark.parametrize(
+    "how",
+    [
+        "flipped",
+        pytest.param("torn", marks=pytest.mark.slow),
+        pytest.param("gone", marks=pytest.mark.slow),
+    ],
+)
 @pytest.mark.parametrize("name", FILES)
 def test_what_is_damaged_is_named_and_mended(path, whole, name, how):
     cut(path)

@@ -3,6 +3,7 @@
 import ast
 import difflib
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Any
 
 import click
@@ -96,8 +97,7 @@ def make_sampler(name: str | None, texts: Sequence[str]) -> Any:
     if name is None and not texts:
         return None
     settings = parsed(texts)
-    from .. import samplers
-
+    samplers = import_module("..samplers", __package__)
     try:
         return getattr(samplers, name or "NUTS")(**settings)
     except (TypeError, ValueError) as error:

@@ -145,7 +145,7 @@ def extra_samples(
     told = ""
     if kept is not None and total is not None and until is None:
         blank, count = blank_rows(program, kept.values()), len(state["transition"])
-        told = check_memory(DOING, list(kept), blank, count, total)
+        told = check_memory(DOING, list(kept), blank, count, total, True)
     chains = _chains(program, results, kept, total)
     program.check_schedules(max(c.transition for c in chains), lengths.most)
     check_until(until, total, len(chains), keep)

@@ -261,21 +261,25 @@ def mcmc(
     warn_of_noise(program, "mcmc", stacklevel=2)
     blank, told = blank_rows(program, (kept or {}).values()), ""
     if kept is not None and store is None and lengths.draws is not None and until is None:
-        told = check_memory("mcmc", list(kept), blank, len(numbers), lengths.draws)
+        copied = bool(program.walkers)  # each has a chain of the results
+        told = check_memory("mcmc", list(kept), blank, len(numbers), lengths.draws, copied)
+    sinks: Sequence[Sink] = [Sink() for _ in numbers]
+    if kept is not None and store is None:  # that of a store comes with it
+        sinks = Kept.side_by_side(blank, lengths.draws, len(numbers))
     running = [
         Chain(
             key,
             start,
             number=number,
-            sink=Sink() if kept is None else Kept(blank, lengths.draws),
+            sink=sink,
             sampler=each,
             tuned=values,
             climbing=initial is None,
             warmup=[] if keep_warmup else None,
             tuner=program.tuner(lengths.warmup),
         )
-        for number, each, key, start, values in zip(
-            numbers, samplers, keys, starts, known, strict=True
+        for number, each, key, start, values, sink in zip(
+            numbers, samplers, keys, starts, known, sinks, strict=True
         )
     ]
     attributes = {"seed": str(used), "draws": -1 if draws is None else draws}

@@ -1,9 +1,9 @@
 """The memory that the draws of a run take, beside what there is: before anything is allocated.
 
-Draws are kept in memory as they come, and results are made beside them: twice chains x draws x the
-bytes of a row, which is a draw of all targets with what is recorded of it. What there is to take,
-Linux tells: of the machine, and of each group of processes (cgroup) that this one belongs to.
-Elsewhere nothing is said.
+Draws are kept in memory as they come: chains x draws x the bytes of a row, which is a draw of all
+targets with what is recorded of it. Results are made beside them, but for targets that lie as
+results have them, which are not copied. What there is to take, Linux tells: of the machine, and of
+each group of processes (cgroup) that this one belongs to. Elsewhere nothing is said.
 """
 
 import math
@@ -14,7 +14,6 @@ from .rows import Rows
 
 __all__ = ["available", "check_memory"]
 
-TIMES = 2  # in memory, at the end
 WORTH = 0.25  # of what is available: more of it is told
 _ROOT = Path("/")
 _STORE = 'store="run.zarr" has them go to disk as they come'
@@ -25,10 +24,12 @@ _INSTEAD = (
 _FEWER = f"Ask for fewer draws, or run kg.mcmc anew: {_STORE}, and kg.resume goes on with it"
 
 
-def check_memory(doing: str, names: Sequence[str], blank: Rows, chains: int, draws: int) -> str:
+def check_memory(
+    doing: str, names: Sequence[str], blank: Rows, chains: int, draws: int, copied: bool
+) -> str:
     """What is to be told of the memory that draws take: nothing, if there is enough.
 
-    `blank` are the rows of a chain, of targets with these names.
+    `blank` are the rows of a chain, of targets with these names, `copied` for the results or not.
 
     Raises
     ------
@@ -36,13 +37,14 @@ def check_memory(doing: str, names: Sequence[str], blank: Rows, chains: int, dra
         If there is not as much.
     """
     free = available()
-    sizes = [t.dtype.itemsize * math.prod(t.shape[1:]) for t in blank.targets]
-    recorded = blank.statistics.dtype.itemsize * math.prod(blank.statistics.shape[1:])
+    times = 2 if copied else 1
+    sizes = [times * t.dtype.itemsize * math.prod(t.shape[1:]) for t in blank.targets]
+    recorded = 2 * blank.statistics.dtype.itemsize * math.prod(blank.statistics.shape[1:])
     row = sum(sizes) + recorded
-    needed = TIMES * chains * draws * row
+    needed = chains * draws * row
     if free is None or needed <= WORTH * free:
         return ""
-    product = f"{chains} chains x {draws:,} draws x {row:,} bytes, twice for the results"
+    product = f"{chains} chains x {draws:,} draws x {row:,} bytes, results included"
     if needed <= free:
         return (
             f"the draws will take {_size(needed)} of memory ({product}), of {_size(free)} that are "

@@ -31,7 +31,7 @@ from ..models.groups import as_group, data_groups, stamp
 from .chain import Chain
 from .program import Program
 from .records import WINDOWS, record
-from .rows import Rows
+from .rows import Rows, joint
 
 __all__ = [
     "as_tree",
@@ -119,7 +119,13 @@ def chain_numbers(program: Program, chains: Sequence[int]) -> np.ndarray:
 
 
 def _stacked(chains: Sequence[np.ndarray]) -> np.ndarray:
-    """Rows of chains side by side; those that are fewer end with NaN, or 0 of whole numbers."""
+    """Rows of chains side by side; those that are fewer end with NaN, or 0 of whole numbers.
+
+    What lies so already, as draws of a run that has ended do, is not copied.
+    """
+    there = joint(chains)
+    if there is not None:
+        return there
     most = max(map(len, chains))
     blank = np.nan if chains[0].dtype.kind in "fc" else 0
     found = np.full((len(chains), most, *chains[0].shape[1:]), blank, chains[0].dtype)

@@ -7,7 +7,7 @@ import numpy as np
 
 from .state import Block, Where
 
-__all__ = ["Kept", "Rows", "Sink", "rows_of"]
+__all__ = ["Kept", "Rows", "Sink", "joint", "rows_of"]
 
 FIRST = 1000  # rows there is room for where nobody says how many come
 
@@ -32,6 +32,17 @@ class Rows(NamedTuple):
         targets = zip(*(part.targets for part in parts), strict=True)
         joined = [np.concatenate(each) for each in targets]
         return cls(joined, np.concatenate([part.statistics for part in parts]))
+
+
+def joint(parts: Sequence[np.ndarray]) -> np.ndarray | None:
+    """The array of which these are all rows, in their order, if there is one."""
+    whole = parts[0].base
+    if not isinstance(whole, np.ndarray) or whole.shape != (len(parts), *parts[0].shape):
+        return None
+    places = [part.__array_interface__["data"][0] for part in whole]
+    same = [p.__array_interface__["data"][0] for p in parts] == places
+    alike = all(p.base is whole and p.shape == whole.shape[1:] for p in parts)
+    return whole if same and alike and whole.size else None
 
 
 def rows_of(block: Block, count: int | None = None) -> Rows:
@@ -70,9 +81,21 @@ class Kept(Sink):
 
     readable = True
 
-    def __init__(self, blank: Rows, room: int | None) -> None:
-        self.fixed = room is not None
-        self._blank, self._held = blank, _room(blank, FIRST if room is None else room)
+    def __init__(self, blank: Rows, room: int | None, held: Rows | None = None) -> None:
+        self._blank = blank
+        self._held = _room(blank, FIRST if room is None else room) if held is None else held
+
+    @classmethod
+    def side_by_side(cls, blank: Rows, room: int | None, chains: int) -> list["Kept"]:
+        """Of some chains: if it is known how many draws come, parts of the same arrays."""
+        if room is None:
+            return [cls(blank, None) for _ in range(chains)]
+        shared = [np.empty((chains, room, *t.shape[1:]), t.dtype) for t in blank.targets]
+        apart = Rows([], blank.statistics)
+        return [
+            cls(blank, room, Rows([array[i] for array in shared], _room(apart, room).statistics))
+            for i in range(chains)
+        ]
 
     def add(self, rows: Rows) -> None:
         """Copy new draws."""

@@ -243,7 +243,7 @@ def test_a_long_run_is_not_read_whole(tmp_path, monkeypatch):
     monkeypatch.setattr(plots, "SCALARS", 2)
     flags = np.zeros((2, 150_000), bool)
     flags[1, 7] = True
-    posterior = {name: normal(2, 150_000) for name in "abcdefgh"}
+    posterior = {name: normal(2, 150_000) for name in "abcdefghijklmnop"}
     stored = results(posterior, diverging=flags)
     encoding = {
         f"/{group}": {name: {"chunks": (1, 10_000)} for name in stored[group].data_vars}
@@ -259,7 +259,7 @@ def test_a_long_run_is_not_read_whole(tmp_path, monkeypatch):
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert peak < size / 2
+    assert peak < size / 2  # 38 MB; most of the peak is figures that await collection
     assert not any(v.variable._in_memory for v in tree["posterior"].data_vars.values())
     page = check(report)
     assert "Of every 150th draw" in page.texts["quantities"]

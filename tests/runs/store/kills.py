@@ -56,18 +56,19 @@ def latest(path: Path) -> int:
     return max(found)
 
 
-def writing(path: Path) -> bool:
-    """Whether a file is being written."""
+def writing(path: Path) -> set[Path]:
+    """The files that are being written, and those that were when a process was killed."""
     for _ in range(100):
         try:
-            return any(path.rglob(".*.part")) or any(path.parent.glob(".*.part"))
+            return {*path.rglob(".*.part"), *path.parent.glob(".*.part")}
         except OSError:  # what was listed has gone
             continue
-    return True
+    return set()
 
 
 def kill_one(path: Path, chance: random.Random) -> str:
     """Run a process, and kill it; how it ended: "written", "anywhere" or "done"."""
+    left = writing(path)
     jump = chance.choice([0.0, -86_400.0, 86_400.0])
     code = f"from tests.runs.store.kills import child; child({str(path)!r}, {jump})"
     process = subprocess.Popen([sys.executable, "-W", "ignore", "-c", code], stderr=subprocess.PIPE)
@@ -79,14 +80,14 @@ def kill_one(path: Path, chance: random.Random) -> str:
         time.sleep(chance.random() * 1.5)
     else:
         time.sleep(chance.random() * 2)
-    while at_write and process.poll() is None and not writing(path):
+    while at_write and process.poll() is None and not writing(path) - left:
         pass
     process.send_signal(signal.SIGKILL)
     _, errors = process.communicate()
     if process.returncode != -signal.SIGKILL:
         assert process.returncode == 0, errors.decode()
         return "done"
-    return "written" if writing(path) else "anywhere"
+    return "written" if writing(path) - left else "anywhere"
 
 
 def check(path: Path, whole: Any) -> int:

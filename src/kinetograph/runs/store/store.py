@@ -5,8 +5,10 @@ import json
 import os
 import secrets
 import shutil
+import time
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,7 @@ __all__ = ["FORMAT", "Store"]
 
 FORMAT = 1
 HIDDEN = ".kinetograph"
+FORGOTTEN = 3600.0  # seconds after which nobody goes on with the making of a store
 GROUPS = ("posterior", "sample_stats")  # those with a row a draw
 
 
@@ -68,6 +71,10 @@ class Store:
             "chains": [],
         }
         part = path.with_name(f".{path.name}.{secrets.token_hex(6)}.part")
+        for left in path.parent.glob(f".{path.name}.*.part"):  # by a process that was killed
+            with suppress(OSError):
+                if time.time() - left.stat().st_mtime > FORGOTTEN:
+                    shutil.rmtree(left)
         try:
             files = _files(part, _write_tree(tree, part, columns, rows))
             made = cls(part, manifest)

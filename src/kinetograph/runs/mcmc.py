@@ -294,7 +294,13 @@ def mcmc(
         if keep_warmup:
             raise ValueError("mcmc: a store holds no rows of warm-up; leave out keep_warmup=True")
         store_of(Path(store), run, _dtype(dtype), check_every("mcmc", checkpoint_every))
-    return carry_out(watched(run, callback, until), threads, shown)
+    elif dtype is not None:
+        raise ValueError("mcmc: dtype= is that of numbers in a store; give store=, or leave it out")
+    try:
+        return carry_out(watched(run, callback, until), threads, shown)
+    finally:
+        if run.keeper is not None:
+            run.keeper.store.close()
 
 
 def check_every(doing: str, seconds: Any) -> float:
@@ -313,7 +319,7 @@ def _dtype(wanted: Any) -> Any:
         found = np.dtype(wanted)
     except TypeError:
         found = None
-    if found not in (np.dtype(np.float32), np.dtype(np.float64)):
+    if found is None or found not in (np.dtype(np.float32), np.dtype(np.float64)):
         raise ValueError(
             f"mcmc: dtype is that of the numbers in the store, float32 or float64, got {wanted!r}"
         )

@@ -28,8 +28,9 @@ from .results import as_tree, blank_rows, join_statistics, split_statistics, sta
 from .rows import Rows, Sink
 from .run import Run
 from .store.blocks import Column, block_rows
+from .store.layout import GROUPS
 from .store.sink import Stored
-from .store.store import GROUPS, Store
+from .store.store import Store
 from .telling import LOG
 
 __all__ = [

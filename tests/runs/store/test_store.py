@@ -314,6 +314,23 @@ def test_of_another_version_model_or_data(path, whole):
     assert same_draws(resumed(path), whole)
 
 
+def test_a_run_that_finds_no_start_lets_go_of_its_store(path):
+    x = kg.normal(0, 1, name="x")
+    bad = kg.model(x, factors=[kg.log(-1.0 - x * x)])
+    for call in (lambda: run(bad, store=path), lambda: resumed(path)):
+        with pytest.raises(kg.StartError, match="no finite log density"):
+            call()
+
+
+def test_a_type_without_a_store_and_others_than_real_ones(path):
+    with pytest.raises(ValueError, match="dtype= is that of numbers in a store"):
+        run(schools(), dtype="float32")
+    for wanted in ("float16", "text", int):
+        with pytest.raises(ValueError, match="float32 or float64"):
+            run(schools(), dtype=wanted, store=path)
+    assert not path.exists()
+
+
 def test_a_forced_run_says_so(path):
     cut(path)
     from kinetograph.runs.sealed import read_any, write_twice

@@ -6,7 +6,6 @@ import os
 import secrets
 import shutil
 import time
-import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -17,6 +16,7 @@ import numpy as np
 from ...graph.errors import KinetographError
 from ..sealed import Damaged, read_any, read_sealed, seal, twins, write_twice, write_whole
 from .blocks import Blocks, Column, write_chunk
+from .layout import GROUPS, consolidated, files_of, has_rows, write_tree
 from .locks import hold, locked
 
 __all__ = ["FORMAT", "Store"]
@@ -24,7 +24,6 @@ __all__ = ["FORMAT", "Store"]
 FORMAT = 1
 HIDDEN = ".kinetograph"
 FORGOTTEN = 3600.0  # seconds after which nobody goes on with the making of a store
-GROUPS = ("posterior", "sample_stats")  # those with a row a draw
 
 
 class Store:
@@ -76,7 +75,7 @@ class Store:
                 if time.time() - left.stat().st_mtime > FORGOTTEN:
                     shutil.rmtree(left)
         try:
-            files = _files(part, _write_tree(tree, part, columns, rows))
+            files = files_of(part, write_tree(tree, part, columns, rows))
             made = cls(part, manifest)
             made.hidden.mkdir()
             write_twice(made.hidden / "view", _packed(files))
@@ -247,7 +246,7 @@ class Store:
                 self._write_labels(f"{group}/{name}", values, 1 if name == "chain" else rows)
         changed = {}
         for name, meta in view.items():
-            if name.endswith("zarr.json") and _has_rows(name, meta):
+            if name.endswith("zarr.json") and has_rows(name, meta):
                 shape = [chains, draws, *meta["shape"][2:]]
                 kind = name.split("/")[1]
                 shape = {"chain": [chains], "draw": [draws]}.get(kind, shape)
@@ -255,7 +254,7 @@ class Store:
         for name, meta in changed.items():
             write_whole(self.path / name, json.dumps(meta).encode())
         whole = {**view, **changed}
-        root = whole.pop("zarr.json") | {"consolidated_metadata": _consolidated(whole)}
+        root = whole.pop("zarr.json") | {"consolidated_metadata": consolidated(whole)}
         write_whole(self.path / "zarr.json", json.dumps(root).encode())
 
     def _write_labels(self, name: str, values: np.ndarray, rows: int) -> None:
@@ -270,8 +269,8 @@ class Store:
         """Replace all but the draws by what is in a tree."""
         part = self.path.with_name(f".{self.path.name}.{secrets.token_hex(6)}.part")
         try:
-            order = _write_tree(tree, part, self.columns, self.manifest["rows"])
-            files = _files(part, order)
+            order = write_tree(tree, part, self.columns, self.manifest["rows"])
+            files = files_of(part, order)
         finally:
             shutil.rmtree(part, ignore_errors=True)
         with locked(self.hidden / "lock"):
@@ -340,74 +339,6 @@ class Store:
                 self.wrong += wrong
                 write_twice(base, data)
         self.publish()
-
-
-def _files(root: Path, order: Sequence[str]) -> dict[str, bytes]:
-    """The files of a zarr store, but for chunks of what has a row a draw.
-
-    In an order of arrays: readers list them as they stand in the metadata.
-    """
-    every = {
-        str(file.relative_to(root)): file for file in sorted(root.rglob("*")) if file.is_file()
-    }
-    drawn = {
-        name.removesuffix("zarr.json")
-        for name, file in every.items()
-        if name.endswith("zarr.json") and _has_rows(name, json.loads(file.read_bytes()))
-    }
-    first = [name for name in order if name in every]
-    return {
-        name: every[name].read_bytes()
-        for name in dict.fromkeys([*first, *every])
-        if name.endswith("zarr.json") or not any(name.startswith(d) for d in drawn)
-    }
-
-
-def _has_rows(name: str, meta: Mapping[str, Any]) -> bool:
-    """Whether an array is as long as there are draws, or chains."""
-    dims = set(meta.get("dimension_names") or ())
-    return name.split("/")[0] in GROUPS and bool({"chain", "draw"} & dims)
-
-
-def _consolidated(files: Mapping[str, Any]) -> dict[str, Any]:
-    empty = {"kind": "inline", "must_understand": False, "metadata": {}}
-    inner = {
-        name.removesuffix("/zarr.json"): meta
-        if meta["node_type"] == "array"
-        else meta | {"consolidated_metadata": empty}
-        for name, meta in files.items()
-    }
-    return empty | {"metadata": inner}
-
-
-def _write_tree(tree: Any, path: Path, columns: Sequence[Column], rows: int) -> list[str]:
-    """Write a tree as a zarr store, all arrays with checksums; gives the order of its metadata."""
-    from zarr.codecs import Crc32cCodec
-
-    checked = {"compressors": (Crc32cCodec(),)}
-    drawn = {column.path for column in columns}
-    tree = tree.copy()
-    for column in columns:
-        group, name = column.path.split("/")
-        tree[group][name] = tree[group][name].astype(column.dtype)
-    encoding: dict[str, dict[str, Any]] = {}
-    for node in tree.subtree:
-        of = encoding[node.path] = {}
-        for name, variable in node.to_dataset(inherit=False).variables.items():
-            here = f"{node.path.strip('/')}/{name}"
-            of[name] = dict(checked)
-            if here in drawn:
-                of[name]["chunks"] = (1, rows, *variable.shape[2:])
-            elif variable.dims == ("draw",):
-                of[name]["chunks"] = (rows,)
-            elif variable.dims == ("chain",):
-                of[name]["chunks"] = (1,)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that texts have no place in zarr's standard yet
-        tree.to_zarr(path, zarr_format=3, consolidated=False, encoding=encoding)
-    groups = [node.path.strip("/") for node in tree.subtree]
-    arrays = [f"{node.path.strip('/')}/{name}" for node in tree.subtree for name in node.variables]
-    return [f"{name}/zarr.json" for name in (*groups, *arrays)]
 
 
 def _arrays(values: Mapping[str, np.ndarray]) -> bytes:

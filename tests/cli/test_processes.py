@@ -180,7 +180,7 @@ def test_a_pipe_that_nobody_reads_leaves_the_file(call):
         ("kinetograph sample --sampler n", {"plain,NUTS"}),
         ("kinetograph sample --until", {"plain,--until-ess", "plain,--until-rhat"}),
         ("kinetograph sample o", {"file,o"}),
-        ("kinetograph re", {"plain,resume"}),
+        ("kinetograph re", {"plain,report", "plain,resume"}),
         ("kinetograph sample --format ", {"plain,table", "plain,json", "plain,plain"}),
     ],
 )

@@ -171,7 +171,7 @@ def test_which_rows_there_are():
 def test_size(size):
     with pytest.raises(ValueError, match="size must be a whole number from 1 to 6"):
         kg.minibatch(regression(), size)
-    with pytest.raises(TypeError, match="a model is expected"):
+    with pytest.raises(TypeError, match="the first argument is the function log_prob, not a model"):
         kg.minibatch(regression().log_prob, 2)
 
 

@@ -281,7 +281,7 @@ def test_values_by_name_are_a_point():
 def test_what_is_no_point():
     s = kg.half_normal(1)
     model = kg.model(s)
-    text = r"has 1 numbers \(s 1\), or values are given by name in a dictionary; got 'one'"
+    text = r"has 1 number \(s 1\), or values are given by name in a dictionary; got 'one'"
     for function in (model.log_prob, model.gradient, model.transform, model.debug):
         with pytest.raises(TypeError, match=text):
             function("one")

@@ -38,5 +38,7 @@ def test_edges():
         kg.step_size_bound(hill, [0.0], "verlt")
     with pytest.raises(kg.ShapeError, match="a free state of this model has 1"):
         kg.step_size_bound(hill, [0.0, 1.0])
-    with pytest.raises(TypeError, match="step_size_bound: the first argument is a float"):
+    with pytest.raises(
+        TypeError, match=r"step_size_bound: the first argument is the number 1\.0, not a model"
+    ):
         kg.step_size_bound(1.0, [0.0])

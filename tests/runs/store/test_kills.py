@@ -51,6 +51,8 @@ def test_killed_again_and_again_a_run_comes_to_the_same_bits():
 
 
 STOPPED = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where the tests are in the back
 import kinetograph as kg
 from tests.runs.store.kills import model
 tree = kg.mcmc(model(), draws=None, seed=1, store=PATH, progress=False)
@@ -84,6 +86,8 @@ def test_signals_stop_a_run_which_goes_on(tmp_path, number):
 
 
 LONG = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
 import kinetograph as kg
 a = kg.normal(0, 1, shape=60, name="a")
 mu = 0.0

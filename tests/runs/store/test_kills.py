@@ -22,6 +22,7 @@ kg.mcmc(
 """
 
 
+@pytest.mark.slow
 def test_two_processes_fill_one_store_at_once(tmp_path):
     """Whoever comes first makes it."""
     path = tmp_path / "run.zarr"
@@ -55,12 +56,16 @@ import signal
 signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where the tests are in the back
 import kinetograph as kg
 from tests.runs.store.kills import model
-tree = kg.mcmc(model(), draws=None, seed=1, store=PATH, progress=False)
+tree = kg.mcmc(
+    model(), draws=None, seed=1, store=PATH, keep=["mu"], checkpoint_every=0.1, progress=False
+)
 print(tree.attrs["interrupted"], tree["posterior"].sizes["draw"])
 """
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number", [pytest.param(signal.SIGINT, marks=pytest.mark.slow), signal.SIGTERM]
+)
 def test_signals_stop_a_run_which_goes_on(tmp_path, number):
     path = tmp_path / "run.zarr"
     code = f"PATH = {str(path)!r}\n{STOPPED}"
@@ -69,7 +74,9 @@ def test_signals_stop_a_run_which_goes_on(tmp_path, number):
     )
     while process.poll() is None and not (path / ".kinetograph" / "chain-0.lock").exists():
         time.sleep(0.05)
-    time.sleep(3.0)
+    while process.poll() is None and not latest(path):
+        time.sleep(0.05)
+    time.sleep(1.0)  # for warm-up
     process.send_signal(number)
     out, errors = process.communicate(timeout=100)
     assert process.returncode == 0, errors

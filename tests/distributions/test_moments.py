@@ -414,6 +414,7 @@ def between(density, low, high):
         return float(mean), float(mp.quad(lambda x: (x - mean) ** 2 * density(x), ends) / whole)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("low", "high"), [(-1, 2), (10, 11), (40, mp.inf), (-3, -3 + 1e-4), (0, mp.inf), (-0.01, 0.01)]
 )
@@ -431,6 +432,7 @@ def test_truncated_normal_numbers(low, high):
         check_truncated("normal", ("upper",), turned[1:], (-3.0, 2.0), wanted, rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_other_truncated_numbers():
     both = ("lower", "upper")
     half = stats.truncnorm(0.5, 1.5, 0, 2)

@@ -47,6 +47,7 @@ def assert_same(model, other):
     assert [model.axes(n) for n in model.targets] == [other.axes(n) for n in other.targets]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("length", [pytest.param(5, marks=pytest.mark.slow), 11])
 def test_the_model_is_the_one_written_with_the_new_data(length):
     model, other = build(**drawn(8)), build(**drawn(length, 1))

@@ -243,6 +243,7 @@ def test_loops_are_part_of_it():
     np.testing.assert_allclose(found, by_hand(joint, 4, "others"), rtol=1e-11)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
 def test_arviz_compares_such_models():
     azs = pytest.importorskip("arviz_stats")

@@ -41,6 +41,7 @@ RUNS = {
     "batch": {"chain_method": "batch"},
     "hmc": {"sampler": S.HMC(0.3, n_steps=4)},
     "baoab": {"sampler": S.BAOAB(0.1), "averages": [kg.observables.kinetic_energy]},
+    "observables": {"observables": [kg.observables.gradient_norm]},
     "slots": {"sampler": S.SGNHT(0.05)},
     "slice": {"sampler": S.Slice()},
     "walkers": {"sampler": S.Stretch(walkers=24)},
@@ -56,7 +57,7 @@ def test_a_run_and_more_is_one_run(name, tmp_path):
     tree.to_netcdf(path, engine="h5netcdf")
     whole = run(schools(), draws=120, **options)
     with xr.open_datatree(path, engine="h5netcdf") as loaded:
-        found = more(loaded, averages=averages)
+        found = more(loaded)  # observables and averages are known by their names
     assert same_draws(found, whole, GROUPS)
     twice = more(more(tree, draws=30, averages=averages), draws=40, averages=averages)
     assert same_draws(twice, whole, GROUPS)
@@ -87,6 +88,17 @@ def test_a_stopped_run_goes_on_from_anywhere(monkeypatch, transitions, method):
     if (made > drawn).any():
         ahead = tree["unfinished_posterior"]
         assert ahead.sizes["draw"] == max(made - np.where(made > 0, drawn, 0))
+
+
+def test_covariances_and_rows_of_warm_up_are_taken_over():
+    model = schools()
+    theta = kg.Array(model.targets[2])
+    options = {"averages": [kg.observables.covariance(theta)], "keep_warmup": True}
+    found = more(run(model, draws=50, **options))
+    whole = run(model, draws=120, **options)
+    name = "averages/covariance/theta"
+    np.testing.assert_array_equal(found[name], whole[name])
+    assert same_draws(found, whole, ("warmup_posterior", "warmup_sample_stats"))
 
 
 def test_averages_alone_go_on():

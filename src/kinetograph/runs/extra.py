@@ -13,10 +13,11 @@ from ..models.model import Model
 from ..observables.average import as_averages
 from ..observables.observable import as_observables
 from ..samplers.sampler import Sampler
+from .again import averages_again, observables_again, samplers_again
 from .arguments import check_model, check_whole
 from .averages import averaged_targets
 from .chain import Chain, Lengths
-from .keeping import kept_targets
+from .keeping import kept_targets, named_targets
 from .mcmc import program_of
 from .memory import check_memory
 from .program import Program
@@ -25,7 +26,6 @@ from .records import WINDOWS, NotItsState, restore
 from .results import blank_rows, check_tree, join_statistics
 from .rows import Kept, Rows
 from .run import Run, carry_out
-from .sampler_again import sampler_again
 from .telling import make_progress
 from .tuned import check_unknowns
 from .until import SoFar, Until, check_until, watched
@@ -46,7 +46,7 @@ SAID = (
     "chain_method",
     "walkers",
     "batch_size",
-    "keep",
+    "samplers",
     "observables",
     "averages",
 )
@@ -57,7 +57,7 @@ def extra_samples(
     model: Model,
     draws: int | None = 1000,
     *,
-    sampler: Sampler | None = None,
+    sampler: Sampler | Sequence[Sampler] | None = None,
     observables: Any = (),
     averages: Any = (),
     progress: bool | Progress = True,
@@ -81,10 +81,10 @@ def extra_samples(
     draws
         How many more of each chain; None: until the run is stopped.
     sampler
-        The sampler of the run; needed if it is none of `kg.samplers`, or has schedules or is
-        another for each chain.
+        The sampler of the run, or those of its chains; needed if it is none of `kg.samplers`, has
+        schedules, or is another for each chain.
     observables, averages
-        Those of the run, where it had some.
+        Those of the run; needed where some are none of `kg.observables`.
     progress, threads, callback, until
         As in `kg.mcmc`. What `until` looks at are all draws.
 
@@ -126,12 +126,12 @@ def extra_samples(
     if "sampler_state" not in results.children or "sampler_settings" not in results.attrs:
         raise TypeError(f"{DOING}: the results have no state of chains to go on from; give {RUN}")
     attributes, state = dict(results.attrs), results["sampler_state"].dataset
-    found = sampler_again(attributes, sampler, DOING)
+    samplers = samplers_again(attributes, sampler, len(state["transition"]), DOING)
     keep = attributes.get("keep", 1) == 1
     kept = kept_targets(model, _known(posterior, model)) if keep else None
-    wanted = as_averages(averages)
-    extra = as_observables(observables)
-    program = program_of(model, found, kept, averaged_targets(model, wanted), extra, wanted)
+    wanted = as_averages(averages or averages_again(attributes, model, DOING))
+    extra = as_observables(observables or observables_again(attributes, DOING))
+    program = program_of(model, samplers[0], kept, averaged_targets(model, wanted), extra, wanted)
     check_unknowns(program, results, DOING)
     _check_same(program, results)
     thin = int(attributes["thin"])
@@ -152,10 +152,13 @@ def extra_samples(
     attributes = {k: attributes[k] for k in SAID if k in attributes}
     attributes["draws"] = -1 if total is None else total
     method = str(attributes.get("chain_method", "threads"))
-    named = list(zip(model.target_names, model.targets, strict=True))
-    named = named if kept is None else list(kept.items())
+    named = named_targets(model, kept)
     run = Run(DOING, program, chains, lengths, method, named, attributes, keep, told=told)
-    return carry_out(watched(run, callback, until), threads, make_progress(progress))
+    warm = all(chain.transition >= chain.tuner.end for chain in chains)
+    tree = carry_out(watched(run, callback, until), threads, make_progress(progress))
+    for name in (n for n in results.children if n.startswith("warmup_") and warm):
+        tree[name] = results[name].copy()
+    return tree
 
 
 def _known(posterior: Any, model: Model) -> list[str]:
@@ -231,9 +234,11 @@ def _chains(
         else:
             rows = held.rows(number)
             if len(rows.statistics) != record["draws"]:
+                path = results.attrs.get("store")
                 raise ValueError(
                     f"{DOING}: chain {number} has made {record['draws']} draws, of which the "
-                    f"results hold {len(rows.statistics)}; give {RUN}"
+                    f"results hold {len(rows.statistics)}; "
+                    + (f"give {RUN}" if path is None else f"kg.resume({path!r}) goes on with them")
                 )
             room = None if total is None else max(total, len(rows.statistics))
             chain.sink = Kept(blank_rows(program, kept.values()), room)

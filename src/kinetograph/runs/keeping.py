@@ -12,7 +12,7 @@ from ..graph.messages import describe, site_text
 from ..graph.node import Node
 from ..models.model import Model
 
-__all__ = ["kept_targets"]
+__all__ = ["kept_targets", "named_targets"]
 
 
 def kept_targets(model: Model, keep: Any) -> dict[str, Node] | None:
@@ -38,6 +38,13 @@ def kept_targets(model: Model, keep: Any) -> dict[str, Node] | None:
         raise ValueError("mcmc: keep=[] keeps nothing; write keep=False, and averages=")
     found = {_name(model, each): True for each in wanted}
     return {name: node for name, node in targets.items() if name in found}
+
+
+def named_targets(model: Model, kept: dict[str, Node] | None) -> list[tuple[str, Node]]:
+    """The targets that results have, by name: those kept, or all, of which there are no draws."""
+    if kept is not None:
+        return list(kept.items())
+    return list(zip(model.target_names, model.targets, strict=True))
 
 
 def _name(model: Model, wanted: Any) -> str:

@@ -1,6 +1,5 @@
 """`kg.mcmc`: from a model to its posterior."""
 
-import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -17,6 +16,7 @@ from ..observables.observable import Observable, as_observables
 from ..samplers.nuts import NUTS
 from ..samplers.sampler import Sampler
 from .advice import warn_of_noise
+from .again import said_of_quantities, said_of_samplers
 from .arguments import (
     check_flag,
     check_model,
@@ -27,7 +27,7 @@ from .arguments import (
 )
 from .averages import averaged_targets
 from .chain import Chain, Lengths
-from .keeping import kept_targets
+from .keeping import kept_targets, named_targets
 from .memory import check_memory
 from .program import Program
 from .progress import Progress
@@ -283,9 +283,8 @@ def mcmc(
         )
     ]
     attributes = {"seed": str(used), "draws": -1 if draws is None else draws}
-    attributes |= said_of(program, samplers, method)
-    named = list(zip(model.target_names, model.targets, strict=True))
-    named = named if kept is None else list(kept.items())
+    attributes |= said_of(program, samplers, method) | said_of_quantities(model, extra, wanted)
+    named = named_targets(model, kept)
     run = Run("mcmc", program, running, lengths, method, named, attributes, kept is not None)
     run.given_start, run.told = starts[0] is not None, told
     if store is not None:
@@ -344,8 +343,7 @@ def said_of(program: Program, samplers: Sequence[Sampler], method: str) -> dict[
     """What results say of a run from the start: what it takes to go on."""
     sampler, model = program.sampler, program.model
     return {
-        "sampler_settings": json.dumps(_settings(samplers)),
-        "sampler_tune": json.dumps(sampler.tune),
+        **said_of_samplers(samplers),
         "unknowns": unknowns_text(program),
         "chain_method": method,
         **({} if sampler.walkers is None else {"walkers": int(sampler.walkers)}),
@@ -392,10 +390,3 @@ def _chain_method(wanted: Any, threads: Any) -> str:
             'leave it out, or give chain_method="threads"'
         )
     return str(wanted)
-
-
-def _settings(samplers: Sequence[Sampler]) -> dict[str, Any]:
-    """The settings; of one that differs, a list of each chain's."""
-    each = [sampler.settings() for sampler in samplers]
-    by_name = {name: [settings[name] for settings in each] for name in each[0]}
-    return {n: v[0] if all(x == v[0] for x in v) else v for n, v in by_name.items()}

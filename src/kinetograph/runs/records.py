@@ -18,7 +18,14 @@ from .program import Program
 from .state import ChainState, Start
 from .warming import Tuner
 
-__all__ = ["WINDOWS", "NotItsState", "record", "restore"]
+__all__ = [
+    "WINDOWS",
+    "NotItsState",
+    "begin_again",
+    "record",
+    "record_of_begin",
+    "restore",
+]
 
 # Those of the tuner's numbers that change.
 _WHOLE = ("early", "late", "end", "looked", "glance", "worth", "rested", "risen")
@@ -74,6 +81,37 @@ def restore(program: Program, chain: Chain, found: Mapping[str, Any]) -> None:
     chain.gradients = int(chain.state.gradients)
     chain.divergences = int(chain.state.divergences)
     chain.step_size = float(np.mean(chain.state.hyper.get("step_size", np.nan)))
+
+
+def record_of_begin(chain: Chain) -> dict[str, np.ndarray]:
+    """What a chain begins with, beside its sampler."""
+    found = {f"tuned_{name}": np.asarray(leaf) for name, leaf in _named(dict(chain.tuned)).items()}
+    found["climbing"] = np.asarray(chain.climbing)
+    return found if chain.free is None else found | {"free": np.asarray(chain.free)}
+
+
+def begin_again(program: Program, chain: Chain, found: Mapping[str, Any]) -> None:
+    """Put a chain where it begins.
+
+    Raises
+    ------
+    NotItsState
+        If something has another shape or type.
+    """
+    begun = [name.removeprefix("tuned_") for name in found if name.startswith("tuned_")]
+    hypers = (chain.sampler or program.sampler).hypers(program.space)
+    tuned = {}
+    for name, own in hypers.items():
+        leaves = {f"{name}{rest}": leaf for rest, leaf in _under(own)}
+        if any(leaf in begun for leaf in leaves):
+            values = [_fitted(f"tuned_{leaf}", like, found) for leaf, like in leaves.items()]
+            tuned[name] = jax.tree.unflatten(jax.tree.structure(own), values)
+    chain.tuned, chain.free = tuned, found.get("free")
+    chain.climbing = bool(found["climbing"])
+
+
+def _under(tree: Any) -> list[tuple[str, Any]]:
+    return [(name and f"_{name}", leaf) for name, leaf in _named(tree).items()]
 
 
 def _tuner(found: Mapping[str, Any], program: Program) -> Tuner:

@@ -8,24 +8,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..bits.draws import chain_key
-from ..graph.array import Array
 from ..graph.errors import KinetographError, KinetographWarning, ModelError
 from ..models.model import Model
 from ..models.saving import model_from_bytes
 from ..observables.average import as_averages
 from ..observables.observable import as_observables
 from ..samplers.sampler import Sampler
+from .again import averages_again, observables_again, samplers_again
 from .arguments import check_model, check_whole
 from .averages import averaged_targets
 from .chain import Chain, Lengths
 from .fingerprint import program_text
-from .keeping import kept_targets
+from .keeping import kept_targets, named_targets
 from .mcmc import check_every, program_of
 from .program import Program
 from .progress import Progress
-from .records import NotItsState, restore
+from .records import NotItsState, begin_again, restore
 from .run import Run, carry_out
-from .sampler_again import sampler_again
 from .sealed import Damaged
 from .store.sink import Stored
 from .store.store import Store
@@ -47,7 +46,7 @@ def resume(
     model: Model | None = None,
     draws: int | None = None,
     *,
-    sampler: Sampler | None = None,
+    sampler: Sampler | Sequence[Sampler] | None = None,
     observables: Any = (),
     averages: Any = (),
     chains: range | None = None,
@@ -76,7 +75,8 @@ def resume(
         How many draws of each chain there are to be, the present ones included; by default as many
         as the run was to have.
     sampler, observables, averages
-        Those of the run; needed where they are none of kinetograph's own.
+        Those of the run; needed where they are none of kinetograph's own, or each chain has a
+        sampler of its own: a list of all chains of the store, in their order.
     chains
         The numbers of the chains that go on, such as `range(4)`; by default all of the store.
         Others may go on in another process at the same time.
@@ -120,17 +120,19 @@ def resume(
     store = Store.open(Path(path))
     manifest = store.manifest
     differing = _differing(manifest)
+    given = model is not None or sampler is not None or observables or averages
     if model is None:
         model = _model(store, trust)
     check_model(model, DOING)
     _check_model(model, manifest)
-    told = manifest["attributes"] | {"sampler": manifest["sampler"]}
-    found = sampler_again(told, sampler, DOING)
+    said = manifest["attributes"] | {"sampler": manifest["sampler"]}
+    samplers = samplers_again(said, sampler, len(manifest["chains"]), DOING)
     kept = None if manifest["keep"] is None else kept_targets(model, manifest["keep"])
-    wanted = as_averages(_again(averages, manifest["averages"], model, "averages"))
-    extra = as_observables(_again(observables, manifest["observables"], model, "observables"))
-    program = program_of(model, found, kept, averaged_targets(model, wanted), extra, wanted)
-    differing += _other_model(program, manifest)
+    wanted = as_averages(averages or averages_again(said, model, DOING))
+    extra = as_observables(observables or observables_again(said, DOING))
+    program = program_of(model, samplers[0], kept, averaged_targets(model, wanted), extra, wanted)
+    if given:
+        differing += _other_model(program, manifest)
     if differing and not force:
         raise KinetographError(
             f"{DOING}: {path}: {'; '.join(differing)}: the draws would not be those of a run that "
@@ -149,25 +151,28 @@ def resume(
     lengths = Lengths(manifest["warmup"], total, int(manifest["thin"]))
     check_until(until, total, len(numbers), kept is not None)
     every = check_every(DOING, checkpoint_every)
+    method = said["chain_method"]
+    if method == "batch" and len(numbers) < len(manifest["chains"]):
+        raise ValueError(f"{DOING}: the chains of {path} are a batch, which goes on as a whole")
+    attributes = dict(manifest["attributes"]) | {"draws": -1 if total is None else total}
+    if differing:
+        attributes["forced"] = "; ".join(differing)
+    keep, named = kept is not None, named_targets(model, kept)
+    run = Run(DOING, program, [], lengths, method, named, attributes, keep)
+    by_number = dict(zip(manifest["chains"], samplers, strict=True))
     try:
         store.claim(numbers)
         store.mend(alone=set(numbers) == set(store.manifest["chains"]))
-        running = [_chain(store, program, number, kept, lengths) for number in numbers]
+        run.chains = [_chain(store, run, n, by_number[n]) for n in numbers]
+        if method == "batch" and any(chain.state is None for chain in run.chains):
+            run.chains = [_begun(store, run, n, by_number[n]) for n in numbers]  # all or none
         if store.wrong:
             warnings.warn(
                 f"{DOING}: {path}: damaged, and mended: {'; '.join(dict.fromkeys(store.wrong))}",
                 KinetographWarning,
                 stacklevel=2,
             )
-        attributes = dict(manifest["attributes"]) | {"draws": -1 if total is None else total}
-        if differing:
-            attributes["forced"] = "; ".join(differing)
-        keep = kept is not None
-        named = list(zip(model.target_names, model.targets, strict=True))
-        named = named if kept is None else list(kept.items())
-        method = attributes["chain_method"]
-        run = Run(DOING, program, running, lengths, method, named, attributes, keep)
-        run.keeper = Keeper(store, running, every)
+        run.keeper = Keeper(store, run.chains, every)
         return carry_out(watched(run, callback, until), threads, make_progress(progress))
     finally:
         store.close()
@@ -192,25 +197,6 @@ def _model(store: Store, trust: Collection[str]) -> Model:
     return model_from_bytes(data, trust, f"{DOING}: the model in {store.path}")
 
 
-def _again(given: Any, names: Sequence[str], model: Model, what: str) -> Any:
-    """Observables or averages: those given, or found by their names."""
-    if given:
-        return given
-    found = []
-    for name in names:
-        named = getattr(_OBSERVABLES, name, None)
-        if what == "averages" and name in model.target_names:
-            found.append(Array(model.targets[model.target_names.index(name)]))
-        elif named is not None and getattr(named, "name", None) == name:
-            found.append(named)
-        else:
-            raise ValueError(
-                f"{DOING}: the run has {name!r} among its {what}, which is none of "
-                f"kg.observables; give {what}= as in that run"
-            )
-    return found
-
-
 def _check_model(model: Model, manifest: dict[str, Any]) -> None:
     """Refuse a model without the data or targets of the run."""
     here = {"data": data_digests(model), "targets": model.target_names}
@@ -233,14 +219,12 @@ def _other_model(program: Program, manifest: dict[str, Any]) -> list[str]:
     return found
 
 
-def _chain(store: Store, program: Program, number: int, kept: Any, lengths: Lengths) -> Chain:
+def _chain(store: Store, run: Run, number: int, sampler: Sampler) -> Chain:
     """A chain at its last checkpoint whose draws are there, or at its begin."""
-    key = chain_key(int(store.manifest["attributes"]["seed"]), number)
     for head, state in store.states(number):
-        chain = Chain(key, number=number)
+        chain = _blank(store, run, number, sampler)
         try:
-            restore(program, chain, state)
-            attach(store, program, kept is not None, len(kept or ()), chain)
+            restore(run.program, chain, state)
             if isinstance(chain.sink, Stored):
                 chain.sink.go_on(head["draws"])
             else:
@@ -254,10 +238,19 @@ def _chain(store: Store, program: Program, number: int, kept: Any, lengths: Leng
                 f"and sampler: {error}"
             ) from error
         return chain
-    begin = store.begin(number)
-    tuned = {n.removeprefix("tuned_"): v for n, v in begin.items() if n.startswith("tuned_")}
-    chain = Chain(key, begin.get("free"), number=number, tuned=tuned)
-    chain.climbing = bool(begin["climbing"])
-    chain.tuner = program.tuner(lengths.warmup)
-    attach(store, program, kept is not None, len(kept or ()), chain)
+    return _begun(store, run, number, sampler)
+
+
+def _begun(store: Store, run: Run, number: int, sampler: Sampler) -> Chain:
+    """A chain at its begin."""
+    chain = _blank(store, run, number, sampler)
+    begin_again(run.program, chain, store.begin(number))
+    chain.tuner = run.program.tuner(run.lengths.warmup)
+    return chain
+
+
+def _blank(store: Store, run: Run, number: int, sampler: Sampler) -> Chain:
+    key = chain_key(int(store.manifest["attributes"]["seed"]), number)
+    chain = Chain(key, number=number, sampler=sampler)
+    attach(store, run.program, run.keep, len(run.targets), chain)
     return chain

@@ -23,7 +23,7 @@ from .chain import Chain
 from .chains import Ending
 from .fingerprint import program_text
 from .program import Program
-from .records import record
+from .records import record, record_of_begin
 from .results import as_tree, blank_rows, join_statistics, split_statistics, state_group
 from .rows import Rows, Sink
 from .run import Run
@@ -102,6 +102,7 @@ class Keeper:
         """
         with suppress(OSError):
             tree["sampler_state"] = self._states(tree)
+            tree.attrs["store"] = str(self.store.path)
             self.store.dress(tree)
         self.store.close()
         found = opened(self.store.path)
@@ -208,15 +209,14 @@ def store_of(path: Path, run: Run, dtype: Any, every: float) -> None:
         if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
             raise
         store = _joined(path, run)  # another process has made it meanwhile
-    numbers = [chain.number for chain in run.chains]
-    store.claim(numbers)
-    for chain in run.chains:
-        begin = {f"tuned_{name}": np.asarray(value) for name, value in chain.tuned.items()}
-        begin["climbing"] = np.asarray(chain.climbing)
-        if chain.free is not None:
-            begin["free"] = np.asarray(chain.free)
-        store.write_begin(chain.number, begin)
-        attach(store, run.program, run.keep, len(run.targets), chain)
+    try:
+        store.claim([chain.number for chain in run.chains], new=True)
+        for chain in run.chains:
+            store.write_begin(chain.number, record_of_begin(chain))
+            attach(store, run.program, run.keep, len(run.targets), chain)
+    except BaseException:
+        store.close()
+        raise
     run.keeper = Keeper(store, run.chains, every)
 
 
@@ -242,6 +242,12 @@ def _joined(path: Path, run: Run) -> Store:
     ):
         if manifest[name] != mine[name]:
             raise KinetographError(f"{run.doing}: {path} is of a run with another {what}")
+    for name in ("sampler_settings", "sampler_tune", "chain_method"):
+        here, there = (each["attributes"][name] for each in (mine, manifest))
+        if here != there:
+            raise KinetographError(
+                f"{run.doing}: {path} is of a run with {name} {there}, and this one has {here}"
+            )
     if manifest["attributes"]["seed"] != mine["attributes"]["seed"]:
         raise KinetographError(
             f"{run.doing}: {path} is of a run with seed={manifest['attributes']['seed']}; chains "
@@ -274,8 +280,6 @@ def _manifest(run: Run, dtype: Any, no_model: str) -> dict[str, Any]:
         "dtype": None if dtype is None else str(np.dtype(dtype)),
         "attributes": run.attributes,
         "sampler": type(run.program.sampler).__name__,
-        "observables": [o.name for o in run.program.observables],
-        "averages": list(run.program.running.sources),
         "no_model": no_model,
     }
 

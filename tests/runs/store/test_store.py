@@ -148,6 +148,47 @@ def test_more_draws_and_fewer(path, whole):
     assert resumed(path, draws=50)["posterior"].sizes["draw"] == DRAWS
 
 
+def test_chains_with_samplers_of_their_own_and_tuned_values_go_on(path):
+    """At once, and from their begins."""
+    first = run(schools(), draws=50)
+    samplers = [kg.samplers.NUTS(target_acceptance=t) for t in (0.7, 0.9)]
+    options = {"sampler": samplers, "tuned": first, "warmup": 40}
+    whole = run(schools(), draws=DRAWS, **options)
+    cut(path, **options)
+    for twin in twins(path / ".kinetograph" / "chain-1"):
+        flip(twin)
+    with pytest.raises(ValueError, match=r"sampler=\[NUTS\(...\), ...\]; it is another for each"):
+        resumed(path)
+    with pytest.raises(ValueError, match="drawn with target_acceptance="):
+        resumed(path, sampler=samplers[::-1])
+    with pytest.warns(kg.KinetographWarning, match="damaged, and mended"):
+        tree = resumed(path, sampler=samplers)
+    assert same_draws(tree, whole)
+    half = run(schools(), draws=DRAWS // 2, **options)
+    more = kg.extra_samples(half, schools(), DRAWS // 2, sampler=samplers, progress=False)
+    assert same_draws(more, whole)
+
+
+def test_a_batch_goes_on_as_a_whole(path):
+    options = {"chain_method": "batch"}
+    cut(path, **options)
+    with pytest.raises(ValueError, match="are a batch, which goes on as a whole"):
+        resumed(path, chains=range(1))
+    for twin in twins(path / ".kinetograph" / "chain-1"):
+        flip(twin)
+    with pytest.warns(kg.KinetographWarning, match="damaged, and mended"):
+        tree = resumed(path)
+    assert same_draws(tree, run(schools(), draws=DRAWS, **options))
+
+
+def test_what_readers_do_not_see_yet_is_told(path):
+    """Of chains that were ahead when it ended: the store has them."""
+    cut(path)
+    tree = xr.open_datatree(path, engine="zarr", consolidated=True).load()
+    with pytest.raises(ValueError, match=r"of which the results hold .*kg\.resume\('.*run.zarr'\)"):
+        kg.extra_samples(tree.isel(draw=slice(5), missing_dims="ignore"), schools(), 10)
+
+
 def test_half_the_room(path, whole):
     cut(path, dtype="float32")
     tree = resumed(path)

@@ -17,7 +17,7 @@ from ...graph.errors import KinetographError
 from ..sealed import Damaged, read_any, read_sealed, seal, twins, write_twice, write_whole
 from .blocks import Blocks, Column, write_chunk
 from .layout import GROUPS, consolidated, files_of, has_rows, write_tree
-from .locks import hold, locked
+from .locks import Locked, hold, locked
 
 __all__ = ["FORMAT", "Store"]
 
@@ -140,8 +140,8 @@ class Store:
         return found
 
     # The chains that this process runs.
-    def claim(self, numbers: Sequence[int]) -> None:
-        """Take chains for this process, and enter those that are new.
+    def claim(self, numbers: Sequence[int], new: bool = False) -> None:
+        """Take chains for this process, and enter those that are new, as all may have to be.
 
         Raises
         ------
@@ -153,9 +153,11 @@ class Store:
             self._held.append(held)
         with locked(self.hidden / "lock"):
             self.manifest = json.loads(read_any(self.hidden / "run")[0])
-            new = [n for n in numbers if n not in self.manifest["chains"]]
-            if new:
-                self.manifest["chains"] += new
+            entered = [n for n in numbers if n not in self.manifest["chains"]]
+            if new and len(entered) < len(numbers):
+                raise Locked(f"{self.path}: another process has begun one of the chains meanwhile")
+            if entered:
+                self.manifest["chains"] += entered
                 self._write_manifest()
 
     def close(self) -> None:

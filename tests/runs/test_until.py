@@ -150,3 +150,26 @@ def test_chains_by_their_numbers():
 def test_what_can_be_kept(error, said, keep):
     with pytest.raises(error, match=said):
         run(schools(), keep=keep)
+
+
+def test_quick_runs_are_looked_at(monkeypatch):
+    """All draws may be there before anybody has looked."""
+
+    class AtOnce:
+        def __init__(self, work):
+            self.start = work
+
+        def is_alive(self):
+            return False
+
+        def join(self, seconds=None):
+            pass
+
+    expected = run(schools(), draws=3000, until=kg.until(ess=500, r_hat=1.1))
+    monkeypatch.setattr("kinetograph.runs.chains.thread", AtOnce)
+    seen = []
+    options = {"callback": lambda so_far: seen.append(so_far.draws)}
+    tree = run(schools(), draws=3000, until=kg.until(ess=500, r_hat=1.1), **options)
+    assert same_draws(tree, expected)
+    assert tree["posterior"].sizes["draw"] < 3000
+    assert seen == [3000]

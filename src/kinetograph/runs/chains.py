@@ -154,8 +154,8 @@ def run_chains(
 ) -> Ending:
     """Run chains, on threads or as the batch that the engine is for.
 
-    `watch` is called while waiting; the run ends when it gives True. A chain that finds no start
-    ends the others, too.
+    `watch` is called while waiting, and after the last block; the run ends when it gives True. A
+    chain that finds no start ends the others, too.
     """
     control, ending = Control(keeper=keeper), Ending()
     with x64():
@@ -178,9 +178,11 @@ def run_chains(
         try:
             for worker in workers:
                 worker.start()
-            while any(worker.is_alive() for worker in workers):
+            going = True
+            while going:
                 _wait(workers, 0.05)
-                if watch():
+                going = any(worker.is_alive() for worker in workers)
+                if watch():  # once more when all have ended, however quick they were
                     break
         except KeyboardInterrupt as stopped:
             ending.stopped = stopped

@@ -1,5 +1,6 @@
 """What the build of the documentation draws itself."""
 
+import re
 import runpy
 import subprocess
 import sys
@@ -13,6 +14,20 @@ def on_pre_build(config: Any) -> None:
     """Draw the picture of step-size errors."""
     drawing = runpy.run_path(str(ROOT / "examples" / "plot_step_errors.py"))
     drawing["main"](str(ROOT / "docs" / "images" / "step_errors.svg"))
+
+
+def on_page_markdown(markdown: str, page: Any, **rest: Any) -> str:
+    """Link the names in the tables of the reference to where the site tells more of them."""
+    if not page.file.src_uri.startswith("reference/"):
+        return markdown
+
+    def linked(match: re.Match[str]) -> str:
+        name, arguments = match[1], match[2] or ""
+        if f"::: kinetograph.{name}\n" not in f"{markdown}\n":
+            return match[0]
+        return f"| [`{name}`](#kinetograph.{name})" + (f"`{arguments}`" if arguments else "") + " |"
+
+    return re.sub(r"^\| `([\w.]+)(\(.*?\))?` \|", linked, markdown, flags=re.MULTILINE)
 
 
 def on_startup(command: str, dirty: bool) -> None:

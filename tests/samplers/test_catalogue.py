@@ -7,6 +7,8 @@ forms are in the samplers' own texts): beta <q^2>, beta <p^2> and beta <q p>.
 The models are those of the samplers' examples, whose compiled programs they share.
 """
 
+import inspect
+
 import numpy as np
 import pytest
 from tests.laws.helpers import assert_mean, assert_moments
@@ -282,3 +284,23 @@ def test_microcanonical_samplers_need_two_unknowns():
     for kind in (samplers.MCLMC, samplers.MAMS):
         with pytest.raises(ValueError, match="two unknown numbers or more"):
             kg.mcmc(model, kind(), progress=False)
+
+
+@pytest.mark.parametrize("name", [n for n in kg.samplers.__all__ if n not in ("Integrator", "EQN")])
+def test_a_signature_has_the_settings_and_their_defaults(name):
+    cls = getattr(kg.samplers, name)
+    given = inspect.signature(cls).parameters
+    made = cls() if name != "Splitting" else cls("BAOAB")
+    settings = {k: v for k, v in made.settings().items() if k in given and k != "word"}
+    assert settings
+    assert {k: given[k].default for k in settings} == settings
+    assert {"scale", "tune"} <= {*given}
+
+
+def test_a_class_with_an_init_of_its_own_has_that_signature():
+    class Own(kg.samplers.HMC):
+        def __init__(self, step):
+            super().__init__(step_size=step)
+
+    assert [*inspect.signature(Own).parameters] == ["step"]
+    assert [*inspect.signature(kg.samplers.EQN).parameters] == ["sampler", "values", "settings"]

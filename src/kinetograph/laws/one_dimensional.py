@@ -57,10 +57,13 @@ def harmonic(stiffness: float = 1.0) -> Potential1D:
 
 
 quartic = Potential1D("quartic", lambda q: 0.25 * q**4, lambda q: q**3)
+"""U = q^4 / 4."""
 double_well = Potential1D("double well", lambda q: (q * q - 1) ** 2, lambda q: 4 * q * (q * q - 1))
+"""U = (q^2 - 1)^2."""
 cosine = Potential1D(
     "cosine", lambda q: 0.5 * q * q + np.cos(2 * q), lambda q: q - 2 * np.sin(2 * q)
 )
+"""U = q^2 / 2 + cos(2 q)."""
 
 
 @dataclass(frozen=True, eq=False)

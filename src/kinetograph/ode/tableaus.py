@@ -76,6 +76,7 @@ DOPRI5 = _tableau(
         11237099 / 470086768,
     ),
 )
+"""The method of Dormand and Prince."""
 
 TSIT5 = _tableau(
     "tsit5",
@@ -125,5 +126,6 @@ TSIT5 = _tableau(
         1 / 32,
     ),
 )
+"""The method of Tsitouras."""
 
 TABLEAUS = {tableau.name: tableau for tableau in (TSIT5, DOPRI5)}

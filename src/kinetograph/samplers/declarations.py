@@ -6,7 +6,7 @@ from typing import Any
 
 from .hyper import Hyper, declared
 
-__all__ = ["TUNABLE", "check_class", "check_names", "signature_of"]
+__all__ = ["TUNABLE", "check_class", "check_names", "signature_of", "takes_settings"]
 
 TUNABLE = ("step_size", "scale")  # what warm-up knows how to tune
 SHARED = "scale"  # the hyper-parameter of all samplers
@@ -96,11 +96,26 @@ def check_names(given: Any, known: Iterable[str], what: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(given))
 
 
+def takes_settings(cls: type) -> bool:
+    """Whether a class of its own `__init__`, if it has one, hands on all that it is given."""
+    init = vars(cls).get("__init__")
+    if init is None:
+        return True
+    _, *rest = inspect.signature(init).parameters.values()
+    open_ended = inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD
+    return tuple(p.kind for p in rest) == open_ended
+
+
 def signature_of(cls: type) -> inspect.Signature:
     """How a sampler is made: its own settings in order, then those of all by keyword."""
     keyword = inspect.Parameter.KEYWORD_ONLY
     own = [
-        inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=hyper.default)
+        inspect.Parameter(
+            name,
+            inspect.Parameter.POSITIONAL_OR_KEYWORD,
+            # An integrator is given by its name, too.
+            default=getattr(hyper.default, "name", hyper.default),
+        )
         for name, hyper in declared(cls).items()
         if name != SHARED
     ]

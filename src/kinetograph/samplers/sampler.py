@@ -11,7 +11,7 @@ from ..autograph.lazily import convert_lazily
 from ..graph.array import Array
 from ..graph.errors import ModelError, ShapeError
 from ..kernels.contract import Kernel, Space
-from .declarations import check_class, check_names, signature_of
+from .declarations import check_class, check_names, signature_of, takes_settings
 from .hyper import POSITIVE, Hyper, Nested, declared, unknown
 from .identity import identity_of
 from .inner import Block
@@ -119,8 +119,8 @@ class Sampler(Nested):
             # Only users' code is converted by itself; a subclass of theirs may call this one.
             cls.step = convert_lazily(cls.step)  # type: ignore[method-assign]
         check_class(cls, Sampler)
-        if "__init__" not in vars(cls):
-            cls.__signature__ = signature_of(cls)  # type: ignore[attr-defined]
+        # None: that of its `__init__`, in place of one inherited.
+        cls.__signature__ = signature_of(cls) if takes_settings(cls) else None  # type: ignore[attr-defined]
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         """With the defaults, for an `__init__` that does not set the hyper-parameters."""

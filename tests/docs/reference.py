@@ -1,0 +1,127 @@
+"""The tables of names on the pages of the reference, written from the code.
+
+    <!-- table of the blocks below -->     a row for each `:::` of the page
+    <!-- table of its rows -->             a row for each name that has one here
+    <!-- table of pages -->                a row for each page, with its names
+
+A row is what a call looks like and the first sentence of the docstring; the table ends at
+`<!-- end of table -->`.
+
+    python -m tests.docs.reference         writes the tables anew
+"""
+
+import ast
+import inspect
+import re
+from itertools import pairwise
+from typing import Any
+
+from tests.docs.pages import ROOT
+
+import kinetograph as kg
+
+__all__ = ["HEAD", "PAGES", "first_sentence", "names", "row", "written"]
+
+PAGES = sorted((ROOT / "docs" / "reference").glob("*.md"))
+TABLE = re.compile(
+    r"<!-- table of (the blocks below|its rows|pages) -->\n(.*?)<!-- end of table -->", re.DOTALL
+)
+BLOCK = re.compile(r"^::: kinetograph\.(\S+)$", re.MULTILINE)
+ROW = re.compile(r"^\| `([\w.]+)", re.MULTILINE)
+HEAD = "| | |\n|---|---|\n"
+
+
+def names(page: str) -> list[str]:
+    """The names that a page has blocks or rows of, as after `kg.`, in order."""
+    tables = "".join(table for kind, table in TABLE.findall(page) if kind == "its rows")
+    return list(dict.fromkeys([*BLOCK.findall(page), *ROW.findall(tables)]))
+
+
+def named(name: str) -> Any:
+    """What a name stands for."""
+    found: Any = kg
+    for part in name.split("."):
+        found = getattr(found, part)
+    return found
+
+
+def attribute_docstring(name: str) -> str:
+    """The text below the assignment that makes a value of a module."""
+    package, _, last = name.partition(".")
+    for path in (ROOT / "src" / "kinetograph" / package).glob("*.py"):
+        lines = ast.parse(path.read_text(encoding="utf-8")).body
+        for made, after in pairwise(lines):
+            match made, after:
+                case ast.Assign([ast.Name(id)]), ast.Expr(ast.Constant(str(text))) if id == last:
+                    return text
+    raise LookupError(f"{name}: no text below its assignment")
+
+
+def docstring(name: str) -> str:
+    """The docstring of a name; of an observable what it is."""
+    value = named(name)
+    if isinstance(value, kg.observables.Observable):
+        return value.text
+    if inspect.isclass(value) or inspect.isroutine(value):
+        return inspect.getdoc(value) or ""
+    return attribute_docstring(name)
+
+
+def call(name: str) -> str:
+    """A name with the arguments that it takes; without, if users do not call it."""
+    value, text = named(name), docstring(name)
+    if not callable(value) or (inspect.isclass(value) and "\nParameters\n" not in text):
+        return name
+    signature = inspect.signature(value)
+    if [*signature.parameters] == ["args", "kwargs"]:
+        return name
+    bare = [p.replace(annotation=inspect.Parameter.empty) for p in signature.parameters.values()]
+    return f"{name}{inspect.Signature(bare)}"
+
+
+def first_sentence(text: str) -> str:
+    """Up to the first full stop that ends a sentence, or to the end of the paragraph."""
+    paragraph = " ".join(text.strip().partition("\n\n")[0].split())
+    return re.split(r"(?<=[.?])(?<!e\.g\.)(?<!i\.e\.) (?=[A-Z`])", paragraph)[0]
+
+
+def row(name: str) -> str:
+    """The line of a name."""
+    cells = f"`{call(name)}`", first_sentence(docstring(name))
+    return "".join(f"| {cell.replace('|', chr(92) + '|')} " for cell in cells) + "|\n"
+
+
+def index() -> str:
+    """A row for each page of the reference, in the order of the site's menu."""
+    menu = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    rows = []
+    for file in re.findall(r"reference/([\w-]+\.md)", menu):
+        page = (ROOT / "docs" / "reference" / file).read_text(encoding="utf-8")
+        if file != "index.md":
+            found = ", ".join(f"`{name}`" for name in names(page))
+            rows.append(
+                f"| [{page.partition(chr(10))[0].removeprefix('# ')}]({file}) | {found} |\n"
+            )
+    return "".join(rows)
+
+
+def written(page: str) -> str:
+    """The page with its tables as the code has them."""
+
+    def table(match: re.Match[str]) -> str:
+        kind, before = match.groups()
+        of = {"the blocks below": BLOCK.findall(page), "its rows": ROW.findall(before)}
+        rows = index() if kind == "pages" else "".join(map(row, of[kind]))
+        return f"<!-- table of {kind} -->\n\n{HEAD}{rows}\n<!-- end of table -->"
+
+    return TABLE.sub(table, page)
+
+
+def main() -> None:
+    """Write the tables of all pages anew."""
+    for path in PAGES:
+        path.write_text(written(path.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

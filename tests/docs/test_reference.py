@@ -1,0 +1,68 @@
+"""The reference names what there is, each thing once, as the code has it."""
+
+import inspect
+import re
+from collections import Counter
+
+import pytest
+from tests.docs.pages import ROOT
+from tests.docs.reference import BLOCK, PAGES, first_sentence, names, row, written
+
+import kinetograph as kg
+
+TEXTS = {path.name: path.read_text(encoding="utf-8") for path in PAGES}
+PACKAGES = [name for name in kg.__all__ if inspect.ismodule(getattr(kg, name))]
+PUBLIC = {
+    *(set(kg.__all__) - {*PACKAGES, "random"}),
+    *(f"{package}.{name}" for package in PACKAGES for name in getattr(kg, package).__all__),
+}
+
+
+@pytest.mark.parametrize("page", TEXTS)
+def test_tables_are_those_of_the_code(page: str) -> None:
+    assert written(TEXTS[page]) == TEXTS[page], "python -m tests.docs.reference writes them anew"
+
+
+def test_every_public_name_is_on_one_page() -> None:
+    found = Counter(name for text in TEXTS.values() for name in names(text))
+    assert set(found) == PUBLIC
+    assert [name for name, count in found.items() if count > 1] == []
+
+
+@pytest.mark.parametrize("page", [page for page in TEXTS if page not in ("index.md", "command.md")])
+def test_every_name_has_a_row(page: str) -> None:
+    rows = re.findall(r"^\| `([\w.]+)(?:\(|`)", TEXTS[page], re.MULTILINE)
+    assert [name for name in names(TEXTS[page]) if name not in rows] == []
+
+
+def test_what_one_line_does_not_say_is_below() -> None:
+    below = {name for text in TEXTS.values() for name in BLOCK.findall(text)}
+    functions = {name for name in names(TEXTS["functions.md"])}
+    more = {n for n in functions if "\n\n" in (inspect.getdoc(getattr(kg, n)) or "")}
+    assert functions & below == more
+
+
+def test_every_page_is_in_the_menu() -> None:
+    menu = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    pages = [str(path.relative_to(ROOT / "docs")) for path in (ROOT / "docs").rglob("*.md")]
+    assert sorted(re.findall(r": ([\w/-]+\.md)$", menu, re.MULTILINE)) == sorted(pages)
+
+
+def test_every_command_shows_its_help() -> None:
+    from kinetograph.cli import main
+
+    shown = re.findall(r"^\$ kinetograph (\w+) --help", TEXTS["command.md"], re.MULTILINE)
+    assert sorted(shown) == sorted(main.commands)
+
+
+def test_a_row_is_a_call_and_a_sentence() -> None:
+    assert row("exp") == "| `exp(x)` | e ** x. |\n"
+    assert row("ShapeError").startswith("| `ShapeError` | ")
+    assert row("samplers.HMC").startswith("| `samplers.HMC(step_size=")
+    assert row("observables.momentum_norm") == "| `observables.momentum_norm` | \\|p\\| |\n"
+    assert row("laws.quartic") == "| `laws.quartic(q)` | U = q^4 / 4. |\n"
+
+
+def test_a_first_sentence_ends_at_its_full_stop() -> None:
+    assert first_sentence("The mean, 0.5 of it.\nMore `x`.\n\nMore.") == "The mean, 0.5 of it."
+    assert first_sentence("No stop\nhere\n\nMore.") == "No stop here"

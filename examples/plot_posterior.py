@@ -35,7 +35,7 @@ def quantities(posterior: xr.Dataset) -> list[tuple[str, np.ndarray]]:
 
 
 def limits(rows: list[tuple[str, np.ndarray]]) -> list[tuple[float, float]]:
-    """What each row shows: the central 99 % of its draws.
+    """What each row shows: the central 99 % of its draws, from 0 on where they come near to it.
 
     The elements of an array share a scale, so that they can be compared, unless that would squeeze
     them.
@@ -50,7 +50,14 @@ def limits(rows: list[tuple[str, np.ndarray]]) -> list[tuple[float, float]]:
         bottom, top = min(r[0] for r in peers), max(r[1] for r in peers)
         widest = max(r[1] - r[0] for r in peers)
         shown.append((bottom, top) if top - bottom < 3 * widest else (low, high))
-    return shown
+    return [(0.0 if 0 < low < 0.1 * high else low, high) for low, high in shown]
+
+
+def density(draws: np.ndarray, grid: np.ndarray) -> np.ndarray:
+    """A kernel estimate; on a grid from 0 on with what it has below 0 folded back."""
+    estimate = gaussian_kde(draws)
+    folded = estimate(-grid) if grid[0] == 0 and draws.min() >= 0 else 0.0
+    return np.asarray(estimate(grid) + folded)
 
 
 def draw_density(axes: Any, draws: np.ndarray, low: float, high: float) -> None:
@@ -58,7 +65,7 @@ def draw_density(axes: Any, draws: np.ndarray, low: float, high: float) -> None:
     grid = np.linspace(low, high, 256)
     for chain, colour in zip(draws, COLOURS * len(draws), strict=False):
         if np.ptp(chain) > 0:  # a chain that never moved has no density
-            axes.plot(grid, gaussian_kde(chain)(grid), color=colour, linewidth=1.2, alpha=0.9)
+            axes.plot(grid, density(chain, grid), color=colour, linewidth=1.2, alpha=0.9)
     q5, q50, q95 = np.quantile(draws, [0.05, 0.5, 0.95])
     line = {"color": INK, "clip_on": False, "zorder": 3}
     axes.plot([q5, q95], [0, 0], linewidth=2.5, solid_capstyle="round", **line)
@@ -76,6 +83,27 @@ def draw_trace(axes: Any, draws: np.ndarray) -> None:
     axes.set_xlim(0, draws.shape[1])
     axes.yaxis.tick_right()
     axes.locator_params(axis="y", nbins=3)
+
+
+def draw_key(axes: Any, chains: int) -> None:
+    """Which colour is which chain, above the picture; with many chains some share one."""
+    numbers = [", ".join(map(str, range(chains)[i :: len(COLOURS)])) for i in range(len(COLOURS))]
+    handles = [
+        axes.plot([], color=colour, label=f"chain {number}" if number[0] == "0" else number)[0]
+        for colour, number in zip(COLOURS[:chains], numbers, strict=False)
+    ]
+    axes.legend(
+        handles=handles,
+        ncols=len(handles),
+        loc="lower right",
+        bbox_to_anchor=(1, 1.04),
+        borderaxespad=0,
+        frameon=False,
+        fontsize=8,
+        handlelength=1.2,
+        columnspacing=1.2,
+        labelcolor=INK,
+    )
 
 
 def draw(posterior: xr.Dataset) -> Any:
@@ -106,6 +134,7 @@ def draw(posterior: xr.Dataset) -> Any:
     title = {"fontsize": 9, "color": INK, "loc": "left", "pad": 8}
     grid[0, 0].set_title("density by chain, median, 90 % interval", **title)
     grid[0, 1].set_title(f"{length} draws of {chains} chains, in order", **title)
+    draw_key(grid[0, 1], chains)
     left_out = len(everything) - len(rows)
     if left_out:
         figure.supxlabel(f"{left_out} further quantities not shown", fontsize=8, color=INK)

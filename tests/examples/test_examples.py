@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import xarray as xr
 
 import kinetograph as kg
 
@@ -143,6 +144,31 @@ def test_the_picture(tmp_path, monkeypatch):
     assert (tmp_path / "run.png").read_bytes().startswith(b"\x89PNG")
     with pytest.raises(SystemExit, match=r"^plot_posterior: there is no file .*$"):
         plot(tmp_path / "no.nc", tmp_path / "no.png")
+
+
+def test_the_picture_of_a_positive_unknown_begins_at_0():
+    pytest.importorskip("matplotlib")
+    drawing = runpy.run_path(str(FOLDER / "plot_posterior.py"))
+    rng = np.random.default_rng(1)
+    near, far, both = abs(rng.normal(size=(3, 4, 2000))) + np.reshape([0, 20, -1], (3, 1, 1))
+    rows = [("near", near), ("far", far), ("both", both)]
+    lows = [low for low, _ in drawing["limits"](rows)]
+    assert lows[0] == 0
+    assert lows[1] > 19
+    assert lows[2] < -0.9
+    grid = np.linspace(0, 6, 601)
+    found = drawing["density"](near.ravel(), grid)
+    assert np.trapezoid(found, grid) == pytest.approx(1, abs=0.01)
+    assert found[0] == pytest.approx(np.sqrt(2 / np.pi), abs=0.05)  # it does not sink at 0
+
+
+def test_the_picture_has_a_key_for_the_chains():
+    pytest.importorskip("matplotlib")
+    drawing = runpy.run_path(str(FOLDER / "plot_posterior.py"))
+    draws = np.random.default_rng(1).normal(size=(7, 20))
+    figure = drawing["draw"](xr.Dataset({"a": (("chain", "draw"), draws)}))
+    labels = [text.get_text() for text in figure.axes[1].get_legend().get_texts()]
+    assert labels == ["chain 0, 6", "1", "2", "3", "4", "5"]
 
 
 @pytest.mark.slow

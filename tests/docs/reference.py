@@ -32,9 +32,9 @@ HEAD = "| | |\n|---|---|\n"
 
 
 def names(page: str) -> list[str]:
-    """The names that a page has blocks or rows of, as after `kg.`, in order."""
+    """The names that a page has rows or blocks of, as after `kg.`, in order."""
     tables = "".join(table for kind, table in TABLE.findall(page) if kind == "its rows")
-    return list(dict.fromkeys([*BLOCK.findall(page), *ROW.findall(tables)]))
+    return list(dict.fromkeys([*ROW.findall(tables), *BLOCK.findall(page)]))
 
 
 def named(name: str) -> Any:

@@ -6,6 +6,7 @@ import traceback
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pandas
 import pytest
 
 import kinetograph as kg
@@ -204,6 +205,8 @@ def test_what_arrays_cannot_hold():
     assert message(lambda: x + np.array([None, 1]), kg.SymbolicError) == (
         f"add: a NumPy array of shape (2,) (dtype object) {text}"
     )
+    labels = np.array(["a", "b"], object)
+    assert "encode categories" in message(lambda: x[labels], kg.SymbolicError)
     assert message(lambda: np.exp(x) == "a", kg.SymbolicError).startswith(
         "equal: the text 'a' cannot"
     )
@@ -240,10 +243,20 @@ def test_data():
     assert of(np.ma.masked_array([1, 2], [False, True])) == ("data: masked at index 1; " + INFER)
     assert of(["a", "b"]) == (
         "data: values of dtype <U1 are not numbers; "
-        "encode categories as integers and dates as numbers first"
+        "encode categories as integers first: labels, values = numpy.unique(values, "
+        "return_inverse=True)"
     )
-    for bad in ([1j], ["a"], np.array(["2020-01-01"], "M8[D]")):
-        assert "are not numbers" in of(bad)
+    frame = pandas.DataFrame({"a": [1.0], "b": ["x"], "c": ["y"]})
+    for bad, said in [
+        ([1j], "complex128 are not numbers on a line; give real and imaginary parts"),
+        (["1", "2.5"], "are not numbers but text; write numpy.asarray(values, float)"),
+        (np.array(["2020-01-01"], "M8[D]"), "are not numbers; count days: (dates"),
+        ("data.csv", "the text 'data.csv' is not a number; give the values themselves"),
+        ({"a": 1.0}, "a dictionary of 'a' is no array; make an array of each of its values"),
+        (frame, "no numbers in b, c; take columns one by one"),
+        (frame["b"], "are not numbers; encode categories as integers first"),
+    ]:
+        assert said in of(bad)
     assert "do not make an array" in of([[1, 2], [3]])
     assert "already a kinetograph array" in of(kg.data(1.0))
     assert of([1.0, 2.0], dims=("a", "b")) == (

@@ -1,5 +1,7 @@
 """Our diagnostics against ArviZ's."""
 
+import warnings
+
 import numpy as np
 import pytest
 from arviz_stats.base import array_stats
@@ -189,3 +191,12 @@ def test_the_check_after_a_run_sees_a_chain_of_another_spread():
     np.testing.assert_allclose(values[1], diagnostics.rhat(draws)[1], rtol=1e-12)
     assert values[1] > 1.1
     assert (values[[0, 2]] < 1.01).all()
+
+
+def test_draws_of_any_size_are_checked_without_a_warning():
+    draws = np.random.default_rng(1).normal(size=(4, 100, 2)) * [1e200, 1.0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        rhats, sizes = diagnostics.rhat_and_ess_bulk({"x": draws})
+    np.testing.assert_allclose(rhats["x"][0], diagnostics.rhat(draws / 1e200)[0])
+    assert np.isfinite(sizes["x"]).all()

@@ -16,7 +16,7 @@ from .messages import describe
 from .node import PART, Apply, Data, Handle, Node
 from .numpy_protocol import VIEWS, apply_function, apply_ufunc
 from .operators import Operators
-from .source import called_here, place_text
+from .source import called_here, draws_by_numpy, place_text
 from .text import array_text
 from .updates import At
 
@@ -28,6 +28,10 @@ else:
     ArrayLike = Any  # for type checkers alone: importing it takes time
 
 __all__ = ["Array", "ArrayLike", "check_dims"]
+
+_ITSELF = (
+    "compute with the array itself (by kg.exp in place of math.exp), or compile it with kg.compile"
+)
 
 
 class Array(Operators, Methods, Handle):
@@ -182,12 +186,18 @@ class Array(Operators, Methods, Handle):
 
     def __len__(self) -> int:
         if not self.shape:
-            raise TypeError(f"{describe(self.node)} is a single number and has no length")
+            raise TypeError(
+                f"{describe(self.node)} is a single number and has no length{place_text()}; "
+                "shape= gives an unknown several"
+            )
         return self.shape[0]
 
     def __iter__(self) -> Iterator["Array"]:
         if not self.shape:
-            raise TypeError(f"iterating over a 0-d array: {describe(self.node)} is a single number")
+            raise TypeError(
+                f"iterating over a 0-d array: {describe(self.node)} is a single number"
+                f"{place_text()}; shape= gives an unknown several"
+            )
         return (self[i] for i in range(len(self)))
 
     def __contains__(self, value: Any) -> bool:
@@ -246,15 +256,15 @@ class Array(Operators, Methods, Handle):
                 f"{words}: arrays have no {name!r}{place_text()}; {instead.format(words)}"
             )
 
-    def _number(self, kind: str, wanted: str) -> Any:
-        if isinstance(self.node, Data):
-            return self.node.value
-        raise self._no_truth(
-            kind,
-            wanted,
-            "compute with the array itself (by kg.exp in place of math.exp), or compile it with "
-            "kg.compile",
-        )
+    def _number(self, kind: str, wanted: str, instead: str = _ITSELF) -> Any:
+        if not isinstance(self.node, Data):
+            raise self._no_truth(kind, wanted, instead)
+        if self.shape:
+            raise TypeError(
+                f"{describe(self.node)} has the shape {self.shape}, a Python {kind} is one number"
+                f"{place_text()}; take one of its elements, or {instead}"
+            )
+        return self.node.value
 
     def __float__(self) -> float:
         return float(self._number("float", "float(...)"))
@@ -264,12 +274,22 @@ class Array(Operators, Methods, Handle):
 
     def __index__(self) -> int:
         wanted = "an index of a list, or range(...),"
-        number: int = self._number("int", wanted).__index__()
+        instead = (
+            "make the list an array, as in kg.stack(values)[k] or kg.data(values)[k], and a loop "
+            "by kg.range in a function decorated with @kg.function"
+        )
+        number: int = self._number("int", wanted, instead).__index__()
         return number
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
         if isinstance(self.node, Data):
             return np.array(self.node.value, dtype=dtype)
+        if draws_by_numpy():
+            raise self._no_value(
+                "drawing with it by numpy.random",
+                "what is random in a model is an unknown, as x = kg.normal(mean, sd); "
+                "kg.simulate and kg.predict draw data",
+            )
         raise self._no_value(
             "a NumPy array of it",
             "compute with the array itself (kg.stack joins arrays), or compile it with kg.compile",

@@ -19,6 +19,7 @@ from . import bessel, gammas, gaussian, incomplete, integers, special
 from .errors import ShapeError, SymbolicError
 from .messages import describe, describe_operands
 from .node import CURRENT, Apply, Data, Inner, Node, Operation
+from .not_numbers import LABELS
 from .precision import FLOAT32, FLOAT64, float_dtype
 from .source import place_text
 from .text import in_words
@@ -160,10 +161,12 @@ def literal(value: Any, dtype: np.dtype | None = None, operation: str = "") -> D
     refuse_traced(value, operation)
     array = np.array(value, dtype)
     if array.dtype.kind in BAD_KINDS:
+        are_labels = array.size > 1 and all(isinstance(v, str) for v in array.flat)
+        labels = f"; {LABELS}" if are_labels else ""
         dtype_text = "" if isinstance(value, (str, type(None))) else f" (dtype {array.dtype})"
         raise SymbolicError(
             f"{f'{operation}: ' if operation else ''}{in_words(value)}{dtype_text} cannot be part "
-            f"of a graph{place_text()}; arrays hold booleans, integers or real numbers"
+            f"of a graph{place_text()}; arrays hold booleans, integers or real numbers{labels}"
         )
     if dtype is None and array.dtype == FLOAT64 and float_dtype() is not FLOAT64:
         array = array.astype(float_dtype())

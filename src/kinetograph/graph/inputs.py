@@ -11,6 +11,7 @@ from .errors import DataError, DimsError, ShapeError, SymbolicError
 from .messages import index_text
 from .missing import ADVICE, Incomplete, find_missing, first_place
 from .node import Data, Placeholder
+from .not_numbers import not_numbers
 from .precision import FLOAT32, float_dtype
 from .shaping import as_sizes
 from .source import here, site_of, variable_name
@@ -85,10 +86,7 @@ def data(
         missed = f"a missing value ({given[place]}){index_text(place)}"
         raise DataError(f"{what}: {missed}; {ADVICE}")
     if array.dtype.kind in BAD_KINDS:
-        raise DataError(
-            f"{what}: values of dtype {array.dtype} are not numbers; "
-            "encode categories as integers and dates as numbers first"
-        )
+        raise DataError(f"{what}: {not_numbers(value, array)}")
     bad = np.array(gone)
     if array.dtype.kind == "f" and not infinite:
         bad |= ~np.isfinite(array)

@@ -9,6 +9,7 @@ import functools
 import inspect
 import os
 import sys
+from itertools import pairwise
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
@@ -17,6 +18,7 @@ __all__ = [
     "Place",
     "Site",
     "called_here",
+    "draws_by_numpy",
     "here",
     "place_text",
     "site_of",
@@ -96,22 +98,46 @@ def called_here() -> bool:
 
 def used_in_call() -> dict[str, Any]:
     """The variables, with their values, that the lines of the user's present call name."""
-    import dis  # for messages alone: importing it takes time
-
     frame = user_frame()
     if frame is None:
         return {}
+    loaded = _loaded_in_call(frame)
+    visible = {**frame.f_globals, **frame.f_locals}
+    return {name: visible[name] for name in sorted({*loaded}) if name in visible}
+
+
+def _loaded_in_call(frame: FrameType) -> list[str]:
+    """The names and attributes that the lines of a frame's present call load, in order."""
+    import dis  # for messages alone: importing it takes time
+
     places = list(frame.f_code.co_positions())
     start, end = places[frame.f_lasti // 2][:2]
     if start is None or end is None:
-        return {}
-    names: set[str] = set()
+        return []
+    names: list[str] = []
     for step in dis.get_instructions(frame.f_code):
         line = places[step.offset // 2][0]
         if step.opname.startswith("LOAD_") and line is not None and start <= line <= end:
-            names.update(step.argval if isinstance(step.argval, tuple) else [step.argval])
-    visible = {**frame.f_globals, **frame.f_locals}
-    return {name: visible[name] for name in sorted(map(str, names)) if name in visible}
+            names += map(str, step.argval if isinstance(step.argval, tuple) else [step.argval])
+    return names
+
+
+def draws_by_numpy() -> bool:
+    """Whether the user's present call is to one of NumPy's generators of random numbers."""
+    from numpy import random
+
+    frame = user_frame()
+    if frame is None:
+        return False
+    used = used_in_call().values()
+    if any(isinstance(v, (random.Generator, random.RandomState)) or v is random for v in used):
+        return True
+    loaded, visible = _loaded_in_call(frame), {**frame.f_globals, **frame.f_locals}
+    pairs = pairwise(loaded)
+    return any(
+        after == "random" and getattr(visible.get(name), "random", None) is random
+        for name, after in pairs
+    )
 
 
 def written_at(function: Any) -> str:

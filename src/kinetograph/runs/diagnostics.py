@@ -178,9 +178,9 @@ def _folded(x: np.ndarray) -> np.ndarray:
 
 def _basic_rhat(x: np.ndarray) -> np.ndarray:
     length = x.shape[-1]
-    between = length * x.mean(-1).var(1, ddof=1)
-    within = x.var(-1, ddof=1).mean(1)
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"):  # draws of no proper density may be of any size
+        between = length * x.mean(-1).var(1, ddof=1)
+        within = x.var(-1, ddof=1).mean(1)
         return np.sqrt((between / within + length - 1) / length)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..graph.source import place_text
 from . import diagnostics
 from .run import Run, results_so_far
 
@@ -88,7 +89,10 @@ def check_until(wanted: Any, draws: int | None, chains: int, keep: bool) -> None
     if wanted is None:
         return
     if not isinstance(wanted, Until):
-        raise TypeError(f"mcmc: until must be made by kg.until(...), got {wanted!r:.80}")
+        raise TypeError(
+            f"mcmc: until must be made by kg.until, got {wanted!r:.80}{place_text()}; write "
+            "until=kg.until(ess=400, r_hat=1.01)"
+        )
     if not keep:
         raise ValueError("mcmc: until= looks at draws, and keep=False keeps none")
     if draws is None:
@@ -129,7 +133,17 @@ class SoFar:
 
 
 def watched(run: Run, callback: Callable[[SoFar], Any] | None, wanted: Until | None) -> Run:
-    """The run, watched."""
+    """The run, watched.
+
+    Raises
+    ------
+    TypeError
+        If the callback is no function.
+    """
+    if callback is not None and not callable(callback):
+        raise TypeError(
+            f"mcmc: callback must be a function of a kg.SoFar, got {callback!r:.80}{place_text()}"
+        )
     if callback is None and wanted is None:
         return run
     watching = _Watching(run, callback, wanted)

@@ -98,6 +98,7 @@ def student_cdf(df, t):
     return 1 - half if t > 0 else half
 
 
+HALVES = (1e-8, 1e-3, 0.3, 1, 3, 12, 27.9, 28.1, 50, 110, 400)
 BESSEL = (-300, -20, -1, -1e-8, 0, 1e-8, 0.5, 7.75, 8.25, 99, 101, 650)
 
 ELEMENTWISE = {
@@ -272,6 +273,25 @@ ELEMENTWISE = {
         ((-1, 1),),
         rtol=1e-9,
     ),
+    "zeta": Numbers(
+        mp.zeta,
+        (
+            *((1 + 1e-10, 1), (1.5, 0.1), (2, 1), (3, 1e-5), (10, 2.5), (30, 100), (700, 1.01)),
+            *((1.2, 1e6), (5, 1e10), (50.5, 12), (80, 20), (300, 50), (2, 1e-100)),
+        ),
+        ((1, 2), (0.5, 1), (2, -0.5), (2, 0)),
+        function=kg.zeta,
+    ),
+    "ive": of_one(
+        lambda x: mp.exp(-x) * mp.besseli(mp.mpf(7.5), x),
+        HALVES,
+        function=lambda x: kg.ive(7.5, x),
+    ),
+    "iv": of_one(lambda x: mp.besseli(-mp.mpf(2.5), x), HALVES, function=lambda x: kg.iv(-2.5, x)),
+    "kve": of_one(
+        lambda x: mp.exp(x) * mp.besselk(mp.mpf(0.5), x), HALVES, function=lambda x: kg.kve(0.5, x)
+    ),
+    "kv": of_one(lambda x: mp.besselk(mp.mpf(3.5), x), HALVES, function=lambda x: kg.kv(3.5, x)),
     "clip": of_one(lambda x: clamp(x, -2.5, 1.5), PLACES, function=lambda x: kg.clip(x, -2.5, 1.5)),
     "where": of_one(
         lambda x: mp.sqrt(x) if x > 0 else 0 * x,

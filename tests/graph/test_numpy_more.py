@@ -66,6 +66,12 @@ CASES = {
     "multi_dot": (lambda x, y: np.linalg.multi_dot([x, y, W[:4]]), S, M),
     "pinv": (lambda x: np.linalg.pinv(x), M),
     "pinv tall": (lambda x: np.linalg.pinv(x), M.T.copy()),
+    "pinv of low rank": (lambda x: np.linalg.pinv(np.outer(x, W[:4])), V),
+    "pinv cut": (lambda x: np.linalg.pinv(x * np.array([[1.0], [1.0], [1e-9]]), rtol=1e-6), S),
+    "lstsq": (lambda a, b: np.linalg.lstsq(a, b)[0], M.T.copy(), W[:4]),
+    "lstsq sums": (lambda a, b: np.linalg.lstsq(a, b)[1], M.T.copy(), N.T.copy()),
+    "lstsq wide": (lambda a, b: np.linalg.lstsq(a, b)[0], M, W[:3]),
+    "lstsq values": (lambda a: np.linalg.lstsq(a, W[:3])[3], M),
     "svdvals": (lambda x: np.linalg.svdvals(x), M),
     **{f"norm {o}": (lambda x, o=o: np.linalg.norm(x, o), V) for o in (1, 2, 3, np.inf, -np.inf)},
     **{
@@ -110,6 +116,11 @@ CASES = {
     "entr": (lambda x: sp.entr(x), np.abs(V)),
     "rel_entr": (lambda x, y: sp.rel_entr(x, y), np.abs(V), np.abs(W)),
     "boxcox": (lambda x, y: sp.boxcox(x, y), np.abs(V), W),
+    "iv": (lambda x: sp.iv(1.5, x), np.abs(V)),
+    "kve": (lambda x: sp.kve(-2.5, x), np.abs(V)),
+    "zeta": (lambda x, y: sp.zeta(x, y), np.abs(V) + 1.1, np.abs(W)),
+    "zeta of one": (lambda x: sp.zeta(x), V),
+    "owens_t": (lambda x, y: sp.owens_t(x, y), V, W),
     "stdtr": (lambda x, y: sp.stdtr(x, y), np.abs(V), W),
     "betainc": (lambda x, y, z: sp.betainc(x, y, z), np.abs(V[:3]), np.abs(W[:3]), P),
 }
@@ -208,6 +219,16 @@ def test_quantiles_with_nan_and_infinities():
     np.testing.assert_allclose(found, [-np.inf, -np.inf, 1.0, 1.5, np.inf])
 
 
+def test_least_squares_of_any_rank():
+    a = np.outer(V, W[:3])
+    for given, right in ((a, V), (M, W[:3]), (M.T, N.T)):
+        expected = np.linalg.lstsq(given, right)
+        for k, place in ((0, "x"), (2, "rank"), (3, "values")):
+            found = apply(lambda a, b, k=k: np.linalg.lstsq(a, b)[k], given, right)
+            np.testing.assert_allclose(found, expected[k], rtol=1e-10, atol=1e-14, err_msg=place)
+    assert apply(lambda a: np.linalg.lstsq(a, W[:3])[1], M).shape == (0,)
+
+
 X = kg.placeholder((4,), name="x")
 A = kg.placeholder((2, 3), name="a")
 
@@ -228,6 +249,11 @@ A = kg.placeholder((2, 3), name="a")
         (lambda: np.tensordot(A, X, 1), kg.ShapeError, r"axes of a of lengths \[3\], and of x"),
         (lambda: np.cross(A, X), kg.ShapeError, "cross of x, .* needs 3 numbers"),
         (lambda: np.linalg.matrix_power(A, 2), kg.ShapeError, "needs square matrices"),
+        (lambda: np.linalg.lstsq(A, X), kg.ShapeError, "a matrix and a right side with as many"),
+        (lambda: np.linalg.pinv(A, X), kg.SymbolicError, "pinv: rcond is a known number"),
+        (lambda: sp.iv(2, X), kg.SymbolicError, r"a known number n \+ 1/2, as 2.5, got \[2\]"),
+        (lambda: sp.kv(X, 2), kg.SymbolicError, r"known number n \+ 1/2, as 2.5, got x"),
+        (lambda: kg.kve(31.5, X), kg.SymbolicError, "available up to 30.5, got 31.5"),
         (lambda: np.linalg.norm(A, 3), kg.SymbolicError, "ord=3 is not available over 2 axes"),
         (lambda: np.pad(X, 1, mode="mean"), ValueError, "mode is one of constant, edge"),
         (lambda: np.pad(X, [1, 2, 3]), kg.ShapeError, "pad of x, .* do not fit"),

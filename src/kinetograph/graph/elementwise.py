@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.scipy import special as jsp
 
-from . import bessel, gammas, gaussian, incomplete, integers, special
+from . import bessel, gammas, gaussian, incomplete, integers, owens, special, zeta
 from .errors import ShapeError, SymbolicError
 from .messages import describe, describe_operands
 from .node import CURRENT, Apply, Data, Inner, Node, Operation
@@ -67,6 +67,8 @@ _FLOAT_ONLY: dict[str, Callable[..., Any]] = {
     "i1": bessel.i1,
     "i1e": bessel.i1e,
     "expi": bessel.expi,
+    "zeta": zeta.zeta,
+    "owens_t": owens.owens_t,
     "erf": jsp.erf,
     "erfc": jsp.erfc,
     "erfcx": gaussian.any_erfcx,

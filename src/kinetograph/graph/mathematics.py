@@ -51,6 +51,7 @@ __all__ = [
     "minimum",
     "ndtr",
     "ndtri",
+    "owens_t",
     "sign",
     "sin",
     "sinh",
@@ -65,6 +66,7 @@ __all__ = [
     "trigamma",
     "xlog1py",
     "xlogy",
+    "zeta",
 ]
 
 
@@ -356,3 +358,13 @@ def ndtr(x: ArrayLike) -> Array:
 def stdtr(df: ArrayLike, t: ArrayLike) -> Array:
     """The distribution function of Student's t distribution with df degrees of freedom."""
     return Array(elementwise("stdtr", df, t))
+
+
+def zeta(x: ArrayLike, q: ArrayLike | None = None) -> Array:
+    """The sum of (q + n) ** -x over n = 0, 1, ... for x > 1, q > 0; Riemann's at any x for None."""
+    return Array(elementwise("zeta", x) if q is None else elementwise("zeta", x, q))
+
+
+def owens_t(h: ArrayLike, a: ArrayLike) -> Array:
+    """Owen's T function: the probability of X > h and 0 < Y < a X for standard normal X and Y."""
+    return Array(elementwise("owens_t", h, a))

@@ -23,6 +23,10 @@ __all__ = [
     "entr",
     "expand_dims",
     "flip",
+    "iv",
+    "ive",
+    "kv",
+    "kve",
     "moveaxis",
     "multigammaln",
     "polygamma",
@@ -48,6 +52,26 @@ def polygamma(n: int, x: ArrayLike) -> Array:
 def multigammaln(a: ArrayLike, d: int) -> Array:
     """The logarithm of the multivariate gamma function of dimension d; NaN for a <= (d - 1) / 2."""
     return Array(special.multigammaln(a, d))
+
+
+def iv(v: float, x: ArrayLike) -> Array:
+    """The modified Bessel function of the first kind of order v = n + 1/2, a known number."""
+    return Array(special.iv(v, x))
+
+
+def ive(v: float, x: ArrayLike) -> Array:
+    """exp(-x) * iv(v, x)."""
+    return Array(special.ive(v, x))
+
+
+def kv(v: float, x: ArrayLike) -> Array:
+    """The modified Bessel function of the second kind of order v = n + 1/2, a known number."""
+    return Array(special.kv(v, x))
+
+
+def kve(v: float, x: ArrayLike) -> Array:
+    """exp(x) * kv(v, x)."""
+    return Array(special.kve(v, x))
 
 
 def entr(x: ArrayLike) -> Array:

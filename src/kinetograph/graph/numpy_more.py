@@ -69,7 +69,8 @@ MORE: dict[Callable[..., Any], Callable[..., Any]] = {
     np.linalg.cross: lambda x1, x2, axis=-1: products.cross(x1, x2, axis),
     np.linalg.matrix_power: lambda a, n: products.matrix_power(a, n),
     np.linalg.multi_dot: lambda arrays: products.multi_dot(arrays),
-    np.linalg.pinv: lambda a, rcond=None: products.pinv(a, rcond),
+    np.linalg.lstsq: lambda a, b, rcond=None: products.lstsq(a, b, rcond),
+    np.linalg.pinv: lambda a, rcond=None, rtol=None: products.pinv(a, rcond, rtol=rtol),
     np.linalg.svdvals: lambda x: products.svdvals(x),
     np.linalg.norm: lambda x, ord=None, axis=None, keepdims=False: products.norm(
         x, ord, axis, keepdims

@@ -32,7 +32,14 @@ _REDUCING = {
     "logical_or": "any",
 }
 # Ufuncs that are called otherwise here, or are expressions of others.
-_CALLED = {"binom": "comb", "radians": "deg2rad", "degrees": "rad2deg"}
+_CALLED = {
+    "binom": "comb",
+    "radians": "deg2rad",
+    "degrees": "rad2deg",
+    # What scipy.special.zeta calls.
+    "_riemann_zeta": "zeta",
+    "_zeta": "zeta",
+}
 _EXPRESSIONS: dict[str, Callable[..., Node]] = {
     "beta": special.beta,
     "entr": special.entr,
@@ -41,6 +48,7 @@ _EXPRESSIONS: dict[str, Callable[..., Node]] = {
     "fmod": special.fmod,
     "float_power": lambda x, y: ew.power(ew.floating(x), ew.floating(y)),
     "vecdot": products.vecdot,
+    **{name: getattr(special, name) for name in ("iv", "ive", "kv", "kve")},
 }
 _RUNNING = {"add": "cumsum", "multiply": "cumprod", "maximum": "cummax", "minimum": "cummin"}
 

@@ -3,19 +3,22 @@
 from collections.abc import Sequence
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 
-from .elementwise import Operand, as_node, elementwise, floating, where
+from .elementwise import Operand, as_node, astype, elementwise, floating, where
 from .errors import ShapeError, SymbolicError
 from .indexing import index
 from .linear_algebra import dot, factors, inv, matmul
 from .messages import describe
-from .node import Node
+from .node import Apply, Node, Operation
 from .reductions import Axis, normalise_axes, reduce
-from .shaping import expand_dims, reshape, stack, swapaxes, transpose
+from .shaping import broadcast_to, expand_dims, reshape, stack, transpose
+from .source import place_text
 
 __all__ = [
     "cross",
+    "lstsq",
     "matrix_power",
     "multi_dot",
     "norm",
@@ -26,6 +29,8 @@ __all__ = [
     "vecdot",
     "vector_norm",
 ]
+
+PINV = Operation("pinv", lambda a, *, rcond: jnp.linalg.pinv(a, rtol=rcond))
 
 
 def tensordot(a: Operand, b: Operand, axes: Any = 2) -> Node:
@@ -124,20 +129,57 @@ def svdvals(x: Operand) -> Node:
     return found
 
 
-def pinv(a: Operand, rcond: float | None = None) -> Node:
-    """The pseudo-inverse of a matrix of full rank; its derivatives want that, too.
+def pinv(a: Operand, rcond: float | None = None, *, rtol: float | None = None) -> Node:
+    """The pseudo-inverse; singular values up to rcond times the largest count as 0.
 
-    By (A' A)^-1 A' through the QR factors, which is right to the condition of A, not its square.
+    Derivatives are those at a fixed rank (Golub and Pereyra, 1973).
     """
     node = floating(a, "pinv")
-    if rcond is not None:
-        raise SymbolicError("np.linalg.pinv: rcond= is not available; matrices have full rank")
     if len(node.shape) < 2:
         raise ShapeError(f"pinv of {describe(node)}: needs a matrix, got shape {node.shape}")
-    if node.shape[-2] < node.shape[-1]:
-        return swapaxes(pinv(swapaxes(node, -1, -2)), -1, -2)
-    q, r = factors("qr", node)
-    return matmul(inv(r), swapaxes(q, -1, -2))
+    limit = rcond if rtol is None else rtol
+    *batch, rows, columns = node.shape
+    shape = (*batch, columns, rows)
+    if not node.size:
+        return broadcast_to(astype(0.0, node.dtype), shape)
+    usual = max(rows, columns) * float(np.finfo(node.dtype).eps)
+    attributes = {"rcond": usual if limit is None else _known(limit, "pinv")}
+    return Apply(PINV, (node,), shape, node.dtype, attributes)
+
+
+def _known(limit: Any, operation: str) -> float:
+    value = getattr(as_node(limit, operation), "value", None)
+    if value is None or value.size != 1:
+        raise SymbolicError(
+            f"{operation}: rcond is a known number, got {limit!r:.60}{place_text()}"
+        )
+    return float(value.item())
+
+
+def lstsq(a: Operand, b: Operand, rcond: float | None = None) -> tuple[Node, Node, Node, Node]:
+    """The shortest x with the least sum of squares of b - a @ x, that sum, rank, singular values.
+
+    As in NumPy there is no sum where a has no more rows than columns; of a matrix of low rank there
+    is one here.
+    """
+    x, y = floating(a, "lstsq"), floating(b, "lstsq")
+    if len(x.shape) != 2 or len(y.shape) not in (1, 2) or y.shape[0] != x.shape[0]:
+        raise ShapeError(
+            f"lstsq: needs a matrix and a right side with as many rows, got {describe(x)} of shape "
+            f"{x.shape} and {describe(y)} of shape {y.shape}"
+        )
+    rows, columns = x.shape
+    eps = float(np.finfo(x.dtype).eps)
+    limit = eps * max(rows, columns) if rcond is None else _known(rcond, "lstsq")
+    limit = limit if limit >= 0 else eps
+    found = matmul(pinv(x, limit), y)
+    apart = elementwise("subtract", y, matmul(x, found))
+    squares = reshape(reduce("sum", elementwise("square", apart), 0), (-1,))
+    if rows <= columns:
+        squares = index(squares, slice(0, 0))
+    values = svdvals(x)
+    large = elementwise("greater", values, elementwise("multiply", limit, index(values, 0)))
+    return found, squares, reduce("sum", large), values
 
 
 def vector_norm(x: Operand, axis: Axis = None, keepdims: bool = False, ord: Any = 2) -> Node:

@@ -4,13 +4,19 @@ import math
 
 import numpy as np
 
-from .elementwise import Operand, elementwise, floating, where
+from . import half_bessel
+from .elementwise import Operand, as_node, elementwise, floating, where
 from .errors import SymbolicError
-from .node import Node
+from .messages import describe
+from .node import Apply, Node, Operation
 from .reductions import reduce
 from .shaping import expand_dims
+from .source import place_text
 
-__all__ = ["beta", "boxcox", "entr", "fmod", "multigammaln", "rel_entr"]
+__all__ = ["beta", "boxcox", "entr", "fmod", "iv", "ive", "kv", "kve", "multigammaln", "rel_entr"]
+
+IVE = Operation("ive", half_bessel.ive, elementwise=True)
+KVE = Operation("kve", half_bessel.kve, elementwise=True)
 
 
 def _plus(a: Operand, b: Operand) -> Node:
@@ -75,3 +81,45 @@ def multigammaln(a: Operand, d: int) -> Node:
     total = reduce("sum", elementwise("gammaln", each), -1)
     value = _plus(total, 0.25 * int(d) * (int(d) - 1) * math.log(math.pi))
     return where(inside, value, np.nan)
+
+
+def _half(name: str, v: Operand, x: Operand) -> tuple[float, Node]:
+    """The order n + 1/2 of a Bessel function, and its argument."""
+    order = getattr(as_node(v, name), "value", None)
+    if order is None or order.size != 1 or order.item() % 1 != 0.5:
+        given = describe(as_node(v)) if order is None else f"{order.ravel()[:3].tolist()}"
+        raise SymbolicError(
+            f"{name}: the order must be a known number n + 1/2, as 2.5, got {given}{place_text()}; "
+            "of orders 0 and 1 there are kg.i0, kg.i0e, kg.i1 and kg.i1e"
+        )
+    if abs(order.item()) > half_bessel.LARGEST:
+        raise SymbolicError(
+            f"{name}: orders are available up to {half_bessel.LARGEST}, got {order.item()}"
+            f"{place_text()}"
+        )
+    return float(order.item()), floating(x, name)
+
+
+def ive(v: Operand, x: Operand) -> Node:
+    """exp(-abs(x)) I_v(x) of v = n + 1/2; NaN for x < 0."""
+    order, node = _half("ive", v, x)
+    return Apply(IVE, (node,), node.shape, node.dtype, {"v": order})
+
+
+def kve(v: Operand, x: Operand) -> Node:
+    """exp(x) K_v(x) of v = n + 1/2; NaN for x < 0."""
+    order, node = _half("kve", v, x)
+    return Apply(KVE, (node,), node.shape, node.dtype, {"v": order})
+
+
+def iv(v: Operand, x: Operand) -> Node:
+    """I_v(x) of v = n + 1/2; NaN for x < 0."""
+    order, node = _half("iv", v, x)
+    root = elementwise("exp", _times(0.5, node))  # its square may overflow where I_v does not
+    return _times(root, _times(root, ive(order, node)))
+
+
+def kv(v: Operand, x: Operand) -> Node:
+    """K_v(x) of v = n + 1/2; NaN for x < 0."""
+    order, node = _half("kv", v, x)
+    return _times(elementwise("exp", elementwise("negative", node)), kve(order, node))

@@ -15,6 +15,7 @@ ROOT = Path(kinetograph.__file__).parent
 LAYERS = [
     ["version", "collector"],
     ["graph"],
+    ["calls"],
     ["bits"],
     ["distributions"],
     ["streams"],

@@ -1,7 +1,14 @@
 """The public names."""
 
+import re
 import subprocess
 import sys
+import traceback
+
+import pytest
+
+import kinetograph as kg
+from kinetograph.calls.names import ELSEWHERE
 
 
 def test_names_are_suggested_and_libraries_are_imported_when_first_used():
@@ -15,7 +22,7 @@ def test_names_are_suggested_and_libraries_are_imported_when_first_used():
     )
     made = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert made.returncode == 0, made.stderr
-    assert "Did you mean: 'while_loop'?" in made.stderr
+    assert made.stderr.count("did you mean 'while_loop'?") == 1
     assert made.stdout.split() == ["[]", "False"]
 
 
@@ -51,3 +58,67 @@ def test_what_few_runs_ask_for_is_imported_by_none_of_the_others():
     made = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert made.returncode == 0, made.stderr
     assert made.stdout.split() == ["[]"]
+
+
+@pytest.mark.parametrize(
+    ("look", "text"),
+    [
+        (lambda: kg.norml, "module 'kinetograph' has no attribute 'norml'; did you mean 'normal'?"),
+        (lambda: kg.halfnormal, "did you mean 'half_normal'?"),
+        (lambda: kg.HalfNormal, "did you mean 'half_normal'?"),
+        (lambda: kg.Normal, "did you mean 'normal'?"),
+        (lambda: kg.sample, "here it is kg.mcmc(model)"),
+        (lambda: kg.MCMC, "did you mean 'mcmc'?"),
+        (lambda: kg.NUTS, "it is kg.samplers.NUTS"),
+        (lambda: kg.adam, "it is kg.optimizers.adam"),
+        (lambda: kg.RBF, "it is kg.gp.rbf"),
+        (lambda: kg.StudentT, "here it is kg.student"),
+        (lambda: kg.MvNormal, "here it is kg.multivariate_normal"),
+        (lambda: kg.Deterministic, "kg.model(name=array) records an array under a name"),
+        (lambda: kg.array, "NumPy's own arrays are taken everywhere"),
+        (lambda: kg.grad, "here it is kg.gradients(y, xs)"),
+        (lambda: kg.sigmoid, "here it is kg.ilogit"),
+        (lambda: kg.qwxzy, "module 'kinetograph' has no attribute 'qwxzy'"),
+        (lambda: kg.samplers.Nuts, "did you mean 'NUTS'?"),
+        (lambda: kg.samplers.RandomWolk, "did you mean 'RandomWalk'?"),
+        (lambda: kg.observables.kinetic_energi, "did you mean 'kinetic_energy'?"),
+        (lambda: kg.optimizers.Adam, "did you mean 'adam'?"),
+        (lambda: kg.gp.matern_52, "did you mean 'matern52'?"),
+        (lambda: kg.laws.oscilator, "did you mean 'oscillator'?"),
+        (lambda: kg.ode.odeint, "here it is kg.ode.solve"),
+        (
+            lambda: kg.data([1.0]).sumn,
+            "'Array' object has no attribute 'sumn'; did you mean 'sum'?",
+        ),
+        (
+            lambda: kg.model(kg.normal(0, 1)).log_porb,
+            "'Model' object has no attribute 'log_porb'; ",
+        ),
+        (lambda: kg.random.nomal, "did you mean 'normal'?"),
+        (lambda: kg.Dataset([1.0]).bacth, "did you mean 'batch'?"),
+    ],
+)
+def test_what_may_be_meant_is_in_the_text(look, text):
+    """A notebook and the command show nothing else."""
+    with pytest.raises(AttributeError) as caught:
+        look()
+    said = str(caught.value)
+    assert text in said
+    shown = traceback.format_exception_only(caught.value)[-1]
+    assert shown.rstrip().endswith(said), shown  # Python adds no hint of its own
+
+
+def test_other_libraries_names_are_none_of_ours():
+    ours = {*kg.__all__}
+    assert not set(ELSEWHERE) & ours
+    for told in ELSEWHERE.values():
+        for path in re.findall(r"kg\.([\w.]*\w)", told):
+            found = kg
+            for name in path.split("."):
+                found = getattr(found, name)
+
+
+def test_an_error_of_a_property_is_told_as_it_is():
+    with pytest.raises(AttributeError, match="not a random draw"):
+        kg.normal(0, 1).rng
+    assert not hasattr(kg.data([1.0]), "_sum")

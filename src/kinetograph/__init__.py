@@ -1,6 +1,5 @@
 """Probabilistic models and samplers as ordinary Python, compiled and differentiated exactly."""
 
-import sys as _sys
 import typing as _typing
 from importlib import import_module as _import_module
 
@@ -26,9 +25,10 @@ else:
                 return names[name]
             if name in public.__all__:
                 return getattr(public, name)
-        # With name and module given, Python says "Did you mean ...?".
-        text = f"module {__name__!r} has no attribute {name!r}"
-        raise AttributeError(text, name=name, obj=_sys.modules[__name__])
+            raise _import_module(".calls.names", __name__).no_attribute(
+                __name__, name, names["__all__"]
+            )
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
     def __dir__():
         return sorted({*__getattr__("__all__"), *globals()})

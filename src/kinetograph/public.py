@@ -1,5 +1,6 @@
 """The public names: what the package gives as its own when the first of them is used."""
 
+import sys as _sys
 import typing as _typing
 
 from .collector import paused as _paused
@@ -10,6 +11,7 @@ with _paused(lasting=True):
     from .approximations.pareto import ApproximationWarning
     from .autograph.function import function
     from .autograph.staged_function import StagedFunction
+    from .calls.public import open_to_users as _open_to_users
     from .datasets.dataset import Dataset
     from .distributions import *  # noqa: F403
     from .graph import drawing as _drawing  # noqa: F401 - contexts describe themselves by it
@@ -259,4 +261,9 @@ if not _typing.TYPE_CHECKING:  # to type checkers, there is no other name than t
         from importlib import import_module
 
         module = import_module(f".{_LATER[name]}", __package__)
+        _open_to_users(module)  # twice does no harm
         return module if _LATER[name] == name else getattr(module, name)
+
+    for _module in (autograph, observables, ode, optimizers, samplers, streams):
+        _open_to_users(_module)
+    _open_to_users(_sys.modules[__name__])

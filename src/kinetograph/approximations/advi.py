@@ -6,7 +6,6 @@ rank V. Ong, D. Nott, M. Smith, Gaussian variational approximation with a factor
 structure, Journal of Computational and Graphical Statistics 27 (2018) 465-478.
 """
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ import numpy as np
 from ..bits.draws import chain_key
 from ..bits.keys import fresh_seed
 from ..graph.errors import ModelError
+from ..graph.source import warn_user
 from ..models.model import Model
 from ..models.starts import blame
 from ..optimizers.descent import Steps
@@ -145,12 +145,11 @@ def advi(
         ]
         raise ModelError("\n".join(lines))
     if not found.converged:
-        warnings.warn(
+        warn_user(
             f"{doing}: not converged in max_iterations = {limits.iterations}: the ELBO gained "
             f"{found.gain:.2g} in the last {BLOCK} steps; raise max_iterations, give another "
             "optimizer, or a better start by initial=",
             ApproximationWarning,
-            stacklevel=2,
         )
     return _results(objective, found, key, count, columns, used)
 
@@ -192,7 +191,7 @@ def _results(
     _, k = smoothed(log_weight)
     more = "" if rank else "give a rank=, "
     advice = f"To come nearer, {more}reparametrise, or sample with kg.mcmc"
-    warn_of_tail("advi", k, log_weight, advice, 3)
+    warn_of_tail("advi", k, log_weight, advice)
     attributes = {
         "approximation": "ADVI",
         "rank": rank,

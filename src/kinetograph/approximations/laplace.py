@@ -7,7 +7,6 @@ Source: Tierney, Kadane (1986).
 """
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ import numpy as np
 from ..bits.draws import chain_key
 from ..bits.keys import fresh_seed
 from ..graph.errors import ModelError
+from ..graph.source import warn_user
 from ..models.model import Model
 from ..optimizers.objective import Objective
 from ..optimizers.opt import check_model, choose, find, limits_of, whole
@@ -108,7 +108,7 @@ def laplace_approximation(
             "with kg.mcmc"
         ) from None
     if not mode.converged:
-        warnings.warn(f"{doing}: {mode.message}", ConvergenceWarning, stacklevel=2)
+        warn_user(f"{doing}: {mode.message}", ConvergenceWarning)
     normal = noise(chain_key(used, 0), max(count, ENOUGH), mode.free.size)
     free = mode.free + np.linalg.solve(factor.T, normal.T).T
     log_density = log_densities(model, free)
@@ -116,7 +116,7 @@ def laplace_approximation(
     log_scale = float(np.log(np.diag(factor)).sum())
     log_weight = log_density + 0.5 * np.sum(normal**2, -1) + constant - log_scale
     _, k = smoothed(log_weight)
-    warn_of_tail(doing, k, log_weight, "Sample with kg.mcmc, or reparametrise", 2)
+    warn_of_tail(doing, k, log_weight, "Sample with kg.mcmc, or reparametrise")
     attributes = {
         "approximation": "Laplace",
         "log_marginal_likelihood": -mode.value + constant - log_scale,

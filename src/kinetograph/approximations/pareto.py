@@ -13,11 +13,11 @@ estimation method for the generalized Pareto distribution, Technometrics 51 (200
 """
 
 import math
-import warnings
 
 import numpy as np
 
 from ..graph.errors import KinetographWarning
+from ..graph.source import warn_user
 
 __all__ = [
     "ENOUGH",
@@ -117,14 +117,13 @@ def trusted(count: int) -> float:
     return min(1 - 1 / math.log10(max(count, 5 * FEWEST)), 0.7)
 
 
-def warn_of_tail(doing: str, k: float, log_weights: np.ndarray, advice: str, level: int) -> None:
+def warn_of_tail(doing: str, k: float, log_weights: np.ndarray, advice: str) -> None:
     """Warn of a k that says not to believe the approximation, unless weights hardly differ."""
     limit = trusted(log_weights.size)
     if k > limit and efficiency(log_weights) < ALIKE:
-        warnings.warn(
+        warn_user(
             f"{doing}: the Pareto k of the importance weights is {k:.2g}, above {limit:.2g}: the "
             "posterior has more weight than the approximation where that has little, and neither "
             f"its draws nor weights mend that. {advice}",
             ApproximationWarning,
-            stacklevel=level + 1,
         )

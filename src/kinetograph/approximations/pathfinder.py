@@ -128,7 +128,7 @@ def pathfinder(
     log_weight = pool.log_density - pool.log_q
     log_chances, k = smoothed(log_weight)
     advice = "Take more paths, reparametrise, or sample with kg.mcmc"
-    warn_of_tail(doing, k, log_weight, advice, 2)
+    warn_of_tail(doing, k, log_weight, advice)
     chosen = _picked(np.exp(log_chances), keys[0], count, model.free_size)
     statistics = {
         "lp": pool.log_density[chosen],

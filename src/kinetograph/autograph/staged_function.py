@@ -5,7 +5,6 @@ import inspect
 import pickle
 import sys
 import threading
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -22,7 +21,7 @@ from ..graph.inside_jax import from_jax, has_tracer, outside
 from ..graph.node import CURRENT, Node
 from ..graph.packing import NUMBERS, fits
 from ..graph.precision import float_dtype
-from ..graph.source import PACKAGE
+from ..graph.source import warn_user
 from ..graph.state_values import StateValues
 from .arguments import JaxInput, Key, Parameters, static_hint
 
@@ -220,13 +219,11 @@ class StagedFunction:
         return _Trace(compiled, structure, leaves, len(outputs) == len(leaves))
 
     def _warn(self, change: str) -> None:
-        warnings.warn(
+        warn_user(
             f"{self._title} has been traced {_MANY} times, and each time costs a compilation: "
             f"shapes, types or static arguments keep changing. The last change is of {change}. "
             "Pass numbers as numbers or arrays, and arrays of few different shapes",
             AutographWarning,
-            stacklevel=2,
-            skip_file_prefixes=(PACKAGE,),
         )
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:

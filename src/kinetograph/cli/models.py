@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
+from ..graph.suggestions import meant
 from ..runs.signals import stoppable
 from .errors import InputError, print_traceback
 
@@ -100,6 +101,8 @@ def _explain(path: Path, error: Exception, show_traceback: bool) -> InputError:
 
     text = str(error)
     if not isinstance(error, KinetographError):
+        said = traceback.TracebackException.from_exception(error).format_exception_only()
+        text = "".join(said).partition(": ")[2]  # with the names that Python thinks are meant
         text = text.strip().partition("\n")[0]  # others' messages may be pages long
     where = f"{path}:{lines[-1]}" if lines else str(path)
     return InputError(f"{where}: {type(error).__name__}: {text}")
@@ -116,7 +119,8 @@ def _choose(path: Path, namespace: dict[str, Any], name: str | None) -> "Model":
     known = ", ".join(models) or "none"
     if name is not None:
         if name not in namespace:
-            raise InputError(f"{path} has no variable {name}; its models: {known}")
+            hint = meant(name, models, str)
+            raise InputError(f"{path} has no variable {name}; its models: {known}{hint}")
         value = namespace[name]
         if not isinstance(value, Model):
             kind = type(value).__name__

@@ -1,7 +1,6 @@
 """Options that take more than a number: samplers and their settings, draws without end, chains."""
 
 import ast
-import difflib
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
@@ -9,6 +8,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
+from ..graph.suggestions import meant
 from .errors import InputError
 
 __all__ = ["SAMPLERS", "Chains", "Draws", "SamplerName", "make_sampler", "make_until"]
@@ -32,9 +32,8 @@ class SamplerName(click.ParamType):
         names = {each.lower(): each for each in SAMPLERS}
         if value.lower() in names:
             return names[value.lower()]
-        close = difflib.get_close_matches(value.lower(), names, 1)
-        meant = f"; did you mean {names[close[0]]}?" if close else ""
-        self.fail(f"there is no sampler {value!r}{meant} There are {', '.join(SAMPLERS)}")
+        hint = meant(value, SAMPLERS, str) or "."
+        self.fail(f"there is no sampler {value!r}{hint} There are {', '.join(SAMPLERS)}")
 
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
@@ -101,7 +100,10 @@ def make_sampler(name: str | None, texts: Sequence[str]) -> Any:
     try:
         return getattr(samplers, name or "NUTS")(**settings)
     except (TypeError, ValueError) as error:
-        raise InputError(f"{error} (--sampler, --set)") from error
+        from ..graph.source import place_text
+
+        said = str(error).replace(place_text(), "")  # a line of what parses the command
+        raise InputError(f"{said} (--sampler, --set)") from error
 
 
 def make_until(ess: float | None, r_hat: float | None) -> Any:

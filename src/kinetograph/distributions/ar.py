@@ -19,7 +19,6 @@ from .normal import HALF_LOG_2PI
 from .numbers import nan_unless, possible, reals
 from .parameter import Parameter, spread
 from .variable import distribute
-from .words import with_words
 from .zero_sum_normal import length_of
 
 __all__ = ["ar", "draw", "order_and_length"]
@@ -134,7 +133,6 @@ def order_and_length(rho: Any, dim: Any) -> tuple[int]:
     return length_of(dim, "ar", (shape[-1] if shape else 1) + 1)
 
 
-@with_words
 def ar(
     rho: Any,
     sd: Any = 1.0,

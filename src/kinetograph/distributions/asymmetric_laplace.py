@@ -13,7 +13,6 @@ from .numbers import nan_unless, possible, reals
 from .parameter import Parameter, positive, spread
 from .tails import Tails
 from .variable import distribute
-from .words import with_words
 
 __all__ = ["asymmetric_laplace", "draw"]
 
@@ -77,7 +76,6 @@ ASYMMETRIC_LAPLACE = Family(
 )
 
 
-@with_words
 def asymmetric_laplace(
     mu: Any = 0.0,
     sigma: Any = 1.0,

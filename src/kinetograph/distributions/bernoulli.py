@@ -20,7 +20,6 @@ from .parameter import Parameter, probability
 from .support import Support, WholeNumbers
 from .tails import Tails, of_counts
 from .variable import distribute
-from .words import with_words
 
 __all__ = ["bernoulli", "draw", "draw_by_logit"]
 
@@ -173,7 +172,6 @@ BERNOULLI_LOGIT = Family(
 )
 
 
-@with_words
 def bernoulli(
     prob: Any = None,
     *,

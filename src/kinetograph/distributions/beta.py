@@ -19,7 +19,6 @@ from .parameter import positive
 from .support import UNIT, powers
 from .tails import Tails, above_zero
 from .variable import distribute
-from .words import with_words
 
 __all__ = ["beta", "draw"]
 
@@ -89,7 +88,6 @@ BETA = Family(
 )
 
 
-@with_words
 def beta(
     shape1: Any,
     shape2: Any,

@@ -26,7 +26,6 @@ from .support import Support, WholeNumbers
 from .tails import Tails, of_counts
 from .uniform import known_bound
 from .variable import distribute
-from .words import with_words
 
 __all__ = ["beta_binomial", "draw"]
 
@@ -124,7 +123,6 @@ BETA_BINOMIAL = Family(
 )
 
 
-@with_words
 def beta_binomial(
     size: Any,
     alpha: Any,

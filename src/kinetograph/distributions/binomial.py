@@ -32,7 +32,6 @@ from .support import Support, WholeNumbers
 from .tails import Tails, of_counts
 from .uniform import known_bound
 from .variable import distribute
-from .words import with_words
 
 __all__ = ["binomial", "draw", "draw_by_logit"]
 
@@ -207,7 +206,6 @@ BINOMIAL_LOGIT = Family(
 )
 
 
-@with_words
 def binomial(
     size: Any,
     prob: Any = None,

@@ -19,7 +19,6 @@ from .moments import Moments, of_labels
 from .parameter import Parameter
 from .support import Simplex, Support, Weights, WholeNumbers
 from .variable import distribute
-from .words import with_words
 
 __all__ = ["categorical", "check_classes", "draw", "draw_by_logit"]
 
@@ -113,7 +112,6 @@ CATEGORICAL_LOGIT = Family(
 )
 
 
-@with_words
 def categorical(
     prob: Any = None,
     *,

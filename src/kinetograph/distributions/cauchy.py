@@ -15,7 +15,6 @@ from .numbers import nan_unless, possible, reals, signed
 from .parameter import Parameter, spread
 from .tails import Tails
 from .variable import distribute
-from .words import with_words
 
 __all__ = ["cauchy", "draw", "log1p_square"]
 
@@ -89,7 +88,6 @@ CAUCHY = Family(
 )
 
 
-@with_words
 def cauchy(
     location: Any = 0.0,
     scale: Any = 1.0,

@@ -11,7 +11,6 @@ from .parameter import positive
 from .support import POSITIVE, powers
 from .tails import Tails, above_zero
 from .variable import distribute
-from .words import with_words
 
 __all__ = ["chi_squared", "draw"]
 
@@ -57,7 +56,6 @@ CHI_SQUARED = Family(
 )
 
 
-@with_words
 def chi_squared(
     df: Any,
     *,

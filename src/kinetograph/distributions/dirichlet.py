@@ -20,7 +20,6 @@ from .moments import Moments, others
 from .parameter import Parameter
 from .support import POSITIVE, Simplex, known_one
 from .variable import distribute
-from .words import with_words
 
 __all__ = ["check_concentrations", "dirichlet", "draw"]
 
@@ -88,7 +87,6 @@ DIRICHLET = Family(
 )
 
 
-@with_words
 def dirichlet(alpha: Any, *, shape: Any = None, dims: Any = None, name: str | None = None) -> Array:
     """Probabilities that add up to 1 along the last axis.
 

@@ -22,7 +22,6 @@ from .parameter import Parameter, whole
 from .support import POSITIVE, Support, Totals
 from .uniform import known_bound
 from .variable import distribute
-from .words import with_words
 
 __all__ = ["dirichlet_multinomial", "draw"]
 
@@ -84,7 +83,6 @@ DIRICHLET_MULTINOMIAL = Family(
 )
 
 
-@with_words
 def dirichlet_multinomial(
     size: Any,
     alpha: Any,

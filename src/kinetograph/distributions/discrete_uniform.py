@@ -18,7 +18,6 @@ from .support import Support, WholeNumbers
 from .tails import Tails
 from .uniform import known_bound
 from .variable import distribute
-from .words import with_words
 
 __all__ = ["discrete_uniform", "draw"]
 
@@ -86,7 +85,6 @@ DISCRETE_UNIFORM = Family(
 )
 
 
-@with_words
 def discrete_uniform(
     min: Any,
     max: Any,

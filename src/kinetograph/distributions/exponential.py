@@ -13,7 +13,6 @@ from .parameter import positive
 from .support import NONNEGATIVE
 from .tails import Tails, above_zero, by_survival
 from .variable import distribute
-from .words import with_words
 
 __all__ = ["draw", "exponential"]
 
@@ -64,7 +63,6 @@ EXPONENTIAL = Family(
 )
 
 
-@with_words
 def exponential(
     rate: Any = 1.0,
     *,

@@ -15,7 +15,6 @@ from .numbers import nan_unless, possible, reals
 from .parameter import Parameter, positive, spread
 from .tails import Tails, log_of_one
 from .variable import distribute
-from .words import with_words
 
 __all__ = ["draw", "exponentially_modified_normal"]
 
@@ -82,7 +81,6 @@ EXPONENTIALLY_MODIFIED_NORMAL = Family(
 )
 
 
-@with_words
 def exponentially_modified_normal(
     mean: Any = 0.0,
     sd: Any = 1.0,

@@ -19,7 +19,6 @@ from .parameter import positive
 from .support import POSITIVE, powers
 from .tails import Tails, above_zero
 from .variable import distribute
-from .words import with_words
 
 __all__ = ["draw", "f"]
 
@@ -86,7 +85,6 @@ F = Family(
 )
 
 
-@with_words
 def f(
     df1: Any,
     df2: Any,

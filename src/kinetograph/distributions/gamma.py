@@ -19,7 +19,6 @@ from .parameter import positive
 from .support import POSITIVE, powers
 from .tails import Tails, above_zero
 from .variable import distribute
-from .words import with_words
 
 __all__ = ["draw", "gamma", "log_gamma_tails_of", "quantile", "small_terms", "terms"]
 
@@ -91,7 +90,6 @@ GAMMA = Family(
 )
 
 
-@with_words
 def gamma(
     alpha: Any,
     rate: Any = 1.0,

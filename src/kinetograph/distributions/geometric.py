@@ -17,7 +17,6 @@ from .parameter import PROBABILITY_FORMS, probability
 from .support import NATURALS, Interval
 from .tails import Tails, by_survival, of_counts
 from .variable import distribute
-from .words import with_words
 
 __all__ = ["draw", "geometric"]
 
@@ -77,7 +76,6 @@ GEOMETRIC = Family(
 )
 
 
-@with_words
 def geometric(
     prob: Any,
     *,

@@ -16,7 +16,6 @@ from .numbers import nan_unless, possible, reals, unit_open
 from .parameter import Parameter, spread
 from .tails import Tails
 from .variable import distribute
-from .words import with_words
 
 __all__ = ["draw", "gumbel"]
 
@@ -66,7 +65,6 @@ GUMBEL = Family(
 )
 
 
-@with_words
 def gumbel(
     location: Any = 0.0,
     scale: Any = 1.0,

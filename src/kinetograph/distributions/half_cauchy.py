@@ -16,7 +16,6 @@ from .parameter import spread
 from .support import NONNEGATIVE
 from .tails import Tails, above_zero
 from .variable import distribute
-from .words import with_words
 
 __all__ = ["draw", "half_cauchy"]
 
@@ -64,7 +63,6 @@ HALF_CAUCHY = Family(
 )
 
 
-@with_words
 def half_cauchy(
     scale: Any = 1.0,
     *,

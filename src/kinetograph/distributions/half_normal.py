@@ -18,7 +18,6 @@ from .parameter import spread
 from .support import NONNEGATIVE
 from .tails import Tails, above_zero, by_survival, normal_quantile
 from .variable import distribute
-from .words import with_words
 
 __all__ = ["draw", "half_normal"]
 
@@ -75,7 +74,6 @@ HALF_NORMAL = Family(
 )
 
 
-@with_words
 def half_normal(
     sd: Any = 1.0,
     *,

@@ -15,7 +15,6 @@ from .parameter import positive, spread
 from .support import NONNEGATIVE
 from .tails import Tails, above_zero
 from .variable import distribute
-from .words import with_words
 
 __all__ = ["draw", "half_student"]
 
@@ -68,7 +67,6 @@ HALF_STUDENT = Family(
 )
 
 
-@with_words
 def half_student(
     df: Any,
     sigma: Any = 1.0,

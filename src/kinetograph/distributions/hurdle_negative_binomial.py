@@ -15,7 +15,6 @@ from .negative_binomial_mean import NEGATIVE_BINOMIAL_MEAN
 from .parameter import Parameter, positive
 from .support import UNIT
 from .variable import distribute
-from .words import with_words
 from .zeros import hurdle
 
 __all__ = ["hurdle_negative_binomial"]
@@ -62,7 +61,6 @@ HURDLE_NEGATIVE_BINOMIAL_MEAN = hurdle(
 )
 
 
-@with_words
 def hurdle_negative_binomial(
     zero: Any,
     size: Any = None,

@@ -12,7 +12,6 @@ from .parameter import Parameter
 from .poisson import LARGEST_RATE, POISSON
 from .support import POSITIVE, Interval
 from .variable import distribute
-from .words import with_words
 from .zeros import hurdle
 
 __all__ = ["hurdle_poisson"]
@@ -35,7 +34,6 @@ RATE = Parameter("rate", POSITIVE, drawn=Interval(0.0, LARGEST_RATE, (False, Tru
 HURDLE_POISSON = hurdle("hurdle_poisson", POISSON, (RATE,), _draw_positive)
 
 
-@with_words
 def hurdle_poisson(
     zero: Any,
     rate: Any,

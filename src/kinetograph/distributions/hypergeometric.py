@@ -23,7 +23,6 @@ from .sums import log_sum_outward
 from .support import NATURALS, Support, WholeNumbers
 from .tails import Tails
 from .variable import distribute
-from .words import with_words
 
 __all__ = ["draw", "hypergeometric"]
 
@@ -168,7 +167,6 @@ HYPERGEOMETRIC = Family(
 )
 
 
-@with_words
 def hypergeometric(
     m: Any,
     n: Any,

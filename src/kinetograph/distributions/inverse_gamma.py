@@ -19,7 +19,6 @@ from .parameter import positive
 from .support import POSITIVE
 from .tails import Tails, above_zero, turned
 from .variable import distribute
-from .words import with_words
 
 __all__ = ["draw", "inverse_gamma"]
 
@@ -80,7 +79,6 @@ INVERSE_GAMMA = Family(
 )
 
 
-@with_words
 def inverse_gamma(
     alpha: Any,
     beta: Any = 1.0,

@@ -14,7 +14,6 @@ from .numbers import nan_unless, possible, reals, signed
 from .parameter import Parameter, spread
 from .tails import Tails
 from .variable import distribute
-from .words import with_words
 
 __all__ = ["draw", "laplace"]
 
@@ -61,7 +60,6 @@ LAPLACE = Family(
 )
 
 
-@with_words
 def laplace(
     mu: Any = 0.0,
     sigma: Any = 1.0,

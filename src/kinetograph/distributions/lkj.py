@@ -18,7 +18,6 @@ from .numbers import nan_unless, reals
 from .parameter import positive
 from .support import CorrelationMatrix
 from .variable import distribute
-from .words import with_words
 
 __all__ = ["draw", "draw_factor", "log_constant", "lkj_correlation", "size_of"]
 
@@ -97,7 +96,6 @@ def size_of(dim: Any, name: str = "lkj_correlation") -> int:
     return int(dim)
 
 
-@with_words
 def lkj_correlation(
     eta: Any = 1.0,
     dim: int = 2,

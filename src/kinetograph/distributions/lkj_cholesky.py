@@ -12,7 +12,6 @@ from .moments import Moments, log_half_step_rest
 from .parameter import positive
 from .support import CholeskyCorrelation
 from .variable import distribute
-from .words import with_words
 
 __all__ = ["lkj_cholesky"]
 
@@ -53,7 +52,6 @@ LKJ_CHOLESKY = Family(
 )
 
 
-@with_words
 def lkj_cholesky(
     eta: Any = 1.0,
     dim: int = 2,

@@ -14,7 +14,6 @@ from .numbers import nan_unless, possible, reals, unit_open
 from .parameter import Parameter, spread
 from .tails import Tails
 from .variable import distribute
-from .words import with_words
 
 __all__ = ["draw", "logistic"]
 
@@ -56,7 +55,6 @@ LOGISTIC = Family(
 )
 
 
-@with_words
 def logistic(
     location: Any = 0.0,
     scale: Any = 1.0,

@@ -13,7 +13,6 @@ from .parameter import Parameter, spread
 from .support import POSITIVE
 from .tails import Tails, above_zero, normal_quantile, normal_tails
 from .variable import distribute
-from .words import with_words
 
 __all__ = ["draw", "lognormal"]
 
@@ -56,7 +55,6 @@ LOGNORMAL = Family(
 )
 
 
-@with_words
 def lognormal(
     meanlog: Any = 0.0,
     sdlog: Any = 1.0,

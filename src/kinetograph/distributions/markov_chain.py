@@ -21,7 +21,6 @@ from .numbers import reals
 from .parameter import Parameter
 from .support import Simplex, Support, WholeNumbers
 from .variable import distribute
-from .words import with_words
 
 __all__ = ["MARKOV_CHAIN", "draw", "log_steps", "markov_chain"]
 
@@ -117,7 +116,6 @@ MARKOV_CHAIN = Family(
 )
 
 
-@with_words
 def markov_chain(
     initial: Any,
     transition: Any,

@@ -21,7 +21,6 @@ from .normal import HALF_LOG_2PI
 from .numbers import nan_unless, reals
 from .parameter import Parameter
 from .variable import distribute
-from .words import with_words
 
 __all__ = ["draw", "factors_of", "matrix_normal"]
 
@@ -80,7 +79,6 @@ def factors_of(
     return mean, rows, columns
 
 
-@with_words
 def matrix_normal(
     mean: Any,
     row_cov: Any = None,

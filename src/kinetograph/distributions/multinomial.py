@@ -21,7 +21,6 @@ from .parameter import Parameter, whole
 from .support import Simplex, Support, Totals, Weights
 from .uniform import known_bound
 from .variable import distribute
-from .words import with_words
 
 __all__ = ["draw", "multinomial"]
 
@@ -96,7 +95,6 @@ MULTINOMIAL = Family(
 )
 
 
-@with_words
 def multinomial(
     size: Any,
     prob: Any,

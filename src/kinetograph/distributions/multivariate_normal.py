@@ -15,7 +15,6 @@ from .normal import HALF_LOG_2PI
 from .numbers import nan_unless, reals
 from .parameter import Parameter
 from .variable import distribute
-from .words import with_words
 
 __all__ = ["draw", "family_and_parameters", "log_diagonal", "multivariate_normal", "whitened"]
 
@@ -106,7 +105,6 @@ def family_and_parameters(
     return family, (mean_of(name, mean, factor.shape[-1]), factor)
 
 
-@with_words
 def multivariate_normal(
     mean: Any,
     cov: Any = None,

@@ -18,7 +18,6 @@ from .numbers import nan_unless, reals
 from .parameter import Parameter, positive
 from .student import moments_by
 from .variable import distribute
-from .words import with_words
 
 __all__ = ["draw", "multivariate_student"]
 
@@ -54,7 +53,6 @@ MULTIVARIATE_STUDENT = Family(
 )
 
 
-@with_words
 def multivariate_student(
     df: Any,
     mean: Any,

@@ -27,7 +27,6 @@ from .parameter import PROBABILITY_FORMS, positive, probability
 from .support import NATURALS, Interval
 from .tails import Tails, of_counts
 from .variable import distribute
-from .words import with_words
 
 __all__ = ["draw", "negative_binomial", "two_of"]
 
@@ -119,7 +118,6 @@ def two_of(
     return True, (mean if log_mean is None else exp(log_mean), dispersion)
 
 
-@with_words
 def negative_binomial(
     size: Any = None,
     prob: Any = None,

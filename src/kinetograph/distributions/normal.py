@@ -13,7 +13,6 @@ from .numbers import nan_unless, possible, reals
 from .parameter import Parameter, spread
 from .tails import Tails, normal_quantile, normal_tails
 from .variable import distribute
-from .words import with_words
 
 __all__ = ["draw", "normal", "terms", "truncated_moments"]
 
@@ -84,7 +83,6 @@ NORMAL = Family(
 )
 
 
-@with_words
 def normal(
     mean: Any = 0.0,
     sd: Any = 1.0,

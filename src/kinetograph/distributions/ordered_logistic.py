@@ -16,7 +16,6 @@ from .parameter import Parameter
 from .support import Ordered
 from .tails import Tails
 from .variable import distribute
-from .words import with_words
 
 __all__ = ["draw", "ordered_logistic"]
 
@@ -70,7 +69,6 @@ ORDERED_LOGISTIC = Family(
 )
 
 
-@with_words
 def ordered_logistic(
     eta: Any,
     cutpoints: Any,

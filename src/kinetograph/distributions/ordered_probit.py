@@ -15,7 +15,6 @@ from .parameter import Parameter
 from .support import Ordered
 from .tails import Tails, between, normal_tails
 from .variable import distribute
-from .words import with_words
 
 __all__ = ["draw", "ordered_probit"]
 
@@ -58,7 +57,6 @@ ORDERED_PROBIT = Family(
 )
 
 
-@with_words
 def ordered_probit(
     eta: Any,
     cutpoints: Any,

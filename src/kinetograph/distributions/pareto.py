@@ -16,7 +16,6 @@ from .tails import Tails, by_survival
 from .uniform import known_bound
 from .variable import distribute
 from .weibull import log_share
-from .words import with_words
 
 __all__ = ["draw", "pareto"]
 
@@ -70,7 +69,6 @@ PARETO = Family(
 )
 
 
-@with_words
 def pareto(
     a: Any,
     b: Any = 1.0,

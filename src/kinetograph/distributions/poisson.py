@@ -30,7 +30,6 @@ from .parameter import Parameter
 from .support import NATURALS, NONNEGATIVE, Interval
 from .tails import Tails, between, of_counts, turned
 from .variable import distribute
-from .words import with_words
 
 __all__ = ["draw", "draw_by_log_rate", "poisson"]
 
@@ -183,7 +182,6 @@ POISSON_LOG = Family(
 )
 
 
-@with_words
 def poisson(
     rate: Any = None,
     *,

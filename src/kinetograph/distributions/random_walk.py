@@ -14,7 +14,6 @@ from .normal import HALF_LOG_2PI
 from .numbers import nan_unless, possible, reals
 from .parameter import Parameter, spread
 from .variable import distribute
-from .words import with_words
 from .zero_sum_normal import length_of
 
 __all__ = ["draw", "random_walk"]
@@ -54,7 +53,6 @@ RANDOM_WALK = Family(
 )
 
 
-@with_words
 def random_walk(
     sd: Any = 1.0,
     dim: int = 2,

@@ -19,7 +19,6 @@ from .numbers import nan_unless, possible, reals
 from .parameter import Parameter, spread
 from .tails import Tails, log_of_one
 from .variable import distribute
-from .words import with_words
 
 __all__ = ["draw", "skew_normal"]
 
@@ -114,7 +113,6 @@ SKEW_NORMAL = Family(
 )
 
 
-@with_words
 def skew_normal(
     location: Any = 0.0,
     scale: Any = 1.0,

@@ -18,7 +18,6 @@ from .numbers import nan_unless, possible, reals
 from .parameter import Parameter, positive, spread
 from .tails import Tails
 from .variable import distribute
-from .words import with_words
 
 __all__ = ["draw", "log_beyond", "moments_by", "student", "terms"]
 
@@ -102,7 +101,6 @@ STUDENT = Family(
 )
 
 
-@with_words
 def student(
     df: Any,
     mu: Any = 0.0,

@@ -17,7 +17,6 @@ from .parameter import Parameter
 from .support import Interval, Support
 from .tails import Tails
 from .variable import distribute
-from .words import with_words
 
 __all__ = ["draw", "known_bound", "uniform"]
 
@@ -106,7 +105,6 @@ UNIFORM = Family(
 )
 
 
-@with_words
 def uniform(
     min: Any = 0.0,
     max: Any = 1.0,

@@ -21,7 +21,6 @@ from .support import Interval
 from .tails import Tails
 from .variable import distribute
 from .von_mises_shares import log_parts, moments_of_angles
-from .words import with_words
 
 __all__ = ["draw", "von_mises"]
 
@@ -143,7 +142,6 @@ VON_MISES = Family(
 )
 
 
-@with_words
 def von_mises(
     mu: Any = 0.0,
     kappa: Any = 1.0,

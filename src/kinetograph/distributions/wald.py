@@ -17,7 +17,6 @@ from .parameter import positive
 from .support import POSITIVE
 from .tails import Tails, above_zero, log_of_one
 from .variable import distribute
-from .words import with_words
 
 __all__ = ["draw", "wald"]
 
@@ -89,7 +88,6 @@ WALD = Family(
 )
 
 
-@with_words
 def wald(
     mu: Any,
     lam: Any = 1.0,

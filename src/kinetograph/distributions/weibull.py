@@ -17,7 +17,6 @@ from .parameter import positive
 from .support import POSITIVE, powers
 from .tails import Tails, above_zero
 from .variable import distribute
-from .words import with_words
 
 __all__ = ["draw", "log_share", "weibull"]
 
@@ -119,7 +118,6 @@ WEIBULL = Family(
 )
 
 
-@with_words
 def weibull(
     alpha: Any,
     scale: Any = 1.0,

@@ -21,7 +21,6 @@ from .numbers import nan_unless, reals
 from .parameter import Parameter, positive
 from .support import CovarianceMatrix
 from .variable import distribute
-from .words import with_words
 
 __all__ = ["draw", "wishart"]
 
@@ -95,7 +94,6 @@ WISHART = Family(
 )
 
 
-@with_words
 def wishart(
     df: Any,
     scale: Any = None,

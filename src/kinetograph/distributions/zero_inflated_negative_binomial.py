@@ -6,7 +6,6 @@ from ..graph.array import Array
 from .negative_binomial import NEGATIVE_BINOMIAL, two_of
 from .negative_binomial_mean import NEGATIVE_BINOMIAL_MEAN
 from .variable import distribute
-from .words import with_words
 from .zeros import zero_inflated
 
 __all__ = ["zero_inflated_negative_binomial"]
@@ -19,7 +18,6 @@ ZERO_INFLATED_NEGATIVE_BINOMIAL_MEAN = zero_inflated(
 )
 
 
-@with_words
 def zero_inflated_negative_binomial(
     zero: Any,
     size: Any = None,

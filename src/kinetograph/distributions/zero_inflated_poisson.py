@@ -5,7 +5,6 @@ from typing import Any
 from ..graph.array import Array
 from .poisson import POISSON
 from .variable import distribute
-from .words import with_words
 from .zeros import zero_inflated
 
 __all__ = ["zero_inflated_poisson"]
@@ -13,7 +12,6 @@ __all__ = ["zero_inflated_poisson"]
 ZERO_INFLATED_POISSON = zero_inflated("zero_inflated_poisson", POISSON)
 
 
-@with_words
 def zero_inflated_poisson(
     zero: Any,
     rate: Any,

@@ -17,7 +17,6 @@ from .numbers import nan_unless, possible, reals
 from .parameter import spread
 from .support import ZeroSum
 from .variable import distribute
-from .words import with_words
 
 __all__ = ["draw", "length_of", "zero_sum_normal"]
 
@@ -60,7 +59,6 @@ def length_of(dim: Any, name: str, least: int = 2) -> tuple[int]:
     return (int(dim),)
 
 
-@with_words
 def zero_sum_normal(
     sd: Any = 1.0,
     dim: int = 2,

@@ -5,6 +5,9 @@ process   a process at given points, exactly
 hilbert   a process as a sum of fixed functions, for many points
 """
 
+import sys as _sys
+
+from ..calls.public import open_to_users as _open_to_users
 from .hilbert import Hilbert
 from .kernels import Kernel, constant, linear, matern12, matern32, matern52, periodic, rbf, white
 from .process import Process
@@ -22,3 +25,5 @@ __all__ = [
     "rbf",
     "white",
 ]
+
+_open_to_users(_sys.modules[__name__])  # it is imported when first used

@@ -17,6 +17,7 @@ from .node import PART, Apply, Data, Handle, Node
 from .numpy_protocol import VIEWS, apply_function, apply_ufunc
 from .operators import Operators
 from .source import called_here, draws_by_numpy, place_text
+from .suggestions import read_missing
 from .text import array_text
 from .updates import At
 
@@ -250,7 +251,7 @@ class Array(Operators, Methods, Handle):
         def __getattr__(self, name: str) -> Any:
             instead = _ELSEWHERE.get(name)
             if instead is None:
-                return object.__getattribute__(self, name)  # which says what is wrong
+                return read_missing(self, name)
             words = describe(self.node)
             raise NoAttributeError(
                 f"{words}: arrays have no {name!r}{place_text()}; {instead.format(words)}"

@@ -9,6 +9,7 @@ import functools
 import inspect
 import os
 import sys
+import warnings
 from itertools import pairwise
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
@@ -25,6 +26,7 @@ __all__ = [
     "used_in_call",
     "user_frame",
     "variable_name",
+    "warn_user",
     "written_at",
 ]
 
@@ -84,6 +86,11 @@ def place_text() -> str:
     """` (file:line)` of the user's statement that is being carried out."""
     site = site_of(here())
     return f" ({site})" if site else ""
+
+
+def warn_user(message: str, category: type[Warning]) -> None:
+    """Warn, of the user's statement that is being carried out."""
+    warnings.warn(message, category, stacklevel=2, skip_file_prefixes=(PACKAGE, *_BETWEEN))
 
 
 def called_here() -> bool:

@@ -11,6 +11,9 @@ seeds                  reproducibility
 joint                  Geweke's joint test; simulation-based calibration
 """
 
+import sys as _sys
+
+from ..calls.public import open_to_users as _open_to_users
 from .estimates import (
     autocorrelation_time,
     autoregression,
@@ -83,3 +86,5 @@ __all__ = [
     "PTest",
     "StatisticalTest",
 ]
+
+_open_to_users(_sys.modules[__name__])  # it is imported when first used

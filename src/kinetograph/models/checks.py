@@ -18,6 +18,7 @@ from ..graph.messages import describe, site_text
 from ..graph.missing import Incomplete
 from ..graph.node import Data, Node
 from ..graph.source import place_text
+from ..graph.suggestions import meant
 from ..graph.text import in_words
 from .density import Density
 from .discovery import Component
@@ -184,7 +185,7 @@ def check_lengths(
             known = ", ".join(sorted(d for d in used if d)) or "none"
             raise DimsError(
                 f"model: coords has labels for {label!r}, which is no dimension of this model; "
-                f"its dimensions are: {known}"
+                f"its dimensions are: {known}{place_text()}{meant(label, used)}"
             )
     sizes: dict[str, tuple[int, str]] = {
         d: (len(labels), "its labels") for d, labels in coords.items()

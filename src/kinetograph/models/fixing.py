@@ -16,6 +16,7 @@ from ..graph.errors import ModelError
 from ..graph.messages import describe
 from ..graph.node import Data, Node, ancestors
 from ..graph.source import place_text
+from ..graph.suggestions import meant
 from .checks import check_component, no_model
 from .dims import dims_of
 from .discovery import Component, unknowns_above
@@ -170,7 +171,7 @@ def _given(
             what = describe(key.node) if isinstance(key, Array) else repr(key)
             raise ModelError(
                 f"{doing}: {what} is no unknown of this model; its unknowns are "
-                f"{', '.join(by_name)}{place_text()}"
+                f"{', '.join(by_name)}{place_text()}{meant(key, by_name)}"
             )
         if node in found:
             raise ModelError(f"{doing}: {model.name(node)} is given twice{place_text()}")

@@ -7,7 +7,6 @@ what the user's own expressions were made for by the old values, and the new one
 an error. Nothing changes unless all is well.
 """
 
-import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +21,8 @@ from ..graph.lower import Environment, Scope, evaluate
 from ..graph.messages import describe
 from ..graph.node import Data, Node, ancestors, with_values
 from ..graph.precision import x64
-from ..graph.source import PACKAGE, place_text
+from ..graph.source import place_text, warn_user
+from ..graph.suggestions import meant
 from .asked_again import check_nodes_again, same_density
 from .batch import Batch
 from .density import Density
@@ -110,12 +110,10 @@ def _replace_shapes(
     made.became = {**nodes, **followed}
     made.version = model.version + 1
     vars(model).update(vars(made))
-    warnings.warn(
+    warn_user(
         f"{text}: the model is written anew for it, and its programs are compiled once more. "
         "Numbers that were computed of the old shape outside of the graph stay as they were",
         KinetographWarning,
-        stacklevel=2,
-        skip_file_prefixes=(PACKAGE,),
     )
 
 
@@ -133,7 +131,7 @@ def _given(model: "Model", values: Mapping[Any, Any], named: Mapping[str, Any]) 
             what = describe(key.node) if isinstance(key, Array) else repr(key)
             raise ModelError(
                 f"set_data: {what} is no data of this model; these are {', '.join(names) or 'none'}"
-                f"{place_text()}"
+                f"{place_text()}{meant(key, names)}"
             )
         if node in found:
             raise ModelError(f"set_data: {describe(node)} is given twice")

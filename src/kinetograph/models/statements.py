@@ -9,7 +9,6 @@ notebook tells which of its cells runs, that cell is the code, edited or not.
 """
 
 import sys
-import warnings
 import weakref
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
@@ -19,7 +18,7 @@ from ..distributions.variable import Variable
 from ..graph.array import Array
 from ..graph.errors import KinetographWarning
 from ..graph.node import Data, Node
-from ..graph.source import PACKAGE, site_of
+from ..graph.source import PACKAGE, site_of, warn_user
 from .discovery import unknowns_above
 
 __all__ = ["add_statement"]
@@ -153,7 +152,7 @@ def add_statement(statement: Node, data: Data | None, given: Any, words: str) ->
         more = f" and {len(replaced) - 1} more" if len(replaced) > 1 else ""
         place = f"{first.label()}{f' at {first.site}' if first.site else ''}{more}"
         text = f"{words} {why.format(place=place)}"
-        warnings.warn(text, KinetographWarning, stacklevel=2, skip_file_prefixes=(PACKAGE,))
+        warn_user(text, KinetographWarning)
     _WRITTEN[statement] = written
     for v in unknowns:
         v.statements.append((statement, data))

@@ -9,6 +9,7 @@ from ..distributions.variable import Variable
 from ..graph.errors import ModelError, ShapeError
 from ..graph.inside_jax import has_tracer
 from ..graph.source import place_text
+from ..graph.suggestions import meant
 
 if TYPE_CHECKING:
     from .log_density import LogDensity
@@ -37,7 +38,7 @@ def check_values(
         if name not in by_name:
             raise ModelError(
                 f"{name!r} is no unknown of this model; its unknowns are "
-                f"{', '.join(model.names)}{place_text()}"
+                f"{', '.join(model.names)}{place_text()}{meant(name, by_name)}"
             )
     missing = [n for n in model.names if n not in values]
     if complete and missing:

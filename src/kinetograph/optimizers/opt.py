@@ -1,7 +1,5 @@
 """`kg.opt`: the values at which a model's density is greatest."""
 
-import difflib
-import warnings
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
@@ -12,7 +10,8 @@ from ..bits.draws import chain_key
 from ..bits.keys import fresh_seed
 from ..graph.errors import StartError
 from ..graph.node import Node
-from ..graph.source import place_text
+from ..graph.source import place_text, warn_user
+from ..graph.suggestions import meant
 from ..models.checks import no_model
 from ..models.model import Model
 from ..models.starts import START_ATTEMPTS, blame, initial_points, random_point
@@ -123,7 +122,7 @@ def opt(
             "standard errors"
         )
     if problem:
-        warnings.warn(f"opt: {problem}", ConvergenceWarning, stacklevel=2)
+        warn_user(f"opt: {problem}", ConvergenceWarning)
     return found
 
 
@@ -272,10 +271,9 @@ def choose(what: str, optimizer: Any) -> Optimizer:
         name = optimizer.lower().replace("-", "_").replace(" ", "_")
         if name in _NAMES:
             return getattr(import_module(__package__), name)()
-        close = difflib.get_close_matches(name, _NAMES, 1)
-        meant = f"; did you mean {close[0]!r}?" if close else "."
+        hint = meant(name, _NAMES) or "."
         raise ValueError(
-            f"{what}: there is no optimizer {optimizer!r}{place_text()}{meant} There are "
+            f"{what}: there is no optimizer {optimizer!r}{place_text()}{hint} There are "
             f"{', '.join(_NAMES)}, and any transformation of optax, given as it is"
         )
     if callable(getattr(optimizer, "init", None)) and callable(getattr(optimizer, "update", None)):

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..graph.errors import KinetographWarning
+from ..graph.suggestions import meant
 from ..models.groups import as_group
 from ..models.model import Model
 
@@ -87,7 +88,10 @@ class Optimum:
             if name in known:
                 return known[name]
         names = dict.fromkeys([*self.targets, *self.values])
-        raise KeyError(f"{name!r} is no target and no unknown; there are {', '.join(names)}")
+        raise KeyError(
+            f"{name!r} is no target and no unknown; there are {', '.join(names)}"
+            f"{meant(name, names)}"
+        )
 
     def to_dataset(self) -> Any:
         """The targets as an `xarray.Dataset`, with the dimensions and labels of the model."""

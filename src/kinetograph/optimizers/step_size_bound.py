@@ -5,13 +5,13 @@ and gradient descent, the noise-free part of SGLD, for h < 2 / k; in many dimens
 largest eigenvalue of the Hessian of U.
 """
 
-import difflib
 from typing import Any
 
 import jax
 import numpy as np
 
 from ..graph.precision import x64
+from ..graph.suggestions import meant
 from ..models.model import Model
 from ..models.starts import blame
 from .opt import check_model
@@ -61,10 +61,9 @@ def step_size_bound(model: Model, at: Any, method: str = "verlet") -> float:
     """
     check_model(model, "step_size_bound")
     if method not in _POWERS:
-        close = difflib.get_close_matches(str(method), _POWERS, 1)
-        meant = f"; did you mean {close[0]!r}?" if close else "."
+        hint = meant(method, _POWERS) or "."
         raise ValueError(
-            f"step_size_bound: there is no method {method!r}{meant} There are {', '.join(_POWERS)}"
+            f"step_size_bound: there is no method {method!r}{hint} There are {', '.join(_POWERS)}"
         )
     free = np.asarray(model._check_free(at.values if isinstance(at, Optimum) else at))
     if free.ndim != 1:

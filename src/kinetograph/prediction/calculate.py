@@ -12,6 +12,7 @@ from ..graph.errors import ModelError, ShapeError
 from ..graph.messages import describe
 from ..graph.node import Data, Node, ancestors, with_values
 from ..graph.source import place_text
+from ..graph.suggestions import meant
 from ..graph.text import in_words
 from ..models.ancestral.forward import plan
 from ..models.ancestral.rows import run_rows
@@ -222,7 +223,7 @@ def _checked(values: Mapping[Any, Any], names: Mapping[Node, str]) -> dict[Node,
             what = describe(key.node) if isinstance(key, Array) else repr(key)
             raise ModelError(
                 f"calculate: {what} is no unknown or data that the targets follow from; these are "
-                f"{', '.join(by_name) or 'none'}{place_text()}"
+                f"{', '.join(by_name) or 'none'}{place_text()}{meant(key, by_name)}"
             )
         if node in given:
             raise ModelError(f"calculate: {names[node]} is given two values, by name and by array")

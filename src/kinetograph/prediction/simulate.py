@@ -1,11 +1,11 @@
 """`kg.simulate`: draws of the unknowns from their distributions, and of data that follow."""
 
-import warnings
 from typing import Any
 
 from ..bits.keys import SIMULATION, make_key
 from ..distributions.variable import Variable
 from ..graph.errors import KinetographWarning
+from ..graph.source import warn_user
 from ..models.ancestral.forward import plan
 from ..models.ancestral.rows import in_rows, run_rows
 from ..models.discovery import unknowns_above
@@ -67,7 +67,7 @@ def simulate(model: Model, draws: int = 1000, *, seed: int | None = None) -> Any
     check_model(model, "simulate")
     check_whole("simulate", {"draws": (draws, 1)})
     used = check_seed(seed, "simulate")
-    warn_of_factors(model, "simulate", 2)
+    warn_of_factors(model, "simulate")
     component = model.component
     prior = tuple(dict.fromkeys([*component.unknowns, *model.targets]))
     simulated = followed("simulate", model)
@@ -88,18 +88,17 @@ def simulate(model: Model, draws: int = 1000, *, seed: int | None = None) -> Any
     return tree_of(groups | data_groups(model), {"seed": str(used)})
 
 
-def warn_of_factors(model: Model, doing: str, level: int) -> None:
+def warn_of_factors(model: Model, doing: str) -> None:
     """Say that factors have no part in what is drawn forward."""
     what = "factors (kg.factor, kg.wall, kg.tether, factors=)" if model.factors else ""
     if any(v not in model.component.cut and _follows_unknowns(v) for v in model.fixed):
         what += f"{' and ' if what else ''}unknowns that are conditioned (kg.condition)"
     if not what:
         return
-    warnings.warn(
+    warn_user(
         f"{doing}: the model has {what}, from which "
         "nothing can be drawn: the draws are those of its distributions alone",
         KinetographWarning,
-        stacklevel=level + 1,
     )
 
 

@@ -5,13 +5,13 @@ warnings of the class `SamplingWarning`.
 """
 
 import json
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..graph.errors import KinetographWarning
+from ..graph.source import warn_user
 from ..samplers import __all__ as _OURS
 from ..samplers.acceptance import divergences
 from . import diagnostics
@@ -39,15 +39,14 @@ class Advice:
     message: str
 
 
-def warn_of_noise(program: Any, doing: str, stacklevel: int) -> None:
+def warn_of_noise(program: Any, doing: str) -> None:
     """Refuse a sampler that compares values of an estimated potential, or warn where it may."""
     if program.check_noise(doing):
         name = type(program.sampler).__name__
-        warnings.warn(
+        warn_user(
             f"{doing}: {name} compares values of a potential that a batch of rows only estimates: "
             "what it samples is not the posterior, by an unknown amount",
             SamplingWarning,
-            stacklevel=stacklevel + 1,
         )
 
 

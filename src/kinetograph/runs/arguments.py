@@ -1,13 +1,14 @@
 """The arguments that runs have in common."""
 
-import difflib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from .. import samplers
 from ..bits.keys import fresh_seed
 from ..graph.source import place_text
+from ..graph.suggestions import closest, meant
 from ..graph.text import in_words
 from ..models.checks import no_model
 from ..models.model import Model
@@ -40,8 +41,9 @@ def check_sampler(sampler: Any, what: str) -> Sampler:
         hint = ""
         if isinstance(sampler, int) and not isinstance(sampler, bool):
             hint = f"; the number of draws is given by draws={sampler}"
+        name = closest(sampler, samplers.__all__) or "NUTS"
         raise TypeError(
-            f"{what}: {in_words(sampler)} is not a sampler, such as kg.samplers.NUTS()"
+            f"{what}: {in_words(sampler)} is not a sampler, such as kg.samplers.{name}()"
             f"{place_text()}{hint}"
         )
     return sampler
@@ -95,9 +97,7 @@ def check_one_of(what: str, name: str, value: Any, choices: Sequence[str]) -> No
     if not isinstance(value, str):
         raise TypeError(f"{there}, got {value!r:.80}")
     if value not in choices:
-        close = difflib.get_close_matches(value.lower(), choices, 1)
-        meant = f"; did you mean {close[0]!r}?" if close else ""
-        raise ValueError(f"{there}, got {value!r}{meant}")
+        raise ValueError(f"{there}, got {value!r}{meant(value, choices)}")
 
 
 def check_flag(what: str, name: str, value: Any) -> bool:

@@ -20,7 +20,6 @@ import pickle
 import platform
 import sys
 import time
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -32,6 +31,7 @@ import numpy as np
 from jax.experimental import serialize_executable
 
 from ..graph.errors import KinetographWarning
+from ..graph.source import warn_user
 from .background import Task
 from .sealed import read_sealed, seal, write_whole
 from .trials import SUFFIX, Loaded, drop_crashed, on_trial, program_of
@@ -107,11 +107,10 @@ def _usable_folder() -> Path | None:
     except OSError:
         return None
     if not safe:
-        warnings.warn(
+        warn_user(
             f"the compile cache {folder} can be written by others and is not used; "
             "make it yours alone (chmod 700) or set KINETOGRAPH_CACHE",
             KinetographWarning,
-            stacklevel=2,
         )
         return None
     return folder

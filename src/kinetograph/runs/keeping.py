@@ -1,6 +1,5 @@
 """What of a model's targets a run keeps."""
 
-import difflib
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,6 +9,7 @@ from ..graph.array import Array
 from ..graph.errors import ModelError
 from ..graph.messages import describe, site_text
 from ..graph.node import Node
+from ..graph.suggestions import meant
 from ..models.model import Model
 
 __all__ = ["kept_targets", "named_targets"]
@@ -59,8 +59,7 @@ def _name(model: Model, wanted: Any) -> str:
         text = repr(wanted)
     else:
         raise TypeError(f"mcmc: keep: expected a target or its name, got {wanted!r:.80}")
-    close = difflib.get_close_matches(str(wanted), names, 1) if isinstance(wanted, str) else []
-    hint = f"; did you mean {close[0]!r}?" if close else ""
     raise ModelError(
-        f"mcmc: keep: {text} is no target of the model, which are {', '.join(names)}{hint}"
+        f"mcmc: keep: {text} is no target of the model, which are {', '.join(names)}"
+        f"{meant(wanted, names)}"
     )

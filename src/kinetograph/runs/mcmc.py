@@ -258,7 +258,7 @@ def mcmc(
     )
     program.check_schedules(0, lengths.most)
     known = tuned_values(program, samplers, tuned)
-    warn_of_noise(program, "mcmc", stacklevel=2)
+    warn_of_noise(program, "mcmc")
     blank, told = blank_rows(program, (kept or {}).values()), ""
     if kept is not None and store is None and lengths.draws is not None and until is None:
         copied = bool(program.walkers)  # each has a chain of the results

@@ -1,7 +1,6 @@
 """`kg.resume`: a stored run goes on."""
 
 import os
-import warnings
 from collections.abc import Callable, Collection, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..bits.draws import chain_key
 from ..graph.errors import KinetographError, KinetographWarning, ModelError
+from ..graph.source import warn_user
 from ..models.model import Model
 from ..models.saving import model_from_bytes
 from ..observables.average import as_averages
@@ -167,10 +167,9 @@ def resume(
         if method == "batch" and any(chain.state is None for chain in run.chains):
             run.chains = [_begun(store, run, n, by_number[n]) for n in numbers]  # all or none
         if store.wrong:
-            warnings.warn(
+            warn_user(
                 f"{DOING}: {path}: damaged, and mended: {'; '.join(dict.fromkeys(store.wrong))}",
                 KinetographWarning,
-                stacklevel=2,
             )
         run.keeper = Keeper(store, run.chains, every)
         return carry_out(watched(run, callback, until), threads, make_progress(progress))

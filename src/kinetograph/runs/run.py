@@ -2,13 +2,13 @@
 
 import threading
 import time
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..collector import paused
 from ..graph.node import Node
+from ..graph.source import warn_user
 from .advice import SamplingWarning, diagnose, diagnose_averages
 from .chain import Chain, Lengths
 from .chains import Ending, run_chains, threads_available
@@ -46,7 +46,7 @@ class Run:
     enough: Callable[[], int | None] = field(default=lambda: None)  # so many
 
 
-def carry_out(run: Run, threads: int | None, shown: Progress, stacklevel: int = 2) -> Any:
+def carry_out(run: Run, threads: int | None, shown: Progress) -> Any:
     """Draw, and make the results.
 
     Raises
@@ -87,8 +87,8 @@ def carry_out(run: Run, threads: int | None, shown: Progress, stacklevel: int = 
         tree = _results(run, ending, times)
         if run.keeper is not None:
             tree = run.keeper.results(tree, run.enough())
-        _tell(run, ending, tree, shown, stacklevel + 1)
-        _advise(run, tree, stacklevel + 1)
+        _tell(run, ending, tree, shown)
+        _advise(run, tree)
         return tree
 
 
@@ -153,7 +153,7 @@ def _warmups(chains: Sequence[Chain]) -> int | list[int]:
     return found if len(set(found)) > 1 else found[0]
 
 
-def _tell(run: Run, ending: Ending, tree: Any, shown: Telling, stacklevel: int) -> None:
+def _tell(run: Run, ending: Ending, tree: Any, shown: Telling) -> None:
     """Keep and tell what there is of a run that did not end as it should."""
     if ending.stopped is None and ending.error is None:
         return
@@ -174,7 +174,7 @@ def _tell(run: Run, ending: Ending, tree: Any, shown: Telling, stacklevel: int) 
     without = f", none of chains {none}, left out" if none else ""
     stopped = f"stopped by {_by(ending)} after {drawn} draws of each chain{without}; {on}"
     shown.log(stopped)
-    warnings.warn(f"{run.doing}: {stopped}", SamplingWarning, stacklevel=stacklevel + 1)
+    warn_user(f"{run.doing}: {stopped}", SamplingWarning)
 
 
 def _by(ending: Ending) -> str:
@@ -188,7 +188,7 @@ def _stopped(run: Run, ending: Ending, when: str) -> KeyboardInterrupt:
     return kind(text)
 
 
-def _advise(run: Run, tree: Any, stacklevel: int) -> None:
+def _advise(run: Run, tree: Any) -> None:
     if not run.keep:
         made = min(chain.transition - chain.tuner.end for chain in run.chains)
         findings = diagnose_averages(tree, made) if made > 0 else []
@@ -196,4 +196,4 @@ def _advise(run: Run, tree: Any, stacklevel: int) -> None:
         some = tree if run.keeper is None else run.keeper.some()
         findings = diagnose(some) if some["posterior"].sizes["draw"] else []
     for finding in findings:
-        warnings.warn(finding.message, SamplingWarning, stacklevel=stacklevel + 1)
+        warn_user(finding.message, SamplingWarning)

@@ -384,5 +384,5 @@ def chain(
     wanted = as_averages(averages)
     averaged_targets(model, wanted)
     program = Program(model, sampler, model.targets, as_observables(observables), wanted)
-    warn_of_noise(program, "chain", stacklevel=2)
+    warn_of_noise(program, "chain")
     return Chain(program, key, start, warmup_length(program.host_tunes, warmup), initial is None)

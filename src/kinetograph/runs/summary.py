@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..graph.markup import table
+from ..graph.suggestions import meant
 from . import diagnostics
 from .results import check_tree, walkers_of
 
@@ -188,7 +189,9 @@ def _chosen(posterior: Any, names: Any) -> list[tuple[str, int | None]]:
             found.append((target, rows.index(name)))
         else:
             known = ", ".join(map(str, posterior.data_vars))
-            raise KeyError(f"summary: {name!r} is not in the results; they hold {known}")
+            rows = [row for v, x in posterior.data_vars.items() for row in row_names(str(v), x)]
+            hint = meant(name, [*map(str, posterior.data_vars), *rows])
+            raise KeyError(f"summary: {name!r} is not in the results; they hold {known}{hint}")
     return found or [(str(name), None) for name in posterior.data_vars]
 
 

@@ -1,7 +1,6 @@
 """`kg.hyper`: the hyper-parameters of a sampler, values of its compiled program."""
 
-import difflib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -173,10 +172,3 @@ def declared(owner: type) -> dict[str, Hyper]:
             if isinstance(value, Hyper) and name not in found:
                 found[name] = value
     return found
-
-
-def unknown(owner: str, name: str, known: Any, call: Callable[[str], Exception]) -> Exception:
-    """The error for a setting that there is not."""
-    close = difflib.get_close_matches(name, known, 1)
-    hint = f"; did you mean {close[0]}?" if close else ""
-    return call(f"{owner} has no setting {name!r}{hint} It has: {', '.join(known) or 'none'}")

@@ -14,6 +14,7 @@ import numpy as np
 from ..autograph.convert import convert
 from ..graph.array import Array
 from ..graph.errors import ModelError
+from ..graph.suggestions import meant
 from .points import Point
 
 __all__ = ["Block", "bound"]
@@ -59,7 +60,7 @@ class Block:
             if name not in known or names.count(name) > 1:
                 raise ModelError(
                     f"block: {name!r} is no unknown of the model, or named twice; it has "
-                    f"{', '.join(known)}"
+                    f"{', '.join(known)}{'' if name in known else meant(name, known)}"
                 )
         self.sampler, self.outside = sampler, outside
         self.names = sorted(names, key=lambda name: known[name][0].start)

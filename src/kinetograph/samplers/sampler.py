@@ -8,11 +8,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from ..autograph.lazily import convert_lazily
+from ..calls.answers import no_parameter
 from ..graph.array import Array
 from ..graph.errors import ModelError, ShapeError
 from ..kernels.contract import Kernel, Space
 from .declarations import check_class, check_names, signature_of, takes_settings
-from .hyper import POSITIVE, Hyper, Nested, declared, unknown
+from .hyper import POSITIVE, Hyper, Nested, declared
 from .identity import identity_of
 from .inner import Block
 from .noise import NamedNoise
@@ -144,7 +145,7 @@ class Sampler(Nested):
             settings[name] = value
         for name in settings:
             if name not in names:
-                raise unknown(title, name, [*names, "tune"], TypeError)
+                raise TypeError(no_parameter(title, name, [*names, "tune"]))
         for name, value in settings.items():
             setattr(self, name, value)
         if tune is not None:

@@ -3,7 +3,6 @@
 The pure core under `kg.RandomStreams`, for those who carry states themselves.
 """
 
-import warnings
 import weakref
 from typing import Any
 
@@ -16,7 +15,7 @@ from ..graph.elementwise import as_node
 from ..graph.errors import KinetographWarning, ModelError, ShapeError
 from ..graph.messages import describe
 from ..graph.node import Node
-from ..graph.source import place_text
+from ..graph.source import place_text, warn_user
 from .methods import METHODS, Draws
 from .operations import WORDS, Draw, advanced, initial_state
 
@@ -129,7 +128,7 @@ def draw(
         )
         if strict:
             raise ModelError(text)
-        warnings.warn(text, KinetographWarning, stacklevel=2)
+        warn_user(text, KinetographWarning)
     made = _InTheOpen(state)
     value = getattr(made, distribution)(*parameters, **settings)
     _USED[state] = made.serial

@@ -1,6 +1,5 @@
 """The draws a `RandomStreams` offers, one method a distribution."""
 
-from ..distributions.words import with_words
 from .counts import CountDraws
 from .positives import PositiveDraws
 from .reals import RealDraws
@@ -16,5 +15,3 @@ class Draws(RealDraws, PositiveDraws, VectorDraws, WholeDraws, CountDraws, Serie
 
 
 METHODS = tuple(name for name in dir(Draws) if not name.startswith("_"))
-for _name in METHODS:
-    setattr(Draws, _name, with_words(getattr(Draws, _name)))

@@ -1,15 +1,34 @@
-"""A keyword of another library is answered by what it is called here."""
+"""A call that does not fit is answered by what to write: others' words by ours, above all."""
 
 import inspect
+import pickle
 
 import pytest
 
 import kinetograph as kg
 from kinetograph import distributions
-from kinetograph.distributions.family import FAMILIES
-from kinetograph.distributions.words import WORDS
+from kinetograph.calls.words import COMPUTED, OF_FUNCTIONS, OURS, SETTINGS
+from kinetograph.samplers.hyper import declared
 
-FUNCTIONS = {n: getattr(distributions, n) for n in distributions.__all__ if n != "distribution"}
+MODULES = (
+    *(kg, kg.samplers, kg.observables, kg.optimizers, kg.gp, kg.ode, kg.laws, kg.streams),
+    kg.autograph,
+)
+FUNCTIONS = {n: getattr(kg, n) for n in distributions.__all__ if n != "distribution"}
+
+
+def public():
+    """All functions, classes and methods that are public, by name."""
+    for module in MODULES:
+        for name in module.__all__:
+            value = getattr(module, name)
+            if inspect.isclass(value) and issubclass(value, (BaseException, tuple)):
+                continue
+            if inspect.isclass(value) or inspect.isfunction(value):
+                yield name, value
+            if inspect.isclass(value):
+                methods = inspect.getmembers(value, inspect.isfunction)
+                yield from ((n, m) for n, m in methods if not n.startswith("_"))
 
 
 @pytest.mark.parametrize(
@@ -53,7 +72,7 @@ FUNCTIONS = {n: getattr(distributions, n) for n in distributions.__all__ if n !=
         (lambda: kg.normal(0, 1, observed=[1.0]), r"given by kg.observe\(data, kg.normal\(...\)\)"),
         (
             lambda: kg.normal(0, 1, sdd=1),
-            r"no parameter sdd \(.*test_words.py:\d+\). It takes mean",
+            r"no parameter sdd \(.*test_answers.py:\d+\); did you mean sd\? It takes mean",
         ),
         (lambda: kg.RandomStreams(1).uniform(low=0), "low .*; here it is called min"),
         (lambda: kg.RandomStreams(1).choice(3, size=4), "no parameter size"),
@@ -65,14 +84,63 @@ def test_answers(write, text):
 
 
 def test_every_word_is_one_for_some_parameter():
-    ours = {p.name for family in FAMILIES.values() for p in family.parameters}
-    for function in FUNCTIONS.values():
-        ours |= set(inspect.signature(function).parameters)
-    for word, meant in WORDS.items():
-        assert set(meant) <= ours, word
+    ours = {name for _, function in public() for name in inspect.signature(function).parameters}
+    ours |= {
+        name for sampler in kg.samplers.__all__ for name in declared(getattr(kg.samplers, sampler))
+    }
+    assert set(OURS) <= ours, set(OURS) - ours
+    assert {own for several in COMPUTED.values() for own, _ in several} <= ours
+    assert {own for settings in SETTINGS.values() for own in settings} <= ours
+    assert {own for words in OF_FUNCTIONS.values() for own in words.values()} <= ours
+
+
+def test_no_word_is_for_the_parameter_itself():
+    for own, words in OURS.items():
+        assert own not in words
+        assert len(set(words)) == len(words), own
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_every_distribution_answers(name):
     with pytest.raises(TypeError, match=f"{name}: there is no parameter no_such_word .*It takes"):
         FUNCTIONS[name](no_such_word=1)
+
+
+def test_every_public_call_answers_a_word_that_there_is_not():
+    """None of them is told in Python's words alone; those that take any keyword have no say."""
+    seen = 0
+    for name, function in public():
+        try:
+            signature = inspect.signature(function)
+        except ValueError:
+            continue
+        kinds = {p.kind for p in signature.parameters.values()}
+        if inspect.Parameter.VAR_KEYWORD in kinds or name in ("Array", "init", "step"):
+            continue
+        first = () if inspect.isclass(function) or "self" not in signature.parameters else (None,)
+        if inspect.isclass(function) and function.__init__ is object.__init__:
+            continue
+        with pytest.raises(TypeError, match=f"{name}: there is no parameter no_such_word .* takes"):
+            function(*first, no_such_word=1)
+        seen += 1
+    assert seen > 500
+
+
+def test_a_good_call_is_what_it_was():
+    assert kg.normal.__wrapped__ is inspect.unwrap(kg.normal)
+    assert list(inspect.signature(kg.mcmc).parameters)[:3] == ["model", "sampler", "draws"]
+    assert inspect.signature(kg.Dataset.batch).parameters["size"]
+    assert pickle.loads(pickle.dumps(kg.exp)) is kg.exp
+    assert pickle.loads(pickle.dumps(kg.observables.covariance)) is kg.observables.covariance
+    assert isinstance(kg.Dataset([1.0]), kg.Dataset)
+
+
+def test_errors_from_within_are_as_they_are():
+    def wrong(x):
+        return x.nonsense(1)
+
+    with pytest.raises(AttributeError, match="nonsense"):
+        kg.vmap(wrong)(kg.data([1.0, 2.0]))
+    with pytest.raises(TypeError, match="takes 1 positional argument but 2") as caught:
+        kg.while_loop(lambda v: v < 3, lambda v: (lambda w: w)(v, 1), [0.0])
+    assert "while_loop: there is no" not in str(caught.value)

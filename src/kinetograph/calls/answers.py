@@ -1,0 +1,175 @@
+"""What a call is answered that names a parameter there is not, or gives too many values or too few.
+
+A function is wrapped, which costs a call some tenths of a microsecond: nothing is looked at unless
+Python refuses the call.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import wraps
+from inspect import Parameter, Signature, signature
+from typing import Any, cast
+
+from ..graph.source import place_text
+from ..graph.suggestions import closest
+from ..graph.text import in_words
+from .words import COMPUTED, OF_FUNCTIONS, REMARKS, SETTINGS, WORDS
+
+__all__ = ["ANSWERED", "answered", "no_parameter"]
+
+ANSWERED = "__answers_calls__"  # set on functions that have been wrapped
+# Bounds of a distribution that has none as its parameters.
+_BOUNDS = {"bounds", "left", "low", "lower", "right", "high", "upper"}
+_BOUNDS |= {"trunc", "truncate", "truncated"}
+_MANY = 12  # parameters, of which the list is left out where one of them is what is meant
+_BY_POSITION = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+_BY_NAME = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
+
+
+def answered[F: Callable[..., Any]](function: F, title: str, *, bound: bool = False) -> F:
+    """The function, which answers calls that do not fit its signature.
+
+    Parameters
+    ----------
+    function
+        What is called.
+    title
+        What users call it.
+    bound
+        Whether the first value is the object whose method it is.
+
+    Raises
+    ------
+    TypeError
+        That says what to write.
+    """
+
+    @wraps(function)
+    def call(*values: Any, **named: Any) -> Any:
+        try:
+            return function(*values, **named)
+        except TypeError:
+            answer = _answer(function, title, bound, values, named)
+            if answer is None:
+                raise
+        raise TypeError(answer)
+
+    setattr(call, ANSWERED, True)
+    return cast(F, call)
+
+
+def _answer(
+    function: Callable[..., Any],
+    title: str,
+    bound: bool,
+    values: tuple[Any, ...],
+    named: Mapping[str, Any],
+) -> str | None:
+    """What is wrong with a call; None where the signature allows it."""
+    try:
+        taken = signature(function)
+        taken.bind(*values, **named)
+    except TypeError:
+        pass
+    except ValueError:  # it has none that could be looked at
+        return None
+    else:
+        return None
+    parameters = list(taken.parameters.values())
+    kinds = {p.kind for p in parameters}
+    own = parameters[1:] if bound else parameters
+    given = values[1:] if bound else values
+    by_position = [p.name for p in own if p.kind in _BY_POSITION]
+    if Parameter.VAR_KEYWORD not in kinds:
+        names = [
+            p.name
+            for p in own
+            if p.kind not in (Parameter.POSITIONAL_ONLY, Parameter.VAR_POSITIONAL)
+        ]
+        for word in named:
+            if word not in names:
+                return no_parameter(title, word, names)
+    if Parameter.VAR_POSITIONAL not in kinds and len(given) > len(by_position):
+        return _too_many(title, given, by_position, len(own))
+    for name, value in zip(by_position, given, strict=False):
+        if name in named:
+            return (
+                f"{title}: {name} is given twice{place_text()}, as {in_words(value)} by position "
+                f"and by name"
+            )
+    return _missing(title, own, len(given), named)
+
+
+def no_parameter(title: str, word: str, known: list[str]) -> str:
+    """What to say of a keyword that a function does not have."""
+    hint = _hint(title, word, known)
+    listed = f"{'' if hint.endswith('?') else '.'} It takes {', '.join(known) or 'nothing'}"
+    if hint and len(known) > _MANY:
+        listed = ""
+    return f"{title}: there is no parameter {word}{place_text()}{hint}{listed}"
+
+
+def _hint(title: str, word: str, known: list[str]) -> str:
+    name = title.rpartition(".")[2]
+    if word in OF_FUNCTIONS.get(name, {}):
+        return f"; here it is called {OF_FUNCTIONS[name][word]}"
+    if word in REMARKS and "dims" in known:
+        return "; " + REMARKS[word].format(name)
+    if word in _BOUNDS and "truncation" in known and not {"min", "max"} & {*known}:
+        return "; bounds are given by truncation=(lower, upper), with None where there is none"
+    if word == "size" and "shape" in known:
+        return "; here it is called shape"
+    ours = WORDS.get(word, ())
+    here = [p for p in ours if p in known]
+    if here:
+        return f"; here it is called {here[0]}"
+    for own, formula in COMPUTED.get(word, ()):
+        if own in known:
+            return f"; give {own}={formula}"
+    for whose, settings in SETTINGS.items():
+        for own in (word, *ours):
+            if whose in known and own in settings:
+                return f"; it is a setting of the {whose}: {whose}={settings[own]}"
+    if word in REMARKS:
+        return "; " + REMARKS[word].format("normal")
+    near = closest(word, known)
+    return f"; did you mean {near}?" if near else ""
+
+
+def _too_many(title: str, given: tuple[Any, ...], own: list[str], count: int) -> str:
+    texts = [v for v in given if isinstance(v, str)]
+    name = title.rpartition(".")[2]
+    if texts and own[:1] != ["name"]:
+        hint = f"; a name is given by name={texts[0]!r}"
+    elif len(given) == len(own) + 1 and _is_zero(given[0]) and own[:1] in _FROM_ZERO:
+        rest = ", ".join(in_words(v).removeprefix("the number ") for v in given[1:])
+        hint = f"; it begins at 0 always: write {name}({rest})"
+    else:
+        hint = "; all else is given by keyword" if count > len(own) else ""
+    taken = " and ".join([", ".join(own[:-1]), own[-1]]) if own[1:] else "".join(own) or "nothing"
+    values = "1 value" if len(given) == 1 else f"{len(given)} values"
+    return f"{title}: takes {taken} by position, got {values}{place_text()}{hint}"
+
+
+_FROM_ZERO = (["sd"], ["scale"], ["rate"])
+
+
+def _is_zero(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and value == 0
+
+
+def _missing(title: str, own: list[Parameter], count: int, named: Mapping[str, Any]) -> str | None:
+    lacking, place = [], 0
+    for p in own:
+        if p.kind in _BY_POSITION:
+            place += 1
+            if place <= count:
+                continue
+        variadic = p.kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
+        if not variadic and p.default is Signature.empty and p.name not in named:
+            lacking.append(p.name)
+    if not lacking:
+        return None
+    words = "parameter" if len(lacking) == 1 else "parameters"
+    verb = "is" if len(lacking) == 1 else "are"
+    takes = f"; it takes {', '.join(p.name for p in own)}" if len(own) <= _MANY else ""
+    return f"{title}: the {words} {' and '.join(lacking)} {verb} missing{place_text()}{takes}"

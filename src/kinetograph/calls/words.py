@@ -1,0 +1,216 @@
+"""What other libraries call our parameters: PyMC, NumPyro, TFP, Stan, BUGS, greta, SciPy, torch.
+
+`OURS` has for each parameter of ours the words of others. Where a word stands for several of ours,
+the first that the function has is meant.
+"""
+
+__all__ = ["COMPUTED", "OF_FUNCTIONS", "OURS", "REMARKS", "SETTINGS", "WORDS"]
+
+_PLACE = "loc mean median mu"
+_SPREAD = "scale sd sigma std stddev stdev standard_deviation"
+
+DISTRIBUTIONS = {
+    "mean": "loc location median mu",
+    "mu": f"{_PLACE} location",
+    "location": _PLACE,
+    "meanlog": f"{_PLACE} location",
+    "sd": f"{_SPREAD} amplitude b eta",
+    "sigma": f"{_SPREAD} b",
+    "scale": f"{_SPREAD} S V beta gamma s scale_matrix",
+    "sdlog": f"{_SPREAD} b s",
+    "rate": "beta lam lambda_ lambd nu",
+    "log_rate": "log_lam eta",
+    "prob": "p probs probabilities success_prob theta",
+    "logit": "logits logit_p",
+    "size": "n n_trials r total_count trials batch batch_size phi alpha",
+    "zero": "gate psi",
+    "shape1": "a alpha concentration1",
+    "shape2": "b beta concentration0",
+    "alpha": "a c conc concentration k shape",
+    "a": "alpha",
+    "b": "m scale xm x_m",
+    "beta": "b scale",
+    "eta": "concentration predictor",
+    "cutpoints": "cuts thresholds c",
+    "kappa": "concentration symmetry",
+    "df": "dof nu n",
+    "df1": "dfn d1",
+    "df2": "dfd d2",
+    "lam": "concentration lambda_ lambd",
+    "rho": "ar_coefs coefs",
+    "dispersion": "phi alpha",
+    "dim": "d dimension n num_steps steps",
+    "init_mean": "init_loc",
+    "init_sd": "init_scale",
+    "cov": "Sigma covariance covariance_matrix sigma",
+    "precision": "Tau precision_matrix tau",
+    "chol": "L cholesky scale_tril",
+    "row_cov": "rowcov",
+    "col_cov": "colcov",
+    "row_chol": "rowchol",
+    "col_chol": "colchol",
+    "min": "low lower minval a_min",
+    "max": "high upper maxval a_max",
+    "weights": "mix mixing_distribution pi w",
+    "transition": "P trans transition_matrix transition_probs",
+    "length": "num_steps ell length_scale lengthscale ls n_steps",
+    "shape": "batch_shape sample_shape",
+    "dims": "axes dim dimensions plate plates",
+    "name": "label site var_name",
+    "lower": "a_min lb low lower_bound min minimum minval",
+    "upper": "a_max ub high upper_bound max maximum maxval",
+}
+RUNS = {
+    "draws": (
+        "iter iter_sampling iterations n_draws n_iter n_samples ndraws niter nsamples n_sims nsim "
+        "nsims num_draws num_iter num_iters num_posterior_samples num_results num_samples samples"
+    ),
+    "warmup": (
+        "adapt burn burn_in burnin iter_warmup n_adapt n_burn n_burnin n_tune n_warmup nadapt "
+        "nburn num_adaptation_steps num_burnin num_burnin_steps num_tune num_warmup nwarmup tune "
+        "warm_up warmup_steps"
+    ),
+    "chains": "n_chain n_chains nchains num_chains",
+    "seed": "key metaseed prng_key random_seed random_state rng rng_key rng_seed set_seed",
+    "metaseed": "key random_seed random_state rng rng_key seed",
+    "threads": (
+        "cores mc_cores mp_cores n_cores n_jobs n_threads njobs num_cores num_processes "
+        "num_threads parallel_chains workers"
+    ),
+    "chain_method": "batch parallel vectorized",
+    "initial": (
+        "current_state init init_method init_params init_state init_strategy init_values inits "
+        "initial_point initial_state initial_values initvals p0 q0 start starting x0 initial_probs"
+    ),
+    "progress": "progress_bar progressbar pb_update quiet refresh show_progress verbose",
+    "thin": "n_thin nthin num_steps_between_results thin_by thinning",
+    "sampler": "algorithm kernel mcmc_kernel method nuts_sampler step transition_kernel",
+    "keep_warmup": "discard_tuned_samples discard_warmup save_warmup",
+    "keep": "monitor parameters_to_save pars trace var_names",
+    "names": "filter_vars params parameters pars var_names variables vars",
+    "probability": "alpha ci_prob credible_interval hdi_prob interval prob q",
+    "store": "backend file filename output output_dir sample_file save_to trace",
+    "path": "file filename fname",
+    "checkpoint_every": "checkpoint checkpoint_interval save_every",
+    "callback": "callbacks",
+    "observables": "collect extra_fields record track",
+    "results": "fit idata inference_data posterior result samples trace tree",
+    "tree": "fit idata inference_data posterior result results samples trace",
+    "ess": "min_ess target_ess",
+    "r_hat": "max_rhat rhat",
+    "data": "obs observed x values y",
+    "value": "array data obs values x y",
+    "values": "data given point",
+    "step_size": "delta_t dt eps epsilon h lr learning_rate scaling step step_scale stepsize",
+    "n_steps": (
+        "L int_steps leapfrog_steps n_leapfrog nsteps num_integration_steps num_leapfrog_steps "
+        "num_steps steps"
+    ),
+    "target_acceptance": (
+        "adapt_delta delta target_accept target_accept_prob target_accept_rate "
+        "target_acceptance_rate"
+    ),
+    "max_depth": (
+        "max_doublings max_num_doublings max_tree_depth max_treedepth tree_depth treedepth"
+    ),
+    "friction": "gamma",
+    "inverse_temperature": "beta",
+    "metric": (
+        "dense_mass full_mass inv_mass_matrix inv_metric inverse_mass_matrix mass mass_matrix"
+    ),
+    "width": "w",
+    "walkers": "n_walkers num_walkers nwalkers",
+}
+OTHERS = {
+    "learning_rate": "alpha eta lr step_size stepsize",
+    "b1": "beta1 beta_1",
+    "b2": "beta2 beta_2",
+    "decay": "alpha decay_rate rho",
+    "memory": "history history_size m maxcor num_correction_pairs",
+    "max_iterations": (
+        "iter iterations max_iter max_iters max_steps maxiter n n_iter n_iterations n_steps niter "
+        "num_iter num_iters num_steps steps"
+    ),
+    "tolerance": "atol ftol gtol rtol tol tol_rel_obj xtol",
+    "optimizer": "algorithm method opt",
+    "starts": "n_restarts n_starts num_restarts num_starts restarts",
+    "paths": "n_paths num_paths",
+    "elbo_draws": "elbo_samples num_elbo_draws num_elbo_samples num_particles",
+    "axis": "axes dim dims",
+    "keepdims": "keep_dims keepdim",
+    "x": "a array data input tensor value values",
+    "y": "b other",
+    "arrays": "tensors xs",
+    "dtype": "type",
+    "missing": "na",
+    "f": "body fn fun func function rhs vector_field",
+    "function": "f fn fun func",
+    "body": "body_fn body_fun f",
+    "cond": "cond_fn cond_fun pred predicate",
+    "pred": "cond condition predicate",
+    "true_fn": "then true_fun",
+    "false_fn": "else_ false_fun orelse",
+    "replace": "replacement with_replacement",
+    "streams": "rng",
+    "centre": "c center",
+    "basis": "m n_basis",
+    "boundary": "L c",
+    "noise": "sigma",
+    "y0": "init initial initial_state u0 z0",
+    "ts": "saveat t t_eval time times",
+    "jump_ts": "jumps",
+}
+
+OURS: dict[str, tuple[str, ...]] = {}
+WORDS: dict[str, tuple[str, ...]] = {}
+for _table in (DISTRIBUTIONS, RUNS, OTHERS):
+    for _own, _theirs in _table.items():
+        OURS[_own] = (*OURS.get(_own, ()), *(word for word in _theirs.split() if word != _own))
+for _own, _several in OURS.items():
+    for _word in _several:
+        WORDS[_word] = (*WORDS.get(_word, ()), _own)
+
+# Where the table would be wrong, or say nothing: by function, then word.
+OF_FUNCTIONS = {
+    "poisson": {"mu": "rate"},
+    "zero_inflated_poisson": {"mu": "rate"},
+    "hurdle_poisson": {"mu": "rate"},
+}
+# Parameters that are functions of ours, which are tried in this order.
+COMPUTED = {
+    "mean": (("rate", "1 / mean"),),
+    "precision": (("sd", "1 / sqrt(precision)"),),
+    "scale": (("rate", "1 / scale"),),
+    "tau": (("sd", "1 / sqrt(tau)"),),
+    "theta": (("rate", "1 / theta"),),
+    "variance": (("sd", "sqrt(variance)"),),
+}
+# Settings of what a run is given, which users of other libraries give to the run.
+SETTINGS = {
+    "sampler": {
+        "target_acceptance": "kg.samplers.NUTS(target_acceptance=...)",
+        "max_depth": "kg.samplers.NUTS(max_depth=...)",
+        "step_size": "kg.samplers.NUTS(step_size=...)",
+        "n_steps": "kg.samplers.HMC(n_steps=...)",
+        "metric": "kg.samplers.NUTS(metric=...)",
+    },
+    "optimizer": {
+        "learning_rate": "kg.optimizers.adam(learning_rate=...)",
+        "memory": "kg.optimizers.lbfgs(memory=...)",
+    },
+}
+# What is said or done elsewhere; {0} is the function.
+_SEEN = "data are given by kg.observe(data, kg.{0}(...))"
+_START = "where chains start is for kg.mcmc(..., initial={{...}}) to say"
+REMARKS = {
+    **dict.fromkeys(("observed", "obs"), _SEEN),
+    **dict.fromkeys(("initval", "testval", "test_value"), _START),
+    "total_size": "mini-batches are made by kg.minibatch(model, size)",
+    "coords": "labels of dims are given by dims=kg.dim(name, labels), or by kg.model(coords=)",
+    **dict.fromkeys(
+        ("return_inferencedata", "idata_kwargs"),
+        "results are always in ArviZ's schema; leave it out",
+    ),
+    "one_by_one": "values that are not finite are looked for in each chain anyway; leave it out",
+    "compute_convergence_checks": "convergence is always looked at; leave it out",
+}

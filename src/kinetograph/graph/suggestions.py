@@ -1,0 +1,62 @@
+"""Did you mean: of the names that there are, the one nearest to a name that there is not."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from .errors import KinetographError
+
+__all__ = ["MissingAttributeError", "closest", "meant", "plain", "read_missing"]
+
+_ALIKE = 0.6  # the share of letters in common, in their order, from which a name may be meant
+
+
+def plain(name: str) -> str:
+    """A name without what is easily mistaken: capitals, underscores, hyphens, blanks."""
+    return name.lower().replace("_", "").replace("-", "").replace(" ", "")
+
+
+def closest(wanted: Any, names: Iterable[Any]) -> str | None:
+    """The name that is nearest to what was written, if any is near."""
+    from difflib import get_close_matches  # for messages alone: importing it takes time
+
+    if not isinstance(wanted, str):
+        return None
+    known: dict[str, str] = {}
+    for name in names:
+        if isinstance(name, str):
+            known.setdefault(plain(name), name)
+    if plain(wanted) in known:
+        return known[plain(wanted)]
+    found = get_close_matches(plain(wanted), known, 1, _ALIKE)
+    return known[found[0]] if found else None
+
+
+def meant(wanted: Any, names: Iterable[Any], show: Callable[[str], str] = repr) -> str:
+    """`; did you mean 'name'?`, or nothing where no name is near."""
+    name = closest(wanted, names)
+    return "" if name is None else f"; did you mean {show(name)}?"
+
+
+class MissingAttributeError(KinetographError, AttributeError):
+    """An attribute that an object does not have; names are compared when somebody reads the text.
+
+    Python's own hint is there in some tracebacks only: not in notebooks, not in the text.
+    """
+
+    def __init__(self, holder: Any, name: str) -> None:
+        super().__init__(f"{type(holder).__name__!r} object has no attribute {name!r}", name=name)
+        self.holder = holder
+
+    def __str__(self) -> str:
+        names = [name for name in dir(self.holder) if not name.startswith("_")]
+        return f"{super().__str__()}{meant(self.name, names)}"
+
+
+def read_missing(holder: Any, name: str) -> Any:
+    """What `__getattr__` does: the attribute is missing, or a property says what is wrong."""
+    try:
+        return object.__getattribute__(holder, name)
+    except AttributeError as error:
+        if name.startswith("_") or hasattr(type(holder), name) or error.obj is not holder:
+            raise
+    raise MissingAttributeError(holder, name)

@@ -80,10 +80,10 @@ def test_the_warning():
     np.testing.assert_allclose(trusted(100), 0.5)
     weights = np.random.default_rng(0).normal(size=10_000)
     with pytest.warns(kg.ApproximationWarning, match="fit: the Pareto k .* 0.8, above 0.7: .* Go"):
-        warn_of_tail("fit", 0.8, weights, "Go", 1)
+        warn_of_tail("fit", 0.8, weights, "Go")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        warn_of_tail("fit", 0.69, weights, "Go", 1)
-        warn_of_tail("fit", 0.8, 0.05 * weights, "Go", 1)  # an efficiency of 0.9975
-        warn_of_tail("fit", np.nan, weights[:1], "Go", 1)
-        warn_of_tail("fit", 0.0, weights[:1], "Go", 1)
+        warn_of_tail("fit", 0.69, weights, "Go")
+        warn_of_tail("fit", 0.8, 0.05 * weights, "Go")  # an efficiency of 0.9975
+        warn_of_tail("fit", np.nan, weights[:1], "Go")
+        warn_of_tail("fit", 0.0, weights[:1], "Go")

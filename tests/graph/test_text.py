@@ -82,3 +82,13 @@ def test_an_array_in_words_has_the_name_of_its_variable():
     mu = kg.normal(0, 1)
     assert in_words(mu) == "the array mu"
     assert in_words(2 * mu) == "the array 2 * mu"
+
+
+def test_what_is_computed_prints_in_the_words_of_errors():
+    mu, tau = kg.normal(0, 1), kg.half_normal(1)
+    z = kg.normal(0, 1, shape=3)
+    theta = mu + tau * z
+    assert repr(theta) == "<operation mu + tau * z, shape (3,), float64>"
+    assert repr(theta * 2) == "<operation theta * 2, shape (3,), float64>"
+    with pytest.raises(kg.ShapeError, match=r"in mu \+ tau \* z \+ "):
+        (mu + tau * z) + np.ones(4)

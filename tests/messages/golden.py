@@ -11,6 +11,7 @@ Each file beside this one holds cases:
 `python -m tests.messages.golden` writes the texts anew; read what changed before you commit it.
 """
 
+import linecache
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,6 +52,7 @@ def cases(path: Path) -> list[Case]:
 def outcome(case: Case) -> str:
     """The warnings that a script gives, advice about draws aside, and its error."""
     lines = []
+    linecache.cache[SCRIPT] = 0, None, [f"{line}\n" for line in case.script.split("\n")], SCRIPT
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         try:

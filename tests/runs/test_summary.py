@@ -146,3 +146,21 @@ def test_refusals():
     for probability in (0, 1, -0.1, 90, np.nan):
         with pytest.raises(ValueError, match="probability must be between 0 and 1"):
             kg.summary(by_hand(), probability=probability)
+
+
+@pytest.mark.parametrize(
+    ("key", "text"),
+    [
+        ("mu", "table['mean', 'mu']"),
+        (("mu", "mean"), "table['mean', 'mu']"),
+        (("men", "mu"), "table['mean', 'mu']"),
+        ("men", "table['mean']"),
+        (("mean", "thet[Choate]"), r"table['mean', 'theta[Choate]']"),
+    ],
+)
+def test_what_may_be_meant(key, text):
+    with pytest.raises(KeyError) as caught:
+        kg.summary(by_hand())[key]
+    assert caught.value.args[0].endswith(f"; did you mean {text}?")
+    with pytest.raises(KeyError, match="did you mean 'theta'"):
+        kg.summary(by_hand(), "thetta")

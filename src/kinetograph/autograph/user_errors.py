@@ -9,12 +9,13 @@ import linecache
 import os
 import re
 from collections import Counter
-from types import FrameType, TracebackType
+from types import CodeType, FrameType, TracebackType
 from typing import Any
 
-from ..graph.errors import StagingError
+from ..graph.errors import StagingError, SymbolicTruthError
 from ..graph.source import PACKAGE
 from .operators.staging import Left, unwrapped
+from .skipped import GENERATORS
 from .transform import is_converted
 
 __all__ = ["explain_in_user_code"]
@@ -137,12 +138,34 @@ def _told(error: Exception, frames: list[tuple[FrameType, int]], place: str) -> 
         if source:
             lines.append(f"        {source}")
     original: Any = error.args[0] if error.args else ""
+    if isinstance(error, KeyError):
+        original = repr(original)  # as Python has it: the key, not a sentence
     lines += ["", f"    {type(error).__name__}: {original}"]
     if isinstance(error, TypeError) and _JAX_REFUSES.search(str(original)):
         lines += ["", f"    {_OF_JAX}"]
+    if isinstance(error, SymbolicTruthError) and frames and "cannot be converted" not in lines[-1]:
+        lines += _as_it_is(frames[-1][0].f_code)
     if place:
         lines += ["", f"    It left {place}, of which all ways are built, whichever is taken."]
     return "\n".join(lines)
+
+
+def _as_it_is(code: CodeType) -> list[str]:
+    """Why code that needs the truth of an array was not converted, where that is known."""
+    if code.co_flags & GENERATORS:
+        what = (
+            f"{code.co_name} is a generator, which Python runs as it is: write the `for` statement "
+            "where its values are used, or give back a list"
+        )
+    elif not is_converted(code) and code.co_name.isidentifier():
+        what = (
+            f"{code.co_name} is called by what is not converted, such as functools.lru_cache or a "
+            "function of a library, and so runs as it is: call it without, or write kg.cond or "
+            "kg.where in it"
+        )
+    else:
+        return []
+    return ["", f"    {what}."]
 
 
 def _recursion(error: RecursionError, frames: list[tuple[FrameType, int]]) -> Exception:

@@ -12,6 +12,7 @@ from . import squares as squares  # of its rules `elementwise` makes use
 from .array_methods import Methods
 from .dims import check_dims
 from .errors import NoAttributeError, SymbolicError, SymbolicTruthError
+from .foreign import instead, library_call
 from .messages import describe
 from .node import PART, Apply, Data, Handle, Node
 from .numpy_protocol import VIEWS, apply_function, apply_ufunc
@@ -291,6 +292,9 @@ class Array(Operators, Methods, Handle):
                 "what is random in a model is an unknown, as x = kg.normal(mean, sd); "
                 "kg.simulate and kg.predict draw data",
             )
+        called = library_call()
+        if called is not None:
+            raise SymbolicError(instead(called, describe(self.node)))
         raise self._no_value(
             "a NumPy array of it",
             "compute with the array itself (kg.stack joins arrays), or compile it with kg.compile",

@@ -16,7 +16,7 @@ import numpy as np
 from jax.scipy import special as jsp
 
 from . import bessel, gammas, gaussian, incomplete, integers, owens, special, zeta
-from .errors import ShapeError, SymbolicError
+from .errors import DataError, ShapeError, SymbolicError
 from .messages import describe, describe_operands
 from .node import CURRENT, Apply, Data, Inner, Node, Operation
 from .not_numbers import LABELS
@@ -166,9 +166,12 @@ def literal(value: Any, dtype: np.dtype | None = None, operation: str = "") -> D
         are_labels = array.size > 1 and all(isinstance(v, str) for v in array.flat)
         labels = f"; {LABELS}" if are_labels else ""
         dtype_text = "" if isinstance(value, (str, type(None))) else f" (dtype {array.dtype})"
+        hint = "; arrays hold booleans, integers or real numbers"
+        if value is None and operation in ("equal", "not_equal"):
+            hint = "; whether there is a value at all is asked by `is None`, or `is not None`"
         raise SymbolicError(
             f"{f'{operation}: ' if operation else ''}{in_words(value)}{dtype_text} cannot be part "
-            f"of a graph{place_text()}; arrays hold booleans, integers or real numbers{labels}"
+            f"of a graph{place_text()}{hint}{labels}"
         )
     if dtype is None and array.dtype == FLOAT64 and float_dtype() is not FLOAT64:
         array = array.astype(float_dtype())
@@ -272,7 +275,13 @@ def elementwise(name: str, *operands: Operand) -> Node:
     if weak:
         attributes = _adapted(name, nodes, inputs, output)
     if not complete:
-        nodes = [n if isinstance(n, Node) else literal(n, t) for n, t in zip(nodes, inputs)]
+        try:
+            nodes = [n if isinstance(n, Node) else literal(n, t) for n, t in zip(nodes, inputs)]
+        except OverflowError:
+            if name not in _ORDER:
+                raise _too_large(name, nodes, inputs) from None
+            wide = [x if isinstance(n, Node) else np.array(n) for x, n in zip(operands, nodes)]
+            return elementwise(name, *wide)  # compared as numbers of a type that holds both
     if output.kind == "f" and (name == "square" or (name == "multiply" and nodes[0] is nodes[1])):
         known = _known_square(nodes[0])
         if known is not None:
@@ -317,6 +326,16 @@ def _adapted(
                 for demand in ON_NARROWED:
                     demand(node, wanted)
     return {} if same else {"casts": tuple(inputs)}
+
+
+def _too_large(name: str, nodes: Sequence[Any], inputs: Sequence[np.dtype]) -> DataError:
+    """What to say of a number that the type of the other operand does not hold."""
+    array = next(describe(n) for n in nodes if isinstance(n, Node))
+    number = next(n for n in nodes if not isinstance(n, Node))
+    return DataError(
+        f"{name}: {number} does not fit the type of {array}, {inputs[0]}{place_text()}; take a "
+        "larger one, as in x.astype(int)"
+    )
 
 
 def _wrong_types(name: str, types: list[Any]) -> SymbolicError:

@@ -15,6 +15,7 @@ from . import elementwise as ew
 from . import indexing, linear_algebra, products, reductions, shaping
 from . import special_expressions as special
 from .errors import ShapeError, SymbolicError
+from .foreign import instead, library_call
 from .messages import describe
 from .node import Node
 from .numpy_more import MORE
@@ -120,6 +121,9 @@ def _unsupported(func: Any, name: str, arguments: Any) -> SymbolicError:
     for part in f"{module}.{name}".split(".")[1:]:
         found = getattr(found, part, None)
     first = next((describe(a.node) for a in arguments if hasattr(a, "node")), "x")
+    called = library_call()
+    if called is not None:
+        return SymbolicError(instead(called, first))
     example = f", as in kg.lift({module}.{name})({first})" if callable(found) else ""
     return SymbolicError(
         f"{own}'s {name} is not available for arrays in a graph{place_text()}; "

@@ -8,6 +8,8 @@ import numpy as np
 from . import elementwise as ew
 from . import linear_algebra
 from .node import Node
+from .source import place_text
+from .text import in_words
 
 if TYPE_CHECKING:
     from .array import Array
@@ -76,8 +78,14 @@ class Operators:
     def __rmod__(self, other: Any) -> "Array":
         return self._new(ew.elementwise("remainder", *_counted(other, self)))
 
-    def __pow__(self, other: Any) -> "Array":
-        return self._new(ew.power(*_counted(self, other)))
+    def __pow__(self, other: Any, modulus: Any = None) -> "Array":
+        power = self._new(ew.power(*_counted(self, other)))
+        if modulus is None:
+            return power
+        raise TypeError(
+            f"pow of arrays takes two arguments, got a modulus, {in_words(modulus)}{place_text()}; "
+            "write x ** y % m"
+        )
 
     def __rpow__(self, other: Any) -> "Array":
         return self._new(ew.power(*_counted(other, self)))

@@ -15,12 +15,15 @@ from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
 __all__ = [
+    "LIBRARIES",
     "PACKAGE",
     "Place",
     "Site",
+    "asserted",
     "called_here",
     "draws_by_numpy",
     "here",
+    "is_own",
     "place_text",
     "site_of",
     "used_in_call",
@@ -31,6 +34,9 @@ __all__ = [
 ]
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+
+# Whose functions are Python inside, and may call kinetograph for a user.
+LIBRARIES = frozenset({"numpy", "pandas", "scipy", "sklearn", "xarray"})
 
 _BETWEEN = {functools.__file__, contextlib.__file__}  # by which kinetograph calls itself
 
@@ -48,14 +54,18 @@ class Site(NamedTuple):
 
 
 def user_frame() -> FrameType | None:
-    """The innermost frame that is not kinetograph's own."""
+    """The innermost frame that is neither kinetograph's own nor of a library that has called it."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and _is_own(frame.f_code.co_filename):
+    while frame is not None and is_own(frame.f_code.co_filename):
         frame = frame.f_back
-    return frame
+    inner = frame
+    while frame is not None and str(frame.f_globals.get("__name__")).split(".")[0] in LIBRARIES:
+        frame = frame.f_back
+    return frame or inner
 
 
-def _is_own(filename: str) -> bool:
+def is_own(filename: str) -> bool:
+    """Whether a file is kinetograph's, or one by which it calls itself."""
     return filename.startswith(PACKAGE) or filename in _BETWEEN
 
 
@@ -84,13 +94,30 @@ def site_of(place: "Place | Site | None") -> Site | None:
 
 def place_text() -> str:
     """` (file:line)` of the user's statement that is being carried out."""
-    site = site_of(here())
+    frame = user_frame()
+    site = None if frame is None else site_of((frame.f_code, frame.f_lasti))
     return f" ({site})" if site else ""
 
 
 def warn_user(message: str, category: type[Warning]) -> None:
     """Warn, of the user's statement that is being carried out."""
     warnings.warn(message, category, stacklevel=2, skip_file_prefixes=(PACKAGE, *_BETWEEN))
+
+
+def asserted() -> str:
+    """The condition of the user's `assert` that is being carried out, as it is written there."""
+    import ast
+    import linecache
+
+    site = site_of(here())
+    line = "" if site is None else linecache.getline(site.filename, site.line).strip()
+    try:
+        tree = ast.parse(line)
+    except SyntaxError:  # it goes on in the next line
+        return ""
+    found = tree.body[0] if tree.body else None
+    text = ast.get_source_segment(line, found.test) if isinstance(found, ast.Assert) else None
+    return text or ""
 
 
 def called_here() -> bool:

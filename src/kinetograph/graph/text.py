@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from .messages import describe, result_in_words
+from .messages import describe, names_in_scope, result_in_words
 from .node import Data, Handle, Inner, Node
 
 __all__ = ["array_text", "in_words", "value_text"]
@@ -26,7 +26,13 @@ def array_text(node: Node) -> str:
     words = result_in_words(node)
     if words:
         return f"<{name}{words}, {shape}, {node.dtype}>"
-    return f"<operation {name}{describe(node, {})}, {shape}, {node.dtype}>"
+    return f"<operation {name}{_computed(node)}, {shape}, {node.dtype}>"
+
+
+def _computed(node: Node) -> str:
+    """How a node is computed, in the words of errors: by the variables that hold its operands."""
+    names = {key: name for key, name in names_in_scope().items() if key != id(node)}
+    return describe(node, names)
 
 
 def _variable(node: Node) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from ..distributions.variable import Distribution, Variable
 from ..graph.node import Data, Node
 
-__all__ = ["Component", "discover", "unknowns_above"]
+__all__ = ["Component", "above", "discover", "unknowns_above"]
 
 
 @dataclass
@@ -68,14 +68,14 @@ def unknowns_above(
         node = stack.pop()
         if isinstance(node, Variable):
             found.append(node)
-        for parent in () if node in cut else _above(node):
+        for parent in () if node in cut else above(node):
             if parent not in seen:
                 seen.add(parent)
                 stack.append(parent)
     return found
 
 
-def _above(node: Node) -> Iterator[Node]:
+def above(node: Node) -> Iterator[Node]:
     """What a node is computed from; of an unknown, also what it follows."""
     yield from node.parents
     if isinstance(node, Variable) and node.distribution is not None:

@@ -25,6 +25,7 @@ from .log_density import LogDensity
 from .marginal.marginal import sum_out
 from .names import assign_names, unknowns_in_scope
 from .term import Term
+from .unused import warn_of_unused
 
 if TYPE_CHECKING:
     from ..graph.drawing.drawing import Drawing
@@ -310,6 +311,12 @@ def model(
     DimsError
         If a dimension has two lengths or two sets of labels, or labels that files cannot hold.
 
+    Warns
+    -----
+    KinetographWarning
+        If nothing is observed and there are data that the model does not use, or if no data bear on
+        a target.
+
     Examples
     --------
     >>> import kinetograph as kg
@@ -352,4 +359,6 @@ def model(
     check_component(component, [*component.factors, *factor_nodes], list(nodes))
     given = {node: names.get(node, "") for node in nodes}
     given = assign_names(nodes, {n: name for n, name in given.items() if name})
-    return Model(given, factor_nodes, component, coords or {})
+    made = Model(given, factor_nodes, component, coords or {})
+    warn_of_unused(made)
+    return made

@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import samplers
 from ..bits.keys import fresh_seed
 from ..graph.source import place_text
 from ..graph.suggestions import closest, meant
 from ..graph.text import in_words
 from ..models.checks import no_model
 from ..models.model import Model
+from ..samplers import __all__ as SAMPLERS
 from ..samplers.sampler import Sampler
 
 __all__ = [
@@ -41,7 +41,7 @@ def check_sampler(sampler: Any, what: str) -> Sampler:
         hint = ""
         if isinstance(sampler, int) and not isinstance(sampler, bool):
             hint = f"; the number of draws is given by draws={sampler}"
-        name = closest(sampler, samplers.__all__) or "NUTS"
+        name = closest(sampler, SAMPLERS) or "NUTS"
         raise TypeError(
             f"{what}: {in_words(sampler)} is not a sampler, such as kg.samplers.{name}()"
             f"{place_text()}{hint}"

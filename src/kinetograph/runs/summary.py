@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..graph.markup import table
-from ..graph.suggestions import meant
+from ..graph.suggestions import closest, meant
 from . import diagnostics
 from .results import check_tree, walkers_of
 
@@ -33,10 +33,19 @@ class Summary:
             raise KeyError(
                 f"summary: the table has no {key!r}; it is read as table[column] or "
                 f"table[column, row], with the columns {', '.join(self.columns)} and the rows "
-                f"{_some(self.names)}"
+                f"{_some(self.names)}{self._meant((column, *row))}"
             )
         values = self.columns[column]
         return values[self.names.index(row[0])] if row else values
+
+    def _meant(self, keys: Sequence[Any]) -> str:
+        """What was meant by keys that there are not, in whatever order."""
+        column = next((c for key in keys if (c := closest(key, self.columns))), None)
+        row = next((r for key in keys if (r := closest(key, self.names))), None)
+        if row is None and (column is None or len(keys) > 1):
+            return ""
+        said = repr(column) if row is None else f"{(column or COLUMNS[0])!r}, {row!r}"
+        return f"; did you mean table[{said}]?"
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.names)

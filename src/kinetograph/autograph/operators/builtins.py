@@ -10,7 +10,8 @@ from typing import Any
 from ...graph import functions as graph_functions
 from ...graph import mathematics
 from ...graph.array import Array
-from ...graph.elementwise import type_of
+from ...graph.checks import run_time_check
+from ...graph.elementwise import elementwise, type_of
 from ...graph.errors import SymbolicError
 from ...graph.messages import describe
 from ...graph.ranges import Range
@@ -72,7 +73,14 @@ def _int(*arguments: Any, **keywords: Any) -> Any:
                 f"int of the symbolic {describe(arguments[0].node)} with a base{place_text()}: "
                 "its digits are not known while the graph is built"
             )
-        return _as_python(scalar(arguments[0], "int"), int)
+        number = scalar(arguments[0], "int")
+        if number.dtype.kind == "f":
+            finite = Array(elementwise("isfinite", number))
+            what = describe(arguments[0].node)
+            run_time_check(
+                finite, ValueError, f"int: {what} is NaN or infinite, no whole number{place_text()}"
+            )
+        return _as_python(number, int)
     return int(*arguments, **keywords)
 
 

@@ -20,7 +20,7 @@ from ...graph.control.state import current_versions
 from ...graph.elementwise import as_node, astype, elementwise, promoted, type_of
 from ...graph.messages import describe
 from ...graph.node import Apply, Data, Node
-from ...graph.source import place_text
+from ...graph.source import asserted, place_text
 from .branching import if_exp, predicate
 from .leaks import Surroundings
 from .staging import building
@@ -194,9 +194,10 @@ def assert_stmt(condition: Any, message: Lazy | None = None) -> None:
         if not condition:
             raise AssertionError(*([message()] if message is not None else ()))
         return
-    text = str(message()) if message is not None else ""
+    text = str(message()) if message is not None else "assertion failed"
     held = Array(predicate(condition, "`assert`"))
-    run_time_check(held, AssertionError, text or f"assertion failed{place_text()}")
+    wrong = asserted() or describe(held.node)
+    run_time_check(held, AssertionError, f"{text}: {wrong} is false{place_text()}")
 
 
 def matches(subject: Any, trial: Callable[[Any], bool], literals: tuple[Any, ...] | None) -> Any:

@@ -1,0 +1,69 @@
+"""What a model does not use and was surely meant to: data never observed, unknowns without."""
+
+from typing import TYPE_CHECKING
+
+from ..graph.array import Array
+from ..graph.errors import KinetographWarning
+from ..graph.node import Data, Node
+from ..graph.source import place_text, user_frame, warn_user
+from .discovery import above, unknowns_above
+
+if TYPE_CHECKING:
+    from .model import Model
+
+__all__ = ["warn_of_unused"]
+
+
+def warn_of_unused(model: "Model") -> None:
+    """Warn, once for a model, of what leaves a posterior at its prior.
+
+    If nothing is observed, of data in the caller's variables that no likelihood and no array of
+    the model has. Else of targets that are unknowns by themselves: nothing is computed of them,
+    they follow no other unknown, and no likelihood and no factor has them.
+    """
+    stated = [*model.component.likelihoods, *model.factors]
+    said = _loose(model, stated) if stated else _idle(model)
+    if said:
+        warn_user(f"model: {said}", KinetographWarning)
+
+
+def _idle(model: "Model") -> str:
+    frame = user_frame()
+    variables = {} if frame is None else dict(frame.f_locals)
+    used = {*model.component.nodes, *model.targets}
+    names = [
+        name
+        for name, value in variables.items()
+        if isinstance(value, Array) and isinstance(value.node, Data) and not name.startswith("_")
+        if not value.node.literal and value.node._owned is None and value.node not in used
+    ]
+    if not names:
+        return ""
+    verb = "is" if len(names) == 1 else "are"
+    return (
+        f"nothing is observed{place_text()}, so that the posterior is the prior; {_list(names)} "
+        f"{verb} part of nothing: write kg.observe({names[0]}, distribution)"
+    )
+
+
+def _loose(model: "Model", stated: list[Node]) -> str:
+    reached = {*unknowns_above(stated)}
+    used = {parent for node in model.component.nodes for parent in above(node)}
+    names = [
+        model.name(v)
+        for v in model.component.unknowns
+        if v in model.targets and v not in reached and v not in used and unknowns_above([v]) == [v]
+    ]
+    if not names:
+        return ""
+    its = "its posterior is its prior" if len(names) == 1 else "their posteriors are their priors"
+    it = "it" if len(names) == 1 else "them"
+    return (
+        f"no data bear on {_list(names)}{place_text()}: {its}; use {it} in what is observed, or "
+        f"leave {it} out"
+    )
+
+
+def _list(names: list[str]) -> str:
+    shown = names if len(names) <= 4 else [*names[:3], f"{len(names) - 3} more"]
+    return " and ".join([", ".join(shown[:-1]), shown[-1]] if shown[1:] else shown)

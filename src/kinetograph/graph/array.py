@@ -302,7 +302,7 @@ class Array(Operators, Methods, Handle):
 
     # NumPy's protocols.
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        return Array(apply_ufunc(ufunc, method, inputs, kwargs))
+        return _wrap(apply_ufunc(ufunc, method, inputs, kwargs))
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         result = apply_function(func, args, kwargs)

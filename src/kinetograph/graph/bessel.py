@@ -13,7 +13,7 @@ from jax.scipy import special as jsp
 
 from .derivative_rules import derivative
 
-__all__ = ["expi", "i0", "i0e", "i1", "i1e"]
+__all__ = ["exp1", "expi", "i0", "i0e", "i1", "i1e"]
 
 _FAR = 100.0
 # 1 - I_1(x) / I_0(x) in powers of 1 / x from the first on, right to 1e-13 from 100 on
@@ -63,6 +63,12 @@ def i0(x):
 def i1(x):
     """The modified Bessel function of order 1."""
     return jsp.i1(x)
+
+
+@derivative(lambda x: -jnp.exp(-x) / x)
+def exp1(x):
+    """The exponential integral E_1, the integral of exp(-t) / t from x > 0 on."""
+    return jsp.exp1(x)
 
 
 @derivative(lambda x: jnp.exp(x) / x)

@@ -61,12 +61,15 @@ _FLOAT_ONLY: dict[str, Callable[..., Any]] = {
     "gammainc": incomplete.gammainc,
     "gammaincc": incomplete.gammaincc,
     "betainc": incomplete.betainc,
+    "betaincc": incomplete.betaincc,
     "stdtr": incomplete.stdtr,
     "i0": bessel.i0,
     "i0e": bessel.i0e,
     "i1": bessel.i1,
     "i1e": bessel.i1e,
+    "exp1": bessel.exp1,
     "expi": bessel.expi,
+    "kl_div": gammas.kl_div,
     "zeta": zeta.zeta,
     "owens_t": owens.owens_t,
     "erf": jsp.erf,
@@ -104,8 +107,9 @@ _COMPARING = "equal not_equal less less_equal greater greater_equal isnan isfini
 _ORDER = ["equal", "not_equal", "less", "less_equal", "greater", "greater_equal"]
 _LOGICAL = "logical_and logical_or logical_xor logical_not"
 _BITWISE = "bitwise_and bitwise_or bitwise_xor invert left_shift right_shift"
+_WHOLE = "gcd lcm bitwise_count"
 _GROUPS = (_ARITHMETIC, _ROUNDING, _EXPONENTIAL, _CIRCULAR, _HYPERBOLIC, _CHOOSING)
-_UFUNCS = " ".join((*_GROUPS, _COMPARING, _LOGICAL, _BITWISE)).split()
+_UFUNCS = " ".join((*_GROUPS, _COMPARING, _LOGICAL, _BITWISE, _WHOLE)).split()
 _SYMBOLS = {
     "add": "+",
     "subtract": "-",

@@ -26,6 +26,7 @@ __all__ = [
     "digamma",
     "gamma",
     "gammaln",
+    "kl_div",
     "log_comb",
     "log_quotient",
     "log_rising",
@@ -149,6 +150,14 @@ def bd0(x, m):
     y, n = jnp.where(near | (x == 0), 1.0, x), jnp.where(near, 1.0, m)
     apart = y * (jnp.log(y) - jnp.log(n)) + n - y
     return jnp.where(near, close, jnp.where(x == 0, m, apart))
+
+
+def kl_div(x, y):
+    """x log(x / y) - x + y for x >= 0 and y >= 0; elsewhere inf."""
+    inside = (x >= 0) & (y >= 0) & ((x == 0) | (y > 0))
+    value = bd0(jnp.where(inside, x, 1.0), jnp.where(inside, y, 1.0))
+    value = jnp.where(inside, value, jnp.inf)
+    return jnp.where(jnp.isnan(x) | jnp.isnan(y), jnp.nan, value)
 
 
 def _digamma_step(x, d):

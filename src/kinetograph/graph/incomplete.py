@@ -19,7 +19,15 @@ from .deviance import log_binomial, log_peak
 from .gammas import bd0, gammaln
 from .special import log1mexp
 
-__all__ = ["betainc", "gammainc", "gammaincc", "log_beta_tails", "log_gamma_tails", "stdtr"]
+__all__ = [
+    "betainc",
+    "betaincc",
+    "gammainc",
+    "gammaincc",
+    "log_beta_tails",
+    "log_gamma_tails",
+    "stdtr",
+]
 
 TERMS = 100_000
 _TINY = 1e-290
@@ -191,6 +199,11 @@ def gammaincc(a: Any, x: Any) -> Any:
 def betainc(a: Any, b: Any, x: Any) -> Any:
     """The regularised incomplete beta function I_x(a, b)."""
     return jnp.exp(log_beta_tails(a, b, x, 1 - x)[0])
+
+
+def betaincc(a: Any, b: Any, x: Any) -> Any:
+    """1 - I_x(a, b), right where it is tiny."""
+    return jnp.exp(log_beta_tails(a, b, x, 1 - x)[1])
 
 
 def _log_half(df: Any, t: Any) -> Any:

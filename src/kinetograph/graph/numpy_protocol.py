@@ -4,6 +4,7 @@ An argument that has no meaning in a graph (`out=`, `where=`) is refused by name
 not in the table is refused with what to write instead.
 """
 
+import functools
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -11,14 +12,15 @@ from typing import Any
 import jax
 import numpy as np
 
+from . import arranging, indexing, linear_algebra, products, reductions, shaping, special_more
 from . import elementwise as ew
-from . import indexing, linear_algebra, products, reductions, shaping
 from . import special_expressions as special
 from .errors import ShapeError, SymbolicError
 from .foreign import instead, library_call
 from .messages import describe
 from .node import Node
 from .numpy_more import MORE
+from .numpy_rest import REST, REST_UFUNCS
 from .source import called_here, place_text
 
 __all__ = ["VIEWS", "apply_function", "apply_ufunc"]
@@ -41,6 +43,8 @@ _CALLED = {
     "_riemann_zeta": "zeta",
     "_zeta": "zeta",
 }
+_ONE_OR_TWO = ("boxcox1p", "cosm1", "erfcinv", "exp10", "exprel", "gammasgn", "huber")
+_ONE_OR_TWO += ("inv_boxcox", "inv_boxcox1p", "pseudo_huber", "radian")
 _EXPRESSIONS: dict[str, Callable[..., Node]] = {
     "beta": special.beta,
     "entr": special.entr,
@@ -50,6 +54,13 @@ _EXPRESSIONS: dict[str, Callable[..., Node]] = {
     "float_power": lambda x, y: ew.power(ew.floating(x), ew.floating(y)),
     "vecdot": products.vecdot,
     **{name: getattr(special, name) for name in ("iv", "ive", "kv", "kve")},
+    **{name: getattr(special_more, name) for name in _ONE_OR_TWO},
+    **{
+        f"{f}dg": functools.partial(special_more.degrees_of, f"{f}pi")
+        for f in ("sin", "cos", "tan")
+    },
+    "round": lambda x: ew.elementwise("rint", x),
+    **REST_UFUNCS,
 }
 _RUNNING = {"add": "cumsum", "multiply": "cumprod", "maximum": "cummax", "minimum": "cummin"}
 
@@ -307,7 +318,19 @@ _FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
     np.linalg.svd: _svd,
     np.linalg.qr: lambda a: linear_algebra.factors("qr", a),
     np.matrix_transpose: lambda x: shaping.swapaxes(x, -1, -2),
+    np.atleast_3d: lambda *arrays: (
+        arranging.atleast_3d(*arrays)
+        if len(arrays) == 1
+        else tuple(map(arranging.atleast_3d, arrays))
+    ),
+    np.dstack: lambda tup: shaping.concatenate([arranging.atleast_3d(a) for a in tup], 2),
+    np.hsplit: lambda ary, indices_or_sections: _split(np.split)(
+        ary, indices_or_sections, 0 if ary.ndim == 1 else 1
+    ),
+    np.vsplit: lambda ary, indices_or_sections: _split(np.split)(ary, indices_or_sections, 0),
+    np.dsplit: lambda ary, indices_or_sections: _split(np.split)(ary, indices_or_sections, 2),
     **MORE,
+    **REST,
 }
 
 # Those that give other shapes of the same elements, or some of them.

@@ -9,12 +9,12 @@ import numpy as np
 from .elementwise import Operand, as_node, astype, elementwise, floating, where
 from .errors import ShapeError, SymbolicError
 from .indexing import index
+from .known import known_number
 from .linear_algebra import dot, factors, inv, matmul
 from .messages import describe
 from .node import Apply, Node, Operation
 from .reductions import Axis, normalise_axes, reduce
 from .shaping import broadcast_to, expand_dims, reshape, stack, transpose
-from .source import place_text
 
 __all__ = [
     "cross",
@@ -143,17 +143,8 @@ def pinv(a: Operand, rcond: float | None = None, *, rtol: float | None = None) -
     if not node.size:
         return broadcast_to(astype(0.0, node.dtype), shape)
     usual = max(rows, columns) * float(np.finfo(node.dtype).eps)
-    attributes = {"rcond": usual if limit is None else _known(limit, "pinv")}
+    attributes = {"rcond": usual if limit is None else known_number(limit, "pinv: rcond")}
     return Apply(PINV, (node,), shape, node.dtype, attributes)
-
-
-def _known(limit: Any, operation: str) -> float:
-    value = getattr(as_node(limit, operation), "value", None)
-    if value is None or value.size != 1:
-        raise SymbolicError(
-            f"{operation}: rcond is a known number, got {limit!r:.60}{place_text()}"
-        )
-    return float(value.item())
 
 
 def lstsq(a: Operand, b: Operand, rcond: float | None = None) -> tuple[Node, Node, Node, Node]:
@@ -170,7 +161,7 @@ def lstsq(a: Operand, b: Operand, rcond: float | None = None) -> tuple[Node, Nod
         )
     rows, columns = x.shape
     eps = float(np.finfo(x.dtype).eps)
-    limit = eps * max(rows, columns) if rcond is None else _known(rcond, "lstsq")
+    limit = eps * max(rows, columns) if rcond is None else known_number(rcond, "lstsq: rcond")
     limit = limit if limit >= 0 else eps
     found = matmul(pinv(x, limit), y)
     apart = elementwise("subtract", y, matmul(x, found))

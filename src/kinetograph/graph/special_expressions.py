@@ -5,9 +5,9 @@ import math
 import numpy as np
 
 from . import half_bessel
-from .elementwise import Operand, as_node, elementwise, floating, where
+from .elementwise import Operand, elementwise, floating, where
 from .errors import SymbolicError
-from .messages import describe
+from .known import known_number
 from .node import Apply, Node, Operation
 from .reductions import reduce
 from .shaping import expand_dims
@@ -85,19 +85,13 @@ def multigammaln(a: Operand, d: int) -> Node:
 
 def _half(name: str, v: Operand, x: Operand) -> tuple[float, Node]:
     """The order n + 1/2 of a Bessel function, and its argument."""
-    order = getattr(as_node(v, name), "value", None)
-    if order is None or order.size != 1 or order.item() % 1 != 0.5:
-        given = describe(as_node(v)) if order is None else f"{order.ravel()[:3].tolist()}"
+    order = known_number(v, f"{name}: the order")
+    if order % 1 != 0.5 or abs(order) > half_bessel.LARGEST:
         raise SymbolicError(
-            f"{name}: the order must be a known number n + 1/2, as 2.5, got {given}{place_text()}; "
-            "of orders 0 and 1 there are kg.i0, kg.i0e, kg.i1 and kg.i1e"
+            f"{name}: the order must be n + 1/2, as 2.5, up to {half_bessel.LARGEST}, got {order:g}"
+            f"{place_text()}; of orders 0 and 1 there are kg.i0, kg.i0e, kg.i1 and kg.i1e"
         )
-    if abs(order.item()) > half_bessel.LARGEST:
-        raise SymbolicError(
-            f"{name}: orders are available up to {half_bessel.LARGEST}, got {order.item()}"
-            f"{place_text()}"
-        )
-    return float(order.item()), floating(x, name)
+    return order, floating(x, name)
 
 
 def ive(v: Operand, x: Operand) -> Node:

@@ -90,6 +90,8 @@ UNARY = {
     "ndtri": (sp.ndtri, UNIT),
     "erfcx": (sp.erfcx, REAL),
     "expi": (sp.expi, POSITIVE),
+    "exp1": (sp.exp1, POSITIVE),
+    "zeta": (sp.zeta, ABOVE_ONE),
     "i0": (sp.i0, REAL),
     "i0e": (sp.i0e, REAL),
     "i1": (sp.i1, REAL),
@@ -130,8 +132,10 @@ BINARY = {
     "gammainc": (sp.gammainc, POSITIVE),
     "gammaincc": (sp.gammaincc, POSITIVE),
     "stdtr": (sp.stdtr, POSITIVE),
+    "kl_div": (sp.kl_div, POSITIVE),
+    "owens_t": (sp.owens_t, REAL),
 }
-TERNARY = {"betainc": (sp.betainc, UNIT)}
+TERNARY = {"betainc": (sp.betainc, UNIT), "betaincc": (sp.betaincc, UNIT)}
 FUNCTIONS = {**UNARY, **BINARY, **TERNARY}
 INTEGER = {
     "bitwise_and": np.bitwise_and,
@@ -139,7 +143,8 @@ INTEGER = {
     "bitwise_xor": np.bitwise_xor,
 }
 SHIFTS = {"left_shift": np.left_shift, "right_shift": np.right_shift}
-SPECIAL = {"invert", *INTEGER, *SHIFTS}
+WHOLE = {"gcd", "lcm"}  # their values are in test_numpy_rest.py
+SPECIAL = {"invert", "bitwise_count", *INTEGER, *SHIFTS, *WHOLE}
 
 
 def graph(name):
@@ -151,7 +156,7 @@ def test_every_function_has_a_reference():
 
 
 def arity(name):
-    return 3 if name in TERNARY else 2 if name in {*BINARY, *INTEGER, *SHIFTS} else 1
+    return 3 if name in TERNARY else 2 if name in {*BINARY, *INTEGER, *SHIFTS, *WHOLE} else 1
 
 
 def arguments(name, shapes):

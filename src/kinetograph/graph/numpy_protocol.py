@@ -4,7 +4,6 @@ An argument that has no meaning in a graph (`out=`, `where=`) is refused by name
 not in the table is refused with what to write instead.
 """
 
-import functools
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -43,8 +42,6 @@ _CALLED = {
     "_riemann_zeta": "zeta",
     "_zeta": "zeta",
 }
-_ONE_OR_TWO = ("boxcox1p", "cosm1", "erfcinv", "exp10", "exprel", "gammasgn", "huber")
-_ONE_OR_TWO += ("inv_boxcox", "inv_boxcox1p", "pseudo_huber", "radian")
 _EXPRESSIONS: dict[str, Callable[..., Node]] = {
     "beta": special.beta,
     "entr": special.entr,
@@ -54,12 +51,7 @@ _EXPRESSIONS: dict[str, Callable[..., Node]] = {
     "float_power": lambda x, y: ew.power(ew.floating(x), ew.floating(y)),
     "vecdot": products.vecdot,
     **{name: getattr(special, name) for name in ("iv", "ive", "kv", "kve")},
-    **{name: getattr(special_more, name) for name in _ONE_OR_TWO},
-    **{
-        f"{f}dg": functools.partial(special_more.degrees_of, f"{f}pi")
-        for f in ("sin", "cos", "tan")
-    },
-    "round": lambda x: ew.elementwise("rint", x),
+    **special_more.OF_SCIPY,
     **REST_UFUNCS,
 }
 _RUNNING = {"add": "cumsum", "multiply": "cumprod", "maximum": "cummax", "minimum": "cummin"}

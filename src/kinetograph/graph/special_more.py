@@ -1,6 +1,8 @@
 """SciPy's special functions that are expressions of one or two others."""
 
+import functools
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -8,6 +10,7 @@ from .elementwise import Operand, elementwise, floating, where
 from .node import Node
 
 __all__ = [
+    "OF_SCIPY",
     "boxcox1p",
     "cosm1",
     "degrees_of",
@@ -141,3 +144,22 @@ def gammasgn(x: Operand) -> Node:
     )
     found = where(elementwise("less", node, 0), where(pole, np.nan, below), 1.0)
     return where(elementwise("isnan", node), node, found)
+
+
+OF_SCIPY: dict[str, Callable[..., Node]] = {
+    "boxcox1p": boxcox1p,
+    "cosm1": cosm1,
+    "erfcinv": erfcinv,
+    "exp10": exp10,
+    "exprel": exprel,
+    "gammasgn": gammasgn,
+    "huber": huber,
+    "inv_boxcox": inv_boxcox,
+    "inv_boxcox1p": inv_boxcox1p,
+    "pseudo_huber": pseudo_huber,
+    "radian": radian,
+    "round": functools.partial(elementwise, "rint"),
+    "sindg": functools.partial(degrees_of, "sinpi"),
+    "cosdg": functools.partial(degrees_of, "cospi"),
+    "tandg": functools.partial(degrees_of, "tanpi"),
+}

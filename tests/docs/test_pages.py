@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from tests.docs.mistakes import PAGE as MISTAKES
 from tests.docs.pages import ROOT, blocks, code_lines, differs, run_page
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -14,8 +15,9 @@ def title(path: Path) -> str:
     return str(path.relative_to(ROOT / "docs", walk_up=True))
 
 
+# Each mistake is a program of its own: test_mistakes runs them.
 @pytest.mark.docs
-@pytest.mark.parametrize("path", PAGES, ids=title)
+@pytest.mark.parametrize("path", [p for p in PAGES if p != MISTAKES], ids=title)
 def test_page(path: Path) -> None:
     for block, printed in run_page(path):
         if block.output is not None:

@@ -272,7 +272,8 @@ class Array(Operators, Methods, Handle):
         return float(self._number("float", "float(...)"))
 
     def __int__(self) -> int:
-        return int(self._number("int", "int(...)"))
+        instead = f"write {describe(self.node)}.astype(int), which is an array"
+        return int(self._number("int", "int(...)", instead))
 
     def __index__(self) -> int:
         wanted = "an index of a list, or range(...),"

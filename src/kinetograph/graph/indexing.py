@@ -213,7 +213,8 @@ def _index_array(node: Node, part: Any) -> Node:
         raise SymbolicError(
             f"{describe(node)}[{part!r:.60}]: an index must be of integers, got text"
             f"{place_text()}; labels of dims are those of results, as in "
-            "results['posterior'].sel(...)"
+            "results['posterior'].sel(...), and numpy.unique(labels, return_inverse=True) gives "
+            "integers of labels"
         )
     return literal(array, operation=f"index of {describe(node)}")
 

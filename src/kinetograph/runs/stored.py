@@ -15,6 +15,7 @@ import jaxlib
 import numpy as np
 
 from ..graph.errors import KinetographError
+from ..graph.source import place_text
 from ..models.model import Model
 from ..models.saving import model_to_bytes
 from ..version import __version__
@@ -226,9 +227,9 @@ def _joined(path: Path, run: Run) -> Store:
     taken = sorted(set(manifest["chains"]) & set(numbers))
     if taken:
         raise KinetographError(
-            f"{run.doing}: {path} has chains {', '.join(map(str, taken))} of a run already; "
-            f"kg.resume({str(path)!r}) goes on with it, chains=range(a, b) adds others, and "
-            "another run needs another store"
+            f"{run.doing}: {path} has chains {', '.join(map(str, taken))} of a run already"
+            f"{place_text()}; kg.resume({str(path)!r}) goes on with it, chains=range(a, b) adds "
+            "others, and another run needs another store"
         )
     mine = _manifest(run, None, "")
     for name, what in (

@@ -17,6 +17,7 @@ import jax
 
 from ..errors import KinetographError
 from ..node import Operation
+from ..source import written_at
 
 __all__ = ["find_function", "name_of_function", "own_object", "own_reference"]
 
@@ -153,8 +154,9 @@ def name_of_function(function: Callable[..., Any]) -> str:
     if isinstance(function, _JITTED):  # made where it was used: what it computes has the name
         return name_of_function(function.__wrapped__)  # type: ignore[attr-defined]
     raise KinetographError(
-        f"{path or function!r} cannot be found by its name: functions given to kg.lift must be "
-        "importable, defined at the top of a module; lambdas and functions inside others are not"
+        f"{path or function!r}{written_at(function)} cannot be found by its name: functions given "
+        "to kg.lift must be importable, defined at the top of a module; lambdas and functions "
+        "inside others are not"
     )
 
 

@@ -211,6 +211,10 @@ REMARKS = {
         ("return_inferencedata", "idata_kwargs"),
         "results are always in ArviZ's schema; leave it out",
     ),
+    **dict.fromkeys(
+        ("timeout", "max_time", "time_limit"),
+        "callback= is called as draws come, and stops the run when it returns True",
+    ),
     "one_by_one": "values that are not finite are looked for in each chain anyway; leave it out",
     "compute_convergence_checks": "convergence is always looked at; leave it out",
 }

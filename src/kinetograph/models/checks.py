@@ -1,5 +1,6 @@
 """What cannot be a model, and how it is refused."""
 
+import inspect
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -69,6 +70,8 @@ def check_target(array: Any, name: str | None) -> Node:
         hint = "; give the array itself, not its name" if isinstance(array, str) else ""
         if isinstance(array, (list, tuple)) and all(isinstance(a, Array) for a in array):
             hint = "; targets are given one by one, as in kg.model(mu, tau) or kg.model(*targets)"
+        if inspect.isroutine(array):
+            hint = f"; call it, and give what it returns: kg.model({array.__name__}())"
         raise TypeError(
             f"model: {what} is {in_words(array)}{place_text()}, not a kinetograph array{hint}"
         )

@@ -1,17 +1,18 @@
-"""What a model does not use and was surely meant to: data never observed, unknowns without."""
+"""What a model does not use and was surely meant to: data observed never or late, idle unknowns."""
 
 from typing import TYPE_CHECKING
 
 from ..graph.array import Array
 from ..graph.errors import KinetographWarning
+from ..graph.messages import describe
 from ..graph.node import Data, Node
 from ..graph.source import place_text, user_frame, warn_user
-from .discovery import above, unknowns_above
+from .discovery import above, discover, unknowns_above
 
 if TYPE_CHECKING:
     from .model import Model
 
-__all__ = ["warn_of_unused"]
+__all__ = ["warn_of_later", "warn_of_unused"]
 
 
 def warn_of_unused(model: "Model") -> None:
@@ -25,6 +26,22 @@ def warn_of_unused(model: "Model") -> None:
     said = _loose(model, stated) if stated else _idle(model)
     if said:
         warn_user(f"model: {said}", KinetographWarning)
+
+
+def warn_of_later(model: "Model", doing: str) -> None:
+    """Warn of data that were observed after a model was made that has none."""
+    component = model.component
+    if component.likelihoods or model.factors or component.fixed or component.cut:
+        return
+    later = discover(model.targets).observed
+    if later:
+        names = _list([describe(node) for node in later])
+        verb = "was" if len(later) == 1 else "were"
+        warn_user(
+            f"{doing}: the model has no data{place_text()}: {names} {verb} observed after it was "
+            "made; write kg.model(...) after kg.observe",
+            KinetographWarning,
+        )
 
 
 def _idle(model: "Model") -> str:

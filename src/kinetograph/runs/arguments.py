@@ -77,9 +77,11 @@ def check_whole(what: str, least: Mapping[str, tuple[Any, int]]) -> None:
     """Refuse numbers that are not whole, or below the least that is allowed."""
     for name, (value, minimum) in least.items():
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < minimum:
+            whole = isinstance(value, (float, np.floating)) and float(value).is_integer()
+            hint = f"; write {name}={int(value)}" if whole and value >= minimum else ""
             raise ValueError(
                 f"{what}: {name} must be a whole number of at least {minimum}, got {value!r}"
-                f"{place_text()}"
+                f"{place_text()}{hint}"
             )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from ..bits.draws import chain_key
 from ..graph.node import Node
 from ..models.model import Model
+from ..models.unused import warn_of_later
 from ..observables.average import Average, as_averages
 from ..observables.observable import Observable, as_observables
 from ..samplers.nuts import NUTS
@@ -355,6 +356,7 @@ def _check(
     model: Any, sampler: Any, draws: Any, warmup: Any, chains: Any, thin: Any, threads: Any
 ) -> Sequence[Sampler]:
     check_model(model, "mcmc")
+    warn_of_later(model, "mcmc")
     least = {"thin": (thin, 1)} | ({} if draws is None else {"draws": (draws, 0)})
     if warmup is not None:
         least["warmup"] = (warmup, 0)

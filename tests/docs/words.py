@@ -1,0 +1,34 @@
+"""The tables of others' words on the page for those who come from elsewhere, written from the code.
+
+python -m tests.docs.words         writes the tables anew
+"""
+
+import re
+
+from tests.docs.pages import ROOT
+
+from kinetograph.calls import words
+
+__all__ = ["PAGE", "written"]
+
+PAGE = ROOT / "docs" / "coming-from.md"
+TABLE = re.compile(r"<!-- words: (\w+) -->\n.*?<!-- end of words -->", re.DOTALL)
+
+
+def written(page: str) -> str:
+    """The page with its tables as the code has them."""
+
+    def table(match: re.Match[str]) -> str:
+        rows = [
+            f"| `{own}` | {', '.join(f'`{word}`' for word in sorted(theirs.split()))} |"
+            for own, theirs in getattr(words, match[1]).items()
+        ]
+        head = "| here | elsewhere |\n|---|---|"
+        body = "\n".join([head, *rows])
+        return f"<!-- words: {match[1]} -->\n\n{body}\n\n<!-- end of words -->"
+
+    return TABLE.sub(table, page)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(written(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

@@ -500,7 +500,11 @@ def test_a_step_neither_prints_nor_stops():
         return at
 
     failing(prints, kg.ModelError, r"prints \(written at test_sampler.*self\.record")
-    failing(demands, kg.ModelError, r"something holds \(written at test_sampler.*\(too low\)")
+    failing(
+        demands,
+        kg.ModelError,
+        r"something holds \(written at test_sampler.*\(too low: at.potential > 0 is false",
+    )
 
 
 GENERATOR = np.random.default_rng(1)

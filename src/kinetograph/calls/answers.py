@@ -1,7 +1,7 @@
 """What a call is answered that names a parameter there is not, or gives too many values or too few.
 
 A function is wrapped, which costs a call some tenths of a microsecond: nothing is looked at unless
-Python refuses the call.
+it raises an error.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,6 +12,7 @@ from typing import Any, cast
 from ..graph.source import place_text
 from ..graph.suggestions import closest
 from ..graph.text import in_words
+from .depths import NETTED, retold
 from .words import COMPUTED, OF_FUNCTIONS, REMARKS, SETTINGS, WORDS
 
 __all__ = ["ANSWERED", "answered", "no_parameter"]
@@ -47,10 +48,14 @@ def answered[F: Callable[..., Any]](function: F, title: str, *, bound: bool = Fa
     def call(*values: Any, **named: Any) -> Any:
         try:
             return function(*values, **named)
-        except TypeError:
-            answer = _answer(function, title, bound, values, named)
-            if answer is None:
+        except NETTED as error:
+            made = type(values[0]).__name__ if function.__name__ == "__init__" else title
+            answer = _answer(function, made, bound, values, named)
+            told = retold(error, function, made, values, named) if answer is None else None
+            if answer is None and told is None:
                 raise
+            if told is not None:
+                raise told from error
         raise TypeError(answer)
 
     setattr(call, ANSWERED, True)

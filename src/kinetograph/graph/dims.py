@@ -22,6 +22,8 @@ __all__ = [
     "shape_by_dims",
 ]
 
+LONGEST = 10**9  # labels of a dimension
+
 Names = tuple[str | None, ...]
 
 
@@ -90,6 +92,10 @@ def dim(name: str, labels: Any) -> Dim:
     if isinstance(labels, (int, np.integer)) and not isinstance(labels, bool):
         if labels < 0:
             raise DimsError(f"dim {name!r}: the length {labels} is negative{place_text()}")
+        if labels > LONGEST:
+            raise DimsError(
+                f"dim {name!r}: a length of {labels} is more than {LONGEST}{place_text()}"
+            )
         found = np.arange(int(labels))
     else:
         advice = "give their number, or numbers, texts or dates: kg.dim('school', ['A', 'B'])"

@@ -165,7 +165,14 @@ INTEGER_POWER = Operation("power", jax.lax.integer_pow, "**", elementwise=True)
 def literal(value: Any, dtype: np.dtype | None = None, operation: str = "") -> Data:
     """A constant written in the program: part of the compiled program, not an argument of it."""
     refuse_traced(value, operation)
-    array = np.array(value, dtype)
+    try:
+        array = np.array(value, dtype)
+    except (TypeError, ValueError) as error:  # lists of other lengths, objects that are no arrays
+        uneven = "; its parts differ in length" if "inhomogeneous" in str(error) else ""
+        raise SymbolicError(
+            f"{f'{operation}: ' if operation else ''}{in_words(value)} is no array of numbers"
+            f"{place_text()}{uneven}"
+        ) from None
     if array.dtype.kind in BAD_KINDS:
         are_labels = array.size > 1 and all(isinstance(v, str) for v in array.flat)
         labels = f"; {LABELS}" if are_labels else ""
@@ -334,10 +341,12 @@ def _adapted(
 
 def _too_large(name: str, nodes: Sequence[Any], inputs: Sequence[np.dtype]) -> DataError:
     """What to say of a number that the type of the other operand does not hold."""
-    array = next(describe(n) for n in nodes if isinstance(n, Node))
+    arrays = [describe(n) for n in nodes if isinstance(n, Node)]
     number = next(n for n in nodes if not isinstance(n, Node))
+    if not arrays:
+        return DataError(f"{name}: {number} does not fit {inputs[0]}{place_text()}")
     return DataError(
-        f"{name}: {number} does not fit the type of {array}, {inputs[0]}{place_text()}; take a "
+        f"{name}: {number} does not fit the type of {arrays[0]}, {inputs[0]}{place_text()}; take a "
         "larger one, as in x.astype(int)"
     )
 
@@ -448,6 +457,10 @@ def stop_gradient(x: Operand) -> Node:
 
 def round_to(x: Operand, decimals: int) -> Node:
     """x rounded to the given number of decimals, halves to even."""
+    if isinstance(decimals, bool) or not isinstance(decimals, (int, np.integer)):
+        raise TypeError(
+            f"round: decimals must be a whole number, got {in_words(decimals)}{place_text()}"
+        )
     if decimals == 0:
         return elementwise("rint", x)
     scale = 10.0 ** abs(decimals)
@@ -467,9 +480,26 @@ def copy(x: Operand) -> Node:
     return Apply(CAST, (node,), node.shape, node.dtype, {"dtype": node.dtype})
 
 
+def checked_dtype(dtype: Any, operation: str) -> np.dtype:
+    """What the user gives as a dtype.
+
+    Raises
+    ------
+    TypeError
+        If it is none.
+    """
+    try:
+        return np.dtype(dtype)
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"{operation}: {in_words(dtype)} is no dtype, such as float, int or 'float32'"
+            f"{place_text()}"
+        ) from None
+
+
 def astype(x: Operand, dtype: Any) -> Node:
     """x converted to another dtype."""
-    node, wanted = as_node(x, "astype"), np.dtype(dtype)
+    node, wanted = as_node(x, "astype"), checked_dtype(dtype, "astype")
     if wanted.kind in BAD_KINDS:
         raise SymbolicError(f"arrays cannot have dtype {wanted}")
     if wanted == node.dtype and not node.weak:

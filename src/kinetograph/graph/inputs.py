@@ -6,7 +6,7 @@ import numpy as np
 
 from .array import Array
 from .dims import check_dims, labels_agree, labels_of, named
-from .elementwise import BAD_KINDS, refuse_traced
+from .elementwise import BAD_KINDS, checked_dtype, refuse_traced
 from .errors import DataError, DimsError, ShapeError, SymbolicError
 from .messages import index_text
 from .missing import ADVICE, Incomplete, find_missing, first_place
@@ -188,7 +188,7 @@ def placeholder(shape: Any = (), dtype: Any = None, name: str | None = None) -> 
     sizes = as_sizes(shape, "placeholder")
     if any(n < 0 for n in sizes):
         raise ShapeError(f"placeholder: the shape {sizes} has a negative length")
-    wanted = float_dtype() if dtype is None else np.dtype(dtype)
+    wanted = float_dtype() if dtype is None else checked_dtype(dtype, "placeholder")
     if wanted.kind in BAD_KINDS:
         raise SymbolicError(f"placeholder: arrays cannot have dtype {wanted}")
     return Array(Placeholder((), sizes, wanted, name))

@@ -2,7 +2,7 @@
 
 import math
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import jax.numpy as jnp
@@ -16,6 +16,8 @@ from .messages import describe
 from .node import Apply, Node, Operation
 from .precision import common_dtype
 from .reductions import Axis, normalise_axes, reduce
+from .source import place_text
+from .text import in_words
 
 __all__ = ["broadcast_to", "concatenate", "reshape", "stack", "transpose"]
 
@@ -85,7 +87,8 @@ def transpose(x: Operand, axes: Sequence[int] | None = None) -> Node:
     if axes is None:
         order = tuple(reversed(range(ndim)))
     else:
-        order = tuple(int(a) % ndim if -ndim <= a < ndim else int(a) for a in axes)
+        given = as_sizes(axes, "transpose")
+        order = tuple(a % ndim if -ndim <= a < ndim else a for a in given)
     if sorted(order) != list(range(ndim)):
         raise ShapeError(
             f"transpose of {describe(node)}, shape {node.shape}: axes {axes} do not fit"
@@ -167,9 +170,19 @@ def _has_arrays(value: Any) -> bool:
     )
 
 
+def _several(arrays: Any, operation: str) -> Iterable[Any]:
+    """The arrays that are to be joined, which are given in one list."""
+    if isinstance(arrays, Iterable) and not isinstance(arrays, (str, bytes)):
+        return arrays
+    raise TypeError(
+        f"{operation}: takes a list of arrays, as in kg.{operation}([x, y]), got "
+        f"{in_words(arrays)}{place_text()}"
+    )
+
+
 def concatenate(arrays: Sequence[Operand], axis: int | None = 0) -> Node:
     """Join arrays along an existing axis (flattened for None)."""
-    nodes = [_whole(a, "concatenate") for a in arrays]
+    nodes = [_whole(a, "concatenate") for a in _several(arrays, "concatenate")]
     if not nodes:
         raise ShapeError("concatenate needs at least one array")
     if axis is None:
@@ -192,7 +205,7 @@ def concatenate(arrays: Sequence[Operand], axis: int | None = 0) -> Node:
 
 def stack(arrays: Sequence[Operand], axis: int = 0) -> Node:
     """Join arrays of one shape along a new axis."""
-    nodes = [_whole(a, "stack") for a in arrays]
+    nodes = [_whole(a, "stack") for a in _several(arrays, "stack")]
     if not nodes:
         raise ShapeError("stack needs at least one array")
     if len({node.shape for node in nodes}) > 1:

@@ -1,13 +1,15 @@
 """`kg.summary`: a table of posterior means, spreads, intervals and their reliability."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..graph.markup import table
+from ..graph.source import place_text
 from ..graph.suggestions import closest, meant
+from ..graph.text import in_words
 from . import diagnostics
 from .results import check_tree, walkers_of
 
@@ -190,7 +192,16 @@ _DIAGNOSTICS = {
 def _chosen(posterior: Any, names: Any) -> list[tuple[str, int | None]]:
     """The targets to show, and of those of which one row is asked for, its place."""
     found: list[tuple[str, int | None]] = []
-    for name in [n for given in names for n in ([given] if isinstance(given, str) else given)]:
+    wanted: list[str] = []
+    for given in names:
+        every = [given] if isinstance(given, str) else given
+        every = [*every] if isinstance(every, Iterable) else [None]
+        if not all(isinstance(name, str) for name in every):
+            raise TypeError(
+                f"summary: targets are given by name, got {in_words(given)}{place_text()}"
+            )
+        wanted += every
+    for name in wanted:
         target = name.partition("[")[0]
         if name in posterior:
             found.append((name, None))

@@ -81,7 +81,10 @@ class Hyper:
                 f"{what} must be a number or numbers, got an array of the graph; a value that "
                 "changes from step to step is a function of the step's number"
             )
-        array = np.asarray(value)
+        try:
+            array = np.asarray(value)
+        except (TypeError, ValueError):
+            array = np.asarray(None)  # no number, as is said next
         allowed = "iu" if self.whole else "iuf"
         if array.dtype.kind not in allowed:
             kind = "whole number" if self.whole else "number"

@@ -16,6 +16,8 @@ import numpy as np
 
 from ..autograph.lazily import convert_lazily
 from ..graph.ranges import range
+from ..graph.source import place_text
+from ..graph.text import in_words
 from .sampler import Point, Sampler
 
 __all__ = ["BCSS2", "BCSS3", "Integrator", "LEAPFROG", "MINIMUM_NORM"]
@@ -46,7 +48,12 @@ class Integrator:
     """
 
     def __init__(self, coefficients: Sequence[float], name: str = "") -> None:
-        given = np.asarray(coefficients, float)
+        try:
+            given = np.asarray(coefficients, float)
+        except (TypeError, ValueError):
+            raise TypeError(
+                f"Integrator: coefficients are numbers, got {in_words(coefficients)}{place_text()}"
+            ) from None
         if given.ndim != 1 or given.size < 3 or given.size % 2 == 0:
             raise ValueError(
                 "Integrator: kicks and drifts alternate, with a kick at both ends, so there are "

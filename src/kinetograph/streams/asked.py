@@ -20,7 +20,7 @@ def float_type(dtype: Any, which: str) -> np.dtype:
         return float_dtype()
     try:
         floating = np.dtype(dtype)
-    except TypeError:
+    except (TypeError, ValueError):
         floating = None
     if floating not in (np.float64, np.float32):
         raise TypeError(f"{which}: dtype must be float64 or float32, got {dtype!r}{place_text()}")

@@ -4,7 +4,7 @@ The functions of the branches are called here, and their results checked and bro
 types; the node that they become is in `conditional`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from ..messages import describe
 from ..node import Apply, Data, Inner, Node
 from ..shaping import reshape
 from ..source import place_text
+from ..text import in_words
 from .conditional import Cond
 from .contexts import CondContext
 from .results import Returned, check_function, collect, common_dtype, converted, wrap_parts
@@ -178,6 +179,11 @@ def case(
     >>> [int(f(v)) for v in (2.5, -3.0, 0.0)]
     [1, -1, 0]
     """
+    if not isinstance(pred_fn_pairs, Iterable):
+        raise TypeError(
+            "case: takes a list of pairs of a predicate and a function, got "
+            f"{in_words(pred_fn_pairs)}{place_text()}"
+        )
     pairs = list(pred_fn_pairs)
     if not pairs:
         raise ValueError(f"case: no branches were given{place_text()}")

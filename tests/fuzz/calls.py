@@ -166,7 +166,7 @@ def carry_out(call: Call) -> Outcome:
             function = _target(call.name)
         positional = [ZOO[key]() for key in call.positional]
         named = {word: ZOO[key]() for word, key in call.named}
-        if not call.holder and function in (kg.mcmc, kg.calibration):
+        if not call.holder and function is kg.mcmc:
             named.setdefault("progress", False)
         return outcome_of(lambda: function(*positional, **named), call.name in _FILES)
 

@@ -37,7 +37,6 @@ CLASHES = {
     "is named '.', which is empty, a dot": lambda: [unknown(".")],
     "is named 'a ', which is empty, a dot, or begins or ends with a space": lambda: [unknown("a ")],
     "is named 'a\\x00', which holds a character": lambda: [unknown("a\0")],
-    "a name is text, got 5": lambda: [unknown(5)],
     "'x_dim_0' is an array and axis 0 of x": lambda: [unknown("x"), unknown("x_dim_0")],
     "axis 0 of x (named by itself) and axis 0 of y (named by dims=) are both called 'x_dim_0'": (
         lambda: [unknown("x"), unknown("y", "x_dim_0", 3)]

@@ -34,7 +34,11 @@ def _terms(x: Any, low: Any, high: Any) -> tuple[Any, ...]:
 def _check(low: Node, high: Node) -> None:
     if not isinstance(low, Data) or not isinstance(high, Data):
         return
-    if np.any(np.greater(low.value, high.value)):
+    try:
+        above = np.greater(low.value, high.value)
+    except ValueError:  # as is said where the shape is made of theirs
+        return
+    if np.any(above):
         raise ValueError(
             f"discrete_uniform: min must not be above max, got min = {low.value}, "
             f"max = {high.value}{place_text()}"

@@ -19,6 +19,7 @@ from ..graph.node import Apply, Data, Node, within
 from ..graph.precision import float_dtype
 from ..graph.representations import represent
 from ..graph.source import place_text
+from ..graph.text import check_name
 from .censoring import censor
 from .family import SMALL, Family
 from .parameter import Parameter
@@ -200,6 +201,7 @@ def distribute(
         if wanted is not None:
             family, nodes = change(family, nodes, wanted)
             family.check_values(nodes)
+    check_name(family.name, name)
     what = f"{family.name}{f' {name!r}' if name else ''}"
     if shape is None:
         shape = shape_by_dims(dims, family.full_shape(nodes, None, event), what)

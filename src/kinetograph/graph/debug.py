@@ -21,7 +21,8 @@ from .lower import Environment, Scope, evaluate
 from .messages import describe, names_in_scope, site_text
 from .node import Node, ancestors
 from .precision import x64
-from .text import value_text
+from .source import place_text
+from .text import in_words, value_text
 
 __all__ = ["Evaluation", "debug"]
 
@@ -118,6 +119,10 @@ def debug(
     nodes = [array.node for array in arrays]
     require_outside(nodes, "debug")
     environment: Environment = {}
+    if not isinstance(values, (Mapping, type(None))):
+        raise TypeError(
+            f"debug: values are given as {{array: value}}, got {in_words(values)}{place_text()}"
+        )
     for array, value in (values or {}).items():
         array = _array(array, "a key of values={array: value}")
         given = np.asarray(value)

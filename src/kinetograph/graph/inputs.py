@@ -15,6 +15,7 @@ from .not_numbers import not_numbers
 from .precision import FLOAT32, float_dtype
 from .shaping import as_sizes
 from .source import here, site_of, variable_name
+from .text import check_name
 
 __all__ = ["data", "placeholder"]
 
@@ -146,6 +147,7 @@ class _What:
     """How messages call data: by the name given, or the variable that holds them, and the line."""
 
     def __init__(self, value: Any, name: str | None) -> None:
+        check_name("data", name)
         self.value, self.name = value, name
 
     def __str__(self) -> str:
@@ -185,6 +187,7 @@ def placeholder(shape: Any = (), dtype: Any = None, name: str | None = None) -> 
     >>> float(f([1.0, 2.0, 3.0]))
     14.0
     """
+    check_name("placeholder", name)
     sizes = as_sizes(shape, "placeholder")
     if any(n < 0 for n in sizes):
         raise ShapeError(f"placeholder: the shape {sizes} has a negative length")

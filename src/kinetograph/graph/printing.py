@@ -15,6 +15,8 @@ from .control.state import top_level
 from .control.structure import flatten
 from .node import Node, Operation
 from .saving.document import storable
+from .source import place_text
+from .text import in_words
 
 if TYPE_CHECKING:
     from .lower import Scope
@@ -121,6 +123,9 @@ def print(*values: Any, sep: str = " ", end: str = "\n") -> None:
     now 9.0
     27.0
     """
+    for word, text in (("sep", sep), ("end", end)):
+        if not isinstance(text, str):
+            raise TypeError(f"print: {word} must be a text, got {in_words(text)}{place_text()}")
     nodes: list[Node] = []
     parts = [_part(value, nodes) for value in values]
     if not nodes and current_context() is None and not top_level().traced:

@@ -1,13 +1,15 @@
 """How an array prints: what it is, its shape, its values or question marks."""
 
+import os
 from typing import Any
 
 import numpy as np
 
 from .messages import describe, names_in_scope, result_in_words
 from .node import Data, Handle, Inner, Node
+from .source import place_text
 
-__all__ = ["array_text", "in_words", "value_text"]
+__all__ = ["array_text", "check_name", "check_path", "in_words", "value_text"]
 
 
 def array_text(node: Node) -> str:
@@ -59,6 +61,20 @@ def value_text(value: Any) -> str:
         place = tuple(int(i) for i in bad[0])
         text += f", {array[place]} at {list(place)}"
     return text
+
+
+def check_name(what: str, name: Any) -> None:
+    """Refuse a `name=` that is no text."""
+    if name is not None and not isinstance(name, str):
+        raise TypeError(f"{what}: name must be a text, got {in_words(name)}{place_text()}")
+
+
+def check_path(what: str, path: Any) -> None:
+    """Refuse a path that is none."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(
+            f"{what}: path must be a text or a pathlib.Path, got {in_words(path)}{place_text()}"
+        )
 
 
 def in_words(value: Any) -> str:

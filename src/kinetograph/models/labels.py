@@ -31,16 +31,14 @@ def axis_names(name: str, axes: Axes) -> tuple[str, ...]:
     return tuple(names)
 
 
-def check_name(name: Any, what: str, change: str) -> None:
+def check_name(name: str, what: str, change: str) -> None:
     """Refuse names that files cannot hold.
 
     Raises
     ------
     ModelError
-        If the name is not printable text, holds a slash, or is "." or "..".
+        If the name cannot be printed, holds a slash, or is "." or "..".
     """
-    if not isinstance(name, str):
-        raise ModelError(f"model: a name is text, got {name!r} for {what}; {change}")
     reason = ""
     if "/" in name:
         reason = "holds a slash, which separates the groups of results"

@@ -13,6 +13,7 @@ from ..graph.messages import describe
 from ..graph.node import Apply, Bundle, Data, Node, ancestors
 from ..graph.precision import x64
 from ..graph.source import place_text, user_frame
+from ..graph.text import check_name
 from .followed import check_shape, check_support, consume, unused_distribution
 from .missing import incomplete, observe_incomplete
 from .statements import add_statement
@@ -78,6 +79,7 @@ def observe(data: Any, distribution: Array, name: str | None = None) -> Array:
     >>> kg.model(mu, z).names
     ('mu', 'z_missing')
     """
+    check_name("observe", name)
     follows = _distribution(data, distribution)
     if (given := incomplete(data)) is not None:
         given.name = given.name or name

@@ -10,6 +10,7 @@ from ..graph.errors import ModelError, ShapeError
 from ..graph.inside_jax import has_tracer
 from ..graph.source import place_text
 from ..graph.suggestions import meant
+from ..graph.text import in_words
 
 if TYPE_CHECKING:
     from .log_density import LogDensity
@@ -33,6 +34,11 @@ def check_values(
     ValueError
         If a value lies outside its unknown's support.
     """
+    if not isinstance(values, Mapping):
+        raise TypeError(
+            f"values of unknowns are given by name, as in {{{model.names[0]!r}: 1.0}}, got "
+            f"{in_words(values)}{place_text()}"
+        )
     by_name = dict(zip(model.names, model.component.unknowns, strict=True))
     for name in values:
         if name not in by_name:

@@ -24,6 +24,7 @@ from ..graph.messages import index_text
 from ..graph.node import Data, Node
 from ..graph.precision import float_dtype
 from ..graph.source import place_text
+from ..graph.text import check_name
 from .own_bijectors import Bijector, own_support
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
 
 
 def _make(support: Support, shape: tuple[int, ...], name: str | None, dims: Any) -> Array:
+    check_name("variable", name)
     what = f"variable{f' {name!r}' if name else ''}"
     names = check_dims_of_unknown(dims, shape, what)
     return Array(Variable(support, shape, float_dtype(), name, names, coords=labels_of(dims)))

@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 from ..graph.array import Array
-from .observable import Observable, as_observables
+from .observable import Observable, as_observables, listed
 
 __all__ = ["Average", "as_averages", "covariance"]
 
@@ -50,5 +50,5 @@ def _quantity(given: Any) -> Any:
 def as_averages(given: Any) -> tuple[Average, ...]:
     """Averages of a list of observables, functions and arrays."""
     single = isinstance(given, (Average, Observable, Array, str)) or callable(given)
-    items = [given] if single else list(given)
+    items = [given] if single else listed(given, "averages")
     return tuple(x if isinstance(x, Average) else Average(_quantity(x)) for x in items)

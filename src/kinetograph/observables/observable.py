@@ -1,11 +1,13 @@
 """What an observable is: a name, and a function of a step's values."""
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Never
 
 from ..graph.array import Array
 from ..graph.errors import ModelError
+from ..graph.source import place_text
+from ..graph.text import in_words
 
 __all__ = ["Observable", "Step", "as_observables", "check_observables", "observable"]
 
@@ -91,10 +93,17 @@ def observable(function: Callable[[Step], Any], name: str | None = None) -> Obse
 _EXPECTED = "give the observable, a function of a step or, for averages, the array itself"
 
 
+def listed(given: Any, what: str) -> list[Any]:
+    """What is given in a list."""
+    if isinstance(given, Iterable):
+        return list(given)
+    raise TypeError(f"{what}: expected a list, got {in_words(given)}{place_text()}; {_EXPECTED}")
+
+
 def as_observables(given: Any, what: str = "observables") -> tuple[Observable, ...]:
     """Observables from a list of them and of functions; refuses two of one name."""
     single = isinstance(given, (Observable, str)) or callable(given)
-    items = [given] if single else list(given)
+    items = [given] if single else listed(given, what)
     named = vars(sys.modules[__package__]).get("__all__", ())
     for item in items:
         if isinstance(item, str):

@@ -60,7 +60,7 @@ def step_size_bound(model: Model, at: Any, method: str = "verlet") -> float:
     0.200
     """
     check_model(model, "step_size_bound")
-    if method not in _POWERS:
+    if not isinstance(method, str) or method not in _POWERS:
         hint = meant(method, _POWERS) or "."
         raise ValueError(
             f"step_size_bound: there is no method {method!r}{hint} There are {', '.join(_POWERS)}"

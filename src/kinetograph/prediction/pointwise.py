@@ -83,7 +83,7 @@ def log_likelihood(model: Model, results: Any, given: str = "others") -> Any:
     (4, 200, 3)
     """
     check_model(model, "log_likelihood")
-    if given not in GIVEN:
+    if not isinstance(given, str) or given not in GIVEN:
         raise ValueError(f"log_likelihood: given must be 'others' or 'before', got {given!r}")
     pairs = [(d, data) for data, d in followed("log_likelihood", model).items()]
     return _with_densities("log_likelihood", model, results, pairs, given)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..bits.draws import chain_key
 from ..graph.errors import KinetographError, KinetographWarning, ModelError
 from ..graph.source import warn_user
+from ..graph.text import check_path
 from ..models.model import Model
 from ..models.saving import model_from_bytes
 from ..observables.average import as_averages
@@ -117,6 +118,7 @@ def resume(
     >>> tree["posterior"].sizes["draw"]
     5000
     """
+    check_path(DOING, path)
     store = Store.open(Path(path))
     manifest = store.manifest
     differing = _differing(manifest)

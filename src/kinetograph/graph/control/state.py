@@ -22,6 +22,7 @@ from ..node import CURRENT, Apply, Node, Operation
 from ..precision import FLOAT32, float_dtype
 from ..shaping import broadcast_to
 from ..source import here, site_of, variable_name
+from ..text import check_name
 
 if TYPE_CHECKING:
     from .contexts import ControlFlowContext
@@ -267,6 +268,7 @@ def state(initial: Any, name: str | None = None) -> State:
     >>> float(add.state[total])
     5.0
     """
+    check_name("state", name)
     where = f"state{f' {name!r}' if name else ''} at {site_of(here())}"
     if isinstance(initial, Array):
         raise SymbolicError(

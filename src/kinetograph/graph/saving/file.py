@@ -30,8 +30,7 @@ from ..control.structure import flatten
 from ..errors import KinetographError
 from ..messages import names_in_scope
 from ..node import Apply, Bundle, Data, Node, ancestors
-from ..source import place_text
-from ..text import in_words
+from ..text import check_path
 from .document import Document, decode, encode
 from .references import find_function, name_of_function
 
@@ -84,7 +83,7 @@ def save_graph(path: str | os.PathLike[str], arrays: Any) -> None:
                 f"save_graph: expected arrays in tuples, lists and dictionaries, got a "
                 f"{type(leaf).__name__}{f' at arrays{place}' if place else ''}"
             )
-    _check_path("save_graph", path)
+    check_path("save_graph", path)
     parts = [leaf if isinstance(leaf, State) else leaf.node for leaf in leaves]
     places = structure.fill(range(len(leaves)))
     names = _names(arrays, [part for part in parts if isinstance(part, Node)])
@@ -92,13 +91,6 @@ def save_graph(path: str | os.PathLike[str], arrays: Any) -> None:
     header = {"format": _FORMAT, "kinetograph": __version__}
     data = json.dumps(header).encode() + b"\n" + to_bytes(document)
     _write(Path(path), _MAGIC + _checksum(data) + b"\n" + data)
-
-
-def _check_path(what: str, path: Any) -> None:
-    if not isinstance(path, (str, os.PathLike)):
-        raise TypeError(
-            f"{what}: path must be a text or a pathlib.Path, got {in_words(path)}{place_text()}"
-        )
 
 
 def load_graph(path: str | os.PathLike[str], trust: Collection[str] = ()) -> Any:
@@ -125,7 +117,7 @@ def load_graph(path: str | os.PathLike[str], trust: Collection[str] = ()) -> Any
     """
     if isinstance(trust, str):
         raise TypeError(f"load_graph: trust is a list of names, got the text {trust!r}")
-    _check_path("load_graph", path)
+    check_path("load_graph", path)
     whose = f"load_graph: {os.fspath(path)!r}"
     data = Path(path).read_bytes()
     if not data.startswith(_MAGIC):

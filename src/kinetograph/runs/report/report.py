@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...graph.source import place_text
+from ...graph.text import check_path
 from ...models.model import Model
 from ..arguments import check_model
 from ..results import check_tree
@@ -121,6 +122,7 @@ def report(
 
 
 def _target(path: str | os.PathLike[str]) -> Path:
+    check_path("report", path)
     target = Path(path)
     if target.is_dir():
         raise IsADirectoryError(f"report: {target} is a folder{place_text()}; give a file in it")

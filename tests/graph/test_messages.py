@@ -176,10 +176,15 @@ def test_values_that_are_not_known():
 def test_numpy_functions():
     x = kg.placeholder((2, 2))
     assert message(lambda: np.fft.fft(x), kg.SymbolicError) == (
-        "NumPy's fft.fft is not available for arrays in a graph (here); kg.lift(function) makes "
-        "an operation of any JAX function, as in kg.lift(jax.numpy.fft.fft)(x)"
+        "NumPy's fft.fft is not available for arrays in a graph (here): arrays are of real "
+        "numbers; instead: kg.lift(lambda x: jnp.abs(jnp.fft.rfft(x)))(x) gives real numbers; "
+        "kg.convolve(x, y) convolves"
     )
     assert "NumPy's spacing is not" in message(lambda: np.spacing(x), kg.SymbolicError)
+    assert message(lambda: np.maximum.reduceat(x, [0]), kg.SymbolicError) == (
+        "NumPy's maximum.reduceat is not available for arrays in a graph (here); kg.lift(function) "
+        "makes an operation of any JAX function, as in kg.lift(jax.numpy.maximum.reduceat)(x)"
+    )
     assert "NumPy's add.at is not" in message(lambda: np.add.at(x, 0, 1), kg.SymbolicError)
     assert message(lambda: np.exp(x, out=np.ones((2, 2))), kg.SymbolicError) == (
         "np.exp: out= cannot be used with arrays in a graph (here); use the result instead of out="

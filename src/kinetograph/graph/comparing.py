@@ -14,6 +14,7 @@ from .shaping import moveaxis, reshape, sort, transpose
 __all__ = [
     "allclose",
     "array_equal",
+    "array_equiv",
     "isclose",
     "isinf_of_sign",
     "nan_arg",
@@ -59,6 +60,16 @@ def array_equal(a1: Operand, a2: Operand, equal_nan: bool = False) -> Any:
         both = elementwise("logical_and", elementwise("isnan", x), elementwise("isnan", y))
         found = elementwise("logical_or", found, both)
     return reduce("all", found)
+
+
+def array_equiv(a1: Operand, a2: Operand) -> Any:
+    """Whether arrays, one of them repeated to the shape of the other, have the same elements."""
+    x, y = as_node(a1), as_node(a2)
+    try:
+        shape = np.broadcast_shapes(x.shape, y.shape)
+    except ValueError:
+        return False
+    return reduce("all", elementwise("equal", x, y)) if shape in (x.shape, y.shape) else False
 
 
 def isinf_of_sign(sign: int, x: Operand) -> Node:

@@ -4,11 +4,12 @@ import sys
 from types import FrameType
 from typing import NamedTuple
 
+from .numpy_instead import advice
 from .source import LIBRARIES, is_own, place_text
 
-__all__ = ["OURS", "instead", "library_call"]
+__all__ = ["instead", "library_call"]
 
-# Distributions of scipy.stats, and functions of scipy.special that are no ufuncs, by ours.
+# Distributions of scipy.stats, by ours.
 _SAME = (
     "bernoulli beta cauchy dirichlet f gamma laplace logistic multinomial multivariate_normal "
     "pareto poisson uniform wishart"
@@ -48,7 +49,6 @@ METHODS = {
     "rvs": "kg.calculate({0}, draws=1000)",
     "sf": "kg.exp(kg.log_survival({0}, x))",
 }
-OURS = ("comb", "log_softmax", "logsumexp", "multigammaln", "polygamma", "softmax")
 
 
 class Called(NamedTuple):
@@ -80,7 +80,14 @@ def library_call() -> Called | None:
     if code.co_qualname.startswith("AxisConcatenator"):
         return Called("np.r_ or np.c_", "", True)
     public = [part for part in module.split(".") if not part.startswith("_")]
-    return Called(".".join([*public, code.co_name]), "", False)
+    return Called(".".join([*public, _public_name(outer)]), "", False)
+
+
+def _public_name(frame: FrameType) -> str:
+    """The name of a function; where it is wrapped in another, that of the one inside."""
+    name, seen = frame.f_code.co_name, frame.f_locals
+    inside = seen.get("self") if name == "__call__" else seen.get("fun", seen.get("func"))
+    return str(getattr(inside, "__name__", name)) if name in ("__call__", "wrapper") else name
 
 
 def _module(frame: FrameType) -> str:
@@ -95,8 +102,8 @@ def instead(called: Called, array: str) -> str:
         hint = f"write kg.concatenate([{array}, ...]), or kg.stack([...], axis=1)"
     elif called.distribution and method:
         hint = "write " + method.format(f"kg.{DISTRIBUTIONS[called.distribution]}(...)")
-    elif function in OURS:
-        hint = f"write kg.{function}({array})"
+    elif words := advice(called.name.rpartition(".")[0], function, array):
+        return f"{called.name} is not available for arrays in a graph{place_text()}{words}"
     else:
         hint = (
             "kg.lift(function) makes an operation of any JAX function, and kg.compile a function "

@@ -18,11 +18,12 @@ from .errors import ShapeError, SymbolicError
 from .foreign import instead, library_call
 from .messages import describe
 from .node import Node
+from .numpy_instead import advice
 from .numpy_more import MORE
 from .numpy_rest import REST, REST_UFUNCS
 from .source import called_here, place_text
 
-__all__ = ["VIEWS", "apply_function", "apply_ufunc"]
+__all__ = ["VIEWS", "apply_function", "apply_ufunc", "is_available"]
 
 
 _REDUCING = {
@@ -95,6 +96,14 @@ def apply_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: A
     raise _unsupported(ufunc, f"{name}.{method}", inputs)
 
 
+def is_available(function: Callable[..., Any]) -> bool:
+    """Whether a function of NumPy, or a ufunc of SciPy, takes arrays of a graph."""
+    if not isinstance(function, np.ufunc):
+        return function in _FUNCTIONS
+    name = _CALLED.get(function.__name__, function.__name__)
+    return name in _EXPRESSIONS or name in ew.ELEMENTWISE or function is np.matmul
+
+
 def _is_default(name: str, value: Any) -> bool:
     """Whether an argument asks for nothing special."""
     if value is None or value is np._NoValue:
@@ -128,9 +137,10 @@ def _unsupported(func: Any, name: str, arguments: Any) -> SymbolicError:
     if called is not None:
         return SymbolicError(instead(called, first))
     example = f", as in kg.lift({module}.{name})({first})" if callable(found) else ""
+    usual = f"; kg.lift(function) makes an operation of any JAX function{example}"
+    words = advice("scipy.special" if scipys else func.__module__, func.__name__, first)
     return SymbolicError(
-        f"{own}'s {name} is not available for arrays in a graph{place_text()}; "
-        f"kg.lift(function) makes an operation of any JAX function{example}"
+        f"{own}'s {name} is not available for arrays in a graph{place_text()}{words or usual}"
     )
 
 

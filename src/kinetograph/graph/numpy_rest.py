@@ -193,6 +193,7 @@ REST: dict[Callable[..., Any], Callable[..., Any]] = {
     np.isclose: comparing.isclose,
     np.allclose: comparing.allclose,
     np.array_equal: comparing.array_equal,
+    np.array_equiv: comparing.array_equiv,
     np.isposinf: lambda x: comparing.isinf_of_sign(1, x),
     np.isneginf: lambda x: comparing.isinf_of_sign(-1, x),
     np.isreal: _flat(True),
@@ -208,6 +209,7 @@ REST: dict[Callable[..., Any], Callable[..., Any]] = {
         prototype.shape if shape is None else shape, prototype.dtype
     ),
     np.sinc: sinc,
+    np.astype: lambda x, dtype, copy=True: astype(x, dtype),
     np.fliplr: lambda m: shaping.flip(m, 1),
     np.flipud: lambda m: shaping.flip(m, 0),
     np.partition: lambda a, kth, axis=-1: shaping.sort(a, axis),

@@ -1,0 +1,99 @@
+"""The tables of `docs/numpy.md`: which functions of NumPy and SciPy take arrays of a graph.
+
+python -m tests.docs.numpy_tables      writes them anew
+"""
+
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import scipy
+import scipy.special
+from tests.docs.pages import ROOT
+
+from kinetograph.graph.numpy_instead import OF_NUMBERS, ROWS, THROUGH
+from kinetograph.graph.numpy_protocol import is_available
+
+__all__ = ["MODULES", "PAGE", "REFUSED", "functions", "kind", "written"]
+
+PAGE = ROOT / "docs" / "numpy.md"
+MODULES: dict[str, ModuleType] = {
+    "numpy": np,
+    "numpy.linalg": np.linalg,
+    "numpy.fft": np.fft,
+    "scipy.special": scipy.special,
+}
+REFUSED = {(row.module, name): row for row in ROWS for name in row.names.split()}
+BEGIN, END = "<!-- tables of the code -->\n", "<!-- end of tables -->\n"
+
+
+def functions(module: str) -> dict[str, Any]:
+    """The public functions of a module."""
+    public = ((name, getattr(MODULES[module], name)) for name in MODULES[module].__all__)
+    return {
+        name: value
+        for name, value in sorted(public)
+        if callable(value) and not isinstance(value, type)
+    }
+
+
+def kind(module: str, name: str) -> set[str]:
+    """Whether a function is available, refused, or one that is of known numbers; in one way."""
+    function = functions(module)[name]
+    dispatched = isinstance(function, np.ufunc) or hasattr(function, "_implementation")
+    known = not dispatched and (module != "scipy.special" or name in OF_NUMBERS.split())
+    through = module == "scipy.special" and name in THROUGH
+    found = {
+        "available": (dispatched and is_available(function)) or through,
+        "refused": (module, name) in REFUSED,
+        "known": known,
+    }
+    return {way for way, is_so in found.items() if is_so}
+
+
+def _available() -> str:
+    text = "| module | functions |\n|---|---|\n"
+    for module in MODULES:
+        names = (f"`{name}`" for name in functions(module) if kind(module, name) == {"available"})
+        text += f"| `{module}` | {', '.join(names)} |\n"
+    return text
+
+
+def _refused() -> str:
+    text = "| not available | because | instead |\n|---|---|---|\n"
+    for row in ROWS:
+        short = row.module.replace("numpy", "np")
+        names = [name for name in row.names.split() if hasattr(MODULES[row.module], name)]
+        first, *rest = names
+        listed = ", ".join(f"`{name}`" for name in (f"{short}.{first}", *rest))
+        text += f"| {listed} | {row.why} | {row.instead} |\n"
+    return text.replace(" |  |", " | |")
+
+
+def _known() -> str:
+    text = "| module | functions |\n|---|---|\n"
+    for module in MODULES:
+        names = [f"`{name}`" for name in functions(module) if kind(module, name) == {"known"}]
+        if names:
+            text += f"| `{module}` | {', '.join(names)} |\n"
+    return text
+
+
+def written(page: str) -> str:
+    """The page with its tables as the code has them."""
+    head, _, rest = page.partition(BEGIN)
+    tail = rest.partition(END)[2]
+    versions = ", ".join(
+        f"{name} {'.'.join(module.__version__.split('.')[:2])}"
+        for name, module in (("NumPy", np), ("SciPy", scipy))
+    )
+    return (
+        f"{head}{BEGIN}\n## Available\n\nOf {versions}:\n\n{_available()}\n"
+        f"## What to write instead of others\n\n{_refused()}\n## Of known numbers\n\n"
+        "These make or describe NumPy arrays, or take numbers only: use them as ever, and their\n"
+        f"results with arrays.\n\n{_known()}\n{END}{tail}"
+    )
+
+
+if __name__ == "__main__":
+    PAGE.write_text(written(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

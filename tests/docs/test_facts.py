@@ -1,0 +1,218 @@
+"""What the pages say of names, numbers and defaults is what the code has."""
+
+import ast
+import inspect
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.docs import reference
+from tests.docs.pages import COLUMNS, ROOT
+
+import kinetograph as kg
+from kinetograph.adaptation import low_rank, schedule, step_size
+from kinetograph.cli import main
+from kinetograph.cli.graph import FORMATS as PICTURES
+from kinetograph.cli.outcome import FORMATS
+from kinetograph.runs import (
+    advice,
+    cache,
+    engine,
+    mcmc,
+    memory,
+    pace,
+    program,
+    progress,
+    search,
+    state,
+    stored,
+    until,
+    warming,
+)
+from kinetograph.runs.store import store
+from kinetograph.streams import saved
+
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
+SAMPLERS = [n for n in kg.samplers.__all__ if issubclass(getattr(kg.samplers, n), kg.Sampler)]
+NUTS = inspect.signature(kg.samplers.NUTS).parameters
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+def text(name: str) -> str:
+    """A page, each run of spaces and ends of lines as one space."""
+    path = ROOT / name if name == "README.md" else DOCS / name
+    return " ".join(path.read_text(encoding="utf-8").split())
+
+
+def row(page: str, first: str) -> str:
+    """The row of a table that begins with a cell."""
+    path = ROOT / page if page == "README.md" else DOCS / page
+    (found,) = re.findall(rf"^\| {re.escape(first)} \| .*$", path.read_text("utf-8"), re.MULTILINE)
+    return found
+
+
+def default(function: Any, name: str) -> Any:
+    return inspect.signature(function).parameters[name].default
+
+
+PYTHONS = [c.rpartition(" ")[2] for c in PROJECT["classifiers"] if " :: 3." in c]
+WORKS = "how-a-run-works.md"
+FACTS = [
+    (WORKS, f"`target_acceptance` ({NUTS['target_acceptance'].default}, which may rise"),
+    (WORKS, f"`target_limit`, {NUTS['target_limit'].default}, if it is not set"),
+    (WORKS, f"`max_depth` ({NUTS['max_depth'].default})"),
+    (WORKS, f"up to {2 ** NUTS['max_depth'].default - 1:,} gradients (`max_depth="),
+    (WORKS, f"`divergence_threshold` ({NUTS['divergence_threshold'].default:.0f})"),
+    (WORKS, f"`step_size` ({NUTS['step_size'].default}, where warm-up starts)"),
+    (WORKS, f"`inverse_temperature` ({NUTS['inverse_temperature'].default:.0f})"),
+    (WORKS, f'`integrator` ("{NUTS["integrator"].default}")'),
+    (WORKS, f"about {pace.BLOCK_SECONDS} s and holds at most {program.ROWS} draws"),
+    (WORKS, f"The first stretch, of {pace.FIRST_GRADIENTS} gradients"),
+    (WORKS, f'`chain_method="{mcmc.CHAIN_METHODS[0]}"` or `"{mcmc.CHAIN_METHODS[1]}"`'),
+    (WORKS, f"at most {search.STEPS} gradients each"),
+    (WORKS, {12: "ascents from twelve of them"}[state.ASCENTS]),
+    (WORKS, f"the first of up to {engine._MOST} at which density and gradient are finite"),
+    (WORKS, {5.0: "a log gets a line every five seconds"}[progress.PLAIN_SECONDS]),
+    (WORKS, {0.25: "where it takes more than a quarter"}[memory.WORTH]),
+    (WORKS, {0.8: "a fifth of the way to 1 with each"}[round(step_size.RISE, 3)]),
+    (WORKS, f"After {warming.FIRST} transitions, after each {warming.EVERY} from there"),
+    (WORKS, f"from the {warming.EARLIEST}th on where {warming.WORTH} gradients"),
+    (WORKS, {2.0: "with an eigenvalue above 2 or below 1/2"}[low_rank.CUTOFF]),
+    (WORKS, f"after {warming.SHORTEST} to {warming.LONGEST:,} transitions"),
+    (WORKS, f"asked for smaller steps for {warming.QUIET} transitions"),
+    (WORKS, f"in its last {warming.FINAL} transitions only the step size changes"),
+    (
+        WORKS,
+        f"in the first {100 * schedule.EARLY:.0f} %, the metric up to {100 * schedule.LATE:.0f} %",
+    ),
+    (WORKS, f"ensembles take {warming.DEFAULT} where no number is given"),
+    (WORKS, f"a counter-based cipher ({saved.ALGORITHM[:8].capitalize()})"),
+    (WORKS, f"At most {cache._KEPT} programs and {cache._BYTES // 2**30} GiB are kept"),
+    (WORKS, f"R-hat above {advice.RHAT_LIMIT}"),
+    (WORKS, f"below {advice.ESS_PER_CHAIN} a chain"),
+    ("tutorial.md", f"Above {advice.RHAT_LIMIT} they do not"),
+    ("random-streams.md", "Words come from Threefry4x32 with 20 rounds"),
+    ("long-runs.md", f"when each chain has {until.FIRST}, and then at each fifth more"),
+    ("long-runs.md", f"Each `checkpoint_every={default(kg.mcmc, 'checkpoint_every')}` seconds"),
+    ("long-runs.md", f"Beside them, in `{store.HIDDEN}`:"),
+    ("optimisation.md", f"`tolerance` ({default(kg.opt, 'tolerance'):.0e}".replace("e-06", "e-6")),
+    ("index.md", f"dist/kinetograph-{kg.__version__}-py3-none-any.whl"),
+    ("index.md", f"needs Python {PYTHONS[0]} to {PYTHONS[-1]}"),
+    ("README.md", f"dist/kinetograph-{kg.__version__}-py3-none-any.whl"),
+    ("README.md", f"Python {PYTHONS[0]} to {PYTHONS[-1]} on Linux"),
+    ("laws.md", {1e-6: "one in a million if not given"}[default(kg.laws.MeanTest.passed, "level")]),
+    ("README.md", f"Version {kg.__version__.rpartition('.')[0]}:"),
+]
+
+
+@pytest.mark.parametrize(("page", "fact"), FACTS)
+def test_a_fact(page: str, fact: str) -> None:
+    assert fact in text(page)
+
+
+def test_what_the_facts_rest_on() -> None:
+    assert saved.ALGORITHM == "threefry4x32-20"
+    assert until.GROWTH == 1.2
+    assert stored.EVERY == default(kg.mcmc, "checkpoint_every")
+    assert NUTS["target_limit"].default == 0.99
+    assert {*COLUMNS} <= {*re.findall(r"`(\w+)`", text("tutorial.md"))}
+
+
+def test_tables_of_samplers_have_them_all() -> None:
+    rows = (ROOT / "docs" / "writing-samplers.md").read_text("utf-8").partition("What is there")[2]
+    cells = re.findall(r"^\| (`.*?) \|", rows, re.MULTILINE)
+    assert sorted(re.findall(r"`(\w+)", " ".join(cells))) == sorted(SAMPLERS)
+    told = re.findall(r"`(?:kg\.samplers\.)?(\w+)`", row("README.md", "samplers"))
+    assert sorted(told) == sorted(SAMPLERS)
+
+
+def test_the_readme_has_all_distributions() -> None:
+    page = (DOCS / "reference" / "distributions.md").read_text(encoding="utf-8")
+    listed = row("README.md", "distributions").partition("factors: ")[2]
+    assert sorted(re.findall(r"\w+", listed)) == sorted(reference.names(page))
+
+
+def test_the_number_of_distributions_of_streams() -> None:
+    others = {"choice", "permutation", "getstate", "setstate", "seed", "results"}
+    public = {name for name in dir(kg.RandomStreams) if not name.startswith("_")}
+    assert others < public
+    assert f"{len(public - others)} distributions" in row("README.md", "random draws")
+
+
+def test_the_table_of_optimisers_has_them_all() -> None:
+    page = (DOCS / "optimisation.md").read_text(encoding="utf-8").partition("## Optimisers")[2]
+    rows = re.findall(r'^\| (`".*?) \|', page, re.MULTILINE)
+    assert sorted(re.findall(r'"(\w+)"', " ".join(rows))) == sorted(kg.optimizers.__all__)
+    assert f'`"{default(kg.opt, "optimizer")}"`' == rows[0]
+
+
+def test_ratios_are_those_of_the_benchmarks() -> None:
+    speeds = (ROOT / "README.md").read_text(encoding="utf-8").partition("## How fast")[2]
+    ratio = re.compile(r"([\d.]+) \(([\d.]+)-([\d.]+)\)")
+    files = {*re.findall(r"\((benchmarks/results/[\w.-]+)\)", speeds)}
+    results = "".join((ROOT / file).read_text(encoding="utf-8") for file in sorted(files))
+    measured = [tuple(map(float, found)) for found in ratio.findall(results)]
+    shown = ratio.findall(speeds)
+    assert len(shown) == 7
+    for numbers in shown:
+        unit = 10.0 ** -len(numbers[0].partition(".")[2])
+        near = [
+            all(abs(float(a) - b) < 0.501 * unit for a, b in zip(numbers, each, strict=True))
+            for each in measured
+        ]
+        assert any(near), numbers
+
+
+def test_the_command_of_the_front_page() -> None:
+    page = text("index.md")
+    codes = re.findall(r"\| (\d+) \| ", page)
+    assert codes == re.findall(r"\b(\d+) (?=done|failed|wrong|stopped|by)", main.help or "")
+    for ending in PICTURES:
+        assert ending == ".txt" or f"`{ending}`" in page
+    for word in FORMATS[1:]:
+        assert f"`--format {word}`" in page or f"`{word}`" in page
+
+
+def test_the_number_of_mistakes() -> None:
+    cases = (DOCS / "when-something-goes-wrong.md").read_text(encoding="utf-8").count("\n### ")
+    assert 75 <= cases < 90
+    assert "eighty mistakes" in text("index.md")
+
+
+def spans(path: Path) -> list[str]:
+    """What a page has between backticks, outside of blocks."""
+    page = re.sub(r"^```.*?^```", "", path.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    return re.findall(r"`([^`\n]+)`", page)
+
+
+def calls(span: str) -> list[ast.Call]:
+    """The calls of ours in a piece of Python."""
+    try:
+        tree = ast.parse(span, mode="eval")
+    except SyntaxError:
+        return []
+    return [n for n in ast.walk(tree) if isinstance(n, ast.Call) and ours(ast.unparse(n.func))]
+
+
+def ours(name: str) -> bool:
+    return re.fullmatch(r"kg(\.\w+)+", name) is not None
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_names_and_parameters_exist(path: Path) -> None:
+    for span in spans(path):
+        names = re.findall(r"\bkg((?:\.[A-Za-z]\w*)+)", span)
+        for name in [name for name in names if name != ".name"]:  # which stands for any
+            found: Any = kg
+            for part in name[1:].split("."):
+                found = getattr(found, part)
+        for call in calls(span):
+            found = kg
+            for part in ast.unparse(call.func).split(".")[1:]:
+                found = getattr(found, part)
+            taken = inspect.signature(found).parameters
+            if not any(p.kind is p.VAR_KEYWORD for p in taken.values()):
+                assert {k.arg for k in call.keywords if k.arg} <= {*taken}, span

@@ -13,7 +13,7 @@ from tests.cli.test_commands import MODEL, SHORT, call, fails
 import kinetograph as kg
 from kinetograph import samplers
 from kinetograph.cli.errors import RunError
-from kinetograph.cli.outcome import carry_out
+from kinetograph.cli.outcome import carry_out, print_summary
 from kinetograph.cli.settings import SAMPLERS, make_sampler, make_until, parsed
 
 __all__ = ["call"]
@@ -168,6 +168,46 @@ def test_the_file_is_there_before_anything_is_printed(call, monkeypatch):
     call("sample", "one.py", *SHORT, "--out", "run.nc")
     assert seen
     assert all(seen)
+
+
+def test_without_a_standard_output_it_says_where_the_results_are(monkeypatch):
+    tree = kg.mcmc(model(), draws=20, warmup=50, chains=2, seed=1, progress=False)
+    monkeypatch.setattr("sys.stdout", None)
+    with pytest.raises(RunError, match=r"standard output is closed; the results are in run\.nc"):
+        print_summary(tree, "plain", Path("run.nc"))
+
+
+def test_a_store_that_is_damaged_says_how_it_is_mended(call):
+    call("sample", "one.py", *SHORT, "--store", "run.zarr")
+    block = Path("run.zarr/posterior/mu/c/0/0")
+    data = bytearray(block.read_bytes())
+    block.unlink()
+    mends = "`kinetograph resume run.zarr` mends it, and draws again what has been lost"
+    for command in (("summary", "run.zarr"), ("report", "run.zarr", "-o", "run.html")):
+        fails(call(*command), 1, "run.zarr is damaged, and cannot be read: ")
+        data[len(data) // 2] ^= 1
+        block.write_bytes(data)
+        fails(call(*command), 1, mends)
+        data[len(data) // 2] ^= 1
+        block.unlink()
+    assert not Path("run.html").exists()
+    Path("run.zarr/zarr.json").write_text("{")
+    fails(call("summary", "run.zarr"), 1, mends)
+    assert call("resume", "run.zarr", "--quiet").exit_code == 0
+    assert call("summary", "run.zarr").exit_code == 0
+
+
+def test_functions_that_a_stored_model_calls_may_be_trusted(call, monkeypatch):
+    Path("doubling.py").write_text("def twice(x):\n    return 2 * x\n")
+    twice = MODEL.replace("kg.model(mu)", "kg.model(mu, y2=kg.lift(doubling.twice)(mu))")
+    Path("one.py").write_text(f"import doubling\n{twice}")
+    monkeypatch.syspath_prepend(".")
+    call("sample", "one.py", *SHORT, "--store", "run.zarr")
+    fails(call("resume", "run.zarr"), 1, "doubling")
+    for given in (("--trust", "doubling.twice"), ("one.py",)):
+        result = call("resume", "run.zarr", *given, "--quiet", "--format", "json")
+        assert result.exit_code == 0, result.stderr
+        assert [row["name"] for row in json.loads(result.stdout)] == ["mu", "y2"]
 
 
 def test_help_tells_the_exit_codes():

@@ -122,6 +122,69 @@ def test_signals_while_the_file_runs_are_one_line(call, number, code):
     assert (process.returncode, out, err) == (code, "", f"kinetograph: stopped by {by}\n")
 
 
+SLOW_IMPORT = """
+import sys, time
+print("here", file=sys.stderr, flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signals_while_the_command_is_imported(call, number):
+    """Ctrl-C is one line, SIGTERM none, as nothing has begun."""
+    Path("click.py").write_text(SLOW_IMPORT)  # found before that of packages
+    process = subprocess.Popen(
+        [sys.executable, "-m", "kinetograph", "sample", "one.py"],
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(Path(kg.__file__).parents[1])},
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    read_until(process.stderr, "here")
+    process.send_signal(number)
+    _, err = process.communicate(timeout=60)
+    if number == signal.SIGINT:
+        assert (process.returncode, err) == (130, "kinetograph: stopped by Ctrl-C\n")
+    else:
+        assert (process.returncode, err) == (-signal.SIGTERM, "")
+
+
+SWALLOWED = """
+import os, signal
+try:
+    exec("os.kill(os.getpid(), signal.SIGINT)\\nwhile True: pass")
+except KeyboardInterrupt:
+    raise ImportError("no module named so")
+"""
+
+
+def test_ctrl_c_that_an_import_takes_for_an_error_of_its_own(call):
+    Path("two.py").write_text(SWALLOWED)
+    process = start_process("sample", "two.py")
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (130, "", "kinetograph: stopped by Ctrl-C\n")
+
+
+@pytest.mark.slow
+def test_standard_streams_that_are_closed(call):
+    """The files that are opened instead of them would have in them what libraries tell of."""
+    command = f"{sys.executable} -m kinetograph sample one.py {' '.join(SHORT[:-1])} --out run.nc"
+    environment = os.environ | {"PYTHONPATH": str(Path(kg.__file__).parents[1])}
+    options = {"shell": True, "env": environment, "capture_output": True}
+    closed = subprocess.run(f"{command} <&- 2>&-", **options)
+    assert closed.returncode == 0
+    assert closed.stdout.split()[:2] == [b"mean", b"sd"]
+    full = subprocess.run(
+        f"{command} 2>/dev/full", shell=True, env=environment, capture_output=True
+    )
+    assert (full.returncode, full.stdout) == (0, closed.stdout)
+    last = subprocess.run(f"{command} >&-", **options)
+    assert last.returncode == 1
+    assert b"standard output is closed; the results are in run.nc" in last.stderr
+    with xr.open_datatree("run.nc", engine="h5netcdf") as tree:
+        assert tree["posterior"].sizes["draw"] == 1000
+
+
 LONG = """
 import kinetograph as kg
 a = kg.normal(0, 1, shape=60, name="a")

@@ -14,7 +14,7 @@ from tests.runs.models import centred_schools, gaussian, run
 from tests.runs.pages import Page, check, normal, results
 
 import kinetograph as kg
-from kinetograph.runs.report import looked, pictures, plots
+from kinetograph.runs.report import figures, looked, pictures, plots
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
 NASTY = "<script>alert('x')</script> & \"$y_1$\""
@@ -148,6 +148,49 @@ def test_density_and_ranks():
     first, last = (patch.get_data().values for patch in axes.patches[::-1])
     assert first[0] > 1.5 > 0.5 > first[-1]
     np.testing.assert_allclose(first + last, 2.0)
+
+
+def test_a_long_tail_is_shown_by_logarithms():
+    """The estimate is the density of the logarithm; not of short tails and draws about 0."""
+    draws = np.exp(2 * normal(2, 4000))
+    axes = axes_of(lambda axes: pictures.density(axes, draws, False))
+    grid, found = axes.lines[0].get_data()
+    assert axes.get_xscale() == "log"
+    scaled = np.log(grid) / 2
+    expected = np.exp(-(scaled**2) / 2) / np.sqrt(8 * np.pi)
+    np.testing.assert_allclose(found, expected, atol=0.025)  # some 5 of its deviations
+    assert axes_of(lambda axes: pictures.trace(axes, draws, 1)).get_yscale() == "log"
+    for other in (-draws, draws - draws.min(), 10 + normal(2, 400), np.full((2, 9), 3.0)):
+        assert not pictures.logarithmic(other)
+    rng = np.random.default_rng(1)
+    assert not pictures.logarithmic(rng.exponential(size=4000))
+    assert "density of the logarithm" in check(kg.report(results({"x": draws}))).texts["quantities"]
+
+
+def test_divergences_are_marked_on_traces():
+    flags = np.zeros((2, 400), bool)
+    flags[1, [7, 250]] = True
+    page = check(kg.report(results({"x": normal(2, 400)}, diverging=flags)))
+    assert "trace: value by draw, divergences below" in page.texts["quantities"]
+    axes = axes_of(lambda axes: pictures.trace(axes, normal(2, 400), 1, bad=[7, 250]))
+    assert axes.lines[-1].get_xdata().tolist() == [7, 250]
+    assert axes.lines[-1].get_color() == figures.BAD
+    calm = check(kg.report(results({"x": normal(2, 400)})))
+    assert "divergences below" not in calm.texts["quantities"]
+
+
+def test_draws_that_are_no_numbers_are_a_finding():
+    """Where the log density is finite; else it is that which is told."""
+    x = normal(2, 100, 3)
+    x[1, 40:43, 2] = np.nan
+    x[0, 9, 0] = np.inf
+    tree = results({"x": x, "y": normal(2, 100)})
+    [finding] = [f for f in kg.diagnose(tree) if f.kind == "nan"]
+    assert finding.count == 3
+    assert finding.message.startswith("x[2]: NaN in 3 of 200 draws, from draw 40 of chain 1 on")
+    assert 'data-kind="nan"' in kg.report(tree).html
+    tree["sample_stats"]["lp"][1, 40:43] = np.nan
+    assert {"not_finite", "nan"} & {f.kind for f in kg.diagnose(tree)} == {"not_finite"}
 
 
 def test_running_sizes_end_with_those_of_the_summary(schools_run):

@@ -88,3 +88,30 @@ def test_an_error_in_the_progress_ends_the_run_and_its_threads():
     assert time.perf_counter() - begun < 30
     assert workers() <= before + 1
     assert progress.finished
+
+
+@pytest.mark.slow
+def test_ctrl_c_is_answered_while_a_gradient_takes_a_second():
+    """XLA cannot be interrupted: what it computes then is not waited for."""
+    rng = np.random.default_rng(0)
+    x = kg.normal(0, 1, shape=20, name="x")
+    matrix = kg.data(rng.normal(size=(1500, 1500)) / 40, name="matrix")
+    product = matrix * kg.exp(0.01 * x[0])
+    for _ in range(6):
+        product = kg.tanh(product @ matrix)
+    kg.observe(kg.data(1.0), kg.normal(1e-3 * product.sum() + x.sum(), 1))
+    model = kg.model(x)
+    asked = []
+
+    class Asking(SilentProgress):
+        def start(self, chains, lengths, at_once):
+            self.begun = time.perf_counter()
+
+        def update(self):
+            if not asked and time.perf_counter() - self.begun > 1.0:  # within the first block
+                asked.append(time.perf_counter())
+                raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt, match="stopped by Ctrl-C before"):
+        run(model, draws=None, chains=2, progress=Asking())
+    assert time.perf_counter() - asked[0] < 2.0

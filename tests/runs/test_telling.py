@@ -2,6 +2,8 @@
 
 import logging
 import re
+import sys
+import warnings
 
 import pytest
 from tests.runs.models import gaussian, run
@@ -48,6 +50,63 @@ def test_warm_ups_are_told_as_they_end(caplog):
             f"mcmc: chain {i}: warm-up ended after 500 transitions, step size 0.432"
             for i in expected
         ]
+
+
+class Gone(SilentProgress):
+    """What it shows can no longer be written, from some call on."""
+
+    may_be_lost = True
+
+    def __init__(self, error, call):
+        self.error, self.call, self.finished = error, call, 0
+
+    def say(self, text):
+        self._write("say")
+
+    def start(self, chains, lengths, at_once):
+        self._write("start")
+
+    def update(self):
+        self._write("update")
+
+    def finish(self):
+        self.finished += 1
+        self._write("finish")
+
+    def _write(self, call):
+        if call == self.call:
+            raise self.error
+
+
+@pytest.mark.parametrize("call", ["say", "start", "update", "finish"])
+def test_a_progress_that_nobody_can_see_ends_no_run(call, caplog):
+    caplog.set_level(logging.INFO, "kinetograph.runs")
+    progress = Gone(OSError(28, "No space left on device"), call)
+    tree = run(gaussian(), progress=progress)
+    assert tree["posterior"].sizes["draw"] == 60
+    assert progress.finished == 1 + (call == "finish")
+    [said] = [text for text in caplog.messages if "no longer" in text]
+    assert said == "mcmc: progress can no longer be shown: [Errno 28] No space left on device"
+
+
+def test_a_progress_of_somebody_else_ends_it():
+    progress = Gone(ValueError("wrong"), "update")
+    progress.may_be_lost = False
+    with pytest.raises(ValueError, match="wrong"):
+        run(gaussian(), progress=progress)
+
+
+def test_a_standard_error_that_is_lost_ends_no_run(monkeypatch, tmp_path):
+    """Closed before the run, within it, or never there."""
+    streams = [None, open(tmp_path / "log", "w"), open(tmp_path / "other", "w")]
+    streams[1].close()
+    for stream in streams:
+        monkeypatch.setattr(sys, "stderr", stream)
+        close = None if stream is None else lambda _, stream=stream: stream.close()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = run(gaussian(), progress=True, callback=close)
+        assert tree["posterior"].sizes["draw"] == 60
 
 
 def test_nothing_is_shown_unless_asked_for(capfd):

@@ -77,8 +77,11 @@ def _run(path: Path, show_traceback: bool) -> dict[str, Any]:
     arguments, sys.argv = sys.argv, [str(path)]
     sys.path.insert(0, str(path.resolve().parent))  # a file may import its neighbours
     try:
-        with stoppable():
-            exec(code, module.__dict__)
+        with stoppable() as check:
+            try:
+                exec(code, module.__dict__)
+            finally:
+                check()  # what is imported may have made another error of it, or none
     except SystemExit as error:
         raise InputError(
             f"{path} ended with exit code {error.code} instead of making a model"

@@ -96,14 +96,17 @@ def print_summary(tree: Any, style: str, held: Path | None, *names: str) -> None
         return
     from ..runs.summary import summary
 
+    where = "" if held is None else f"; the results are in {held}"
+    if sys.stdout is None:
+        raise RunError(f"the summary could not be printed: standard output is closed{where}")
+    text = _text(summary(tree, *names), style)
     try:
-        click.echo(_text(summary(tree, *names), style))
+        click.echo(text)
         sys.stdout.flush()
     except OSError as error:
         # What is buffered would be written once more when the process ends.
         with suppress(OSError, ValueError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        where = "" if held is None else f"; the results are in {held}"
         raise RunError(f"the summary could not be printed: {error.strerror}{where}") from error
 
 
@@ -160,10 +163,12 @@ def _saved(before: Any, out: Path | None, target: Path | None, store: Path | Non
 
 def _explained(error: Exception, store: Path | None, rest: str) -> click.ClickException:
     from ..graph.errors import KinetographError
+    from ..runs.store.place import named
 
     text = str(error)
     ours = text.startswith(("mcmc: ", "resume: ")) and isinstance(error, (ValueError, TypeError))
-    if ours or text.startswith(("mcmc: keep: ", f"mcmc: {store} ")):  # has other chains, or a run
+    there = None if store is None else named(Path(os.path.realpath(store)))
+    if ours or text.startswith(("mcmc: keep: ", f"mcmc: {there} ")):  # has other chains, or a run
         return InputError(text)
     if not isinstance(error, KinetographError):  # others' messages may be pages long
         text = text.strip().partition("\n")[0]

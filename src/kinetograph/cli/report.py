@@ -7,7 +7,7 @@ import click
 from .errors import RunError, note, readable_warnings
 from .files import check_target
 from .models import load_model, traceback_option
-from .results import open_results
+from .results import open_results, reading
 
 __all__ = ["report"]
 
@@ -41,7 +41,8 @@ def report(path: Path, out: Path, source: str | None, show_traceback: bool) -> N
         model = None if source is None else load_model(source, show_traceback)
         from ..runs.report.report import report as make
 
-        page = make(tree, model)
+        with reading(path):
+            page = make(tree, model)
     try:
         page.save(target)
     except OSError as error:

@@ -1,11 +1,16 @@
 """Stored results: files of netCDF, and the folders that runs are stored in."""
 
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from .errors import InputError
+from .errors import InputError, RunError
 
-__all__ = ["open_results"]
+__all__ = ["open_results", "reading"]
+
+READERS = ("zarr", "h5netcdf", "h5py")
 
 
 def open_results(path: Path) -> Any:
@@ -20,8 +25,9 @@ def open_results(path: Path) -> Any:
     try:
         tree = _opened(path, store)
     except Exception as error:  # each layer below raises errors of its own for a strange file
-        kind = "store that can be read" if store else "netCDF file"
-        raise InputError(f"{path} is no {kind}: {_first_line(error)}") from error
+        if store:
+            raise _damaged(path, error) from error
+        raise InputError(f"{path} is no netCDF file: {_first_line(error)}") from error
     if "posterior" not in tree.children:
         raise InputError(f"{path} holds no posterior, so it is no result of kinetograph sample")
     sizes = tree["posterior"].sizes
@@ -32,9 +38,29 @@ def open_results(path: Path) -> Any:
     return tree
 
 
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """While arrays of results are looked at: files that are damaged are told as such."""
+    try:
+        yield
+    except Exception as error:
+        frames = traceback.walk_tb(error.__traceback__)
+        where = {str(frame.f_globals.get("__name__")).partition(".")[0] for frame, _ in frames}
+        if where & set(READERS):
+            raise _damaged(path, error) from error
+        raise
+
+
+def _damaged(path: Path, error: Exception) -> RunError:
+    mends = ""
+    if path.is_dir():
+        mends = f"; `kinetograph resume {path}` mends it, and draws again what has been lost"
+    return RunError(f"{path} is damaged, and cannot be read: {_first_line(error)}{mends}")
+
+
 def _opened(path: Path, store: bool) -> Any:
     if store:
-        from ..runs.stored import opened
+        from ..runs.keeper import opened
 
         return opened(path)
     import xarray as xr

@@ -32,6 +32,12 @@ __all__ = ["resume"]
 @until_options
 @threads_option
 @check_every
+@click.option(
+    "--trust",
+    multiple=True,
+    metavar="NAME",
+    help="A function that the model in the store may call, such as package.function. Repeatable.",
+)
 @click.option("--force", is_flag=True, help="Go on although versions, data or model differ.")
 @out_option
 @format_option
@@ -51,8 +57,9 @@ def resume(
 ) -> None:
     """Go on with a run of `kinetograph sample --store PATH` and print its summary.
 
-    It comes to the draws of a run that was never stopped. FILE has the model, where the store could
-    not hold it.
+    It comes to the draws of a run that was never stopped. The store holds the model. Where it could
+    not, or --trust names none of the functions that it calls, FILE is the Python file that makes
+    it, as for `kinetograph sample`, and NAME chooses the variable if there are several.
 
     Exit codes: 0 done, 1 failed, 2 wrong input, 130 stopped by Ctrl-C, 143 by SIGTERM.
     """

@@ -6,7 +6,7 @@ import click
 
 from .errors import InputError, note
 from .outcome import format_option, print_summary
-from .results import open_results
+from .results import open_results, reading
 
 __all__ = ["summary"]
 
@@ -31,6 +31,7 @@ def summary(path: Path, names: tuple[str, ...], style: str) -> None:
         raise InputError(f"{path} holds no draws")
     from ..runs.advice import diagnose
 
-    print_summary(tree, style, path, *names)
-    for finding in diagnose(tree):
-        note(f"warning: {finding.message}")
+    with reading(path):
+        print_summary(tree, style, path, *names)
+        for finding in diagnose(tree):
+            note(f"warning: {finding.message}")

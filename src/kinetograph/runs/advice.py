@@ -16,6 +16,7 @@ from ..samplers import __all__ as _OURS
 from ..samplers.acceptance import divergences
 from . import diagnostics
 from .lost import lost_chains
+from .nans import nan_draws
 from .summary import row_names
 from .unsolved import refused
 
@@ -34,7 +35,7 @@ class SamplingWarning(KinetographWarning):
 class Advice:
     """One finding: its kind, how many draws or quantities it concerns, and what to do."""
 
-    kind: str  # "not_finite", "lost_chains", "acceptance", "unsolved", "divergences", ...
+    kind: str  # "not_finite", "nan", "lost_chains", "unsolved", "divergences", ...
     count: int
     message: str
 
@@ -94,7 +95,9 @@ def diagnose(tree: Any) -> list[Advice]:
     from .results import check_tree, walkers_of
 
     posterior = check_tree(tree, "diagnose")
-    found = _not_finite(tree) + _lost(tree) + _acceptance(tree) + _unsolved(tree)
+    found = (
+        _not_finite(tree) + _no_numbers(tree) + _lost(tree) + _acceptance(tree) + _unsolved(tree)
+    )
     found += _divergences(tree) + _depth(tree)
     draws = {str(n): v.values for n, v in posterior.data_vars.items() if v.size}
     if posterior.sizes["draw"] >= 4:
@@ -118,6 +121,22 @@ def _not_finite(tree: Any) -> list[Advice]:
         "Take a smaller step_size; the draws of such a chain are of no use."
     )
     return [Advice("not_finite", count, message)]
+
+
+def _no_numbers(tree: Any) -> list[Advice]:
+    """Targets that are NaN where the log density is finite: a logarithm of what may be negative."""
+    shares, draws = nan_draws(tree)
+    if not shares:
+        return []
+    count, chain = int(draws.sum()), int(draws.any(1).argmax())
+    names = _names(tree["posterior"].dataset, {n: s > 0 for n, s in shares.items()}, shares)
+    message = (
+        f"{names}: NaN in {count} of {draws.size} draws, from draw {int(draws[chain].argmax())} of "
+        f"chain {chain} on, though the log density is finite there: what is computed of the "
+        "unknowns is no number, such as the logarithm of a negative one or 0/0, and its averages "
+        "are none. Keep it from such values, by kg.where or another formula."
+    )
+    return [Advice("nan", count, message)]
 
 
 def _lost(tree: Any) -> list[Advice]:

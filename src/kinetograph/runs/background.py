@@ -19,7 +19,7 @@ from collections.abc import Callable
 __all__ = ["Task", "leaving", "thread"]
 
 LOOK = 0.2  # seconds between looks at whether somebody has asked to stop
-PATIENCE = 1.0  # seconds that the end of the process waits
+PATIENCE = 0.3  # seconds that the end of the process waits
 _CODES: list[int] = []  # with which the process ends, where somebody has said so
 _THREADS: "weakref.WeakSet[threading.Thread]" = weakref.WeakSet()
 
@@ -32,7 +32,12 @@ def thread(work: Callable[[], None]) -> threading.Thread:
 
 
 def leaving(code: int) -> None:
-    """Say with which exit code the process is about to end: Python tells nobody."""
+    """Say with which exit code the process is about to end: Python tells nobody.
+
+    Where Ctrl-C came within `exec` of a text, as within the making of a dataclass, Python would end
+    by a signal whatever the code is, if no other `exec` followed.
+    """
+    exec("")
     _CODES[:] = [code]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from ..samplers.sampler import Sampler
 from .rows import Rows, Sink, rows_of
 from .state import Block, ChainState, Start, Where
-from .warming import LONGEST, OPEN, Tuner
+from .warming import LONGEST, MOST_TRANSITIONS, OPEN, Tuner
 
 __all__ = ["ENDLESS", "Chain", "Lengths"]
 
@@ -35,6 +35,14 @@ class Lengths:
     def most(self) -> int:
         """All transitions of a chain, at most."""
         return (LONGEST if self.warmup is None else self.warmup) + self.sampled
+
+    def check(self, doing: str) -> None:
+        """Refuse more transitions than can be counted."""
+        if self.most >= MOST_TRANSITIONS:
+            most = MOST_TRANSITIONS - 1
+            raise ValueError(
+                f"{doing}: {self.most} transitions a chain are too many (at most {most})"
+            )
 
 
 @dataclass

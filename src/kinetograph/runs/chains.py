@@ -35,7 +35,7 @@ from .warming import Tuned, judged
 
 __all__ = ["Ending", "Keeper", "advance", "beginnings", "run_chains", "threads_available"]
 
-PATIENCE = 1.5  # seconds that a run which is stopped waits for blocks
+PATIENCE = 1.2  # seconds that a run which is stopped waits for blocks
 
 
 @dataclass

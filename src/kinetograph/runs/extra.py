@@ -28,7 +28,7 @@ from .rows import Kept, Rows
 from .run import Run, carry_out
 from .telling import make_progress
 from .tuned import check_unknowns
-from .until import SoFar, Until, check_until, watched
+from .until import SoFar, Until, check_watching, watched
 
 if TYPE_CHECKING:
     from .typing import DataTree
@@ -141,6 +141,7 @@ def extra_samples(
         before = int(made.min()) // thin * thin
     more = None if draws is None else int(draws)
     lengths = Lengths(None, more, thin, before)
+    lengths.check(DOING)
     total = None if more is None else posterior.sizes.get("draw", 0) + more
     told = ""
     if kept is not None and total is not None and until is None:
@@ -148,14 +149,14 @@ def extra_samples(
         told = check_memory(DOING, list(kept), blank, count, total, True)
     chains = _chains(program, results, kept, total)
     program.check_schedules(max(c.transition for c in chains), lengths.most)
-    check_until(until, total, len(chains), keep)
+    check_watching(DOING, callback, until, total, len(chains), keep)
     attributes = {k: attributes[k] for k in SAID if k in attributes}
     attributes["draws"] = -1 if total is None else total
     method = str(attributes.get("chain_method", "threads"))
     named = named_targets(model, kept)
     run = Run(DOING, program, chains, lengths, method, named, attributes, keep, told=told)
     warm = all(chain.transition >= chain.tuner.end for chain in chains)
-    tree = carry_out(watched(run, callback, until), threads, make_progress(progress))
+    tree = carry_out(watched(run, callback, until), threads, make_progress(progress, DOING))
     for name in (n for n in results.children if n.startswith("warmup_") and warm):
         tree[name] = results[name].copy()
     return tree

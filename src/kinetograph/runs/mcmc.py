@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -36,11 +36,12 @@ from .results import blank_rows
 from .rows import Kept, Sink
 from .run import Run, carry_out
 from .start import starting_points
+from .store.place import folder
 from .telling import make_progress
 from .tuned import tuned_values, unknowns_text
 from .unsolved import watching_solvers
-from .until import SoFar, Until, check_until, watched
-from .warming import MOST_TRANSITIONS, warmup_length
+from .until import SoFar, Until, check_watching, watched
+from .warming import warmup_length
 
 if TYPE_CHECKING:
     from .typing import DataTree
@@ -196,6 +197,8 @@ def mcmc(
         If no starting point has a finite log density and gradient; names the terms that do not.
     KinetographError
         If the store holds something else, or a chain that another process runs.
+    OSError
+        If the store cannot be written: a disk that is full or may only be read.
     MemoryError
         If the draws would need more memory than there is, before anything is compiled.
     KeyboardInterrupt
@@ -244,6 +247,8 @@ def mcmc(
     method = _chain_method(chain_method, threads)
     used = check_seed(seed, "mcmc")
     shown = make_progress(progress)
+    place = None if store is None else folder("mcmc", store)
+    every = check_every("mcmc", checkpoint_every)
     keys = [chain_key(used, number) for number in numbers]
     starts = starting_points(model, samplers[0], initial, keys, "mcmc")
     kept = kept_targets(model, keep)
@@ -252,7 +257,7 @@ def mcmc(
         raise ValueError("mcmc: keep=False keeps no draws; say by averages= what is to remain")
     if check_flag("mcmc", "keep_warmup", keep_warmup) and kept is None:
         raise ValueError("mcmc: keep=False keeps no rows at all; leave out keep_warmup=True")
-    check_until(until, draws, len(numbers), kept is not None)
+    check_watching("mcmc", callback, until, draws, len(numbers), kept is not None)
     program = program_of(model, samplers[0], kept, averaged, extra, wanted)
     lengths = Lengths(
         warmup_length(program.host_tunes, warmup), None if draws is None else int(draws), int(thin)
@@ -288,12 +293,10 @@ def mcmc(
     named = named_targets(model, kept)
     run = Run("mcmc", program, running, lengths, method, named, attributes, kept is not None)
     run.given_start, run.told = starts[0] is not None, told
-    if store is not None:
+    if place is not None:
         from .stored import store_of  # zarr takes time, and few ask for it
 
-        if keep_warmup:
-            raise ValueError("mcmc: a store holds no rows of warm-up; leave out keep_warmup=True")
-        store_of(Path(store), run, _dtype(dtype), check_every("mcmc", checkpoint_every))
+        store_of(place, run, _dtype(dtype), every)
     elif dtype is not None:
         raise ValueError("mcmc: dtype= is that of numbers in a store; give store=, or leave it out")
     try:
@@ -305,7 +308,7 @@ def mcmc(
 
 def check_every(doing: str, seconds: Any) -> float:
     """The seconds between checkpoints."""
-    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds >= 0:
+    if isinstance(seconds, bool) or not isinstance(seconds, Real) or not float(seconds) >= 0:
         raise ValueError(
             f"{doing}: checkpoint_every must be seconds, not negative, got {seconds!r:.80}"
         )
@@ -363,11 +366,7 @@ def _check(
     if threads is not None:
         least["threads"] = (threads, 1)
     check_whole("mcmc", least)
-    transitions = Lengths(warmup, None if draws is None else int(draws), int(thin)).most
-    if transitions >= MOST_TRANSITIONS:
-        raise ValueError(
-            f"mcmc: {transitions} transitions a chain are too many (at most {MOST_TRANSITIONS - 1})"
-        )
+    Lengths(warmup, None if draws is None else int(draws), int(thin)).check("mcmc")
     return check_samplers(NUTS() if sampler is None else sampler, chains, "mcmc")
 
 

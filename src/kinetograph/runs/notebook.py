@@ -27,6 +27,8 @@ def in_notebook() -> bool:
 class NotebookProgress:
     """A live table below the cell."""
 
+    may_be_lost = True  # with the kernel's front end: that ends no run
+
     def __init__(self) -> None:
         from IPython.display import HTML, display  # there is one, or nobody would ask for this
 

@@ -141,6 +141,8 @@ def finished_text(chains: Sequence[Chain], seconds: float) -> str:
 class PlainProgress:
     """Lines for logs: one every few seconds, and one at the end."""
 
+    may_be_lost = True  # with the stream: that ends no run
+
     def __init__(self, stream: Any = None) -> None:
         self.stream = stream or sys.stderr
 

@@ -3,13 +3,13 @@
 import os
 from collections.abc import Callable, Collection, Sequence
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ..bits.draws import chain_key
 from ..graph.errors import KinetographError, KinetographWarning, ModelError
 from ..graph.source import warn_user
-from ..graph.text import check_path
 from ..models.model import Model
 from ..models.saving import model_from_bytes
 from ..observables.average import as_averages
@@ -20,18 +20,21 @@ from .arguments import check_model, check_whole
 from .averages import averaged_targets
 from .chain import Chain, Lengths
 from .fingerprint import program_text
+from .keeper import EVERY, Keeper
 from .keeping import kept_targets, named_targets
 from .mcmc import check_every, program_of
 from .program import Program
 from .progress import Progress
 from .records import NotItsState, begin_again, restore
+from .rows import Rows
 from .run import Run, carry_out
 from .sealed import Damaged
+from .store.place import folder
 from .store.sink import Stored
 from .store.store import Store
-from .stored import EVERY, Keeper, attach, data_digests, digest, versions
+from .stored import attach, data_digests, digest, versions
 from .telling import make_progress
-from .until import SoFar, Until, check_until, watched
+from .until import SoFar, Until, check_watching, watched
 
 if TYPE_CHECKING:
     from .typing import DataTree
@@ -74,7 +77,7 @@ def resume(
         a function that has no name by which it could be imported.
     draws
         How many draws of each chain there are to be, the present ones included; by default as many
-        as the run was to have.
+        as the run was to have, by the last that was said.
     sampler, observables, averages
         Those of the run; needed where they are none of kinetograph's own, or each chain has a
         sampler of its own: a list of all chains of the store, in their order.
@@ -118,8 +121,8 @@ def resume(
     >>> tree["posterior"].sizes["draw"]
     5000
     """
-    check_path(DOING, path)
-    store = Store.open(Path(path))
+    check_whole(DOING, {} if threads is None else {"threads": (threads, 1)})
+    store = Store.open(folder(DOING, path))
     manifest = store.manifest
     differing = _differing(manifest)
     given = model is not None or sampler is not None or observables or averages
@@ -140,32 +143,30 @@ def resume(
             f"{DOING}: {path}: {'; '.join(differing)}: the draws would not be those of a run that "
             "was never stopped; force=True goes on all the same"
         )
-    numbers = list(manifest["chains"]) if chains is None else list(chains)
-    unknown = [n for n in numbers if n not in manifest["chains"]]
-    if unknown:
-        raise ValueError(
-            f"{DOING}: {path} has chains {', '.join(map(str, manifest['chains']))}, and no "
-            f"{', '.join(map(str, unknown))}; kg.mcmc(..., store=, chains=) adds some"
-        )
+    numbers = _numbers(chains, manifest["chains"], path)
     if draws is not None:
         check_whole(DOING, {"draws": (draws, 0)})
-    total = manifest["draws"] if draws is None else int(draws)
+    total = manifest.get("wanted", manifest["draws"]) if draws is None else int(draws)
     lengths = Lengths(manifest["warmup"], total, int(manifest["thin"]))
-    check_until(until, total, len(numbers), kept is not None)
+    lengths.check(DOING)
+    check_watching(DOING, callback, until, total, len(numbers), kept is not None)
     every = check_every(DOING, checkpoint_every)
     method = said["chain_method"]
     if method == "batch" and len(numbers) < len(manifest["chains"]):
         raise ValueError(f"{DOING}: the chains of {path} are a batch, which goes on as a whole")
     attributes = dict(manifest["attributes"]) | {"draws": -1 if total is None else total}
-    if differing:
-        attributes["forced"] = "; ".join(differing)
+    forced = [*manifest.get("forced", ()), *differing]
+    if forced:
+        attributes["forced"] = "; ".join(dict.fromkeys(forced))
     keep, named = kept is not None, named_targets(model, kept)
     run = Run(DOING, program, [], lengths, method, named, attributes, keep)
     by_number = dict(zip(manifest["chains"], samplers, strict=True))
     try:
         store.claim(numbers)
+        store.note(forced=list(dict.fromkeys(forced)), wanted=None if draws is None else total)
         store.mend(alone=set(numbers) == set(store.manifest["chains"]))
         run.chains = [_chain(store, run, n, by_number[n]) for n in numbers]
+        program.check_schedules(max(chain.transition for chain in run.chains), lengths.most)
         if method == "batch" and any(chain.state is None for chain in run.chains):
             run.chains = [_begun(store, run, n, by_number[n]) for n in numbers]  # all or none
         if store.wrong:
@@ -174,9 +175,29 @@ def resume(
                 KinetographWarning,
             )
         run.keeper = Keeper(store, run.chains, every)
-        return carry_out(watched(run, callback, until), threads, make_progress(progress))
+        return carry_out(watched(run, callback, until), threads, make_progress(progress, DOING))
     finally:
         store.close()
+
+
+def _numbers(chains: Any, there: Sequence[int], path: Any) -> list[int]:
+    """The numbers of the chains that go on: those given, or all."""
+    if chains is None:
+        return list(there)
+    given = list(chains) if isinstance(chains, (range, list, tuple)) else []
+    whole = all(isinstance(n, (int, np.integer)) and not isinstance(n, bool) for n in given)
+    if not given or not whole or len(set(given)) < len(given):
+        raise ValueError(
+            f"{DOING}: chains must be the numbers of chains of the store, such as range(4), each "
+            f"once, got {chains!r:.80}"
+        )
+    unknown = [n for n in given if n not in there]
+    if unknown:
+        raise ValueError(
+            f"{DOING}: {path} has chains {', '.join(map(str, there))}, and no "
+            f"{', '.join(map(str, unknown))}; kg.mcmc(..., store=, chains=) adds some"
+        )
+    return [int(n) for n in given]
 
 
 def _differing(manifest: dict[str, Any]) -> list[str]:
@@ -230,6 +251,10 @@ def _chain(store: Store, run: Run, number: int, sampler: Sampler) -> Chain:
                 chain.sink.go_on(head["draws"])
             else:
                 chain.sink.count = head["draws"]
+            if chain.warmup is not None:
+                held = store.warmups(number, head["warmup"])
+                held.read()
+                held.cut()
         except Damaged as error:
             store.wrong.append(f"chain {number} begins anew: {error}")
             break
@@ -247,11 +272,13 @@ def _begun(store: Store, run: Run, number: int, sampler: Sampler) -> Chain:
     chain = _blank(store, run, number, sampler)
     begin_again(run.program, chain, store.begin(number))
     chain.tuner = run.program.tuner(run.lengths.warmup)
+    store.warmups(number, 0).cut()
     return chain
 
 
 def _blank(store: Store, run: Run, number: int, sampler: Sampler) -> Chain:
     key = chain_key(int(store.manifest["attributes"]["seed"]), number)
-    chain = Chain(key, number=number, sampler=sampler)
+    warmup: list[Rows] | None = [] if store.manifest.get("keep_warmup") else None
+    chain = Chain(key, number=number, sampler=sampler, warmup=warmup)
     attach(store, run.program, run.keep, len(run.targets), chain)
     return chain

@@ -86,7 +86,7 @@ def carry_out(run: Run, threads: int | None, shown: Progress) -> Any:
         }
         tree = _results(run, ending, times)
         if run.keeper is not None:
-            tree = run.keeper.results(tree, run.enough())
+            tree = run.keeper.results(tree, run.enough(), ending)
         _tell(run, ending, tree, shown)
         _advise(run, tree)
         return tree
@@ -132,6 +132,9 @@ def results_so_far(run: Run, draws: int) -> Any:
 def _tree(
     run: Run, chains: Sequence[Chain], count: int, ending: Ending, times: dict[str, float]
 ) -> Any:
+    stored = run.keeper is not None
+    if stored:
+        chains = run.keeper.everyone(run.program, chains)
     attributes = run.attributes | {
         "keep": int(run.keep),
         "warmup": _warmups(chains),
@@ -143,7 +146,6 @@ def _tree(
     }
     if attributes["interrupted"]:
         attributes["stopped_by"] = "error" if ending.error is not None else _by(ending)
-    stored = run.keeper is not None
     return as_tree(run.program, run.targets, chains, count, attributes, stored=stored)
 
 

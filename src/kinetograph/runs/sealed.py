@@ -4,10 +4,23 @@ import hashlib
 import io
 import os
 import secrets
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["Damaged", "read_any", "read_sealed", "seal", "write_twice", "write_whole"]
+import numpy as np
+
+__all__ = [
+    "Damaged",
+    "arrays_bytes",
+    "arrays_of",
+    "read_any",
+    "read_sealed",
+    "seal",
+    "twins",
+    "write_twice",
+    "write_whole",
+]
 
 _MAGIC = b"kinetograph run\n"
 
@@ -24,7 +37,9 @@ def write_whole(path: Path, *parts: bytes | memoryview) -> None:
             for data in parts:
                 _write_all(file, data)
         os.replace(part, path)
-    except BaseException:
+    except BaseException as error:
+        if isinstance(error, OSError) and error.errno is not None and error.filename2 is None:
+            error.filename = str(path)  # what users know of
         with suppress(OSError):
             part.unlink()
         raise
@@ -58,6 +73,19 @@ def read_sealed(path: Path) -> bytes:
     if head != _MAGIC or line != b"\n" or hashlib.sha256(data).hexdigest().encode() != checksum:
         raise Damaged(f"{path.name} is damaged: its checksum is another than when it was written")
     return data
+
+
+def arrays_bytes(values: Mapping[str, np.ndarray]) -> bytes:
+    """Arrays by name, as bytes."""
+    file = io.BytesIO()
+    np.savez(file, **values)  # type: ignore[arg-type]
+    return file.getvalue()
+
+
+def arrays_of(data: bytes) -> dict[str, np.ndarray]:
+    """The arrays that are in such bytes."""
+    with np.load(io.BytesIO(data), allow_pickle=False) as stored:
+        return {name: stored[name] for name in stored.files}
 
 
 def twins(path: Path) -> tuple[Path, Path]:

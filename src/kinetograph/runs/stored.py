@@ -1,11 +1,7 @@
-"""Chains whose draws and states go to a store, and their results."""
+"""Runs whose draws and states go to a store."""
 
 import errno
 import platform
-import time
-import warnings
-from collections.abc import Sequence
-from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -21,136 +17,19 @@ from ..models.saving import model_to_bytes
 from ..version import __version__
 from .cache import processor
 from .chain import Chain
-from .chains import Ending
 from .fingerprint import program_text
+from .keeper import Keeper
 from .program import Program
-from .records import record, record_of_begin
-from .results import as_tree, blank_rows, join_statistics, split_statistics, state_group
+from .records import record_of_begin
+from .results import as_tree, blank_rows, join_statistics, split_statistics
 from .rows import Rows, Sink
 from .run import Run
 from .store.blocks import Column, block_rows
-from .store.layout import GROUPS
+from .store.place import named, unwritable
 from .store.sink import Stored
 from .store.store import Store
-from .telling import LOG
 
-__all__ = [
-    "EVERY",
-    "Keeper",
-    "attach",
-    "data_digests",
-    "digest",
-    "opened",
-    "store_of",
-    "versions",
-]
-
-EVERY = 10.0  # seconds between checkpoints
-LOOKED_AT = 20_000  # draws of a chain, when a run is diagnosed
-
-
-class Keeper:
-    """Writes down where chains are, and has readers see what there is."""
-
-    def __init__(self, store: Store, chains: Sequence[Chain], every: float) -> None:
-        self.store, self.chains, self.every = store, chains, every
-        now = time.monotonic()
-        self._last = {chain.number: now for chain in chains}
-        self._shown = now
-        self._broken: set[int] = set()
-
-    def due(self, chain: Chain) -> bool:
-        """Whether the state of a chain is to be written."""
-        return time.monotonic() - self._last[chain.number] >= self.every
-
-    def keep(self, chain: Chain) -> None:
-        """Write its draws as far as there are, then its state."""
-        self._broken.add(chain.number)  # until it is done
-        if isinstance(chain.sink, Stored):
-            chain.sink.flush()
-        head = {"draws": chain.kept, "transition": chain.transition}
-        self.store.write_state(chain.number, record(chain), **head)
-        self._broken.discard(chain.number)
-        self._last[chain.number] = time.monotonic()
-
-    def look(self) -> None:
-        """Have readers see what there is, if they have waited long enough."""
-        if time.monotonic() - self._shown >= self.every:
-            self.store.publish()
-            self._shown = time.monotonic()
-
-    def finish(self, ending: Ending) -> None:
-        """Write down all there is.
-
-        Chains whose draws could not be written stay as they were at the checkpoint before. A disk
-        that is full is the error that ends the run, if nothing else did.
-        """
-        try:
-            for chain in self.chains:
-                sound = chain.number not in self._broken
-                sound &= not (isinstance(chain.sink, Stored) and chain.sink.broken)
-                if chain.state is not None and sound:
-                    self.keep(chain)
-            self.store.publish()
-        except OSError as error:
-            LOG.info("%s could not be written: %s", self.store.path, error)
-            ending.error = ending.error or error
-
-    def results(self, tree: Any, enough: int | None) -> Any:
-        """The results that are in the store, with the other groups and attributes of a tree.
-
-        So many draws, if they were enough.
-        """
-        with suppress(OSError):
-            tree["sampler_state"] = self._states(tree)
-            tree.attrs["store"] = str(self.store.path)
-            self.store.dress(tree)
-        self.store.close()
-        found = opened(self.store.path)
-        return found if enough is None else found.isel(draw=slice(enough), missing_dims="ignore")
-
-    def _states(self, tree: Any) -> Any:
-        """The states of all chains of the store, those of other processes too."""
-        import xarray as xr
-
-        numbers = sorted(self.store.manifest["chains"])
-        held = {number: self.store.states(number) for number in numbers}
-        states = {
-            number: found[0][1] | {"draws": np.asarray(found[0][0]["draws"])}
-            for number, found in held.items()
-            if found
-        }
-        each = "ensemble" if "ensemble" in tree["sampler_state"].dims else "chain"
-        dataset = state_group(list(states.values()), list(states), each)
-        return xr.DataTree(dataset.assign_attrs(tree["sampler_state"].attrs))
-
-    def some(self) -> Any:
-        """So many draws that they may be looked at together."""
-        tree = opened(self.store.path, cache=False)
-        every = -(-tree["posterior"].sizes["draw"] // LOOKED_AT)
-        return (
-            tree.isel(draw=slice(None, None, every), missing_dims="ignore") if every > 1 else tree
-        )
-
-    @property
-    def on(self) -> str:
-        """How to go on."""
-        return f"kg.resume({str(self.store.path)!r}) goes on from here"
-
-
-def opened(path: Path, cache: bool = True) -> Any:
-    """The results in a store; arrays are read when they are looked at."""
-    import xarray as xr
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        tree = xr.open_datatree(path, engine="zarr", consolidated=True, cache=cache, chunks=None)
-    for group in GROUPS:  # chains of another process may have come before
-        part = tree[group].dataset
-        numbers = part["chain"].values
-        if np.any(np.diff(numbers) < 0):
-            tree[group] = xr.DataTree(part.isel(chain=np.argsort(numbers)))
-    return tree
+__all__ = ["attach", "data_digests", "digest", "store_of", "versions"]
 
 
 def versions() -> dict[str, str]:
@@ -205,11 +84,11 @@ def store_of(path: Path, run: Run, dtype: Any, every: float) -> None:
     """
     made = not path.exists() or (path.is_dir() and not any(path.iterdir()))
     try:
-        store = create(path, run, dtype) if made else _joined(path, run)
+        store = create(path, run, dtype) if made else _joined(path, run, dtype)
     except OSError as error:
         if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
-            raise
-        store = _joined(path, run)  # another process has made it meanwhile
+            raise unwritable(path, error) from error
+        store = _joined(path, run, dtype)  # another process has made it meanwhile
     try:
         store.claim([chain.number for chain in run.chains], new=True)
         for chain in run.chains:
@@ -221,18 +100,18 @@ def store_of(path: Path, run: Run, dtype: Any, every: float) -> None:
     run.keeper = Keeper(store, run.chains, every)
 
 
-def _joined(path: Path, run: Run) -> Store:
-    store = Store.open(path)
+def _joined(path: Path, run: Run, dtype: Any) -> Store:
+    store, name = Store.open(path), named(path)
     manifest, numbers = store.manifest, [chain.number for chain in run.chains]
     taken = sorted(set(manifest["chains"]) & set(numbers))
     if taken:
         raise KinetographError(
-            f"{run.doing}: {path} has chains {', '.join(map(str, taken))} of a run already"
-            f"{place_text()}; kg.resume({str(path)!r}) goes on with it, chains=range(a, b) adds "
+            f"{run.doing}: {name} has chains {', '.join(map(str, taken))} of a run already"
+            f"{place_text()}; kg.resume({name!r}) goes on with it, chains=range(a, b) adds "
             "others, and another run needs another store"
         )
-    mine = _manifest(run, None, "")
-    for name, what in (
+    mine = _manifest(run, dtype, "")
+    for entry, what in (
         ("program", "model or sampler"),
         ("data", "data"),
         ("versions", "versions or processor"),
@@ -240,18 +119,20 @@ def _joined(path: Path, run: Run) -> Store:
         ("thin", "thin"),
         ("warmup", "warm-up"),
         ("keep", "keep"),
+        ("dtype", "dtype"),
+        ("keep_warmup", "keep_warmup"),
     ):
-        if manifest[name] != mine[name]:
-            raise KinetographError(f"{run.doing}: {path} is of a run with another {what}")
-    for name in ("sampler_settings", "sampler_tune", "chain_method"):
-        here, there = (each["attributes"][name] for each in (mine, manifest))
+        if manifest.get(entry) != mine[entry]:
+            raise KinetographError(f"{run.doing}: {name} is of a run with another {what}")
+    for setting in ("sampler_settings", "sampler_tune", "chain_method"):
+        here, there = (each["attributes"][setting] for each in (mine, manifest))
         if here != there:
             raise KinetographError(
-                f"{run.doing}: {path} is of a run with {name} {there}, and this one has {here}"
+                f"{run.doing}: {name} is of a run with {setting} {there}, and this one has {here}"
             )
     if manifest["attributes"]["seed"] != mine["attributes"]["seed"]:
         raise KinetographError(
-            f"{run.doing}: {path} is of a run with seed={manifest['attributes']['seed']}; chains "
+            f"{run.doing}: {name} is of a run with seed={manifest['attributes']['seed']}; chains "
             "that are added need the same"
         )
     return store
@@ -278,6 +159,7 @@ def _manifest(run: Run, dtype: Any, no_model: str) -> dict[str, Any]:
         "thin": run.lengths.thin,
         "warmup": run.lengths.warmup,
         "keep": [name for name, _ in run.targets] if run.keep else None,
+        "keep_warmup": any(chain.warmup is not None for chain in run.chains),
         "dtype": None if dtype is None else str(np.dtype(dtype)),
         "attributes": run.attributes,
         "sampler": type(run.program.sampler).__name__,

@@ -6,7 +6,8 @@ The logger is `kinetograph.runs`, the level INFO, so that nothing is shown unles
 import logging
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from .chain import Chain, Lengths
@@ -17,7 +18,7 @@ __all__ = ["LOG", "Telling", "make_progress"]
 LOG = logging.getLogger("kinetograph.runs")
 
 
-def make_progress(wanted: Any) -> Progress:
+def make_progress(wanted: Any, doing: str = "mcmc") -> Progress:
     """The progress for `progress=`: True, False, or an object with the protocol's methods."""
     if wanted is True:
         from .notebook import NotebookProgress, in_notebook
@@ -25,16 +26,21 @@ def make_progress(wanted: Any) -> Progress:
 
         if in_notebook():
             return NotebookProgress()
+        if sys.stderr is None or sys.stderr.closed:  # there is nobody to be told
+            return SilentProgress()
         return TerminalProgress() if sys.stderr.isatty() else PlainProgress()
     if wanted is False or wanted is None:
         return SilentProgress()
     if all(hasattr(wanted, name) for name in ("say", "start", "update", "finish")):
         return wanted
-    raise TypeError(f"mcmc: progress must be True, False or a Progress, got {wanted!r}")
+    raise TypeError(f"{doing}: progress must be True, False or a Progress, got {wanted!r}")
 
 
 class Telling:
-    """A progress whose run goes to the log, too; it has the protocol's methods."""
+    """A progress whose run goes to the log, too; it has the protocol's methods.
+
+    Where one of ours can no longer write, nothing is shown any more, and the run goes on.
+    """
 
     def __init__(self, shown: Progress, doing: str) -> None:
         self.shown, self.doing = shown, doing
@@ -45,20 +51,31 @@ class Telling:
         """A line to the log alone."""
         LOG.info("%s: %s", self.doing, text)
 
+    def _show(self, call: Callable[[], None]) -> None:
+        try:
+            call()
+        except (OSError, ValueError) as error:  # the latter of a stream that is closed
+            if not getattr(self.shown, "may_be_lost", False):
+                raise
+            lost, self.shown = self.shown, SilentProgress()
+            with suppress(Exception):
+                lost.finish()
+            self.log(f"progress can no longer be shown: {error}")
+
     def say(self, text: str) -> None:
         self.log(text)
-        self.shown.say(text)
+        self._show(lambda: self.shown.say(text))
 
     def start(self, chains: Sequence[Chain], lengths: Lengths, at_once: int) -> None:
         self.begun, self._chains = time.perf_counter(), chains
         self._warming = [chain for chain in chains if chain.transition < chain.tuner.end]
         draws = "until it is stopped" if lengths.draws is None else f"{lengths.draws:,} draws each"
         self.log(f"sampling begins: {len(chains)} chains, {at_once} at once, {draws}")
-        self.shown.start(chains, lengths, at_once)
+        self._show(lambda: self.shown.start(chains, lengths, at_once))
 
     def update(self) -> None:
         self._look()
-        self.shown.update()
+        self._show(self.shown.update)
 
     def _look(self) -> None:
         warming, self._warming = self._warming, []
@@ -73,5 +90,5 @@ class Telling:
 
     def finish(self) -> None:
         self._look()
-        self.shown.finish()
+        self._show(self.shown.finish)
         self.log(finished_text(self._chains, time.perf_counter() - self.begun))

@@ -17,6 +17,8 @@ WIDTH = 14
 class TerminalProgress:
     """A live table: of each chain and of all how far they are, divergences, speed and time left."""
 
+    may_be_lost = True  # with the terminal: that ends no run
+
     def __init__(self) -> None:
         from rich.console import Console
 

@@ -15,7 +15,7 @@ from .run import Run, results_so_far
 if TYPE_CHECKING:
     from .typing import DataTree
 
-__all__ = ["SoFar", "Until", "check_until", "until", "watched"]
+__all__ = ["SoFar", "Until", "check_watching", "until", "watched"]
 
 FIRST, EVERY, GROWTH = 100, 50, 1.2  # draws after which it is looked, and how often
 
@@ -76,33 +76,42 @@ def until(ess: float = 400, r_hat: float = 1.01) -> Until:
     return Until(float(ess), float(r_hat))
 
 
-def check_until(wanted: Any, draws: int | None, chains: int, keep: bool) -> None:
-    """Refuse what can never be reached.
+def check_watching(
+    doing: str, callback: Any, wanted: Any, draws: int | None, chains: int, keep: bool
+) -> None:
+    """Refuse what cannot be called, and what can never be reached.
 
     Raises
     ------
     TypeError
-        If it was not made by `kg.until`.
+        If `callback` is no function, or `until` was not made by `kg.until`.
     ValueError
         If no draws are kept, or too few.
     """
+    if callback is not None and not callable(callback):
+        raise TypeError(
+            f"{doing}: callback must be a function of a kg.SoFar, got {callback!r:.80}"
+            f"{place_text()}"
+        )
     if wanted is None:
         return
     if not isinstance(wanted, Until):
         raise TypeError(
-            f"mcmc: until must be made by kg.until, got {wanted!r:.80}{place_text()}; write "
+            f"{doing}: until must be made by kg.until, got {wanted!r:.80}{place_text()}; write "
             "until=kg.until(ess=400, r_hat=1.01)"
         )
     if not keep:
-        raise ValueError("mcmc: until= looks at draws, and keep=False keeps none")
+        raise ValueError(f"{doing}: until= looks at draws, and keep=False keeps none")
     if draws is None:
         return
     if draws < FIRST:
-        raise ValueError(f"mcmc: until= first looks at {FIRST} draws of a chain, got draws={draws}")
+        raise ValueError(
+            f"{doing}: until= first looks at {FIRST} draws of a chain, got draws={draws}"
+        )
     most = chains * draws * math.log10(chains * draws)
     if wanted.ess > most:
         raise ValueError(
-            f"mcmc: an effective sample size of {wanted.ess:g} cannot be reached by {chains} "
+            f"{doing}: an effective sample size of {wanted.ess:g} cannot be reached by {chains} "
             f"chains of {draws} draws; give more draws, or draws=None to go on until it is"
         )
 
@@ -133,17 +142,7 @@ class SoFar:
 
 
 def watched(run: Run, callback: Callable[[SoFar], Any] | None, wanted: Until | None) -> Run:
-    """The run, watched.
-
-    Raises
-    ------
-    TypeError
-        If the callback is no function.
-    """
-    if callback is not None and not callable(callback):
-        raise TypeError(
-            f"mcmc: callback must be a function of a kg.SoFar, got {callback!r:.80}{place_text()}"
-        )
+    """The run, watched."""
     if callback is None and wanted is None:
         return run
     watching = _Watching(run, callback, wanted)

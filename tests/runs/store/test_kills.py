@@ -45,6 +45,37 @@ def test_two_processes_fill_one_store_at_once(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("wait", [0.0, 0.5, 2.0])
+def test_of_two_processes_one_is_killed(tmp_path, wait):
+    """The other one goes on, and so do the chains of the one that is gone, in a third process."""
+    path = tmp_path / "run.zarr"
+    code = TOGETHER.replace("draws=2000", "draws=60_000").replace("=0.0", "=0.05")
+    first, second = (
+        subprocess.Popen(
+            [sys.executable, "-c", f"PATH, FIRST = {str(path)!r}, {first}\n{code}"],
+            stderr=subprocess.PIPE, text=True,
+        )
+        for first in (0, 2)
+    )  # fmt: skip
+    while first.poll() is None and not (path / ".kinetograph" / "chain-1.1").exists():
+        time.sleep(0.01)
+    time.sleep(wait)
+    first.kill()
+    first.communicate()
+    if second.poll() is None and (path / ".kinetograph" / "chain-2.lock").exists():
+        with pytest.raises(kg.KinetographError, match=f"another process .process {second.pid}"):
+            kg.resume(path, progress=False)
+    _, errors = second.communicate(timeout=300)
+    assert second.returncode == 0, errors
+    tree = kg.resume(path, progress=False)
+    whole = kg.mcmc(model(), draws=60_000, seed=1, progress=False)
+    assert tree["posterior"]["chain"].values.tolist() == [0, 1, 2, 3]
+    for group in ("posterior", "sample_stats"):
+        for name, values in whole[group].dataset.data_vars.items():
+            np.testing.assert_array_equal(tree[group].dataset[name], values)
+
+
+@pytest.mark.slow
 def test_killed_again_and_again_a_run_comes_to_the_same_bits():
     counts = study(20)
     assert counts["written"] >= 3

@@ -27,6 +27,7 @@ BFMI_LIMIT = 0.3  # M. Betancourt, arXiv:1604.00695: below it tails are visited 
 # From draws that are of no use to those that are few.
 ORDER = (
     "not_finite",
+    "nan",
     "pareto_k",
     "lost_chains",
     "rhat",

@@ -1,14 +1,15 @@
 """The pictures of a report: what is drawn on the axes of each figure.
 
-trace       the draws in their order, by chain
-density     a kernel density estimate by chain; of whole numbers how often there is each
+trace       the draws in their order, by chain; divergences are marked below
+density     a kernel density estimate by chain; of whole numbers how often there is each, and of
+            positive ones whose tail is long that of their logarithms
 ranks       how often a chain has each twentieth of all draws: flat where chains agree
 running     the effective sample size of so many draws
 energy      marginal and transition energy
 pair        two scalars, with divergences marked
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,16 @@ import numpy as np
 from .. import diagnostics
 from .figures import BAD, INK, OTHERS, PALE, SHOWN, chain_colour
 
-__all__ = ["density", "energy", "pair", "ranks", "running", "sizes_on_the_way", "trace"]
+__all__ = [
+    "density",
+    "energy",
+    "logarithmic",
+    "pair",
+    "ranks",
+    "running",
+    "sizes_on_the_way",
+    "trace",
+]
 
 POINTS = 4000  # of a picture
 LARGEST = 1e100  # numbers beyond it are as infinite ones
@@ -40,8 +50,35 @@ def _axes(axes: Any) -> None:
     axes.tick_params(length=3)
 
 
-def trace(axes: Any, values: np.ndarray, every: int, walkers: int = 1) -> None:
-    """Draws (chain, draw); the walkers of an ensemble, which have no order, as points."""
+def logarithmic(values: np.ndarray) -> bool:
+    """Whether an axis of logarithms shows draws better: of positive ones with a long tail."""
+    from scipy.stats import skew
+
+    known = _shown(np.ravel(values))
+    if len(known) < 4 or known.min() <= 0:
+        return False
+    low, high = np.quantile(known, _OUTER)
+    return bool(high > _FAR * low and abs(skew(np.log(known))) < abs(skew(known)) / 2)
+
+
+def _logarithms(axes: Any, axis: str) -> None:
+    getattr(axes, f"set_{axis}scale")("log")
+    ticks = getattr(axes, f"{axis}axis")
+    ticks.set_major_formatter(lambda value, _: f"{value:g}")
+    ticks.set_minor_formatter(lambda *_: "")
+
+
+def trace(
+    axes: Any,
+    values: np.ndarray,
+    every: int,
+    walkers: int = 1,
+    bad: Sequence[int] | np.ndarray = (),
+) -> None:
+    """Draws (chain, draw), and where there are divergences among all draws.
+
+    The walkers of an ensemble, which have no order, are points.
+    """
     chains, length = values.shape
     _axes(axes)
     each = max(POINTS // max(chains, 1), 50)
@@ -53,6 +90,12 @@ def trace(axes: Any, values: np.ndarray, every: int, walkers: int = 1) -> None:
         if walkers > 1 or length == 1:
             line = {"linestyle": "", "marker": ".", "markersize": 1.5, "alpha": 0.6}
         axes.plot(place * every, known[chain], color=colour, **line)
+    if len(bad):
+        below = axes.get_xaxis_transform()  # 0 is the lower edge
+        marks = {"marker": "|", "markersize": 5, "markeredgewidth": 0.8, "color": BAD}
+        axes.plot(bad, np.zeros(len(bad)), linestyle="", transform=below, clip_on=False, **marks)
+    if logarithmic(values):
+        _logarithms(axes, "y")
     axes.set_xlim(0, max((length - 1) * every, 1))
 
 
@@ -69,6 +112,10 @@ def density(axes: Any, chains: np.ndarray, whole: bool) -> None:
         return
     if whole:
         _counts(axes, chains, pooled)
+    elif logarithmic(pooled):
+        with np.errstate(all="ignore"):
+            _smooth(axes, np.log(chains), np.log(pooled), np.exp)
+        _logarithms(axes, "x")
     else:
         _smooth(axes, chains, pooled)
     axes.set_ylim(bottom=0)
@@ -91,20 +138,28 @@ def _counts(axes: Any, chains: np.ndarray, pooled: np.ndarray) -> None:
         axes.set_xlim(left=min(0, edges[0]))
 
 
-def _smooth(axes: Any, chains: np.ndarray, pooled: np.ndarray) -> None:
-    """Kernel estimates, reflected at 0 where the draws end there."""
+def _smooth(
+    axes: Any,
+    chains: np.ndarray,
+    pooled: np.ndarray,
+    back: Callable[[np.ndarray], np.ndarray] | None = None,
+) -> None:
+    """Kernel estimates, reflected at 0 where the draws end there; shown by what `back` makes of
+    draws that were transformed."""
     low, high = np.quantile(pooled, _OUTER)
     if not high > low:
         low, high = pooled.min(), pooled.max()
     margin = 0.08 * (high - low)
-    ends = pooled.min() >= 0 and low - 4 * margin < 0
+    ends = back is None and pooled.min() >= 0 and low - 4 * margin < 0
     grid = np.linspace(0.0 if ends else low - margin, high + margin, GRID)
     for place in reversed(range(len(chains))):
         values = _thin(_shown(chains[place]), POINTS)
         if len(values) > 1 and np.ptp(values) > ROUNDING * np.abs(values).max():
             estimate = _estimate(values, grid, ends)
-            axes.plot(grid, estimate, color=chain_colour(place), linewidth=1.2)
-    axes.set_xlim(grid[0], grid[-1])
+            shown = grid if back is None else back(grid)
+            axes.plot(shown, estimate, color=chain_colour(place), linewidth=1.2)
+    edges = grid[[0, -1]] if back is None else back(grid[[0, -1]])
+    axes.set_xlim(*edges)
 
 
 def _estimate(values: np.ndarray, grid: np.ndarray, ends: bool) -> np.ndarray:
@@ -184,9 +239,6 @@ def pair(
         getattr(axes, f"set_{axis}label")(name if len(name) <= SHOWN * 4 else f"{name[:30]}…")
         every = _shown(np.concatenate(both))
         if len(every) and every.min() > 0 and every.max() / every.min() > _FAR:
-            getattr(axes, f"set_{axis}scale")("log")
-            ticks = getattr(axes, f"{axis}axis")
-            ticks.set_major_formatter(lambda value, _: f"{value:g}")
-            ticks.set_minor_formatter(lambda *_: "")
+            _logarithms(axes, axis)
         elif len(every) and every.min() >= 0 and every.min() < 0.1 * every.max():
             getattr(axes, f"set_{axis}lim")(**{"left" if axis == "x" else "bottom": 0})

@@ -44,6 +44,8 @@ def quantities(looked: Looked, studio: Studio | None) -> str:
         entries.append(("others", f"the {looked.chains - SHOWN} other {kind}s"))
     if looked.chains > 1:
         entries.append(("dashed", f"ranks if all {kind}s were alike"))
+    if looked.diverging.any():
+        entries.append(("bad", "divergences"))
     parts.append(chain_key(entries))
     parts += [_panels(looked, studio, place) for place in places]
     return "\n".join(parts)
@@ -67,6 +69,8 @@ def _panels(looked: Looked, studio: Studio, place: int) -> str:
         )
         if table is not None and np.isfinite(table[column][place])
     ]
+    bad = _some(np.flatnonzero(looked.diverging.any(0)), MARKED)
+    of = " of the logarithm" if pictures.logarithmic(chains) else ""
     strange = int((~np.isfinite(each)).sum())
     if strange:
         facts.append(f"{strange} of {each.size} draws are no finite numbers")
@@ -74,13 +78,13 @@ def _panels(looked: Looked, studio: Studio, place: int) -> str:
         figure_box(
             studio.figure(
                 f"trace of {name}",
-                lambda axes: pictures.trace(axes, each, looked.every, looked.walkers),
+                lambda axes: pictures.trace(axes, each, looked.every, looked.walkers, bad),
             ),
-            "trace: value by draw",
+            "trace: value by draw" + (", divergences below" if len(bad) else ""),
         ),
         figure_box(
             studio.figure(f"density of {name}", lambda axes: pictures.density(axes, chains, whole)),
-            "how often there is each value" if whole else "density",
+            "how often there is each value" if whole else f"density{of}",
         ),
     ]
     if looked.chains > 1 and np.isfinite(chains).all() and looked.badness[place] >= 0:

@@ -23,6 +23,7 @@ __all__ = ["averages", "facts", "findings", "headline", "lost", "model_of", "mod
 
 _TITLES = {
     "not_finite": "Draws without a finite log density",
+    "nan": "Draws that are no numbers",
     "lost_chains": "Lost chains",
     "rhat": "The chains do not agree",
     "divergences": "Divergences",

@@ -54,7 +54,9 @@ def consolidated(files: Mapping[str, Any]) -> dict[str, Any]:
 
 def write_tree(tree: Any, path: Path, columns: Sequence[Column], rows: int) -> list[str]:
     """Write a tree as a zarr store, all arrays with checksums; gives the order of its metadata."""
+    import zarr
     from zarr.codecs import Crc32cCodec
+    from zarr.storage import LocalStore
 
     checked = {"compressors": (Crc32cCodec(),)}
     drawn = {column.path for column in columns}
@@ -74,9 +76,12 @@ def write_tree(tree: Any, path: Path, columns: Sequence[Column], rows: int) -> l
                 of[name]["chunks"] = (rows,)
             elif variable.dims == ("chain",):
                 of[name]["chunks"] = (1,)
-    with warnings.catch_warnings():
+    # Files that are gone are told from those that hold nothing but zeros: these are there, too.
+    whole = zarr.config.set({"array.write_empty_chunks": True})
+    with whole, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that texts have no place in zarr's standard yet
-        tree.to_zarr(path, zarr_format=3, consolidated=False, encoding=encoding)
+        store = LocalStore(path)  # of a text, what looks like an address would be one
+        tree.to_zarr(store, zarr_format=3, consolidated=False, encoding=encoding)
     groups = [node.path.strip("/") for node in tree.subtree]
     arrays = [f"{node.path.strip('/')}/{name}" for node in tree.subtree for name in node.variables]
     return [f"{name}/zarr.json" for name in (*groups, *arrays)]

@@ -1,18 +1,36 @@
-"""Locks between processes: held by a file that is open, and so gone with the process."""
+"""Locks between processes: held by a file that is open, and so gone with the process.
 
+On Windows they are locks of a byte far beyond what is in the file.
+"""
+
+import errno
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from ...graph.errors import KinetographError
 
-try:
-    import fcntl
-except ImportError:  # a system without them: nobody is kept out
-    fcntl = None  # type: ignore[assignment]
-
 __all__ = ["Locked", "hold", "locked"]
+
+BEYOND = 2**30  # the byte
+AGAIN = 0.01  # seconds between tries, where a lock cannot be waited for
+BUSY = (errno.EAGAIN, errno.EACCES, errno.EDEADLK)
+NONE = (errno.ENOTSUP, errno.ENOSYS, errno.ENOLCK)  # a file system without locks
+
+
+def _module(name: str) -> Any:
+    """A module that not every system has, or None."""
+    try:
+        return import_module(name)
+    except ImportError:
+        return None
+
+
+fcntl, msvcrt = _module("fcntl"), _module("msvcrt")
 
 
 class Locked(KinetographError):
@@ -27,28 +45,51 @@ def hold(path: Path, what: str) -> int:
     Locked
         If another process holds it.
     """
-    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-    if fcntl is not None:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            with suppress(OSError):
-                by = os.pread(handle, 100, 0).decode(errors="replace").strip()
-            os.close(handle)
-            who = f" (process {by})" if by.isdigit() else ""
-            raise Locked(f"{what} is being run by another process{who}") from error
+    handle = _opened(path)
+    if not _taken(handle):
+        by = ""
+        with suppress(OSError):
+            by = os.read(handle, 100).decode(errors="replace").strip()
+        os.close(handle)
+        who = f"another process (process {by})" if by.isdigit() else "another process"
+        raise Locked(f"{what} is being run by {'this process' if by == str(os.getpid()) else who}")
     os.ftruncate(handle, 0)
-    os.pwrite(handle, str(os.getpid()).encode(), 0)
+    os.write(handle, str(os.getpid()).encode())
     return handle
 
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
     """Wait for a lock that others hold for moments."""
-    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    handle = _opened(path)
     try:
-        if fcntl is not None:
-            fcntl.flock(handle, fcntl.LOCK_EX)
+        while not _taken(handle, wait=True):
+            time.sleep(AGAIN)
         yield
     finally:
         os.close(handle)
+
+
+def _opened(path: Path) -> int:
+    return os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+
+
+def _taken(handle: int, wait: bool = False) -> bool:
+    """Whether nobody else has the lock; the system may wait for it.
+
+    Where there are no locks, nobody is kept out.
+    """
+    try:
+        if fcntl is not None:
+            fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+        elif msvcrt is not None:
+            os.lseek(handle, BEYOND, os.SEEK_SET)
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+    except OSError as error:
+        if error.errno in BUSY:
+            return False
+        if error.errno not in NONE:
+            raise
+    finally:
+        os.lseek(handle, 0, os.SEEK_SET)
+    return True

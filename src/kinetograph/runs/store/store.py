@@ -1,6 +1,5 @@
 """The store of a run: what is in it, who writes which chain, and what readers see."""
 
-import io
 import json
 import os
 import secrets
@@ -14,15 +13,28 @@ from typing import Any
 import numpy as np
 
 from ...graph.errors import KinetographError
-from ..sealed import Damaged, read_any, read_sealed, seal, twins, write_twice, write_whole
+from ..sealed import (
+    Damaged,
+    arrays_bytes,
+    arrays_of,
+    read_any,
+    read_sealed,
+    seal,
+    twins,
+    write_twice,
+    write_whole,
+)
 from .blocks import Blocks, Column, write_chunk
 from .layout import GROUPS, consolidated, files_of, has_rows, write_tree
 from .locks import Locked, hold, locked
+from .place import unwritable
+from .warmups import Warmups
 
 __all__ = ["FORMAT", "Store"]
 
 FORMAT = 1
 HIDDEN = ".kinetograph"
+PART = "kinetograph"  # of the names of folders that are being made
 FORGOTTEN = 3600.0  # seconds after which nobody goes on with the making of a store
 
 
@@ -50,6 +62,7 @@ class Store:
         self._template: dict[str, Any] = {}
         self._held: list[int] = []
         self._generation: dict[int, int] = {}
+        self._warmups: dict[int, Warmups] = {}
 
     # Making and opening.
     @classmethod
@@ -69,8 +82,8 @@ class Store:
             "rows": rows,
             "chains": [],
         }
-        part = path.with_name(f".{path.name}.{secrets.token_hex(6)}.part")
-        for left in path.parent.glob(f".{path.name}.*.part"):  # by a process that was killed
+        part = _beside(path)
+        for left in path.parent.glob(f".{PART}-*.part"):  # by a process that was killed
             with suppress(OSError):
                 if time.time() - left.stat().st_mtime > FORGOTTEN:
                     shutil.rmtree(left)
@@ -113,7 +126,7 @@ class Store:
             raise KinetographError(
                 f"{path} is of format {manifest.get('format')}, written by kinetograph "
                 f"{manifest.get('versions', {}).get('kinetograph')}; this version reads format "
-                f"{FORMAT}"
+                f"{FORMAT}: go on with it by that version"
             )
         return cls(path, manifest, wrong)
 
@@ -147,10 +160,15 @@ class Store:
         ------
         Locked
             If another process that is alive runs one of them.
+        OSError
+            If the store cannot be written.
         """
         for number in numbers:
-            held = hold(self.hidden / f"chain-{number}.lock", f"{self.path}: chain {number}")
-            self._held.append(held)
+            what = f"{self.path}: chain {number}"
+            try:
+                self._held.append(hold(self.hidden / f"chain-{number}.lock", what))
+            except OSError as error:
+                raise unwritable(self.path, error) from error
         with locked(self.hidden / "lock"):
             self.manifest = json.loads(read_any(self.hidden / "run")[0])
             entered = [n for n in numbers if n not in self.manifest["chains"]]
@@ -158,6 +176,15 @@ class Store:
                 raise Locked(f"{self.path}: another process has begun one of the chains meanwhile")
             if entered:
                 self.manifest["chains"] += entered
+                self._write_manifest()
+
+    def note(self, **said: Any) -> None:
+        """Have it said in the store for good, if it is not yet."""
+        with locked(self.hidden / "lock"):
+            self.manifest = json.loads(read_any(self.hidden / "run")[0])
+            new = {n: v for n, v in said.items() if v and v != self.manifest.get(n)}
+            if new:
+                self.manifest |= new
                 self._write_manifest()
 
     def close(self) -> None:
@@ -176,7 +203,7 @@ class Store:
 
     def write_state(self, number: int, record: Mapping[str, np.ndarray], **head: Any) -> None:
         """Write the state of a chain in the place of the older one of two."""
-        data = json.dumps(head).encode() + b"\n" + _arrays(record)
+        data = json.dumps(head).encode() + b"\n" + arrays_bytes(record)
         generation = self._generation.get(number, 0)
         write_whole(twins(self.hidden / f"chain-{number}")[generation], seal(data))
         self._generation[number] = 1 - generation
@@ -187,7 +214,7 @@ class Store:
         for generation, twin in enumerate(twins(self.hidden / f"chain-{number}")):
             try:
                 head, _, body = read_sealed(twin).partition(b"\n")
-                found.append((json.loads(head), _arrays_of(body), 1 - generation))
+                found.append((json.loads(head), arrays_of(body), 1 - generation))
             except Damaged as error:
                 if twin.exists():
                     self.wrong.append(str(error))
@@ -196,9 +223,15 @@ class Store:
             self._generation[number] = found[0][2]
         return [each[:2] for each in found]
 
+    def warmups(self, number: int, count: int | None = None) -> Warmups:
+        """The rows of a chain's warm-up, of which there are so many."""
+        held = self._warmups.setdefault(number, Warmups(self.hidden, number))
+        held.count = held.count if count is None else count
+        return held
+
     def write_begin(self, number: int, values: Mapping[str, np.ndarray]) -> None:
         """Write what a chain begins with."""
-        write_twice(self.hidden / f"begin-{number}", _arrays(values))
+        write_twice(self.hidden / f"begin-{number}", arrays_bytes(values))
 
     def begin(self, number: int) -> dict[str, np.ndarray]:
         """What a chain begins with."""
@@ -209,7 +242,7 @@ class Store:
                 f"{self.path}: what chain {number} begins with is damaged: {error}"
             ) from error
         self.wrong += wrong
-        return _arrays_of(data)
+        return arrays_of(data)
 
     def drawn(self) -> list[int]:
         """How many draws of each chain, by its place, are on disk for sure."""
@@ -269,14 +302,16 @@ class Store:
 
     def dress(self, tree: Any) -> None:
         """Replace all but the draws by what is in a tree."""
-        part = self.path.with_name(f".{self.path.name}.{secrets.token_hex(6)}.part")
+        part = _beside(self.path)
         try:
             order = write_tree(tree, part, self.columns, self.manifest["rows"])
             files = files_of(part, order)
         finally:
             shutil.rmtree(part, ignore_errors=True)
         with locked(self.hidden / "lock"):
-            write_twice(self.hidden / "view", _packed(files))
+            # What is kept of warm-up is made anew each time, of files of its own.
+            held = {n: f for n, f in files.items() if n.endswith(".json") or n[:7] != "warmup_"}
+            write_twice(self.hidden / "view", _packed(held))
             for name, data in files.items():
                 if name != "zarr.json" and not self._is_drawn(name):
                     path = self.path / name
@@ -343,21 +378,14 @@ class Store:
         self.publish()
 
 
-def _arrays(values: Mapping[str, np.ndarray]) -> bytes:
-    file = io.BytesIO()
-    np.savez(file, **values)  # type: ignore[arg-type]
-    return file.getvalue()
-
-
-def _arrays_of(data: bytes) -> dict[str, np.ndarray]:
-    with np.load(io.BytesIO(data), allow_pickle=False) as stored:
-        return {name: stored[name] for name in stored.files}
+def _beside(path: Path) -> Path:
+    return path.with_name(f".{PART}-{secrets.token_hex(6)}.part")
 
 
 def _packed(files: Mapping[str, bytes]) -> bytes:
     arrays = {name: np.frombuffer(data, np.uint8) for name, data in files.items()}
-    return _arrays(arrays)
+    return arrays_bytes(arrays)
 
 
 def _unpacked(data: bytes) -> dict[str, bytes]:
-    return {name: array.tobytes() for name, array in _arrays_of(data).items()}
+    return {name: array.tobytes() for name, array in arrays_of(data).items()}

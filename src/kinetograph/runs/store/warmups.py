@@ -1,0 +1,60 @@
+"""The rows of warm-up that a store holds, in files of the rows between two states of a chain.
+
+    warmup-3-0, warmup-3-120, ...    of chain 3: those from row 0 on, from row 120 on, ...
+
+The state of a chain says how many rows there are; files of later ones are of a state that is lost.
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from ..rows import Rows
+from ..sealed import Damaged, arrays_bytes, arrays_of, read_sealed, seal, write_whole
+
+__all__ = ["Warmups"]
+
+
+class Warmups:
+    """The rows of warm-up of one chain."""
+
+    def __init__(self, hidden: Path, number: int, count: int = 0) -> None:
+        self.hidden, self.number, self.count = hidden, number, count
+
+    def _files(self) -> Iterator[tuple[int, Path]]:
+        found = [
+            (int(file.name.rpartition("-")[2]), file)
+            for file in self.hidden.glob(f"warmup-{self.number}-*")
+        ]
+        yield from sorted(found)
+
+    def add(self, rows: Rows) -> None:
+        """Write further rows."""
+        values = {f"target_{i}": target for i, target in enumerate(rows.targets)}
+        data = arrays_bytes(values | {"statistics": rows.statistics})
+        write_whole(self.hidden / f"warmup-{self.number}-{self.count}", seal(data))
+        self.count += len(rows.statistics)
+
+    def cut(self) -> None:
+        """Remove the files of rows beyond those that there are."""
+        for first, file in self._files():
+            if first >= self.count:
+                file.unlink()
+
+    def read(self) -> Sequence[Rows]:
+        """All rows.
+
+        Raises
+        ------
+        Damaged
+            If some are not as they were written, or gone.
+        """
+        found, made = [], 0
+        for first, file in self._files():
+            if first < self.count:
+                values = arrays_of(read_sealed(file))
+                statistics = values.pop("statistics")
+                found.append(Rows([values[f"target_{i}"] for i in range(len(values))], statistics))
+                made += len(statistics) if first == made else 0
+        if made != self.count:
+            raise Damaged(f"rows of the warm-up of chain {self.number} are gone")
+        return found

@@ -123,7 +123,10 @@ def _joined(path: Path, run: Run, dtype: Any) -> Store:
         ("keep_warmup", "keep_warmup"),
     ):
         if manifest.get(entry) != mine[entry]:
-            raise KinetographError(f"{run.doing}: {name} is of a run with another {what}")
+            raise KinetographError(
+                f"{run.doing}: {name} is of a run with another {what}; chains that are added need "
+                "the same"
+            )
     for setting in ("sampler_settings", "sampler_tune", "chain_method"):
         here, there = (each["attributes"][setting] for each in (mine, manifest))
         if here != there:

@@ -168,6 +168,8 @@ def literal(value: Any, dtype: np.dtype | None = None, operation: str = "") -> D
     try:
         array = np.array(value, dtype)
     except (TypeError, ValueError) as error:  # lists of other lengths, objects that are no arrays
+        if error.__traceback__ is None or error.__traceback__.tb_next is not None:
+            raise  # what an object has to say of itself
         uneven = "; its parts differ in length" if "inhomogeneous" in str(error) else ""
         raise SymbolicError(
             f"{f'{operation}: ' if operation else ''}{in_words(value)} is no array of numbers"

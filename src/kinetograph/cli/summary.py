@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from ..graph.suggestions import meant
 from .errors import InputError, note
 from .outcome import format_option, print_summary
 from .results import open_results, reading
@@ -26,7 +27,8 @@ def summary(path: Path, names: tuple[str, ...], style: str) -> None:
     for name in names:
         if name not in posterior.data_vars:
             known = ", ".join(map(str, posterior.data_vars))
-            raise InputError(f"{path} holds no {name}; it holds {known}")
+            hint = meant(name, map(str, posterior.data_vars), str)
+            raise InputError(f"{path} holds no {name}; it holds {known}{hint}")
     if not posterior.sizes["draw"]:
         raise InputError(f"{path} holds no draws")
     from ..runs.advice import diagnose

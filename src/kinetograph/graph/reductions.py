@@ -14,7 +14,9 @@ from .errors import ShapeError
 from .messages import describe
 from .node import Apply, Node, Operation
 from .precision import float_dtype
+from .source import place_text
 from .special import root
+from .suggestions import meant
 
 __all__ = ["CUMULATIVE", "REDUCTIONS", "Axis", "cumulative", "normalise_axes", "reduce"]
 
@@ -114,8 +116,11 @@ def normalise_axes(node: Node, axis: Axis, operation: str) -> tuple[int, ...]:
     axes = axis if isinstance(axis, (tuple, list)) else (axis,)
     for a in axes:
         if not isinstance(a, (int, np.integer)):
+            dims = [dim for dim in node.dims or () if dim is not None]
+            of_dim = f"; the axis of {a!r} is {node.dims.index(a)}" if a in dims else meant(a, dims)
             raise ShapeError(
                 f"{operation} of {describe(node)}: an axis is a whole number, got {a!r}"
+                f"{place_text()}{of_dim}"
             )
         if not -ndim <= a < ndim:
             raise ShapeError(

@@ -38,18 +38,24 @@ def meant(wanted: Any, names: Iterable[Any], show: Callable[[str], str] = repr) 
 
 
 class MissingAttributeError(KinetographError, AttributeError):
-    """An attribute that an object does not have; names are compared when somebody reads the text.
+    """An attribute that an object does not have.
 
     Python's own hint is there in some tracebacks only: not in notebooks, not in the text.
     """
 
+
+class _Wording:
+    """The text of the error; names are compared when somebody reads it."""
+
     def __init__(self, holder: Any, name: str) -> None:
-        super().__init__(f"{type(holder).__name__!r} object has no attribute {name!r}", name=name)
-        self.holder = holder
+        self.holder, self.name = holder, name
 
     def __str__(self) -> str:
         names = [name for name in dir(self.holder) if not name.startswith("_")]
-        return f"{super().__str__()}{meant(self.name, names)}"
+        kind = type(self.holder).__name__
+        return f"{kind!r} object has no attribute {self.name!r}{meant(self.name, names)}"
+
+    __repr__ = __str__
 
 
 def read_missing(holder: Any, name: str) -> Any:
@@ -59,4 +65,4 @@ def read_missing(holder: Any, name: str) -> Any:
     except AttributeError as error:
         if name.startswith("_") or hasattr(type(holder), name) or error.obj is not holder:
             raise
-    raise MissingAttributeError(holder, name)
+    raise MissingAttributeError(_Wording(holder, name), name=name)

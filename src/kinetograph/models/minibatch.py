@@ -12,6 +12,8 @@ from ..graph.lower import Environment, evaluate
 from ..graph.messages import describe, site_text
 from ..graph.node import Data, Node, ancestors
 from ..graph.precision import x64
+from ..graph.source import place_text
+from ..graph.suggestions import meant
 from .batch import Batch
 from .checks import no_model
 from .density import data_environment
@@ -161,7 +163,7 @@ def _given(model: Model, rows: Any) -> list[Data]:
             what = describe(item.node) if isinstance(item, Array) else repr(item)
             raise ModelError(
                 f"minibatch: rows: {what:.80} is no data array of the model; it has: "
-                f"{', '.join(known) or 'none'}"
+                f"{', '.join(known) or 'none'}{place_text()}{meant(item, known)}"
             )
         if not node.shape:
             raise ModelError(f"minibatch: rows: {model.name(node)} is one number and has no rows")

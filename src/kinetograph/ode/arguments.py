@@ -13,6 +13,7 @@ from ..graph.errors import KinetographError, ShapeError
 from ..graph.functions import stop_gradient
 from ..graph.precision import float_dtype
 from ..graph.source import place_text
+from ..graph.suggestions import meant
 from .right import Leaves
 from .times import known
 
@@ -135,7 +136,7 @@ def check_options(
         ("grad", grad, GRADS),
     ):
         if value not in choices:
-            listed = ", ".join(map(repr, choices))
+            listed = ", ".join(map(repr, choices)) + meant(value, choices)
             raise ValueError(f"solve: {name} is {value!r}{place_text()}; choose one of {listed}")
     whole = isinstance(max_steps, (int, np.integer)) and not isinstance(max_steps, bool)
     if max_steps is not None and (not whole or max_steps < 1):

@@ -6,6 +6,7 @@ from ..bits.keys import SIMULATION, make_key
 from ..distributions.variable import Distribution, Variable
 from ..graph.errors import ModelError
 from ..graph.node import Node, ancestors
+from ..graph.suggestions import meant
 from ..models.ancestral.forward import plan
 from ..models.ancestral.rows import run_rows
 from ..models.factor import density_at
@@ -84,7 +85,10 @@ def log_likelihood(model: Model, results: Any, given: str = "others") -> Any:
     """
     check_model(model, "log_likelihood")
     if not isinstance(given, str) or given not in GIVEN:
-        raise ValueError(f"log_likelihood: given must be 'others' or 'before', got {given!r}")
+        raise ValueError(
+            f"log_likelihood: given must be 'others' or 'before', got {given!r}"
+            f"{meant(given, GIVEN)}"
+        )
     pairs = [(d, data) for data, d in followed("log_likelihood", model).items()]
     return _with_densities("log_likelihood", model, results, pairs, given)
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..graph.array import Array
+from ..graph.suggestions import meant
 
 __all__ = ["POSITIVE", "Hyper", "hyper"]
 
@@ -68,7 +69,8 @@ class Hyper:
         if self.choices:
             if value not in self.choices:
                 known = " or ".join(map(repr, self.choices))
-                raise ValueError(f"{what} must be {known}, got {value!r}")
+                hint = meant(value, self.choices)
+                raise ValueError(f"{what} must be {known}, got {value!r}{hint}")
             return value
         if self.static and not self.whole and not isinstance(self.default, float):
             return value

@@ -713,6 +713,7 @@ SIZES = {
 }
 
 
+@pytest.mark.slow
 def test_small_and_large_formulas_agree():
     assert set(SIZES) == {name for name, f in FAMILIES.items() if f.small_terms is not None}
     t = kg.normal(0, 1, name="t")

@@ -81,6 +81,7 @@ def test_spectral_densities_are_fourier_transforms(name):
         assert found == pytest.approx(formula(d), abs=5e-3 if name == "matern12" else 1e-5)
 
 
+@pytest.mark.slow
 def test_gradients_at_points_that_meet():
     for make in (gp.rbf, gp.matern12, gp.matern32, gp.matern52):
         length = kg.lognormal(0, 1, name="length")

@@ -275,6 +275,7 @@ def test_which_part_data_are_of():
     np.testing.assert_allclose(found, both / both.sum(-1, keepdims=True), rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_bounds_of_parts_that_are_unknown_and_counts():
     edge = kg.gamma(2, 1, name="edge")
     parts_of = kg.uniform(0.0, edge), kg.exponential(edge)

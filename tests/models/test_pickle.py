@@ -64,6 +64,7 @@ def of_derived_families():
     return kg.model(mu, w, x)
 
 
+@pytest.mark.slow
 def test_families_made_of_others(tmp_path):
     model = of_derived_families()
     at = np.linspace(-0.5, 0.5, model.free_size)

@@ -52,6 +52,7 @@ def test_of_a_truncated_distribution():
     assert found == pytest.approx(other.ppf(0.3), rel=1e-12)
 
 
+@pytest.mark.slow
 def test_slopes():
     at = kg.placeholder((), name="at")
     scale = kg.placeholder((), name="scale")

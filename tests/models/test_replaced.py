@@ -124,6 +124,7 @@ def test_minibatches_have_the_new_rows():
     assert kg.minibatch(model, 5).log_prob([1.0]) == model.log_prob([1.0])
 
 
+@pytest.mark.slow
 def test_observables_of_data():
     mu = kg.normal(0, 1, name="mu")
     y = kg.data([1.0, 2.0], "y")
@@ -158,6 +159,7 @@ def test_what_was_made_of_data_that_are_no_part_of_the_model():
     assert model.log_prob([0.5]) == pytest.approx(wanted)
 
 
+@pytest.mark.slow
 def test_large_counts_have_their_own_sums():
     rate = kg.gamma(2, 1e-6, name="rate")
     n = kg.data([3, 5], "n")
@@ -178,6 +180,7 @@ def test_large_counts_have_their_own_sums():
     assert results["posterior"]["rate"].mean() == pytest.approx(1e7, rel=1e-2)
 
 
+@pytest.mark.slow
 def test_bounds_that_are_data():
     top = kg.data([10, 20], "top")
     p = kg.uniform(kg.data(0.0, "low"), kg.data(0.5, "high"), name="p")

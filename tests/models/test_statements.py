@@ -323,6 +323,7 @@ def test_the_warning_says_what_is_replaced_and_how_to_have_both():
     assert log[0].filename == "<cell>"
 
 
+@pytest.mark.slow
 def test_rebuilding_leaves_no_nodes():
     # Twenty builds with a compilation each would be slow; building alone is what leaks.
     def build():

@@ -66,6 +66,7 @@ def test_the_order_of_a_step():
     np.testing.assert_allclose(orders[-1], [6, 5, 5], atol=0.25)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mu", [1000.0])
 def test_van_der_pol(mu):
     """Jumps of a thousandth of the time between them; explicit steps would be a million."""

@@ -165,7 +165,7 @@ def test_structures():
     np.testing.assert_allclose(second, np.stack([np.sin(ts)] * 2, -1), atol=1e-9)
 
 
-@pytest.mark.parametrize("kind", [list, tuple])
+@pytest.mark.parametrize("kind", thinned([list, tuple], 2))
 def test_a_list_is_a_structure(kind):
     """Of numbers, too: what goes in comes out, with times in front."""
     a = kg.placeholder(name="a")
@@ -204,6 +204,7 @@ def test_a_tolerance_for_each_element():
     assert steps_of(f) == steps[2]
 
 
+@pytest.mark.slow
 def test_times_that_go_back():
     """To where it came from; known times and others, and derivatives by the first value."""
     y1, ts = kg.placeholder(name="y1"), np.array([2.0, 1.0, 0.0, -1.0])
@@ -257,6 +258,7 @@ def test_no_more_evaluations_than_scipy(method):
     assert 6 * steps_of(f) < 1.15 * other.nfev
 
 
+@pytest.mark.slow
 def test_steps_do_not_depend_on_the_times():
     """As many steps for two times as for a hundred or a thousand, which are values inside of steps.
 
@@ -298,7 +300,7 @@ def test_order_conditions_inside_of_a_step(method):
     np.testing.assert_allclose(a[6] - q.sum(0), np.eye(7)[6], atol=1e-12)
 
 
-@pytest.mark.parametrize("count", [40, 400])
+@pytest.mark.parametrize("count", thinned([400, 40], 2))
 def test_values_and_gradients_inside_of_steps(count):
     """Against SciPy and differences; 40 times are written as they are passed, 400 looked up."""
     p, ts = kg.placeholder((6,), name="p"), np.linspace(0, 8, count)
@@ -434,6 +436,7 @@ def test_strategies_give_the_right_gradient(grad):
     assert gradient == pytest.approx(exact, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_a_buffer_that_is_small_has_room_for_all_steps():
     """What a step keeps for the backward pass is known before the loop is made."""
     k = kg.placeholder(name="k")
@@ -504,6 +507,7 @@ def test_too_many_steps_give_nan():
     assert np.isnan(values[2:]).all()
 
 
+@pytest.mark.slow
 def test_derivatives_are_nan_where_the_solution_is():
     """Whatever stopped it, by whatever goes in; and those of times that were reached are right."""
     names = ["rate", "late", "y0", "span"]

@@ -113,6 +113,7 @@ def test_every_new_unknown_has_numbers_of_its_own(fitted):
     np.testing.assert_array_equal(named["first"], same["first"])
 
 
+@pytest.mark.slow
 def test_some_of_the_data_and_labels():
     mu = kg.normal(0, 1, name="mu")
     a = kg.observe([1.0, 2.0], kg.normal(mu, 1), name="a")

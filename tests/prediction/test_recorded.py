@@ -43,6 +43,7 @@ def test_predictions_and_quantities_of_missing_covariates(fitted):
     assert abs(float((apart**2).mean()) / 0.25 - 1) < 6 * np.sqrt(2 / apart.size)
 
 
+@pytest.mark.slow
 def test_vectors_seen_in_part():
     rows = kg.data([[NAN, 1.0], [0.5, NAN], [NAN, NAN]], missing="impute", name="rows")
     kg.observe(rows, kg.multivariate_normal([0.0, 0.0], cov=np.eye(2)))
@@ -51,6 +52,7 @@ def test_vectors_seen_in_part():
     np.testing.assert_allclose(total, results["posterior"]["rows"].values.sum(-1), rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_discrete_ones_are_those_of_the_posterior():
     count = kg.data([1, NAN, 0], missing="impute", name="count")
     kg.observe(count, kg.binomial(1, 0.5))

@@ -78,6 +78,7 @@ def test_a_number_depends_on_seed_name_and_place_alone():
     assert abs(np.corrcoef(first, second)[0, 1]) < 1
 
 
+@pytest.mark.slow
 def test_rows_are_computed_some_at_a_time(monkeypatch):
 
     model, _ = hierarchy()
@@ -98,6 +99,7 @@ def test_a_second_call_compiles_nothing():
     assert rows._compiled.cache_info().misses == before
 
 
+@pytest.mark.slow
 def test_counts_vectors_matrices_and_bounds():
     p = kg.dirichlet([1.0, 2.0, 3.0], name="p")
     r = kg.lkj_correlation(2.0, 3, name="r")

@@ -278,6 +278,7 @@ def test_the_model_of_a_store(tmp_path):
     assert "do not hold their model" in check(kg.report(tree)).texts["model"]
 
 
+@pytest.mark.slow
 def test_a_long_run_is_not_read_whole(tmp_path, monkeypatch):
     """Of a store far larger than what is looked at, little is held at any time."""
     kg.report(results({"x": normal(2, 50)}))  # imports take memory, too

@@ -86,6 +86,7 @@ def oscillating(model: kg.Model) -> kg.Chain:
     return kg.chain(model, sampler, seed=1, initial={"q": [1.0, 0.0, -1.0]})
 
 
+@pytest.mark.slow
 def test_frequencies_are_those_of_the_mass_matrix(oscillator):
     """Without friction y_(n+1) + y_(n-1) = (2 - h^2 S' K S) y_n."""
     y = oscillating(oscillator).step(12).posterior["q"] @ INVERSE.T

@@ -271,6 +271,7 @@ def test_the_unchanged_source_passes(tmp_path):
 # Runs.
 
 
+@pytest.mark.slow
 def test_its_draws_obey_the_promises_of_runs():
     """The same on one thread and two, alone and among others; thinned they are each third."""
     sampler = kg.samplers.Slice()
@@ -301,6 +302,7 @@ def test_what_is_recorded():
     assert len(np.unique(scale)) == scale.size  # warm-up has set it
 
 
+@pytest.mark.slow
 def test_a_batch_of_chains_makes_the_same_draws():
     options = {"sampler": kg.samplers.Slice(), "chains": 3, "draws": 10, "warmup": 20}
     check_alike(*(run(schools(), chain_method=m, **options) for m in ("threads", "batch")))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from jax import lax
 from tests.samplers.kernels import Function
+from tests.selection import thinned
 
 from kinetograph.bits.draws import chain_key
 from kinetograph.bits.source import unit
@@ -139,7 +140,7 @@ CASES = [  # density, dimensions, step size, scale, greatest depth, threshold
 ]
 
 
-@pytest.mark.parametrize("in_turns", [False, True])
+@pytest.mark.parametrize("in_turns", thinned([False, True], 2))
 @pytest.mark.parametrize(("density", "size", "h", "scale", "depth", "threshold"), CASES)
 def test_a_transition_is_that_of_the_papers(density, size, h, scale, depth, threshold, in_turns):
     q = -np.abs(np.random.default_rng(1).normal(size=(ROWS, size)))

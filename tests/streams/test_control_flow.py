@@ -143,6 +143,7 @@ def test_rows_that_loop_longer_do_not_move_the_others():
     np.testing.assert_array_equal(c, d)
 
 
+@pytest.mark.slow
 def test_how_often_rows_draw_does_not_move_the_later_draws_of_others():
     r = kg.RandomStreams(8)
     drawn = []

@@ -18,6 +18,7 @@ GOLDEN = json.loads(
 # Logarithms, exponentials and polynomials differ in the last places from one device, and from one
 # way to compile them, to another.
 ULPS = {"float32": 16, "float64": 4}
+EVERYDAY = {"bernoulli", "exponential", "gamma", "normal", "permutation", "poisson", "uniform"}
 
 
 def test_version():
@@ -51,9 +52,16 @@ def test_words_without_64_bits():
         check_words(entry)
 
 
-@pytest.mark.parametrize(
-    "entry", GOLDEN["draws"], ids=lambda e: f"{e['distribution']}-{e['dtype']}-{e['event'][1]}"
-)
+def chosen():
+    """All, of which the everyday tests draw a few in 32 bits: the others are made of these."""
+    for entry in GOLDEN["draws"]:
+        name, dtype = entry["distribution"], entry["dtype"]
+        everyday = dtype == "float64" or name in EVERYDAY
+        marks = () if everyday else pytest.mark.slow
+        yield pytest.param(entry, id=f"{name}-{dtype}-{entry['event'][1]}", marks=marks)
+
+
+@pytest.mark.parametrize("entry", chosen())
 def test_draws(entry):
     # A number depends on its place alone: these are the first of many, whose program other tests
     # run too.

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.selection import thinned
 
 import kinetograph as kg
 from kinetograph.streams.methods import METHODS as OFFERED
@@ -266,7 +267,7 @@ def test_probabilities_known_late():
     assert np.isnan(f([0.0, 1.0, 0.0])[3]).tolist() == [False, True]
 
 
-@pytest.mark.parametrize("kind", ["", "zero_inflated_", "hurdle_"])
+@pytest.mark.parametrize("kind", thinned(["", "zero_inflated_", "hurdle_"], 3))
 def test_negative_binomial_numbers_by_mean_and_dispersion(kind):
     name, n = f"{kind}negative_binomial", 20_000
     zero = (0.25,) if kind else ()

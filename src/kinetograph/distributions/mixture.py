@@ -16,6 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..bits.source import Source
+from ..graph.log_sums import logsumexp
 from ..graph.lower import Environment, evaluate
 from ..graph.node import Node, Placeholder
 from .family import Family
@@ -216,14 +217,8 @@ def _array_densities(part: Family, x: Any, rest: Any, forms: dict[str, Any]) -> 
 
 
 def _sum(log_terms: Any) -> Any:
-    """The logarithm of the sum over the last axis; -inf, without NaN in slopes, where all are."""
-    top = jnp.max(log_terms, -1, keepdims=True)
-    some = jnp.isfinite(top)
-    safe = jnp.where(jnp.isfinite(log_terms), log_terms, -jnp.inf)
-    found = jax.nn.logsumexp(jnp.where(some, safe, 0.0), -1)
-    lost = jnp.any(jnp.isnan(log_terms), -1)
-    found = jnp.where(some[..., 0], found, -jnp.inf)
-    return jnp.where(lost, jnp.nan, found)
+    """The logarithm of the sum over the last axis; no slope comes from parts of density 0."""
+    return logsumexp(jnp.where(log_terms == -jnp.inf, -jnp.inf, log_terms), -1)
 
 
 def _terms(

@@ -66,8 +66,9 @@ def derivatives(rule: Function) -> Decorator:
 def by_forward(function: Function) -> Function:
     """The function of tensors of one shape, element by element, differentiated forward.
 
-    Its partial derivatives are computed beside it, also where it has loops that end by themselves
-    and cannot be run backward, and so are theirs.
+    It may give several tensors of that shape, stacked. Its partial derivatives are computed beside
+    it, also where it has loops that end by themselves and cannot be run backward, and so are
+    theirs.
     """
 
     def partial(place: int) -> Function:

@@ -22,6 +22,7 @@ from jax import lax
 from ...distributions.markov_chain import MARKOV_CHAIN, log_steps
 from ...distributions.variable import Variable
 from ...graph.errors import ModelError
+from ...graph.log_sums import logsumexp
 from ...graph.lower import Environment
 from ...graph.messages import describe, site_text
 from .tables import COMBINATIONS, Domain
@@ -113,7 +114,7 @@ class Elimination:
             if step.chain:
                 table, state = _forward(step, table, environment)
             else:
-                state, table = table, _sum(table)
+                state, table = table, logsumexp(table, 0)
             kept.append(state)
             if step.others and step.variable.size > 1 and all(o.size == 1 for o in step.others):
                 table = jnp.sum(table, -1, keepdims=True)
@@ -153,14 +154,6 @@ class Elimination:
         }
 
 
-def _sum(table: Any) -> Any:
-    """The logarithm of the sum over the first axis; -inf, and no NaN in slopes, where all are."""
-    top = jnp.max(table, 0, keepdims=True)
-    some = top > -jnp.inf
-    found = jax.nn.logsumexp(jnp.where(some, table, 0.0), 0)
-    return jnp.where(some[0], found, -jnp.inf)
-
-
 def _given(table: Any, others: Sequence[Any], atoms: int) -> Any:
     """The table for given values of the other unknowns: (values, atoms)."""
     table = jnp.broadcast_to(table, (*table.shape[:-1], atoms))
@@ -195,13 +188,13 @@ def _forward(step: Step, table: Any, environment: Environment) -> tuple[Any, Any
     seen = jnp.moveaxis(flat.reshape(states, *sizes, *batch, length), (0, -1), (-1, 0))
 
     def forward(before: Any, seen: Any) -> Any:
-        after = _sum(jnp.moveaxis(before[..., None] + log_next, -2, 0)) + seen
+        after = logsumexp(before[..., None] + log_next, -2) + seen
         return after, after
 
     first = log_first + seen[0]
     last, rest = lax.scan(forward, first, seen[1:])
     filtered = jnp.concatenate([first[None], rest])
-    whole = _sum(jnp.moveaxis(last, -1, 0))
+    whole = logsumexp(last, -1)
     return whole.reshape(*sizes, -1), (filtered, log_next)
 
 

@@ -17,7 +17,7 @@ from ...graph.node import Apply, Data, Node
 from ...graph.precision import x64
 from ...graph.reductions import LOG_SOFTMAX, REDUCTIONS, SOFTMAX
 
-__all__ = ["NONE", "SEVERAL", "merged", "merged_along", "owners_of"]
+__all__ = ["NONE", "SEVERAL", "merged", "merged_along", "owners_of", "thin_shapes"]
 
 NONE, SEVERAL = -1, -2
 Owners = np.ndarray | None  # None: no element depends on any
@@ -96,6 +96,33 @@ def _owners(node: Node, found: Mapping[Node, Owners]) -> Owners:
     if operation in _REDUCTIONS and len(full) == 1:
         return merged_along(full[0], _axes(node, full[0].ndim)).reshape(node.shape)
     return np.full(node.shape, SEVERAL)
+
+
+def thin_shapes(
+    order: list[Node], known: Mapping[Node, tuple[int, ...]]
+) -> dict[Node, tuple[int, ...]] | None:
+    """The shapes that nodes have if some have others, with 1 for some lengths; parents first.
+
+    None if what is computed of these, broadcast, would not be the same numbers.
+    """
+    found = dict(known)
+    for node in order:
+        if node in found or not any(p in found for p in node.parents):
+            continue
+        if not isinstance(node, Apply):
+            return None
+        first, *rest = (found.get(p, p.shape) for p in node.parents)
+        if node.operation.elementwise:
+            found[node] = np.broadcast_shapes(first, *rest)
+        elif node.operation in _READS and node.parents[0] not in found and _all_slots(node):
+            found[node] = (*np.broadcast_shapes(*rest), *first[len(rest) :])
+        else:
+            return None
+    return found
+
+
+def _all_slots(node: Apply) -> bool:
+    return all(part is indexing.SLOT for part in node.attributes["template"])
 
 
 def _product(node: Node, left: np.ndarray, right: np.ndarray) -> np.ndarray:

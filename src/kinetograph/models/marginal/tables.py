@@ -18,7 +18,7 @@ from ...graph.lower import Environment, Scope, evaluate
 from ...graph.messages import describe, site_text
 from ...graph.node import Data, Node, ancestors
 from ...graph.trips import Trips
-from .owners import NONE, SEVERAL, merged, merged_along, owners_of
+from .owners import NONE, SEVERAL, merged, merged_along, owners_of, thin_shapes
 
 __all__ = ["COMBINATIONS", "Domain", "Table", "depends", "domain_of"]
 
@@ -167,12 +167,8 @@ class Table:
         if not isinstance(node, Distribution):
             owners = found.get(node)
             return np.full(node.shape, NONE) if owners is None else owners
-        target = self.term.target
-        family = node.family
-        pieces = [(target, family.event_ndim)]
-        pieces += [(p, q.event_ndim) for p, q in zip(node.parents, family.parameters, strict=True)]
         merged_pieces = []
-        for piece, ndim in pieces:
+        for piece, ndim in self._pieces():
             owners = found.get(piece)
             owners = np.full(piece.shape, NONE) if owners is None else owners
             if ndim:
@@ -180,6 +176,28 @@ class Table:
                 owners = merged_along(owners, axes).reshape(owners.shape[: owners.ndim - ndim])
             merged_pieces.append(owners)
         return merged(*merged_pieces)
+
+    def _pieces(self) -> list[tuple[Node, int]]:
+        """The target and the parameters of a distribution, and how many axes an event has."""
+        node, target = self.term.node, self.term.target
+        if not isinstance(node, Distribution):
+            return []
+        pairs = zip(node.parents, node.family.parameters, strict=True)
+        return [(target, node.family.event_ndim), *((p, q.event_ndim) for p, q in pairs)]
+
+    @cached_property
+    def thin(self) -> bool:
+        """Whether one element does for all elements of an array of unknowns that are the same.
+
+        What is computed from it has length 1 where the array has more, and is broadcast at last:
+        mu[z] is then one number for each value of z, and not one for each element, too.
+        """
+        ones = {v: (1,) * len(v.shape) for v in self.variables}
+        shapes = thin_shapes(ancestors(self.term.plain_needs()), ones)
+        return shapes is not None and all(
+            ndim == 0 or shapes.get(piece, piece.shape)[-ndim:] == piece.shape[-ndim:]
+            for piece, ndim in self._pieces()
+        )
 
     def sums_like(self, other: "Table") -> bool:
         """Whether the same elements belong to the same values of the same unknowns."""
@@ -275,8 +293,10 @@ class Table:
             if dead is not False:
                 inside |= {n: _still(inside[n], dead) for n in self.captured if n in inside}
             for v, value in zip(self.variables, values, strict=True):
-                full = jnp.broadcast_to(value, (v.size,)).astype(v.dtype)
-                inside[v] = full.reshape(v.shape)
+                alike = self.thin and value.size == 1
+                shape = (1,) * len(v.shape) if alike else v.shape
+                full = value if alike else jnp.broadcast_to(value, (v.size,))
+                inside[v] = full.astype(v.dtype).reshape(shape)
             evaluate(self.term.plain_needs(), inside, scope=inner)
             return of(self.term.guarded_elements(inside)), inner.reports(names)
 

@@ -44,14 +44,17 @@ def reading(path: Path) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        frames = traceback.walk_tb(error.__traceback__)
-        where = {str(frame.f_globals.get("__name__")).partition(".")[0] for frame, _ in frames}
-        if where & set(READERS):
-            raise _damaged(path, error) from error
+        cause: BaseException | None = error
+        while cause is not None:
+            frames = traceback.walk_tb(cause.__traceback__)
+            where = {str(frame.f_globals.get("__name__")).partition(".")[0] for frame, _ in frames}
+            if where & set(READERS):
+                raise _damaged(path, cause) from error
+            cause = cause.__cause__ or cause.__context__
         raise
 
 
-def _damaged(path: Path, error: Exception) -> RunError:
+def _damaged(path: Path, error: BaseException) -> RunError:
     mends = ""
     if path.is_dir():
         mends = f"; `kinetograph resume {path}` mends it, and draws again what has been lost"
@@ -68,5 +71,5 @@ def _opened(path: Path, store: bool) -> Any:
     return xr.open_datatree(path, engine="h5netcdf")
 
 
-def _first_line(error: Exception) -> str:
+def _first_line(error: BaseException) -> str:
     return str(error).strip().partition("\n")[0] or type(error).__name__

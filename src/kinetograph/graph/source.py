@@ -38,6 +38,8 @@ PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 # Whose functions are Python inside, and may call kinetograph for a user.
 LIBRARIES = frozenset({"numpy", "pandas", "scipy", "sklearn", "xarray"})
 
+COMMAND = "click.core"  # which calls the functions of the command
+
 _BETWEEN = {functools.__file__, contextlib.__file__}  # by which kinetograph calls itself
 
 Place = tuple[CodeType, int]  # a code object and the offset of the instruction being executed
@@ -93,8 +95,10 @@ def site_of(place: "Place | Site | None") -> Site | None:
 
 
 def place_text() -> str:
-    """` (file:line)` of the user's statement that is being carried out."""
+    """` (file:line)` of the user's statement that is being carried out; none of a command."""
     frame = user_frame()
+    if frame is not None and frame.f_globals.get("__name__") == COMMAND:
+        return ""
     site = None if frame is None else site_of((frame.f_code, frame.f_lasti))
     return f" ({site})" if site else ""
 

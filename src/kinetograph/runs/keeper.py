@@ -12,7 +12,7 @@ from ..bits.draws import chain_key
 from .chain import Chain
 from .chains import Ending
 from .program import Program
-from .records import record, restore
+from .records import NotItsState, record, restore
 from .rows import Rows, Sink
 from .sealed import Damaged
 from .store.layout import GROUPS
@@ -94,7 +94,10 @@ class Keeper:
             for head, state in self.store.states(number)[:1]:
                 key = chain_key(int(self.store.manifest["attributes"]["seed"]), number)
                 other = Chain(key, number=number, sink=Sink())
-                restore(program, other, state)
+                try:
+                    restore(program, other, state)
+                except NotItsState:  # of another model, with which the run has been forced to go on
+                    continue
                 other.sink.count = head["draws"]
                 if "warmup" in head:
                     self.store.warmups(number, head["warmup"])

@@ -26,6 +26,7 @@ def test_what_is_no_path(given):
         ("", "there can be no folder ''"),
         ("run\0.zarr", "there can be no folder"),
         ("s3://bucket/run.zarr", "s3://bucket/run.zarr is an address"),
+        (Path("s3://bucket/run.zarr"), "s3:/bucket/run.zarr is an address"),
     ],
 )
 def test_what_can_be_no_folder(given, said):

@@ -52,7 +52,8 @@ def hold(path: Path, what: str) -> int:
             by = os.read(handle, 100).decode(errors="replace").strip()
         os.close(handle)
         who = f"another process (process {by})" if by.isdigit() else "another process"
-        raise Locked(f"{what} is being run by {'this process' if by == str(os.getpid()) else who}")
+        who = "this process" if by == str(os.getpid()) else who
+        raise Locked(f"{what} is being run by {who}, which has to end first")
     os.ftruncate(handle, 0)
     os.write(handle, str(os.getpid()).encode())
     return handle

@@ -1,6 +1,7 @@
 """Where a store is: the folder that a user names."""
 
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ def folder(doing: str, given: Any) -> Path:
         raise ValueError(
             f"{doing}: there can be no folder {text!r}; give a path such as 'run.zarr'"
         )
-    if "://" in text:
+    if re.match(r"\w\w+:/", text):  # of which a pathlib.Path has one stroke alone
         raise ValueError(
             f"{doing}: {text} is an address, and a store is a folder of this machine's file system"
         )

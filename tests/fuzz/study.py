@@ -3,6 +3,7 @@
 import multiprocessing as mp
 import os
 import resource
+import sys
 import tempfile
 import time
 from collections import Counter
@@ -63,6 +64,8 @@ def study(seed: int, first: int, count: int, seconds: float, quick: bool) -> dic
             kinds[outcome[0] or "fine"] += 1
             if outcome[0]:
                 _note(found, outcome, number, text)
+            if number % 1000 == 999:
+                print(number + 1, dict(kinds), file=sys.stderr, flush=True)
         process.kill()
         process.join()
         if lost and not text:

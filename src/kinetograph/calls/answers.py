@@ -92,7 +92,8 @@ def _answer(
         ]
         for word in named:
             if word not in names:
-                return no_parameter(title, word, names)
+                rest = next((p.name for p in own if p.kind is Parameter.VAR_POSITIONAL), "")
+                return no_parameter(title, word, names, rest)
     if Parameter.VAR_POSITIONAL not in kinds and len(given) > len(by_position):
         return _too_many(title, given, by_position, len(own))
     for name, value in zip(by_position, given, strict=False):
@@ -104,9 +105,11 @@ def _answer(
     return _missing(title, own, len(given), named)
 
 
-def no_parameter(title: str, word: str, known: list[str]) -> str:
-    """What to say of a keyword that a function does not have."""
+def no_parameter(title: str, word: str, known: list[str], rest: str = "") -> str:
+    """What to say of a keyword that a function does not have; `rest` takes all by position."""
     hint = _hint(title, word, known)
+    if rest and rest in (word, *WORDS.get(word, ())):
+        hint = f"; the {rest} are given by position, one after the other"
     listed = f"{'' if hint.endswith('?') else '.'} It takes {', '.join(known) or 'nothing'}"
     if hint and len(known) > _MANY:
         listed = ""

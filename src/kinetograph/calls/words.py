@@ -49,8 +49,9 @@ DISTRIBUTIONS = {
     "col_cov": "colcov",
     "row_chol": "rowchol",
     "col_chol": "colchol",
-    "min": "low lower minval a_min",
-    "max": "high upper maxval a_max",
+    "min": "a a_min low lower minval",
+    "max": "a_max b high maxval upper",
+    "distributions": "comp_dists component_distributions components",
     "weights": "mix mixing_distribution pi w",
     "transition": "P trans transition_matrix transition_probs",
     "length": "num_steps ell length_scale lengthscale ls n_steps",
@@ -82,7 +83,9 @@ RUNS = {
         "current_state init init_method init_params init_state init_strategy init_values inits "
         "initial_point initial_state initial_values initvals p0 q0 start starting x0 initial_probs"
     ),
-    "progress": "progress_bar progressbar pb_update quiet refresh show_progress verbose",
+    "progress": (
+        "progress_bar progressbar pb_update quiet refresh show_messages show_progress verbose"
+    ),
     "thin": "n_thin nthin num_steps_between_results thin_by thinning",
     "sampler": "algorithm kernel mcmc_kernel method nuts_sampler step transition_kernel",
     "keep_warmup": "discard_tuned_samples discard_warmup save_warmup",
@@ -98,7 +101,7 @@ RUNS = {
     "tree": "fit idata inference_data posterior result results samples trace",
     "ess": "min_ess target_ess",
     "r_hat": "max_rhat rhat",
-    "data": "obs observed x values y",
+    "data": "obs observed value x values y",
     "value": "array data obs values x y",
     "values": "data given point",
     "step_size": "delta_t dt eps epsilon h lr learning_rate scaling step step_scale stepsize",
@@ -156,6 +159,9 @@ OTHERS = {
     "basis": "m n_basis",
     "boundary": "L c",
     "noise": "sigma",
+    "period": "T p",
+    "term": "logp value x",
+    "default": "initial value",
     "y0": "init initial initial_state u0 z0",
     "ts": "saveat t t_eval time times",
     "jump_ts": "jumps",
@@ -163,7 +169,7 @@ OTHERS = {
 
 OURS: dict[str, tuple[str, ...]] = {}
 WORDS: dict[str, tuple[str, ...]] = {}
-for _table in (DISTRIBUTIONS, RUNS, OTHERS):
+for _table in (OTHERS, RUNS, DISTRIBUTIONS):
     for _own, _theirs in _table.items():
         OURS[_own] = (*OURS.get(_own, ()), *(word for word in _theirs.split() if word != _own))
 for _own, _several in OURS.items():
@@ -203,7 +209,8 @@ SETTINGS = {
 _SEEN = "data are given by kg.observe(data, kg.{0}(...))"
 _START = "where chains start is for kg.mcmc(..., initial={{...}}) to say"
 REMARKS = {
-    **dict.fromkeys(("observed", "obs"), _SEEN),
+    **dict.fromkeys(("observed", "obs", "data"), _SEEN),
+    "dims": "dims are named where arrays are made, as in kg.data(values, dims=...)",
     **dict.fromkeys(("initval", "testval", "test_value"), _START),
     "total_size": "mini-batches are made by kg.minibatch(model, size)",
     "coords": "labels of dims are given by dims=kg.dim(name, labels), or by kg.model(coords=)",

@@ -45,6 +45,7 @@ def test_the_page_of_a_run(schools_run, tmp_path):
         assert text in facts
     for text in ("seed5", f"kinetograph {kg.__version__}", "compiled in", "80 transitions"):
         assert text in facts.replace("\n", "")
+    assert "[]" not in facts
     findings = kg.diagnose(schools_run)
     assert findings
     for finding in findings:
@@ -187,7 +188,7 @@ def test_draws_that_are_no_numbers_are_a_finding():
     tree = results({"x": x, "y": normal(2, 100)})
     [finding] = [f for f in kg.diagnose(tree) if f.kind == "nan"]
     assert finding.count == 3
-    assert finding.message.startswith("x[2]: NaN in 3 of 200 draws, from draw 40 of chain 1 on")
+    assert finding.message.startswith("NaN in 3 of 200 draws, from draw 40 of chain 1 on, of x[2]")
     assert 'data-kind="nan"' in kg.report(tree).html
     tree["sample_stats"]["lp"][1, 40:43] = np.nan
     assert {"not_finite", "nan"} & {f.kind for f in kg.diagnose(tree)} == {"not_finite"}

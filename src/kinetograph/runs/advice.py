@@ -131,8 +131,8 @@ def _no_numbers(tree: Any) -> list[Advice]:
     count, chain = int(draws.sum()), int(draws.any(1).argmax())
     names = _names(tree["posterior"].dataset, {n: s > 0 for n, s in shares.items()}, shares)
     message = (
-        f"{names}: NaN in {count} of {draws.size} draws, from draw {int(draws[chain].argmax())} of "
-        f"chain {chain} on, though the log density is finite there: what is computed of the "
+        f"NaN in {count} of {draws.size} draws, from draw {int(draws[chain].argmax())} of chain "
+        f"{chain} on, of {names}, though the log density is finite there: what is computed of the "
         "unknowns is no number, such as the logarithm of a negative one or 0/0, and its averages "
         "are none. Keep it from such values, by kg.where or another formula."
     )

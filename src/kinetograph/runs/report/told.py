@@ -34,6 +34,7 @@ _TITLES = {
     "tree_depth": "Trajectories that were cut short",
     "pareto_k": "An approximation that is not to be believed",
 }
+_NOTHING = "[]"  # of observables and averages, if there are none
 _TOLD = (  # attributes that have a row of their own, or are of no use to a reader
     *("inference_library", "inference_library_version", "sampler", "sampler_settings", "seed"),
     *("sampler_tune", "unknowns", "draws", "keep", "warmup", "thin", "gradients", "walkers"),
@@ -103,7 +104,7 @@ def _facts(looked: Looked, model: "Model | None") -> Iterator[tuple[str, str]]:
     if looked.diverging.any():
         yield "divergences", _count(int(looked.diverging.sum()), "draw")
     for name, value in attrs.items():
-        if name not in _TOLD and np.ndim(value) == 0:
+        if name not in _TOLD and np.ndim(value) == 0 and value != _NOTHING:
             yield str(name).replace("_", " "), _plain(value)
     library = attrs.get("inference_library")
     if library:

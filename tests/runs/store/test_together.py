@@ -7,6 +7,9 @@ from tests.runs.store.test_store import PowerCut, _small_blocks, cut, flip  # no
 
 import kinetograph as kg
 from kinetograph.runs.keeper import Keeper, opened
+from kinetograph.runs.rows import Rows
+from kinetograph.runs.sealed import Damaged, twins
+from kinetograph.runs.store.warmups import Warmups
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
 
@@ -125,7 +128,7 @@ def test_rows_of_warm_up_are_kept(path, early, monkeypatch):
 
 @pytest.mark.parametrize(
     "how",
-    ["flipped", *(pytest.param(how, marks=pytest.mark.slow) for how in ("gone", "later"))],
+    ["flipped", *(pytest.param(how, marks=pytest.mark.slow) for how in ("gone", "states"))],
 )
 @pytest.mark.filterwarnings("ignore:resume:kinetograph.KinetographWarning")
 def test_rows_of_warm_up_that_are_lost_are_drawn_again(path, how):
@@ -135,7 +138,38 @@ def test_rows_of_warm_up_that_are_lost_are_drawn_again(path, how):
         flip(files[0])
     elif how == "gone":
         files[-1].unlink()
-    else:  # of a state that was lost
-        (path / ".kinetograph" / "warmup-1-120").write_bytes(b"")
-    tree = resumed(path)
+    else:  # it begins anew, and writes its rows in other parts
+        for twin in twins(path / ".kinetograph" / "chain-1"):
+            flip(twin)
+    tree = resumed(path, checkpoint_every=float("inf"))
     assert same_draws(tree, run(schools(), **OPTIONS), GROUPS)
+
+
+def test_parts_of_warm_up_go_with_states(tmp_path):
+    """Those that a state does not know of are of one that was lost."""
+
+    def part(first, end):
+        each = np.arange(first, end, dtype=float)
+        return Rows([each * 2, each.reshape(-1, 1)], each.reshape(-1, 1) * 3)
+
+    held = Warmups(tmp_path, 3)
+    for first, end in ((0, 100), (100, 104), (104, 110)):
+        held.add(part(first, end))
+    Warmups(tmp_path, 33).add(part(0, 7))
+    assert held.count == 110
+    again = Warmups(tmp_path, 3, count=100)
+    assert len(Rows.joined(again.read()).statistics) == 100
+    again.add(part(100, 120))  # over that from 100 on; that from 104 on lies within
+    for _ in range(2):
+        whole = Rows.joined(again.read())
+        np.testing.assert_array_equal(whole.targets[0], np.arange(120) * 2.0)
+        np.testing.assert_array_equal(whole.statistics[:, 0], np.arange(120) * 3.0)
+        again.count = 100
+        again.cut()
+        assert len(list(tmp_path.glob("warmup-3-*"))) == 1
+        again.add(part(100, 103))
+        again.add(part(103, 120))
+    assert len(list(tmp_path.glob("warmup-33-*"))) == 1
+    (tmp_path / "warmup-3-0").unlink()
+    with pytest.raises(Damaged, match="are gone"):
+        again.read()

@@ -27,7 +27,6 @@ from kinetograph.runs import (
     progress,
     search,
     state,
-    stored,
     until,
     warming,
 )
@@ -116,7 +115,6 @@ def test_a_fact(page: str, fact: str) -> None:
 def test_what_the_facts_rest_on() -> None:
     assert saved.ALGORITHM == "threefry4x32-20"
     assert until.GROWTH == 1.2
-    assert stored.EVERY == default(kg.mcmc, "checkpoint_every")
     assert NUTS["target_limit"].default == 0.99
     assert {*COLUMNS} <= {*re.findall(r"`(\w+)`", text("tutorial.md"))}
 
@@ -178,8 +176,8 @@ def test_the_command_of_the_front_page() -> None:
 
 def test_the_number_of_mistakes() -> None:
     cases = (DOCS / "when-something-goes-wrong.md").read_text(encoding="utf-8").count("\n### ")
-    assert 75 <= cases < 90
-    assert "eighty mistakes" in text("index.md")
+    assert 80 <= cases < 100
+    assert "more than eighty mistakes" in text("index.md")
 
 
 def spans(path: Path) -> list[str]:

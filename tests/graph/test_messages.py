@@ -219,7 +219,7 @@ def test_what_arrays_cannot_hold():
     assert message(lambda: kg.stack([x, ["a", "b"]]), kg.SymbolicError).startswith("stack: a list")
     b = kg.placeholder((2,), bool)
     assert message(lambda: b - b, kg.SymbolicError) == (
-        "subtract does not take operands of types bool, bool; "
+        "subtract does not take operands of types bool, bool (here); "
         "for booleans use != or ^, or multiply by 1 first"
     )
     assert "bitwise_and" in message(lambda: x & x, kg.SymbolicError)

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable
 from importlib import import_module
+from inspect import isroutine
 
 from ..graph.suggestions import closest, plain
 
-__all__ = ["ELSEWHERE", "no_attribute"]
+__all__ = ["ELSEWHERE", "instead_of", "no_attribute"]
 
 # Others' names, without capitals and underscores, by ours.
 _OTHERS = {
@@ -99,6 +100,15 @@ def no_attribute(module: str, name: str, names: Iterable[str]) -> AttributeError
     hint = "" if name.startswith("_") else _hint(module, name, list(names))
     # A name without its object: Python would say once more what may be meant.
     return AttributeError(text + hint, name=name)
+
+
+def instead_of(attribute: str) -> str:
+    """What does here what a method of others' objects does: a function, in most cases."""
+    told = ELSEWHERE.get(plain(attribute))
+    if told is not None:
+        return f"; {told}"
+    function = getattr(import_module(_ROOT), attribute, None)
+    return f"; it is a function: kg.{attribute}(...)" if isroutine(function) else ""
 
 
 def _hint(module: str, name: str, names: list[str]) -> str:

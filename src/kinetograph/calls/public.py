@@ -8,12 +8,13 @@ from typing import Any
 
 from ..graph.array import Array
 from ..graph.source import PACKAGE
-from ..graph.suggestions import read_missing
+from ..graph.suggestions import INSTEAD, read_missing
 from .answers import ANSWERED, answered
-from .names import no_attribute
+from .names import instead_of, no_attribute
 
 __all__ = ["open_to_users"]
 
+INSTEAD.append(instead_of)
 _CONVERTED = ("init", "step")  # methods that users override, and that become a graph
 
 

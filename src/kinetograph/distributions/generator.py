@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from ..graph.errors import ShapeError, SymbolicError
+from ..graph.errors import KinetographWarning, ShapeError, SymbolicError
 from ..graph.messages import describe, index_text, variable_of
 from ..graph.node import Data, Node
-from ..graph.source import place_text
+from ..graph.source import place_text, warn_user
 from .parameter import Parameter
+from .support import REAL, Interval
 
 __all__ = ["WHOLE", "Generator", "shape_of"]
 
@@ -83,6 +84,28 @@ class Generator:
             f"{self.name}: {parameter.name} must be {support.describe()}, "
             f"got {value[place]}{note}{index_text(place)}{f' in {held}' if held else ''}"
             f"{place_text()}"
+        )
+
+    def warn_of_unbounded(self, nodes: Sequence[Node]) -> None:
+        """Warn of unknowns that may be any real number where few of them will do."""
+        for parameter, node in zip(self.parameters, nodes, strict=True):
+            self._warn_of_unbounded(parameter, node)
+
+    def _warn_of_unbounded(self, parameter: Parameter, node: Node) -> None:
+        allowed = parameter.support
+        if getattr(node, "support", None) is not REAL or not isinstance(allowed, Interval):
+            return
+        if np.all(allowed.contains(np.array([-1.0, 2.0]))):
+            return
+        what, positive = describe(node), np.all(allowed.contains(np.array(2.0)))
+        way = f"kg.exp({what}), or an unknown such as kg.half_normal(1)"
+        if not positive:
+            way = f"kg.ilogit({what}), or an unknown such as kg.beta(1, 1)"
+        warn_user(
+            f"{self.name}: {parameter.name} must be {allowed.describe()}, and {what} may be any "
+            f"real number{place_text()}: where it does not fit the density is 0, and chains get "
+            f"stuck; write {way}",
+            KinetographWarning,
         )
 
     def full_shape(

@@ -197,6 +197,7 @@ def distribute(
         _parameter(family, p, a) for p, a in zip(family.parameters, arguments, strict=True)
     )
     family.check_values(nodes)
+    family.warn_of_unbounded(nodes)
     for change, wanted in ((truncate, truncation), (censor, censoring)):
         if wanted is not None:
             family, nodes = change(family, nodes, wanted)

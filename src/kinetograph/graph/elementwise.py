@@ -358,8 +358,11 @@ def _wrong_types(name: str, types: list[Any]) -> SymbolicError:
     hints = {
         "subtract": "; for booleans use != or ^, or multiply by 1 first",
         "negative": "; for booleans use ~",
+        "bitwise_xor": "; powers are written x ** y",
     }
-    return SymbolicError(f"{name} does not take operands of types {given}{hints.get(name, '')}")
+    return SymbolicError(
+        f"{name} does not take operands of types {given}{place_text()}{hints.get(name, '')}"
+    )
 
 
 _common_shape = lru_cache(maxsize=4096)(np.broadcast_shapes)

@@ -4,9 +4,12 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from .errors import KinetographError
+from .source import here, site_of
 
-__all__ = ["MissingAttributeError", "closest", "meant", "plain", "read_missing"]
+__all__ = ["INSTEAD", "MissingAttributeError", "closest", "meant", "plain", "read_missing"]
 
+# What does elsewhere what an attribute of others' objects does; filled by an outer layer.
+INSTEAD: list[Callable[[str], str]] = []
 _ALIKE = 0.6  # the share of letters in common, in their order, from which a name may be meant
 
 
@@ -48,12 +51,16 @@ class _Wording:
     """The text of the error; names are compared when somebody reads it."""
 
     def __init__(self, holder: Any, name: str) -> None:
-        self.holder, self.name = holder, name
+        self.holder, self.name, self.site = holder, name, here()
 
     def __str__(self) -> str:
         names = [name for name in dir(self.holder) if not name.startswith("_")]
         kind = type(self.holder).__name__
-        return f"{kind!r} object has no attribute {self.name!r}{meant(self.name, names)}"
+        site = site_of(self.site)
+        place = f" ({site})" if site else ""
+        found = [instead(self.name) for instead in INSTEAD]
+        hint = next(filter(None, found), "") or meant(self.name, names)
+        return f"{kind!r} object has no attribute {self.name!r}{place}{hint}"
 
     __repr__ = __str__
 

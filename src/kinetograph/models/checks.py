@@ -201,7 +201,7 @@ def check_lengths(
             if old != size:
                 raise DimsError(
                     f"dimension {dim!r} has length {old} in {where} and {size} in "
-                    f"{model.name(node)}"
+                    f"{model.name(node)}{place_text()}"
                 )
 
 

@@ -17,6 +17,7 @@ Of samplers that move ensembles each walker is a chain, number ensemble * walker
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -272,7 +273,9 @@ def check_tree(tree: Any, what: str) -> Any:
         return tree["posterior"].dataset
     except (KeyError, TypeError, AttributeError, IndexError):
         part = ", which has no such group: give it whole" if hasattr(tree, "data_vars") else ""
+        opened = "; write xarray.open_datatree(path)" if isinstance(tree, (str, Path)) else ""
         raise TypeError(
             f"{what}: expected results (a DataTree with a posterior, as kg.mcmc, kg.pathfinder, "
             f"kg.advi and kg.laplace_approximation give), got {in_words(tree)}{part}{place_text()}"
+            f"{opened}"
         ) from None

@@ -124,6 +124,7 @@ BINARY = {
     "logical_and": (np.logical_and, REAL),
     "logical_or": (np.logical_or, REAL),
     "logical_xor": (np.logical_xor, REAL),
+    "beta": (sp.beta, POSITIVE),
     "betaln": (sp.betaln, POSITIVE),
     "comb": (sp.binom, POSITIVE),
     "log_comb": (lambda n, k: np.log(sp.binom(n, k)), (0.9, 1.1)),

@@ -74,4 +74,4 @@ def exp1(x):
 @derivative(lambda x: jnp.exp(x) / x)
 def expi(x):
     """The exponential integral Ei, the principal value of the integral of exp(t) / t to x."""
-    return jsp.expi(x)
+    return jnp.where(x == jnp.inf, x, jsp.expi(x))

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.scipy import special as jsp
 
-from . import bessel, gammas, gaussian, incomplete, integers, owens, special, zeta
+from . import bessel, betas, gammas, gaussian, incomplete, integers, owens, special, zeta
 from .errors import DataError, ShapeError, SymbolicError
 from .messages import describe, describe_operands
 from .node import CURRENT, Apply, Data, Inner, Node, Operation
@@ -55,7 +55,8 @@ _FLOAT_ONLY: dict[str, Callable[..., Any]] = {
     "psi": gammas.digamma,
     "digamma": gammas.digamma,
     "trigamma": gammas.trigamma,
-    "betaln": gammas.betaln,
+    "beta": betas.beta,
+    "betaln": betas.any_betaln,
     "comb": gammas.comb,
     "log_comb": gammas.log_comb,
     "gammainc": incomplete.gammainc,

@@ -7,6 +7,7 @@ Numerical Recipes, 3rd edition, 6.2 and 6.4), times a factor in logarithms that 
 (`deviance`). They take as many terms as the root of the largest argument.
 """
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -16,7 +17,8 @@ from jax import lax
 
 from .derivative_rules import by_forward, partials
 from .deviance import log_binomial, log_peak
-from .gammas import bd0, gammaln
+from .gammas import bd0, log_rising
+from .gaussian import ndtr
 from .special import log1mexp
 
 __all__ = [
@@ -31,6 +33,7 @@ __all__ = [
 
 TERMS = 100_000
 _TINY = 1e-290
+_NORMAL = 1e17  # with more degrees of freedom Student's distribution is a normal one
 
 
 def _until_small(
@@ -71,7 +74,6 @@ def _fraction(
     parts: Callable[[Any], tuple[Any, Any]],
     first: Any,
     wanted: Any,
-    per_step: int = 1,
     least: Any = 0,
 ) -> Any:
     """1 / (first + a_1 / (b_1 + a_2 / (b_2 + ...))) by Lentz's method; `parts(n)` gives a and b."""
@@ -83,16 +85,12 @@ def _fraction(
 
     def step(n: Any, state: Any) -> Any:
         value, c, d, before = state
-        change = jnp.ones_like(value)
-        for k in range(per_step):
-            a, b = parts((n - 1) * per_step + k + 1)
-            d = 1 / nonzero(b + a * d)
-            c = nonzero(b + a / c)
-            change = change * (c * d)
-            value = value * c * d
+        a, b = parts(n)
+        d = 1 / nonzero(b + a * d)
+        c = nonzero(b + a / c)
         # c d of two numbers that are 1 / each other need not be 1: what is left is rounding.
-        left = jnp.abs(change - 1)
-        return value, c, d, jnp.where((left <= eps) & (left >= before), 0, left)
+        left = jnp.abs(c * d - 1)
+        return value * c * d, c, d, jnp.where((left <= eps) & (left >= before), 0, left)
 
     start = 1 / nonzero(first)
     begin = (start, 1 / tiny * jnp.ones_like(first), start, jnp.ones_like(first))
@@ -109,6 +107,25 @@ def _gamma_series(a: Any, x: Any, wanted: Any) -> Any:
 
     one = jnp.ones_like(x)
     return _until_small(step, (one, one, one), wanted, jnp.finfo(x.dtype).eps / 16)[0]
+
+
+# log Gamma(1 + a) in powers of a from the first on, right to 1e-17 up to 0.1
+_LOG_GAMMA = [-0.5772156649015329, 0.8224670334241132, -0.40068563438653143, 0.27058080842778454]
+_LOG_GAMMA += [-0.20738555102867398, 0.1695571769974082, -0.1440498967688461, 0.12550966952474304]
+_LOG_GAMMA += [-0.11133426586956469, 0.1000994575127818, -0.09095401714582904, 0.083353840546109]
+_LOG_GAMMA += [-0.0769325164113522, 0.07143294629536133, -0.06666870588242046, 0.06250095514121304]
+_LOG_GAMMA += [-0.058823978658684585]
+
+
+def _upper_of_small(a: Any, x: Any) -> Any:
+    """Q(a, x) for a <= 0.1 and x <= a + 1, where 1 - P would lose the digits of a."""
+    gamma_less_1 = jnp.expm1(a * jnp.polyval(jnp.asarray(_LOG_GAMMA[::-1], a.dtype), a))
+    power_less_1 = jnp.expm1(a * jnp.log(x))
+    total, term = jnp.zeros_like(x), jnp.ones_like(x)
+    for n in range(1, 20):
+        term = -term * x / n
+        total = total + term / (a + n)
+    return (gamma_less_1 - power_less_1 - a * (1 + power_less_1) * total) / (1 + gamma_less_1)
 
 
 def _gamma_tails(a: Any, x: Any) -> Any:
@@ -130,6 +147,9 @@ def _gamma_tails(a: Any, x: Any) -> Any:
     log_q = factor + jnp.log(a_) + jnp.log(jnp.where(low, 1.0, fraction))
     below = jnp.where(low, log_p, log1mexp(-jnp.where(low, -1.0, jnp.minimum(log_q, -1e-300))))
     above = jnp.where(low, log1mexp(-jnp.where(low, jnp.minimum(log_p, -1e-300), -1.0)), log_q)
+    small = known & low & (a_ < 0.1)
+    upper = _upper_of_small(jnp.where(small, a_, 0.1), jnp.where(small, x_, 0.5))
+    above = jnp.where(small, jnp.log(upper), above)
     none, all_ = known | (x > 0), known | (x <= 0)
     bad = ~(a > 0) | jnp.isnan(x) | jnp.isinf(a)
     below = jnp.where(known, below, jnp.where(none, 0.0, -jnp.inf))
@@ -147,17 +167,22 @@ def log_gamma_tails(a: Any, x: Any) -> tuple[Any, Any]:
     return log_p, log_q
 
 
-def _beta_fraction(a: Any, b: Any, x: Any, wanted: Any) -> Any:
-    """The continued fraction of I_x(a, b) over x^a (1 - x)^b / (a B(a, b))."""
+def _beta_fraction(a: Any, b: Any, x: Any, y: Any, wanted: Any) -> Any:
+    """The continued fraction of I_x(a, b) over x^a y^b / (a B(a, b)), of x and y = 1 - x.
 
-    def parts(n: Any) -> tuple[Any, Any]:
-        m = jnp.floor(n / 2)
-        even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
-        odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
-        return jnp.where(n == 2 * m, even, odd), jnp.ones_like(x)
+    That of Didonato and Morris (ACM Transactions on Mathematical Software 18, 1992, eq. 9), which
+    is right where y is tiny, too.
+    """
+
+    def parts(m: Any) -> tuple[Any, Any]:
+        wide = a + (2 * m - 1)
+        begin = jnp.where(m == 1, 1.0, a + (m - 1))  # of which a has been taken out at first
+        above = begin / wide * ((a + b + (m - 1)) / wide) * (m * (b - m) * x * x)
+        rest = (a + m) / (a + (2 * m + 1)) * (a * y - b * x + 1 + m * (1 + y))
+        return above, m + m * (b - m) * x / wide + rest
 
     least = _ending(b, jnp.maximum(a, b))
-    return _fraction(parts, jnp.ones_like(x), wanted, per_step=2, least=least)
+    return _fraction(parts, (a * y - b * x + 1) / (a + 1), wanted, least=least)
 
 
 def _beta_tails(a: Any, b: Any, x: Any, y: Any) -> Any:
@@ -166,10 +191,10 @@ def _beta_tails(a: Any, b: Any, x: Any, y: Any) -> Any:
     x_, y_ = jnp.where(known, x, 0.5), jnp.where(known, y, 0.5)
     turned = x_ * (a_ + b_ + 2) > a_ + 1  # there the fraction of the other part converges
     first, second = jnp.where(turned, b_, a_), jnp.where(turned, a_, b_)
-    near = jnp.where(turned, y_, x_)
+    near, far = jnp.where(turned, y_, x_), jnp.where(turned, x_, y_)
     # x^a (1 - x)^b / B(a, b) is a binomial probability times a b / (a + b).
     factor = sum(log_binomial(a_, b_, x_, y_)) + jnp.log(second) - jnp.log(a_ + b_)
-    smaller = factor + jnp.log(_beta_fraction(first, second, near, known))
+    smaller = factor + jnp.log(_beta_fraction(first, second, near, far, known))
     smaller = jnp.minimum(smaller, -1e-300)
     larger = log1mexp(-smaller)
     below, above = jnp.where(turned, larger, smaller), jnp.where(turned, smaller, larger)
@@ -191,41 +216,62 @@ def log_beta_tails(a: Any, b: Any, x: Any, y: Any) -> tuple[Any, Any]:
 
 def gammainc(a: Any, x: Any) -> Any:
     """The regularised lower incomplete gamma function P(a, x)."""
-    return jnp.exp(log_gamma_tails(a, x)[0])
+    return _limits(jnp.exp(log_gamma_tails(a, x)[0]), a, x, 0.0)
 
 
 def gammaincc(a: Any, x: Any) -> Any:
     """The regularised upper incomplete gamma function Q(a, x)."""
-    return jnp.exp(log_gamma_tails(a, x)[1])
+    return _limits(jnp.exp(log_gamma_tails(a, x)[1]), a, x, 1.0)
+
+
+def _limits(value: Any, a: Any, x: Any, start: float) -> Any:
+    """A part that is `start` at x = 0, with its limits for a = 0 and a = inf; NaN for x < 0."""
+    end, infinite = 1 - start, jnp.inf
+    value = jnp.where((a == 0) & (x > 0), end, value)
+    value = jnp.where((a == infinite) & (x < infinite), start, value)
+    return jnp.where(x < 0, jnp.nan, value)
 
 
 def betainc(a: Any, b: Any, x: Any) -> Any:
     """The regularised incomplete beta function I_x(a, b)."""
-    return jnp.exp(log_beta_tails(a, b, x, 1 - x)[0])
+    return _beta_limits(jnp.exp(log_beta_tails(a, b, x, 1 - x)[0]), a, b, x, 0.0)
 
 
 def betaincc(a: Any, b: Any, x: Any) -> Any:
     """1 - I_x(a, b), right where it is tiny."""
-    return jnp.exp(log_beta_tails(a, b, x, 1 - x)[1])
+    return _beta_limits(jnp.exp(log_beta_tails(a, b, x, 1 - x)[1]), a, b, x, 1.0)
+
+
+def _beta_limits(value: Any, a: Any, b: Any, x: Any, start: float) -> Any:
+    """A part that is `start` at x = 0, with its limits where a or b is 0 or infinite."""
+    at_0 = ((a == 0) & (b > 0)) | ((b == jnp.inf) & (a >= 0) & (a < jnp.inf))
+    at_1 = ((b == 0) & (a > 0)) | ((a == jnp.inf) & (b >= 0) & (b < jnp.inf))
+    value = jnp.where(at_0, jnp.where(x > 0, 1 - start, start), value)
+    value = jnp.where(at_1, jnp.where(x < 1, start, 1 - start), value)
+    return jnp.where((x >= 0) & (x <= 1), value, jnp.nan)
 
 
 def _log_half(df: Any, t: Any) -> Any:
     """log of I_x(df / 2, 1 / 2) with x = df / (df + t^2): both tails beyond abs(t)."""
     square = t * t
     half = jnp.full_like(df, 0.5)
-    return log_beta_tails(half * df, half, df / (df + square), square / (df + square))[0]
+    return log_beta_tails(half * df, half, 1 / (1 + square / df), 1 / (1 + df / square))[0]
 
 
 def _student_density(df: Any, t: Any) -> Any:
     # The density at 0 is 1 / (sqrt(df) B(df / 2, 1 / 2)).
+    normal = df > _NORMAL
+    df = jnp.where(normal, 1.0, df)
     half = 0.5 * df
-    log_peak = gammaln(half + 0.5) - gammaln(half) - 0.5 * jnp.log(jnp.pi * df)
-    return jnp.exp(log_peak - (half + 0.5) * jnp.log1p(t * t / df))
+    log_peak = log_rising(half, jnp.full_like(half, 0.5)) - 0.5 * jnp.log(jnp.pi * df)
+    density = jnp.exp(log_peak - (half + 0.5) * jnp.log1p(t * t / df))
+    return jnp.where(normal, jnp.exp(-0.5 * t * t) / math.sqrt(2 * math.pi), density)
 
 
 def _student_slope(df: Any, t: Any) -> Any:
     """The derivative by df, 0 in the middle."""
-    middle = t == 0
+    middle = (t == 0) | (df > _NORMAL)
+    df = jnp.where(df > _NORMAL, 1.0, df)
     away = jnp.where(middle, 1.0, t)
     one = jnp.ones_like(df)
     log, slope = jax.jvp(lambda d: _log_half(d, away), (df,), (one,))
@@ -234,8 +280,9 @@ def _student_slope(df: Any, t: Any) -> Any:
 
 @partials(_student_slope, _student_density)
 def _stdtr(df: Any, t: Any) -> Any:
-    tail = 0.5 * jnp.exp(_log_half(df, t))
-    return jnp.where(t > 0, 1 - tail, tail)
+    normal = df > _NORMAL
+    tail = 0.5 * jnp.exp(_log_half(jnp.where(normal, 1.0, df), t))
+    return jnp.where(normal, ndtr(t), jnp.where(t > 0, 1 - tail, tail))
 
 
 def stdtr(df: Any, t: Any) -> Any:

@@ -44,7 +44,6 @@ _CALLED = {
     "_zeta": "zeta",
 }
 _EXPRESSIONS: dict[str, Callable[..., Node]] = {
-    "beta": special.beta,
     "entr": special.entr,
     "rel_entr": special.rel_entr,
     "boxcox": special.boxcox,

@@ -13,7 +13,7 @@ from .reductions import reduce
 from .shaping import expand_dims
 from .source import place_text
 
-__all__ = ["beta", "boxcox", "entr", "fmod", "iv", "ive", "kv", "kve", "multigammaln", "rel_entr"]
+__all__ = ["boxcox", "entr", "fmod", "iv", "ive", "kv", "kve", "multigammaln", "rel_entr"]
 
 IVE = Operation("ive", half_bessel.ive, elementwise=True)
 KVE = Operation("kve", half_bessel.kve, elementwise=True)
@@ -25,13 +25,6 @@ def _plus(a: Operand, b: Operand) -> Node:
 
 def _times(a: Operand, b: Operand) -> Node:
     return elementwise("multiply", a, b)
-
-
-def beta(a: Operand, b: Operand) -> Node:
-    """The beta function of a, b > 0; NaN elsewhere."""
-    inside = elementwise("logical_and", elementwise("greater", a, 0), elementwise("greater", b, 0))
-    value = elementwise("exp", elementwise("betaln", where(inside, a, 1.0), where(inside, b, 1.0)))
-    return where(inside, value, np.nan)
 
 
 def entr(x: Operand) -> Node:
@@ -48,20 +41,25 @@ def rel_entr(x: Operand, y: Operand) -> Node:
     )
     p, q = where(above, x, 1.0), where(above, y, 1.0)
     value = _times(p, elementwise("subtract", elementwise("log", p), elementwise("log", q)))
-    return where(above, value, where(none, 0.0, np.inf))
+    missing = elementwise("isnan", _plus(x, y))
+    return where(missing, np.nan, where(above, value, where(none, 0.0, np.inf)))
 
 
-def boxcox(x: Operand, power: Operand) -> Node:
+def boxcox(x: Operand, power: Operand, log: str = "log") -> Node:
     """(x ** power - 1) / power, which is log(x) at a power of 0; near it by its series."""
-    log = elementwise("log", x)
-    z = _times(power, log)
+    logarithm = elementwise(log, x)
+    z = _times(power, logarithm)
     near = elementwise("less", elementwise("absolute", z), 0.05)
     away = elementwise("divide", elementwise("expm1", z), where(near, 1.0, power))
     small = where(near, z, 0.0)
     series: Node | float = 0.0
     for k in range(11, 0, -1):  # (exp(z) - 1) / z
         series = _plus(1 / math.factorial(k), _times(small, series))
-    return where(near, _times(log, series), away)
+    found = where(near, _times(logarithm, series), away)
+    endless = elementwise(
+        "logical_and", elementwise("isinf", logarithm), elementwise("equal", power, 0)
+    )
+    return where(endless, logarithm, found)
 
 
 def fmod(x: Operand, y: Operand) -> Node:

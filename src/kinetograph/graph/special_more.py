@@ -8,6 +8,7 @@ import numpy as np
 
 from .elementwise import Operand, elementwise, floating, where
 from .node import Node
+from .special_expressions import boxcox, fmod
 
 __all__ = [
     "OF_SCIPY",
@@ -44,7 +45,8 @@ def cosm1(x: Operand) -> Node:
 
 def degrees_of(name: str, x: Operand) -> Node:
     """sin, cos or tan of an angle in degrees, exact at multiples of 90."""
-    return elementwise(name, elementwise("divide", floating(x, name), 180.0))
+    turn = fmod(floating(x, name), 360.0)  # exactly, of large angles, too
+    return elementwise(name, elementwise("divide", turn, 180.0))
 
 
 def radian(degrees: Operand, minutes: Operand, seconds: Operand) -> Node:
@@ -75,7 +77,7 @@ def pseudo_huber(delta: Operand, r: Operand) -> Node:
     root = elementwise("add", 1, elementwise("hypot", 1.0, v))
     # Without the difference, which would cancel.
     found = elementwise("divide", elementwise("square", u), root)
-    none = where(elementwise("less", width, 0), np.inf, _times(0.0, u))
+    none = where(elementwise("less", width, 0), np.inf, _times(0.0, width))
     return where(positive, found, none)
 
 
@@ -98,13 +100,14 @@ def _log_inverse(y: Operand, power: Operand) -> Node:
     series: Node | float = 0.0
     for k in range(6, -1, -1):  # log(1 + z) / z
         series = elementwise("add", (-1) ** k / (k + 1), _times(small, series))
-    return where(near, _times(y, series), away)
+    found = where(near, _times(y, series), away)
+    endless = elementwise("logical_and", elementwise("isinf", y), elementwise("equal", power, 0))
+    return where(endless, y, found)
 
 
 def boxcox1p(x: Operand, power: Operand) -> Node:
     """((1 + x) ** power - 1) / power, which is log(1 + x) at a power of 0."""
-    log = elementwise("log1p", x)
-    return _times(log, exprel(_times(power, log)))
+    return boxcox(x, power, "log1p")
 
 
 def exprel(x: Operand) -> Node:
@@ -113,6 +116,7 @@ def exprel(x: Operand) -> Node:
     near = elementwise("less", elementwise("absolute", node), 0.05)
     other = where(near, 1.0, node)
     away = elementwise("divide", elementwise("expm1", other), other)
+    away = where(elementwise("equal", node, np.inf), np.inf, away)
     small = where(near, node, 0.0)
     series: Node | float = 0.0
     for k in range(11, 0, -1):
@@ -143,6 +147,7 @@ def gammasgn(x: Operand) -> Node:
         "logical_and", elementwise("less", node, 0), elementwise("equal", floor, node)
     )
     found = where(elementwise("less", node, 0), where(pole, np.nan, below), 1.0)
+    found = where(elementwise("equal", node, 0), elementwise("copysign", 1.0, node), found)
     return where(elementwise("isnan", node), node, found)
 
 

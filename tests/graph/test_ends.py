@@ -1,0 +1,64 @@
+"""SciPy's functions where arguments are 0, infinite, NaN or out of their range."""
+
+import numpy as np
+import pytest
+import scipy.special as sp
+
+import kinetograph as kg
+
+inf, nan = np.inf, np.nan
+ENDS = (0.0, 1e-300, 0.3, 1.0, -0.5, 2.5, 40.0, inf, nan)
+TWO = [g.ravel() for g in np.meshgrid(ENDS, ENDS)]
+LESS = [v for v in ENDS if v != 1e-300]
+POWERS = [g.ravel() for g in np.meshgrid(ENDS, LESS)]
+THREE = [g.ravel() for g in np.meshgrid(LESS, LESS, LESS)]
+ONE = [np.array([0.0, -0.0, 1e-300, 0.5, -0.5, -2.0, 750.0, -750.0, inf, -inf, nan])]
+FUNCTIONS = {
+    sp.entr: ONE,
+    sp.erfcx: ONE,
+    sp.expi: ONE,
+    sp.exprel: ONE,
+    sp.gammasgn: ONE,
+    sp.i0: ONE,
+    sp.i0e: ONE,
+    sp.i1: ONE,
+    sp.i1e: ONE,
+    sp.ndtri: ONE,
+    sp.boxcox: POWERS,
+    sp.boxcox1p: TWO,
+    sp.gammainc: TWO,
+    sp.gammaincc: TWO,
+    sp.huber: TWO,
+    sp.inv_boxcox: TWO,
+    sp.kl_div: TWO,
+    sp.rel_entr: TWO,
+    sp.stdtr: TWO,
+    sp.betainc: THREE,
+    sp.betaincc: THREE,
+}
+
+
+@pytest.fixture(scope="module")
+def found():
+    """The values of all, from one program."""
+    inputs = [[kg.placeholder(v.shape) for v in values] for values in FUNCTIONS.values()]
+    outputs = [f(*arrays) for f, arrays in zip(FUNCTIONS, inputs, strict=True)]
+    program = kg.compile([x for arrays in inputs for x in arrays], outputs)
+    values = program(*(v for values in FUNCTIONS.values() for v in values))
+    return dict(zip(FUNCTIONS, values, strict=True))
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
+def test_ends(function, found):
+    right = function(*FUNCTIONS[function])
+    np.testing.assert_allclose(found[function], right, rtol=1e-9, atol=1e-300)
+
+
+def test_many_degrees_of_freedom():
+    df, t = np.array([1e6, 1e9, 1e13, 1e16, 1e18, 1e300, inf]), -2.0
+    x, y = kg.placeholder(df.shape), kg.placeholder(df.shape)
+    value = sp.stdtr(x, y)
+    found, slope = kg.compile([x, y], [value, kg.gradients(value.sum(), y)])(df, np.full(7, t))
+    np.testing.assert_allclose(found, sp.stdtr(df, t), rtol=1e-10)
+    density = np.exp(-0.5 * t * t + 0.25 * (t**4 - 2 * t**2 - 1) / df) / np.sqrt(2 * np.pi)
+    np.testing.assert_allclose(slope, density, rtol=1e-10)

@@ -122,6 +122,12 @@ def test_who_calls_what_is_not_available_is_told_what_to_write(tmp_path, monkeyp
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("name", ["np.tensordot", "np.linalg.lstsq", "scipy.special.exprel"])
+def test_a_name_that_only_numpy_or_scipy_has(name: str) -> None:
+    with pytest.raises(AttributeError, match=f"; {re.escape(name)} takes arrays$"):
+        getattr(kg, name.rpartition(".")[2])
+
+
 def codes() -> list[str]:
     found = [code for row in ROWS for code in re.findall(r"`(.*?)`", row.instead)]
     return [code for code in dict.fromkeys(found) if "print" not in code]  # which would print

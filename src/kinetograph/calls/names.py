@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from importlib import import_module
 from inspect import isroutine
 
+from ..graph.numpy_protocol import is_available
 from ..graph.suggestions import closest, plain
 
 __all__ = ["ELSEWHERE", "instead_of", "no_attribute"]
@@ -92,6 +93,9 @@ _ROOT = __name__.partition(".")[0]
 # Where a name may be that is looked for in the package itself.
 _WITHIN = ("samplers", "observables", "optimizers", "gp", "ode", "autograph", "streams")
 
+# Whose functions take arrays.
+_LIBRARIES = {"np": "numpy", "np.linalg": "numpy.linalg", "scipy.special": "scipy.special"}
+
 
 def no_attribute(module: str, name: str, names: Iterable[str]) -> AttributeError:
     """The error for a name that a module does not have, and the names that it has."""
@@ -122,5 +126,9 @@ def _hint(module: str, name: str, names: list[str]) -> str:
         for each in import_module(f"{_ROOT}.{inner}").__all__:
             if plain(each) == plain(name):
                 return f"; it is kg.{inner}.{each}"
+    for short, library in _LIBRARIES.items():
+        function = getattr(import_module(library), name, None)
+        if callable(function) and is_available(function):
+            return f"; {short}.{name} takes arrays"
     near = closest(name, names)
     return f"; did you mean {near!r}?" if near else ""

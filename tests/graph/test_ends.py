@@ -54,6 +54,23 @@ def test_ends(function, found):
     np.testing.assert_allclose(found[function], right, rtol=1e-9, atol=1e-300)
 
 
+def test_incomplete_betas_and_gammas_of_all_sizes():
+    """Within what the rounding of x itself makes of them."""
+    rng = np.random.default_rng(1)
+    a, b = 10 ** rng.uniform(-3, 8, (2, 2000))
+    x = sp.betaincinv(a, b, 10 ** rng.uniform(-12, 0, 2000))
+    a, b, x = (v[(x > 1e-290) & (x < 1)] for v in (a, b, x))
+    small, at = 10 ** rng.uniform(-12, -0.5, x.size), 10 ** rng.uniform(-10, 0.3, x.size)
+    inputs = [kg.placeholder(x.shape) for _ in range(5)]
+    outputs = [sp.betainc(*inputs[:3]), sp.betaincc(*inputs[:3]), sp.gammaincc(*inputs[3:])]
+    below, above, upper = kg.compile(inputs, outputs)(a, b, x, small, at)
+    for found, function in ((below, sp.betainc), (above, sp.betaincc)):
+        right = function(a, b, x)
+        rounding = np.abs(function(a, b, np.nextafter(x, 1)) - right)
+        assert np.all(np.abs(found - right) <= 1e-11 * right + 20 * rounding + 1e-290)
+    np.testing.assert_allclose(upper, sp.gammaincc(small, at), rtol=1e-12)
+
+
 def test_many_degrees_of_freedom():
     df, t = np.array([1e6, 1e9, 1e13, 1e16, 1e18, 1e300, inf]), -2.0
     x, y = kg.placeholder(df.shape), kg.placeholder(df.shape)

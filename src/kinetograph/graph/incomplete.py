@@ -33,7 +33,7 @@ __all__ = [
 
 TERMS = 100_000
 _TINY = 1e-290
-_NORMAL = 1e17  # with more degrees of freedom Student's distribution is a normal one
+_NORMAL = 1e16  # with more degrees of freedom Student's distribution is a normal one
 
 
 def _until_small(

@@ -1,5 +1,6 @@
 """Ctrl-C returns what has been drawn; another error in the progress ends the run."""
 
+import signal
 import threading
 import time
 
@@ -88,6 +89,31 @@ def test_an_error_in_the_progress_ends_the_run_and_its_threads():
     assert time.perf_counter() - begun < 30
     assert workers() <= before + 1
     assert progress.finished
+
+
+class Impatient(Raising):
+    """Presses Ctrl-C, and again while the results are being made."""
+
+    def __init__(self, times: int):
+        super().__init__(KeyboardInterrupt())
+        self.times = times
+
+    def finish(self):
+        for _ in range(self.times):
+            signal.raise_signal(signal.SIGINT)
+
+
+def test_ctrl_c_once_more_loses_nothing():
+    """But who asks again and again is heard."""
+    usual = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        tree = run(schools(), draws=ENDLESS, progress=Impatient(2))
+        assert tree["posterior"].sizes["draw"] >= 300
+        with pytest.raises(KeyboardInterrupt):
+            run(schools(), draws=ENDLESS, progress=Impatient(5))
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, usual)
 
 
 @pytest.mark.slow

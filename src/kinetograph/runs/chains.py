@@ -29,7 +29,7 @@ from .chain import Chain, Lengths
 from .engine import Engine
 from .pace import Pace
 from .program import Program
-from .signals import stoppable
+from .signals import holding, stoppable
 from .state import ChainState, Plan, Where
 from .warming import Tuned, judged
 
@@ -193,9 +193,10 @@ def run_chains(
             _wait(workers, PATIENCE)
         except KeyboardInterrupt as stopped:  # once more: at once
             ending.stopped = stopped
-        control.leave()
-    if control.batch is not None:
-        settle(chains, control.batch)
+        with holding():
+            control.leave()
+            if control.batch is not None:
+                settle(chains, control.batch)
     if control.errors:
         ending.error = control.errors[0]
     return ending

@@ -16,7 +16,7 @@ from .engine import Engine, build
 from .program import Program
 from .progress import Progress
 from .results import as_tree
-from .signals import Terminated, stoppable
+from .signals import Terminated, holding, stoppable
 from .start import explain_failure
 from .stash import stash
 from .telling import LOG, Telling
@@ -76,7 +76,8 @@ def carry_out(run: Run, threads: int | None, shown: Progress) -> Any:
         try:
             ending = run_chains(engine, run.chains, run.lengths, count, watch, run.keeper)
         finally:
-            shown.finish()
+            with holding():
+                shown.finish()
         if ending.error is None and any(chain.failed for chain in run.chains):
             raise explain_failure(run.program.model, run.chains, run.given_start)
         times = {
@@ -84,10 +85,11 @@ def carry_out(run: Run, threads: int | None, shown: Progress) -> Any:
             "compile_time": engine.compiled.compile_seconds,
             "sampling_time": time.perf_counter() - begun,
         }
-        tree = _results(run, ending, times)
-        if run.keeper is not None:
-            tree = run.keeper.results(tree, run.enough(), ending)
-        _tell(run, ending, tree, shown)
+        with holding():
+            tree = _results(run, ending, times)
+            if run.keeper is not None:
+                tree = run.keeper.results(tree, run.enough(), ending)
+            _tell(run, ending, tree, shown)
         _advise(run, tree)
         return tree
 

@@ -76,6 +76,15 @@ def test_how_many_draws_were_wanted_last_is_known(path):
     assert resumed(path)["posterior"].sizes["draw"] == 5000
 
 
+def test_results_are_of_all_chains_where_each_has_enough(path):
+    """Though one of them may be far ahead."""
+    run(gaussian(), store=path)
+    resumed(path, chains=[0], draws=500)
+    tree = resumed(path, draws=90)
+    assert tree["posterior"].sizes["chain"] == 2
+    assert same_draws(tree, run(gaussian(), draws=90))
+
+
 def test_that_a_run_was_forced_is_never_forgotten(path):
     x = kg.normal(0, 1, name="x")
     kg.observe(kg.data([1.0], name="y"), kg.normal(x, 1))

@@ -267,6 +267,9 @@ class Store:
             most: list[int] = [(k + 1) * min(counts[: k + 1]) for k in range(len(counts))]
             largest = max(most, default=0)
             chains = most.index(largest) + 1 if largest else len(counts)
+            wanted = self.manifest.get("wanted", self.manifest["draws"])
+            if wanted is not None and min(counts, default=0) >= wanted:
+                chains = len(counts)  # whatever some have drawn beyond
             draws = min(counts[:chains], default=0) if self.columns else 0
             self._show(chains * self.walkers, draws)
 

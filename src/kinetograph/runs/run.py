@@ -15,7 +15,7 @@ from .chains import Ending, run_chains, threads_available
 from .engine import Engine, build
 from .program import Program
 from .progress import Progress
-from .results import as_tree
+from .results import as_tree, walkers_of
 from .signals import Terminated, holding, stoppable
 from .start import explain_failure
 from .stash import stash
@@ -176,6 +176,10 @@ def _tell(run: Run, ending: Ending, tree: Any, shown: Telling) -> None:
         raise _stopped(run, ending, f"before any chain had a draw; {tuned} {on}")
     none = ", ".join(str(chain.number) for chain in run.chains if not chain.kept)
     without = f", none of chains {none}, left out" if none else ""
+    if run.keep:
+        named = set((tree["posterior"]["chain"].values // walkers_of(tree)).tolist())
+        behind = [str(c.number) for c in run.chains if c.kept and c.number not in named]
+        without += f", chains {', '.join(behind)}, which are behind, left out" if behind else ""
     stopped = f"stopped by {_by(ending)} after {drawn} draws of each chain{without}; {on}"
     shown.log(stopped)
     warn_user(f"{run.doing}: {stopped}", SamplingWarning)

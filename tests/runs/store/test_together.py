@@ -85,6 +85,13 @@ def test_results_are_of_all_chains_where_each_has_enough(path):
     assert same_draws(tree, run(gaussian(), draws=90))
 
 
+@pytest.mark.parametrize(("draws", "seen"), [(200, (2, 60)), (400, (1, 400))])
+def test_a_chain_that_is_far_behind_is_left_out(path, draws, seen):
+    run(gaussian(), store=path)
+    sizes = resumed(path, chains=[0], draws=draws)["posterior"].sizes
+    assert (sizes["chain"], sizes["draw"]) == seen
+
+
 def test_that_a_run_was_forced_is_never_forgotten(path):
     x = kg.normal(0, 1, name="x")
     kg.observe(kg.data([1.0], name="y"), kg.normal(x, 1))

@@ -259,8 +259,12 @@ class Store:
         return found
 
     # What readers see.
-    def publish(self) -> None:
-        """Have the arrays end where the draws do that all chains of the leading places have."""
+    def publish(self, ended: bool = False) -> None:
+        """Have the arrays end where the draws do that all chains of the leading places have.
+
+        Of so many places that most draws are seen; where a run has ended, of all chains, unless
+        that leaves out more than half of those.
+        """
         with locked(self.hidden / "lock"):
             self.manifest = json.loads(read_any(self.hidden / "run")[0])
             counts = self.drawn()
@@ -268,7 +272,9 @@ class Store:
             largest = max(most, default=0)
             chains = most.index(largest) + 1 if largest else len(counts)
             wanted = self.manifest.get("wanted", self.manifest["draws"])
-            if wanted is not None and min(counts, default=0) >= wanted:
+            least = min(counts, default=0)
+            enough = wanted is not None and least >= wanted
+            if enough or (ended and 2 * least * len(counts) >= largest):
                 chains = len(counts)  # whatever some have drawn beyond
             draws = min(counts[:chains], default=0) if self.columns else 0
             self._show(chains * self.walkers, draws)
@@ -321,7 +327,7 @@ class Store:
                     path.parent.mkdir(parents=True, exist_ok=True)
                     write_whole(path, data)
         self._template = {}
-        self.publish()
+        self.publish(ended=True)
 
     def _is_drawn(self, name: str) -> bool:
         array = name.removesuffix("/zarr.json")

@@ -168,6 +168,8 @@ def carry_out(call: Call) -> Outcome:
         named = {word: ZOO[key]() for word, key in call.named}
         if not call.holder and function is kg.mcmc:
             named.setdefault("progress", False)
+        if not call.holder and function is kg.calibration:
+            named.setdefault("simulations", 2)  # by default a hundred runs, which take minutes
         return outcome_of(lambda: function(*positional, **named), call.name in _FILES)
 
 

@@ -21,7 +21,7 @@ from .messages import describe, describe_operands
 from .node import CURRENT, Apply, Data, Inner, Node, Operation
 from .not_numbers import LABELS
 from .precision import FLOAT32, FLOAT64, float_dtype
-from .source import place_text
+from .source import LIBRARIES, place_text
 from .text import in_words
 
 __all__ = ["ELEMENTWISE", "Operand", "as_node", "as_variable", "elementwise", "literal", "power"]
@@ -169,8 +169,8 @@ def literal(value: Any, dtype: np.dtype | None = None, operation: str = "") -> D
     try:
         array = np.array(value, dtype)
     except (TypeError, ValueError) as error:  # lists of other lengths, objects that are no arrays
-        if error.__traceback__ is None or error.__traceback__.tb_next is not None:
-            raise  # what an object has to say of itself
+        if not _of_library(error):
+            raise  # what an object of the user's, or of ours, has to say of itself
         uneven = "; its parts differ in length" if "inhomogeneous" in str(error) else ""
         raise SymbolicError(
             f"{f'{operation}: ' if operation else ''}{in_words(value)} is no array of numbers"
@@ -190,6 +190,16 @@ def literal(value: Any, dtype: np.dtype | None = None, operation: str = "") -> D
     if dtype is None and array.dtype == FLOAT64 and float_dtype() is not FLOAT64:
         array = array.astype(float_dtype())
     return Data(array, literal=True)
+
+
+def _of_library(error: Exception) -> bool:
+    """Whether NumPy has raised an error, or a library for an object of its own."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is error.__traceback__ or trace is None:
+        return True
+    return str(trace.tb_frame.f_globals.get("__name__")).split(".")[0] in LIBRARIES
 
 
 def refuse_traced(value: Any, operation: str) -> None:

@@ -116,8 +116,9 @@ def normalise_axes(node: Node, axis: Axis, operation: str) -> tuple[int, ...]:
     axes = axis if isinstance(axis, (tuple, list)) else (axis,)
     for a in axes:
         if not isinstance(a, (int, np.integer)):
-            dims = [dim for dim in node.dims or () if dim is not None]
-            of_dim = f"; the axis of {a!r} is {node.dims.index(a)}" if a in dims else meant(a, dims)
+            all_dims = node.dims or ()
+            dims = [dim for dim in all_dims if dim is not None]
+            of_dim = f"; the axis of {a!r} is {all_dims.index(a)}" if a in dims else meant(a, dims)
             raise ShapeError(
                 f"{operation} of {describe(node)}: an axis is a whole number, got {a!r}"
                 f"{place_text()}{of_dim}"

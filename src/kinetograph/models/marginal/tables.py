@@ -192,7 +192,7 @@ class Table:
         What is computed from it has length 1 where the array has more, and is broadcast at last:
         mu[z] is then one number for each value of z, and not one for each element, too.
         """
-        ones = {v: (1,) * len(v.shape) for v in self.variables}
+        ones: dict[Node, tuple[int, ...]] = {v: (1,) * len(v.shape) for v in self.variables}
         shapes = thin_shapes(ancestors(self.term.plain_needs()), ones)
         return shapes is not None and all(
             ndim == 0 or shapes.get(piece, piece.shape)[-ndim:] == piece.shape[-ndim:]

@@ -1,5 +1,6 @@
 """SciPy's functions where arguments are 0, infinite, NaN or out of their range."""
 
+import mpmath as mp
 import numpy as np
 import pytest
 import scipy.special as sp
@@ -69,6 +70,32 @@ def test_incomplete_betas_and_gammas_of_all_sizes():
         rounding = np.abs(function(a, b, np.nextafter(x, 1)) - right)
         assert np.all(np.abs(found - right) <= 1e-11 * right + 20 * rounding + 1e-290)
     np.testing.assert_allclose(upper, sp.gammaincc(small, at), rtol=1e-12)
+
+
+def test_gammas_near_a_large_mean():
+    """Beside the integral of the density, and across the places where the method changes."""
+
+    def below(a, z):
+        with mp.workdps(40):
+            a, root = mp.mpf(a), mp.sqrt(mp.mpf(a))
+
+            def density(t):
+                x = a + t * root
+                return mp.exp((a - 1) * mp.log(x) - x - mp.loggamma(a) + mp.log(root))
+
+            return float(mp.quad(density, z - np.array([14, 5, 2, 1, 0.6, 0.3, 0.1, 0])))
+
+    pairs = [(a, z) for a in (0.9e6, 1.1e6, 1e10) for z in (-30.0, -5.0, -1.0, 0.0)]
+    a, z = np.array([*pairs, (1.1e6, -20.9), (1.1e6, -21.1)]).T
+    x, y = kg.placeholder(a.shape), kg.placeholder(a.shape)
+    value = sp.gammainc(x, y)
+    at = a + z * np.sqrt(a)
+    found, slope = kg.compile([x, y], [value, kg.gradients(value.sum(), y)])(a, at)
+    exact = (at - a) / np.sqrt(a)  # as far as it is rounded
+    right = [below(*pair) for pair in zip(a, exact)]
+    np.testing.assert_allclose(found, right, rtol=1e-9)
+    density = (a - 1) * np.log1p((at - a) / a) - (at - a) - 0.5 * np.log(2 * np.pi * a)
+    np.testing.assert_allclose(slope, np.exp(density - 1 / (12 * a)), rtol=1e-7)
 
 
 def test_many_degrees_of_freedom():

@@ -2,6 +2,8 @@
 
 import ast
 from collections.abc import Callable
+from inspect import unwrap
+from types import FunctionType
 from typing import Any
 
 from ...graph.source import Site
@@ -50,7 +52,11 @@ class _Reader(ast.NodeTransformer):
 
     def _is(self, node: ast.AST, directive: Any) -> bool:
         call = node.value if isinstance(node, ast.Expr) else None
-        return isinstance(call, ast.Call) and self.resolve(call.func) is directive
+        if not isinstance(call, ast.Call):
+            return False
+        # Modules of ours that were imported early have a directive as it is, others wrapped.
+        found = self.resolve(call.func)
+        return isinstance(found, FunctionType) and unwrap(found) is unwrap(directive)
 
     def place(self, node: ast.expr | ast.stmt) -> Site:
         return Site(self.filename, node.lineno)

@@ -56,7 +56,8 @@ class _Reader(ast.NodeTransformer):
             return False
         # Modules of ours that were imported early have a directive as it is, others wrapped.
         found = self.resolve(call.func)
-        return isinstance(found, FunctionType) and unwrap(found) is unwrap(directive)
+        found = unwrap(found) if isinstance(found, FunctionType) else found
+        return found is unwrap(directive)
 
     def place(self, node: ast.expr | ast.stmt) -> Site:
         return Site(self.filename, node.lineno)

@@ -386,6 +386,8 @@ def test_every_entry_of_the_protocol_runs():
         "expand_dims": (0,),
         "split": (3,),
         "array_split": (2,),
+        "hsplit": (3,),
+        "vsplit": (3,),
         "repeat": (2,),
         "tile": (2,),
         "roll": (1,),
@@ -397,13 +399,15 @@ def test_every_entry_of_the_protocol_runs():
         "solve": (np.eye(3),),
         "clip": (0, 1),
     }
-    joins = {"concatenate", "stack", "vstack", "hstack", "column_stack"}
+    joins = {"concatenate", "stack", "vstack", "hstack", "dstack", "column_stack"}
     a = positive(3)
     x = unknown(a)
     compared = []
     for f in set(_FUNCTIONS) - set(MORE) - set(REST):  # those have tests of their own
         extra = {**one, **more}.get(f.__name__, ())
-        if f.__name__ == "einsum":
+        if f is np.dsplit:
+            found, expected = f(x[None], 3), f(a[None], 3)
+        elif f.__name__ == "einsum":
             found, expected = f("ij->ji", x), f("ij->ji", a)
         elif f.__name__ in joins:
             found, expected = f([x, x]), f([a, a])

@@ -79,7 +79,7 @@ def test_axes_and_shapes():
         "sum of x: axis (0, -2) names an axis twice"
     )
     assert message(lambda: x.sum(axis=0.5), kg.ShapeError) == (
-        "sum of x: an axis is a whole number, got 0.5"
+        "sum of x: an axis is a whole number, got 0.5 (here)"
     )
     assert message(lambda: x.reshape(4, -1), kg.ShapeError) == (
         "cannot reshape x of shape (2, 3) (6 elements) into (4, -1)"

@@ -61,7 +61,7 @@ def chosen():
         yield pytest.param(entry, id=f"{name}-{dtype}-{entry['event'][1]}", marks=marks)
 
 
-@pytest.mark.parametrize("entry", chosen())
+@pytest.mark.parametrize("entry", list(chosen()))
 def test_draws(entry):
     # A number depends on its place alone: these are the first of many, whose program other tests
     # run too.

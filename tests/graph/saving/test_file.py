@@ -66,7 +66,9 @@ def test_states_and_models_survive(tmp_path):
     y = kg.data([0.5, 1.5], name="y")
     kg.observe(y, kg.normal(mu, 1))
     kg.save_graph(tmp_path / "graph.kg", [s, added, mu, y])
-    state, total, unknown, data = kg.load_graph(tmp_path / "graph.kg")
+    # Checks that other tests have left in the process are saved with the unknowns.
+    left = ["kinetograph.autograph.operators.merge.UndefinedError"]
+    state, total, unknown, data = kg.load_graph(tmp_path / "graph.kg", trust=left)
     f = kg.compile([], total)
     assert (f(), f(), f.state[state]) == (3.0, 5.0, 5.0)
     assert unknown.name == "mu"

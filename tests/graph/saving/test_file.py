@@ -66,9 +66,7 @@ def test_states_and_models_survive(tmp_path):
     y = kg.data([0.5, 1.5], name="y")
     kg.observe(y, kg.normal(mu, 1))
     kg.save_graph(tmp_path / "graph.kg", [s, added, mu, y])
-    # Checks that other tests have left in the process are saved with the unknowns.
-    left = ["kinetograph.autograph.operators.merge.UndefinedError"]
-    state, total, unknown, data = kg.load_graph(tmp_path / "graph.kg", trust=left)
+    state, total, unknown, data = kg.load_graph(tmp_path / "graph.kg")
     f = kg.compile([], total)
     assert (f(), f(), f.state[state]) == (3.0, 5.0, 5.0)
     assert unknown.name == "mu"
@@ -155,6 +153,25 @@ def test_checks_and_prints_survive(tmp_path, capsys):
     assert capsys.readouterr().out == "large: {'x': 12.0}\n"
     with pytest.raises(AssertionError, match="must be positive"):
         f(-1.0)
+
+
+def test_checks_that_conversion_makes_need_no_trust(tmp_path):
+    @kg.function
+    def last(x):
+        d = {}
+        while x < 3:
+            d["k"] = x
+            x = x * 2
+        return d["k"]
+
+    x = kg.placeholder(name="x")
+    y = kg.cond(x > 0, lambda: last(x), lambda: x)  # checks in branches are those of the array
+    kg.save_graph(tmp_path / "graph.kg", [x, y])
+    a, b = kg.load_graph(tmp_path / "graph.kg")
+    f = kg.compile([a], b)
+    assert f(1.0) == 2.0
+    with pytest.raises(UnboundLocalError, match=r"iterate at least once to make d\['k'\]"):
+        f(5.0)
 
 
 def test_lifted_functions_are_imported_only_if_trusted(tmp_path):

@@ -26,13 +26,12 @@ _SINGLETONS = {"SLOT", "EFFECTS"}
 # Where all functions are numerical and act on tensors alone.
 _NUMERICAL = ("kinetograph.bits.", "kinetograph.distributions.", "kinetograph.streams.")
 _HELPERS = {("kinetograph.graph.lift", "with_structures")}  # that call what is given to them
-_ERRORS = "kinetograph.graph.errors"
 
 
 def own_reference(value: Any) -> list[Any] | None:
     """The name of one of kinetograph's own objects; None for all else."""
     if isinstance(value, type):
-        return _error_reference(value)
+        return [value.__module__, value.__name__] if _is_own_error(value) else None
     if isinstance(value, types.FunctionType):
         found = _numerical(value.__module__, value.__name__)
         return [value.__module__, value.__name__] if found is value else None
@@ -53,16 +52,13 @@ def own_object(reference: list[Any]) -> Any:
     """
     module, name, *key = reference
     _load(module)
-    if module == "builtins" or module == _ERRORS:
-        found = getattr(builtins if module == "builtins" else sys.modules[_ERRORS], name, None)
-        if isinstance(found, type) and issubclass(found, Exception):
-            return found
-    elif (function := _numerical(module, name)) is not None:
+    if (error := _error(module, name)) is not None:
+        return error
+    if (function := _numerical(module, name)) is not None:
         return function
-    else:
-        named = _constants()[1]
-        if (module, name, *key) in named:
-            return named[module, name, *key]
+    named = _constants()[1]
+    if (module, name, *key) in named:
+        return named[module, name, *key]
     raise LookupError(f"kinetograph has no {module}.{name}")
 
 
@@ -74,11 +70,17 @@ def _load(module: Any) -> None:
             importlib.import_module(module)
 
 
-def _error_reference(kind: type) -> list[Any] | None:
-    home = builtins if kind.__module__ == "builtins" else sys.modules.get(_ERRORS)
-    if issubclass(kind, Exception) and getattr(home, kind.__name__, None) is kind:
-        return [kind.__module__, kind.__name__]
-    return None
+def _is_own_error(kind: type) -> bool:
+    return _error(kind.__module__, kind.__name__) is kind
+
+
+def _error(module: Any, name: Any) -> type[Exception] | None:
+    """A kind of error of Python's or of kinetograph's own; to make one does nothing else."""
+    own = isinstance(module, str) and module.startswith("kinetograph.")
+    home = builtins if module == "builtins" else sys.modules.get(module) if own else None
+    found = getattr(home, str(name), None)
+    mine = isinstance(found, type) and issubclass(found, Exception) and found.__module__ == module
+    return found if mine else None
 
 
 def _numerical(module: Any, name: Any) -> Any:

@@ -12,30 +12,15 @@ import xarray as xr
 from tests.runs.models import gaussian, run, same_draws, schools
 
 import kinetograph as kg
-from kinetograph.runs import pace
 from kinetograph.runs.keeper import opened
 from kinetograph.runs.store import blocks
 from kinetograph.runs.store.store import Store
 
-pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning"),
+    pytest.mark.usefixtures("small_blocks"),
+]
 DRAWS = 400
-
-
-@pytest.fixture(autouse=True)
-def _small_blocks(monkeypatch):
-    """So that a short run has several."""
-    monkeypatch.setattr(blocks, "MOST", 64)
-    monkeypatch.setattr(pace, "MOST_GRADIENTS", 500)
-
-
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "run.zarr"
-
-
-@pytest.fixture(scope="module")
-def whole():
-    return run(schools(), draws=DRAWS)
 
 
 class Limited:

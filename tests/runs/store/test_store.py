@@ -12,34 +12,19 @@ import xarray as xr
 from tests.runs.models import gaussian, run, same_draws, schools
 
 import kinetograph as kg
-from kinetograph.runs import pace
 from kinetograph.runs.sealed import twins
 from kinetograph.runs.store import blocks
 
-pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning"),
+    pytest.mark.usefixtures("small_blocks"),
+]
 GROUPS = ("posterior", "sample_stats")
 DRAWS = 400
 
 
 class PowerCut(Exception):
     """Ends a run in the middle."""
-
-
-@pytest.fixture(autouse=True)
-def _small_blocks(monkeypatch):
-    """So that a short run has several."""
-    monkeypatch.setattr(blocks, "MOST", 64)
-    monkeypatch.setattr(pace, "MOST_GRADIENTS", 500)
-
-
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "run.zarr"
-
-
-@pytest.fixture(scope="module")
-def whole():
-    return run(schools(), draws=DRAWS)
 
 
 def read(path):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from tests.runs.models import gaussian, run, same_draws, schools
-from tests.runs.store.test_store import PowerCut, _small_blocks, cut, flip  # noqa: F401
+from tests.runs.store.test_store import PowerCut, cut, flip
 
 import kinetograph as kg
 from kinetograph.runs.keeper import Keeper, opened
@@ -11,12 +11,10 @@ from kinetograph.runs.rows import Rows
 from kinetograph.runs.sealed import Damaged, twins
 from kinetograph.runs.store.warmups import Warmups
 
-pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
-
-
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "run.zarr"
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning"),
+    pytest.mark.usefixtures("small_blocks"),
+]
 
 
 def resumed(path, **options):

@@ -1,4 +1,6 @@
-"""How the site reads docstrings: parameters that share a line each have their own default."""
+"""How the site reads the code: parameters that share a line of a docstring each have their own
+default, and signatures have the names that are public.
+"""
 
 import re
 from typing import Any
@@ -23,9 +25,16 @@ def _apart(item: str) -> list[tuple[str, str]]:
 
 
 class Parameters(griffe.Extension):
-    """Splits the parameters that share a line."""
+    """Splits the parameters that share a line, and names types as users do."""
 
     def on_object(self, *, obj: griffe.Object, **rest: Any) -> None:
         """Rewrite a docstring before it is read."""
         if obj.docstring is not None:
             obj.docstring.value = split(obj.docstring.value)
+
+    def on_function(self, *, func: griffe.Function, **rest: Any) -> None:
+        """Show an alias that is for type checkers alone as what it is when the code runs."""
+        for said in (*(p.annotation for p in func.parameters), func.returns):
+            for part in said.iterate(flat=True) if isinstance(said, griffe.Expr) else ():
+                if isinstance(part, griffe.ExprName) and part.name == "Computed":
+                    part.name = "Array"

@@ -6,7 +6,7 @@ rank V. Ong, D. Nott, M. Smith, Gaussian variational approximation with a factor
 structure, Journal of Computational and Graphical Statistics 27 (2018) 465-478.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,6 +26,9 @@ from .pareto import ENOUGH, ApproximationWarning, efficiency, log_mean, smoothed
 from .paths import Path, walk_paths
 from .results import as_tree, log_densities, noise
 
+if TYPE_CHECKING:
+    from ..models.typing import DataTree
+
 __all__ = ["advi"]
 
 _SCALE = 0.1  # of the first loadings, and of numbers without a path
@@ -43,7 +46,7 @@ def advi(
     tolerance: float = 0.01,
     elbo_draws: int = 10,
     seed: int | None = None,
-) -> Any:
+) -> "DataTree":
     """Approximate the posterior by the normal distribution q of the free state nearest to it.
 
     q maximises the evidence lower bound

@@ -7,7 +7,7 @@ Source: Tierney, Kadane (1986).
 """
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from ..optimizers.result import ConvergenceWarning
 from .pareto import ENOUGH, efficiency, smoothed, warn_of_tail
 from .results import as_tree, log_densities, noise
 
+if TYPE_CHECKING:
+    from ..models.typing import DataTree
+
 __all__ = ["laplace_approximation"]
 
 
@@ -35,7 +38,7 @@ def laplace_approximation(
     tolerance: float = 1e-6,
     starts: int = 1,
     seed: int | None = None,
-) -> Any:
+) -> "DataTree":
     """Approximate the posterior by a normal distribution of the free state around its mode.
 
         u ~ normal(m, H^-1),  log Z = log p(m) + free_size / 2 log(2 pi) - log det(H) / 2

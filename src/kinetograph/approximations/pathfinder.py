@@ -9,7 +9,7 @@ Statistical Association 95 (2000) 135-143.
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.special import ndtr
@@ -23,6 +23,9 @@ from ..optimizers.opt import check_model, limits_of, whole
 from .pareto import ENOUGH, efficiency, log_mean, smoothed, warn_of_tail
 from .paths import ELBO_DRAWS, LIMITS, MEMORY, Path, walk_paths
 from .results import as_tree, log_densities, noise
+
+if TYPE_CHECKING:
+    from ..models.typing import DataTree
 
 __all__ = ["pathfinder", "pathfinder_points"]
 
@@ -42,7 +45,7 @@ def pathfinder(
     memory: int = MEMORY,
     elbo_draws: int = ELBO_DRAWS,
     seed: int | None = None,
-) -> Any:
+) -> "DataTree":
     """Approximate the posterior by a mixture of normal distributions of the free state.
 
     L-BFGS goes from each start to a mode. From the points of a path and the curvature that its

@@ -2,7 +2,7 @@
 
 import weakref
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 else:
     ArrayLike = Any  # for type checkers alone: importing it takes time
 
-__all__ = ["Array", "ArrayLike", "check_dims"]
+__all__ = ["Array", "ArrayLike", "Computed", "check_dims"]
 
 _ITSELF = (
     "compute with the array itself (by kg.exp in place of math.exp), or compile it with kg.compile"
@@ -321,6 +321,12 @@ class Array(Operators, Methods, Handle):
             )
         return format(self.node.value.item() if spec else repr(self), spec)  # type: ignore[attr-defined]
 
+
+# To type checkers NumPy's functions and operators give arrays of NumPy's, and sum may give 0.
+if TYPE_CHECKING:
+    Computed = Array | np.ndarray | Literal[0]
+else:
+    Computed = Array
 
 _VALUES = "kg.calculate({0}, values=...) gives values of it, of given ones or of results"
 _DRAWS = "kg.calculate({0}, draws=1000) draws from its distribution"

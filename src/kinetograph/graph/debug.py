@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .array import Array
+from .array import Array, Computed
 from .control.contexts import require_outside
 from .control.effects import Effects
 from .control.program import effects_of
@@ -69,7 +69,7 @@ def _array(given: Any, what: str) -> Array:
 
 
 def debug(
-    outputs: Array | Iterable[Array], values: Mapping[Array, Any] | None = None
+    outputs: Computed | Iterable[Computed], values: Mapping[Array, Any] | None = None
 ) -> Evaluation:
     """Evaluate arrays node by node, without compiling.
 
@@ -108,10 +108,10 @@ def debug(
     >>> y = kg.log(x) * 2
     >>> kg.debug(y, {x: 1.0}).values[0].tolist()
     0.0
-    >>> kg.debug(y, {x: -1.0}).first_bad.split("  ")[0]
+    >>> str(kg.debug(y, {x: -1.0}).first_bad).split("  ")[0]
     'log(x) = nan'
     """
-    arrays = [outputs] if isinstance(outputs, Array) else outputs
+    arrays: Any = [outputs] if isinstance(outputs, Array) else outputs
     if not isinstance(arrays, Iterable):
         arrays = [arrays]
     arrays = [_array(array, "what is evaluated") for array in arrays]

@@ -12,7 +12,7 @@ from .source import place_text
 from .text import in_words
 
 if TYPE_CHECKING:
-    from .array import Array
+    from .array import Array, ArrayLike
 
 __all__ = ["IN_PLACE", "Operators"]
 
@@ -52,7 +52,7 @@ class Operators:
     def __rsub__(self, other: Any) -> "Array":
         return self._new(ew.elementwise("subtract", *_counted(other, self)))
 
-    def __mul__(self, other: Any) -> "Array":
+    def __mul__(self, other: "ArrayLike | list[Any] | tuple[Any, ...]") -> "Array":
         if getattr(other, "__array_ufunc__", self) is None:  # as NumPy leaves it to the other
             return NotImplemented
         return self._new(ew.elementwise("multiply", *_counted(self, other)))

@@ -2,7 +2,7 @@
 
 import builtins
 import math
-from typing import Any
+from typing import Any, overload
 
 import jax.numpy as jnp
 import numpy as np
@@ -56,7 +56,8 @@ class Range:
         self.start, self.stop, self.step = start, stop, step
         self.dtype = dtype
         if any(isinstance(bound, Array) for bound in (start, stop, step)):
-            self.length: int | Array = Array(_symbolic_length(start, stop, step, dtype))
+            # Which of the two it is, type checkers do not know.
+            self.length: int | Array | Any = Array(_symbolic_length(start, stop, step, dtype))
         else:
             self.length = _length(start, stop, step)
 
@@ -101,6 +102,10 @@ class Range:
         return f"kg.range({', '.join(map(_text, bounds))})"
 
 
+@overload
+def range(*bounds: float | np.number | np.ndarray) -> Array: ...  # type: ignore[overload-overlap]
+@overload
+def range(*bounds: Array | float | np.number | np.ndarray) -> Range: ...
 def range(*bounds: Any) -> "Array | Range":
     """Evenly spaced numbers: start, start + step, ..., as far as stop, which is not reached.
 

@@ -10,7 +10,7 @@ from ..distributions.derived import family_of
 from ..distributions.family import FAMILIES
 from ..distributions.support import REAL, Interval, Simplex, Totals, WholeNumbers
 from ..distributions.variable import Distribution
-from ..graph.array import Array
+from ..graph.array import Array, Computed
 from ..graph.elementwise import as_node
 from ..graph.errors import ModelError, ShapeError
 from ..graph.messages import describe
@@ -180,7 +180,7 @@ def known_support(follows: Distribution) -> dict[str, Any]:
     return known
 
 
-def factor(term: Array) -> Array:
+def factor(term: Computed) -> Array:
     """Add a term to the log density of every model that reaches the unknowns in it.
 
         log p(unknowns, data) + sum(term)

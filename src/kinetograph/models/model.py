@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from ..graph.array import Array
+from ..graph.array import Array, Computed
 from ..graph.errors import ModelError, ShapeError
 from ..graph.messages import names_in_scope
 from ..graph.node import Data, Node
@@ -281,10 +281,10 @@ def _loaded(data: bytes) -> Model:
 
 
 def model(
-    *targets: Array,
-    factors: Sequence[Array] | Array = (),
-    coords: Mapping[str, Any] | None = None,
-    **named_targets: Array,
+    *targets: Computed,
+    factors: Sequence[Computed] | Computed = (),
+    coords: Mapping[str, Any] | Any | None = None,  # of **targets it is one, to type checkers
+    **named_targets: Computed,
 ) -> Model:
     """Make a model of arrays whose posterior is wanted.
 
@@ -326,7 +326,7 @@ def model(
     >>> kg.model(mu).names
     ('mu',)
     """
-    arrays = list(targets)
+    arrays: list[Any] = list(targets)
     if not arrays and not named_targets:
         arrays = unknowns_in_scope()
         if not arrays:
@@ -346,7 +346,7 @@ def model(
             )
         names[node] = name
         nodes[node] = None
-    terms = [factors] if isinstance(factors, Array) else list(factors)
+    terms: list[Any] = [factors] if isinstance(factors, Array) else list(cast(Any, factors))
     for factor in terms:
         if not isinstance(factor, Array) or factor.dtype.kind != "f":
             raise TypeError(

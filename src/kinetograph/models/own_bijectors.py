@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..distributions.support import Support
-from ..graph.array import Array
+from ..graph.array import Array, Computed
 from ..graph.elementwise import as_node
 from ..graph.errors import ModelError, ShapeError
 from ..graph.lower import Environment, Scope, evaluate
@@ -56,11 +56,11 @@ class Bijector:
     array([0.   , 1.175])
     """
 
-    def forward(self, u: Array) -> Array:
+    def forward(self, u: Array) -> Computed:
         """The value of free numbers u, any real ones."""
         raise NotImplementedError(f"{type(self).__name__} has no method forward(u)")
 
-    def inverse(self, x: Array) -> Array:
+    def inverse(self, x: Array) -> Computed:
         """The free numbers of a value."""
         raise NotImplementedError(f"{type(self).__name__} has no method inverse(x)")
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..graph.array import Array
+from ..graph.array import Array, Computed
 from ..graph.errors import ModelError, ShapeError
 from ..graph.functions import where
 from ..graph.mathematics import abs as absolute
@@ -23,7 +23,7 @@ __all__ = ["tether", "wall"]
 
 
 def wall(
-    x: Array,
+    x: Computed,
     lower: Any = None,
     upper: Any = None,
     *,
@@ -102,7 +102,7 @@ def wall(
     return state(-potential)
 
 
-def tether(x: Array, center: Any = 0.0, *, factor: Any = 1.0, power: Any = 1.0) -> Array:
+def tether(x: Computed, center: Any = 0.0, *, factor: Any = 1.0, power: Any = 1.0) -> Array:
     """A tether of an unknown to a point: adds -V to the log density of its models.
 
         V = a |x - c|^(n + 1) / (n + 1)
@@ -176,7 +176,7 @@ def _check(what: str, x: Any) -> None:
         raise ModelError(f"{what}: {describe(x.node)} depends on no unknown{place_text()}")
 
 
-def _given(what: str, name: str, value: Any, x: Array) -> Any:
+def _given(what: str, name: str, value: Any, x: Any) -> Any:
     """A setting: an array of the graph, or of NumPy."""
     if value is None:
         return None

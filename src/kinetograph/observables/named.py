@@ -104,8 +104,8 @@ def recorded(name: str, text: str = "") -> Observable:
     >>> model = kg.model(kg.normal(0.0, 1.0, name="x"))
     >>> "largest" in kg.chain(model, Langevin(), seed=1).step().sample_stats
     False
-    >>> asked = {"observables": kg.observables.recorded("largest")}
-    >>> "largest" in kg.chain(model, Langevin(), seed=1, **asked).step().sample_stats
+    >>> asked = kg.observables.recorded("largest")
+    >>> "largest" in kg.chain(model, Langevin(), seed=1, observables=asked).step().sample_stats
     True
     """
     found: Observable = _made(name, text, lambda step: step.recorded[name])

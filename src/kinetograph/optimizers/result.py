@@ -79,8 +79,9 @@ class Optimum:
     reached: np.ndarray
     optimizer: str
     seed: int
-    hessian: np.ndarray | None
-    standard_errors: dict[str, np.ndarray] | None
+    # None unless asked for, which type checkers do not know.
+    hessian: np.ndarray | Any
+    standard_errors: dict[str, np.ndarray] | Any
     model: Model
 
     def __getitem__(self, name: str) -> np.ndarray:

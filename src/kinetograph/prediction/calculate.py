@@ -7,7 +7,7 @@ import numpy as np
 
 from ..bits.keys import SIMULATION, make_key
 from ..distributions.variable import Variable
-from ..graph.array import Array
+from ..graph.array import Array, Computed
 from ..graph.errors import ModelError, ShapeError
 from ..graph.messages import describe
 from ..graph.node import Data, Node, ancestors, with_values
@@ -28,11 +28,11 @@ __all__ = ["calculate"]
 
 
 def calculate(
-    *targets: Array,
+    *targets: Computed,
     values: Any = None,
     draws: int | None = None,
     seed: int | None = None,
-    **named: Array,
+    **named: Computed,
 ) -> Any:
     """The values of arrays: of what is computed, what is drawn, or what follows from a posterior.
 

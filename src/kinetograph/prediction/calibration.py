@@ -1,7 +1,7 @@
 """`kg.calibration`: whether a sampler, run on a model, gives that model's posterior."""
 
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from ..runs.arguments import check_model, check_seed, check_whole
 from ..runs.mcmc import mcmc
 from .groups import tree_of
 from .simulate import simulate
+
+if TYPE_CHECKING:
+    from ..models.typing import DataTree
 
 __all__ = ["calibration"]
 
@@ -29,7 +32,7 @@ def calibration(
     chains: int = 4,
     seed: int | None = None,
     **options: Any,
-) -> Any:
+) -> "DataTree":
     """Ranks of simulated unknowns among draws of their posteriors, which should be uniform.
 
         x ~ p(x),  y ~ p(y | x),  x_1 ... x_L ~ p(x | y),  rank = number of x_l < x

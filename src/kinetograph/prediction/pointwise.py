@@ -1,6 +1,6 @@
 """Log densities of observations and unknowns, one by one, for each draw of a posterior."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..bits.keys import SIMULATION, make_key
 from ..distributions.variable import Distribution, Variable
@@ -18,10 +18,13 @@ from .groups import as_group, with_group
 from .observed import followed
 from .recorded import recorded
 
+if TYPE_CHECKING:
+    from ..models.typing import DataTree
+
 __all__ = ["log_likelihood", "log_prior"]
 
 
-def log_likelihood(model: Model, results: Any, given: str = "others") -> Any:
+def log_likelihood(model: Model, results: Any, given: str = "others") -> "DataTree":
     """The log density of each observation, for each draw: what `arviz.loo` and its like need.
 
         log p(y_i | x)
@@ -93,7 +96,7 @@ def log_likelihood(model: Model, results: Any, given: str = "others") -> Any:
     return _with_densities("log_likelihood", model, results, pairs, given)
 
 
-def log_prior(model: Model, results: Any) -> Any:
+def log_prior(model: Model, results: Any) -> "DataTree":
     """The log density of each unknown under its own distribution, for each draw.
 
         log p(x_i | parents of x)

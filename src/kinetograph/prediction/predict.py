@@ -1,11 +1,11 @@
 """`kg.predict`: data that a posterior predicts."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..bits.keys import SIMULATION, make_key
 from ..distributions.variable import Distribution
-from ..graph.array import Array
+from ..graph.array import Array, Computed
 from ..graph.errors import ModelError
 from ..graph.node import Data, Node
 from ..models.ancestral.forward import plan
@@ -18,17 +18,20 @@ from .naming import named_targets, names_of_unknowns
 from .observed import followed
 from .recorded import recorded
 
+if TYPE_CHECKING:
+    from ..models.typing import DataTree
+
 __all__ = ["predict"]
 
 
 def predict(
     model: Model,
     results: Any,
-    *new: Array,
+    *new: Computed,
     observed: Sequence[Array] | None = None,
     seed: int | None = None,
-    **named: Array,
-) -> Any:
+    **named: Computed,
+) -> "DataTree":
     """Draw data from the posterior: for each draw of the unknowns, data as it predicts them.
 
         y' ~ p(y' | x),  x ~ p(x | y)

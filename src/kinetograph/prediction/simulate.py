@@ -1,6 +1,6 @@
 """`kg.simulate`: draws of the unknowns from their distributions, and of data that follow."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..bits.keys import SIMULATION, make_key
 from ..distributions.variable import Variable
@@ -15,10 +15,13 @@ from ..runs.arguments import check_model, check_seed, check_whole
 from .groups import as_group, tree_of
 from .observed import followed
 
+if TYPE_CHECKING:
+    from ..models.typing import DataTree
+
 __all__ = ["simulate"]
 
 
-def simulate(model: Model, draws: int = 1000, *, seed: int | None = None) -> Any:
+def simulate(model: Model, draws: int = 1000, *, seed: int | None = None) -> "DataTree":
     """Draw from a model as it stands, data unseen: the prior, and data that it predicts.
 
         x ~ p(x),  y ~ p(y | x)

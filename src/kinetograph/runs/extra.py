@@ -31,7 +31,7 @@ from .tuned import check_unknowns
 from .until import SoFar, Until, check_watching, watched
 
 if TYPE_CHECKING:
-    from .typing import DataTree
+    from ..models.typing import DataTree
 
 __all__ = ["extra_samples"]
 

@@ -44,7 +44,7 @@ from .until import SoFar, Until, check_watching, watched
 from .warming import warmup_length
 
 if TYPE_CHECKING:
-    from .typing import DataTree
+    from ..models.typing import DataTree
 
 __all__ = ["mcmc"]
 

@@ -37,7 +37,7 @@ from .telling import make_progress
 from .until import SoFar, Until, check_watching, watched
 
 if TYPE_CHECKING:
-    from .typing import DataTree
+    from ..models.typing import DataTree
 
 __all__ = ["resume"]
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from ..graph.errors import KinetographError
 
 if TYPE_CHECKING:
-    from .typing import DataTree
+    from ..models.typing import DataTree
 
 __all__ = ["stash", "stashed", "stashed_samples"]
 

@@ -13,7 +13,7 @@ from . import diagnostics
 from .run import Run, results_so_far
 
 if TYPE_CHECKING:
-    from .typing import DataTree
+    from ..models.typing import DataTree
 
 __all__ = ["SoFar", "Until", "check_watching", "until", "watched"]
 

@@ -17,7 +17,7 @@ from .looked import Looked, looked_at
 from .page import cells, framed, note, page
 
 if TYPE_CHECKING:
-    from ..typing import DataTree
+    import xarray
 
 __all__ = ["Report", "report"]
 
@@ -52,7 +52,7 @@ class Report:
 
 
 def report(
-    results: "DataTree",
+    results: "xarray.DataTree",
     model: Model | None = None,
     path: str | os.PathLike[str] | None = None,
 ) -> Report:

@@ -7,6 +7,9 @@ from typing import Any
 
 import griffe
 
+# Types that have another name for type checkers than for users.
+SHOWN = {"Computed": "Array", "Results": "DataTree"}
+
 
 def split(text: str) -> str:
     """A docstring in which each parameter has a line and a description of its own."""
@@ -33,8 +36,8 @@ class Parameters(griffe.Extension):
             obj.docstring.value = split(obj.docstring.value)
 
     def on_function(self, *, func: griffe.Function, **rest: Any) -> None:
-        """Show an alias that is for type checkers alone as what it is when the code runs."""
+        """Show types as users know them."""
         for said in (*(p.annotation for p in func.parameters), func.returns):
             for part in said.iterate(flat=True) if isinstance(said, griffe.Expr) else ():
-                if isinstance(part, griffe.ExprName) and part.name == "Computed":
-                    part.name = "Array"
+                if isinstance(part, griffe.ExprName):
+                    part.name = SHOWN.get(part.name, part.name)

@@ -31,4 +31,4 @@ else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
     def __dir__():
-        return sorted({*__getattr__("__all__"), *globals()})
+        return sorted({*__getattr__("__all__"), *(n for n in globals() if n.startswith("__"))})

@@ -6,7 +6,7 @@ rank V. Ong, D. Nott, M. Smith, Gaussian variational approximation with a factor
 structure, Journal of Computational and Graphical Statistics 27 (2018) 465-478.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from ..graph.errors import ModelError
 from ..graph.source import warn_user
 from ..models.model import Model
 from ..models.starts import blame
+from ..models.typing import DataTree
 from ..optimizers.descent import Steps
 from ..optimizers.objective import Objective
 from ..optimizers.opt import check_model, choose, limits_of, whole
@@ -25,9 +26,6 @@ from .low_rank import LowRankNormal
 from .pareto import ENOUGH, ApproximationWarning, efficiency, log_mean, smoothed, warn_of_tail
 from .paths import Path, walk_paths
 from .results import as_tree, log_densities, noise
-
-if TYPE_CHECKING:
-    from ..models.typing import DataTree
 
 __all__ = ["advi"]
 

@@ -7,7 +7,7 @@ Source: Tierney, Kadane (1986).
 """
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,14 +16,12 @@ from ..bits.keys import fresh_seed
 from ..graph.errors import ModelError
 from ..graph.source import warn_user
 from ..models.model import Model
+from ..models.typing import DataTree
 from ..optimizers.objective import Objective
 from ..optimizers.opt import check_model, choose, find, limits_of, whole
 from ..optimizers.result import ConvergenceWarning
 from .pareto import ENOUGH, efficiency, smoothed, warn_of_tail
 from .results import as_tree, log_densities, noise
-
-if TYPE_CHECKING:
-    from ..models.typing import DataTree
 
 __all__ = ["laplace_approximation"]
 

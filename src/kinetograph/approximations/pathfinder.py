@@ -9,7 +9,7 @@ Statistical Association 95 (2000) 135-143.
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import ndtr
@@ -18,14 +18,12 @@ from ..bits.draws import chain_key
 from ..bits.keys import fresh_seed
 from ..graph.errors import ModelError
 from ..models.model import Model
+from ..models.typing import DataTree
 from ..optimizers.objective import Objective
 from ..optimizers.opt import check_model, limits_of, whole
 from .pareto import ENOUGH, efficiency, log_mean, smoothed, warn_of_tail
 from .paths import ELBO_DRAWS, LIMITS, MEMORY, Path, walk_paths
 from .results import as_tree, log_densities, noise
-
-if TYPE_CHECKING:
-    from ..models.typing import DataTree
 
 __all__ = ["pathfinder", "pathfinder_points"]
 

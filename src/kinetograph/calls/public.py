@@ -22,6 +22,7 @@ def open_to_users(module: ModuleType) -> None:
     """Have the public functions, classes and names of a module say what is wrong with a use.
 
     Functions of its `__all__` are replaced by ones that do, methods of classes in the classes.
+    Its `dir` has these names alone.
     """
     namespace = vars(module)
     for name in module.__all__:
@@ -35,6 +36,12 @@ def open_to_users(module: ModuleType) -> None:
                 setattr(home, name, made)
     if "__getattr__" not in namespace:
         namespace["__getattr__"] = partial(_missing, module)
+    namespace.setdefault("__dir__", partial(_names, module))
+
+
+def _names(module: ModuleType) -> list[str]:
+    """What completion offers: files of a package that have been imported are in it, too."""
+    return sorted({*module.__all__, *(name for name in vars(module) if name.startswith("__"))})
 
 
 def _missing(module: ModuleType, name: str) -> Any:

@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
+__all__ = ["DataTree", "Results"]
+
 if TYPE_CHECKING:
     import xarray
 
@@ -10,5 +12,6 @@ if TYPE_CHECKING:
 
         def __getitem__(self, key: str) -> Any: ...
 
-
-__all__: list[str] = []
+    Results = xarray.DataTree  # that may have been read by xarray
+else:  # for who asks at run time: importing xarray takes time
+    DataTree = Results = Any

@@ -1,21 +1,19 @@
 """`kg.calibration`: whether a sampler, run on a model, gives that model's posterior."""
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..graph.errors import ModelError
 from ..models.groups import data_groups
 from ..models.model import Model
+from ..models.typing import DataTree
 from ..runs.advice import SamplingWarning
 from ..runs.arguments import check_model, check_seed, check_whole
 from ..runs.mcmc import mcmc
 from .groups import tree_of
 from .simulate import simulate
-
-if TYPE_CHECKING:
-    from ..models.typing import DataTree
 
 __all__ = ["calibration"]
 

@@ -1,6 +1,6 @@
 """Log densities of observations and unknowns, one by one, for each draw of a posterior."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..bits.keys import SIMULATION, make_key
 from ..distributions.variable import Distribution, Variable
@@ -13,13 +13,11 @@ from ..models.factor import density_at
 from ..models.marginal.pointwise import GIVEN, Pointwise
 from ..models.model import Model
 from ..models.seen import seen_alone
+from ..models.typing import DataTree
 from ..runs.arguments import check_model
 from .groups import as_group, with_group
 from .observed import followed
 from .recorded import recorded
-
-if TYPE_CHECKING:
-    from ..models.typing import DataTree
 
 __all__ = ["log_likelihood", "log_prior"]
 

@@ -1,7 +1,7 @@
 """`kg.predict`: data that a posterior predicts."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..bits.keys import SIMULATION, make_key
 from ..distributions.variable import Distribution
@@ -12,14 +12,12 @@ from ..models.ancestral.forward import plan
 from ..models.ancestral.rows import run_rows
 from ..models.discovery import unknowns_above
 from ..models.model import Model
+from ..models.typing import DataTree
 from ..runs.arguments import check_model, check_seed
 from .groups import as_group, with_group
 from .naming import named_targets, names_of_unknowns
 from .observed import followed
 from .recorded import recorded
-
-if TYPE_CHECKING:
-    from ..models.typing import DataTree
 
 __all__ = ["predict"]
 

@@ -1,7 +1,5 @@
 """`kg.simulate`: draws of the unknowns from their distributions, and of data that follow."""
 
-from typing import TYPE_CHECKING
-
 from ..bits.keys import SIMULATION, make_key
 from ..distributions.variable import Variable
 from ..graph.errors import KinetographWarning
@@ -11,12 +9,10 @@ from ..models.ancestral.rows import in_rows, run_rows
 from ..models.discovery import unknowns_above
 from ..models.groups import data_groups
 from ..models.model import Model
+from ..models.typing import DataTree
 from ..runs.arguments import check_model, check_seed, check_whole
 from .groups import as_group, tree_of
 from .observed import followed
-
-if TYPE_CHECKING:
-    from ..models.typing import DataTree
 
 __all__ = ["simulate"]
 

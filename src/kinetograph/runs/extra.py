@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from ..bits.draws import chain_key
 from ..graph.errors import ModelError
 from ..models.groups import data_groups
 from ..models.model import Model
+from ..models.typing import DataTree
 from ..observables.average import as_averages
 from ..observables.observable import as_observables
 from ..samplers.sampler import Sampler
@@ -29,9 +30,6 @@ from .run import Run, carry_out
 from .telling import make_progress
 from .tuned import check_unknowns
 from .until import SoFar, Until, check_watching, watched
-
-if TYPE_CHECKING:
-    from ..models.typing import DataTree
 
 __all__ = ["extra_samples"]
 

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from ..bits.draws import chain_key
 from ..graph.node import Node
 from ..models.model import Model
+from ..models.typing import DataTree
 from ..models.unused import warn_of_later
 from ..observables.average import Average, as_averages
 from ..observables.observable import Observable, as_observables
@@ -42,9 +43,6 @@ from .tuned import tuned_values, unknowns_text
 from .unsolved import watching_solvers
 from .until import SoFar, Until, check_watching, watched
 from .warming import warmup_length
-
-if TYPE_CHECKING:
-    from ..models.typing import DataTree
 
 __all__ = ["mcmc"]
 

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Collection, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from ..graph.errors import KinetographError, KinetographWarning, ModelError
 from ..graph.source import warn_user
 from ..models.model import Model
 from ..models.saving import model_from_bytes
+from ..models.typing import DataTree
 from ..observables.average import as_averages
 from ..observables.observable import as_observables
 from ..samplers.sampler import Sampler
@@ -35,9 +36,6 @@ from .store.store import Store
 from .stored import attach, data_digests, digest, versions
 from .telling import make_progress
 from .until import SoFar, Until, check_watching, watched
-
-if TYPE_CHECKING:
-    from ..models.typing import DataTree
 
 __all__ = ["resume"]
 

@@ -1,11 +1,9 @@
 """The draws of the run that was stopped last: `kg.stashed_samples`."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..graph.errors import KinetographError
-
-if TYPE_CHECKING:
-    from ..models.typing import DataTree
+from ..models.typing import DataTree
 
 __all__ = ["stash", "stashed", "stashed_samples"]
 

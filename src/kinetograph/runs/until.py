@@ -4,16 +4,14 @@ import dataclasses
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..graph.source import place_text
+from ..models.typing import DataTree
 from . import diagnostics
 from .run import Run, results_so_far
-
-if TYPE_CHECKING:
-    from ..models.typing import DataTree
 
 __all__ = ["SoFar", "Until", "check_watching", "until", "watched"]
 

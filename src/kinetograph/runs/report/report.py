@@ -3,11 +3,11 @@
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ...graph.source import place_text
 from ...graph.text import check_path
 from ...models.model import Model
+from ...models.typing import Results
 from ..arguments import check_model
 from ..results import check_tree
 from ..sealed import write_whole
@@ -15,9 +15,6 @@ from . import plots, told
 from .figures import open_studio
 from .looked import Looked, looked_at
 from .page import cells, framed, note, page
-
-if TYPE_CHECKING:
-    import xarray
 
 __all__ = ["Report", "report"]
 
@@ -52,7 +49,7 @@ class Report:
 
 
 def report(
-    results: "xarray.DataTree",
+    results: "Results",
     model: Model | None = None,
     path: str | os.PathLike[str] | None = None,
 ) -> Report:

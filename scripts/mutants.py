@@ -31,7 +31,14 @@ from forked_tests import KEPT, ROOT, Test, Tree, digest, prepare
 SOURCES = Path("src/kinetograph")
 ROOMS = (
     *(f"graph/{name}.py" for name in ("special", "elementwise", "indexing", "reductions")),
-    *("graph/segments.py", "graph/control", "streams", "distributions", "models", "observables"),
+    *(
+        "graph/operations/segments.py",
+        "graph/control",
+        "streams",
+        "distributions",
+        "models",
+        "observables",
+    ),
     *("kernels", "samplers", "adaptation", "optimizers", "laws", "runs/diagnostics.py", "ode"),
     *("autograph/operators", "autograph/analysis", "autograph/passes"),
 )

@@ -37,13 +37,13 @@ GRAPH = [
     ["graph.source", "graph.errors"],
     ["graph.node"],
     ["graph.messages"],
-    ["graph.elementwise"],
+    ["graph.operations.elementwise"],
     ["graph.array", "graph.lower"],
     ["graph.control.contexts", "graph.control.subgraph"],
     ["graph.control.branches", "graph.control.while_loop", "graph.control.scan"],
     ["graph.derivatives"],
-    ["graph.compiled"],
-    ["graph.compile"],
+    ["graph.compiling.compiled"],
+    ["graph.compiling.compile"],
     ["graph.debug", "graph.explain", "graph.drawing.drawing", "graph.saving.file"],
 ]
 # Circles beyond graph/, each cut at an import that is carried out when called.

@@ -14,7 +14,7 @@ from tests.docs.programs import write_programs
 
 import kinetograph as kg
 from kinetograph import distributions
-from kinetograph.graph import functions, mathematics, more_functions
+from kinetograph.graph import functions
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
@@ -26,8 +26,7 @@ WRONG = {
     ("docs_autograph.py", "return y"): "so does this one",
 }
 OTHERS = re.compile(r"\bloo\b|nuts\.init|state\.position")  # as arviz_stats and blackjax have it
-OF_ARRAYS = {*distributions.__all__, *functions.__all__, *mathematics.__all__}
-OF_ARRAYS |= set(more_functions.__all__)
+OF_ARRAYS = {*distributions.__all__, *functions.__all__}
 OF_ARRAYS -= {"distribution", "eigh", "qr", "slogdet", "svd"}  # which give several, or a function
 # What kinetograph stands on is not read: this is about its own signatures, and takes seconds so.
 CONFIG = """

@@ -7,9 +7,11 @@ from .version import __version__
 
 if _typing.TYPE_CHECKING:  # whose readers do not all follow a star to another one
     from .distributions import *  # noqa: F403
-    from .graph.functions import *  # noqa: F403
-    from .graph.mathematics import *  # noqa: F403
-    from .graph.more_functions import *  # noqa: F403
+    from .graph.functions.arranging import *  # noqa: F403
+    from .graph.functions.mathematics import *  # noqa: F403
+    from .graph.functions.matrices import *  # noqa: F403
+    from .graph.functions.reductions import *  # noqa: F403
+    from .graph.functions.special import *  # noqa: F403
     from .public import *  # noqa: F403
     from .public import __all__
 else:

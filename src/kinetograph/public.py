@@ -16,11 +16,9 @@ with _paused(lasting=True):
     from .distributions import *  # noqa: F403
     from .graph import drawing as _drawing  # noqa: F401 - contexts describe themselves by it
     from .graph import functions as _functions
-    from .graph import mathematics as _mathematics
-    from .graph import more_functions as _more_functions
     from .graph.array import Array
     from .graph.checks import check
-    from .graph.compile import compile
+    from .graph.compiling.compile import compile
     from .graph.control.batch import vmap
     from .graph.control.branches import case, cond, switch
     from .graph.control.contexts import CondContext, ControlFlowContext, WhileContext
@@ -50,11 +48,13 @@ with _paused(lasting=True):
         SymbolicTruthError,
     )
     from .graph.explain import explain
-    from .graph.functions import *  # noqa: F403
+    from .graph.functions.arranging import *  # noqa: F403
+    from .graph.functions.mathematics import *  # noqa: F403
+    from .graph.functions.matrices import *  # noqa: F403
+    from .graph.functions.reductions import *  # noqa: F403
+    from .graph.functions.special import *  # noqa: F403
     from .graph.inputs import data, placeholder
     from .graph.lift import lift
-    from .graph.mathematics import *  # noqa: F403
-    from .graph.more_functions import *  # noqa: F403
     from .graph.precision import precision
     from .graph.printing import print
     from .graph.ranges import Range, range
@@ -235,8 +235,6 @@ __all__ = [
 ]
 __all__ += _distributions.__all__
 __all__ += _functions.__all__
-__all__ += _mathematics.__all__
-__all__ += _more_functions.__all__
 
 
 if not _typing.TYPE_CHECKING:  # to type checkers, there is no other name than those above

@@ -19,7 +19,7 @@ import pytest
 import kinetograph as kg
 from kinetograph.autograph.function import function
 from kinetograph.autograph.staged_function import StagedFunction
-from kinetograph.graph.compiled import Function
+from kinetograph.graph.compiling.compiled import Function
 from kinetograph.graph.control.state import top_level
 
 Pair = namedtuple("Pair", "j k")

@@ -12,9 +12,9 @@ from tests.selection import thinned
 import kinetograph as kg
 from kinetograph.distributions.family import FAMILIES
 from kinetograph.distributions.lkj import log_constant
+from kinetograph.graph.forms.representations import represent
 from kinetograph.graph.node import Apply, ancestors
 from kinetograph.graph.precision import x64
-from kinetograph.graph.representations import represent
 from kinetograph.models.model import Model
 
 

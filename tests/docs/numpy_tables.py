@@ -11,8 +11,8 @@ import scipy
 import scipy.special
 from tests.docs.pages import ROOT
 
-from kinetograph.graph.numpy_instead import OF_NUMBERS, ROWS, THROUGH
-from kinetograph.graph.numpy_protocol import is_available
+from kinetograph.graph.numpy.instead import OF_NUMBERS, ROWS, THROUGH
+from kinetograph.graph.numpy.protocol import is_available
 
 __all__ = ["MODULES", "PAGE", "REFUSED", "functions", "kind", "written"]
 

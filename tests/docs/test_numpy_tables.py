@@ -13,8 +13,8 @@ import scipy.special
 from tests.docs.numpy_tables import MODULES, PAGE, REFUSED, functions, kind, written
 
 import kinetograph as kg
-from kinetograph.graph.numpy_instead import ROWS
-from kinetograph.graph.numpy_protocol import is_available
+from kinetograph.graph.numpy.instead import ROWS
+from kinetograph.graph.numpy.protocol import is_available
 
 ALL = [(module, name) for module in MODULES for name in functions(module)]
 
@@ -186,7 +186,7 @@ def test_what_is_to_be_written_instead_gives_the_same() -> None:
 
 def test_available_functions_are_called_in_the_tests_of_the_graph() -> None:
     tests = Path(__file__).parents[1] / "graph"
-    text = "".join(path.read_text(encoding="utf-8") for path in tests.glob("*.py"))
+    text = "".join(path.read_text(encoding="utf-8") for path in tests.rglob("*.py"))
     names = {
         re.sub("^nan(?=[a-z])", "", function.__name__)
         for module in ("numpy", "numpy.linalg", "numpy.fft")

@@ -371,9 +371,10 @@ def test_handles():
 
 
 def test_every_entry_of_the_protocol_runs():
-    from kinetograph.graph.numpy_more import MORE
-    from kinetograph.graph.numpy_protocol import _FUNCTIONS
-    from kinetograph.graph.numpy_rest import REST
+    from kinetograph.graph.numpy.expressions import MORE
+    from kinetograph.graph.numpy.lesser import REST
+
+    from kinetograph.graph.numpy.protocol import _FUNCTIONS
 
     one = {
         "where": (True, 1.0),

@@ -17,11 +17,11 @@ import jax
 import numpy as np
 
 from ..graph.array import Array
+from ..graph.compiling.packing import NUMBERS, fits
 from ..graph.control.structure import Structure, flatten
-from ..graph.elementwise import BAD_KINDS
 from ..graph.errors import DataError, SymbolicError
 from ..graph.node import Node, Placeholder
-from ..graph.packing import NUMBERS, fits
+from ..graph.operations.elementwise import BAD_KINDS
 from ..graph.precision import FLOAT32, float_dtype
 from .same import Same
 

@@ -11,9 +11,9 @@ import numpy as np
 
 from ..graph.array import Array
 from ..graph.control.structure import flatten
-from ..graph.elementwise import as_node
-from ..graph.mathematics import minimum
+from ..graph.functions.mathematics import minimum
 from ..graph.messages import describe
+from ..graph.operations.elementwise import as_node
 from ..graph.ranges import Range, as_range
 from ..graph.source import place_text
 

@@ -11,18 +11,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..graph.array import Array
-from ..graph.compiled import Function
+from ..graph.compiling.compiled import Function
+from ..graph.compiling.inside_jax import from_jax, has_tracer, outside
+from ..graph.compiling.packing import NUMBERS, fits
+from ..graph.compiling.state_values import StateValues
 from ..graph.control.program import Program
 from ..graph.control.rollback import mark, rollback
 from ..graph.control.state import new_program, top_level
 from ..graph.control.structure import Structure, flatten
 from ..graph.errors import AutographWarning, ModelError, ShapeError, SymbolicError
-from ..graph.inside_jax import from_jax, has_tracer, outside
 from ..graph.node import CURRENT, Node
-from ..graph.packing import NUMBERS, fits
 from ..graph.precision import float_dtype
 from ..graph.source import warn_user
-from ..graph.state_values import StateValues
 from .arguments import JaxInput, Key, Parameters, static_hint
 
 __all__ = ["BoundFunction", "StagedFunction"]

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from importlib import import_module
 from inspect import isroutine
 
-from ..graph.numpy_protocol import is_available
+from ..graph.numpy.protocol import is_available
 from ..graph.suggestions import closest, plain
 
 __all__ = ["ELSEWHERE", "instead_of", "no_attribute"]

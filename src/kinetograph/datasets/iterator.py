@@ -10,9 +10,9 @@ from ..graph.checks import run_time_check
 from ..graph.control.branches import cond
 from ..graph.control.state import Assigned, State, current_versions
 from ..graph.control.structure import flatten
-from ..graph.elementwise import as_node
 from ..graph.errors import StagingError, SymbolicTruthError
 from ..graph.node import Data
+from ..graph.operations.elementwise import as_node
 from ..graph.source import place_text
 from .reading import Scratch
 from .steps import Numbers, Opened

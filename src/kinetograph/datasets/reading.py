@@ -15,10 +15,10 @@ from ..graph.control.scan import scan
 from ..graph.control.state import Cell, State, top_level
 from ..graph.control.structure import flatten
 from ..graph.debug import debug
-from ..graph.elementwise import as_node
 from ..graph.errors import SymbolicTruthError
 from ..graph.messages import describe
 from ..graph.node import Apply, Data, Node, Operation
+from ..graph.operations.elementwise import as_node
 from ..graph.precision import x64
 from ..graph.ranges import range as graph_range
 from ..graph.source import place_text

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 
 from ..bits.source import Source
 from ..graph.array import Array
-from ..graph.special import divide
+from ..graph.numerics.special import divide
 from .family import Family
 from .moments import Moments
 from .numbers import nan_unless, possible, reals

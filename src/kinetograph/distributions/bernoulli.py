@@ -10,9 +10,9 @@ from jax.custom_derivatives import SymbolicZero
 
 from ..bits.source import Source
 from ..graph.array import Array
-from ..graph.deviance import weighted_log
-from ..graph.gaussian import log_ndtr
-from ..graph.special import expit, softplus
+from ..graph.numerics.deviance import weighted_log
+from ..graph.numerics.gaussian import log_ndtr
+from ..graph.numerics.special import expit, softplus
 from .count_numbers import double, uniforms
 from .family import Family
 from .moments import Moments

@@ -7,10 +7,10 @@ import jax.numpy as jnp
 
 from ..bits.source import Source
 from ..graph.array import Array
-from ..graph.deviance import log_binomial, weighted_log
-from ..graph.gammas import betaln
-from ..graph.incomplete import log_beta_tails
-from ..graph.special import divide, xlog1py, xlogy
+from ..graph.numerics.deviance import log_binomial, weighted_log
+from ..graph.numerics.gammas import betaln
+from ..graph.numerics.incomplete import log_beta_tails
+from ..graph.numerics.special import divide, xlog1py, xlogy
 from .family import Family
 from .gamma_numbers import log_gamma
 from .inversion import UNIT_LINE, continuous_quantile

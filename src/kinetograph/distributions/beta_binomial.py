@@ -8,11 +8,11 @@ from jax import lax
 
 from ..bits.source import Source
 from ..graph.array import Array
-from ..graph.derivative_rules import by_forward
-from ..graph.deviance import log_binomial
-from ..graph.gammas import gammaln, log_rising
 from ..graph.node import Node
-from ..graph.special import log1mexp
+from ..graph.numerics.derivative_rules import by_forward
+from ..graph.numerics.deviance import log_binomial
+from ..graph.numerics.gammas import gammaln, log_rising
+from ..graph.numerics.special import log1mexp
 from . import binomial
 from .count_numbers import double
 from .family import Family

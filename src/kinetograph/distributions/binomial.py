@@ -10,11 +10,11 @@ from jax.scipy.special import xlog1py
 from ..bits.rejection import first_accepted
 from ..bits.source import Source
 from ..graph.array import Array
-from ..graph.deviance import log_binomial, weighted_log, weighted_log_expit
-from ..graph.gammas import gammaln
-from ..graph.incomplete import log_beta_tails
 from ..graph.node import Node
-from ..graph.special import expit, log_expit
+from ..graph.numerics.deviance import log_binomial, weighted_log, weighted_log_expit
+from ..graph.numerics.gammas import gammaln
+from ..graph.numerics.incomplete import log_beta_tails
+from ..graph.numerics.special import expit, log_expit
 from .count_numbers import (
     SEARCH,
     deviance,

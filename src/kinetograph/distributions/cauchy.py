@@ -7,8 +7,8 @@ import jax.numpy as jnp
 
 from ..bits.source import Source
 from ..graph.array import Array
-from ..graph.derivative_rules import derivatives
-from ..graph.special import cospi, icauchit, sinpi
+from ..graph.numerics.derivative_rules import derivatives
+from ..graph.numerics.special import cospi, icauchit, sinpi
 from .family import Family
 from .moments import Moments
 from .numbers import nan_unless, possible, reals, signed

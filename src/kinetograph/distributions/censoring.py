@@ -16,9 +16,9 @@ import numpy as np
 from jax import lax
 
 from ..bits.source import Source
-from ..graph.derivative_rules import by_forward
-from ..graph.elementwise import as_node
 from ..graph.node import Data, Node
+from ..graph.numerics.derivative_rules import by_forward
+from ..graph.operations.elementwise import as_node
 from ..graph.source import place_text
 from .family import Family
 from .parameter import Parameter

@@ -5,15 +5,14 @@ from typing import Any
 import numpy as np
 
 from ..graph.array import Array
-from ..graph.elementwise import as_node
 from ..graph.errors import ShapeError
-from ..graph.functions import where
-from ..graph.linear_algebra import cholesky
-from ..graph.mathematics import sqrt
+from ..graph.functions.mathematics import sqrt, where
 from ..graph.messages import describe
 from ..graph.missing import first_place
 from ..graph.node import Data, Node
-from ..graph.shaping import diagonal
+from ..graph.operations.elementwise import as_node
+from ..graph.operations.linear_algebra import cholesky
+from ..graph.operations.shaping import diagonal
 from ..graph.source import place_text
 
 __all__ = ["factor_of", "mean_of"]

@@ -7,13 +7,13 @@ import jax.numpy as jnp
 
 from ..bits.source import Source
 from ..graph.array import Array
-from ..graph.deviance import deviance_of_log, log_peak, weighted_log
 from ..graph.errors import ShapeError
-from ..graph.gammas import gammaln
 from ..graph.messages import describe
 from ..graph.node import Node
+from ..graph.numerics.deviance import deviance_of_log, log_peak, weighted_log
+from ..graph.numerics.gammas import gammaln
+from ..graph.numerics.special import xlogy
 from ..graph.source import place_text
-from ..graph.special import xlogy
 from .family import Family
 from .gamma_numbers import log_gamma
 from .moments import Moments, others

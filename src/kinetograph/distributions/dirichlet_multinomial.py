@@ -8,9 +8,9 @@ from jax import lax
 
 from ..bits.source import Source
 from ..graph.array import Array
-from ..graph.deviance import log_peak
-from ..graph.gammas import bd0, gammaln, log_rising
 from ..graph.node import Node
+from ..graph.numerics.deviance import log_peak
+from ..graph.numerics.gammas import bd0, gammaln, log_rising
 from .count_numbers import double
 from .dirichlet import check_concentrations
 from .family import Family

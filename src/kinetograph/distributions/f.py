@@ -6,10 +6,10 @@ import jax.numpy as jnp
 
 from ..bits.source import Source
 from ..graph.array import Array
-from ..graph.deviance import log_binomial
-from ..graph.gammas import betaln
-from ..graph.incomplete import log_beta_tails
-from ..graph.special import expit, log_expit, xlogy
+from ..graph.numerics.deviance import log_binomial
+from ..graph.numerics.gammas import betaln
+from ..graph.numerics.incomplete import log_beta_tails
+from ..graph.numerics.special import expit, log_expit, xlogy
 from .family import Family
 from .gamma_numbers import log_gamma
 from .inversion import POSITIVE_LINE, continuous_quantile

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from ..graph.derivative_rules import by_log
+from ..graph.numerics.derivative_rules import by_log
 from .generator import Generator
 from .moments import Moments
 from .support import REAL, Support
@@ -33,7 +33,7 @@ class Family(Generator):
 
     `forms` says which other forms of x and of parameters the terms can use: for each name, sets of
     kinds in the order of preference. The first set that can be had is given by keywords:
-    `log_x=`, `logit_prob=`. See `graph.representations`.
+    `log_x=`, `logit_prob=`. See `graph.forms.representations`.
 
     Where large counts or shapes cancel, `terms` takes care and time. `small_terms` is the plain
     sum, taken instead where none of the `sizes`, arguments by name, is known to exceed `SMALL`.

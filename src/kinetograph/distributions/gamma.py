@@ -6,10 +6,10 @@ import jax.numpy as jnp
 
 from ..bits.source import Source
 from ..graph.array import Array
-from ..graph.deviance import deviance_of_log, log_peak, weighted_log
-from ..graph.gammas import gammaln
-from ..graph.incomplete import log_gamma_tails
-from ..graph.special import xlogy
+from ..graph.numerics.deviance import deviance_of_log, log_peak, weighted_log
+from ..graph.numerics.gammas import gammaln
+from ..graph.numerics.incomplete import log_gamma_tails
+from ..graph.numerics.special import xlogy
 from .family import Family
 from .gamma_numbers import follow, gamma_parts
 from .inversion import POSITIVE_LINE, continuous_quantile

@@ -7,8 +7,8 @@ import jax.numpy as jnp
 
 from ..bits.source import Source
 from ..graph.array import Array
-from ..graph.deviance import weighted_log
-from ..graph.special import log_expit
+from ..graph.numerics.deviance import weighted_log
+from ..graph.numerics.special import log_expit
 from .count_numbers import counts, double, uniforms
 from .family import Family
 from .generator import WHOLE

@@ -7,9 +7,9 @@ import jax.numpy as jnp
 
 from ..bits.source import Source
 from ..graph.array import Array
-from ..graph.derivative_rules import derivative
-from ..graph.log_links import log_icloglog
-from ..graph.special import divide
+from ..graph.numerics.derivative_rules import derivative
+from ..graph.numerics.log_links import log_icloglog
+from ..graph.numerics.special import divide
 from .family import Family
 from .moments import Moments
 from .numbers import nan_unless, possible, reals, unit_open

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 
 from ..bits.source import Source
 from ..graph.array import Array
-from ..graph.special import cospi, sinpi
+from ..graph.numerics.special import cospi, sinpi
 from .cauchy import LOG_PI, log1p_square
 from .family import Family
 from .moments import Moments

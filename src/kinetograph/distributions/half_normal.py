@@ -8,8 +8,8 @@ from jax.scipy.special import erf
 
 from ..bits.source import Source
 from ..graph.array import Array
-from ..graph.gaussian import erfinv, log_ndtr
-from ..graph.special import divide
+from ..graph.numerics.gaussian import erfinv, log_ndtr
+from ..graph.numerics.special import divide
 from .family import Family
 from .moments import Moments
 from .normal import HALF_LOG_2PI, truncated_moments

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 
 from ..bits.source import Source
 from ..graph.array import Array
-from ..graph.special import log1mexp
+from ..graph.numerics.special import log1mexp
 from . import poisson
 from .count_numbers import double, uniforms
 from .gamma_numbers import log_gamma

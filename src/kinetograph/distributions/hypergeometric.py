@@ -9,10 +9,10 @@ from jax import lax
 from ..bits.rejection import first_accepted
 from ..bits.source import Source
 from ..graph.array import Array
-from ..graph.deviance import log_binomial
 from ..graph.node import Data, Node
+from ..graph.numerics.deviance import log_binomial
+from ..graph.numerics.special import log1mexp
 from ..graph.source import place_text
-from ..graph.special import log1mexp
 from .count_numbers import SEARCH, counts, deviance, log_factorial_rest, search, uniforms
 from .family import Family
 from .generator import WHOLE

@@ -6,10 +6,10 @@ import jax.numpy as jnp
 
 from ..bits.source import Source
 from ..graph.array import Array
-from ..graph.deviance import deviance_of_log, log_peak
-from ..graph.gammas import gammaln
-from ..graph.incomplete import log_gamma_tails
-from ..graph.special import divide
+from ..graph.numerics.deviance import deviance_of_log, log_peak
+from ..graph.numerics.gammas import gammaln
+from ..graph.numerics.incomplete import log_gamma_tails
+from ..graph.numerics.special import divide
 from .family import Family
 from .gamma import quantile as quantile_of_gamma
 from .gamma_numbers import log_gamma

@@ -8,8 +8,8 @@ import numpy as np
 from ..bits.source import Source
 from ..graph.array import Array
 from ..graph.errors import ShapeError
-from ..graph.gammas import gammaln
-from ..graph.linear_algebra import small_cholesky
+from ..graph.numerics.gammas import gammaln
+from ..graph.operations.linear_algebra import small_cholesky
 from ..graph.source import place_text
 from .family import Family
 from .gamma_numbers import log_gamma

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 
 from ..bits.source import Source
 from ..graph.array import Array
-from ..graph.special import divide, log_expit, softplus
+from ..graph.numerics.special import divide, log_expit, softplus
 from .family import Family
 from .moments import Moments
 from .numbers import nan_unless, possible, reals, unit_open

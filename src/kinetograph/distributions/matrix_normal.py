@@ -7,11 +7,11 @@ import numpy as np
 
 from ..bits.source import Source
 from ..graph.array import Array
-from ..graph.elementwise import as_node
 from ..graph.errors import ShapeError
-from ..graph.linear_algebra import triangular_solve
 from ..graph.messages import describe
 from ..graph.node import Node
+from ..graph.operations.elementwise import as_node
+from ..graph.operations.linear_algebra import triangular_solve
 from ..graph.source import place_text
 from .covariances import factor_of
 from .family import Family

@@ -16,9 +16,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..bits.source import Source
-from ..graph.log_sums import logsumexp
 from ..graph.lower import Environment, evaluate
 from ..graph.node import Node, Placeholder
+from ..graph.numerics.log_sums import logsumexp
 from .family import Family
 from .moments import Moments
 from .parameter import Parameter

@@ -8,9 +8,9 @@ from jax import lax
 
 from ..bits.source import Source
 from ..graph.array import Array
-from ..graph.deviance import deviance_of_log, log_peak, weighted_log
-from ..graph.gammas import bd0, gammaln
 from ..graph.node import Node
+from ..graph.numerics.deviance import deviance_of_log, log_peak, weighted_log
+from ..graph.numerics.gammas import bd0, gammaln
 from .binomial import draw as draw_binomial
 from .categorical import check_classes
 from .count_numbers import double

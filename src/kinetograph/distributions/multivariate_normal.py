@@ -7,7 +7,7 @@ from jax import lax
 
 from ..bits.source import Source
 from ..graph.array import Array
-from ..graph.linear_algebra import triangular_solve
+from ..graph.operations.linear_algebra import triangular_solve
 from .covariances import factor_of, mean_of
 from .family import Family
 from .moments import Moments, squares

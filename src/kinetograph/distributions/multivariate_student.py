@@ -6,7 +6,7 @@ import jax.numpy as jnp
 
 from ..bits.source import Source
 from ..graph.array import Array
-from ..graph.gammas import log_rising
+from ..graph.numerics.gammas import log_rising
 from .cauchy import LOG_PI
 from .covariances import factor_of, mean_of
 from .family import Family

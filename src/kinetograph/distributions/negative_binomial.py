@@ -9,12 +9,12 @@ import numpy as np
 
 from ..bits.source import Source
 from ..graph.array import Array
-from ..graph.deviance import log_binomial, weighted_log, weighted_log_expit
-from ..graph.gammas import gammaln, log_rising
-from ..graph.incomplete import log_beta_tails
-from ..graph.mathematics import exp
+from ..graph.functions.mathematics import exp
+from ..graph.numerics.deviance import log_binomial, weighted_log, weighted_log_expit
+from ..graph.numerics.gammas import gammaln, log_rising
+from ..graph.numerics.incomplete import log_beta_tails
+from ..graph.numerics.special import divide, log_expit
 from ..graph.source import place_text
-from ..graph.special import divide, log_expit
 from . import poisson
 from .count_numbers import double
 from .family import Family

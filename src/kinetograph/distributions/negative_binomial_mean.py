@@ -6,10 +6,10 @@ from typing import Any
 import jax.numpy as jnp
 
 from ..bits.source import Source
-from ..graph.deviance import log_binomial, weighted_log, weighted_log_expit
-from ..graph.gammas import gammaln, log_rising
-from ..graph.incomplete import log_beta_tails
-from ..graph.special import divide, log_expit
+from ..graph.numerics.deviance import log_binomial, weighted_log, weighted_log_expit
+from ..graph.numerics.gammas import gammaln, log_rising
+from ..graph.numerics.incomplete import log_beta_tails
+from ..graph.numerics.special import divide, log_expit
 from . import poisson
 from .count_numbers import double
 from .family import Family

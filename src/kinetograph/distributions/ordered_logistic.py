@@ -6,7 +6,7 @@ import jax.numpy as jnp
 
 from ..bits.source import Source
 from ..graph.array import Array
-from ..graph.special import expit, log1mexp, log_expit
+from ..graph.numerics.special import expit, log1mexp, log_expit
 from .family import Family
 from .generator import WHOLE
 from .moments import Moments, of_labels

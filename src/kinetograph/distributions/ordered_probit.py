@@ -6,7 +6,7 @@ import jax.numpy as jnp
 
 from ..bits.source import Source
 from ..graph.array import Array
-from ..graph.gaussian import log_ndtr
+from ..graph.numerics.gaussian import log_ndtr
 from .family import Family
 from .generator import WHOLE
 from .moments import Moments, of_labels

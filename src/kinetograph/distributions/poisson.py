@@ -9,10 +9,10 @@ import numpy as np
 from ..bits.rejection import first_accepted
 from ..bits.source import Source
 from ..graph.array import Array
-from ..graph.derivative_rules import partials
-from ..graph.deviance import deviance_of_log, log_peak
-from ..graph.gammas import bd0, gammaln
-from ..graph.incomplete import log_gamma_tails
+from ..graph.numerics.derivative_rules import partials
+from ..graph.numerics.deviance import deviance_of_log, log_peak
+from ..graph.numerics.gammas import bd0, gammaln
+from ..graph.numerics.incomplete import log_gamma_tails
 from .count_numbers import (
     SEARCH,
     counts,

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..bits.source import Source
 from ..graph.array import Array
-from ..graph.special import divide
+from ..graph.numerics.special import divide
 from .family import Family
 from .moments import Moments
 from .normal import HALF_LOG_2PI

@@ -8,9 +8,9 @@ from jax import lax
 
 from ..bits.source import Source
 from ..graph.array import Array
-from ..graph.derivative_rules import by_forward
-from ..graph.gaussian import log_ndtr
-from ..graph.special import divide, hypot, log1mexp
+from ..graph.numerics.derivative_rules import by_forward
+from ..graph.numerics.gaussian import log_ndtr
+from ..graph.numerics.special import divide, hypot, log1mexp
 from .family import Family
 from .inversion import LINE, continuous_quantile
 from .moments import Moments

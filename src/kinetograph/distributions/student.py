@@ -7,8 +7,8 @@ import jax.numpy as jnp
 
 from ..bits.source import Source
 from ..graph.array import Array
-from ..graph.gammas import gammaln
-from ..graph.incomplete import log_beta_tails
+from ..graph.numerics.gammas import gammaln
+from ..graph.numerics.incomplete import log_beta_tails
 from .cauchy import log1p_square
 from .family import Family
 from .gamma_numbers import log_gamma

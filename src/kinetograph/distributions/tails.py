@@ -14,9 +14,9 @@ import jax.numpy as jnp
 from jax import lax
 
 from ..bits.quantile import upper_quantile
-from ..graph.derivative_rules import derivative
-from ..graph.gaussian import log_ndtr, mills
-from ..graph.special import log1mexp
+from ..graph.numerics.derivative_rules import derivative
+from ..graph.numerics.gaussian import log_ndtr, mills
+from ..graph.numerics.special import log1mexp
 
 __all__ = [
     "Tails",

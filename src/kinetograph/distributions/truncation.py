@@ -15,8 +15,8 @@ import numpy as np
 from jax import lax
 
 from ..bits.source import Source
-from ..graph.elementwise import as_node, elementwise
 from ..graph.node import Data, Node
+from ..graph.operations.elementwise import as_node, elementwise
 from ..graph.source import place_text
 from .family import Family
 from .moments import Moments

@@ -11,13 +11,13 @@ import numpy as np
 
 from ..graph.array import Array
 from ..graph.dims import check_dims_of_unknown, labels_of, shape_by_dims
-from ..graph.elementwise import as_node, elementwise
 from ..graph.errors import ModelError
-from ..graph.linear_algebra import CHOLESKY
+from ..graph.forms.representations import represent
 from ..graph.messages import describe
 from ..graph.node import Apply, Data, Node, within
+from ..graph.operations.elementwise import as_node, elementwise
+from ..graph.operations.linear_algebra import CHOLESKY
 from ..graph.precision import float_dtype
-from ..graph.representations import represent
 from ..graph.source import place_text
 from ..graph.text import check_name
 from .censoring import censor

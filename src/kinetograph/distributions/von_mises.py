@@ -12,7 +12,7 @@ from jax.scipy.special import i0e, i1e
 from ..bits.rejection import first_accepted
 from ..bits.source import Source
 from ..graph.array import Array
-from ..graph.derivative_rules import derivative
+from ..graph.numerics.derivative_rules import derivative
 from .family import Family
 from .inversion import newton_quantile
 from .numbers import nan_unless, reals

@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from ..graph.special import logaddexp
+from ..graph.numerics.special import logaddexp
 from .moments import REACH, Moments, nodes, of_nodes
 from .tails import Tails
 

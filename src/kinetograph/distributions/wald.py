@@ -6,8 +6,8 @@ import jax.numpy as jnp
 
 from ..bits.source import Source
 from ..graph.array import Array
-from ..graph.gaussian import erfcx, log_ndtr
-from ..graph.special import divide
+from ..graph.numerics.gaussian import erfcx, log_ndtr
+from ..graph.numerics.special import divide
 from .family import Family
 from .inversion import POSITIVE_LINE, continuous_quantile
 from .moments import Moments

@@ -6,10 +6,10 @@ import jax.numpy as jnp
 
 from ..bits.source import Source
 from ..graph.array import Array
-from ..graph.deviance import weighted_log
-from ..graph.gammas import gammaln, log_quotient
-from ..graph.log_links import log_icloglog
-from ..graph.special import power, xlogy
+from ..graph.numerics.deviance import weighted_log
+from ..graph.numerics.gammas import gammaln, log_quotient
+from ..graph.numerics.log_links import log_icloglog
+from ..graph.numerics.special import power, xlogy
 from .family import Family
 from .moments import Moments
 from .numbers import nan_unless, reals, unit_open

@@ -8,8 +8,8 @@ import numpy as np
 from ..bits.source import Source
 from ..graph.array import Array
 from ..graph.errors import ShapeError
+from ..graph.numerics.special import divide
 from ..graph.source import place_text
-from ..graph.special import divide
 from .family import Family
 from .moments import Moments
 from .normal import HALF_LOG_2PI

@@ -14,7 +14,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from ..bits.source import Source
-from ..graph.special import log1mexp, log_expit, logaddexp
+from ..graph.numerics.special import log1mexp, log_expit, logaddexp
 from .count_numbers import double, uniforms
 from .family import Family
 from .generator import WHOLE

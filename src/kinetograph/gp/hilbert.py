@@ -13,10 +13,10 @@ import numpy as np
 
 from ..distributions.normal import normal
 from ..graph.array import Array
-from ..graph.elementwise import as_node
 from ..graph.errors import ShapeError
-from ..graph.mathematics import sqrt
+from ..graph.functions.mathematics import sqrt
 from ..graph.node import Data
+from ..graph.operations.elementwise import as_node
 from ..graph.source import place_text
 from .kernels import Kernel, points
 

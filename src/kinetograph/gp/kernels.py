@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from ..graph.array import Array
-from ..graph.elementwise import as_node
 from ..graph.errors import ShapeError
-from ..graph.functions import pairwise_distance, reshape
-from ..graph.mathematics import cos, exp
+from ..graph.functions.arranging import reshape
+from ..graph.functions.mathematics import cos, exp
+from ..graph.functions.matrices import pairwise_distance
 from ..graph.messages import describe
+from ..graph.operations.elementwise import as_node
 from ..graph.source import place_text
 
 __all__ = [

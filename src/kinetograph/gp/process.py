@@ -8,7 +8,7 @@ import numpy as np
 from ..distributions.multivariate_normal import multivariate_normal
 from ..distributions.normal import normal
 from ..graph.array import Array
-from ..graph.functions import cholesky, solve_triangular
+from ..graph.functions.matrices import cholesky, solve_triangular
 from ..graph.source import place_text
 from ..graph.text import in_words
 from . import kernels

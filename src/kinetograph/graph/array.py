@@ -6,16 +6,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from . import elementwise as ew
-from . import indexing, shaping
-from . import squares as squares  # of its rules `elementwise` makes use
 from .array_methods import Methods
 from .dims import check_dims
 from .errors import NoAttributeError, SymbolicError, SymbolicTruthError
-from .foreign import instead, library_call
 from .messages import describe
 from .node import PART, Apply, Data, Handle, Node
-from .numpy_protocol import VIEWS, apply_function, apply_ufunc
+from .numpy.foreign import instead, library_call
+from .numpy.protocol import VIEWS, apply_function, apply_ufunc
+from .operations import elementwise as ew
+from .operations import indexing, shaping
 from .operators import Operators
 from .source import called_here, draws_by_numpy, place_text
 from .suggestions import read_missing

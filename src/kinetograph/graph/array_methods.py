@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING, Any
 
-from . import elementwise as ew
-from . import indexing, linear_algebra, reductions, shaping
 from .node import Node
+from .operations import elementwise as ew
+from .operations import indexing, linear_algebra, reductions, shaping
 
 if TYPE_CHECKING:
     from .array import Array

@@ -8,10 +8,10 @@ import numpy as np
 
 from .array import Array
 from .control.effects import Effect, append
-from .elementwise import as_node
 from .errors import CheckError, SymbolicError
 from .messages import describe
 from .node import Data, Node, Operation
+from .operations.elementwise import as_node
 from .source import place_text
 
 if TYPE_CHECKING:

@@ -15,10 +15,10 @@ import jax
 import numpy as np
 
 from .control.derivable import FORWARD, REVERSE
-from .elementwise import WHERE
 from .lower import Environment, Scope
 from .messages import describe
 from .node import Apply, Bundle, Data, Inner, Node
+from .operations.elementwise import WHERE
 from .participation import Tracked, plain
 from .text import value_text
 

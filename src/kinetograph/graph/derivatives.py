@@ -19,12 +19,12 @@ from .control.liveness import Places
 from .control.loops import While
 from .control.structure import flatten
 from .control.subgraph import Subgraph
-from .elementwise import STOP_GRADIENT, as_node, astype
 from .errors import ShapeError, SymbolicError
-from .forms_by_value import FormByValue, forms_by_value
+from .forms.by_value import FormByValue, forms_by_value
 from .lower import Scope, evaluate
 from .messages import describe
 from .node import Apply, Call, FormOf, Inner, Node, Operation, ancestors, sources
+from .operations.elementwise import STOP_GRADIENT, as_node, astype
 from .source import place_text
 
 __all__ = ["Derivative", "gradients", "hessian", "jvp"]

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import jax.numpy as jnp
 import numpy as np
 
-from .bounds import inside
 from .errors import BoundsError
-from .indexing import CHECKED, LABELS, known_indices
 from .messages import describe, result_in_words
 from .node import Apply, Node
+from .operations.bounds import inside
+from .operations.indexing import CHECKED, LABELS, known_indices
 from .trips import Trips
 
 if TYPE_CHECKING:

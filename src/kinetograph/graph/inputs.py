@@ -6,14 +6,14 @@ import numpy as np
 
 from .array import Array
 from .dims import check_dims, labels_agree, labels_of, named
-from .elementwise import BAD_KINDS, checked_dtype, refuse_traced
 from .errors import DataError, DimsError, ShapeError, SymbolicError
 from .messages import index_text
 from .missing import ADVICE, Incomplete, find_missing, first_place
 from .node import Data, Placeholder
 from .not_numbers import not_numbers
+from .operations.elementwise import BAD_KINDS, checked_dtype, refuse_traced
+from .operations.shaping import as_sizes
 from .precision import FLOAT32, float_dtype
-from .shaping import as_sizes
 from .source import here, site_of, variable_name
 from .text import check_name
 

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from .checks import run_time_check
-from .elementwise import ON_NARROWED, ON_PARTIAL, elementwise
 from .messages import describe
 from .node import Data, Node, Operation
+from .operations.elementwise import ON_NARROWED, ON_PARTIAL, elementwise
 from .source import place_text
 
 __all__ = ["demand", "demand_fits"]

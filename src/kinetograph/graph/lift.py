@@ -10,10 +10,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from .array import Array
-from .elementwise import as_node
 from .errors import ShapeError, SymbolicError
 from .messages import describe
 from .node import Apply, Bundle, Node, Operation
+from .operations.elementwise import as_node
 from .precision import x64
 
 __all__ = ["Lifted", "lift", "with_structures"]

@@ -28,8 +28,8 @@ from .source import Place, Site, here, site_of
 
 if TYPE_CHECKING:
     from .control.contexts import ControlFlowContext
+    from .forms.representations import Forms
     from .lower import Scope
-    from .representations import Forms
 
 __all__ = [
     "CURRENT",

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from . import elementwise as ew
-from . import linear_algebra
 from .node import Node
+from .operations import elementwise as ew
+from .operations import linear_algebra
 from .source import place_text
 from .text import in_words
 

@@ -8,14 +8,14 @@ import jax.numpy as jnp
 import numpy as np
 
 from .array import Array
-from .bounds import RULES, Interval
 from .checks import run_time_check
-from .elementwise import as_node, astype, elementwise, where
 from .errors import ShapeError, SymbolicError, SymbolicTruthError
 from .messages import describe
 from .node import Apply, Node, Operation
+from .operations.bounds import RULES, Interval
+from .operations.elementwise import as_node, astype, elementwise, where
+from .operations.shaping import reshape
 from .precision import FLOAT64, float_dtype
-from .shaping import reshape
 from .source import place_text
 
 __all__ = ["Range", "as_range", "range"]

@@ -22,8 +22,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .elementwise import CAST, ELEMENTWISE, STOP_GRADIENT, WHERE
 from .node import PART, Apply, Data, Node
+from .operations.elementwise import CAST, ELEMENTWISE, STOP_GRADIENT, WHERE
 from .participation import Tracked, hand, track
 
 if TYPE_CHECKING:

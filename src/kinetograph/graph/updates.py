@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from . import indexing
+from .operations import indexing
 
 if TYPE_CHECKING:
     from .array import Array

@@ -8,13 +8,13 @@ import numpy as np
 from ..distributions.derived import family_of
 from ..distributions.variable import Distribution
 from ..graph.control.control import everything, origin
-from ..graph.elementwise import ELEMENTWISE, ON_PARTIAL, PARTIAL
 from ..graph.errors import ModelError, ShapeError
-from ..graph.indexing import ONE_HOT, check_bounds, trusted_indices
+from ..graph.forms.representations import Forms
 from ..graph.messages import describe, site_text
 from ..graph.node import Apply, Data, FormOf, Inner, Node, ancestors, sources
-from ..graph.representations import Forms
-from ..graph.segments import SEGMENTS
+from ..graph.operations.elementwise import ELEMENTWISE, ON_PARTIAL, PARTIAL
+from ..graph.operations.indexing import ONE_HOT, check_bounds, trusted_indices
+from ..graph.operations.segments import SEGMENTS
 from .density import Density
 from .factor import DERIVED, LOG_DENSITY, known_support
 from .followed import check_support

@@ -9,9 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..graph.elementwise import WHERE
 from ..graph.errors import DimsError
-from ..graph.indexing import (
+from ..graph.messages import describe, site_text
+from ..graph.node import Apply, Data, Node, Operation, ancestors
+from ..graph.operations.elementwise import WHERE
+from ..graph.operations.indexing import (
     LABELS,
     ONE_HOT,
     RAVEL,
@@ -22,12 +24,10 @@ from ..graph.indexing import (
     WRITE,
     WRITE_CHECKED,
 )
-from ..graph.linear_algebra import CHOLESKY, EINSUM, MATMUL
-from ..graph.messages import describe, site_text
-from ..graph.node import Apply, Data, Node, Operation, ancestors
-from ..graph.reductions import CUMULATIVE, LOG_SOFTMAX, REDUCTIONS, SOFTMAX
-from ..graph.segments import SEGMENTS
-from ..graph.shaping import (
+from ..graph.operations.linear_algebra import CHOLESKY, EINSUM, MATMUL
+from ..graph.operations.reductions import CUMULATIVE, LOG_SOFTMAX, REDUCTIONS, SOFTMAX
+from ..graph.operations.segments import SEGMENTS
+from ..graph.operations.shaping import (
     BROADCAST,
     CONCATENATE,
     DIAGONAL,

@@ -15,11 +15,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..distributions.variable import Variable
+from ..graph.compiling.lifted_errors import refused_derivative
 from ..graph.control.control import Control, Looping, everything, loops_in
 from ..graph.control.derivable import REVERSE
 from ..graph.control.liveness import Places, live
 from ..graph.faults import FAULT, numbered
-from ..graph.lifted_errors import refused_derivative
 from ..graph.lower import Environment, Scope, evaluate
 from ..graph.node import Node, ancestors
 from ..graph.trips import Capacity

@@ -11,10 +11,10 @@ from ..distributions.family import FAMILIES
 from ..distributions.support import REAL, Interval, Simplex, Totals, WholeNumbers
 from ..distributions.variable import Distribution
 from ..graph.array import Array, Computed
-from ..graph.elementwise import as_node
 from ..graph.errors import ModelError, ShapeError
 from ..graph.messages import describe
 from ..graph.node import CURRENT, Apply, Data, Node, Operation
+from ..graph.operations.elementwise import as_node
 from ..graph.precision import float_dtype
 from ..graph.source import place_text
 from ..graph.text import in_words

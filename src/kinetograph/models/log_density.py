@@ -12,10 +12,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..distributions.variable import Variable
-from ..graph.compiled import limit_reached
+from ..graph.compiling.compiled import limit_reached
+from ..graph.compiling.inside_jax import has_tracer, outside
 from ..graph.control.control import Control, Looping, everything
 from ..graph.errors import ShapeError
-from ..graph.inside_jax import has_tracer, outside
 from ..graph.node import Data, Node, with_values
 from ..graph.precision import x64
 from ..graph.source import place_text

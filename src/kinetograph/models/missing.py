@@ -21,14 +21,14 @@ from ..distributions.parameter import Parameter
 from ..distributions.support import REAL
 from ..distributions.variable import Distribution, Variable
 from ..graph.array import Array
-from ..graph.elementwise import literal
 from ..graph.errors import ModelError
-from ..graph.indexing import READ, READ_CHECKED, index
 from ..graph.messages import describe
 from ..graph.missing import Incomplete
 from ..graph.node import Apply, Data, Node
+from ..graph.operations.elementwise import literal
+from ..graph.operations.indexing import READ, READ_CHECKED, index
+from ..graph.operations.shaping import broadcast_to, concatenate, reshape
 from ..graph.precision import float_dtype
-from ..graph.shaping import broadcast_to, concatenate, reshape
 from .factor import density_at, factor
 from .followed import check_shape, check_support
 from .seen import with_seen

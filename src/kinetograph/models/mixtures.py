@@ -14,12 +14,12 @@ from ..distributions.support import Interval, WholeNumbers
 from ..distributions.variable import Distribution, distribute
 from ..graph.array import Array
 from ..graph.dims import shape_by_dims
-from ..graph.elementwise import as_node
 from ..graph.errors import ModelError, ShapeError
 from ..graph.messages import describe
 from ..graph.node import Apply, Node, Operation
+from ..graph.operations.elementwise import as_node
+from ..graph.operations.shaping import broadcast_to
 from ..graph.precision import float_dtype
-from ..graph.shaping import broadcast_to
 from ..graph.source import place_text
 from .followed import consume, shapes_of, unused_distribution
 

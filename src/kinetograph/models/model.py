@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from ..graph.array import Array, Computed
+from ..graph.compiling.serialise import graph_from_bytes, graph_to_bytes
 from ..graph.errors import ModelError, ShapeError
 from ..graph.messages import names_in_scope
 from ..graph.node import Data, Node
 from ..graph.saving.document import decode, encode
-from ..graph.serialise import graph_from_bytes, graph_to_bytes
 from ..graph.source import place_text
 from ..graph.text import in_words
 from .axes import axes_of

@@ -15,12 +15,12 @@ import numpy as np
 
 from ..distributions.support import Support
 from ..graph.array import Array, Computed
-from ..graph.elementwise import as_node
 from ..graph.errors import ModelError, ShapeError
 from ..graph.lower import Environment, Scope, evaluate
 from ..graph.node import Data, Node, Placeholder, ancestors
+from ..graph.operations.elementwise import as_node
+from ..graph.operations.shaping import as_sizes
 from ..graph.precision import FLOAT32, float_dtype, x64
-from ..graph.shaping import as_sizes
 from ..graph.source import place_text
 
 __all__ = ["Bijector", "OwnSupport", "own_support"]

@@ -1,7 +1,7 @@
 """A model as functions that JAX can transform: its log density, and what comes with it.
 
-Each is one operation of the JAX program around it (see `graph.primitive`), computed in double
-precision, with results of the type that this program has for floating-point numbers.
+Each is one operation of the JAX program around it (see `graph.compiling.primitive`), computed in
+double precision, with results of the type that this program has for floating-point numbers.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,12 +13,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..graph.compiling.inside_jax import constant
+from ..graph.compiling.primitive import Whole, call, outer_dtype
 from ..graph.control.control import loops_in
-from ..graph.inside_jax import constant
 from ..graph.lower import Scope
 from ..graph.node import ancestors
 from ..graph.precision import FLOAT64
-from ..graph.primitive import Whole, call, outer_dtype
 from .density import data_environment
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ import numpy as np
 from ..distributions.derived import family_of
 from ..distributions.variable import Distribution
 from ..graph.array import Array
-from ..graph.elementwise import as_node, elementwise
 from ..graph.errors import ShapeError
 from ..graph.messages import describe
 from ..graph.node import Apply, Data, Node, Operation
+from ..graph.operations.elementwise import as_node, elementwise
 from ..graph.precision import float_dtype
 from ..graph.source import place_text
 from .followed import consume, shapes_of, unused_distribution

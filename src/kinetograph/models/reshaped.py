@@ -16,12 +16,12 @@ import numpy as np
 from ..distributions.derived import family_of
 from ..distributions.variable import Distribution, Variable
 from ..graph.errors import ModelError
-from ..graph.indexing import READ, READ_CHECKED, SLICE, SLOT, WRITE, WRITE_CHECKED, index
 from ..graph.lower import Environment, Scope, evaluate, lower_node
 from ..graph.messages import describe, site_text
 from ..graph.node import PART, Apply, Data, Node, ancestors
+from ..graph.operations.indexing import READ, READ_CHECKED, SLICE, SLOT, WRITE, WRITE_CHECKED, index
+from ..graph.operations.shaping import BROADCAST, REPEAT, RESHAPE, TILE
 from ..graph.precision import x64
-from ..graph.shaping import BROADCAST, REPEAT, RESHAPE, TILE
 from .discovery import Component
 from .factor import DERIVED, LOG_DENSITY, density_at
 from .followed import check_shape, check_support

@@ -10,8 +10,8 @@ import numpy as np
 
 from ..graph.array import Array, Computed
 from ..graph.errors import ModelError, ShapeError
-from ..graph.functions import where
-from ..graph.mathematics import abs as absolute
+from ..graph.functions.mathematics import abs as absolute
+from ..graph.functions.mathematics import where
 from ..graph.messages import describe
 from ..graph.node import Data
 from ..graph.source import place_text

@@ -16,9 +16,9 @@ import numpy as np
 from ..distributions.cauchy import LOG_PI
 from ..distributions.multivariate_normal import log_diagonal
 from ..distributions.normal import HALF_LOG_2PI
-from ..graph.gammas import log_rising
-from ..graph.linear_algebra import triangular_solve
 from ..graph.node import Apply, Data, Node, Operation, ancestors
+from ..graph.numerics.gammas import log_rising
+from ..graph.operations.linear_algebra import triangular_solve
 
 __all__ = ["seen_alone", "with_seen"]
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..distributions.variable import Variable
+from ..graph.compiling.inside_jax import has_tracer
 from ..graph.errors import ModelError, ShapeError
-from ..graph.inside_jax import has_tracer
 from ..graph.source import place_text
 from ..graph.suggestions import meant
 from ..graph.text import in_words

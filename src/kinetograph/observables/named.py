@@ -6,8 +6,8 @@ N is the number of free coordinates, p the momenta in coordinates in which the m
 from collections.abc import Sequence
 from typing import Any
 
-from ..graph.functions import sum as sum_of
-from ..graph.mathematics import sqrt
+from ..graph.functions.mathematics import sqrt
+from ..graph.functions.reductions import sum as sum_of
 from .average import Average
 from .observable import Observable, Step, observable
 

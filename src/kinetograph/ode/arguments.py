@@ -8,9 +8,9 @@ from ..graph.array import Array
 from ..graph.checks import run_time_check
 from ..graph.control.structure import Structure, flatten
 from ..graph.control.while_loop import GRADS
-from ..graph.elementwise import floating
 from ..graph.errors import KinetographError, ShapeError
-from ..graph.functions import stop_gradient
+from ..graph.functions.mathematics import stop_gradient
+from ..graph.operations.elementwise import floating
 from ..graph.precision import float_dtype
 from ..graph.source import place_text
 from ..graph.suggestions import meant

@@ -14,7 +14,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..graph.array import Array
-from ..graph.functions import concatenate, where
+from ..graph.functions.arranging import concatenate
+from ..graph.functions.mathematics import where
 from ..graph.lift import lift
 from .right import Leaves
 

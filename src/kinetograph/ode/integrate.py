@@ -13,9 +13,8 @@ import numpy as np
 from ..autograph.directives import set_loop_options
 from ..autograph.lazily import convert_lazily
 from ..graph.array import Array
-from ..graph.elementwise import as_node
-from ..graph.functions import log, stop_gradient, where
-from ..graph.mathematics import abs, exp, maximum, minimum
+from ..graph.functions.mathematics import abs, exp, log, maximum, minimum, stop_gradient, where
+from ..graph.operations.elementwise import as_node
 from .dense_output import Path, row_of, row_width, still_row, value_inside
 from .right import Leaves
 from .step import Trial

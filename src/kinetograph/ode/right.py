@@ -6,9 +6,9 @@ from typing import Any
 from ..autograph.operators.call import converted
 from ..graph.array import Array
 from ..graph.control.structure import Structure, flatten
-from ..graph.elementwise import as_node
 from ..graph.errors import KinetographError, ShapeError
-from ..graph.functions import stack
+from ..graph.functions.arranging import stack
+from ..graph.operations.elementwise import as_node
 from ..graph.source import place_text, written_at
 
 __all__ = ["Leaves", "Right", "named"]

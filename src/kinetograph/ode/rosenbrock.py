@@ -26,9 +26,9 @@ from jax import lax
 from ..graph.array import Array
 from ..graph.control.batch import vmap
 from ..graph.derivatives import jvp
-from ..graph.functions import concatenate
+from ..graph.functions.arranging import concatenate
+from ..graph.functions.mathematics import abs, maximum
 from ..graph.lift import lift
-from ..graph.mathematics import abs, maximum
 from .arguments import Tolerance
 from .right import Leaves, Right
 from .step import Step, combined, scaled_square

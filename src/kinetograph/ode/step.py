@@ -7,8 +7,7 @@ import numpy as np
 
 from ..autograph.lazily import convert_lazily
 from ..graph.array import Array
-from ..graph.functions import stop_gradient
-from ..graph.mathematics import abs, maximum, minimum
+from ..graph.functions.mathematics import abs, maximum, minimum, stop_gradient
 from .arguments import Tolerance
 from .right import Leaves, Right
 from .tableaus import Tableau

@@ -14,10 +14,11 @@ import numpy as np
 
 from ..graph.array import Array
 from ..graph.control.structure import Structure, flatten
-from ..graph.elementwise import floating
 from ..graph.errors import KinetographError, ShapeError, SymbolicError
-from ..graph.functions import concatenate, stack, where
+from ..graph.functions.arranging import concatenate, stack
+from ..graph.functions.mathematics import where
 from ..graph.lift import lift
+from ..graph.operations.elementwise import floating
 from ..graph.source import place_text
 from .right import Leaves, Right
 from .switches import switching_times

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable, Iterator
 from ..graph.array import Array
 from ..graph.control.conditional import Cond
 from ..graph.control.control import origin
-from ..graph.elementwise import ELEMENTWISE
-from ..graph.functions import stop_gradient
+from ..graph.functions.mathematics import stop_gradient
 from ..graph.messages import describe
 from ..graph.node import Apply, Data, Inner, Node, ancestors
+from ..graph.operations.elementwise import ELEMENTWISE
 from ..graph.source import place_text
 from .right import Leaves
 

@@ -5,11 +5,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..graph.array import Array
-from ..graph.elementwise import floating
 from ..graph.errors import ShapeError, SymbolicError
-from ..graph.functions import where
+from ..graph.functions.mathematics import where
 from ..graph.messages import describe
 from ..graph.node import Data
+from ..graph.operations.elementwise import floating
 from ..graph.source import place_text
 
 __all__ = ["Times", "known", "read_times"]

@@ -22,10 +22,11 @@ from ..graph.array import Array
 from ..graph.control.batch import vmap
 from ..graph.control.branches import switch
 from ..graph.derivatives import jvp
-from ..graph.elementwise import as_node
 from ..graph.errors import KinetographError, ShapeError
-from ..graph.functions import argmax, concatenate, stack, stop_gradient, where
-from ..graph.mathematics import abs, maximum, sign
+from ..graph.functions.arranging import concatenate, stack
+from ..graph.functions.mathematics import abs, maximum, sign, stop_gradient, where
+from ..graph.functions.reductions import argmax
+from ..graph.operations.elementwise import as_node
 from .crossings import Change, bracket, first_change, next_sides
 from .dense_output import Path, value_inside
 from .events import Event, Occurrences

@@ -10,10 +10,10 @@ import numpy as np
 
 from ..distributions.variable import Variable
 from ..graph.errors import ModelError, ShapeError
-from ..graph.indexing import READ
 from ..graph.messages import site_text
 from ..graph.node import Apply, Data, Node
-from ..graph.shaping import CONCATENATE, RESHAPE
+from ..graph.operations.indexing import READ
+from ..graph.operations.shaping import CONCATENATE, RESHAPE
 from ..models.ancestral.rows import in_rows
 from ..models.groups import FIXED
 from ..runs.results import check_tree

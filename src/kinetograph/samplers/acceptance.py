@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ..graph.functions import where
-from ..graph.mathematics import exp, minimum
+from ..graph.functions.mathematics import exp, minimum, where
 
 __all__ = ["divergent", "divergences", "probability", "record_bad"]
 

@@ -4,8 +4,8 @@ from functools import reduce
 from operator import add
 from typing import Any
 
-from ..graph.functions import sum as sum_of
-from ..graph.mathematics import sqrt
+from ..graph.functions.mathematics import sqrt
+from ..graph.functions.reductions import sum as sum_of
 
 __all__ = ["record_noise"]
 

@@ -25,9 +25,8 @@ from typing import Any
 
 import numpy as np
 
-from ..graph.functions import sum as sum_of
-from ..graph.functions import where
-from ..graph.mathematics import exp, expm1, sqrt
+from ..graph.functions.mathematics import exp, expm1, sqrt, where
+from ..graph.functions.reductions import sum as sum_of
 from .added import record_noise
 from .hyper import hyper
 from .sampler import Point, Sampler

@@ -17,7 +17,7 @@ Source   C. ter Braak, A Markov chain Monte Carlo version of the genetic algorit
 import math
 from typing import Any
 
-from ..graph.functions import where
+from ..graph.functions.mathematics import where
 from .ensemble import Ensemble
 from .hyper import hyper
 

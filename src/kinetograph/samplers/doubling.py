@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..autograph.lazily import convert_lazily
-from ..graph.functions import where
-from ..graph.mathematics import log1p
+from ..graph.functions.mathematics import log1p, where
 from ..graph.ranges import range
 from .points import Point
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ..graph.functions import concatenate
-from ..graph.mathematics import floor, log1p, minimum
+from ..graph.functions.arranging import concatenate
+from ..graph.functions.mathematics import floor, log1p, minimum
 from ..graph.ranges import range
 from ..kernels.contract import Kernel, Space
 from .acceptance import probability, record_bad

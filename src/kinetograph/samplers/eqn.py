@@ -34,11 +34,12 @@ from typing import Any
 import numpy as np
 
 from ..autograph.convert import convert
-from ..graph.elementwise import as_node
-from ..graph.functions import all as all_of
-from ..graph.functions import cholesky, concatenate, where
-from ..graph.functions import sum as sum_of
-from ..graph.mathematics import sqrt
+from ..graph.functions.arranging import concatenate
+from ..graph.functions.mathematics import sqrt, where
+from ..graph.functions.matrices import cholesky
+from ..graph.functions.reductions import all as all_of
+from ..graph.functions.reductions import sum as sum_of
+from ..graph.operations.elementwise import as_node
 from ..graph.ranges import range
 from ..kernels.contract import Kernel, Space
 from .baoab import BAOAB

@@ -11,8 +11,8 @@ Source   A. Horowitz, A generalized guided Monte Carlo algorithm, Physics Letter
 
 from typing import Any
 
-from ..graph.functions import sum as sum_of
-from ..graph.mathematics import exp, log1p, sqrt
+from ..graph.functions.mathematics import exp, log1p, sqrt
+from ..graph.functions.reductions import sum as sum_of
 from .acceptance import divergent, probability, record_bad
 from .added import record_noise
 from .hyper import hyper

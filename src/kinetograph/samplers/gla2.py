@@ -15,8 +15,8 @@ Source   N. Bou-Rabee, H. Owhadi, Long-run accuracy of variational integrators i
 
 from typing import Any
 
-from ..graph.functions import sum as sum_of
-from ..graph.mathematics import exp, sqrt
+from ..graph.functions.mathematics import exp, sqrt
+from ..graph.functions.reductions import sum as sum_of
 from .added import record_noise
 from .hyper import hyper
 from .integrators import LEAPFROG, integrator

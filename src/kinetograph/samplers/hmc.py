@@ -15,8 +15,8 @@ Source   S. Duane, A. Kennedy, B. Pendleton, D. Roweth, Physics Letters B 195 (1
 
 from typing import Any
 
-from ..graph.functions import sum as sum_of
-from ..graph.mathematics import floor, log1p, maximum, sqrt
+from ..graph.functions.mathematics import floor, log1p, maximum, sqrt
+from ..graph.functions.reductions import sum as sum_of
 from .acceptance import divergent, probability, record_bad
 from .hyper import hyper
 from .integrators import LEAPFROG, integrator

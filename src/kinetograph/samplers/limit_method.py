@@ -11,7 +11,7 @@ Source   B. Leimkuhler, C. Matthews, Rational construction of stochastic numeric
 
 from typing import Any
 
-from ..graph.mathematics import sqrt
+from ..graph.functions.mathematics import sqrt
 from .added import record_noise
 from .hyper import hyper
 from .sampler import Point, Sampler

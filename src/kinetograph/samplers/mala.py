@@ -17,8 +17,8 @@ Source   G. Roberts, R. Tweedie, Exponential convergence of Langevin distributio
 
 from typing import Any
 
-from ..graph.functions import sum as sum_of
-from ..graph.mathematics import log1p, sqrt
+from ..graph.functions.mathematics import log1p, sqrt
+from ..graph.functions.reductions import sum as sum_of
 from .acceptance import divergent, probability, record_bad
 from .hyper import hyper
 from .sampler import Point, Sampler

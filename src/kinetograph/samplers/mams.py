@@ -12,7 +12,7 @@ Source   J. Robnik, R. Cohn-Gordon, U. Seljak, Metropolis adjusted microcanonica
 
 from typing import Any
 
-from ..graph.mathematics import floor, log1p, maximum, minimum, sqrt
+from ..graph.functions.mathematics import floor, log1p, maximum, minimum, sqrt
 from .acceptance import divergent, probability, record_bad
 from .hyper import hyper
 from .integrators import LEAPFROG, integrator

@@ -20,9 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from ..graph.functions import log, where
-from ..graph.functions import sum as sum_of
-from ..graph.mathematics import exp, expm1, sqrt
+from ..graph.functions.mathematics import exp, expm1, log, sqrt, where
+from ..graph.functions.reductions import sum as sum_of
 from .hyper import hyper
 from .integrators import LEAPFROG, integrator
 from .sampler import Point, Sampler

@@ -19,8 +19,8 @@ from ..distributions.generator import Generator
 from ..graph.array import Array
 from ..graph.control.state import Cell, Versions
 from ..graph.errors import ShapeError
-from ..graph.functions import sum as sum_of
-from ..graph.mathematics import sqrt
+from ..graph.functions.mathematics import sqrt
+from ..graph.functions.reductions import sum as sum_of
 from ..graph.node import CURRENT, Apply, Node, Operation
 from ..streams.asked import sized
 from ..streams.methods import Draws

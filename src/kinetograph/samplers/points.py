@@ -4,7 +4,8 @@ from collections.abc import Callable
 from typing import Any, Never
 
 from ..graph.array import Array
-from ..graph.functions import concatenate, where
+from ..graph.functions.arranging import concatenate
+from ..graph.functions.mathematics import where
 from ..graph.source import place_text
 
 __all__ = ["Point"]

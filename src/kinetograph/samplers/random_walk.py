@@ -11,7 +11,7 @@ Source   N. Metropolis and others, Journal of Chemical Physics 21 (1953) 1087-10
 
 from typing import Any
 
-from ..graph.mathematics import log1p
+from ..graph.functions.mathematics import log1p
 from .acceptance import probability, record_bad
 from .hyper import hyper
 from .sampler import Point, Sampler

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..graph.functions import einsum, solve_triangular
+from ..graph.functions.matrices import einsum, solve_triangular
 from .hyper import Hyper
 
 __all__ = ["Scale", "covariance_of", "divided", "gradient_of", "times"]

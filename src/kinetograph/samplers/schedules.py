@@ -8,9 +8,9 @@ import numpy as np
 
 from ..autograph.convert import convert
 from ..graph.array import Array
-from ..graph.elementwise import as_node, astype
 from ..graph.errors import ShapeError
 from ..graph.messages import describe
+from ..graph.operations.elementwise import as_node, astype
 from ..graph.source import written_at
 from .hyper import Hyper
 

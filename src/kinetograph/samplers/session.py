@@ -16,12 +16,12 @@ import numpy as np
 from ..autograph.building import building
 from ..graph.array import Array
 from ..graph.control.state import Cell, Versions, current_versions, top_level
-from ..graph.elementwise import as_node, astype, elementwise
 from ..graph.errors import ModelError, ShapeError
-from ..graph.functions import concatenate
+from ..graph.functions.arranging import concatenate
 from ..graph.lower import Environment, Scope, evaluate
 from ..graph.messages import describe
 from ..graph.node import Apply, Bundle, Data, Node, Operation, next_serial
+from ..graph.operations.elementwise import as_node, astype, elementwise
 from ..graph.source import here, site_of, written_at
 from ..kernels.contract import Space
 from ..kernels.elsewhere import Given, refuse_cells, refuse_effects, refuse_elsewhere

@@ -11,8 +11,8 @@ Source   T. Chen, E. Fox, C. Guestrin, Stochastic gradient Hamiltonian Monte Car
 
 from typing import Any
 
-from ..graph.functions import sum as sum_of
-from ..graph.mathematics import sqrt
+from ..graph.functions.mathematics import sqrt
+from ..graph.functions.reductions import sum as sum_of
 from .added import record_noise
 from .hyper import hyper
 from .sampler import Point, Sampler

@@ -15,7 +15,7 @@ Source   M. Welling, Y. W. Teh, Bayesian learning via stochastic gradient Langev
 
 from typing import Any
 
-from ..graph.mathematics import sqrt
+from ..graph.functions.mathematics import sqrt
 from .added import record_noise
 from .hyper import hyper
 from .sampler import Point, Sampler

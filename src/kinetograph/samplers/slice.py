@@ -17,8 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ..graph.functions import where
-from ..graph.mathematics import floor, log1p
+from ..graph.functions.mathematics import floor, log1p, where
 from ..graph.ranges import range
 from .doubling import TINY, sweep
 from .hyper import hyper

@@ -20,8 +20,8 @@ Source   B. Leimkuhler, C. Matthews, Molecular Dynamics, Springer 2015, chapter 
 from collections import Counter
 from typing import Any
 
-from ..graph.functions import sum as sum_of
-from ..graph.mathematics import exp, sqrt
+from ..graph.functions.mathematics import exp, sqrt
+from ..graph.functions.reductions import sum as sum_of
 from .added import record_noise
 from .hyper import hyper
 from .sampler import Point, Sampler

@@ -14,10 +14,10 @@ import numpy as np
 from ..autograph.convert import convert
 from ..graph.array import Array
 from ..graph.control.structure import LEAF, Structure, flatten
-from ..graph.elementwise import as_node, astype
 from ..graph.errors import ModelError, ShapeError
 from ..graph.messages import describe, site_text
 from ..graph.node import Node
+from ..graph.operations.elementwise import as_node, astype
 from ..graph.trips import Trips
 from ..kernels.contract import Info, Moment, Space, State, Statistic
 from ..kernels.target import Position

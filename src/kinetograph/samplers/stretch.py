@@ -14,7 +14,7 @@ Source   J. Goodman, J. Weare, Ensemble samplers with affine invariance, Communi
 
 from typing import Any
 
-from ..graph.functions import log
+from ..graph.functions.mathematics import log
 from .ensemble import Ensemble
 from .hyper import hyper
 

@@ -17,9 +17,8 @@ Source   J. Sanz-Serna, K. Zygalakis, Wasserstein distance estimates for the dis
 
 from typing import Any
 
-from ..graph.functions import sum as sum_of
-from ..graph.functions import where
-from ..graph.mathematics import expm1, sqrt
+from ..graph.functions.mathematics import expm1, sqrt, where
+from ..graph.functions.reductions import sum as sum_of
 from .added import record_noise
 from .hyper import hyper
 from .sampler import Point, Sampler

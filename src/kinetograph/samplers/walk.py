@@ -15,9 +15,9 @@ Source   J. Goodman, J. Weare, Ensemble samplers with affine invariance, Communi
 
 from typing import Any
 
-from ..graph.functions import sort
-from ..graph.functions import sum as sum_of
-from ..graph.mathematics import sqrt
+from ..graph.functions.arranging import sort
+from ..graph.functions.mathematics import sqrt
+from ..graph.functions.reductions import sum as sum_of
 from .ensemble import Ensemble
 from .hyper import hyper
 

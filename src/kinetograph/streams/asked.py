@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from ..graph.array import Array
-from ..graph.elementwise import as_node
 from ..graph.errors import ShapeError, SymbolicError
 from ..graph.messages import describe
+from ..graph.operations.elementwise import as_node
 from ..graph.precision import float_dtype
 from ..graph.source import place_text
 

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from ..graph.array import Array
-from ..graph.elementwise import as_node, where
 from ..graph.errors import ShapeError
 from ..graph.messages import describe
 from ..graph.node import Data, Node
+from ..graph.operations.elementwise import as_node, where
 from ..graph.source import place_text
 
 __all__ = ["check_count", "check_weights", "marked", "population", "rows_at"]

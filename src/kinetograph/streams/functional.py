@@ -11,10 +11,10 @@ import numpy as np
 from ..bits.keys import MEMBER, check_seed, make_key
 from ..graph.array import Array
 from ..graph.control.rollback import ON_ROLLBACK
-from ..graph.elementwise import as_node
 from ..graph.errors import KinetographWarning, ModelError, ShapeError
 from ..graph.messages import describe
 from ..graph.node import Node
+from ..graph.operations.elementwise import as_node
 from ..graph.source import place_text, warn_user
 from .methods import METHODS, Draws
 from .operations import WORDS, Draw, advanced, initial_state

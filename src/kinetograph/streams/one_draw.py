@@ -5,9 +5,9 @@ from typing import Any
 
 from ..distributions.generator import Generator
 from ..graph.array import Array
-from ..graph.elementwise import as_node, astype
 from ..graph.errors import ShapeError
 from ..graph.node import Node
+from ..graph.operations.elementwise import as_node, astype
 from ..graph.source import place_text
 from .asked import float_type, sized
 from .operations import Draw, draw_node

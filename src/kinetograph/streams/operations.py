@@ -15,9 +15,9 @@ import numpy as np
 from ..bits.source import event_source
 from ..graph.control.contexts import BatchContext, current_context
 from ..graph.control.state import ASSIGN, Cell, current_versions
-from ..graph.elementwise import as_node, elementwise
 from ..graph.errors import KinetographError
 from ..graph.node import Apply, Inner, Node, Operation
+from ..graph.operations.elementwise import as_node, elementwise
 
 if TYPE_CHECKING:
     from .streams import Stream

@@ -16,12 +16,12 @@ import numpy as np
 
 from ..bits.keys import MEMBER, STREAM_VERSION, Seed, check_seed, fresh_seed, make_key
 from ..graph.array import Array
+from ..graph.compiling.state_values import StateValues
 from ..graph.control.contexts import ON_DISCARD, ControlFlowContext
 from ..graph.control.rollback import ON_ROLLBACK
 from ..graph.node import Node
 from ..graph.saving.document import storable
 from ..graph.source import here, site_of, variable_name
-from ..graph.state_values import StateValues
 from .methods import Draws
 from .operations import Draw, StreamCell, advance_stream, counter_of, initial_state
 from .saved import ALGORITHM, SavedStreams

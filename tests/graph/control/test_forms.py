@@ -72,7 +72,7 @@ def nested(x):
 
 
 def written(x):
-    p = kg.Array(kg.graph.elementwise.as_node(np.zeros(4)))
+    p = kg.Array(kg.graph.operations.elementwise.as_node(np.zeros(4)))
     for t in range(8):  # the last write of each element counts
         p = p.at[t % 4].set(kg.ilogit(x[t % 4]))
     return p

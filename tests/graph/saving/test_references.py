@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import pytest
 
 import kinetograph as kg
-from kinetograph.graph.elementwise import ELEMENTWISE
+from kinetograph.graph.operations.elementwise import ELEMENTWISE
 from kinetograph.graph.saving.references import (
     find_function,
     name_of_function,
@@ -58,8 +58,8 @@ def test_what_is_not_kinetographs_has_none(value):
         ["os", "system"],
         ["builtins", "eval"],
         ["builtins", "SystemExit"],
-        ["kinetograph.graph.elementwise", "np"],
-        ["kinetograph.graph.elementwise", "literal"],
+        ["kinetograph.graph.operations.elementwise", "np"],
+        ["kinetograph.graph.operations.elementwise", "literal"],
         ["kinetograph.distributions.normal", "jnp"],
         ["kinetograph.runs.mcmc", "mcmc"],
         [["kinetograph"], {}],

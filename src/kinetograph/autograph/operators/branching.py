@@ -5,10 +5,10 @@ from typing import Any
 
 from ...graph.array import Array
 from ...graph.control.contexts import CondContext
-from ...graph.elementwise import as_node
 from ...graph.messages import describe
 from ...graph.node import Node
-from ...graph.shaping import reshape
+from ...graph.operations.elementwise import as_node
+from ...graph.operations.shaping import reshape
 from ...graph.source import place_text
 from ..verbosity import report
 from .leaks import Surroundings

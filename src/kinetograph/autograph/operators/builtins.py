@@ -7,13 +7,12 @@ import functools
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ...graph import functions as graph_functions
-from ...graph import mathematics
 from ...graph.array import Array
 from ...graph.checks import run_time_check
-from ...graph.elementwise import elementwise, type_of
 from ...graph.errors import SymbolicError
+from ...graph.functions import arranging, mathematics
 from ...graph.messages import describe
+from ...graph.operations.elementwise import elementwise, type_of
 from ...graph.ranges import Range
 from ...graph.ranges import range as graph_range
 from ...graph.source import place_text
@@ -41,7 +40,7 @@ def _rows(value: Any) -> Rows:
     found = rows_of(value)
     if found is None:
         try:
-            found = rows_of(graph_functions.stack(list(value)))
+            found = rows_of(arranging.stack(list(value)))
         except (TypeError, ValueError) as error:
             raise TypeError(
                 f"a {type(value).__name__} stands beside a symbolic iterable{place_text()}, but "
@@ -187,14 +186,14 @@ def _sorted(values: Any, **keywords: Any) -> Any:
         values = list(values)
         if not any(isinstance(value, Array) for value in values):
             return sorted(values, **keywords)
-        values = graph_functions.stack(values)
+        values = arranging.stack(values)
     _refuse_key(sorted, keywords)
     if values.ndim != 1:
         raise ValueError(
             f"sorted({describe(values.node)}){place_text()}: the array has shape {values.shape}, "
             "expected a vector"
         )
-    ordered = graph_functions.sort(values)
+    ordered = arranging.sort(values)
     return ordered[::-1] if keywords.get("reverse") else ordered
 
 

@@ -12,9 +12,9 @@ from ...graph.control.rollback import mark, rollback
 from ...graph.control.scan import build as build_scan
 from ...graph.control.structure import flatten
 from ...graph.control.while_loop import Options
-from ...graph.elementwise import as_node
 from ...graph.errors import StagingError
 from ...graph.node import Node
+from ...graph.operations.elementwise import as_node
 from ...graph.ranges import range as graph_range
 from ...graph.source import place_text
 from ..iterables import Rows, rows_of

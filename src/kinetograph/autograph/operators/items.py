@@ -14,10 +14,11 @@ import numpy as np
 
 from ...graph.array import Array
 from ...graph.control.contexts import current_context
-from ...graph.elementwise import as_node
 from ...graph.errors import StagingError, SymbolicError
-from ...graph.functions import stack, where
+from ...graph.functions.arranging import stack
+from ...graph.functions.mathematics import where
 from ...graph.messages import describe
+from ...graph.operations.elementwise import as_node
 from ...graph.source import place_text
 from .aliases import original_of, refuse_aliases
 from .second_names import refuse_second_name

@@ -17,9 +17,9 @@ from ...graph.checks import run_time_check
 from ...graph.control.contexts import current_context
 from ...graph.control.rollback import mark, rollback
 from ...graph.control.state import current_versions
-from ...graph.elementwise import as_node, astype, elementwise, promoted, type_of
 from ...graph.messages import describe
 from ...graph.node import Apply, Data, Node
+from ...graph.operations.elementwise import as_node, astype, elementwise, promoted, type_of
 from ...graph.source import asserted, place_text
 from .branching import if_exp, predicate
 from .leaks import Surroundings

@@ -9,9 +9,9 @@ from ...graph.array import Array
 from ...graph.control.branches import join
 from ...graph.control.contexts import CondContext
 from ...graph.control.results import common_dtype, converted
-from ...graph.elementwise import as_node, promoted, type_of
 from ...graph.errors import ShapeError
 from ...graph.node import Node
+from ...graph.operations.elementwise import as_node, promoted, type_of
 from ...graph.source import place_text
 from .undefined import (
     LoopUndefined,

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ...graph import mathematics
 from ...graph.array import Array
-from ...graph.elementwise import type_of
+from ...graph.functions import special
 from ...graph.messages import describe
+from ...graph.operations.elementwise import type_of
 from ...graph.source import place_text
 
 __all__ = ["MATH", "scalar"]
@@ -44,11 +44,11 @@ _NAMED: dict[str, Callable[..., Any]] = {
     **{name: getattr(np, name) for name in ("cbrt", "copysign", "exp2")},
     "ceil": _whole(np.ceil),
     "degrees": lambda x: x * (180 / math.pi),
-    "erf": mathematics.erf,
-    "erfc": mathematics.erfc,
+    "erf": special.erf,
+    "erfc": special.erfc,
     "fabs": lambda x: abs(x.astype(float)),
     "floor": _whole(np.floor),
-    "lgamma": mathematics.gammaln,
+    "lgamma": special.gammaln,
     "log": _log,
     "fmod": lambda x, y: np.copysign(np.remainder(abs(x), abs(y)), x),
     "pow": lambda x, y: x ** (y.astype(float) if isinstance(y, Array) else float(y)),

@@ -16,8 +16,8 @@ import numpy as np
 
 from ...graph.array import Array
 from ...graph.control.structure import Structure, flatten
-from ...graph.elementwise import as_node, as_variable
 from ...graph.node import Node
+from ...graph.operations.elementwise import as_node, as_variable
 from ...graph.source import user_frame
 from .aliases import remember
 from .undefined import Maybe, Undefined

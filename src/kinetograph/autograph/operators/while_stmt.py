@@ -8,8 +8,8 @@ from ...graph.control.rollback import mark, rollback
 from ...graph.control.structure import flatten
 from ...graph.control.variables import Variables
 from ...graph.control.while_loop import Options, as_bound, build, check_options
-from ...graph.elementwise import as_node, as_variable
-from ...graph.mathematics import maximum
+from ...graph.functions.mathematics import maximum
+from ...graph.operations.elementwise import as_node, as_variable
 from ..verbosity import report
 from .branching import predicate
 from .first_trip import first_trip

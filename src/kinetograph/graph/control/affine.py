@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..elementwise import CAST, ELEMENTWISE
-from ..indexing import SLICE
 from ..node import Apply, Data, Inner, Node
+from ..operations.elementwise import CAST, ELEMENTWISE
+from ..operations.indexing import SLICE
 from ..ranges import RANGE
 
 if TYPE_CHECKING:

@@ -8,12 +8,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..array import Array
-from ..elementwise import as_node
 from ..errors import ModelError, ShapeError
 from ..lower import Scope
 from ..node import Node, Operation
+from ..operations.elementwise import as_node
+from ..operations.shaping import moveaxis
 from ..participation import read
-from ..shaping import moveaxis
 from ..source import place_text
 from ..trips import Trips
 from .contexts import BatchContext
@@ -28,7 +28,7 @@ from .subgraph import Subgraph
 from .variables import names_of_parameters
 
 if TYPE_CHECKING:
-    from ..representations import Forms
+    from ..forms.representations import Forms
 
 __all__ = ["Batch", "vmap"]
 

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from ..array import Array
-from ..elementwise import CAST, as_node, elementwise, where
 from ..errors import ShapeError, SymbolicError
 from ..messages import describe
 from ..node import Apply, Data, Inner, Node
-from ..shaping import reshape
+from ..operations.elementwise import CAST, as_node, elementwise, where
+from ..operations.shaping import reshape
 from ..source import place_text
 from ..text import in_words
 from .conditional import Cond

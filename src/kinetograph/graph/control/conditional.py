@@ -25,7 +25,7 @@ from .rollback import aside
 from .subgraph import Subgraph
 
 if TYPE_CHECKING:
-    from ..representations import Forms
+    from ..forms.representations import Forms
 
 __all__ = ["Cond"]
 

@@ -6,7 +6,7 @@ variable has a form carries that form, beginning with that of the variable's fir
 
     p = 0; while ...: p[t] = ilogit(eta[t])     its log odds: q = -inf; while ...: q[t] = eta[t]
 
-See `graph.representations`.
+See `graph.forms.representations`.
 """
 
 from collections.abc import Iterable
@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..elementwise import astype
 from ..node import FormOf, Inner, Node, ancestors, within
+from ..operations.elementwise import astype
 from .control import everything
 from .effects import Effect
 from .subgraph import Subgraph
 
 if TYPE_CHECKING:
-    from ..representations import Forms
+    from ..forms.representations import Forms
     from .loops import While
     from .scan import Scan
 

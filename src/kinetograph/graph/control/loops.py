@@ -32,7 +32,7 @@ from .strategies import STRATEGIES
 from .subgraph import Subgraph
 
 if TYPE_CHECKING:
-    from ..representations import Forms
+    from ..forms.representations import Forms
 
 __all__ = ["GRADS", "While"]
 

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..array import Array
-from ..elementwise import as_variable, astype
 from ..errors import KinetographError
 from ..node import CURRENT, Bundle, Node
+from ..operations.elementwise import as_variable, astype
 from ..source import place_text
 from .contexts import ControlFlowContext
 from .state import current_versions

@@ -23,10 +23,18 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from ..bounds import inside
-from ..indexing import READ, READ_CHECKED, WRITE, WRITE_CHECKED, fixed_parts, known_indices, write
 from ..lower import Instead
 from ..node import FORM, PART, Apply, Inner, Node
+from ..operations.bounds import inside
+from ..operations.indexing import (
+    READ,
+    READ_CHECKED,
+    WRITE,
+    WRITE_CHECKED,
+    fixed_parts,
+    known_indices,
+    write,
+)
 from .affine import Affine, affine, counters, trips_inside
 from .conditional import Cond
 from .control import Control, everything

@@ -9,11 +9,11 @@ import numpy as np
 from jax import lax
 
 from ..array import Array
-from ..elementwise import as_node, astype
 from ..errors import ShapeError
 from ..lower import Scope
 from ..messages import describe
 from ..node import CURRENT, Inner, Node, Operation
+from ..operations.elementwise import as_node, astype
 from ..participation import Tracked, carried_on, plain, read
 from ..source import place_text
 from .contexts import ScanContext
@@ -28,7 +28,7 @@ from .subgraph import Subgraph
 from .variables import Variables, grown, match_result, names_of_parameters, read_variables
 
 if TYPE_CHECKING:
-    from ..representations import Forms
+    from ..forms.representations import Forms
 
 __all__ = ["Scan", "build", "scan"]
 

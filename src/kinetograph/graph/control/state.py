@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..array import Array
-from ..elementwise import as_node, astype, elementwise
 from ..errors import ShapeError, SymbolicError
 from ..messages import describe
 from ..node import CURRENT, Apply, Node, Operation
+from ..operations.elementwise import as_node, astype, elementwise
+from ..operations.shaping import broadcast_to
 from ..precision import FLOAT32, float_dtype
-from ..shaping import broadcast_to
 from ..source import here, site_of, variable_name
 from ..text import check_name
 

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..array import Array
-from ..elementwise import as_variable, astype, promoted, type_of
 from ..errors import KinetographError
 from ..integer_checks import demand_fits
 from ..node import Inner, Node, ancestors
+from ..operations.elementwise import as_variable, astype, promoted, type_of
 from ..source import place_text
 from .results import collect, common_dtype
 from .structure import Structure, flatten

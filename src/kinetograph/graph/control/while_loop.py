@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..array import Array
-from ..elementwise import as_node, astype, elementwise
 from ..errors import KinetographError, ShapeError, SymbolicError
 from ..messages import describe
 from ..node import CURRENT, Inner, Node
-from ..shaping import reshape
+from ..operations.elementwise import as_node, astype, elementwise
+from ..operations.shaping import reshape
 from ..source import place_text
 from .contexts import WhileContext
 from .effects import EFFECTS, unfailed

@@ -7,7 +7,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from ...graph.compiled import limit_reached
+from ...graph.compiling.compiled import limit_reached
 from ...graph.faults import fault_error
 from ...graph.precision import x64
 from .forward import Forward

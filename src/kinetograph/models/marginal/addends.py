@@ -7,9 +7,9 @@ one by one: `factor(c * x.sum() - y.mean())` is `factor(c * x)` and `factor(-y /
 
 from collections.abc import Callable
 
-from ...graph.elementwise import ELEMENTWISE, elementwise
 from ...graph.node import Apply, Node
-from ...graph.reductions import REDUCTIONS
+from ...graph.operations.elementwise import ELEMENTWISE, elementwise
+from ...graph.operations.reductions import REDUCTIONS
 
 __all__ = ["addends"]
 

@@ -22,9 +22,9 @@ from jax import lax
 from ...distributions.markov_chain import MARKOV_CHAIN, log_steps
 from ...distributions.variable import Variable
 from ...graph.errors import ModelError
-from ...graph.log_sums import logsumexp
 from ...graph.lower import Environment
 from ...graph.messages import describe, site_text
+from ...graph.numerics.log_sums import logsumexp
 from .tables import COMBINATIONS, Domain
 
 __all__ = ["Elimination", "Factor", "Step"]

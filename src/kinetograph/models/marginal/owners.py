@@ -11,11 +11,11 @@ from typing import Any
 import jax
 import numpy as np
 
-from ...graph import indexing, shaping
-from ...graph.linear_algebra import MATMUL
 from ...graph.node import Apply, Data, Node
+from ...graph.operations import indexing, shaping
+from ...graph.operations.linear_algebra import MATMUL
+from ...graph.operations.reductions import LOG_SOFTMAX, REDUCTIONS, SOFTMAX
 from ...graph.precision import x64
-from ...graph.reductions import LOG_SOFTMAX, REDUCTIONS, SOFTMAX
 
 __all__ = ["NONE", "SEVERAL", "merged", "merged_along", "owners_of", "thin_shapes"]
 

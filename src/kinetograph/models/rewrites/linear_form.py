@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from ...graph.elementwise import ELEMENTWISE
-from ...graph.indexing import READ
-from ...graph.linear_algebra import MATMUL
 from ...graph.lower import evaluate
 from ...graph.node import Apply, Data, Node
+from ...graph.operations.elementwise import ELEMENTWISE
+from ...graph.operations.indexing import READ
+from ...graph.operations.linear_algebra import MATMUL
 from ...graph.precision import x64
 
 __all__ = ["LinearForm", "NotLinear", "Reader"]

@@ -15,8 +15,8 @@ import numpy as np
 from ...distributions import support as sp
 from ...distributions.variable import Distribution, Variable
 from ...graph.faults import has_faults
-from ...graph.indexing import SLICE
 from ...graph.node import Apply, Data, FormOf, Node, ancestors
+from ...graph.operations.indexing import SLICE
 from ..term import Term
 
 __all__ = ["FEWEST", "Column", "alike_terms", "classes", "is_batchable", "place_of"]

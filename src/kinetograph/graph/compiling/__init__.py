@@ -1,0 +1,1 @@
+"""From a graph to a compiled function, and its calls."""

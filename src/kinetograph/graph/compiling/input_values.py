@@ -1,0 +1,58 @@
+"""The values given to the inputs of a compiled function: what fits, and what needs a look."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..control.control import everything, origin
+from ..errors import DataError, ShapeError, SymbolicError
+from ..node import Apply, Data, Node
+from ..operations.indexing import trusted_indices
+from .packing import NUMBERS, fits
+
+__all__ = ["checked", "index_bounds"]
+
+
+def index_bounds(
+    inputs: Sequence[Node], needed: Sequence[Node]
+) -> list[tuple[int, int, int, Node]]:
+    """Where data are inputs that index something: their place, the axis, its length, and what.
+
+    Known indices were checked when the graph was built and are trusted, other values need a check.
+    """
+    places: dict[Node, int] = {n: i for i, n in enumerate(inputs) if isinstance(n, Data)}
+    bounds = []
+    for node in everything(needed) if places else ():
+        if isinstance(node, Apply):
+            for index, axis, size in trusted_indices(node):
+                if origin(index) in places:
+                    bounds.append((places[origin(index)], axis, size, node.parents[0]))
+    return bounds
+
+
+def checked(node: Node, name: str, value: Any) -> Any:
+    """A value for an input, as an array of its type; numbers stay Python's where they fit.
+
+    Raises
+    ------
+    ShapeError, SymbolicError, DataError
+        If it has another shape or type, or a whole number in it is too large.
+    """
+    kind = type(value)
+    if kind in NUMBERS and NUMBERS[kind] is node.dtype and not node.shape and fits(value):
+        return value
+    array = value if kind is np.ndarray else np.asarray(value)
+    if array.shape != node.shape:
+        raise ShapeError(f"input {name}: expected shape {node.shape}, got {array.shape}")
+    if array.dtype != node.dtype:
+        large = array.dtype == object and all(type(v) is int for v in array.flat)
+        if large and node.dtype.kind in "iu":
+            raise DataError(f"input {name}: {array.flat[0]} does not fit into {node.dtype}")
+        if not np.can_cast(array.dtype, node.dtype, "same_kind"):
+            raise SymbolicError(f"input {name}: expected {node.dtype}, got {array.dtype}")
+        given, array = array, array.astype(node.dtype)
+        if array.dtype.kind in "iu" and (array != given).any():
+            lost = given[array != given].flat[0]
+            raise DataError(f"input {name}: {lost} does not fit into {node.dtype}")
+    return array

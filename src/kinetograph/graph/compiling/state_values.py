@@ -1,0 +1,137 @@
+"""The values of a compiled function's states; `f.state`."""
+
+import threading
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+from typing import Any
+
+import jax
+import numpy as np
+
+from ..control.state import Cell, State
+from ..errors import ModelError, ShapeError, SymbolicError
+
+__all__ = ["StateValues"]
+
+
+class StateValues(MutableMapping[State, np.ndarray]):
+    """The values of a compiled function's states, by state; a pytree to JAX."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()  # held during a call, too
+        self._current: dict[Cell, np.ndarray] = {}
+        self.note = ""  # why a state may be missing
+
+    @property
+    def cells(self) -> tuple[Cell, ...]:
+        """The states, also those of the library's own."""
+        return tuple(self._current)
+
+    def include(self, cells: Iterable[Cell]) -> None:
+        """Have these states, too; new ones begin with their initial values."""
+        with self._lock:
+            new = {cell: cell.initial for cell in cells if cell not in self._current}
+            self._current = {**self._current, **new}
+
+    def values_of(self, cells: Iterable[Cell]) -> tuple[np.ndarray, ...]:
+        """The values of some states."""
+        return tuple(map(self._current.__getitem__, cells))
+
+    def replace(self, values: Mapping[Cell, np.ndarray]) -> None:
+        """Go on with other values."""
+        for cell, after in values.items():
+            cell.check(self._current[cell], after)
+        self._current = {**self._current, **values}
+
+    def restore(self, saved: "StateValues") -> None:
+        """Go on with the values of a copy, or with those that `pure` gave."""
+        with self._lock:
+            self.include(saved.cells)
+            values = saved.values_of(saved.cells)
+            new = {
+                cell: np.asarray(value, cell.initial.dtype)
+                for cell, value in zip(saved.cells, values, strict=True)
+            }
+            self._current = {**self._current, **new}
+
+    def known(self, cells: Iterable[Cell]) -> tuple[Any, ...]:
+        """The values of some states, all of which must be there."""
+        for cell in cells:
+            if cell not in self._current:
+                raise ModelError(
+                    f"these states have no value of {'' if cell.hidden else 'state '}{cell.title}: "
+                    "take them by f.state.copy(), for a kg.function after a call or f.trace with "
+                    "such arguments"
+                )
+        return self.values_of(cells)
+
+    def changed(self, cells: Iterable[Cell], values: Iterable[Any]) -> "StateValues":
+        """A copy with other values of some states."""
+        other = self.copy()
+        other._current.update(zip(cells, values, strict=True))
+        return other
+
+    def _known(self, state: Any) -> Cell:
+        cell = state if isinstance(state, Cell) else getattr(state, "cell", None)
+        if not isinstance(cell, Cell):
+            raise KeyError(f"{state!r} is no state; states are made by kg.state")
+        if cell not in self.cells:
+            kind = "" if cell.hidden else "state "
+            raise KeyError(f"{kind}{cell.title} is not used in this function{self.note}")
+        return cell
+
+    def raw(self, cell: Cell) -> np.ndarray:
+        """A copy of the value of a state."""
+        value = self._current[self._known(cell)]
+        return value if isinstance(value, jax.core.Tracer) else np.array(value)
+
+    def set_raw(self, cell: Cell, value: np.ndarray) -> None:
+        """Set the value of a state."""
+        with self._lock:
+            self._current[self._known(cell)] = value
+
+    def copy(self) -> "StateValues":
+        """The same values, from now on apart."""
+        other = StateValues()
+        other._current, other.note = dict(self._current), self.note
+        return other
+
+    def __getitem__(self, state: Any) -> Any:
+        return self._known(state).view(self)
+
+    def __setitem__(self, state: State, value: Any) -> None:
+        initial = self._known(state).initial
+        array = np.asarray(value)
+        if array.shape != initial.shape:
+            raise ShapeError(
+                f"state {state.cell.title} has shape {initial.shape}, got {array.shape}"
+            )
+        if not np.can_cast(array.dtype, initial.dtype, "same_kind"):
+            raise SymbolicError(
+                f"state {state.cell.title} holds {initial.dtype}, got {array.dtype}"
+            )
+        self.set_raw(state.cell, array.astype(initial.dtype))
+
+    def __delitem__(self, state: State) -> None:
+        raise TypeError("the states of a compiled function cannot be removed")
+
+    def __iter__(self) -> Iterator[State]:
+        handles = (cell.handle() for cell in self.cells if cell.handle is not None)
+        return iter([handle for handle in handles if handle is not None])
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+    def __repr__(self) -> str:
+        rows = (f"{cell.title}: {value}" for cell, value in self._current.items())
+        return f"<states {{{', '.join(rows)}}}>"
+
+
+def _unflattened(cells: tuple[Cell, ...], values: Iterable[Any]) -> StateValues:
+    states = StateValues()
+    states._current = dict(zip(cells, values, strict=True))
+    return states
+
+
+jax.tree_util.register_pytree_node(
+    StateValues, lambda states: (states.values_of(states.cells), states.cells), _unflattened
+)

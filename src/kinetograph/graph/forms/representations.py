@@ -1,0 +1,469 @@
+"""Other forms of a value: the logarithm of a rate, the log odds of a probability.
+
+A probability that was made by an inverse link rounds to 0 or 1 long before its logarithm is out of
+range. Whoever needs that logarithm asks for it here, and gets a node that computes it from what the
+probability was made of:
+
+    log     log(x)
+    log1m   log(1 - x)
+    logit   log(x / (1 - x))
+    probit  the z of which x is the normal distribution function
+    square  x * x, of what is made of roots and absolute values: `squares`
+
+and, for matrices, the lower Cholesky factor: `cholesky`.
+
+A form passes through whatever only moves elements (indexing, writing by index, reshaping, joining,
+choosing). The logarithms pass through products, quotients and powers, too; any other operation has
+no form. What branches, batches and loops give has one where what they compute does:
+`control.forms`. A rule for one more operation is added by `register`, so that links of other
+packages take part.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..node import PART, Apply, Bundle, Data, FormOf, Inner, Node, Operation, next_serial, within
+from ..numerics.log_links import (
+    log_complement,
+    log_complement_of_power,
+    log_complement_of_product,
+    log_complement_of_quotient,
+    log_icauchit,
+    log_icloglog,
+)
+from ..operations import reductions, shaping
+from ..operations.elementwise import CAST, ELEMENTWISE, INTEGER_POWER, astype, elementwise, literal
+from ..operations.indexing import WRITE, WRITE_CHECKED
+from .moves import MOVED, keeps_matrices
+
+__all__ = ["Form", "Forms", "register", "represent"]
+
+Form = Callable[[Node, str], Node | None]  # an instance of `Forms`
+Rule = Callable[[Apply, Form], Node | None]
+
+DEEPEST = 100  # operations looked through
+DEEPEST_SQUARE = 8  # squares are asked for at every power, most of them in vain
+LOG_ICLOGLOG = Operation("log_icloglog", log_icloglog, elementwise=True)
+LOG_ICAUCHIT = Operation("log_icauchit", log_icauchit, elementwise=True)
+LOG_COMPLEMENT = Operation("log_complement", log_complement, elementwise=True)
+LOG_COMPLEMENT_OF_PRODUCT = Operation(
+    "log_complement_of_product", log_complement_of_product, elementwise=True
+)
+LOG_COMPLEMENT_OF_QUOTIENT = Operation(
+    "log_complement_of_quotient", log_complement_of_quotient, elementwise=True
+)
+LOG_COMPLEMENT_OF_POWER = Operation(
+    "log_complement_of_power", log_complement_of_power, elementwise=True
+)
+
+_RULES: dict[tuple[Operation, str], Rule] = {}
+
+
+def register(operation: Operation, kind: str) -> Callable[[Rule], Rule]:
+    """Make a function the rule by which results of `operation` are represented.
+
+    The rule gets the node and the function that represents its parents; it returns the node of the
+    form, or None where this result has none.
+
+    Examples
+    --------
+    >>> import jax.numpy as jnp
+    >>> from kinetograph.graph.operations.elementwise import elementwise
+    >>> from kinetograph.graph.node import Operation
+    >>> from kinetograph.graph.forms.representations import register
+    >>> ILOGLOG = Operation("iloglog", lambda x: jnp.exp(-jnp.exp(-x)), elementwise=True)
+    >>> @register(ILOGLOG, "log")
+    ... def log_iloglog(node, form):
+    ...     (x,) = node.parents
+    ...     return elementwise("negative", elementwise("exp", elementwise("negative", x)))
+    """
+
+    def decorate(rule: Rule) -> Rule:
+        _RULES[operation, kind] = rule
+        return rule
+
+    return decorate
+
+
+def represent(node: Node, kind: str) -> Node | None:
+    """The node of another form of `node`, or None where there is no better one than its value."""
+    # Data alone are as good as their logarithm.
+    return None if isinstance(node, Data) else Forms()(node, kind)
+
+
+class Forms:
+    """One search for a form: calling it represents a node.
+
+    What it makes stands in the branch or loop in which the node does. `growing` tells, for the
+    variables of the loops that are being given further ones, how to get such a further one.
+    """
+
+    def __init__(self) -> None:
+        self.known: dict[tuple[Node, str], Node | None] = {}
+        self.growing: dict[Node, Callable[[str], Node | None]] = {}
+        self._depth = 0
+        self._start = next_serial()
+
+    def __call__(self, node: Node, kind: str) -> Node | None:
+        key = node, kind
+        if key not in self.known:
+            self.known[key] = None
+            if self._depth <= (DEEPEST_SQUARE if kind == "square" else DEEPEST):
+                self._depth += 1
+                with within(node.context):
+                    found = self._find(node, kind)
+                    # For messages, what is made here has the line that the user wrote.
+                    if found is not None and found.serial > self._start:
+                        found._place = node._place
+                    if found is not None and not isinstance(node, Data):
+                        found = FormOf(found, node, kind)
+                        found._place = node._place
+                self._depth -= 1
+                self.known[key] = found
+        return self.known[key]
+
+    def _find(self, node: Node, kind: str) -> Node | None:
+        if isinstance(node, Data):
+            return _of_data(node, kind)
+        if kind == "square" and not _has_square(node):
+            return None
+        if isinstance(node, Inner):
+            return self._of_inner(node, kind)
+        if not isinstance(node, Apply):
+            own = getattr(node, "form", None)  # of an unknown: what its free state tells
+            return own(kind) if own is not None else None
+        if node.dtype.kind != "f":
+            return None
+        if isinstance(node, FormOf):
+            return self(node.parents[0], kind)
+        rule = _RULES.get((node.operation, kind))
+        if rule is not None:
+            return rule(node, self)
+        if node.operation is PART:
+            (whole,) = node.parents
+            assert isinstance(whole, Bundle)
+            return whole.form(node.attributes["place"], kind, self)
+        if kind == "cholesky" and not keeps_matrices(node):
+            return None
+        if node.operation in (WRITE, WRITE_CHECKED):
+            return self._of_written(node, kind)
+        return self._of_moved(node, kind)
+
+    def _of_moved(self, node: Apply, kind: str) -> Node | None:
+        moved = MOVED.get(node.operation)
+        if moved is None:
+            return None
+        parents = list(node.parents)
+        for place in range(len(parents))[moved]:
+            other = self(parents[place], kind)
+            if other is None:
+                return None
+            parents[place] = other
+        return Apply(node.operation, tuple(parents), node.shape, node.dtype, node.attributes)
+
+    def _of_written(self, node: Apply, kind: str) -> Node | None:
+        """Of an array filled by any number of writes."""
+        writes: list[Apply] = []
+        start: Node = node
+        while isinstance(start, Apply) and start.operation in (WRITE, WRITE_CHECKED):
+            if start.attributes["how"] != "set":
+                return None
+            writes.append(start)
+            start = start.parents[0]
+        made = self(start, kind)
+        for write in reversed(writes):
+            _, value, *indices = write.parents
+            other = None if made is None else self(value, kind)
+            if made is None or other is None:
+                return None
+            parents = (made, other, *indices)
+            made = Apply(write.operation, parents, write.shape, write.dtype, write.attributes)
+        return made
+
+    def _of_inner(self, node: Inner, kind: str) -> Node | None:
+        """Of what comes into a branch or loop, made of what comes into it."""
+        if node in self.growing:
+            return self.growing[node](kind)
+        if node.role not in ("captured", "row"):
+            return None
+        context, outer = node.context, self(node.outer, kind)
+        if outer is None or context is None:
+            return None
+        if node.role == "captured":
+            return context.add_value(outer)
+        return context.argument(outer, "row", f"{kind}({node.label()})", shape=outer.shape[1:])
+
+
+def _has_square(node: Node) -> bool:
+    """Whether the square may be known: no branch or loop is changed for it."""
+    if isinstance(node, Inner):
+        return node.role == "captured"
+    return isinstance(node, Apply) and node.operation is not PART
+
+
+def _probit(x: Any) -> Any:
+    from scipy.special import ndtri
+
+    return ndtri(x)
+
+
+_FORMS_OF_DATA: dict[str, Callable[[Any], Any]] = {
+    "log": np.log,
+    "log1m": lambda x: np.log1p(-x),
+    "logit": lambda x: np.log(x) - np.log1p(-x),
+    "probit": _probit,
+}
+
+
+def _of_data(node: Data, kind: str) -> Node | None:
+    """The form of numbers that stand beside represented ones, where all of them have it.
+
+    Those at the bounds have an infinite one, which densities are right for.
+    """
+    if kind == "square":
+        return literal(np.square(node.value)) if node.literal else elementwise("square", node)
+    function = _FORMS_OF_DATA.get(kind)
+    if function is None or node.dtype.kind not in "iuf" or not np.all(node.value >= 0):
+        return None
+    if kind != "log" and not np.all(node.value <= 1):
+        return None
+    if node.literal:
+        with np.errstate(divide="ignore"):
+            return literal(function(node.value.astype(float)))
+    if kind == "log":
+        return elementwise("log", node)
+    return elementwise("log1p", elementwise("negative", node)) if kind == "log1m" else None
+
+
+def _apply(operation: Operation, x: Node) -> Node:
+    return Apply(operation, (x,), x.shape, x.dtype)
+
+
+def _negative(x: Node) -> Node:
+    return elementwise("negative", x)
+
+
+def _operand(node: Apply) -> Node:
+    """The only parent, in the floating type of the result."""
+    (x,) = node.parents
+    return x if x.dtype == node.dtype else astype(x, node.dtype)
+
+
+def _link(name: str, log: Callable[[Node], Node], log1m: Callable[[Node], Node]) -> None:
+    operation = ELEMENTWISE[name]
+    register(operation, "log")(lambda node, form: log(_operand(node)))
+    register(operation, "log1m")(lambda node, form: log1m(_operand(node)))
+
+
+_link(
+    "expit",
+    lambda x: elementwise("log_expit", x),
+    lambda x: elementwise("log_expit", _negative(x)),
+)
+_link(
+    "ndtr",
+    lambda x: elementwise("log_ndtr", x),
+    lambda x: elementwise("log_ndtr", _negative(x)),
+)
+_link(
+    "icloglog",
+    lambda x: _apply(LOG_ICLOGLOG, x),
+    lambda x: _negative(elementwise("exp", x)),
+)
+_link(
+    "icauchit",
+    lambda x: _apply(LOG_ICAUCHIT, x),
+    lambda x: _apply(LOG_ICAUCHIT, _negative(x)),
+)
+
+
+@register(ELEMENTWISE["expit"], "logit")
+def _logit_of_expit(node: Apply, form: Form) -> Node | None:
+    return _operand(node)
+
+
+@register(ELEMENTWISE["ndtr"], "probit")
+def _probit_of_ndtr(node: Apply, form: Form) -> Node | None:
+    return _operand(node)
+
+
+@register(ELEMENTWISE["exp"], "log")
+def _log_of_exp(node: Apply, form: Form) -> Node | None:
+    return _operand(node)
+
+
+@register(reductions.SOFTMAX, "log")
+def _log_of_softmax(node: Apply, form: Form) -> Node | None:
+    return reductions.softmax(node.parents[0], node.attributes["axis"], log=True)
+
+
+@register(reductions.SOFTMAX, "log1m")
+def _log1m_of_softmax(node: Apply, form: Form) -> Node | None:
+    axis = node.attributes["axis"]
+    if node.shape[axis] != 2:
+        return None
+    return shaping.flip(reductions.softmax(node.parents[0], axis, log=True), axis)
+
+
+@register(ELEMENTWISE["subtract"], "log")
+def _log_of_complement(node: Apply, form: Form) -> Node | None:
+    return form(node.parents[1], "log1m") if _from_one(node) else None
+
+
+@register(ELEMENTWISE["subtract"], "log1m")
+def _log1m_of_complement(node: Apply, form: Form) -> Node | None:
+    return form(node.parents[1], "log") if _from_one(node) else None
+
+
+def _negated(kind: str) -> Rule:
+    def rule(node: Apply, form: Form) -> Node | None:
+        other = form(node.parents[1], kind) if _from_one(node) else None
+        return None if other is None else _negative(other)
+
+    return rule
+
+
+for _kind in ("logit", "probit"):
+    register(ELEMENTWISE["subtract"], _kind)(_negated(_kind))
+
+
+def _from_one(node: Apply) -> bool:
+    """Whether a difference is 1 - x, of x's own shape."""
+    one, x = node.parents
+    known = isinstance(one, Data) and one.literal and bool(np.all(one.value == 1))
+    return known and x.shape == node.shape
+
+
+def _log1m_by_log(node: Apply, form: Form) -> Node | None:
+    """Of a probability near 1 the logarithm is as small as the complement, and exact above 0."""
+    log = form(node, "log")
+    return None if log is None else _apply(LOG_COMPLEMENT, log)
+
+
+@register(ELEMENTWISE["multiply"], "log")
+def _log_of_product(node: Apply, form: Form) -> Node | None:
+    a, b = (form(parent, "log") for parent in node.parents)
+    return None if a is None or b is None else elementwise("add", a, b)
+
+
+@register(ELEMENTWISE["multiply"], "log1m")
+def _log1m_of_product(node: Apply, form: Form) -> Node | None:
+    if any(map(_is_small, node.parents)):
+        return _log1m_by_log(node, form)
+    return _log1m_by_both(LOG_COMPLEMENT_OF_PRODUCT, node, form)
+
+
+def _log1m_by_both(operation: Operation, node: Apply, form: Form) -> Node | None:
+    """By the logarithms of both operands and of their complements, where they have them."""
+    parts = [form(parent, kind) for kind in ("log", "log1m") for parent in node.parents]
+    if None in parts:
+        return _log1m_by_log(node, form)
+    parents = tuple(astype(part, node.dtype) for part in parts)
+    return Apply(operation, parents, node.shape, node.dtype)
+
+
+def _is_small(node: Node) -> bool:
+    """Whether a factor keeps a probability away from 1, where its logarithm is as good."""
+    return isinstance(node, Data) and node.literal and bool(np.all(node.value < 0.99))
+
+
+@register(ELEMENTWISE["divide"], "log")
+def _log_of_quotient(node: Apply, form: Form) -> Node | None:
+    odds = _odds(node, form)
+    if odds is not None:
+        return elementwise("log_expit", odds)
+    a, b = (form(parent, "log") for parent in node.parents)
+    return None if a is None or b is None else elementwise("subtract", a, b)
+
+
+@register(ELEMENTWISE["divide"], "log1m")
+def _log1m_of_quotient(node: Apply, form: Form) -> Node | None:
+    odds = _odds(node, form)
+    if odds is None:
+        return _log1m_by_both(LOG_COMPLEMENT_OF_QUOTIENT, node, form)
+    return elementwise("log_expit", _negative(odds))
+
+
+@register(ELEMENTWISE["divide"], "logit")
+def _odds(node: Apply, form: Form) -> Node | None:
+    """log(a / b), where the quotient is a / (a + b) of positive numbers."""
+    a, total = node.parents
+    if not isinstance(total, Apply) or total.operation is not ELEMENTWISE["add"]:
+        return None
+    for first, b in (total.parents, total.parents[::-1]):
+        if first is a or _same_number(first, a):
+            tops, bottoms = form(a, "log"), form(b, "log")
+            if tops is not None and bottoms is not None:
+                return elementwise("subtract", tops, bottoms)
+    return None
+
+
+def _same_number(a: Node, b: Node) -> bool:
+    """Whether both are constants of one value: `2.0 / (2.0 + mean)`."""
+    known = isinstance(a, Data) and isinstance(b, Data) and a.literal and b.literal
+    return known and a.shape == b.shape and np.array_equal(a.value, b.value)  # type: ignore[attr-defined]
+
+
+@register(ELEMENTWISE["reciprocal"], "log")
+def _log_of_reciprocal(node: Apply, form: Form) -> Node | None:
+    log = form(node.parents[0], "log")
+    return None if log is None else _negative(log)
+
+
+def _power(operation: Operation, exponent: Callable[[Apply], float]) -> None:
+    @register(operation, "log")
+    def log_of_power(node: Apply, form: Form) -> Node | None:
+        log = form(node.parents[0], "log")
+        y = exponent(node)  # 0 ** 0 is 1
+        return None if log is None or y == 0 else elementwise("multiply", log, y)
+
+    @register(operation, "log1m")
+    def log1m_of_power(node: Apply, form: Form) -> Node | None:
+        return _log1m_of_power(node, form, literal(exponent(node), node.dtype))
+
+
+def _log1m_of_power(node: Apply, form: Form, y: Node) -> Node | None:
+    base = node.parents[0]
+    log, log1m = form(base, "log"), form(base, "log1m")
+    if log is None or log1m is None or not isinstance(y, Data) or not np.all(y.value > 0):
+        return _log1m_by_log(node, form)
+    parents = tuple(astype(part, node.dtype) for part in (log, log1m, y))
+    return Apply(LOG_COMPLEMENT_OF_POWER, parents, node.shape, node.dtype)
+
+
+_power(ELEMENTWISE["sqrt"], lambda node: 0.5)
+_power(ELEMENTWISE["square"], lambda node: 2.0)
+_power(INTEGER_POWER, lambda node: float(node.attributes["y"]))
+
+
+@register(ELEMENTWISE["power"], "log")
+def _log_of_power(node: Apply, form: Form) -> Node | None:
+    base, y = node.parents
+    if not isinstance(y, Data) or not np.all(y.value):  # 0 ** 0 is 1
+        return None
+    log = form(base, "log")
+    return None if log is None else elementwise("multiply", log, y)
+
+
+@register(ELEMENTWISE["power"], "log1m")
+def _log1m_of_any_power(node: Apply, form: Form) -> Node | None:
+    return _log1m_of_power(node, form, node.parents[1])
+
+
+for _name in ("exp", "reciprocal"):
+    register(ELEMENTWISE[_name], "log1m")(_log1m_by_log)
+
+
+def _of_cast(kind: str) -> Rule:
+    def rule(node: Apply, form: Form) -> Node | None:
+        (x,) = node.parents
+        inner = form(x, kind) if x.dtype.kind == "f" or isinstance(x, Data) else None
+        return None if inner is None else astype(inner, node.dtype)
+
+    return rule
+
+
+for _kind in (*_FORMS_OF_DATA, "square"):
+    register(CAST, _kind)(_of_cast(_kind))

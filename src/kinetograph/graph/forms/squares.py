@@ -1,0 +1,86 @@
+"""Squares of roots, absolute values and what is made of them, without the root.
+
+A root is not differentiable at 0, its square may well be: of |x|^2 the second derivative at 0 is
+2 I, and by way of |x| it is not to be found. So the square is a form of such a value; see
+`representations`.
+"""
+
+from collections.abc import Callable
+
+import jax.numpy as jnp
+
+from ..node import Apply, Data, FormOf, Inner, Node, Operation
+from ..operations import reductions
+from ..operations.elementwise import CAST, ELEMENTWISE, SQUARES, astype, elementwise
+from ..operations.indexing import WRITE, WRITE_CHECKED
+from .moves import MOVED
+from .representations import Form, Rule, register, represent
+
+__all__ = ["SQUARE_OF_SQRT"]
+
+# NaN for x < 0, as the root is.
+SQUARE_OF_SQRT = Operation(
+    "square_of_sqrt", lambda x: jnp.where(x < 0, jnp.nan, x), elementwise=True
+)
+_KNOWN: set[Operation | None] = {CAST, WRITE, WRITE_CHECKED, *MOVED}
+
+
+def _of(operation: Operation) -> Callable[[Rule], Rule]:
+    _KNOWN.add(operation)
+    return register(operation, "square")
+
+
+def _operand(node: Apply) -> Node:
+    return astype(node.parents[0], node.dtype)
+
+
+@_of(ELEMENTWISE["root"])
+def _of_root(node: Apply, form: Form) -> Node | None:
+    return _operand(node)
+
+
+@_of(ELEMENTWISE["sqrt"])
+def _of_sqrt(node: Apply, form: Form) -> Node | None:
+    return Apply(SQUARE_OF_SQRT, (_operand(node),), node.shape, node.dtype)
+
+
+@_of(ELEMENTWISE["absolute"])
+@_of(ELEMENTWISE["fabs"])
+def _of_absolute(node: Apply, form: Form) -> Node | None:
+    return elementwise("square", _operand(node))
+
+
+@_of(ELEMENTWISE["hypot"])
+def _of_hypot(node: Apply, form: Form) -> Node | None:
+    x, y = (elementwise("square", astype(parent, node.dtype)) for parent in node.parents)
+    return elementwise("add", x, y)
+
+
+@_of(reductions.REDUCTIONS["std"][0])
+def _of_std(node: Apply, form: Form) -> Node | None:
+    variance, _ = reductions.REDUCTIONS["var"]
+    return Apply(variance, node.parents, node.shape, node.dtype, node.attributes)
+
+
+@_of(ELEMENTWISE["negative"])
+def _of_negative(node: Apply, form: Form) -> Node | None:
+    return form(node.parents[0], "square")
+
+
+@_of(ELEMENTWISE["multiply"])
+@_of(ELEMENTWISE["divide"])
+def _of_product(node: Apply, form: Form) -> Node | None:
+    squares = [None if isinstance(p, Data) else form(p, "square") for p in node.parents]
+    if squares == [None, None]:
+        return None
+    pairs = zip(squares, node.parents, strict=True)
+    parts = (elementwise("square", p) if s is None else s for s, p in pairs)
+    return elementwise(node.operation.name, *parts)
+
+
+@SQUARES.append
+def _known_square(node: Node) -> Node | None:
+    """The square, if it is known; asked for at every power, so most are told apart at once."""
+    operation = getattr(node, "operation", None)
+    known = isinstance(node, (Inner, FormOf)) or operation in _KNOWN
+    return represent(node, "square") if known else None

@@ -1,0 +1,146 @@
+"""Functions that arrange elements: in shapes, by index, in order: `kg.stack`, `kg.sort`."""
+
+from collections.abc import Sequence
+
+from ..array import Array, ArrayLike
+from ..operations import grids, indexing, ordering, shaping
+from ..operations.reductions import Axis
+
+__all__ = [
+    "argsort",
+    "broadcast_to",
+    "concatenate",
+    "diag",
+    "expand_dims",
+    "flip",
+    "interp",
+    "moveaxis",
+    "one_hot",
+    "repeat",
+    "reshape",
+    "roll",
+    "searchsorted",
+    "sort",
+    "squeeze",
+    "stack",
+    "swapaxes",
+    "take",
+    "take_along_axis",
+    "tile",
+    "transpose",
+]
+
+
+def reshape(x: ArrayLike, shape: int | Sequence[int]) -> Array:
+    """The same elements, in C order, in another shape; one size may be -1."""
+    return Array(shaping.reshape(x, shape))
+
+
+def transpose(x: ArrayLike, axes: Sequence[int] | None = None) -> Array:
+    """The axes in another order (reversed for None)."""
+    return Array(shaping.transpose(x, axes))
+
+
+def concatenate(arrays: Sequence[ArrayLike], axis: int | None = 0) -> Array:
+    """Join arrays along an existing axis."""
+    return Array(shaping.concatenate(arrays, axis))
+
+
+def stack(arrays: Sequence[ArrayLike], axis: int = 0) -> Array:
+    """Join arrays of one shape along a new axis."""
+    return Array(shaping.stack(arrays, axis))
+
+
+def diag(x: ArrayLike, k: int = 0) -> Array:
+    """A matrix with the given diagonal, or the diagonal of a matrix."""
+    return Array(shaping.diag(x, k))
+
+
+def repeat(x: ArrayLike, repeats: int | Sequence[int], axis: int | None = None) -> Array:
+    """Each element several times along an axis (of the flattened array for None)."""
+    return Array(shaping.repeat(x, repeats, axis))
+
+
+def tile(x: ArrayLike, reps: int | Sequence[int]) -> Array:
+    """The whole array several times along its axes."""
+    return Array(shaping.tile(x, reps))
+
+
+def squeeze(x: ArrayLike, axis: int | Sequence[int] | None = None) -> Array:
+    """x without axes of length 1 (all of them for None)."""
+    return Array(shaping.squeeze(x, axis))
+
+
+def expand_dims(x: ArrayLike, axis: int | Sequence[int]) -> Array:
+    """x with new axes of length 1."""
+    return Array(shaping.expand_dims(x, axis))
+
+
+def broadcast_to(x: ArrayLike, shape: int | Sequence[int]) -> Array:
+    """x repeated to a shape, by NumPy's rules of broadcasting."""
+    return Array(shaping.broadcast_to(x, shape))
+
+
+def flip(x: ArrayLike, axis: Axis = None) -> Array:
+    """The elements in reverse order along axes (all of them for None)."""
+    return Array(shaping.flip(x, axis))
+
+
+def roll(x: ArrayLike, shift: int | Sequence[int], axis: Axis = None) -> Array:
+    """The elements shifted along axes, around the end (of the flattened array for None)."""
+    return Array(shaping.roll(x, shift, axis))
+
+
+def swapaxes(x: ArrayLike, axis1: int, axis2: int) -> Array:
+    """x with two axes exchanged."""
+    return Array(shaping.swapaxes(x, axis1, axis2))
+
+
+def moveaxis(x: ArrayLike, source: int, destination: int) -> Array:
+    """x with one axis moved to another place."""
+    return Array(shaping.moveaxis(x, source, destination))
+
+
+def take(x: ArrayLike, indices: ArrayLike, axis: int | None = None, mode: str = "raise") -> Array:
+    """Elements of x along an axis (of the flattened array for None).
+
+    An index outside of the axis is an error, as in `x[indices]`; with `mode="clip"` the nearest
+    element is taken, with `mode="wrap"` that of the remainder, as NumPy does.
+    """
+    return Array(indexing.take(x, indices, axis, mode))
+
+
+def take_along_axis(x: ArrayLike, indices: ArrayLike, axis: int | None = -1) -> Array:
+    """The elements at places along an axis, of which each row has its own, as from `argsort`."""
+    return Array(ordering.take_along_axis(x, indices, axis))
+
+
+def one_hot(x: ArrayLike, size: int) -> Array:
+    """Indicator rows: 1 where the label equals the column."""
+    return Array(indexing.one_hot(x, size))
+
+
+def sort(x: ArrayLike, axis: int | None = -1) -> Array:
+    """The elements in ascending order along an axis (of the flattened array for None)."""
+    return Array(shaping.sort(x, axis))
+
+
+def argsort(x: ArrayLike, axis: int | None = -1) -> Array:
+    """The places of the elements in ascending order along an axis; of equal ones as they come."""
+    return Array(ordering.argsort(x, axis))
+
+
+def searchsorted(a: ArrayLike, v: ArrayLike, side: str = "left") -> Array:
+    """The places of v in the ascending vector a, before equal elements or ("right") behind them."""
+    return Array(ordering.searchsorted(a, v, side))
+
+
+def interp(
+    x: ArrayLike,
+    xp: ArrayLike,
+    fp: ArrayLike,
+    left: ArrayLike | None = None,
+    right: ArrayLike | None = None,
+) -> Array:
+    """The line through the points (xp, fp), xp ascending, at x; outside the values at the ends."""
+    return Array(grids.interp(x, xp, fp, left, right))

@@ -1,0 +1,249 @@
+"""Mathematical functions of each element alone: `kg.exp(x)`, `kg.where(c, x, y)`."""
+
+from ..array import Array, ArrayLike
+from ..operations import elementwise as ew
+from ..operations.elementwise import elementwise
+
+__all__ = [
+    "abs",
+    "arccos",
+    "arccosh",
+    "arcsin",
+    "arcsinh",
+    "arctan",
+    "arctan2",
+    "arctanh",
+    "ceil",
+    "clip",
+    "cos",
+    "cosh",
+    "cospi",
+    "exp",
+    "expm1",
+    "floor",
+    "log",
+    "log10",
+    "log1p",
+    "log2",
+    "logaddexp",
+    "maximum",
+    "minimum",
+    "round",
+    "sign",
+    "sin",
+    "sinh",
+    "sinpi",
+    "sqrt",
+    "square",
+    "stop_gradient",
+    "tan",
+    "tanh",
+    "tanpi",
+    "where",
+]
+
+
+def exp(x: ArrayLike) -> Array:
+    """e ** x."""
+    return Array(elementwise("exp", x))
+
+
+def expm1(x: ArrayLike) -> Array:
+    """exp(x) - 1, accurate near 0."""
+    return Array(elementwise("expm1", x))
+
+
+def log1p(x: ArrayLike) -> Array:
+    """log(1 + x), accurate near 0."""
+    return Array(elementwise("log1p", x))
+
+
+def log2(x: ArrayLike) -> Array:
+    """The logarithm to base 2."""
+    return Array(elementwise("log2", x))
+
+
+def log10(x: ArrayLike) -> Array:
+    """The logarithm to base 10."""
+    return Array(elementwise("log10", x))
+
+
+def sqrt(x: ArrayLike) -> Array:
+    """The square root; NaN for x < 0."""
+    return Array(elementwise("sqrt", x))
+
+
+def square(x: ArrayLike) -> Array:
+    """x * x."""
+    return Array(elementwise("square", x))
+
+
+def abs(x: ArrayLike) -> Array:
+    """The absolute value, with derivative 0 at 0 and no second one there."""
+    return Array(elementwise("absolute", x))
+
+
+def sign(x: ArrayLike) -> Array:
+    """-1, 0 or 1."""
+    return Array(elementwise("sign", x))
+
+
+def floor(x: ArrayLike) -> Array:
+    """The largest whole number not above x."""
+    return Array(elementwise("floor", x))
+
+
+def ceil(x: ArrayLike) -> Array:
+    """The smallest whole number not below x."""
+    return Array(elementwise("ceil", x))
+
+
+def sin(x: ArrayLike) -> Array:
+    """The sine of an angle in radians."""
+    return Array(elementwise("sin", x))
+
+
+def cos(x: ArrayLike) -> Array:
+    """The cosine of an angle in radians."""
+    return Array(elementwise("cos", x))
+
+
+def tan(x: ArrayLike) -> Array:
+    """The tangent of an angle in radians."""
+    return Array(elementwise("tan", x))
+
+
+def arcsin(x: ArrayLike) -> Array:
+    """The inverse sine, in radians."""
+    return Array(elementwise("arcsin", x))
+
+
+def arccos(x: ArrayLike) -> Array:
+    """The inverse cosine, in radians."""
+    return Array(elementwise("arccos", x))
+
+
+def arctan(x: ArrayLike) -> Array:
+    """The inverse tangent, in radians."""
+    return Array(elementwise("arctan", x))
+
+
+def sinh(x: ArrayLike) -> Array:
+    """The hyperbolic sine."""
+    return Array(elementwise("sinh", x))
+
+
+def cosh(x: ArrayLike) -> Array:
+    """The hyperbolic cosine."""
+    return Array(elementwise("cosh", x))
+
+
+def tanh(x: ArrayLike) -> Array:
+    """The hyperbolic tangent."""
+    return Array(elementwise("tanh", x))
+
+
+def arcsinh(x: ArrayLike) -> Array:
+    """The inverse hyperbolic sine."""
+    return Array(elementwise("arcsinh", x))
+
+
+def arccosh(x: ArrayLike) -> Array:
+    """The inverse hyperbolic cosine."""
+    return Array(elementwise("arccosh", x))
+
+
+def arctanh(x: ArrayLike) -> Array:
+    """The inverse hyperbolic tangent."""
+    return Array(elementwise("arctanh", x))
+
+
+def sinpi(x: ArrayLike) -> Array:
+    """sin(pi x), exact at multiples of a half."""
+    return Array(elementwise("sinpi", x))
+
+
+def cospi(x: ArrayLike) -> Array:
+    """cos(pi x), exact at multiples of a half."""
+    return Array(elementwise("cospi", x))
+
+
+def tanpi(x: ArrayLike) -> Array:
+    """tan(pi x)."""
+    return Array(elementwise("tanpi", x))
+
+
+def maximum(x: ArrayLike, y: ArrayLike) -> Array:
+    """The larger of two values."""
+    return Array(elementwise("maximum", x, y))
+
+
+def minimum(x: ArrayLike, y: ArrayLike) -> Array:
+    """The smaller of two values."""
+    return Array(elementwise("minimum", x, y))
+
+
+def logaddexp(x: ArrayLike, y: ArrayLike) -> Array:
+    """log(exp(x) + exp(y)), without overflow."""
+    return Array(elementwise("logaddexp", x, y))
+
+
+def arctan2(y: ArrayLike, x: ArrayLike) -> Array:
+    """The angle of the point (y, x), in radians."""
+    return Array(elementwise("arctan2", y, x))
+
+
+def log(x: ArrayLike, base: ArrayLike | None = None) -> Array:
+    """The logarithm, natural unless a base is given; NaN for x < 0."""
+    natural = elementwise("log", x)
+    return Array(
+        natural if base is None else elementwise("divide", natural, elementwise("log", base))
+    )
+
+
+def round(x: ArrayLike, decimals: int = 0) -> Array:
+    """x rounded to a number of decimals, halves to even."""
+    return Array(ew.round_to(x, decimals))
+
+
+def where(condition: ArrayLike, x: ArrayLike, y: ArrayLike) -> Array:
+    """x where the condition holds, else y; the side not taken never reaches a value or gradient.
+
+    Both sides are computed, but derivatives are those of the side that is taken alone, even where
+    the other one's are infinite or NaN:
+
+        d where(c, x, y) = where(c, dx, dy)
+
+    This holds through all operations on single elements that lead to a side, and up to where they
+    begin: sums, products of matrices, indexing, branches and loops. What those are computed from
+    may still spoil a gradient (`where(ok, log(x).sum(axis=1), 0)` with an x of 0 in a row that is
+    not ok); choose there, too, as in `log(where(ok[:, None], x, 1))`. Where the condition is a
+    single value it holds through all operations but branches and loops.
+
+    Parameters
+    ----------
+    condition
+        A boolean array.
+    x, y
+        Arrays or numbers; all three are broadcast to one shape.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> x = kg.placeholder((3,), name="x")
+    >>> y = kg.where(x > 0, kg.sqrt(x), 0.0)
+    >>> f = kg.compile([x], kg.gradients(y.sum(), x))
+    >>> f([-1.0, 0.0, 4.0]).tolist()
+    [0.0, 0.0, 0.25]
+    """
+    return Array(ew.where(condition, x, y))
+
+
+def clip(x: ArrayLike, lower: ArrayLike | None = None, upper: ArrayLike | None = None) -> Array:
+    """x limited to the interval [lower, upper]; None leaves a side open."""
+    return Array(ew.clip(x, lower, upper))
+
+
+def stop_gradient(x: ArrayLike) -> Array:
+    """x, whose derivative is taken as zero: it counts as a constant."""
+    return Array(ew.stop_gradient(x))

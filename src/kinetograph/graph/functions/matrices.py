@@ -1,0 +1,170 @@
+"""Functions of matrices: products, factors, solutions: `kg.matmul(a, b)`, `kg.cholesky(x)`."""
+
+from typing import NamedTuple
+
+from ..array import Array, ArrayLike
+from ..operations import derived, grids, linear_algebra, shaping
+
+__all__ = [
+    "chol_inverse",
+    "chol_outer",
+    "cholesky",
+    "convolve",
+    "cov2cor",
+    "det",
+    "eigh",
+    "eigvalsh",
+    "einsum",
+    "inv",
+    "kron",
+    "logdet",
+    "matmul",
+    "outer",
+    "pairwise_distance",
+    "qr",
+    "slogdet",
+    "solve",
+    "solve_triangular",
+    "svd",
+    "trace",
+]
+
+
+class Slogdet(NamedTuple):
+    """The sign of a determinant, and the logarithm of its absolute value."""
+
+    sign: Array
+    logabsdet: Array
+
+
+class Eigh(NamedTuple):
+    """Eigenvalues in ascending order, and the eigenvectors as columns."""
+
+    eigenvalues: Array
+    eigenvectors: Array
+
+
+class Qr(NamedTuple):
+    """A matrix of orthonormal columns and an upper triangular one."""
+
+    Q: Array
+    R: Array
+
+
+class Svd(NamedTuple):
+    """Left singular vectors as columns, singular values, right ones as rows."""
+
+    U: Array
+    S: Array
+    Vh: Array
+
+
+def matmul(a: ArrayLike, b: ArrayLike) -> Array:
+    """The matrix product a @ b, batched over leading axes."""
+    return Array(linear_algebra.matmul(a, b))
+
+
+def outer(a: ArrayLike, b: ArrayLike) -> Array:
+    """The product of each element of a with each of b."""
+    return Array(linear_algebra.outer(a, b))
+
+
+def kron(a: ArrayLike, b: ArrayLike) -> Array:
+    """The Kronecker product."""
+    return Array(linear_algebra.kron(a, b))
+
+
+def einsum(subscripts: str, *operands: ArrayLike) -> Array:
+    """Einstein summation, as numpy.einsum."""
+    return Array(linear_algebra.einsum(subscripts, *operands))
+
+
+def trace(x: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
+    """The sum of the diagonal over two axes."""
+    return Array(shaping.trace(x, offset, axis1, axis2))
+
+
+def solve(a: ArrayLike, b: ArrayLike) -> Array:
+    """The x with a @ x = b."""
+    return Array(linear_algebra.solve(a, b))
+
+
+def solve_triangular(
+    a: ArrayLike, b: ArrayLike, trans: int | str = 0, lower: bool = False
+) -> Array:
+    """The x with a @ x = b for triangular a, as in scipy.linalg."""
+    return Array(linear_algebra.solve_triangular(a, b, trans, lower))
+
+
+def inv(x: ArrayLike) -> Array:
+    """The inverse matrix."""
+    return Array(linear_algebra.inv(x))
+
+
+def det(x: ArrayLike) -> Array:
+    """The determinant.
+
+    Its first and second derivatives are right at matrices of any rank; those of higher order up to
+    4 x 4, too. Of larger matrices they are NaN where singular values coincide.
+    """
+    return Array(linear_algebra.det(x))
+
+
+def logdet(x: ArrayLike) -> Array:
+    """The logarithm of the absolute value of the determinant."""
+    return Array(linear_algebra.slogdet(x)[1])
+
+
+def slogdet(x: ArrayLike) -> Slogdet:
+    """The sign of the determinant and the logarithm of its absolute value."""
+    return Slogdet(*map(Array, linear_algebra.slogdet(x)))
+
+
+def cholesky(x: ArrayLike) -> Array:
+    """The lower triangular L with L @ L.T = x; NaN where x is not positive definite."""
+    return Array(linear_algebra.cholesky(x))
+
+
+def eigh(x: ArrayLike) -> Eigh:
+    """The eigenvalues, ascending, and eigenvectors, as columns, of a symmetric matrix."""
+    return Eigh(*map(Array, linear_algebra.factors("eigh", x)))
+
+
+def eigvalsh(x: ArrayLike) -> Array:
+    """The eigenvalues of a symmetric matrix, in ascending order."""
+    return Array(linear_algebra.factors("eigh", x)[0])
+
+
+def qr(x: ArrayLike) -> Qr:
+    """Q with orthonormal columns and upper triangular R, whose product is x."""
+    return Qr(*map(Array, linear_algebra.factors("qr", x)))
+
+
+def svd(x: ArrayLike) -> Svd:
+    """The singular value decomposition x = U diag(S) Vh, with as many values as the short side."""
+    return Svd(*map(Array, linear_algebra.factors("svd", x)))
+
+
+def chol_outer(x: ArrayLike) -> Array:
+    """L @ L.T: the matrix whose lower Cholesky factor is given."""
+    return Array(derived.chol_outer(x))
+
+
+def chol_inverse(x: ArrayLike) -> Array:
+    """The inverse of L @ L.T, given the factor L."""
+    return Array(derived.chol_inverse(x))
+
+
+def cov2cor(x: ArrayLike) -> Array:
+    """The correlations of a covariance matrix."""
+    return Array(derived.cov2cor(x))
+
+
+def pairwise_distance(x: ArrayLike, y: ArrayLike | None = None) -> Array:
+    """The Euclidean distances between the rows of x and those of y (of x, if not given)."""
+    return Array(derived.pairwise_distance(x, y))
+
+
+def convolve(a: ArrayLike, v: ArrayLike, mode: str = "full") -> Array:
+    """The convolution of two vectors: of length n + m - 1, or cut to "same" or "valid"."""
+    return Array(grids.convolve(a, v, mode))

@@ -1,0 +1,189 @@
+"""Functions that combine elements along axes, or by label: `kg.sum`, `kg.segment_sum`."""
+
+from collections.abc import Sequence
+
+from ..array import Array, ArrayLike
+from ..operations import derived, reductions, segments, statistics
+from ..operations.reductions import Axis
+
+__all__ = [
+    "all",
+    "any",
+    "argmax",
+    "argmin",
+    "corrcoef",
+    "cov",
+    "cummax",
+    "cummin",
+    "cumprod",
+    "cumsum",
+    "imultilogit",
+    "log_softmax",
+    "logsumexp",
+    "max",
+    "mean",
+    "median",
+    "min",
+    "prod",
+    "segment_max",
+    "segment_mean",
+    "segment_min",
+    "segment_prod",
+    "segment_sum",
+    "softmax",
+    "std",
+    "sum",
+    "var",
+]
+
+
+def sum(x: ArrayLike, axis: Axis = None, keepdims: bool = False) -> Array:
+    """The sum over axes. `axis=None` takes all axes."""
+    return Array(reductions.reduce("sum", x, axis, keepdims))
+
+
+def prod(x: ArrayLike, axis: Axis = None, keepdims: bool = False) -> Array:
+    """The product over axes. `axis=None` takes all axes."""
+    return Array(reductions.reduce("prod", x, axis, keepdims))
+
+
+def mean(x: ArrayLike, axis: Axis = None, keepdims: bool = False) -> Array:
+    """The mean over axes. `axis=None` takes all axes."""
+    return Array(reductions.reduce("mean", x, axis, keepdims))
+
+
+def median(x: ArrayLike, axis: Axis = None, keepdims: bool = False) -> Array:
+    """The median over axes. `axis=None` takes all axes."""
+    return Array(reductions.reduce("median", x, axis, keepdims))
+
+
+def max(x: ArrayLike, axis: Axis = None, keepdims: bool = False) -> Array:
+    """The largest element over axes; ties share the gradient. `axis=None` takes all axes."""
+    return Array(reductions.reduce("max", x, axis, keepdims))
+
+
+def min(x: ArrayLike, axis: Axis = None, keepdims: bool = False) -> Array:
+    """The smallest element over axes; ties share the gradient. `axis=None` takes all axes."""
+    return Array(reductions.reduce("min", x, axis, keepdims))
+
+
+def any(x: ArrayLike, axis: Axis = None, keepdims: bool = False) -> Array:
+    """Whether any element over axes is true. `axis=None` takes all axes."""
+    return Array(reductions.reduce("any", x, axis, keepdims))
+
+
+def all(x: ArrayLike, axis: Axis = None, keepdims: bool = False) -> Array:
+    """Whether all elements over axes are true. `axis=None` takes all axes."""
+    return Array(reductions.reduce("all", x, axis, keepdims))
+
+
+def logsumexp(x: ArrayLike, axis: Axis = None, keepdims: bool = False) -> Array:
+    """log of the sum of exp(x) over axes, without overflow. `axis=None` takes all axes."""
+    return Array(reductions.reduce("logsumexp", x, axis, keepdims))
+
+
+def var(x: ArrayLike, axis: Axis = None, ddof: int = 0, keepdims: bool = False) -> Array:
+    """The variance over axes, with divisor n - ddof."""
+    return Array(reductions.reduce("var", x, axis, keepdims, ddof=ddof))
+
+
+def std(x: ArrayLike, axis: Axis = None, ddof: int = 0, keepdims: bool = False) -> Array:
+    """The standard deviation over axes, with divisor n - ddof."""
+    return Array(reductions.reduce("std", x, axis, keepdims, ddof=ddof))
+
+
+def cumsum(x: ArrayLike, axis: int | None = None) -> Array:
+    """The running sum along an axis (of the flattened array for None)."""
+    return Array(reductions.cumulative("cumsum", x, axis))
+
+
+def cumprod(x: ArrayLike, axis: int | None = None) -> Array:
+    """The running product along an axis (of the flattened array for None)."""
+    return Array(reductions.cumulative("cumprod", x, axis))
+
+
+def cummax(x: ArrayLike, axis: int | None = None) -> Array:
+    """The running maximum along an axis (of the flattened array for None)."""
+    return Array(reductions.cumulative("cummax", x, axis))
+
+
+def cummin(x: ArrayLike, axis: int | None = None) -> Array:
+    """The running minimum along an axis (of the flattened array for None)."""
+    return Array(reductions.cumulative("cummin", x, axis))
+
+
+def argmax(x: ArrayLike, axis: int | None = None, keepdims: bool = False) -> Array:
+    """The place of the largest element along an axis (of the flattened array for None)."""
+    return Array(reductions.reduce("argmax", x, axis, keepdims))
+
+
+def argmin(x: ArrayLike, axis: int | None = None, keepdims: bool = False) -> Array:
+    """The place of the smallest element along an axis (of the flattened array for None)."""
+    return Array(reductions.reduce("argmin", x, axis, keepdims))
+
+
+def softmax(x: ArrayLike, axis: int = -1) -> Array:
+    """exp(x) / sum(exp(x)) along an axis."""
+    return Array(reductions.softmax(x, axis))
+
+
+def log_softmax(x: ArrayLike, axis: int = -1) -> Array:
+    """x - logsumexp(x) along an axis."""
+    return Array(reductions.softmax(x, axis, log=True))
+
+
+def imultilogit(x: ArrayLike) -> Array:
+    """Probabilities of m + 1 classes: softmax of the last axis with a 0 appended."""
+    return Array(derived.imultilogit(x))
+
+
+def cov(
+    x: ArrayLike, y: ArrayLike | None = None, rowvar: bool = True, ddof: int | None = None
+) -> Array:
+    """The covariances of variables in rows (or columns), with the divisor n - 1 or n - ddof."""
+    return Array(statistics.cov(x, y, rowvar, False, ddof))
+
+
+def corrcoef(x: ArrayLike, y: ArrayLike | None = None, rowvar: bool = True) -> Array:
+    """The correlations of variables in rows (or columns)."""
+    return Array(statistics.corrcoef(x, y, rowvar))
+
+
+def segment_sum(x: ArrayLike, index: ArrayLike, num_segments: int | Sequence[int]) -> Array:
+    """The sum (0 if there are none) of the x of each label 0, ..., num_segments - 1.
+
+    A tuple of indices, with a tuple of numbers, groups by several labels.
+    """
+    return Array(segments.segment("sum", x, index, num_segments))
+
+
+def segment_mean(x: ArrayLike, index: ArrayLike, num_segments: int | Sequence[int]) -> Array:
+    """The mean (NaN if there are none) of the x of each label 0, ..., num_segments - 1.
+
+    A tuple of indices, with a tuple of numbers, groups by several labels.
+    """
+    return Array(segments.segment("mean", x, index, num_segments))
+
+
+def segment_max(x: ArrayLike, index: ArrayLike, num_segments: int | Sequence[int]) -> Array:
+    """The maximum (-inf if there are none) of the x of each label 0, ..., num_segments - 1.
+
+    A tuple of indices, with a tuple of numbers, groups by several labels.
+    """
+    return Array(segments.segment("max", x, index, num_segments))
+
+
+def segment_min(x: ArrayLike, index: ArrayLike, num_segments: int | Sequence[int]) -> Array:
+    """The minimum (inf if there are none) of the x of each label 0, ..., num_segments - 1.
+
+    A tuple of indices, with a tuple of numbers, groups by several labels.
+    """
+    return Array(segments.segment("min", x, index, num_segments))
+
+
+def segment_prod(x: ArrayLike, index: ArrayLike, num_segments: int | Sequence[int]) -> Array:
+    """The product (1 if there are none) of the x of each label 0, ..., num_segments - 1.
+
+    A tuple of indices, with a tuple of numbers, groups by several labels.
+    """
+    return Array(segments.segment("prod", x, index, num_segments))

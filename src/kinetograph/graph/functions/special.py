@@ -1,0 +1,255 @@
+"""Special functions of each element alone: `kg.gammaln(x)`, `kg.erf(x)`, `kg.ilogit(x)`."""
+
+from ..array import Array, ArrayLike
+from ..operations import elementwise as ew
+from ..operations import special
+from ..operations.elementwise import elementwise
+
+__all__ = [
+    "betainc",
+    "betaln",
+    "boxcox",
+    "comb",
+    "digamma",
+    "entr",
+    "erf",
+    "erfc",
+    "erfcx",
+    "expi",
+    "gammainc",
+    "gammaincc",
+    "gammaln",
+    "i0",
+    "i0e",
+    "i1",
+    "i1e",
+    "icauchit",
+    "icloglog",
+    "ilogit",
+    "iprobit",
+    "iv",
+    "ive",
+    "kv",
+    "kve",
+    "log1mexp",
+    "log_comb",
+    "log_ndtr",
+    "logit",
+    "multigammaln",
+    "ndtr",
+    "ndtri",
+    "owens_t",
+    "polygamma",
+    "rel_entr",
+    "softplus",
+    "stdtr",
+    "trigamma",
+    "xlog1py",
+    "xlogy",
+    "zeta",
+]
+
+
+def ilogit(x: ArrayLike) -> Array:
+    """The logistic function 1 / (1 + exp(-x))."""
+    return Array(elementwise("expit", x))
+
+
+def logit(x: ArrayLike) -> Array:
+    """log(p / (1 - p))."""
+    return Array(elementwise("logit", x))
+
+
+def iprobit(x: ArrayLike) -> Array:
+    """The standard normal distribution function."""
+    return Array(elementwise("ndtr", x))
+
+
+def icloglog(x: ArrayLike) -> Array:
+    """1 - exp(-exp(x))."""
+    return Array(elementwise("icloglog", x))
+
+
+def icauchit(x: ArrayLike) -> Array:
+    """1/2 + arctan(x) / pi."""
+    return Array(elementwise("icauchit", x))
+
+
+def softplus(x: ArrayLike) -> Array:
+    """log(1 + exp(x)), without overflow."""
+    return Array(elementwise("softplus", x))
+
+
+def log1mexp(x: ArrayLike) -> Array:
+    """log(1 - exp(-x)) for x > 0, accurate at both ends."""
+    return Array(elementwise("log1mexp", x))
+
+
+def gammaln(x: ArrayLike) -> Array:
+    """The logarithm of the absolute gamma function."""
+    return Array(elementwise("gammaln", x))
+
+
+def digamma(x: ArrayLike) -> Array:
+    """The derivative of gammaln."""
+    return Array(elementwise("digamma", x))
+
+
+def trigamma(x: ArrayLike) -> Array:
+    """The derivative of digamma."""
+    return Array(elementwise("trigamma", x))
+
+
+def erf(x: ArrayLike) -> Array:
+    """The error function."""
+    return Array(elementwise("erf", x))
+
+
+def erfc(x: ArrayLike) -> Array:
+    """1 - erf(x), accurate for large x."""
+    return Array(elementwise("erfc", x))
+
+
+def ndtri(x: ArrayLike) -> Array:
+    """The quantile function of the standard normal distribution."""
+    return Array(elementwise("ndtri", x))
+
+
+def log_ndtr(x: ArrayLike) -> Array:
+    """The logarithm of the standard normal distribution function."""
+    return Array(elementwise("log_ndtr", x))
+
+
+def betaln(x: ArrayLike, y: ArrayLike) -> Array:
+    """The logarithm of the beta function."""
+    return Array(elementwise("betaln", x, y))
+
+
+def xlogy(x: ArrayLike, y: ArrayLike) -> Array:
+    """x log(y), 0 where x = 0."""
+    return Array(elementwise("xlogy", x, y))
+
+
+def xlog1py(x: ArrayLike, y: ArrayLike) -> Array:
+    """x log(1 + y), 0 where x = 0."""
+    return Array(elementwise("xlog1py", x, y))
+
+
+def betainc(a: ArrayLike, b: ArrayLike, x: ArrayLike) -> Array:
+    """The regularised incomplete beta function I_x(a, b): the distribution function of a beta."""
+    return Array(elementwise("betainc", a, b, x))
+
+
+def erfcx(x: ArrayLike) -> Array:
+    """exp(x * x) * erfc(x), without overflow for large x."""
+    return Array(elementwise("erfcx", x))
+
+
+def expi(x: ArrayLike) -> Array:
+    """The exponential integral: the integral of exp(t) / t up to x."""
+    return Array(elementwise("expi", x))
+
+
+def gammainc(a: ArrayLike, x: ArrayLike) -> Array:
+    """The regularised lower incomplete gamma function P(a, x)."""
+    return Array(elementwise("gammainc", a, x))
+
+
+def gammaincc(a: ArrayLike, x: ArrayLike) -> Array:
+    """The regularised upper incomplete gamma function 1 - P(a, x), right where it is tiny."""
+    return Array(elementwise("gammaincc", a, x))
+
+
+def i0(x: ArrayLike) -> Array:
+    """The modified Bessel function of the first kind of order 0."""
+    return Array(elementwise("i0", x))
+
+
+def i0e(x: ArrayLike) -> Array:
+    """exp(-abs(x)) * i0(x)."""
+    return Array(elementwise("i0e", x))
+
+
+def i1(x: ArrayLike) -> Array:
+    """The modified Bessel function of the first kind of order 1."""
+    return Array(elementwise("i1", x))
+
+
+def i1e(x: ArrayLike) -> Array:
+    """exp(-abs(x)) * i1(x)."""
+    return Array(elementwise("i1e", x))
+
+
+def ndtr(x: ArrayLike) -> Array:
+    """The distribution function of the standard normal distribution; also called iprobit."""
+    return Array(elementwise("ndtr", x))
+
+
+def stdtr(df: ArrayLike, t: ArrayLike) -> Array:
+    """The distribution function of Student's t distribution with df degrees of freedom."""
+    return Array(elementwise("stdtr", df, t))
+
+
+def zeta(x: ArrayLike, q: ArrayLike | None = None) -> Array:
+    """The sum of (q + n) ** -x over n = 0, 1, ... for x > 1, q > 0; Riemann's at any x for None."""
+    return Array(elementwise("zeta", x) if q is None else elementwise("zeta", x, q))
+
+
+def owens_t(h: ArrayLike, a: ArrayLike) -> Array:
+    """Owen's T function: the probability of X > h and 0 < Y < a X for standard normal X and Y."""
+    return Array(elementwise("owens_t", h, a))
+
+
+def comb(n: ArrayLike, k: ArrayLike) -> Array:
+    """The number of ways to choose k out of n, for real n and k by the gamma function."""
+    return Array(elementwise("comb", n, k))
+
+
+def log_comb(n: ArrayLike, k: ArrayLike) -> Array:
+    """The logarithm of the number of ways to choose k out of n."""
+    return Array(elementwise("log_comb", n, k))
+
+
+def polygamma(n: int, x: ArrayLike) -> Array:
+    """The derivative of order n, a whole number, of digamma."""
+    return Array(ew.polygamma(n, x))
+
+
+def multigammaln(a: ArrayLike, d: int) -> Array:
+    """The logarithm of the multivariate gamma function of dimension d; NaN for a <= (d - 1) / 2."""
+    return Array(special.multigammaln(a, d))
+
+
+def iv(v: float, x: ArrayLike) -> Array:
+    """The modified Bessel function of the first kind of order v = n + 1/2, a known number."""
+    return Array(special.iv(v, x))
+
+
+def ive(v: float, x: ArrayLike) -> Array:
+    """exp(-x) * iv(v, x)."""
+    return Array(special.ive(v, x))
+
+
+def kv(v: float, x: ArrayLike) -> Array:
+    """The modified Bessel function of the second kind of order v = n + 1/2, a known number."""
+    return Array(special.kv(v, x))
+
+
+def kve(v: float, x: ArrayLike) -> Array:
+    """exp(x) * kv(v, x)."""
+    return Array(special.kve(v, x))
+
+
+def entr(x: ArrayLike) -> Array:
+    """-x log(x), 0 at 0 and -inf below: terms of an entropy."""
+    return Array(special.entr(x))
+
+
+def rel_entr(x: ArrayLike, y: ArrayLike) -> Array:
+    """x log(x / y), 0 at x = 0: terms of a Kullback-Leibler divergence."""
+    return Array(special.rel_entr(x, y))
+
+
+def boxcox(x: ArrayLike, power: ArrayLike) -> Array:
+    """The Box-Cox transform (x ** power - 1) / power, which is log(x) at a power of 0."""
+    return Array(special.boxcox(x, power))

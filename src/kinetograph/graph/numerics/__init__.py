@@ -1,0 +1,1 @@
+"""Mathematics on tensors, with values and derivatives right everywhere."""

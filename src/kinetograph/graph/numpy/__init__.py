@@ -1,0 +1,1 @@
+"""NumPy's and SciPy's functions on arrays, through NumPy's protocols."""

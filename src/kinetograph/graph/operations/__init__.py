@@ -1,0 +1,1 @@
+"""Operations on arrays: nodes of the graph, with their shapes, types and checks."""

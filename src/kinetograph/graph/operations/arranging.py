@@ -1,0 +1,197 @@
+"""Arrays arranged as NumPy's lesser functions do: grids, pieces, rows of powers, differences."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors import ShapeError
+from ..messages import describe
+from ..node import Node
+from .elementwise import Operand, as_node, elementwise, floating, where
+from .indexing import index, ravel, take
+from .known import known
+from .reductions import cumulative, normalise_axes
+from .shaping import (
+    broadcast_to,
+    concatenate,
+    diag,
+    diff,
+    moveaxis,
+    reshape,
+    roll,
+    stack,
+    transpose,
+)
+
+__all__ = [
+    "atleast_3d",
+    "broadcast_arrays",
+    "cumulative_sum",
+    "delete",
+    "diagflat",
+    "ediff1d",
+    "fftshift",
+    "linspace",
+    "meshgrid",
+    "resize",
+    "rollaxis",
+    "unstack",
+    "unwrap",
+    "vander",
+]
+
+
+def atleast_3d(a: Operand) -> Node:
+    """x with three axes at least; a vector lies in the middle one."""
+    node = as_node(a)
+    shape = {0: (1, 1, 1), 1: (1, *node.shape, 1), 2: (*node.shape, 1)}
+    return reshape(node, shape.get(len(node.shape), node.shape))
+
+
+def broadcast_arrays(*arrays: Operand) -> tuple[Node, ...]:
+    """Arrays repeated to their common shape."""
+    nodes = [as_node(a) for a in arrays]
+    try:
+        shape = np.broadcast_shapes(*(node.shape for node in nodes))
+    except ValueError:
+        shapes = ", ".join(f"{describe(n)} {n.shape}" for n in nodes)
+        raise ShapeError(f"broadcast_arrays: the shapes do not fit: {shapes}") from None
+    return tuple(broadcast_to(node, shape) for node in nodes)
+
+
+def meshgrid(*vectors: Operand, indexing: str = "xy", sparse: bool = False) -> tuple[Node, ...]:
+    """The coordinates of a grid, each along an axis; the first two exchanged by "xy"."""
+    if indexing not in ("xy", "ij"):
+        raise ValueError(f"meshgrid: indexing is {indexing!r}; choose 'xy' or 'ij'")
+    nodes = [ravel(as_node(v)) for v in vectors]
+    axes = list(range(len(nodes)))
+    if indexing == "xy":
+        axes[:2] = axes[:2][::-1]
+    found = [
+        reshape(node, [-1 if axis == i else 1 for i in range(len(nodes))])
+        for node, axis in zip(nodes, axes, strict=True)
+    ]
+    return tuple(found) if sparse else broadcast_arrays(*found)
+
+
+def unstack(x: Operand, axis: int = 0) -> tuple[Node, ...]:
+    """The parts of x along an axis."""
+    node = as_node(x, "unstack")
+    (a,) = normalise_axes(node, axis, "unstack")
+    return tuple(index(node, (*(slice(None),) * a, i)) for i in range(node.shape[a]))
+
+
+def rollaxis(a: Operand, axis: int, start: int = 0) -> Node:
+    """x with an axis moved before another one."""
+    node = as_node(a)
+    ndim = len(node.shape)
+    (moved,) = normalise_axes(node, axis, "rollaxis")
+    if not -ndim <= start <= ndim:
+        raise ShapeError(f"rollaxis of {describe(node)}: start {start} is out of range")
+    before = start + ndim if start < 0 else start
+    order = [i for i in range(ndim) if i != moved]
+    order.insert(before - (moved < before), moved)
+    return transpose(node, order)
+
+
+def resize(a: Operand, new_shape: Any) -> Node:
+    """The elements in another shape, from the start again where there are not enough."""
+    node = ravel(as_node(a))
+    wanted = tuple(np.empty(new_shape, np.bool_).shape)
+    places = np.arange(int(np.prod(wanted))) % max(node.size, 1)
+    if not node.size:
+        raise ShapeError(f"resize of {describe(node)}: it has no elements")
+    return reshape(take(node, places, 0), wanted)
+
+
+def diagflat(v: Operand, k: int = 0) -> Node:
+    """A matrix with all elements on its diagonal."""
+    return diag(ravel(as_node(v)), k)
+
+
+def ediff1d(x: Operand, to_end: Any = None, to_begin: Any = None) -> Node:
+    """The differences of neighbours in the flattened array, with more before and behind."""
+    parts: list[Any] = [to_begin, diff(ravel(as_node(x))), to_end]
+    return concatenate([ravel(as_node(p)) for p in parts if p is not None], 0)
+
+
+def delete(arr: Operand, obj: Any, axis: int | None = None) -> Node:
+    """x without the elements, rows, ... at known places."""
+    node = as_node(arr)
+    if axis is None:
+        node, axis = ravel(node), 0
+    (a,) = normalise_axes(node, axis, "delete")
+    gone = obj if isinstance(obj, slice) else known(obj, "delete: the places")
+    return take(node, np.delete(np.arange(node.shape[a]), gone), a)
+
+
+def linspace(
+    start: Operand, stop: Operand, num: int = 50, endpoint: bool = True, axis: int = 0
+) -> Node:
+    """Numbers at equal distances from start to stop."""
+    low, high = broadcast_arrays(floating(start), floating(stop))
+    part = np.linspace(0.0, 1.0, num, endpoint=endpoint)
+    part = part.reshape(-1, *(1,) * len(low.shape)).astype(low.dtype)
+    rows = elementwise("multiply", 1 - part, low), elementwise("multiply", part, high)
+    return moveaxis(elementwise("add", *rows), 0, axis)
+
+
+def vander(x: Operand, N: int | None = None, increasing: bool = False) -> Node:
+    """The powers of the elements of a vector as columns, the highest first."""
+    node = as_node(x, "vander")
+    if len(node.shape) != 1:
+        raise ShapeError(f"vander of {describe(node)}: needs a vector, got shape {node.shape}")
+    count = node.size if N is None else int(N)
+    if not count:
+        return broadcast_to(np.zeros(0, node.dtype), (node.size, 0))
+    powers: list[Node] = [elementwise("add", 1, elementwise("multiply", 0, node))]
+    while len(powers) < count:
+        powers.append(elementwise("multiply", powers[-1], node) if len(powers) > 1 else node)
+    return stack(powers if increasing else powers[::-1], 1)
+
+
+def cumulative_sum(
+    name: str, x: Operand, axis: int | None = None, include_initial: bool = False
+) -> Node:
+    """The running sum, or product, along an axis; with what it starts from, if asked for."""
+    node = as_node(x)
+    if axis is None:
+        if len(node.shape) != 1:
+            raise ShapeError(f"{name} of {describe(node)}, shape {node.shape}: needs axis=")
+        axis = 0
+    (a,) = normalise_axes(node, axis, name)
+    found = cumulative(name, node, a)
+    if not include_initial:
+        return found
+    shape = [1 if i == a else n for i, n in enumerate(node.shape)]
+    first = np.full(shape, 0 if name == "cumsum" else 1, found.dtype)
+    return concatenate([first, found], a)
+
+
+def fftshift(x: Operand, axes: int | Sequence[int] | None = None, back: bool = False) -> Node:
+    """The halves of axes exchanged, so that what is of frequency 0 lies in the middle, or back."""
+    node = as_node(x)
+    over = normalise_axes(node, axes, "fftshift")
+    half = [node.shape[a] // 2 for a in over]
+    return roll(node, [-h for h in half] if back else half, over) if over else node
+
+
+def unwrap(
+    p: Operand, discont: float | None = None, axis: int = -1, period: float = 2 * np.pi
+) -> Node:
+    """Angles without jumps by more than half a period from one to the next along an axis."""
+    node = floating(p, "unwrap")
+    (a,) = normalise_axes(node, axis, "unwrap")
+    step, half = diff(node, 1, a), 0.5 * period
+    turned = elementwise("remainder", elementwise("add", step, half), period)
+    near = elementwise("subtract", turned, half)
+    up = elementwise(
+        "logical_and", elementwise("equal", near, -half), elementwise("greater", step, 0)
+    )
+    limit = half if discont is None else max(discont, half)
+    small = elementwise("less", elementwise("absolute", step), limit)
+    change = where(small, 0.0, elementwise("subtract", where(up, half, near), step))
+    shape = [1 if i == a else n for i, n in enumerate(node.shape)]
+    moved = concatenate([np.zeros(shape, node.dtype), cumulative("cumsum", change, a)], a)
+    return elementwise("add", node, moved)

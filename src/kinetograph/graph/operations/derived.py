@@ -1,0 +1,75 @@
+"""Functions that are expressions of others: links and matrix conveniences."""
+
+import numpy as np
+
+from ..errors import ShapeError
+from ..messages import describe
+from ..node import Node
+from .elementwise import Operand, as_node, elementwise, floating, where
+from .indexing import index
+from .linear_algebra import matmul, solve_triangular
+from .reductions import reduce, softmax
+from .shaping import broadcast_to, concatenate, diagonal, expand_dims, swapaxes
+
+__all__ = [
+    "chol_inverse",
+    "chol_outer",
+    "cov2cor",
+    "imultilogit",
+    "pairwise_distance",
+]
+
+
+def imultilogit(x: Operand) -> Node:
+    """Probabilities of m + 1 classes: softmax of the last axis with a 0 appended."""
+    node = floating(x, "imultilogit")
+    if not node.shape:
+        raise ShapeError(f"imultilogit of {describe(node)}: needs at least one axis")
+    zero = broadcast_to(np.zeros((), node.dtype), (*node.shape[:-1], 1))
+    return softmax(concatenate([node, zero], -1), -1)
+
+
+def chol_outer(factor: Operand) -> Node:
+    """L @ L.T: the matrix whose lower Cholesky factor is given."""
+    return matmul(factor, swapaxes(factor, -1, -2))
+
+
+def chol_inverse(factor: Operand) -> Node:
+    """The inverse of L @ L.T, given its lower Cholesky factor L."""
+    node = as_node(factor, "chol_inverse")
+    if len(node.shape) < 2:
+        raise ShapeError(f"chol_inverse of {describe(node)}: needs a matrix, got {node.shape}")
+    half = solve_triangular(node, np.eye(node.shape[-1]), lower=True)
+    return matmul(swapaxes(half, -1, -2), half)
+
+
+def cov2cor(covariance: Operand) -> Node:
+    """The correlations of a covariance matrix."""
+    node = as_node(covariance, "cov2cor")
+    sd = elementwise("sqrt", diagonal(node, 0, -2, -1))
+    return elementwise(
+        "divide", node, elementwise("multiply", expand_dims(sd, -1), expand_dims(sd, -2))
+    )
+
+
+def pairwise_distance(x: Operand, y: Operand | None = None) -> Node:
+    """The Euclidean distances between the rows of x and those of y; gradient 0 where they meet."""
+    rows = floating(x, "pairwise_distance")
+    others = rows if y is None else floating(y, "pairwise_distance")
+    if len(rows.shape) != 2 or len(others.shape) != 2 or rows.shape[1] != others.shape[1]:
+        raise ShapeError(
+            "pairwise_distance: needs two matrices with equally many columns, got "
+            f"{describe(rows)} {rows.shape} and {describe(others)} {others.shape}"
+        )
+    everything = slice(None)
+    difference = elementwise(
+        "subtract",
+        index(rows, (everything, None, everything)),
+        index(others, (None, everything, everything)),
+    )
+    squares = reduce("sum", elementwise("square", difference), -1)
+    if y is not None:
+        return elementwise("root", squares)
+    # That of a row from itself is 0 wherever it lies, in all derivatives.
+    same = np.eye(rows.shape[0], dtype=bool)
+    return where(same, 0.0, elementwise("root", where(same, 1.0, squares)))

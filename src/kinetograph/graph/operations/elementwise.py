@@ -1,0 +1,523 @@
+"""Operations on each element alone: arithmetic, comparisons, transcendental and special functions.
+
+Shapes and dtypes follow NumPy's own rules (`numpy.ufunc.resolve_dtypes`), settled without JAX, and
+operands are cast to the types NumPy would compute in, so JAX's promotion rules never apply. Only
+where NumPy would answer small integers in half or single precision is it the working precision.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.scipy import special as jsp
+
+from ..errors import DataError, ShapeError, SymbolicError
+from ..messages import describe, describe_operands
+from ..node import CURRENT, Apply, Data, Inner, Node, Operation
+from ..not_numbers import LABELS
+from ..numerics import bessel, betas, gammas, gaussian, incomplete, integers, owens, special, zeta
+from ..precision import FLOAT32, FLOAT64, float_dtype
+from ..source import LIBRARIES, place_text
+from ..text import in_words
+
+__all__ = ["ELEMENTWISE", "Operand", "as_node", "as_variable", "elementwise", "literal", "power"]
+
+Operand = Any
+WEAK = (bool, int, float)  # Python numbers take the type of the array they meet
+_PYTHON = {"b": bool, "i": int, "f": float}  # what weak nodes stand for
+BAD_KINDS = "cOSUTVmM"
+BOOL = np.dtype(bool)
+# Told of operations on whole numbers that do not always have an answer, and of Python's whole
+# numbers that become of a narrower type.
+ON_PARTIAL: list[Callable[[Operation, Sequence[Node]], None]] = []
+ON_NARROWED: list[Callable[[Node, np.dtype], None]] = []
+# Gives the square of a node where it is known by other means than the node's value.
+SQUARES: list[Callable[[Node], Node | None]] = []
+
+
+_FLOAT_ONLY: dict[str, Callable[..., Any]] = {
+    "expit": special.expit,
+    "logit": special.logit,
+    "log_expit": special.log_expit,
+    "softplus": special.softplus,
+    "log1mexp": special.log1mexp,
+    "sinpi": special.sinpi,
+    "cospi": special.cospi,
+    "tanpi": lambda x: special.sinpi(x) / special.cospi(x),
+    "icloglog": special.icloglog,
+    "icauchit": special.icauchit,
+    "gammaln": gammas.gammaln,
+    "gamma": gammas.gamma,
+    "psi": gammas.digamma,
+    "digamma": gammas.digamma,
+    "trigamma": gammas.trigamma,
+    "beta": betas.beta,
+    "betaln": betas.any_betaln,
+    "comb": gammas.comb,
+    "log_comb": gammas.log_comb,
+    "gammainc": incomplete.gammainc,
+    "gammaincc": incomplete.gammaincc,
+    "betainc": incomplete.betainc,
+    "betaincc": incomplete.betaincc,
+    "stdtr": incomplete.stdtr,
+    "i0": bessel.i0,
+    "i0e": bessel.i0e,
+    "i1": bessel.i1,
+    "i1e": bessel.i1e,
+    "exp1": bessel.exp1,
+    "expi": bessel.expi,
+    "kl_div": gammas.kl_div,
+    "zeta": zeta.zeta,
+    "owens_t": owens.owens_t,
+    "erf": jsp.erf,
+    "erfc": jsp.erfc,
+    "erfcx": gaussian.any_erfcx,
+    "erfinv": gaussian.erfinv,
+    "ndtr": gaussian.ndtr,
+    "log_ndtr": gaussian.log_ndtr,
+    "ndtri": gaussian.ndtri,
+    "root": special.root,
+    "xlogy": special.xlogy,
+    "xlog1py": special.xlog1py,
+}
+# NumPy's own functions whose derivatives are better than JAX's, for floating-point numbers.
+_FLOAT_RULES: dict[str, Callable[..., Any]] = {
+    "tanh": special.tanh,
+    "logaddexp": special.logaddexp,
+    "logaddexp2": special.logaddexp2,
+    "hypot": special.hypot,
+    "arctan2": special.arctan2,
+    "maximum": special.maximum,
+    "minimum": special.minimum,
+    "fmax": special.fmax,
+    "fmin": special.fmin,
+}
+
+# NumPy's ufuncs whose JAX namesakes compute the same function.
+_ARITHMETIC = "add subtract multiply divide floor_divide remainder power negative positive absolute"
+_ROUNDING = "fabs sign rint floor ceil trunc square cbrt sqrt"
+_EXPONENTIAL = "exp exp2 expm1 log log2 log10 log1p logaddexp logaddexp2"
+_CIRCULAR = "sin cos tan arcsin arccos arctan arctan2 hypot deg2rad rad2deg"
+_HYPERBOLIC = "sinh cosh tanh arcsinh arccosh arctanh"
+_CHOOSING = "maximum minimum fmax fmin copysign heaviside"
+_COMPARING = "equal not_equal less less_equal greater greater_equal isnan isfinite isinf signbit"
+_ORDER = ["equal", "not_equal", "less", "less_equal", "greater", "greater_equal"]
+_LOGICAL = "logical_and logical_or logical_xor logical_not"
+_BITWISE = "bitwise_and bitwise_or bitwise_xor invert left_shift right_shift"
+_WHOLE = "gcd lcm bitwise_count"
+_GROUPS = (_ARITHMETIC, _ROUNDING, _EXPONENTIAL, _CIRCULAR, _HYPERBOLIC, _CHOOSING)
+_UFUNCS = " ".join((*_GROUPS, _COMPARING, _LOGICAL, _BITWISE, _WHOLE)).split()
+_SYMBOLS = {
+    "add": "+",
+    "subtract": "-",
+    "multiply": "*",
+    "divide": "/",
+    "floor_divide": "//",
+    "remainder": "%",
+    "power": "**",
+    "equal": "==",
+    "not_equal": "!=",
+    "less": "<",
+    "less_equal": "<=",
+    "greater": ">",
+    "greater_equal": ">=",
+    "bitwise_and": "&",
+    "bitwise_or": "|",
+    "bitwise_xor": "^",
+    "left_shift": "<<",
+    "right_shift": ">>",
+    "negative": "-",
+    "invert": "~",
+}
+
+
+# What Python's own operators make of Python numbers is one again; NumPy's functions make arrays.
+_OPERATORS = {*_ARITHMETIC.split(), *_BITWISE.split(), *_LOGICAL.split(), *_ORDER}
+PARTIAL = {"floor_divide", "remainder", "power"}  # of whole numbers, not always an answer
+
+
+def _operation(name: str, lower: Callable[..., Any]) -> Operation:
+    return Operation(name, lower, _SYMBOLS.get(name), elementwise=True)
+
+
+ELEMENTWISE: dict[str, Operation] = {
+    **{name: _operation(name, getattr(jnp, name)) for name in _UFUNCS},
+    **{name: _operation(name, lower) for name, lower in _FLOAT_RULES.items()},
+    "divide": _operation("divide", special.divide),
+    "power": _operation("power", special.any_power),
+    "floor_divide": _operation("floor_divide", integers.floor_divide),
+    "remainder": _operation("remainder", integers.remainder),
+    "absolute": _operation("absolute", special.absolute),
+    "fabs": _operation("fabs", special.absolute),
+    "reciprocal": _operation("reciprocal", special.reciprocal),
+    **{name: _operation(name, lower) for name, lower in _FLOAT_ONLY.items()},
+}
+WHERE = Operation("where", jnp.where, elementwise=True)
+CAST = Operation("astype", integers.cast, elementwise=True)
+STOP_GRADIENT = Operation("stop_gradient", jax.lax.stop_gradient, elementwise=True)
+POLYGAMMA = Operation("polygamma", lambda x, *, n: gammas.polygamma(n, x), elementwise=True)
+INTEGER_POWER = Operation("power", jax.lax.integer_pow, "**", elementwise=True)
+
+
+def literal(value: Any, dtype: np.dtype | None = None, operation: str = "") -> Data:
+    """A constant written in the program: part of the compiled program, not an argument of it."""
+    refuse_traced(value, operation)
+    try:
+        array = np.array(value, dtype)
+    except (TypeError, ValueError) as error:  # lists of other lengths, objects that are no arrays
+        if not _of_library(error):
+            raise  # what an object of the user's, or of ours, has to say of itself
+        uneven = "; its parts differ in length" if "inhomogeneous" in str(error) else ""
+        raise SymbolicError(
+            f"{f'{operation}: ' if operation else ''}{in_words(value)} is no array of numbers"
+            f"{place_text()}{uneven}"
+        ) from None
+    if array.dtype.kind in BAD_KINDS:
+        are_labels = array.size > 1 and all(isinstance(v, str) for v in array.flat)
+        labels = f"; {LABELS}" if are_labels else ""
+        dtype_text = "" if isinstance(value, (str, type(None))) else f" (dtype {array.dtype})"
+        hint = "; arrays hold booleans, integers or real numbers"
+        if value is None and operation in ("equal", "not_equal"):
+            hint = "; whether there is a value at all is asked by `is None`, or `is not None`"
+        raise SymbolicError(
+            f"{f'{operation}: ' if operation else ''}{in_words(value)}{dtype_text} cannot be part "
+            f"of a graph{place_text()}{hint}{labels}"
+        )
+    if dtype is None and array.dtype == FLOAT64 and float_dtype() is not FLOAT64:
+        array = array.astype(float_dtype())
+    return Data(array, literal=True)
+
+
+def _of_library(error: Exception) -> bool:
+    """Whether NumPy has raised an error, or a library for an object of its own."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is error.__traceback__ or trace is None:
+        return True
+    return str(trace.tb_frame.f_globals.get("__name__")).split(".")[0] in LIBRARIES
+
+
+def refuse_traced(value: Any, operation: str) -> None:
+    """Refuse an array whose value JAX does not know yet as a known value."""
+    if isinstance(value, jax.core.Tracer):
+        raise SymbolicError(
+            f"{f'{operation}: ' if operation else ''}an array that JAX is tracing ({value.dtype}, "
+            f"shape {value.shape}) has no value that could be part of a graph; pass it as an "
+            "argument to the kg.function or compiled function"
+        )
+
+
+def as_node(value: Operand, operation: str = "") -> Node:
+    """The node of an array, or a constant made of a number or NumPy array."""
+    node = getattr(value, "node", value)
+    if isinstance(node, Node):
+        return node
+    return literal(value, operation=operation)
+
+
+def as_variable(value: Operand, operation: str = "") -> Node:
+    """The node of a value that may be a Python number, which is weak then."""
+    node = as_node(value, operation)
+    if type(value) in WEAK:
+        node.weak = True
+    return node
+
+
+def type_of(value: Operand) -> Any:
+    """The dtype of an array; of Python numbers, and of nodes that stand for them, their type."""
+    node = getattr(value, "node", value)
+    if isinstance(node, Node):
+        return _PYTHON[node.dtype.kind] if node.weak else node.dtype
+    return type(node) if type(node) in WEAK else as_node(node).dtype
+
+
+class _Types(NamedTuple):
+    """What NumPy's rules say about operands of some types."""
+
+    inputs: tuple[np.dtype, ...]  # the types in which they enter
+    output: np.dtype
+    attributes: Mapping[str, Any]  # the casts of the node, if any
+
+
+@lru_cache(maxsize=4096)
+def _resolve(name: str, types: tuple[Any, ...], working: np.dtype) -> _Types:
+    if name in _FLOAT_ONLY:
+        known = [t for t in types if isinstance(t, np.dtype)]
+        whole = not known or any(t.kind in "iub" for t in known)
+        output = FLOAT64 if whole else np.result_type(*known, FLOAT32)
+        inputs = (output,) * len(types)
+    else:
+        weak = tuple(np.dtype(bool) if t is bool else t for t in types)
+        *found, output = getattr(np, name).resolve_dtypes((*weak, None))
+        inputs = tuple(found)
+        halved = FLOAT64 if output.kind == "f" and output.itemsize < 8 else output
+        if halved is not output and not any(
+            t is float or getattr(t, "kind", "") == "f" for t in types
+        ):
+            # NumPy takes half precision for small integers; nobody wants exp(True) in 16 bits.
+            inputs = tuple(FLOAT64 if t == output else t for t in inputs)
+            output = FLOAT64
+    if output == FLOAT64 and working is not FLOAT64:
+        inputs = tuple(working if t == FLOAT64 else t for t in inputs)
+        output = working
+    same = all(isinstance(t, type) or t == wanted for t, wanted in zip(types, inputs, strict=True))
+    return _Types(inputs, output, MappingProxyType({} if same else {"casts": inputs}))
+
+
+def elementwise(name: str, *operands: Operand) -> Node:
+    """Apply the named function to nodes, numbers and NumPy arrays under NumPy's rules."""
+    nodes: list[Any] = []
+    types: list[Any] = []
+    complete, weak = True, False
+    for operand in operands:
+        node = getattr(operand, "node", operand)
+        if isinstance(node, Node):
+            if node.weak:
+                weak = True
+                types.append(_PYTHON[node.dtype.kind])
+            else:
+                types.append(node.dtype)
+        elif type(node) in WEAK:
+            types.append(type(node))
+            complete = False
+        else:
+            node = literal(operand, operation=name)
+            types.append(node.dtype)
+        nodes.append(node)
+    if weak and name in _ORDER and not any(t is float or _kind(t) == "f" for t in types):
+        # Whole numbers are compared as they are.
+        types = [node.dtype if isinstance(node, Node) else t for node, t in zip(nodes, types)]
+    try:
+        inputs, output, attributes = _resolve(name, tuple(types), float_dtype())
+    except TypeError:
+        raise _wrong_types(name, types) from None
+    if weak:
+        attributes = _adapted(name, nodes, inputs, output)
+    if not complete:
+        try:
+            nodes = [n if isinstance(n, Node) else literal(n, t) for n, t in zip(nodes, inputs)]
+        except OverflowError:
+            if name not in _ORDER:
+                raise _too_large(name, nodes, inputs) from None
+            wide = [x if isinstance(n, Node) else np.array(n) for x, n in zip(operands, nodes)]
+            return elementwise(name, *wide)  # compared as numbers of a type that holds both
+    if output.kind == "f" and (name == "square" or (name == "multiply" and nodes[0] is nodes[1])):
+        known = _known_square(nodes[0])
+        if known is not None:
+            return known
+    operation = ELEMENTWISE[name]
+    shape = broadcast(operation, nodes)
+    if output.kind in "iu" and name in PARTIAL:
+        for demand in ON_PARTIAL:
+            demand(operation, nodes)
+    made = Apply(operation, tuple(nodes), shape, output, attributes)
+    if weak and name in _OPERATORS:
+        made.weak = all(isinstance(t, type) for t in map(type_of, operands))
+    return made
+
+
+def _known_square(node: Node) -> Node | None:
+    """The square of a root, or of what is made of roots, without the root: it may be at 0."""
+    if node.weak or not isinstance(node, (Apply, Inner)):
+        return None
+    return next((square for known in SQUARES if (square := known(node)) is not None), None)
+
+
+def _kind(kind: Any) -> str:
+    return kind.kind if isinstance(kind, np.dtype) else ""
+
+
+def _adapted(
+    name: str, nodes: Sequence[Any], inputs: Sequence[np.dtype], output: np.dtype
+) -> Mapping[str, Any]:
+    """The casts of operands of which some are weak."""
+    strong = tuple(n.dtype if isinstance(n, Node) else type(n) for n in nodes)
+    try:
+        usual = _resolve(name, strong, float_dtype())
+        CURRENT.adapted += usual.inputs != tuple(inputs) or usual.output != output
+    except TypeError:
+        CURRENT.adapted += 1
+    same = True
+    for node, wanted in zip(nodes, inputs, strict=True):
+        if isinstance(node, Node) and node.dtype != wanted:
+            same = False
+            if node.weak and node.dtype.kind == "i" and wanted.kind in "iu":
+                for demand in ON_NARROWED:
+                    demand(node, wanted)
+    return {} if same else {"casts": tuple(inputs)}
+
+
+def _too_large(name: str, nodes: Sequence[Any], inputs: Sequence[np.dtype]) -> DataError:
+    """What to say of a number that the type of the other operand does not hold."""
+    arrays = [describe(n) for n in nodes if isinstance(n, Node)]
+    number = next(n for n in nodes if not isinstance(n, Node))
+    if not arrays:
+        return DataError(f"{name}: {number} does not fit {inputs[0]}{place_text()}")
+    return DataError(
+        f"{name}: {number} does not fit the type of {arrays[0]}, {inputs[0]}{place_text()}; take a "
+        "larger one, as in x.astype(int)"
+    )
+
+
+def _wrong_types(name: str, types: list[Any]) -> SymbolicError:
+    given = ", ".join(t.__name__ if isinstance(t, type) else str(t) for t in types)
+    hints = {
+        "subtract": "; for booleans use != or ^, or multiply by 1 first",
+        "negative": "; for booleans use ~",
+        "bitwise_xor": "; powers are written x ** y",
+    }
+    return SymbolicError(
+        f"{name} does not take operands of types {given}{place_text()}{hints.get(name, '')}"
+    )
+
+
+_common_shape = lru_cache(maxsize=4096)(np.broadcast_shapes)
+
+
+def broadcast(operation: Operation, nodes: Sequence[Node]) -> tuple[int, ...]:
+    """The common shape of the operands, or a ShapeError that names them."""
+    first = nodes[0].shape
+    for node in nodes:
+        if node.shape != first:
+            break
+    else:
+        return first
+    shapes = [node.shape for node in nodes]
+    try:
+        return _common_shape(*shapes)
+    except ValueError:
+        raise ShapeError(
+            f"cannot broadcast {' with '.join(str(s) for s in shapes)} in "
+            f"{describe_operands(operation, nodes)}\n"
+            "  Shapes are aligned from the right; each pair must be equal or one of them 1."
+        ) from None
+
+
+def power(base: Operand, exponent: Operand) -> Node:
+    """base ** exponent; small whole exponents become products, 0.5 a square root."""
+    node = getattr(base, "node", base)
+    if isinstance(node, Node) and type(exponent) in (int, float):
+        if node.dtype.kind == "f":
+            if exponent == 0.5:
+                return _as_weak(elementwise("sqrt", node), node.weak)
+            if abs(exponent) <= 8 and float(exponent).is_integer():
+                square = _known_square(node) if exponent and exponent % 2 == 0 else None
+                if square is not None:
+                    return square if exponent == 2 else power(square, int(exponent) // 2)
+                made = Apply(INTEGER_POWER, (node,), node.shape, node.dtype, {"y": int(exponent)})
+                return _as_weak(made, node.weak)
+        elif type(exponent) is int and exponent < 0:
+            raise SymbolicError(
+                f"{describe(node)} ** {exponent}: whole numbers have no negative whole powers; "
+                f"write {describe(node)} ** {exponent}.0"
+            )
+    return elementwise("power", base, exponent)
+
+
+def _as_weak(node: Node, weak: bool) -> Node:
+    node.weak = weak
+    return node
+
+
+def promoted(*types: Any) -> np.dtype:
+    """The type that holds values of two types, dtypes or those of Python numbers."""
+    if all(t in (bool, BOOL) for t in types):
+        return BOOL
+    return _resolve("add", types, float_dtype()).output
+
+
+def where(condition: Operand, x: Operand, y: Operand) -> Node:
+    """x where the condition holds, else y; `sides` keeps the derivatives of the two apart."""
+    sides = [v if type(v) in WEAK else as_node(v, "where") for v in (x, y)]
+    output = promoted(*map(type_of, sides))
+    CURRENT.adapted += any(isinstance(v, Node) and v.weak and v.dtype != output for v in sides)
+    nodes = [as_node(condition, "where")]
+    nodes += [v if isinstance(v, Node) else literal(v, output) for v in sides]
+    casts = (BOOL, output, output)
+    same = all(node.dtype == wanted for node, wanted in zip(nodes, casts))
+    return Apply(
+        WHERE, tuple(nodes), broadcast(WHERE, nodes), output, {} if same else {"casts": casts}
+    )
+
+
+def polygamma(n: int, x: Operand) -> Node:
+    """The derivative of order n of digamma."""
+    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 0:
+        raise SymbolicError(f"polygamma: the order must be a whole number, not below 0; got {n!r}")
+    if n == 0:
+        return elementwise("digamma", x)
+    node = floating(x, "polygamma")
+    return Apply(POLYGAMMA, (node,), node.shape, node.dtype, {"n": int(n)})
+
+
+def clip(x: Operand, lower: Operand = None, upper: Operand = None) -> Node:
+    """x limited to the interval [lower, upper]; None leaves a side open."""
+    node = as_node(x, "clip")
+    if lower is not None:
+        node = elementwise("maximum", node, lower)
+    if upper is not None:
+        node = elementwise("minimum", node, upper)
+    return node
+
+
+def stop_gradient(x: Operand) -> Node:
+    """x as a constant for derivatives."""
+    node = as_node(x, "stop_gradient")
+    return Apply(STOP_GRADIENT, (node,), node.shape, node.dtype)
+
+
+def round_to(x: Operand, decimals: int) -> Node:
+    """x rounded to the given number of decimals, halves to even."""
+    if isinstance(decimals, bool) or not isinstance(decimals, (int, np.integer)):
+        raise TypeError(
+            f"round: decimals must be a whole number, got {in_words(decimals)}{place_text()}"
+        )
+    if decimals == 0:
+        return elementwise("rint", x)
+    scale = 10.0 ** abs(decimals)
+    first, second = ("multiply", "divide") if decimals > 0 else ("divide", "multiply")
+    return elementwise(second, elementwise("rint", elementwise(first, x, scale)), scale)
+
+
+def floating(x: Operand, operation: str = "") -> Node:
+    """x, converted to the working precision if it is of integers or booleans."""
+    node = as_node(x, operation)
+    return node if node.dtype.kind == "f" else astype(node, float_dtype())
+
+
+def copy(x: Operand) -> Node:
+    """The same values as another node."""
+    node = as_node(x, "copy")
+    return Apply(CAST, (node,), node.shape, node.dtype, {"dtype": node.dtype})
+
+
+def checked_dtype(dtype: Any, operation: str) -> np.dtype:
+    """What the user gives as a dtype.
+
+    Raises
+    ------
+    TypeError
+        If it is none.
+    """
+    try:
+        return np.dtype(dtype)
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"{operation}: {in_words(dtype)} is no dtype, such as float, int or 'float32'"
+            f"{place_text()}"
+        ) from None
+
+
+def astype(x: Operand, dtype: Any) -> Node:
+    """x converted to another dtype."""
+    node, wanted = as_node(x, "astype"), checked_dtype(dtype, "astype")
+    if wanted.kind in BAD_KINDS:
+        raise SymbolicError(f"arrays cannot have dtype {wanted}")
+    if wanted == node.dtype and not node.weak:
+        return node
+    return Apply(CAST, (node,), node.shape, wanted, {"dtype": wanted})

@@ -1,0 +1,384 @@
+"""Reading and functional writing by index: slices, integers, masks, integer arrays, graph values.
+
+Shapes are found by indexing a zero-stride NumPy array of the same shape, so the rules are NumPy's.
+Index arrays known when the graph is built are checked against the bounds at once, and computed ones
+that `bounds` cannot prove to lie inside when the program runs: see `faults`. One that falls outside
+reads NaN (of integers the smallest) and writes NaN, so that nothing plausible comes of it where
+nobody is told.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from ..errors import ShapeError, SymbolicError
+from ..messages import describe
+from ..node import CURRENT, Apply, Data, Node, Operation
+from ..numerics.special import segment_prod
+from ..precision import float_dtype
+from ..source import place_text
+from . import bounds
+from .elementwise import Operand, as_node, astype, clip, elementwise, literal, promoted, type_of
+
+__all__ = [
+    "CHECKED",
+    "check_bounds",
+    "fixed_parts",
+    "index",
+    "known_indices",
+    "labels",
+    "SLOT",
+    "one_hot",
+    "ravel",
+    "rebuilt",
+    "take",
+    "trusted_indices",
+    "update",
+    "write",
+]
+
+
+class _Slot:
+    """Stands for an index that is a parent of the node."""
+
+    stable_text = "slot"
+
+    def __reduce__(self) -> str:
+        return "SLOT"  # there is only one
+
+
+SLOT = _Slot()
+
+
+def rebuilt(template: tuple[Any, ...], indices: tuple[Any, ...]) -> tuple[Any, ...]:
+    # JAX adds the length of the axis to what counts from its end: it has to fit the type.
+    wide = (i.astype(np.int32) if i.dtype.itemsize < 4 else i for i in indices)
+    return tuple(next(wide) if part is SLOT else part for part in template)
+
+
+def _read(x: Any, *indices: Any, template: tuple[Any, ...]) -> Any:
+    return jnp.asarray(x).at[rebuilt(template, indices)].get(mode="promise_in_bounds")
+
+
+def _read_checked(x: Any, *indices: Any, template: tuple[Any, ...]) -> Any:
+    return jnp.asarray(x).at[rebuilt(template, indices)].get(mode="fill")
+
+
+def _slice(x: Any, *, template: tuple[Any, ...]) -> Any:
+    return x[template]
+
+
+def write(x: Any, value: Any, *indices: Any, template: tuple[Any, ...], how: str) -> Any:
+    """A tensor with other elements at an index, of which `indices` fill the open places."""
+    x, key = jnp.asarray(x), rebuilt(template, indices)
+    if how == "multiply" and x.dtype.kind == "f":
+        places = jnp.arange(x.size).reshape(x.shape).at[key].get(mode="fill", fill_value=x.size)
+        factors = jnp.broadcast_to(value, places.shape).reshape(-1)
+        return x * segment_prod(factors, places.reshape(-1), x.size).reshape(x.shape)
+    return getattr(x.at[key], how)(value)
+
+
+def _write_checked(x: Any, value: Any, *indices: Any, sizes: tuple[int, ...], **how: Any) -> Any:
+    outside = jnp.asarray(False)
+    kept = []
+    for i, size in zip(indices, sizes, strict=True):
+        outside |= jnp.any((i < -size) | (i >= size))
+        kept.append(jnp.clip(i, -size, size - 1))
+    return write(x, jnp.where(outside, bad_value(x.dtype), value), *kept, **how)
+
+
+def bad_value(dtype: Any) -> Any:
+    """What stands for the element at an index outside of the array."""
+    if dtype.kind == "f":
+        return np.asarray(np.nan, dtype)
+    return np.asarray(dtype.kind == "b" or (np.iinfo(dtype).min or np.iinfo(dtype).max), dtype)
+
+
+def _labels(x: Any, *, size: int) -> Any:
+    return jnp.where((x >= 0) & (x < size), x, np.asarray(OUTSIDE, x.dtype))
+
+
+def _one_hot(x: Any, *, size: int, dtype: np.dtype, checked: bool = False) -> Any:
+    rows = jnp.equal(x[..., None], jnp.arange(size)).astype(dtype)
+    return jnp.where((x == OUTSIDE)[..., None], bad_value(dtype), rows) if checked else rows
+
+
+OUTSIDE = -(2**40)  # a label that is none, also where it is combined with others
+READ = Operation("index", _read)
+READ_CHECKED = Operation("index", _read_checked)
+SLICE = Operation("index", _slice)
+WRITE = Operation("update", write)
+WRITE_CHECKED = Operation("update", _write_checked)
+LABELS = Operation("labels", _labels)
+RAVEL = Operation("ravel", jnp.ravel)
+ONE_HOT = Operation("one_hot", _one_hot)
+CHECKED = (READ_CHECKED, WRITE_CHECKED, LABELS)  # these have indices that may fall outside
+bounds.RULES |= dict.fromkeys((READ, SLICE), lambda node, of: of(0))
+bounds.RULES[RAVEL] = bounds.of_all_parents
+
+
+class _Key:
+    """An index, taken apart: what is fixed, what are parents, and a stand-in for NumPy."""
+
+    def __init__(self, node: Node, key: Any) -> None:
+        self.node = node
+        self.template: list[Any] = []
+        self.nodes: list[Node] = []
+        self.stand_in: list[Any] = []
+        self.known = True  # whether all index nodes are known to lie inside
+        self.axis = 0
+        parts = [getattr(p, "node", p) for p in (key if isinstance(key, tuple) else (key,))]
+        consumed = sum(_axes_taken(part) for part in parts)
+        for part in parts:
+            if part is None:
+                self._fixed(None, 0)
+            elif part is Ellipsis:
+                self._fixed(part, max(len(node.shape) - consumed, 0))
+            elif isinstance(part, slice):
+                self._fixed(_fixed_slice(node, part), 1)
+            elif isinstance(part, (int, np.integer)) and not isinstance(part, bool):
+                self._fixed(int(part), 1)
+            else:
+                self._array(part)
+
+    def _fixed(self, part: Any, axes: int) -> None:
+        self.template.append(part)
+        self.stand_in.append(part)
+        self.axis += axes
+
+    def _size(self, axis: int) -> int:
+        return self.node.shape[axis] if axis < len(self.node.shape) else 0
+
+    def _slot(self, index: Node, stand_in: np.ndarray) -> None:
+        self.template.append(SLOT)
+        self.nodes.append(index)
+        self.stand_in.append(stand_in)
+        self.axis += 1
+
+    def _array(self, part: Any) -> None:
+        node = self.node
+        index = part if isinstance(part, Node) else _index_array(node, part)
+        if index.dtype.kind == "b":
+            self._mask(index)
+            return
+        if index.dtype.kind not in "iu":
+            raise ShapeError(
+                f"{describe(node)}[{describe(index)}]: an index must be of integers, "
+                f"got {index.dtype}{place_text()}; convert it with .astype(int)"
+            )
+        if not isinstance(index, Data):
+            size = self._size(self.axis)
+            self.known = self.known and bounds.inside(index, -size, size - 1)
+            self._slot(index, np.zeros(index.shape, np.int64))
+            return
+        if self.axis < len(node.shape):
+            check_bounds(index.value, self.axis, self._size(self.axis), node, index)
+        self._slot(index, np.zeros(index.shape, np.int64) if index.size == 0 else index.value)
+
+    def _mask(self, mask: Node) -> None:
+        what = f"{describe(self.node)}[{describe(mask)}]"
+        if not isinstance(mask, Data):
+            raise ShapeError(
+                f"{what}: a mask computed in the graph has no known "
+                f"number of true elements{place_text()}; use kg.where(mask, x, other)"
+            )
+        expected = self.node.shape[self.axis : self.axis + len(mask.shape)]
+        if not mask.shape or mask.shape != expected:
+            raise ShapeError(
+                f"{what}: the mask has shape {mask.shape}, the axes it selects from have {expected}"
+                f"{place_text()}"
+            )
+        if not mask.literal:
+            mask.settled = f"the mask of {what}{place_text()}"
+        for places in np.nonzero(mask.value):
+            self._slot(literal(places), places)
+
+
+def _axes_taken(part: Any) -> int:
+    if part is None or part is Ellipsis:
+        return 0
+    if isinstance(part, (int, np.integer, slice)):
+        return 1
+    array = part if isinstance(part, Node) else np.asarray(part)
+    return len(array.shape) if array.dtype.kind == "b" else 1
+
+
+def _index_array(node: Node, part: Any) -> Node:
+    array = np.asarray(part)
+    if array.dtype.kind == "f" and array.size == 0:  # x[[]]
+        return literal(np.zeros(array.shape, np.int64))
+    if array.dtype.kind in "US":
+        raise SymbolicError(
+            f"{describe(node)}[{part!r:.60}]: an index must be of integers, got text"
+            f"{place_text()}; labels of dims are those of results, as in "
+            "results['posterior'].sel(...), and numpy.unique(labels, return_inverse=True) gives "
+            "integers of labels"
+        )
+    return literal(array, operation=f"index of {describe(node)}")
+
+
+def _fixed_slice(node: Node, part: slice) -> slice:
+    try:
+        return slice(
+            *(None if v is None else v.__index__() for v in (part.start, part.stop, part.step))
+        )
+    except (SymbolicError, AttributeError):
+        raise ShapeError(
+            f"{describe(node)}[{part.start}:{part.stop}]: the ends of a slice are whole numbers "
+            f"known when the graph is built{place_text()}; for a window of known length that "
+            "moves, index with start + np.arange(length)"
+        ) from None
+
+
+def check_bounds(values: np.ndarray, axis: int, size: int, node: Node, index: Node) -> None:
+    """Refuse known indices that fall outside of an axis."""
+    if not values.size:
+        return
+    low, high = int(values.min()), int(values.max())
+    if -size <= low and high < size:
+        return
+    labels = low == 1 and high == size
+    raise ShapeError(
+        f"{describe(node)}[{describe(index)}]: index {low if low < -size else high} is out of "
+        f"bounds for axis {axis} of length {size}{place_text()}"
+        + ("; the smallest is 1: do the labels start at 1? Subtract 1" if labels else "")
+    )
+
+
+def trusted_indices(node: Apply) -> Iterator[tuple[Node, int, int]]:
+    """The index parents of a read or write that are not looked at, each with axis and length."""
+    if node.operation in (READ, WRITE):
+        yield from (found[1:] for found in known_indices(node))
+
+
+def fixed_parts(node: Apply) -> tuple[Any, ...]:
+    """What a read or write takes, by numbers and slices, of what its computed indices select."""
+    return tuple(part for part in node.attributes["template"] if part is not SLOT)
+
+
+def known_indices(node: Apply) -> Iterator[tuple[int, Node, int, int]]:
+    """The index parents of a read or write: place, node, axis and length."""
+    template, shape = node.attributes["template"], node.parents[0].shape
+    indices = enumerate(node.parents)
+    for _ in range(1 if node.operation in (READ, READ_CHECKED) else 2):
+        next(indices)
+    taken = sum(part is not None and part is not Ellipsis for part in template)
+    axis = 0
+    for part in template:
+        if part is SLOT:
+            yield *next(indices), axis, shape[axis]
+        axis += len(shape) - taken if part is Ellipsis else part is not None
+
+
+def _result_shape(key: _Key) -> tuple[int, ...]:
+    node = key.node
+    stand_in = np.broadcast_to(np.zeros((), np.int8), node.shape)
+    try:
+        return stand_in[tuple(key.stand_in)].shape
+    except (IndexError, ValueError) as error:
+        raise ShapeError(
+            f"index of {describe(node)}, shape {node.shape}: {error}{place_text()}"
+        ) from None
+
+
+def index(x: Operand, key: Any) -> Node:
+    """x[key] under NumPy's rules."""
+    node = as_node(x, "index")
+    if type(key) is int and node.shape and -node.shape[0] <= key < node.shape[0]:
+        return Apply(SLICE, (node,), node.shape[1:], node.dtype, {"template": (key,)})
+    parsed = _Key(node, key)
+    shape = _result_shape(parsed)
+    operation = SLICE if not parsed.nodes else READ if parsed.known else READ_CHECKED
+    attributes = {"template": tuple(parsed.template)}
+    return Apply(operation, (node, *parsed.nodes), shape, node.dtype, attributes)
+
+
+def take(x: Operand, indices: Operand, axis: int | None = None, mode: str = "raise") -> Node:
+    """Elements of x along an axis (of the flattened array for None)."""
+    node = as_node(x, "take")
+    if mode not in ("raise", "clip", "wrap"):
+        raise ValueError(f"take: mode is {mode!r}; choose 'raise', 'clip' or 'wrap'")
+    if axis is None:
+        node, axis = ravel(node), 0
+    axis = axis if axis >= 0 else axis + len(node.shape)
+    if not 0 <= axis < len(node.shape):
+        raise ShapeError(
+            f"take of {describe(node)}: the axis is out of range for shape {node.shape}"
+        )
+    size = node.shape[axis]
+    if mode == "clip":
+        indices = clip(indices, 0, size - 1)
+    elif mode == "wrap":
+        indices = elementwise("remainder", indices, size)
+    return index(node, (slice(None),) * axis + (indices,))
+
+
+def ravel(x: Operand) -> Node:
+    """The elements as a vector."""
+    node = as_node(x, "ravel")
+    if len(node.shape) == 1:
+        return node
+    return Apply(RAVEL, (node,), (node.size,), node.dtype)
+
+
+def update(x: Operand, key: Any, value: Operand, how: str) -> Node:
+    """A copy of x in which the elements at `key` are set to, or combined with, `value`."""
+    node, given = as_node(x, how), as_node(value, how)
+    parsed = _Key(node, key)
+    shape = _result_shape(parsed)
+    try:
+        fits = np.broadcast_shapes(shape, given.shape) == shape
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ShapeError(
+            f"{describe(node)}.at[...].{how}: {describe(given)} of shape {given.shape} does not "
+            f"fit the selected elements of shape {shape}"
+        )
+    dtype = promoted(node.dtype, type_of(value))
+    CURRENT.adapted += given.weak and given.dtype != dtype
+    attributes = {
+        "template": tuple(parsed.template),
+        "how": how,
+        "casts": (dtype, dtype, *(n.dtype for n in parsed.nodes)),
+    }
+    made = Apply(WRITE, (node, given, *parsed.nodes), node.shape, dtype, attributes)
+    if parsed.known:
+        return made
+    sizes = tuple(size for _, _, _, size in known_indices(made))
+    return Apply(WRITE_CHECKED, made.parents, node.shape, dtype, {**attributes, "sizes": sizes})
+
+
+def labels(x: Node, size: int) -> Node:
+    """Labels 0 .. size - 1, of which others become `OUTSIDE`."""
+    if isinstance(x, Data) or bounds.inside(x, 0, size - 1):
+        return x
+    wide = x if x.dtype.itemsize == 8 and x.dtype.kind == "i" else astype(x, np.int64)
+    return Apply(LABELS, (wide,), x.shape, wide.dtype, {"size": size})
+
+
+def one_hot(x: Operand, size: int) -> Node:
+    """Indicator rows: 1 where the label equals the column."""
+    node = as_node(x, "one_hot")
+    if node.dtype.kind not in "iu":
+        raise ShapeError(f"one_hot of {describe(node)}: labels are integers, not {node.dtype}")
+    dtype = float_dtype()
+    attributes = {"size": size, "dtype": dtype}
+    if isinstance(node, Data):
+        _check_labels(node, size)
+    elif (checked := labels(node, size)) is not node:
+        node, attributes["checked"] = checked, True
+    return Apply(ONE_HOT, (node,), (*node.shape, size), dtype, attributes)
+
+
+def _check_labels(node: Data, size: int) -> None:
+    if not node.size:
+        return
+    low, high = int(node.value.min()), int(node.value.max())
+    if low < 0 or high >= size:
+        raise ShapeError(
+            f"one_hot of {describe(node)}: the labels run from {low} to {high}, not from 0 to "
+            f"{size - 1}"
+        )

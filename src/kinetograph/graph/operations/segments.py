@@ -1,0 +1,98 @@
+"""Combining elements by group: `segment_sum(x, index, n)` adds up the x of each label below n.
+
+The first axes of x are those of the labels; the others are kept. Where the labels are known and
+sorted, XLA is told so. An empty group has sum 0, product 1, maximum -inf, minimum inf, mean NaN.
+Where computed labels lie outside of 0 .. n - 1, the result is NaN and a compiled function raises.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..errors import ShapeError
+from ..messages import describe
+from ..node import Apply, Data, Node, Operation
+from ..numerics.special import segment_prod
+from .elementwise import Operand, as_node, elementwise, floating
+from .indexing import bad_value
+from .indexing import labels as known_labels
+from .shaping import as_sizes, reshape
+
+__all__ = ["SEGMENTS", "segment"]
+
+
+def _mean(x: Any, index: Any, size: int, **options: Any) -> Any:
+    total = jax.ops.segment_sum(x, index, size, **options)
+    count = jax.ops.segment_sum(jnp.ones(index.shape, x.dtype), index, size, **options)
+    count = count.reshape(count.shape + (1,) * (total.ndim - 1))
+    return jnp.where(count > 0, total / jnp.maximum(count, 1), jnp.nan)
+
+
+def _segment(name: str, lower: Any) -> Operation:
+    def lowered(x: Any, index: Any, *, size: int, is_sorted: bool, checked: bool = False) -> Any:
+        flat = x.reshape((index.size, *x.shape[index.ndim :]))
+        result = lower(flat, index.reshape(-1), size, indices_are_sorted=is_sorted)
+        return jnp.where(jnp.any(index < 0), bad_value(result.dtype), result) if checked else result
+
+    return Operation(f"segment_{name}", lowered)
+
+
+SEGMENTS = {
+    "sum": _segment("sum", jax.ops.segment_sum),
+    "mean": _segment("mean", _mean),
+    "max": _segment("max", jax.ops.segment_max),
+    "min": _segment("min", jax.ops.segment_min),
+    "prod": _segment("prod", segment_prod),
+}
+
+
+def segment(name: str, x: Operand, index: Any, num_segments: int | Sequence[int]) -> Node:
+    """Combine the elements of x by label, or by several labels given as a tuple."""
+    what = f"segment_{name}"
+    indices = [as_node(i, what) for i in (index if isinstance(index, (tuple, list)) else [index])]
+    sizes = as_sizes(num_segments, what)
+    if isinstance(index, list) and len(sizes) == 1 and all(not i.shape for i in indices):
+        indices = [as_node(np.asarray(index), what)]
+    if len(indices) != len(sizes):
+        raise ShapeError(f"{what}: {len(indices)} indices, but {len(sizes)} numbers of segments")
+    node = as_node(x, what)
+    node = node if name == "sum" and node.dtype.kind in "iu" else floating(node)
+    for i, size in zip(indices, sizes, strict=True):
+        _check(what, node, i, size, indices[0].shape)
+    inside = indices
+    indices = [known_labels(i, size) for i, size in zip(indices, sizes, strict=True)]
+    labels = indices[0]
+    for i, size in zip(indices[1:], sizes[1:], strict=True):
+        labels = elementwise("add", elementwise("multiply", labels, size), i)
+    known = labels.value.reshape(-1) if isinstance(labels, Data) else None
+    total = int(np.prod(sizes))
+    attributes = {
+        "size": total,
+        "is_sorted": known is not None and labels.literal and bool((np.diff(known) >= 0).all()),  # type: ignore[attr-defined]
+    }
+    if indices != inside:
+        attributes["checked"] = True
+    rest = node.shape[len(labels.shape) :]
+    result = Apply(SEGMENTS[name], (node, labels), (total, *rest), node.dtype, attributes)
+    return reshape(result, (*sizes, *rest))
+
+
+def _check(what: str, x: Node, index: Node, size: int, shape: tuple[int, ...]) -> None:
+    if index.dtype.kind not in "iu":
+        raise ShapeError(f"{what}: labels are integers, {describe(index)} has {index.dtype}")
+    if index.shape != shape or x.shape[: len(shape)] != index.shape:
+        raise ShapeError(
+            f"{what}: the labels {describe(index)} of shape {index.shape} do not fit the first "
+            f"axes of {describe(x)}, shape {x.shape}"
+        )
+    if isinstance(index, Data) and index.size:
+        low, high = int(index.value.min()), int(index.value.max())
+        if low < 0 or high >= size:
+            hint = "; do the labels start at 1? Subtract 1" if low == 1 and high == size else ""
+            raise ShapeError(
+                f"{what}: the labels {describe(index)} run from {low} to {high}, "
+                f"not from 0 to {size - 1}{hint}"
+            )

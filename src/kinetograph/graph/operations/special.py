@@ -1,0 +1,117 @@
+"""Special functions that are expressions of others: of entropies, powers and several gammas."""
+
+import math
+
+import numpy as np
+
+from ..errors import SymbolicError
+from ..node import Apply, Node, Operation
+from ..numerics import half_bessel
+from ..source import place_text
+from .elementwise import Operand, elementwise, floating, where
+from .known import known_number
+from .reductions import reduce
+from .shaping import expand_dims
+
+__all__ = ["boxcox", "entr", "fmod", "iv", "ive", "kv", "kve", "multigammaln", "rel_entr"]
+
+IVE = Operation("ive", half_bessel.ive, elementwise=True)
+KVE = Operation("kve", half_bessel.kve, elementwise=True)
+
+
+def _plus(a: Operand, b: Operand) -> Node:
+    return elementwise("add", a, b)
+
+
+def _times(a: Operand, b: Operand) -> Node:
+    return elementwise("multiply", a, b)
+
+
+def entr(x: Operand) -> Node:
+    """-x log(x), 0 at 0 and -inf below."""
+    value = elementwise("negative", elementwise("xlogy", x, x))
+    return where(elementwise("less", x, 0), -np.inf, value)
+
+
+def rel_entr(x: Operand, y: Operand) -> Node:
+    """x log(x / y), 0 at x = 0 and inf where x or y is negative, or y is 0 alone."""
+    above = elementwise("logical_and", elementwise("greater", x, 0), elementwise("greater", y, 0))
+    none = elementwise(
+        "logical_and", elementwise("equal", x, 0), elementwise("greater_equal", y, 0)
+    )
+    p, q = where(above, x, 1.0), where(above, y, 1.0)
+    value = _times(p, elementwise("subtract", elementwise("log", p), elementwise("log", q)))
+    missing = elementwise("isnan", _plus(x, y))
+    return where(missing, np.nan, where(above, value, where(none, 0.0, np.inf)))
+
+
+def boxcox(x: Operand, power: Operand, log: str = "log") -> Node:
+    """(x ** power - 1) / power, which is log(x) at a power of 0; near it by its series."""
+    logarithm = elementwise(log, x)
+    z = _times(power, logarithm)
+    near = elementwise("less", elementwise("absolute", z), 0.05)
+    away = elementwise("divide", elementwise("expm1", z), where(near, 1.0, power))
+    small = where(near, z, 0.0)
+    series: Node | float = 0.0
+    for k in range(11, 0, -1):  # (exp(z) - 1) / z
+        series = _plus(1 / math.factorial(k), _times(small, series))
+    found = where(near, _times(logarithm, series), away)
+    endless = elementwise(
+        "logical_and", elementwise("isinf", logarithm), elementwise("equal", power, 0)
+    )
+    return where(endless, logarithm, found)
+
+
+def fmod(x: Operand, y: Operand) -> Node:
+    """The remainder of x by y with the sign of x."""
+    size = elementwise("remainder", elementwise("absolute", x), elementwise("absolute", y))
+    return where(elementwise("less", x, 0), elementwise("negative", size), size)
+
+
+def multigammaln(a: Operand, d: int) -> Node:
+    """log of pi^(d (d - 1) / 4) prod_j gamma(a - j / 2) over j below d."""
+    if isinstance(d, bool) or not isinstance(d, (int, np.integer)) or d < 1:
+        raise SymbolicError(f"multigammaln: d must be a whole number of at least 1, got {d!r}")
+    node, halves = floating(a, "multigammaln"), 0.5 * np.arange(int(d))
+    inside = elementwise("greater", node, 0.5 * (int(d) - 1))
+    # Sums let no gradient be kept from a side that is not taken.
+    each = elementwise("subtract", expand_dims(where(inside, node, float(d)), -1), halves)
+    total = reduce("sum", elementwise("gammaln", each), -1)
+    value = _plus(total, 0.25 * int(d) * (int(d) - 1) * math.log(math.pi))
+    return where(inside, value, np.nan)
+
+
+def _half(name: str, v: Operand, x: Operand) -> tuple[float, Node]:
+    """The order n + 1/2 of a Bessel function, and its argument."""
+    order = known_number(v, f"{name}: the order")
+    if order % 1 != 0.5 or abs(order) > half_bessel.LARGEST:
+        raise SymbolicError(
+            f"{name}: the order must be n + 1/2, as 2.5, up to {half_bessel.LARGEST}, got {order:g}"
+            f"{place_text()}; of orders 0 and 1 there are kg.i0, kg.i0e, kg.i1 and kg.i1e"
+        )
+    return order, floating(x, name)
+
+
+def ive(v: Operand, x: Operand) -> Node:
+    """exp(-abs(x)) I_v(x) of v = n + 1/2; NaN for x < 0."""
+    order, node = _half("ive", v, x)
+    return Apply(IVE, (node,), node.shape, node.dtype, {"v": order})
+
+
+def kve(v: Operand, x: Operand) -> Node:
+    """exp(x) K_v(x) of v = n + 1/2; NaN for x < 0."""
+    order, node = _half("kve", v, x)
+    return Apply(KVE, (node,), node.shape, node.dtype, {"v": order})
+
+
+def iv(v: Operand, x: Operand) -> Node:
+    """I_v(x) of v = n + 1/2; NaN for x < 0."""
+    order, node = _half("iv", v, x)
+    root = elementwise("exp", _times(0.5, node))  # its square may overflow where I_v does not
+    return _times(root, _times(root, ive(order, node)))
+
+
+def kv(v: Operand, x: Operand) -> Node:
+    """K_v(x) of v = n + 1/2; NaN for x < 0."""
+    order, node = _half("kv", v, x)
+    return _times(elementwise("exp", elementwise("negative", node)), kve(order, node))

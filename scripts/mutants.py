@@ -30,15 +30,8 @@ from forked_tests import KEPT, ROOT, Test, Tree, digest, prepare
 
 SOURCES = Path("src/kinetograph")
 ROOMS = (
-    *(f"graph/{name}.py" for name in ("special", "elementwise", "indexing", "reductions")),
-    *(
-        "graph/operations/segments.py",
-        "graph/control",
-        "streams",
-        "distributions",
-        "models",
-        "observables",
-    ),
+    *(f"graph/{name}" for name in ("numerics", "operations", "forms", "control")),
+    *("streams", "distributions", "models", "observables"),
     *("kernels", "samplers", "adaptation", "optimizers", "laws", "runs/diagnostics.py", "ode"),
     *("autograph/operators", "autograph/analysis", "autograph/passes"),
 )

@@ -148,6 +148,11 @@ def test_every_package_has_a_layer():
     assert packages <= set(HEIGHT)
 
 
+def test_numerics_know_nothing_of_the_graph():
+    numerics = {name for name in FILES if name.startswith("graph.numerics")}
+    assert {to for name, to, *_ in imports() if name in numerics} <= numerics
+
+
 def test_no_layer_imports_an_outer_one():
     wrong = []
     for name, to, line, _ in imports():

@@ -98,6 +98,10 @@ def student_cdf(df, t):
     return 1 - half if t > 0 else half
 
 
+def owens(h, a):
+    return mp.quad(lambda t: mp.exp(-h * h * (1 + t * t) / 2) / (1 + t * t), [0, a]) / (2 * mp.pi)
+
+
 HALVES = (1e-8, 1e-3, 0.3, 1, 3, 12, 27.9, 28.1, 50, 110, 400)
 BESSEL = (-300, -20, -1, -1e-8, 0, 1e-8, 0.5, 7.75, 8.25, 99, 101, 650)
 
@@ -272,6 +276,11 @@ ELEMENTWISE = {
         student_cdf,
         ((0.5, -3), (3, 2), (3, -20), (50, 1e-3), (1e3, -8), (2.5, 1.5)),
         ((-1, 1),),
+        rtol=1e-9,
+    ),
+    "owens_t": Numbers(
+        owens,
+        ((0.3, 0.7), (2, -0.5), (-1.5, 3), (5, 0.9), (1e-3, 1e-3), (0.2, 20)),
         rtol=1e-9,
     ),
     "zeta": Numbers(

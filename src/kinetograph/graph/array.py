@@ -9,6 +9,7 @@ import numpy as np
 from .array_methods import Methods
 from .dims import check_dims
 from .errors import NoAttributeError, SymbolicError, SymbolicTruthError
+from .forms import squares as squares  # of its rules `elementwise` makes use
 from .messages import describe
 from .node import PART, Apply, Data, Handle, Node
 from .numpy.foreign import instead, library_call

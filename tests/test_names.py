@@ -10,7 +10,7 @@ import typing
 import pytest
 
 import kinetograph as kg
-from kinetograph.calls.names import ELSEWHERE
+from kinetograph.calls.elsewhere import ELSEWHERE
 
 
 def test_names_are_suggested_and_libraries_are_imported_when_first_used():
@@ -70,7 +70,14 @@ def test_what_few_runs_ask_for_is_imported_by_none_of_the_others():
         (lambda: kg.halfnormal, "did you mean 'half_normal'?"),
         (lambda: kg.HalfNormal, "did you mean 'half_normal'?"),
         (lambda: kg.Normal, "did you mean 'normal'?"),
-        (lambda: kg.sample, "here it is kg.mcmc(model)"),
+        (lambda: kg.sample, "as kg.normal(0, 1), and sampled by kg.mcmc(model)"),
+        (lambda: kg.LogitNormal, "kg.ilogit(kg.normal(mean, sd))"),
+        (lambda: kg.AutoNormal, "here it is kg.advi(model)"),
+        (lambda: kg.Kumaraswamy, "write it as kg.distribution"),
+        (lambda: kg.normal_lpdf, "; here it is kg.log_density(kg.normal(...), x)"),
+        (lambda: kg.neg_binomial_2_lccdf, "kg.log_survival(kg.negative_binomial(mean="),
+        (lambda: kg.poisson_rng, "; here it is kg.poisson(...), in kg.simulate(model)"),
+        (lambda: kg.my_lpmf, "; here it is kg.log_density(distribution, x)"),
         (lambda: kg.MCMC, "did you mean 'mcmc'?"),
         (lambda: kg.NUTS, "it is kg.samplers.NUTS"),
         (lambda: kg.adam, "it is kg.optimizers.adam"),

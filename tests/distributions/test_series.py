@@ -93,6 +93,15 @@ def test_coefficients_of_each_process():
 def test_lengths():
     assert kg.random_walk([1.0, 2.0], 7).shape == (2, 7)
     assert kg.ar(np.ones((3, 2)) / 3, 1.0, 7, shape=(5, 3)).shape == (5, 3, 7)
+    week = kg.dim("day", 7)
+    assert kg.random_walk(1.0, shape=(3, 7)).shape == (3, 7)
+    assert kg.ar([0.5, 0.1], shape=7).shape == (7,)
+    assert kg.zero_sum_normal(dims=("site", week), shape=(2, 7)).shape == (2, 7)
+    assert kg.zero_sum_normal(dims=week).shape == (7,)
+    assert kg.RandomStreams(1).random_walk(shape=(2, 5)).shape == (2, 5)
+    for make in (kg.random_walk, kg.zero_sum_normal, lambda: kg.ar(0.3, dims="day")):
+        with pytest.raises(kg.ShapeError, match=r"length of the vector is not known .*give it as"):
+            make()
     for make in (lambda: kg.ar([0.5, 0.1], 1.0, 2), lambda: kg.random_walk(1.0, 1)):
         with pytest.raises(kg.ShapeError, match="dim must be a whole number of at least"):
             make()

@@ -153,10 +153,55 @@ def test_what_is_recorded_is_enough():
         kg.predict(model, results, third=3 * x)
 
 
+def test_targets_that_were_computed_of_other_data():
+    """They are computed anew, of the unknowns: of new data, and of unknowns that are set."""
+    a, b = kg.normal(0, 1, name="a"), kg.normal(0, 1, name="b")
+    x = kg.data(np.zeros(3), name="x")
+    mean = a + 100 * x + b
+    y = kg.data(np.zeros(3), name="y")
+    kg.observe(y, kg.normal(mean, 1))
+    model = kg.model(a, b, mean)
+    results = kg.mcmc(model, seed=1, draws=50, warmup=100, chains=1, progress=False)
+    level = (results["posterior"]["a"] + results["posterior"]["b"]).values[..., None]
+    # What holds still is what was recorded: of results that were changed by hand.
+    shifted = results.copy()
+    shifted["posterior"] = results["posterior"].dataset.assign(
+        mean=results["posterior"]["mean"] + 9
+    )
+
+    def centre(model, results, **named):
+        found = kg.predict(model, results, seed=1, **named)
+        group = found["predictions" if named else "posterior_predictive"]
+        return (group["again" if named else "y"].values - level).mean()
+
+    room = 6 / np.sqrt(150)
+    assert abs(centre(model, shifted) - 9) < room
+    cut = kg.do(model, b=30.0)
+    assert abs(centre(cut, shifted) - (30 - results["posterior"]["b"]).values.mean()) < room
+    model.set_data(x=np.ones(3))
+    assert abs(centre(model, shifted) - 100) < room
+    assert centre(model, shifted, again=mean) == pytest.approx(100)
+    found = kg.log_likelihood(model, shifted)["log_likelihood"]["y"]
+    np.testing.assert_allclose(found, stats.norm.logpdf(level + 100 + np.zeros(3)), rtol=1e-9)
+    with pytest.warns(kg.KinetographWarning, match="written anew"):
+        model.set_data(x=2 * np.ones(5), y=np.zeros(5))
+    assert abs(centre(model, shifted) - 200) < room
+    apart = kg.model(mean)
+    results = kg.mcmc(apart, seed=1, draws=5, warmup=9, chains=1, progress=False)
+    apart.set_data(x=np.ones(3))
+    with pytest.raises(kg.ModelError, match=r"predict: (a|b) .* was inferred, but"):
+        kg.predict(apart, results)
+
+
 def test_mistakes(fitted):
     mu, y, model, results = fitted
     with pytest.raises(TypeError, match=r"predict: expected results \(a DataTree"):
         kg.predict(model, results["posterior"])
+    for word, told in (("random_seed", "here it is called seed=7"), ("num_samples", "draws=7")):
+        with pytest.raises(
+            TypeError, match=f"predict: target '{word}' is the number 7.*; .*{told}"
+        ):
+            kg.predict(model, results, **{word: 7})
     with pytest.raises(TypeError, match="not a model"):
         kg.predict(results, model)
     with pytest.raises(TypeError, match=r"observes \(y\)"):

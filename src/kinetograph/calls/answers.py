@@ -13,7 +13,7 @@ from ..graph.source import place_text
 from ..graph.suggestions import closest
 from ..graph.text import in_words
 from .depths import NETTED, retold
-from .words import COMPUTED, OF_FUNCTIONS, REMARKS, SETTINGS, WORDS
+from .words import COMPUTED, OF_CALLS, OF_FUNCTIONS, REMARKS, SETTINGS, WORDS
 
 __all__ = ["ANSWERED", "answered", "no_parameter"]
 
@@ -118,6 +118,8 @@ def no_parameter(title: str, word: str, known: list[str], rest: str = "") -> str
 
 def _hint(title: str, word: str, known: list[str]) -> str:
     name = title.rpartition(".")[2]
+    if word in OF_CALLS.get(name, {}):
+        return f"; {OF_CALLS[name][word]}"
     if word in OF_FUNCTIONS.get(name, {}):
         return f"; here it is called {OF_FUNCTIONS[name][word]}"
     if word in REMARKS and "dims" in known:

@@ -4,7 +4,7 @@
 the first that the function has is meant.
 """
 
-__all__ = ["COMPUTED", "OF_FUNCTIONS", "OURS", "REMARKS", "SETTINGS", "WORDS"]
+__all__ = ["COMPUTED", "OF_CALLS", "OF_FUNCTIONS", "OURS", "REMARKS", "SETTINGS", "WORDS"]
 
 _PLACE = "loc mean median mu"
 _SPREAD = "scale sd sigma std stddev stdev standard_deviation"
@@ -12,18 +12,18 @@ _SPREAD = "scale sd sigma std stddev stdev standard_deviation"
 DISTRIBUTIONS = {
     "mean": "loc location median mu",
     "mu": f"{_PLACE} location",
-    "location": _PLACE,
+    "location": f"{_PLACE} xi",
     "meanlog": f"{_PLACE} location",
     "sd": f"{_SPREAD} amplitude b eta",
     "sigma": f"{_SPREAD} b",
-    "scale": f"{_SPREAD} S V beta gamma s scale_matrix",
+    "scale": f"{_SPREAD} S V beta gamma omega s scale_matrix",
     "sdlog": f"{_SPREAD} b s",
-    "rate": "beta lam lambda_ lambd nu",
+    "rate": "beta lam lambda_ lambd",
     "log_rate": "log_lam eta",
     "prob": "p probs probabilities success_prob theta",
     "logit": "logits logit_p",
-    "size": "n n_trials r total_count trials batch batch_size phi alpha",
-    "zero": "gate psi",
+    "size": "n n_trials r total_count trials batch batch_size",
+    "zero": "gate",
     "shape1": "a alpha concentration1",
     "shape2": "b beta concentration0",
     "alpha": "a c conc concentration k shape",
@@ -32,14 +32,14 @@ DISTRIBUTIONS = {
     "beta": "b scale",
     "eta": "concentration predictor",
     "cutpoints": "cuts thresholds c",
-    "kappa": "concentration symmetry",
+    "kappa": "asymmetry concentration symmetry",
     "df": "dof nu n",
     "df1": "dfn d1",
     "df2": "dfd d2",
     "lam": "concentration lambda_ lambd",
     "rho": "ar_coefs coefs",
-    "dispersion": "phi alpha",
     "dim": "d dimension n num_steps steps",
+    "drift": "mu",
     "init_mean": "init_loc",
     "init_sd": "init_scale",
     "cov": "Sigma covariance covariance_matrix sigma",
@@ -54,8 +54,8 @@ DISTRIBUTIONS = {
     "distributions": "comp_dists component_distributions components",
     "weights": "mix mixing_distribution pi w",
     "transition": "P trans transition_matrix transition_probs",
-    "length": "num_steps ell length_scale lengthscale ls n_steps",
-    "shape": "batch_shape sample_shape",
+    "length": "num_steps ell length_scale lengthscale ls n_steps steps",
+    "shape": "batch_shape sample_shape support_shape",
     "dims": "axes dim dimensions plate plates",
     "name": "label site var_name",
     "lower": "a_min lb low lower_bound min minimum minval",
@@ -81,7 +81,8 @@ RUNS = {
     "chain_method": "batch parallel vectorized",
     "initial": (
         "current_state init init_method init_params init_state init_strategy init_values inits "
-        "initial_point initial_state initial_values initvals p0 q0 start starting x0 initial_probs"
+        "init_dist initial_point initial_state initial_values initvals p0 q0 start starting x0 "
+        "initial_probs"
     ),
     "progress": (
         "progress_bar progressbar pb_update quiet refresh show_messages show_progress verbose"
@@ -131,14 +132,14 @@ OTHERS = {
     "decay": "alpha decay_rate rho",
     "memory": "history history_size m maxcor num_correction_pairs",
     "max_iterations": (
-        "iter iterations max_iter max_iters max_steps maxiter n n_iter n_iterations n_steps niter "
-        "num_iter num_iters num_steps steps"
+        "iter iterations max_iter max_iters max_steps maxeval maxiter n n_iter n_iterations "
+        "n_steps niter num_iter num_iters num_steps steps"
     ),
     "tolerance": "atol ftol gtol rtol tol tol_rel_obj xtol",
-    "optimizer": "algorithm method opt",
+    "optimizer": "algorithm method opt optim",
     "starts": "n_restarts n_starts num_restarts num_starts restarts",
     "paths": "n_paths num_paths",
-    "elbo_draws": "elbo_samples num_elbo_draws num_elbo_samples num_particles",
+    "elbo_draws": "elbo_samples num_elbo_draws num_elbo_samples num_particles obj_n_mc",
     "axis": "axes dim dims",
     "keepdims": "keep_dims keepdim",
     "x": "a array data input tensor value values",
@@ -151,8 +152,8 @@ OTHERS = {
     "body": "body_fn body_fun f",
     "cond": "cond_fn cond_fun pred predicate",
     "pred": "cond condition predicate",
-    "true_fn": "then true_fun",
-    "false_fn": "else_ false_fun orelse",
+    "true_fn": "then then_branch true_fun",
+    "false_fn": "else_ else_branch false_fun orelse",
     "replace": "replacement with_replacement",
     "streams": "rng",
     "centre": "c center",
@@ -162,6 +163,18 @@ OTHERS = {
     "period": "T p",
     "term": "logp value x",
     "default": "initial value",
+    "log_density": "log_prob logdensity logp lpdf",
+    "draw": "random rng_fn",
+    "event_ndim": "event_dim ndim_supp",
+    "init": "carry init_carry initializer outputs_info",
+    "xs": "elems sequences",
+    "reverse": "go_backwards",
+    "loop_vars": "init_val",
+    "rtol": "rel_tol reltol",
+    "atol": "abs_tol abstol",
+    "t0": "initial_time",
+    "max_step": "hmax max_dt",
+    "max_steps": "max_num_steps mxstep",
     "y0": "init initial initial_state u0 z0",
     "ts": "saveat t t_eval time times",
     "jump_ts": "jumps",
@@ -181,13 +194,75 @@ OF_FUNCTIONS = {
     "poisson": {"mu": "rate"},
     "zero_inflated_poisson": {"mu": "rate"},
     "hurdle_poisson": {"mu": "rate"},
+    "beta_binomial": {"concentration1": "alpha", "concentration0": "beta"},
+    "cauchy": {"alpha": "location"},
+    "inverse_gamma": {"rate": "beta"},
+    "multivariate_student": {"scale": "cov"},
+    "wishart": {"concentration": "df"},
+}
+# What is to be written instead where the same word has another meaning elsewhere.
+_SHARE = {"psi": "give zero=1 - psi, where psi is the share of counts"}
+_NEGATIVE = {
+    **{
+        word: f"give mean= and dispersion=1 / {word}, or size={word} and prob="
+        for word in ("alpha", "phi", "concentration")
+    },
+    "probs": "give prob=1 - probs: prob is that of a success, which ends the failures",
+    "logits": "give prob=kg.ilogit(-logits): prob is that of a success, which ends the failures",
+}
+_MOMENTS_OF_BETA = "give shape1=mu * n, shape2=(1 - mu) * n with n = mu * (1 - mu) / sigma**2 - 1"
+_MOMENTS_OF_GAMMA = "give alpha=(mu / sigma)**2, rate=mu / sigma**2"
+_FIRST = "give init_mean= and init_sd= of the first value"
+OF_CALLS: dict[str, dict[str, str]] = {
+    "zero_inflated_poisson": _SHARE,
+    "hurdle_poisson": _SHARE,
+    "negative_binomial": _NEGATIVE,
+    "zero_inflated_negative_binomial": _SHARE | _NEGATIVE,
+    "hurdle_negative_binomial": _SHARE | _NEGATIVE,
+    "asymmetric_laplace": {"b": "give sigma=1 / b", "q": "give kappa=kg.sqrt(q / (1 - q))"},
+    "exponentially_modified_normal": {"nu": "give rate=1 / nu"},
+    "geometric": {"logits": "give prob=kg.ilogit(logits)"},
+    "multinomial": {"logits": "give prob=kg.softmax(logits)"},
+    "hypergeometric": {"N": "give m=k, n=N - k, k=n for N, k, n elsewhere"},
+    "beta": dict.fromkeys(("mu", "mean", "sigma", "sd"), _MOMENTS_OF_BETA)
+    | dict.fromkeys(("nu", "kappa"), "give shape1=mu * nu, shape2=(1 - mu) * nu"),
+    "gamma": dict.fromkeys(("mu", "mean", "sigma", "sd"), _MOMENTS_OF_GAMMA),
+    "wald": {"phi": "give lam=mu * phi"},
+    "random_walk": {
+        "init_dist": _FIRST,
+        "innovation_dist": "its steps are normal, of sd= and drift=; others are kg.cumsum(steps)",
+    },
+    "ar": {
+        "init_dist": _FIRST,
+        "ar_order": "it is how many numbers rho has; leave it out",
+    },
+    "lkj_cholesky": {
+        "sd_dist": "deviations are unknowns of their own: kg.diag(sd) @ kg.lkj_cholesky(...)",
+        "compute_corr": "with chol = kg.lkj_cholesky(...) it is chol @ chol.T; leave it out",
+    },
+    "solve": dict.fromkeys(
+        ("args", "theta", "params"), "f uses arrays from where it is written; leave it out"
+    )
+    | {"t_span": "ts are all the times; y0 is at the first"},
+    "scan": {"non_sequences": "f uses arrays from where it is written; leave it out"},
+    "compile": {
+        "updates": "an update is an output: state.assign(value), or state.assign_add(value)",
+        "givens": "compile the outputs of other placeholders, or take kg.do(model, ...)",
+        **dict.fromkeys(("mode", "on_unused_input", "allow_input_downcast"), "leave it out"),
+    },
 }
 # Parameters that are functions of ours, which are tried in this order.
 COMPUTED = {
     "mean": (("rate", "1 / mean"),),
     "precision": (("sd", "1 / sqrt(precision)"),),
     "scale": (("rate", "1 / scale"),),
-    "tau": (("sd", "1 / sqrt(tau)"),),
+    "lam": (("sigma", "1 / sqrt(lam)"),),
+    "tau": (
+        ("sd", "1 / sqrt(tau)"),
+        ("sigma", "1 / sqrt(tau)"),
+        ("scale", "1 / sqrt(tau)"),
+        ("sdlog", "1 / sqrt(tau)"),
+    ),
     "theta": (("rate", "1 / theta"),),
     "variance": (("sd", "sqrt(variance)"),),
 }
@@ -211,6 +286,16 @@ _START = "where chains start is for kg.mcmc(..., initial={{...}}) to say"
 REMARKS = {
     **dict.fromkeys(("observed", "obs", "data"), _SEEN),
     "dims": "dims are named where arrays are made, as in kg.data(values, dims=...)",
+    "transform": (
+        "constraints belong to kg.ordered_variable and its like, which take a prior by "
+        "kg.factor(kg.log_density(kg.{0}(...), x))"
+    ),
+    **dict.fromkeys(
+        ("mask", "obs_mask"),
+        "rows are left out by an index, as in kg.observe(y[seen], kg.{0}(mean[seen], 1))",
+    ),
+    "infer": "discrete unknowns are summed out; leave it out",
+    "mutable": "all data can be changed, by model.set_data(...); leave it out",
     **dict.fromkeys(("initval", "testval", "test_value"), _START),
     "total_size": "mini-batches are made by kg.minibatch(model, size)",
     "coords": "labels of dims are given by dims=kg.dim(name, labels), or by kg.model(coords=)",

@@ -127,16 +127,16 @@ AR = Family(
 )
 
 
-def order_and_length(rho: Any, dim: Any) -> tuple[int]:
+def order_and_length(rho: Any, dim: Any, shape: Any = None, dims: Any = None) -> tuple[int]:
     """The length of the vector, which must be more than there are coefficients."""
-    shape = np.shape(rho)
-    return length_of(dim, "ar", (shape[-1] if shape else 1) + 1)
+    order = (1, *np.shape(rho))[-1]
+    return length_of(dim, "ar", order + 1, shape, dims)
 
 
 def ar(
     rho: Any,
     sd: Any = 1.0,
-    dim: int = 2,
+    dim: int | None = None,
     *,
     constant: Any = 0.0,
     init_mean: Any = 0.0,
@@ -157,7 +157,7 @@ def ar(
     sd
         Standard deviation of the innovations, above zero.
     dim
-        The number of values, more than p.
+        The number of values, more than p; by default the last of `shape` or of `dims`.
     constant
         What is added at every step.
     init_mean, init_sd
@@ -168,10 +168,12 @@ def ar(
 
     Raises
     ------
+    TypeError
+        If `constant` is true or false.
     ValueError
         If `sd` or `init_sd` is known and not positive.
     ShapeError
-        If `dim` is not above p.
+        If `dim` is not above p, or the length is not known.
 
     Examples
     --------
@@ -182,6 +184,10 @@ def ar(
     (50,)
     """
     parameters = (rho, sd, constant, init_mean, sd if init_sd is None else init_sd)
-    return distribute(
-        AR, parameters, event=order_and_length(rho, dim), shape=shape, dims=dims, name=name
-    )
+    if isinstance(constant, (bool, np.bool_)):
+        raise TypeError(
+            f"ar: constant is a number, got {constant}{place_text()}; a constant that is to be "
+            "inferred is an unknown, as in constant=kg.normal(0, 1)"
+        )
+    event = order_and_length(rho, dim, shape, dims)
+    return distribute(AR, parameters, event=event, shape=shape, dims=dims, name=name)

@@ -55,7 +55,7 @@ RANDOM_WALK = Family(
 
 def random_walk(
     sd: Any = 1.0,
-    dim: int = 2,
+    dim: int | None = None,
     *,
     drift: Any = 0.0,
     init_mean: Any = 0.0,
@@ -74,7 +74,7 @@ def random_walk(
     sd
         Standard deviation of a step, above zero.
     dim
-        The number of values, at least 2.
+        The number of values, at least 2; by default the last of `shape` or of `dims`.
     drift
         Mean of a step.
     init_mean, init_sd
@@ -87,7 +87,7 @@ def random_walk(
     ValueError
         If `sd` or `init_sd` is known and not positive.
     ShapeError
-        If `dim` is below 2.
+        If `dim` is below 2, or the length is not known.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def random_walk(
     return distribute(
         RANDOM_WALK,
         parameters,
-        event=length_of(dim, "random_walk"),
+        event=length_of(dim, "random_walk", shape=shape, dims=dims),
         shape=shape,
         dims=dims,
         name=name,

@@ -7,6 +7,7 @@ import numpy as np
 
 from ..bits.source import Source
 from ..graph.array import Array
+from ..graph.dims import last_length
 from ..graph.errors import ShapeError
 from ..graph.numerics.special import divide
 from ..graph.source import place_text
@@ -50,8 +51,18 @@ ZERO_SUM_NORMAL = Family(
 )
 
 
-def length_of(dim: Any, name: str, least: int = 2) -> tuple[int]:
-    """The length of a vector, which the parameters do not tell."""
+def length_of(
+    dim: Any, name: str, least: int = 2, shape: Any = None, dims: Any = None
+) -> tuple[int]:
+    """The length of a vector, which parameters do not tell; by default that of the last axis."""
+    if dim is None:
+        sizes = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape or ())
+        dim = sizes[-1] if sizes else last_length(dims)
+        if dim is None:
+            raise ShapeError(
+                f"{name}: the length of the vector is not known{place_text()}; give it as dim=, "
+                "or as the last of shape= or of dims=, made by kg.dim"
+            )
     if not isinstance(dim, (int, np.integer)) or dim < least:
         raise ShapeError(
             f"{name}: dim must be a whole number of at least {least}, got {dim!r}{place_text()}"
@@ -61,7 +72,7 @@ def length_of(dim: Any, name: str, least: int = 2) -> tuple[int]:
 
 def zero_sum_normal(
     sd: Any = 1.0,
-    dim: int = 2,
+    dim: int | None = None,
     *,
     shape: Any = None,
     dims: Any = None,
@@ -76,7 +87,7 @@ def zero_sum_normal(
     sd
         Above zero; of an element the standard deviation is sd sqrt(1 - 1 / dim).
     dim
-        The length of the vector, at least 2.
+        The length of the vector, at least 2; by default that of the last of `shape` or `dims`.
     shape, dims, name
         Shape of the replicates (leading axes), names of the axes, name in the results.
 
@@ -85,7 +96,7 @@ def zero_sum_normal(
     ValueError
         If `sd` is known and not positive.
     ShapeError
-        If `dim` is below 2.
+        If `dim` is below 2, or the length is not known.
 
     Notes
     -----
@@ -101,7 +112,7 @@ def zero_sum_normal(
     return distribute(
         ZERO_SUM_NORMAL,
         (sd,),
-        event=length_of(dim, "zero_sum_normal"),
+        event=length_of(dim, "zero_sum_normal", shape=shape, dims=dims),
         shape=shape,
         dims=dims,
         name=name,

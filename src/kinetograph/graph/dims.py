@@ -18,6 +18,7 @@ __all__ = [
     "dim",
     "labels_agree",
     "labels_of",
+    "last_length",
     "named",
     "shape_by_dims",
 ]
@@ -236,6 +237,12 @@ def shape_by_dims(dims: Any, own: tuple[int, ...], what: str) -> tuple[int, ...]
         else:
             sizes.append(length)
     return tuple(sizes)
+
+
+def last_length(dims: Any) -> int | None:
+    """The length of the last of dims, where that is known."""
+    given = () if dims is None else _axes(dims)
+    return given[-1].size if given and isinstance(given[-1], Dim) else None
 
 
 def _place(what: object) -> str:

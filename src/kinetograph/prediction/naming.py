@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from ..calls.words import OURS
 from ..distributions.variable import Variable
 from ..graph.array import Array
 from ..graph.errors import ModelError
@@ -13,9 +14,6 @@ from ..graph.text import in_words
 from ..models.names import assign_names
 
 __all__ = ["named_targets", "names_of_unknowns"]
-
-# What other libraries call the number of draws.
-_DRAWS = ("n", "n_samples", "nsim", "nsims", "num_samples", "samples", "size")
 
 
 def named_targets(doing: str, targets: Sequence[Any], named: Mapping[str, Any]) -> dict[Node, str]:
@@ -48,8 +46,12 @@ def _check(doing: str, name: str | None, array: Any) -> None:
     if not isinstance(array, Array):
         what = "a target" if name is None else f"target {name!r}"
         hint = ""
-        if name is not None and name in _DRAWS:
+        if name in OURS["draws"] or name in ("n", "size"):
             hint = f"; the number of draws is given by draws={array}"
+        elif name in OURS["seed"]:
+            hint = f"; here it is called seed={array}"
+        elif name == "var_names":
+            hint = "; arrays are given themselves, by position; data to be drawn by observed=[...]"
         elif hasattr(array, "subtree") or isinstance(array, Mapping):
             hint = f"; it is given by values=, as in kg.{doing}(array, values=...)"
         raise TypeError(

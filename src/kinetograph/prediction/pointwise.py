@@ -17,7 +17,7 @@ from ..models.typing import DataTree
 from ..runs.arguments import check_model
 from .groups import as_group, with_group
 from .observed import followed
-from .recorded import recorded
+from .recorded import recorded_of
 
 __all__ = ["log_likelihood", "log_prior"]
 
@@ -139,8 +139,7 @@ def _with_densities(group: str, model: Model, results: Any, pairs: list[Any], gi
     if not pairs and not parts:
         what = "observes nothing" if group == "log_likelihood" else "has no distributions"
         raise ModelError(f"{group}: the model {what}, so there is nothing to take the density of")
-    names = {n: model.name(n) for n in (*model.component.unknowns, *model.targets)}
-    known = recorded(group, results, names, model.fixed_values)
+    known, names = recorded_of(group, model, results)
     summed = _summed(group, model, [follows for follows, _ in pairs], given)
     ones = {} if summed is None else dict(zip(summed.nodes, summed.parts, strict=True))
     # Kept with the model, so that a second call finds its program.

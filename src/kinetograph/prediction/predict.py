@@ -17,7 +17,7 @@ from ..runs.arguments import check_model, check_seed
 from .groups import as_group, with_group
 from .naming import named_targets, names_of_unknowns
 from .observed import followed
-from .recorded import recorded
+from .recorded import recorded_of
 
 __all__ = ["predict"]
 
@@ -90,8 +90,7 @@ def predict(
     """
     check_model(model, "predict")
     used = check_seed(seed, "predict")
-    names = {n: model.name(n) for n in (*model.component.unknowns, *model.targets)}
-    known = recorded("predict", results, names, model.fixed_values)
+    known, names = recorded_of("predict", model, results)
     simulated: dict[Node, Distribution] = {}
     if new or named:
         if observed is not None:

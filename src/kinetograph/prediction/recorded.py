@@ -11,14 +11,15 @@ import numpy as np
 from ..distributions.variable import Variable
 from ..graph.errors import ModelError, ShapeError
 from ..graph.messages import site_text
-from ..graph.node import Apply, Data, Node
+from ..graph.node import Apply, Data, Node, ancestors
 from ..graph.operations.indexing import READ
 from ..graph.operations.shaping import CONCATENATE, RESHAPE
 from ..models.ancestral.rows import in_rows
 from ..models.groups import FIXED
+from ..models.model import Model
 from ..runs.results import check_tree
 
-__all__ = ["Recorded", "called_in", "recorded"]
+__all__ = ["Recorded", "called_in", "recorded", "recorded_of"]
 
 
 class Recorded:
@@ -94,6 +95,39 @@ def recorded(
         for unknown, values in _within(node, rows):
             found.setdefault(unknown, values)
     return Recorded(found, lead)
+
+
+def recorded_of(doing: str, model: Model, results: Any) -> tuple[Recorded, dict[Node, str]]:
+    """The draws of a model's unknowns and targets that results hold, and the names of these.
+
+    Without targets that were computed of other data, or other fixed values, than the model has:
+    those are computed anew, of the unknowns.
+    """
+    check_tree(results, doing)
+    names: dict[Node, str] = {n: model.name(n) for n in model.component.unknowns}
+    names |= {
+        n: model.name(n)
+        for n in model.targets
+        if isinstance(n, Variable) or not _of_other_values(model, n, results)
+    }
+    return recorded(doing, results, names, model.fixed_values), names
+
+
+def _of_other_values(model: Model, target: Node, results: Any) -> bool:
+    """Whether draws of a target are of data or fixed values that the model no longer has."""
+    fixed, used = set(model.fixed), {*model.data, *model.fixed}
+    for node in ancestors([target], lambda node: node in used or isinstance(node, Variable)):
+        if node not in used:
+            continue
+        name = model.name(node)
+        groups = [results[g] for g in ("constant_data", "observed_data") if g in results]
+        held = next((group[name].values for group in groups if name in group), None)
+        if held is None:
+            if node in fixed:
+                return True
+        elif not np.array_equal(held, model.value_of(node), equal_nan=True):
+            return True
+    return False
 
 
 def _within(node: Node, rows: np.ndarray) -> Iterator[tuple[Variable, np.ndarray]]:

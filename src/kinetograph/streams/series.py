@@ -7,6 +7,7 @@ from ..distributions.markov_chain import MARKOV_CHAIN
 from ..distributions.random_walk import RANDOM_WALK
 from ..distributions.zero_sum_normal import ZERO_SUM_NORMAL, length_of
 from ..graph.array import Array, ArrayLike
+from .asked import sized
 from .one_draw import OneDraw
 
 __all__ = ["SeriesDraws"]
@@ -18,7 +19,7 @@ class SeriesDraws(OneDraw):
     def zero_sum_normal(
         self,
         sd: ArrayLike = 1.0,
-        dim: int = 2,
+        dim: int | None = None,
         shape: Any = None,
         *,
         name: str | None = None,
@@ -26,13 +27,13 @@ class SeriesDraws(OneDraw):
         dtype: Any = None,
     ) -> Array:
         """Normal numbers less their mean, along the last axis."""
-        event = length_of(dim, "zero_sum_normal")
+        event = length_of(dim, "zero_sum_normal", shape=sized(shape, like, "zero_sum_normal"))
         return self._draw(ZERO_SUM_NORMAL, (sd,), shape, name, dtype, like, event)
 
     def random_walk(
         self,
         sd: ArrayLike = 1.0,
-        dim: int = 2,
+        dim: int | None = None,
         shape: Any = None,
         *,
         drift: ArrayLike = 0.0,
@@ -44,14 +45,14 @@ class SeriesDraws(OneDraw):
     ) -> Array:
         """Gaussian random walks, along the last axis."""
         parameters = (sd, drift, init_mean, sd if init_sd is None else init_sd)
-        event = length_of(dim, "random_walk")
+        event = length_of(dim, "random_walk", shape=sized(shape, like, "random_walk"))
         return self._draw(RANDOM_WALK, parameters, shape, name, dtype, like, event)
 
     def ar(
         self,
         rho: ArrayLike,
         sd: ArrayLike = 1.0,
-        dim: int = 2,
+        dim: int | None = None,
         shape: Any = None,
         *,
         constant: ArrayLike = 0.0,
@@ -63,7 +64,7 @@ class SeriesDraws(OneDraw):
     ) -> Array:
         """Autoregressive processes with coefficients `rho`, along the last axis."""
         parameters = (rho, sd, constant, init_mean, sd if init_sd is None else init_sd)
-        event = order_and_length(rho, dim)
+        event = order_and_length(rho, dim, shape=sized(shape, like, "ar"))
         return self._draw(AR, parameters, shape, name, dtype, like, event)
 
     def markov_chain(

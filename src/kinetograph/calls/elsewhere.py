@@ -1,0 +1,226 @@
+"""What others call our public names, without capitals and underscores: by ours, or what is told."""
+
+__all__ = ["ELSEWHERE"]
+
+# Others' names by ours.
+_OTHERS = {
+    "kg.advi(model) or kg.pathfinder(model)": (
+        "autodiagonalnormal autonormal fit fitsurrogateposterior meanfield svi traceelbo "
+        "traceenumelbo variational vb"
+    ),
+    "kg.advi(model), or kg.advi(model, rank=) with covariances": (
+        "autolowrankmultivariatenormal automultivariatenormal fullrankadvi"
+    ),
+    "kg.ar": "autoregressive",
+    "kg.asymmetric_laplace": "asymmetriclaplacequantile skewdoubleexponential",
+    "kg.autograph.List, or a list in @kg.function": "tensorarray",
+    "kg.bernoulli(logit=...)": "bernoullilogit bernoullilogitglm bernoullilogits",
+    "kg.beta(mu * kappa, (1 - mu) * kappa)": "betaproportion",
+    "kg.betaln": "lbeta",
+    "kg.binomial(size, logit=...)": "binomiallogit binomiallogits",
+    "kg.calculate(x), or kg.compile(inputs, x)": "eval",
+    "kg.calculate(x, values=results)": "generatequantities",
+    "kg.categorical(logit=...)": "categoricallogit categoricallogits",
+    "kg.check(condition, text)": "assert assertequal asserttrue debugging",
+    "kg.chi_squared": "chi2 chisquare",
+    "kg.cholesky": "choleskydecompose",
+    "kg.cholesky_variable": "choleskyfactorcov",
+    "kg.cholesky_variable(dim, correlation=True)": "choleskyfactorcorr",
+    "kg.comb": "choose",
+    "kg.compile of another placeholder, or kg.do of a model": "clonereplace givens graphreplace",
+    "kg.compile(inputs, outputs) or @kg.function": "jit session",
+    "kg.concatenate": "abind appendarray appendcol appendrow cat concat",
+    "kg.cond": "ifelse",
+    "kg.condition(model, ...), or kg.do(model, ...)": "handlers substitute",
+    "kg.correlation_variable": "corrmatrix",
+    "kg.covariance_variable": "covmatrix",
+    "kg.data": "asdata constantdata greatadata mutabledata",
+    "kg.diag(s) @ x": "diagpremultiply",
+    "kg.digamma": "psi",
+    "kg.discrete_uniform": "randint",
+    "kg.distribution": "customdist densitydist",
+    "kg.draw_graph, or kg.print": "debugprint dprint printing",
+    "kg.exponential": "expon",
+    "kg.exponentially_modified_normal": "emg exgaussian expmodnormal",
+    "kg.factor(term)": "potential target",
+    "kg.gammaln": "lgamma loggamma",
+    "kg.gp.matern32": "gpmatern32cov",
+    "kg.gp.matern52": "gpmatern52cov",
+    "kg.gp.periodic": "gpperiodiccov",
+    "kg.gp.process": "gaussianprocess latentgp marginalgp",
+    "kg.gp.rbf": "covexpquad exponentiatedquadratic expquad gpexpquadcov squaredexponential",
+    "kg.gradients(y, xs)": "backward grad gradient gradienttape jacobian valueandgrad",
+    "kg.half_student": "halfstudentt halft",
+    "kg.icloglog": "invcloglog",
+    "kg.ilogit": "expit invlogit sigmoid",
+    "kg.ilogit(kg.normal(mean, sd)), or kg.distribution for data": "logitnormal",
+    "kg.inverse_gamma": "invgamma",
+    "kg.inverse_gamma(1 / 2, c / 2)": "levy",
+    "kg.inverse_gamma(df / 2, 1 / 2)": "invchisquare",
+    "kg.inverse_gamma(df / 2, df * s**2 / 2)": "scaledinvchisquare",
+    "kg.iprobit": "invprobit",
+    "kg.jvp": "rop",
+    "kg.kron": "kronecker",
+    "kg.laplace": "doubleexponential",
+    "kg.laplace_approximation(model)": "autolaplaceapproximation laplaceapprox",
+    "kg.lift of a JAX function": (
+        "asop customgradient externalpymc numpyfunction opfromgraph pyfunction wrappy"
+    ),
+    "kg.lift or kg.jax_model of JAX functions": "flaxmodule keras nnet randomflaxmodule",
+    "kg.lkj_cholesky": "lkjcholesky lkjcholeskycov lkjcorrcholesky",
+    "kg.lkj_correlation": "lkj lkjcorr",
+    "kg.log1p(-x)": "log1m",
+    "kg.log_cdf(distribution, value)": "logcdf",
+    "kg.log_comb": "lchoose",
+    "kg.log_density(distribution, value)": "logp logprob",
+    "kg.log_likelihood(model, results)": "computeloglikelihood",
+    "kg.log_prior(model, results)": "computelogprior",
+    "kg.logsumexp": "reducelogsumexp",
+    "kg.markov_chain": "discretehmm discretemarkovchain hiddenmarkovmodel hmmmarginal",
+    "kg.max": "reducemax",
+    "kg.mcmc(model)": (
+        "infer inference runinferencealgorithm samplechain sampling stan windowadaptation"
+    ),
+    "kg.mean": "colmeans reducemean rowmeans",
+    "kg.min": "reducemin",
+    "kg.minibatch(model, size)": "hmcecs subsample",
+    "kg.mixture": "logmix mixturegeneral mixturesamefamily normalmixture",
+    "kg.mixture(kg.binomial(...), kg.discrete_uniform(0, 0), weights=...)": "zeroinflatedbinomial",
+    "kg.model(...), of arrays": (
+        "jointdistributioncoroutine jointdistributioncoroutineautobatched "
+        "jointdistributionnamed jointdistributionsequential"
+    ),
+    "kg.multigammaln": "lmgamma multigamma",
+    "kg.multivariate_normal": "multinormal mvn mvnormal",
+    "kg.multivariate_normal(mean, chol=...)": "multinormalcholesky",
+    "kg.multivariate_normal(mean, kg.kron(a, b))": "kroneckernormal",
+    "kg.multivariate_normal(mean, precision=...)": "multinormalprec",
+    "kg.multivariate_normal(mean, precision=tau * (D - alpha * W))": "car",
+    "kg.multivariate_student": "mvstudentt mvt",
+    "kg.ndtr": "phi phiapprox",
+    "kg.ndtri": "invphi",
+    "kg.negative_binomial": "nbinom negbinomial",
+    "kg.negative_binomial(log_mean=..., dispersion=1 / phi)": "negbinomial2log",
+    "kg.negative_binomial(mean=..., dispersion=1 / phi)": (
+        "gammapoisson negativebinomial2 negbinomial2"
+    ),
+    "kg.normal": "gaussian norm",
+    "kg.normal(0, 1)": "stdnormal",
+    "kg.normal(mean, sd, truncation=(lower, upper))": "truncatednormal",
+    "kg.ode.solve": (
+        "diffeqsolve differentialequation integrateode integrateodebdf integrateoderk45 "
+        "odeadams odebdf odeint oderk45 solveivp"
+    ),
+    "kg.opt(model)": "autodelta findmap map minimize optimize optimizing",
+    "kg.optimizers.gradient_descent": "sgd",
+    "kg.optimizers.lbfgs": "lbfgsb",
+    "kg.ordered_variable": "ordered",
+    "kg.ordered_variable(n, positive=True)": "positiveordered",
+    "kg.pairwise_distance": "cdist rdist",
+    "kg.placeholder(shape)": "dmatrix dscalar dvector fmatrix fvector imatrix iscalar ivector",
+    "kg.poisson(log_rate=...)": "poissonlog poissonlogglm",
+    "kg.predict(model, results)": "predictive sampleposteriorpredictive",
+    "kg.prod": "reduceprod",
+    "kg.quantile(distribution, probability)": "icdf",
+    "kg.random_walk": "gaussianrandomwalk",
+    "kg.RandomStreams(metaseed)": "generator rng seed",
+    "kg.samplers.DifferentialEvolution": "demetropolis demetropolisz",
+    "kg.samplers.HMC": "hamiltonianmc hamiltonianmontecarlo",
+    "kg.samplers.MAMS": "adjustedmclmc",
+    "kg.samplers.NUTS": "nouturnsampler",
+    "kg.samplers.RandomWalk": "metropolis metropolishastings rmh rwmh",
+    "kg.scan, or a for statement in @kg.function": "foldl foldr foriloop",
+    "kg.segment_sum": "segment tapply",
+    "kg.simplex_variable": "simplex",
+    "kg.simulate(model)": "priorpredictive samplepriorpredictive",
+    "kg.softplus": "log1pe log1pexp",
+    "kg.solve": "mdivideleft",
+    "kg.solve_triangular": "backsolve forwardsolve mdividelefttri mdividelefttrilow",
+    "kg.student": "studentt t tdist",
+    "kg.sum": "colsums reducesum rowsums",
+    "kg.summary(results)": "ess printsummary rhat",
+    "kg.switch(index, branches)": "switchcase",
+    "kg.transpose": "aperm",
+    "kg.variable()": "flat param parameter",
+    "kg.variable(bijector=...), of a kg.Bijector": "bijectors bijectto constraints transforms",
+    "kg.variable(lower, upper)": "improperuniform",
+    "kg.variable(lower=0)": "halfflat",
+    "kg.vmap(f)": "mapfn vectorizedmap",
+    "kg.wald": "inversegaussian",
+    "kg.weibull(2, kg.sqrt(2) * sigma)": "rayleigh",
+    "kg.zero_sum_normal": "sumtozerovector",
+    "model.plot()": "modeltographviz",
+    "model.potential()": "initializemodel potentialenergy",
+    "model.set_data(...)": "setdata",
+    "x ** y": "pow power",
+    "x + kg.log1mexp(x - y)": "logdiffexp",
+    "x @ kg.diag(s)": "diagpostmultiply",
+    "x @ y": "batcheddot crossprod dotproduct matvec rowsdotproduct tcrossprod",
+    "x.astype(dtype)": "cast tofloat toint",
+    "x.at[i].add(value)": "incsubtensor",
+    "x.at[i].set(value)": "scatternd setsubtensor tensorscatterndupdate",
+    "x.reshape(shape)": "toarray1d tomatrix tovector",
+    "x[indices]": "booleanmask gather gathernd",
+}
+# What has no name here, and is not needed.
+_TOLD = {
+    "a direction is x / kg.sqrt((x**2).sum()) of x = kg.normal(0, 1, shape=n)": (
+        "projectednormal unitvector"
+    ),
+    "a known number is written as it is": "delta diracdelta",
+    "a reparametrisation is written out, as mu + tau * kg.normal(0, 1)": (
+        "locscalereparam neutrareparam reparam transformreparam"
+    ),
+    "an array is made by calling: kg.data(value), kg.normal(0, 1)": "gretaarray",
+    "an unknown is made by its distribution, as kg.normal(0, 1), and sampled by kg.mcmc(model)": (
+        "sample"
+    ),
+    "az.hdi(results), of arviz, takes results as they are": "hdi hpdi",
+    "az.loo(results), of arviz, takes results with kg.log_likelihood(model, results)": (
+        "compare loo waic"
+    ),
+    "az.plot_...(results), of arviz, takes results as they are": (
+        "plotdist plotenergy plotforest plotloo plotpair plotposterior plotppc plotrank "
+        "plottrace traceplot"
+    ),
+    "bounds are given by censoring=(lower, upper) of a distribution": "censored",
+    "bounds are given by truncation=(lower, upper) of a distribution": (
+        "bound lefttruncateddistribution righttruncateddistribution truncated "
+        "truncatedcauchy twosidedtruncateddistribution"
+    ),
+    "copies are made by shape= or dims=, and vectors' densities are sums over the last axis": (
+        "expandeddistribution independent platestack toevent"
+    ),
+    "discrete unknowns are summed out: kg.mcmc(model) does so": (
+        "binarygibbsmetropolis binarymetropolis categoricalgibbsmetropolis configenumerate "
+        "discretehmcgibbs hmcgibbs mixedhmc"
+    ),
+    "functions are kg's own, as kg.exp, and NumPy's": "math",
+    "independent copies are made by shape= or dims= of a distribution": "plate",
+    "it is kg.factor(-0.5 * ((x[i] - x[j])**2).sum()) of x = kg.zero_sum_normal(...)": "icar",
+    "kg.model(name=array) records an array under a name": "deterministic",
+    "rows are left out by an index, as in kg.observe(y[seen], kg.normal(mean[seen], 1))": (
+        "mask maskeddistribution"
+    ),
+    "NumPy's own arrays are taken everywhere, and kg.data(value) is one with a name": (
+        "arange array asarray constant eye fill full linspace ones oneslike repmatrix "
+        "repvector tensor zeros zeroslike"
+    ),
+    "it is b * kg.concatenate([[1.0], kg.cumprod(1 - b)[:-1]]) of b = kg.beta(1, a, shape=n)": (
+        "stickbreakingweights"
+    ),
+    "values that change are kg.data, by model.set_data(...), or a kg.state": "shared",
+    "what is transformed is computed, as kg.exp(kg.normal(0, 1)); for data it is kg.distribution": (
+        "transformeddistribution"
+    ),
+    "write it as kg.distribution, of its log density": (
+        "betaquotient discreteweibull eulermaruyama garch11 gaussianstatespace gompertz "
+        "hurdlegamma hurdlelognormal interpolated kumaraswamy lomax moyal paretotype2 "
+        "polyagamma rice sinebivariatevonmises skellam triangular"
+    ),
+    "x[:n], x[-n:] and x[i:j] are parts of an array": "head tail",
+}
+ELSEWHERE = {
+    word: f"here it is {ours}" for ours, words in _OTHERS.items() for word in words.split()
+}
+ELSEWHERE |= {word: told for told, words in _TOLD.items() for word in words.split()}

@@ -33,6 +33,29 @@ def test_as_a_likelihood_and_as_an_unknown():
     assert np.isfinite(model.gradient(at)).all()
 
 
+@pytest.mark.parametrize("library", [kg, np])
+def test_written_with_functions_of_arrays(library):
+    """As `pm.CustomDist` takes them, of pytensor."""
+
+    def inner(x, scale):
+        return library.log(x / scale**2) - 0.5 * (x / scale) ** 2
+
+    law = kg.distribution(inner, support=(0, None))
+    y = np.array([0.8, 1.9, 1.1])
+    s = rayleigh(2.0, name="s")
+    kg.observe(y, law(s))
+    model = kg.model(s)
+    point = np.array([0.3])
+    wanted = stats.rayleigh(0, 2).logpdf(np.exp(0.3)) + 0.3
+    wanted += stats.rayleigh(0, np.exp(0.3)).logpdf(y).sum()
+    np.testing.assert_allclose(model.log_prob(point), wanted, rtol=1e-12)
+    slope = (model.log_prob(point + 1e-6) - model.log_prob(point - 1e-6)) / 2e-6
+    np.testing.assert_allclose(model.gradient(point), slope, rtol=1e-7)
+
+
+OUTER, SEEN = kg.normal(0, 1, name="outer"), kg.data(2.0, name="seen")
+
+
 def test_draws_and_densities_elsewhere():
     x = rayleigh(2.0, shape=3000, name="x")
     drawn = np.asarray(kg.calculate(x, draws=1, seed=1)["x"]).reshape(-1)
@@ -98,6 +121,13 @@ def test_bad_input(make, text):
         (lambda x, m: x @ jnp.ones(7), kg.ModelError, r"raised TypeError: .*; it was given x of"),
         (lambda x, m: {}[3], kg.ModelError, r"raised KeyError: 3; .*shape \(3,\), m of shape \(\)"),
         (lambda x, m: -x if m > 0 else x, kg.ModelError, "raised TracerBoolConversionError: "),
+        (lambda x, m: -((x - OUTER) ** 2), kg.ModelError, r"uses outer \(.*none of its parameters"),
+        (lambda x, m: kg.log(SEEN) * x, kg.ModelError, r"uses seen \(.*none of its parameters"),
+        (
+            lambda x, m: kg.cond(kg.abs(m) > 0, lambda: -x, lambda: x),
+            kg.ModelError,
+            "has a loop, a branch or a derivative of kinetograph; write these with JAX",
+        ),
     ],
 )
 def test_bad_log_densities(function, error, text):

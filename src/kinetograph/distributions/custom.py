@@ -12,7 +12,11 @@ import numpy as np
 
 from ..bits.source import Source
 from ..graph.array import Array
-from ..graph.errors import KinetographError, ModelError, ShapeError
+from ..graph.errors import KinetographError, ModelError, ShapeError, SymbolicError
+from ..graph.lower import Environment, evaluate
+from ..graph.messages import describe, site_text
+from ..graph.node import Apply, Bundle, Data, Placeholder, ancestors
+from ..graph.operations.elementwise import as_node
 from ..graph.source import place_text
 from .family import Family
 from .generator import WHOLE
@@ -45,9 +49,10 @@ def distribution(
     Parameters
     ----------
     log_density
-        A function of `x` and of parameters, all JAX arrays that broadcast together, which gives the
-        log density of each element of x (each vector, of `event_ndim` 1). Its parameters' names are
-        those of the distribution; one with a default may be left out.
+        A function of `x` and of parameters, arrays that broadcast together, which gives the log
+        density of each element of x (each vector, of `event_ndim` 1), by functions of JAX, or those
+        of kinetograph or NumPy. Its parameters' names are those of the distribution; one with a
+        default may be left out. What is unknown has to be a parameter.
     draw
         A function of a JAX key, of a shape and of the parameters, which gives numbers of that
         shape; without it `kg.simulate` and `kg.predict` cannot draw from the distribution.
@@ -75,7 +80,8 @@ def distribution(
         When it is used, if it does not give a number for each element of x, or `draw` not the shape
         that it is asked for.
     ModelError
-        When it is used, if the function raises an exception, which is the cause of this one.
+        When it is used, if the function raises an exception, which is the cause of this one, or
+        uses arrays that are none of its parameters.
 
     Examples
     --------
@@ -174,7 +180,7 @@ def _terms(
     log_density: Callable[..., Any], event_ndim: int, title: str, place: str
 ) -> Callable[..., Any]:
     def terms(x: Any, *parameters: Any) -> tuple[Any, ...]:
-        found = _called(log_density, f"the log density of {title}", place, x, *parameters)
+        found = _density(log_density, f"the log density of {title}", place, x, *parameters)
         own = jnp.shape(x)[: jnp.ndim(x) - event_ndim]
         if found.shape == own:  # whatever shape the parameters have that it leaves out
             return (found,)
@@ -190,11 +196,42 @@ def _terms(
     return terms
 
 
+def _density(function: Callable[..., Any], what: str, place: str, *given: Any) -> Any:
+    """What a log density gives: of JAX's arrays, or, where that takes these, of the graph's."""
+    try:
+        found = _called(function, what, place, *given)
+    except SymbolicError:
+        found = None
+    except ModelError as error:
+        if not isinstance(error.__cause__, jax.errors.TracerArrayConversionError):
+            raise
+        found = None
+    if found is not None and not isinstance(found, Array):
+        return jnp.asarray(found)
+    inputs = [Placeholder((), jnp.shape(v), jnp.asarray(v).dtype) for v in given]
+    made = as_node(_called(function, what, place, *map(Array, inputs)), what)
+    for node in ancestors([made]):
+        if isinstance(node, Bundle):
+            raise ModelError(
+                f"distribution: {what} has a loop, a branch or a derivative of kinetograph; write "
+                f"these with JAX, or take kg.where{place}"
+            )
+        known = isinstance(node, Apply) or (isinstance(node, Data) and node.literal)
+        if not known and node not in inputs:
+            raise ModelError(
+                f"distribution: {what} uses {describe(node)}{site_text(node)}, which is none of "
+                f"its parameters; make it one{place}"
+            )
+    environment: Environment = dict(zip(inputs, map(jnp.asarray, given), strict=True))
+    return evaluate([made], environment)[made]
+
+
 def _drawing(draw: Callable[..., Any], title: str, place: str) -> Callable[..., Any]:
     def drawn(source: Source, *parameters: Any) -> Any:
         words = jnp.stack([jnp.asarray(w, np.uint32) for w in source.key[:2]])
         key = jax.random.wrap_key_data(words, impl="threefry2x32")
         found = _called(draw, f"the draw of {title}", place, key, source.shape, *parameters)
+        found = jnp.asarray(found)
         if found.shape != source.shape:
             raise ShapeError(
                 f"distribution: the draw of {title} must have the shape that it is asked for, "
@@ -206,7 +243,7 @@ def _drawing(draw: Callable[..., Any], title: str, place: str) -> Callable[..., 
 
 
 def _called(function: Callable[..., Any], what: str, place: str, *given: Any) -> Any:
-    """What a user's function gives, as a tensor."""
+    """What a user's function gives."""
     try:
         value = function(*given)
     except KinetographError:
@@ -227,4 +264,4 @@ def _called(function: Callable[..., Any], what: str, place: str, *given: Any) ->
         raise TypeError(
             f"distribution: {what} must be an array, got None; is a return missing?{place}"
         )
-    return jnp.asarray(value)
+    return value

@@ -112,6 +112,15 @@ def test_a_fact(page: str, fact: str) -> None:
     assert fact in text(page)
 
 
+def test_the_readme_links_to_nothing_that_a_source_distribution_lacks() -> None:
+    build = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]
+    there = {*build["build"]["targets"]["sdist"]["only-include"], "LICENSE", "README.md"}
+    links = re.findall(r"\]\(([^)#\s]+)", (ROOT / "README.md").read_text(encoding="utf-8"))
+    files = {link.partition("/")[0] for link in links if "://" not in link}
+    assert "docs" in files
+    assert files <= there
+
+
 def test_what_the_facts_rest_on() -> None:
     assert saved.ALGORITHM == "threefry4x32-20"
     assert until.GROWTH == 1.2

@@ -1,6 +1,7 @@
 """What the build of the site does to pages and docstrings."""
 
 import inspect
+import re
 import runpy
 
 import pytest
@@ -9,6 +10,9 @@ from tests.docs.pages import ROOT
 import kinetograph as kg
 
 split = runpy.run_path(str(ROOT / "scripts" / "docs_griffe.py"))["split"]
+SEPARATOR = re.compile(
+    re.search(r"separator: '(.*)'", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"))[1]
+)
 HOOKS = runpy.run_path(str(ROOT / "scripts" / "docs_hooks.py"))
 
 TEXT = """A title.
@@ -63,3 +67,29 @@ def test_names_in_tables_of_the_reference_are_links() -> None:
     ]
     Page.file.src_uri = "index.md"
     assert HOOKS["on_page_markdown"](page, page=Page) == page
+
+
+OTHERS = """burn-in, Deterministic, find_MAP, GPU, HDI, InferenceData, MAP, marginalize,
+non-centered, NUTS, observed, plate, posterior predictive check, prior predictive,
+reproducible, SBC,
+target_accept, trace, tune, variational inference, WAIC"""
+
+
+@pytest.mark.parametrize("words", re.split(r",\s+", OTHERS))
+def test_the_search_finds_words_of_others(words: str) -> None:
+    """As the search does: a section of a page has words that begin with all of them."""
+    parts = [part.lower() for part in filter(None, SEPARATOR.split(words))]
+    found = [
+        section
+        for path in (ROOT / "docs").rglob("*.md")
+        for section in re.split(r"^#+ ", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+        if all(any(w.startswith(p) for w in SEPARATOR.split(section.lower())) for p in parts)
+    ]
+    assert found
+
+
+def test_a_name_is_found_within_a_call() -> None:
+    assert {"kg", "samplers", "NUTS", "max_depth"} <= {
+        *SEPARATOR.split("kg.samplers.NUTS(max_depth=3)")
+    }
+    assert "0.95" in SEPARATOR.split("target_acceptance=0.95")

@@ -126,6 +126,8 @@ TYPES = {
     "kg.gradients(x.sum(), x)": "Array",
     "kg.gradients(x.sum(), [x, x])": "list[Array]",
     "kg.hessian(x.sum(), x)": "Array",
+    "kg.jacobian(x, x)": "Array",
+    "kg.jacobian(x, [x])": "list[Array]",
     "kg.hessian(x.sum(), (x, x))": "list[list[Array]]",
     "kg.jvp(x, x, x)": "Array",
     "kg.function(len)": "StagedFunction",
@@ -166,7 +168,7 @@ def staged(x: Any, n: int = 3) -> Any:
     return n * x
 """
 # Not decided for arguments of any type.
-OVERLOADED = {"function", "gradients", "hessian", "jvp", "range"}
+OVERLOADED = {"function", "gradients", "hessian", "jacobian", "jvp", "range"}
 
 
 def pyright(folder, files):

@@ -26,7 +26,7 @@ with _paused(lasting=True):
     from .graph.control.state import State, state
     from .graph.control.while_loop import while_loop
     from .graph.debug import debug
-    from .graph.derivatives import gradients, hessian, jvp
+    from .graph.derivatives import gradients, hessian, jacobian, jvp
     from .graph.dims import Dim, dim
     from .graph.errors import (
         AutographWarning,
@@ -193,6 +193,7 @@ __all__ = [
     "gradients",
     "hessian",
     "hyper",
+    "jacobian",
     "jvp",
     "laws",
     "lift",

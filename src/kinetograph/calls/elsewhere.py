@@ -49,7 +49,7 @@ _OTHERS = {
     "kg.gp.periodic": "gpperiodiccov",
     "kg.gp.process": "gaussianprocess latentgp marginalgp",
     "kg.gp.rbf": "covexpquad exponentiatedquadratic expquad gpexpquadcov squaredexponential",
-    "kg.gradients(y, xs)": "backward grad gradient gradienttape jacobian valueandgrad",
+    "kg.gradients(y, xs)": "backward grad gradient gradienttape valueandgrad",
     "kg.half_student": "halfstudentt halft",
     "kg.icloglog": "invcloglog",
     "kg.ilogit": "expit invlogit sigmoid",

@@ -1,4 +1,4 @@
-"""`kg.gradients`, `kg.jvp` and `kg.hessian`: exact derivatives as nodes of the graph.
+"""`kg.gradients`, `kg.jvp`, `kg.jacobian`, `kg.hessian`: exact derivatives as graph nodes.
 
 A derivative node holds the part of the graph that lies between what is differentiated and by what,
 and JAX differentiates that part when the node is lowered. What does not depend on the latter enters
@@ -27,7 +27,7 @@ from .node import Apply, Call, FormOf, Inner, Node, Operation, ancestors, source
 from .operations.elementwise import STOP_GRADIENT, as_node, astype
 from .source import place_text
 
-__all__ = ["Derivative", "gradients", "hessian", "jvp"]
+__all__ = ["Derivative", "gradients", "hessian", "jacobian", "jvp"]
 
 
 class Derivative(Control):
@@ -120,6 +120,8 @@ class Derivative(Control):
             _, results, (reports, _) = jax.jvp(
                 forward, (anchor, *xs), (still, *tangents), has_aux=True
             )
+        elif self.operation is JACOBIAN:
+            results, (reports, _) = _jacobian(forward, anchor, xs, eager=scope.eager)
         else:
 
             def pushed(anchor: Any, *xs: Any) -> Any:
@@ -141,6 +143,7 @@ def _union(
 
 GRADIENTS = Operation("gradients", lambda *tensors: None)
 JVP = Operation("jvp", lambda *tensors: None)
+JACOBIAN = Operation("jacobian", lambda *tensors: None)
 HESSIAN = Operation("hessian", lambda *tensors: None)
 
 
@@ -167,8 +170,8 @@ def _jacobian(function: Any, anchor: Any, xs: Sequence[Any], *, eager: bool) -> 
             reports = rows[0][1]
         else:
             out, reports = jax.vmap(column, out_axes=(-1, None))(basis)
-        columns.append([o.reshape(*y.shape, *x.shape) for o, y in zip(out, xs, strict=True)])
-    return [columns[j][i] for i in range(len(xs)) for j in range(len(xs))], reports
+        columns.append([o.reshape(*o.shape[:-1], *x.shape) for o in out])
+    return [row for rows in zip(*columns, strict=True) for row in rows], reports
 
 
 @overload
@@ -220,6 +223,50 @@ def gradients(y: Any, xs: Any) -> Any:
     _check_loops(part, wanted)
     made = Derivative(GRADIENTS, part, len(wanted))
     found = [Array(made.part(i, x.shape, x.dtype)) for i, x in enumerate(wanted)]
+    return found[0] if single else found
+
+
+@overload
+def jacobian(y: Any, xs: Array) -> Array: ...
+@overload
+def jacobian(y: Any, xs: list[Any] | tuple[Any, ...]) -> list[Array]: ...
+def jacobian(y: Any, xs: Any) -> Any:
+    """The derivatives of each element of an array by arrays, exact, by forward differentiation.
+
+        jacobian(y, x)[i, j] = dy[i] / dx[j]
+
+    It takes a pass for each element of x, all at once; of one number `kg.gradients` takes one pass.
+
+    Parameters
+    ----------
+    y
+        A floating-point array of any shape.
+    xs
+        An array, or a list or tuple of arrays, of floating-point numbers.
+
+    Returns
+    -------
+    Array or list of Array
+        Of shape y.shape + x.shape. Zero where y does not depend on x.
+
+    Raises
+    ------
+    SymbolicError
+        As `kg.gradients`.
+
+    Examples
+    --------
+    >>> import kinetograph as kg
+    >>> x = kg.placeholder((2,), name="x")
+    >>> f = kg.compile([x], kg.jacobian(kg.stack([x[0] * x[1], x[0] ** 2]), x))
+    >>> f([3.0, 4.0]).tolist()
+    [[4.0, 3.0], [6.0, 0.0]]
+    """
+    node = as_node(y, "jacobian")
+    _check_float(node, "jacobian", "differentiated")
+    wanted, single = _inputs(xs, "jacobian")
+    made = Derivative(JACOBIAN, _part([node], wanted, "jacobian"), len(wanted))
+    found = [Array(made.part(i, (*node.shape, *x.shape), x.dtype)) for i, x in enumerate(wanted)]
     return found[0] if single else found
 
 
@@ -337,7 +384,7 @@ def _scalar(y: Any, doing: str) -> Node:
     if node.size != 1:
         raise ShapeError(
             f"{doing}: {describe(node)} has shape {node.shape}, expected a single number"
-            f"{place_text()}; differentiate its .sum(), or use kg.jvp"
+            f"{place_text()}; differentiate its .sum(), or use kg.jacobian"
         )
     _check_float(node, doing, "differentiated")
     return node

@@ -330,3 +330,39 @@ def test_what_only_a_loop_inside_a_loop_reads_is_told_that_it_took_part():
     # x^4 once, x^6 and x^8 twice each.
     np.testing.assert_array_equal(value[:6], [16, 64, 64, 256, 256, 0])
     assert gradient == 4 * 8 + 12 * 32 + 16 * 128
+
+
+def test_jacobians():
+    """Of several arrays, through loops, inside of a loop, and as gradients of each element."""
+    x, w = kg.placeholder((2, 3), name="x"), kg.placeholder((3,), name="w")
+    made = kg.tanh(x @ w) * kg.exp(w[0])
+
+    rng = np.random.default_rng(1)
+    u, v = rng.normal(size=(2, 3)), rng.normal(size=3)
+    by_x, by_w = kg.compile([x, w], kg.jacobian(made, [x, w]))(u, v)
+    slope = np.exp(v[0]) / np.cosh(u @ v) ** 2
+    np.testing.assert_allclose(by_x, np.einsum("i,ij,k->ijk", slope, np.eye(2), v), rtol=1e-12)
+    wanted = slope[:, None] * u
+    wanted[:, 0] += np.exp(v[0]) * np.tanh(u @ v)
+    np.testing.assert_allclose(by_w, wanted, rtol=1e-12)
+    # dx_n / dx_0 of n squarings is 2**n x_0**(2**n - 1), of each element its own.
+    _, last = kg.while_loop(lambda n, y: n < 3, lambda n, y: (n + 1, y * y), (0, w))
+    slopes = kg.jacobian(last, w)
+    np.testing.assert_allclose(kg.compile([w], slopes)(v), np.diag(8 * v**7), rtol=1e-12)
+    debugged = kg.debug(slopes, {w: v})
+    np.testing.assert_allclose(debugged.values[0], np.diag(8 * v**7), rtol=1e-12)
+    # Newton's method on x^2 = (2, 3).
+    _, root = kg.while_loop(
+        lambda n, u: n < 6,
+        lambda n, u: (n + 1, u - kg.solve(kg.jacobian(u * u, u), u * u - kg.data([2.0, 3.0]))),
+        (0, kg.data([1.0, 1.0])),
+    )
+    np.testing.assert_allclose(kg.compile([], root)(), np.sqrt([2, 3]), rtol=1e-12)
+    again = kg.compile([w], kg.jacobian(kg.jacobian(w**3, w), w))(v)
+    wanted = np.zeros((3, 3, 3))
+    wanted[range(3), range(3), range(3)] = 6 * v
+    np.testing.assert_allclose(again, wanted, rtol=1e-12)
+    nothing = kg.jacobian(kg.data([1.0, 2.0]), w)
+    assert kg.compile([w], nothing)(v).tolist() == [[0] * 3] * 2
+    with pytest.raises(SymbolicError, match=r"jacobian: .* must be of floating point"):
+        kg.jacobian(kg.data([1, 2]), w)

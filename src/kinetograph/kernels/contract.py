@@ -15,6 +15,7 @@ A kernel whose transitions differ in length has `turns`: the same transition cut
 gradient each, so that in a batch of chains none waits for the longest.
 """
 
+import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
 
@@ -73,7 +74,7 @@ class Statistic(NamedTuple):
     @property
     def size(self) -> int:
         """How many numbers it has."""
-        return int(np.prod(self.shape, dtype=int))
+        return math.prod(self.shape)
 
 
 class Turns(Protocol):

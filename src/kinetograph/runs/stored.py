@@ -148,7 +148,8 @@ def create(path: Path, run: Run, dtype: Any) -> Store:
     manifest = _manifest(run, dtype, reason)
     tree = as_tree(run.program, run.targets, run.chains, 0, run.attributes, going=True, stored=True)
     path.parent.mkdir(parents=True, exist_ok=True)
-    return Store.create(path, manifest, tree, columns, block_rows(columns), model)
+    rows = block_rows(columns, manifest["walkers"], run.lengths.draws)
+    return Store.create(path, manifest, tree, columns, rows, model)
 
 
 def _manifest(run: Run, dtype: Any, no_model: str) -> dict[str, Any]:

@@ -4,6 +4,7 @@ zarr itself would have each array grow before anything can be written to it, so 
 draws that are not there yet. Reading is zarr's.
 """
 
+import math
 import struct
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,8 +16,10 @@ from ..sealed import Damaged, write_whole
 
 __all__ = ["Blocks", "Column", "block_rows", "write_chunk"]
 
-BYTES = 2**20  # of a block of all arrays of a chain, about
-MOST = 10_000  # draws in a block
+BYTES = 2**22  # of a block of all arrays of a chain, about: making a file costs 0.1 ms and more,
+LEAST_BYTES = 2**20  # of that of a walker, of which a chain may have many,
+MOST = 40_000  # draws in a block,
+FEW = 1000  # and as many as are wanted, but for these: a run may go on to more
 
 
 class Column(NamedTuple):
@@ -27,10 +30,12 @@ class Column(NamedTuple):
     shape: tuple[int, ...]  # of a row
 
 
-def block_rows(columns: Sequence[Column]) -> int:
-    """How many draws a block holds."""
-    width = sum(c.dtype.itemsize * int(np.prod(c.shape, dtype=int)) for c in columns)
-    return int(np.clip(BYTES // max(width, 1), 10, MOST))
+def block_rows(columns: Sequence[Column], walkers: int = 1, draws: int | None = None) -> int:
+    """How many draws a block of a chain, or of one of its walkers, holds."""
+    width = sum(c.dtype.itemsize * math.prod(c.shape) for c in columns)
+    room = max(BYTES // walkers, LEAST_BYTES) // max(width, 1)
+    wanted = MOST if draws is None else max(draws, FEW)
+    return min(max(room, 10), wanted, MOST)
 
 
 def write_chunk(path: Path, values: np.ndarray) -> None:

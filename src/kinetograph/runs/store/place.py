@@ -2,13 +2,16 @@
 
 import os
 import re
+import secrets
 from pathlib import Path
 from typing import Any
 
 from ...graph.source import place_text
 from ...graph.text import in_words
 
-__all__ = ["folder", "named", "unwritable"]
+__all__ = ["PART", "beside", "folder", "named", "unwritable"]
+
+PART = "kinetograph"  # of the names of folders that are being made
 
 
 def folder(doing: str, given: Any) -> Path:
@@ -56,3 +59,8 @@ def unwritable(path: Path, error: OSError) -> OSError:
         "write to and a disk with room; to read what is there takes neither: "
         'xarray.open_datatree(path, engine="zarr")',
     )
+
+
+def beside(path: Path) -> Path:
+    """Where a folder is made that will be renamed, or removed."""
+    return path.with_name(f".{PART}-{secrets.token_hex(6)}.part")

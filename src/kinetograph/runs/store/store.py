@@ -1,8 +1,7 @@
-"""The store of a run: what is in it, who writes which chain, and what readers see."""
+"""The store of a run: what is in it, and who writes which chain."""
 
 import json
 import os
-import secrets
 import shutil
 import time
 from collections.abc import Mapping, Sequence
@@ -24,17 +23,16 @@ from ..sealed import (
     write_twice,
     write_whole,
 )
-from .blocks import Blocks, Column, write_chunk
-from .layout import GROUPS, consolidated, files_of, has_rows, write_tree
+from .blocks import Blocks, Column
 from .locks import Locked, hold, locked
-from .place import unwritable
+from .place import PART, beside, unwritable
+from .view import View
 from .warmups import Warmups
 
 __all__ = ["FORMAT", "Store"]
 
 FORMAT = 1
 HIDDEN = ".kinetograph"
-PART = "kinetograph"  # of the names of folders that are being made
 FORGOTTEN = 3600.0  # seconds after which nobody goes on with the making of a store
 
 
@@ -59,7 +57,7 @@ class Store:
             for name, dtype, shape in manifest["columns"]
         ]
         self.walkers = int(manifest.get("walkers", 1))
-        self._template: dict[str, Any] = {}
+        self.view = View(path, self.hidden, self.columns, manifest["rows"])
         self._held: list[int] = []
         self._generation: dict[int, int] = {}
         self._warmups: dict[int, Warmups] = {}
@@ -82,16 +80,14 @@ class Store:
             "rows": rows,
             "chains": [],
         }
-        part = _beside(path)
+        part = beside(path)
         for left in path.parent.glob(f".{PART}-*.part"):  # by a process that was killed
             with suppress(OSError):
                 if time.time() - left.stat().st_mtime > FORGOTTEN:
                     shutil.rmtree(left)
         try:
-            files = files_of(part, write_tree(tree, part, columns, rows))
             made = cls(part, manifest)
-            made.hidden.mkdir()
-            write_twice(made.hidden / "view", _packed(files))
+            made.view.make(tree)
             if model is not None:
                 write_twice(made.hidden / "model", model)
             made._write_manifest()
@@ -277,99 +273,26 @@ class Store:
             if enough or (ended and 2 * least * len(counts) >= largest):
                 chains = len(counts)  # whatever some have drawn beyond
             draws = min(counts[:chains], default=0) if self.columns else 0
-            self._show(chains * self.walkers, draws)
-
-    def _show(self, chains: int, draws: int) -> None:
-        rows = self.manifest["rows"]
-        numbers = [
-            n * self.walkers + w for n in self.manifest["chains"] for w in range(self.walkers)
-        ]
-        view = self.template()
-        for group in GROUPS:
-            for name, values in (("chain", np.array(numbers[:chains])), ("draw", np.arange(draws))):
-                self._write_labels(f"{group}/{name}", values, 1 if name == "chain" else rows)
-        changed = {}
-        for name, meta in view.items():
-            if name.endswith("zarr.json") and has_rows(name, meta):
-                shape = [chains, draws, *meta["shape"][2:]]
-                kind = name.split("/")[1]
-                shape = {"chain": [chains], "draw": [draws]}.get(kind, shape)
-                changed[name] = meta | {"shape": shape}
-        for name, meta in changed.items():
-            write_whole(self.path / name, json.dumps(meta).encode())
-        whole = {**view, **changed}
-        root = whole.pop("zarr.json") | {"consolidated_metadata": consolidated(whole)}
-        write_whole(self.path / "zarr.json", json.dumps(root).encode())
-
-    def _write_labels(self, name: str, values: np.ndarray, rows: int) -> None:
-        """Write the chunks of the labels of an axis that are not there yet, as whole numbers."""
-        for number in range(-(-len(values) // rows)):
-            path = self.path.joinpath(name, "c", str(number))
-            if not path.exists():
-                whole = np.arange(number * rows, (number + 1) * rows)
-                write_chunk(path, values[number : number + 1] if rows == 1 else whole)
+            numbers = [
+                n * self.walkers + w for n in self.manifest["chains"] for w in range(self.walkers)
+            ]
+            self.view.show(numbers[: chains * self.walkers], draws)
 
     def dress(self, tree: Any) -> None:
         """Replace all but the draws by what is in a tree."""
-        part = _beside(self.path)
-        try:
-            order = write_tree(tree, part, self.columns, self.manifest["rows"])
-            files = files_of(part, order)
-        finally:
-            shutil.rmtree(part, ignore_errors=True)
+        files = self.view.files(tree)
         with locked(self.hidden / "lock"):
-            # What is kept of warm-up is made anew each time, of files of its own.
-            held = {n: f for n, f in files.items() if n.endswith(".json") or n[:7] != "warmup_"}
-            write_twice(self.hidden / "view", _packed(held))
-            for name, data in files.items():
-                if name != "zarr.json" and not self._is_drawn(name):
-                    path = self.path / name
-                    path.parent.mkdir(parents=True, exist_ok=True)
-                    write_whole(path, data)
-        self._template = {}
+            self.view.replace(files)
         self.publish(ended=True)
-
-    def _is_drawn(self, name: str) -> bool:
-        array = name.removesuffix("/zarr.json")
-        labels = [f"{group}/{label}" for group in GROUPS for label in ("chain", "draw")]
-        return array in labels or array in [column.path for column in self.columns]
-
-    def template(self) -> dict[str, Any]:
-        """The metadata of groups and arrays as they were made, by their files."""
-        if not self._template:
-            files = _unpacked(read_any(self.hidden / "view")[0])
-            names = [name for name in files if name.endswith("zarr.json")]
-            self._template = {name: json.loads(files[name]) for name in names}
-        return self._template
 
     def mend(self, alone: bool) -> None:
         """Write anew what of the files beside the draws is not as it was written.
 
         And clear away what was left of files, if no other process may be writing some.
         """
-        try:
-            packed, wrong = read_any(self.hidden / "view")
-        except Damaged as error:
-            raise KinetographError(
-                f"{self.path}: what says how the arrays are laid out is damaged in both of its "
-                f"copies: {error}"
-            ) from error
-        self.wrong += wrong
-        for name, data in _unpacked(packed).items():
-            path = self.path / name
-            if name == "zarr.json" or self._is_drawn(name):
-                continue  # as long as there are draws
-            if not path.exists():
-                path.parent.mkdir(parents=True, exist_ok=True)
-                write_whole(path, data)
-            elif path.read_bytes() != data:
-                if not name.endswith("zarr.json"):
-                    self.wrong.append(f"{name} is damaged")
-                write_whole(path, data)
+        self.wrong += self.view.mend()
         if alone:
-            for group in GROUPS:
-                for label in ("chain", "draw"):
-                    shutil.rmtree(self.path / group / label / "c", ignore_errors=True)
+            self.view.forget_labels()
             for left in list(self.path.rglob(".*.part")):
                 left.unlink(missing_ok=True)
         for name in ("run", "view", "model", *(f"begin-{n}" for n in self.manifest["chains"])):
@@ -385,16 +308,3 @@ class Store:
                 self.wrong += wrong
                 write_twice(base, data)
         self.publish()
-
-
-def _beside(path: Path) -> Path:
-    return path.with_name(f".{PART}-{secrets.token_hex(6)}.part")
-
-
-def _packed(files: Mapping[str, bytes]) -> bytes:
-    arrays = {name: np.frombuffer(data, np.uint8) for name, data in files.items()}
-    return arrays_bytes(arrays)
-
-
-def _unpacked(data: bytes) -> dict[str, bytes]:
-    return {name: array.tobytes() for name, array in arrays_of(data).items()}

@@ -262,7 +262,7 @@ def test_starts_drawn_from_the_prior():
     b = kg.gamma(3.0, 2.0, shape=2, name="b")
     kg.observe(np.zeros(2), kg.normal(a - 50, b))
     model = kg.model(a, b)
-    tree = short(model, chains=200, initial="prior")
+    tree = short(model, chains=80, initial="prior")
     points = model.transform(tree["sampler_state"]["start_position_q"].values)
     assert stats.kstest(points["a"] - 50, "norm").pvalue > 1e-6
     assert stats.kstest(points["b"].ravel(), stats.gamma(3, scale=0.5).cdf).pvalue > 1e-6

@@ -88,12 +88,12 @@ def test_occupancy():
 
 
 def chain_by_hand(y, mu, first, moves):
-    paths = product(range(len(mu)), repeat=len(y))
+    seen = stats.norm.logpdf(np.subtract.outer(y, mu))
     terms = []
-    for path in paths:
-        log = np.log(first[path[0]]) + stats.norm(mu[path[0]], 1).logpdf(y[0])
+    for path in product(range(len(mu)), repeat=len(y)):
+        log = np.log(first[path[0]]) + seen[0, path[0]]
         for t in range(1, len(y)):
-            log += np.log(moves[path[t - 1], path[t]]) + stats.norm(mu[path[t]], 1).logpdf(y[t])
+            log += np.log(moves[path[t - 1], path[t]]) + seen[t, path[t]]
         terms.append((log, path))
     return terms
 

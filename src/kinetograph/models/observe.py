@@ -10,7 +10,7 @@ from ..graph.array import Array
 from ..graph.inputs import data as make_data
 from ..graph.lower import Environment, Scope, evaluate
 from ..graph.messages import describe
-from ..graph.node import Apply, Bundle, Data, Node, ancestors
+from ..graph.node import CURRENT, Apply, Bundle, Data, Node, ancestors
 from ..graph.precision import x64
 from ..graph.source import place_text, user_frame
 from ..graph.text import check_name
@@ -121,6 +121,18 @@ def _as_data(value: Any, name: str | None, infinite: bool) -> Array:
         raise TypeError(
             f"observe: {what} is {kind}, not data; only known values can be observed. For a "
             f"further density of it write kg.factor(kg.log_density(distribution, {own}))"
+        )
+    if CURRENT.context is not None:
+        raise TypeError(
+            f"observe: {what} is a value inside of {CURRENT.context.title}, not data; return the "
+            "parameters from there and observe all data outside, or return "
+            f"kg.log_density(distribution, {own}) and state their sum by kg.factor"
+        )
+    if any(node.kind == "placeholder" for node in ancestors([unknown])):
+        raise TypeError(
+            f"observe: {what} is an argument of a program, not data; only known values can be "
+            "observed, such as kg.data. A function that makes a model is plain Python: it has no "
+            "@kg.function"
         )
     raise TypeError(
         f"observe: {what} is not data; only known values can be observed. To add the density of "

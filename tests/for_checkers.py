@@ -1,7 +1,9 @@
 """What users write that is right, for type checkers to say nothing of; it is never run."""
 
+import jax
 import jax.numpy as jnp
 import numpy as np
+import pandas as pd
 import xarray as xr
 from scipy import special
 
@@ -36,6 +38,27 @@ found = kg.calculate(np.exp(beta), square=beta**2, values=named), kg.debug(np.ex
 function = kg.compile([beta], [np.exp(beta), {"tau": tau}])
 slopes = kg.gradients(np.exp(tau), tau) + kg.gradients(np.exp(tau), [tau])[0]
 kernel: kg.gp.Kernel = tau**2 * kg.gp.rbf(0.5) + 0.1 * kg.gp.rbf(tau)
+
+
+# Data, shapes and dims; distributions and what is made of them.
+frame = pd.DataFrame({"group": ["a", "b"], "x": [1.0, 2.0]})
+groups = kg.dim("group", frame["group"].unique())
+effect = kg.normal(0, [1, 2], dims=groups, truncation=(0, None))
+picked_by = effect[frame["group"].factorize()[0]] + effect[kg.data(frame["x"].astype(int)) - 1]
+kg.observe(frame["x"], kg.normal(picked_by, 1), name="x")
+fixed = kg.do(model, {tau: 1.0}), kg.condition(model, {"beta": np.zeros(3)})
+mixed = kg.mixture(*[kg.normal(k, 1) for k in range(3)], weights=kg.dirichlet(np.ones(3)))
+law = kg.cdf(mixed, 1.0) + kg.quantile(kg.normal(0, 1), 0.5) + kg.expectation(kg.poisson(3))
+bounded = kg.variable(lower=0, upper=1, shape=(2, 3)), kg.ordered_variable(3)
+solved, events = kg.ode.solve(lambda t, y: -y, tau, np.arange(3.0), events=lambda t, y: y - 1)
+drawn = kg.RandomStreams(1).normal(0, tau, shape=3) + kg.random.choice(beta)
+lifted = kg.lift(jnp.sin)(beta) + jax.grad(model.log_density)(jnp.zeros(4))
+with kg.precision("float32"):
+    beta += kg.data([1.0, 2.0, 3.0])
+state = kg.state(0, name="calls")
+print(state.assign_add(1) + beta.at[0].set(1.0).reshape(3, 1).max(axis=0, keepdims=True))
+print(function([1.0, 2.0, 3.0])[0].tolist(), function.state[state], kg.explain(function))
+kg.draw_graph([beta, tau]).save("graph.svg")
 
 
 # Classes and functions of users.
@@ -84,6 +107,17 @@ def laplacian(x, mu):
     return -abs(x - mu)
 
 
+@kg.autograph.convert
+def halved(x, *, times=1):
+    while x > times:
+        x = x / 2
+    return x
+
+
+def fitted(model: kg.Model, seed: np.int64) -> xr.DataTree:
+    return kg.mcmc(model, initial={"tau": 1.0}, seed=seed, chains=range(4, 8), store="run.zarr")
+
+
 called = sums(3.0), sums(np.ones(3), n=2), Counter().add(3.0), laplacian(tau)
 carry, rows = kg.scan(lambda c, t: (c + t, c), 0.0, beta)
 branches = kg.cond(tau > 0, lambda: tau, lambda: -tau) + kg.vmap(lambda v: v * 2)(beta)
@@ -94,6 +128,8 @@ sampler = Walk(step_size=0.2)
 sampler.step_size = 0.3
 results = kg.mcmc(model, sampler, draws=10, callback=lambda so_far: print(so_far.draws))
 results = kg.extra_samples(results, model, draws=10)
+asked = [kg.observables.virial, "energy", lambda step: step.q]
+results = kg.mcmc(model, draws=None, until=kg.until(ess=400), averages=asked, keep=["tau"])
 opened = xr.open_datatree("results.nc")
 for tree in (results, opened, kg.simulate(model), kg.predict(model, opened), kg.advi(model)):
     print(kg.summary(tree), kg.diagnose(tree), kg.report(tree), kg.extra_samples(tree, model))

@@ -43,7 +43,7 @@ def advi(
     max_iterations: int = 50_000,
     tolerance: float = 0.01,
     elbo_draws: int = 10,
-    seed: int | None = None,
+    seed: int | np.integer | None = None,
 ) -> "DataTree":
     """Approximate the posterior by the normal distribution q of the free state nearest to it.
 

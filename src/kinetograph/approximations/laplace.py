@@ -35,7 +35,7 @@ def laplace_approximation(
     max_iterations: int = 1000,
     tolerance: float = 1e-6,
     starts: int = 1,
-    seed: int | None = None,
+    seed: int | np.integer | None = None,
 ) -> "DataTree":
     """Approximate the posterior by a normal distribution of the free state around its mode.
 

@@ -42,7 +42,7 @@ def pathfinder(
     tolerance: float = LIMITS.tolerance,
     memory: int = MEMORY,
     elbo_draws: int = ELBO_DRAWS,
-    seed: int | None = None,
+    seed: int | np.integer | None = None,
 ) -> "DataTree":
     """Approximate the posterior by a mixture of normal distributions of the free state.
 

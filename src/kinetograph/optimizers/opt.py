@@ -34,7 +34,7 @@ def opt(
     tolerance: float = 1e-6,
     hessian: bool = False,
     starts: int = 1,
-    seed: int | None = None,
+    seed: int | np.integer | None = None,
 ) -> Optimum:
     """Find the mode of a model's density.
 

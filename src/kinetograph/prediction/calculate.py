@@ -31,7 +31,7 @@ def calculate(
     *targets: Computed,
     values: Any = None,
     draws: int | None = None,
-    seed: int | None = None,
+    seed: int | np.integer | None = None,
     **named: Computed,
 ) -> Any:
     """The values of arrays: of what is computed, what is drawn, or what follows from a posterior.

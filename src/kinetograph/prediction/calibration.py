@@ -28,7 +28,7 @@ def calibration(
     sampler: Any = None,
     draws: int = 250,
     chains: int = 4,
-    seed: int | None = None,
+    seed: int | np.integer | None = None,
     **options: Any,
 ) -> "DataTree":
     """Ranks of simulated unknowns among draws of their posteriors, which should be uniform.

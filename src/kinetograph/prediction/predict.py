@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from ..bits.keys import SIMULATION, make_key
 from ..distributions.variable import Distribution
 from ..graph.array import Array, Computed
@@ -27,7 +29,7 @@ def predict(
     results: Any,
     *new: Computed,
     observed: Sequence[Array] | None = None,
-    seed: int | None = None,
+    seed: int | np.integer | None = None,
     **named: Computed,
 ) -> "DataTree":
     """Draw data from the posterior: for each draw of the unknowns, data as it predicts them.

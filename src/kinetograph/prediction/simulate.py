@@ -1,5 +1,7 @@
 """`kg.simulate`: draws of the unknowns from their distributions, and of data that follow."""
 
+import numpy as np
+
 from ..bits.keys import SIMULATION, make_key
 from ..distributions.variable import Variable
 from ..graph.errors import KinetographWarning
@@ -17,7 +19,9 @@ from .observed import followed
 __all__ = ["simulate"]
 
 
-def simulate(model: Model, draws: int = 1000, *, seed: int | None = None) -> "DataTree":
+def simulate(
+    model: Model, draws: int = 1000, *, seed: int | np.integer | None = None
+) -> "DataTree":
     """Draw from a model as it stands, data unseen: the prior, and data that it predicts.
 
         x ~ p(x),  y ~ p(y | x)

@@ -55,7 +55,7 @@ def mcmc(
     draws: int | None = 1000,
     warmup: int | None = None,
     chains: int | range = 4,
-    seed: int | None = None,
+    seed: int | np.integer | None = None,
     *,
     thin: int = 1,
     initial: Any = None,

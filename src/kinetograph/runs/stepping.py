@@ -314,7 +314,7 @@ def chain(
     model: Model,
     sampler: Sampler | None = None,
     *,
-    seed: int | None = None,
+    seed: int | np.integer | None = None,
     index: int = 0,
     initial: Any = None,
     warmup: int | None = 0,

@@ -307,3 +307,32 @@ def test_parts_with_supports_of_their_own_are_for_data():
     text = "mixture data must be between 0 and 1 or between 0.5 and 3, but data is -1.0 at index 0"
     with pytest.raises(kg.DataError, match=text):
         kg.observe([-1.0, 2.0], d)
+
+
+def test_tails_where_supports_differ():
+    w = np.array([0.3, 0.7])
+    x = np.array([-3.0, -0.5, 0.0, 0.4, 0.9999, 2.0, 40.0])
+    mu = kg.placeholder((), name="mu")
+
+    def mixed():
+        return kg.mixture(kg.normal(mu, 1), kg.beta(2, 3), weights=w)
+
+    at = kg.placeholder((7,), name="at")
+    below = kg.log_cdf(mixed(), at)
+    made = [below, kg.log_survival(mixed(), at), *kg.gradients(below.sum(), [at, mu])]
+    found = kg.compile([mu, at], made)(0.2, x)
+    normal, beta = stats.norm(0.2), stats.beta(2, 3)
+    np.testing.assert_allclose(found[0], np.log(normal.cdf(x) * 0.3 + beta.cdf(x) * 0.7), rtol=1e-9)
+    with np.errstate(divide="ignore"):
+        wanted = np.logaddexp(np.log(0.3) + normal.logsf(x), np.log(0.7) + beta.logsf(x))
+    np.testing.assert_allclose(found[1], wanted, rtol=1e-9)
+    total = normal.cdf(x) * 0.3 + beta.cdf(x) * 0.7
+    slope = (normal.pdf(x) * 0.3 + beta.pdf(x) * 0.7) / total
+    np.testing.assert_allclose(found[2], slope, rtol=1e-7, atol=1e-300)
+    np.testing.assert_allclose(found[3], (-0.3 * normal.pdf(x) / total).sum(), rtol=1e-9)
+    # A binomial number, or a zero of another kind.
+    count = kg.mixture(kg.binomial(5, 0.4), kg.discrete_uniform(0, 0), weights=w)
+    k = np.arange(-1, 7)
+    np.testing.assert_allclose(
+        kg.compile([], kg.cdf(count, k))(), 0.3 * stats.binom(5, 0.4).cdf(k) + 0.7 * (k >= 0)
+    )

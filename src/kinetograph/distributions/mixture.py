@@ -88,7 +88,6 @@ def mixture_apart(*parts: Family) -> Mixture:
         mixture(*(_bounded(part) for part in parts)),
         key=f"mixture_apart({', '.join(part.key for part in parts)})",
         support=partial(_any_support, parts),
-        tails=None,
         parts=parts,
     )
 
@@ -137,29 +136,38 @@ def _any_support(parts: tuple[Family, ...], weights: Node, *rest: Node) -> Suppo
 
 @cache
 def _bounded(part: Family) -> Family:
-    """A part that may be asked for its density where it has none."""
+    """A part that may be asked for its density, and its tails, where it has none."""
 
     def terms(x: Any, *parameters: Any, **forms: Any) -> tuple[Any, ...]:
-        inside, within = _within(part, x, parameters)
+        inside, _, within = _within(part, x, parameters)
         found = part.guarded_log_density(within, *parameters, **forms)
         return (jnp.where(inside, found, -jnp.inf),)
 
-    return replace(part, terms=terms, small_terms=None, total=None)
+    def tails(x: Any, *parameters: Any) -> Tails:
+        inside, beyond, within = _within(part, x, parameters)
+        below, above = part.log_tails(within, *parameters)
+        nothing, all_of_it = (jnp.where(side, 0.0, -jnp.inf) for side in (beyond, ~beyond))
+        return jnp.where(inside, below, nothing), jnp.where(inside, above, all_of_it)
+
+    made = replace(part, terms=terms, small_terms=None, total=None)
+    return made if part.tails is None else replace(made, tails=tails)
 
 
-def _within(part: Family, x: Any, parameters: Sequence[Any]) -> tuple[Any, Any]:
-    """Which numbers are inside of the support of a part, and the same with others put inside."""
+def _within(part: Family, x: Any, parameters: Sequence[Any]) -> tuple[Any, Any, Any]:
+    """Which numbers are inside of the support of a part or above it, and with others put inside."""
     nodes = [Placeholder((), jnp.shape(p), jnp.asarray(p).dtype) for p in parameters]
     support: Any = part.support(*nodes)
     environment: Environment = dict(zip(nodes, parameters, strict=True))
     bounds = (support.lower, support.upper)
     low, high = (evaluate([b], environment)[b] if isinstance(b, Node) else b for b in bounds)
-    inside = (x >= low) & (x <= high)
+    inside, beyond = (x >= low) & (x <= high), x > high
     below, above = jnp.isfinite(low), jnp.isfinite(high)
     if part.discrete:
-        return inside, jnp.where(inside, x, jnp.where(below, low, jnp.where(above, high, 0)))
+        end = jnp.where(below, low, jnp.where(above, high, 0))
+        return inside, beyond, jnp.where(inside, x, end)
     end = jnp.where(below, low + 1.0, jnp.where(above, high - 1.0, 0.0))
-    return inside, jnp.where(inside, x, jnp.where(below & above, 0.5 * (low + high), end))
+    end = jnp.where(below & above, 0.5 * (low + high), end)
+    return inside, beyond, jnp.where(inside, x, end)
 
 
 def log_shares(family: Mixture, x: Any, *parameters: Any, **forms: Any) -> Any:

@@ -46,7 +46,8 @@ def predict(
     model
         Made by `kg.model`, whose unknowns the results are of.
     results
-        Of `kg.mcmc` or another method, with draws of all unknowns that the data follow from. Fewer
+        Of `kg.mcmc` or another method, with draws of all unknowns that the data follow from, or of
+        what was computed of them, unless that was of other data than the model has. Fewer
         of them are had by `results.isel(draw=slice(None, None, 10))`.
     *new, **named
         Distributions, or what is computed from them and from unknowns, under their own names or

@@ -1,177 +1,23 @@
-"""`kg.gradients`, `kg.jvp`, `kg.jacobian`, `kg.hessian`: exact derivatives as graph nodes.
+"""`kg.gradients`, `kg.jvp`, `kg.jacobian`, `kg.hessian`: exact derivatives as graph nodes."""
 
-A derivative node holds the part of the graph that lies between what is differentiated and by what,
-and JAX differentiates that part when the node is lowered. What does not depend on the latter enters
-as a constant.
-"""
-
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import Any, overload
-
-import jax
-import jax.numpy as jnp
 
 from .array import Array
 from .control.contexts import current_context
 from .control.control import Control, everything
-from .control.derivable import FORWARD, REVERSE
-from .control.liveness import Places
 from .control.loops import While
 from .control.structure import flatten
 from .control.subgraph import Subgraph
+from .derivative import GRADIENTS, HESSIAN, JACOBIAN, JVP, Derivative
 from .errors import ShapeError, SymbolicError
 from .forms.by_value import FormByValue, forms_by_value
-from .lower import Scope, evaluate
 from .messages import describe
-from .node import Apply, Call, FormOf, Inner, Node, Operation, ancestors, sources
+from .node import Apply, FormOf, Inner, Node, ancestors, sources
 from .operations.elementwise import STOP_GRADIENT, as_node, astype
 from .source import place_text
 
-__all__ = ["Derivative", "gradients", "hessian", "jacobian", "jvp"]
-
-
-class Derivative(Control):
-    """Derivatives of a subgraph whose inputs are (by what, what stays constant).
-
-    Outputs that are forms by value take the place of the input which is their first parent.
-    """
-
-    __slots__ = ("count",)
-
-    def __init__(
-        self,
-        operation: Operation,
-        subgraph: Subgraph,
-        count: int,
-        tangents: Sequence[Node] = (),
-    ) -> None:
-        super().__init__(operation, (*subgraph.inputs, *tangents), (subgraph,), (), {})
-        self.count = count
-
-    @property
-    def early(self) -> bool:
-        """A gradient computes all it differentiates on the way."""
-        return self.operation is GRADIENTS
-
-    @property
-    def title(self) -> str:
-        """How messages call it."""
-        return self.operation.name
-
-    def static_text(self) -> str:
-        """What, beside parents and subgraphs, the results depend on."""
-        return str(self.count)
-
-    def call(self, place: int) -> Call:
-        """How a result is written: `gradients(y, x)`, whatever else was asked for with it."""
-        (part,) = self.subgraphs
-        xs = self.parents[: self.count]
-        if self.operation is JVP:
-            operands = (part.outputs[place], *xs, *self.parents[len(part.inputs) :])
-        elif self.operation is HESSIAN and self.count > 1:
-            operands = (part.outputs[0], xs[place // self.count], xs[place % self.count])
-        else:
-            operands = (part.outputs[0], xs[place])
-        return Call(self.operation.name, operands, ("",) * len(operands))
-
-    def compute(self, tensors: list[Any], scope: Scope) -> list[Any]:
-        """The derivatives."""
-        (part,) = self.subgraphs
-        count, size = self.count, len(part.inputs)
-        xs = [jnp.asarray(x) for x in tensors[:count]]
-        constants, tangents = tensors[count:size], tensors[size:]
-        forms = [node for node in part.outputs if isinstance(node, FormByValue)]
-        ys = part.outputs[: len(part.outputs) - len(forms)]
-        # A gradient gives away what it computes on the way; else the graph itself has the effects.
-        effects = scope.effects if self.early and not scope.eager else None
-        outer = scope
-        live: Mapping[Control, Places] | None = part.live(None).results
-        if outer.modes:  # of derivatives around, what is computed on the way takes part in, too
-            live = _union(part.live(None).results, outer.live)
-        scope = outer.inside(effects=effects, live=live)
-        anchor = jnp.zeros((), xs[0].dtype)
-        loops = scope.reporting(part)
-
-        def function(scope: Scope, anchor: Any, *xs: Any) -> Any:
-            environment = dict(zip(part.inputs, (*xs, *constants), strict=True))
-            for node in forms:
-                evaluate((node,), environment, scope=scope)
-                environment[node.parents[0]] = environment[node]
-            evaluate(ys, environment, scope=scope)
-            outputs = tuple(environment[node] for node in ys)
-            way = {i: environment[n] for i, n in enumerate(part.nodes) if n in environment}
-            return outputs, (scope.reports(loops), way)
-
-        def forward(anchor: Any, *xs: Any) -> Any:
-            return function(scope.derived(FORWARD, anchor), anchor, *xs)
-
-        def gradient(scope: Scope, *xs: Any) -> Any:
-            def reverse(anchor: Any, *xs: Any) -> Any:
-                return function(scope.derived(REVERSE, anchor), anchor, *xs)
-
-            (y,), pull, found = jax.vjp(reverse, anchor, *xs, has_aux=True)
-            return pull((jnp.ones_like(y),))[1:], found
-
-        if self.operation is GRADIENTS:
-            results, (reports, way) = gradient(scope, *xs)
-            outer.shared.update((part.nodes[i], tensor) for i, tensor in way.items())
-        elif self.operation is JVP:
-            still = jnp.zeros_like(anchor)
-            _, results, (reports, _) = jax.jvp(
-                forward, (anchor, *xs), (still, *tangents), has_aux=True
-            )
-        elif self.operation is JACOBIAN:
-            results, (reports, _) = _jacobian(forward, anchor, xs, eager=scope.eager)
-        else:
-
-            def pushed(anchor: Any, *xs: Any) -> Any:
-                return gradient(scope.derived(FORWARD, anchor), *xs)
-
-            results, (reports, _) = _jacobian(pushed, anchor, xs, eager=scope.eager)
-        outer.receive(loops, reports)
-        return list(results)
-
-
-def _union(
-    one: Mapping[Control, Places], other: Mapping[Control, Places] | None
-) -> Mapping[Control, Places] | None:
-    """What takes part in one derivative or in another; None where all does."""
-    if other is None:
-        return None
-    return {node: one.get(node, frozenset()) | other.get(node, frozenset()) for node in one}
-
-
-GRADIENTS = Operation("gradients", lambda *tensors: None)
-JVP = Operation("jvp", lambda *tensors: None)
-JACOBIAN = Operation("jacobian", lambda *tensors: None)
-HESSIAN = Operation("hessian", lambda *tensors: None)
-
-
-def _jacobian(function: Any, anchor: Any, xs: Sequence[Any], *, eager: bool) -> Any:
-    """The derivatives of each result by each x, row by row: result i by x j at i * len(xs) + j."""
-    reports: Any = None
-
-    def push(tangents: Sequence[Any]) -> Any:
-        primals = (anchor, *xs)
-        _, out, aux = jax.jvp(function, primals, (jnp.zeros_like(anchor), *tangents), has_aux=True)
-        return out, aux
-
-    columns = []
-    for j, x in enumerate(xs):
-        basis = jnp.eye(x.size, dtype=x.dtype).reshape(x.size, *x.shape)
-        zeros = [jnp.zeros_like(other) for other in xs]
-
-        def column(direction: Any, j: int = j, zeros: Any = zeros) -> Any:
-            return push([*zeros[:j], direction, *zeros[j + 1 :]])
-
-        if eager:
-            rows = [column(direction) for direction in basis]
-            out = [jnp.stack(parts, -1) for parts in zip(*(r[0] for r in rows), strict=True)]
-            reports = rows[0][1]
-        else:
-            out, reports = jax.vmap(column, out_axes=(-1, None))(basis)
-        columns.append([o.reshape(*o.shape[:-1], *x.shape) for o in out])
-    return [row for rows in zip(*columns, strict=True) for row in rows], reports
+__all__ = ["gradients", "hessian", "jacobian", "jvp"]
 
 
 @overload

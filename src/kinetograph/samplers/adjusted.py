@@ -13,7 +13,7 @@ from ..graph.control.control import Control
 from ..graph.control.loops import While
 from ..graph.control.scan import Scan
 from ..graph.control.subgraph import Subgraph
-from ..graph.derivatives import Derivative
+from ..graph.derivative import Derivative
 from ..graph.node import PART, Apply, Inner, Node, ancestors
 from .session import POTENTIAL, StepGraph, evaluates
 

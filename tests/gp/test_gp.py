@@ -172,3 +172,20 @@ def test_a_sum_of_functions_has_the_covariance_of_the_kernel():
 def test_bad_input(make, error, text):
     with pytest.raises(error, match=text):
         make()
+
+
+def test_lengths_are_one_or_one_for_each_dimension():
+    """Not the points, which other libraries' functions of the same name take there."""
+    x = np.zeros((5, 2))
+    for name in ("rbf", "matern12", "matern32", "matern52"):
+        make = getattr(kg.gp, name)
+        assert make(np.ones(2))(x).shape == (5, 5)
+        with pytest.raises(
+            kg.ShapeError, match=rf"{name}: length .* got shape \(5, 2\).*0.5\)\(x\)"
+        ):
+            make(x)
+        for length in (np.ones(1), kg.half_normal(1, shape=3)):
+            with pytest.raises(kg.ShapeError, match=f"{name}: length .* each of the 2 dimensions"):
+                make(length)(x)
+            with pytest.raises(kg.ShapeError, match=f"{name}: length .* each of the 2 dimensions"):
+                kg.gp.Hilbert(make(length), np.arange(8.0).reshape(4, 2), basis=3)

@@ -244,6 +244,13 @@ OF_CALLS: dict[str, dict[str, str]] = {
         ("args", "theta", "params"), "f uses arrays from where it is written; leave it out"
     )
     | {"t_span": "ts are all the times; y0 is at the first"},
+    **{
+        name: {
+            "input_dim": "a kernel is of points of any dimension; leave it out",
+            "X": "points are given to the kernel: kernel(x)",
+        }
+        for name in ("rbf", "matern12", "matern32", "matern52", "periodic", "linear")
+    },
     "scan": {"non_sequences": "f uses arrays from where it is written; leave it out"},
     "compile": {
         "updates": "an update is an output: state.assign(value), or state.assign_add(value)",

@@ -111,8 +111,20 @@ def points(x: Any, what: str) -> Array:
     return array
 
 
-def _distance(x: Array, y: Array | None, length: Any) -> Array:
+def _distance(x: Array, y: Array | None, length: Any, name: str) -> Array:
+    _check_length(length, name, x.shape[1])
     return pairwise_distance(x / length, None if y is None else y / length)
+
+
+def _check_length(length: Any, name: str, dimensions: int | None = None) -> None:
+    """Refuse lengths that are not one, or one for each dimension, as far as these are known."""
+    shape = length.shape if isinstance(length, Array) else np.shape(length)
+    if shape and (len(shape) > 1 or dimensions not in (None, *shape)):
+        each = "dimension" if dimensions is None else f"of the {dimensions} dimensions"
+        raise ShapeError(
+            f"{name}: length must be one number, or one for each {each} of the points, got shape "
+            f"{shape}{place_text()}; points are given to the kernel, as in kg.gp.{name}(0.5)(x)"
+        )
 
 
 def rbf(length: Any, sd: Any = 1.0) -> Kernel:
@@ -125,6 +137,11 @@ def rbf(length: Any, sd: Any = 1.0) -> Kernel:
     sd
         The standard deviation of a value.
 
+    Raises
+    ------
+    ShapeError
+        If there are more lengths than one, and not one for each dimension.
+
     Examples
     --------
     >>> import kinetograph as kg
@@ -134,12 +151,15 @@ def rbf(length: Any, sd: Any = 1.0) -> Kernel:
            [2.426, 4.   ]])
     """
 
+    _check_length(length, "rbf")
+
     def matrix(x: Array, y: Array | None) -> Any:
-        r = _distance(x, y, length)
+        r = _distance(x, y, length, "rbf")
         return sd**2 * exp(-0.5 * r * r)
 
     def spectrum(w: np.ndarray) -> Any:
         d = w.shape[1]
+        _check_length(length, "rbf", d)
         scale = sd**2 * (2 * math.pi) ** (d / 2) * _volume(length, d)
         return scale * exp(-0.5 * _scaled(w, length))
 
@@ -161,11 +181,14 @@ def _scaled(w: np.ndarray, length: Any) -> Any:
 
 
 def _matern(order: float, length: Any, sd: Any, shape: Callable[[Any], Any], name: str) -> Kernel:
+    _check_length(length, name)
+
     def matrix(x: Array, y: Array | None) -> Any:
-        return sd**2 * shape(_distance(x, y, length) * math.sqrt(2 * order))
+        return sd**2 * shape(_distance(x, y, length, name) * math.sqrt(2 * order))
 
     def spectrum(w: np.ndarray) -> Any:
         d = w.shape[1]
+        _check_length(length, name, d)
         power = order + d / 2
         scale = 2**d * math.pi ** (d / 2) * math.gamma(power) / math.gamma(order)
         scale *= (2 * order) ** order
@@ -199,7 +222,7 @@ def periodic(period: Any, length: Any, sd: Any = 1.0) -> Kernel:
     """
 
     def matrix(x: Array, y: Array | None) -> Any:
-        turn = cos(2 * math.pi * _distance(x, y, 1.0) / period)
+        turn = cos(2 * math.pi * _distance(x, y, 1.0, "periodic") / period)
         return sd**2 * exp((turn - 1) / length**2)
 
     return Kernel(matrix, None, "periodic")

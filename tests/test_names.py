@@ -77,6 +77,7 @@ def test_what_few_runs_ask_for_is_imported_by_none_of_the_others():
         (lambda: kg.normal_lpdf, "; here it is kg.log_density(kg.normal(...), x)"),
         (lambda: kg.neg_binomial_2_lccdf, "kg.log_survival(kg.negative_binomial(mean="),
         (lambda: kg.poisson_rng, "; here it is kg.poisson(...), in kg.simulate(model)"),
+        (lambda: kg.model(kg.normal(0, 1)).compile_dlogp, "here it is model.gradient(q)"),
         (lambda: kg.my_lpmf, "; here it is kg.log_density(distribution, x)"),
         (lambda: kg.MCMC, "did you mean 'mcmc'?"),
         (lambda: kg.NUTS, "it is kg.samplers.NUTS"),

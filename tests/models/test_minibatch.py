@@ -159,6 +159,7 @@ def test_which_rows_there_are():
     for rows, expected in (
         (["z"], "'z' is no data array of the model; it has: .*y"),
         ([w], "w is no data array"),
+        ([Y], r"rows: a NumPy array of shape \(6,\) is no data array .*; make it one by kg.data"),
         ([one], "one is one number"),
         ([y, other], r"one number of rows are expected, got y \(6,\), other \(3,\)"),
         ([], "got nothing"),

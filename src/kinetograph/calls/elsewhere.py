@@ -153,6 +153,11 @@ _OTHERS = {
     "model.plot()": "modeltographviz",
     "model.potential()": "initializemodel potentialenergy",
     "model.set_data(...)": "setdata",
+    "model.gradient(q)": "compiledlogp dlogp",
+    "model.hessian(q)": "compiled2logp d2logp",
+    "model.log_prob(q), of free numbers or of a dictionary": "compilelogp",
+    "model.debug(point)": "pointlogps",
+    "model.names, and kg.mcmc(model) keeps the targets": "basicrvs freervs unobservedrvs",
     "x ** y": "pow power",
     "x + kg.log1mexp(x - y)": "logdiffexp",
     "x @ kg.diag(s)": "diagpostmultiply",
@@ -209,6 +214,10 @@ _TOLD = {
     ),
     "it is b * kg.concatenate([[1.0], kg.cumprod(1 - b)[:-1]]) of b = kg.beta(1, a, shape=n)": (
         "stickbreakingweights"
+    ),
+    "where chains start is for kg.mcmc(..., initial={...}) to say": "initialpoint testpoint",
+    "labels of dims are given by dims=kg.dim(name, labels), or by kg.model(coords=)": (
+        "addcoord addcoords"
     ),
     "values that change are kg.data, by model.set_data(...), or a kg.state": "shared",
     "what is transformed is computed, as kg.exp(kg.normal(0, 1)); for data it is kg.distribution": (

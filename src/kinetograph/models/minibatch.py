@@ -14,6 +14,7 @@ from ..graph.node import Data, Node, ancestors
 from ..graph.precision import x64
 from ..graph.source import place_text
 from ..graph.suggestions import meant
+from ..graph.text import in_words
 from .batch import Batch
 from .checks import no_model
 from .density import data_environment
@@ -160,10 +161,14 @@ def _given(model: Model, rows: Any) -> list[Data]:
     for item in rows if isinstance(rows, (list, tuple)) else [rows]:
         node = known.get(item) if isinstance(item, str) else getattr(item, "node", None)
         if not isinstance(node, Data) or node not in known.values():
-            what = describe(item.node) if isinstance(item, Array) else repr(item)
+            named = isinstance(item, str)
+            what = describe(item.node) if isinstance(item, Array) else in_words(item)
+            hint = (
+                meant(item, known) if named else "; make it one by kg.data, and the model of that"
+            )
             raise ModelError(
-                f"minibatch: rows: {what:.80} is no data array of the model; it has: "
-                f"{', '.join(known) or 'none'}{place_text()}{meant(item, known)}"
+                f"minibatch: rows: {repr(item) if named else what} is no data array of the model; "
+                f"it has: {', '.join(known) or 'none'}{place_text()}{hint}"
             )
         if not node.shape:
             raise ModelError(f"minibatch: rows: {model.name(node)} is one number and has no rows")

@@ -186,6 +186,10 @@ def test_targets_that_were_computed_of_other_data():
     with pytest.warns(kg.KinetographWarning, match="written anew"):
         model.set_data(x=2 * np.ones(5), y=np.zeros(5))
     assert abs(centre(model, shifted) - 200) < room
+    assert centre(model, shifted, again=mean) == pytest.approx(200)
+    assert kg.predict(model, results, mean)["predictions"]["mean"].shape == (1, 50, 5)
+    with pytest.raises(kg.ModelError, match=r"predict: the shape of data changes, and .*write it"):
+        kg.predict(model, results, kg.normal(mean, 1))
     apart = kg.model(mean)
     results = kg.mcmc(apart, seed=1, draws=5, warmup=9, chains=1, progress=False)
     apart.set_data(x=np.ones(3))

@@ -14,6 +14,7 @@ from ..models.ancestral.forward import plan
 from ..models.ancestral.rows import run_rows
 from ..models.discovery import unknowns_above
 from ..models.model import Model
+from ..models.reshaped import Remaker
 from ..models.typing import DataTree
 from ..runs.arguments import check_model, check_seed
 from .groups import as_group, with_group
@@ -69,7 +70,7 @@ def predict(
         If these are no results, an array is not observed, or what is new is no array.
     ModelError
         If an unknown that is needed is not among the draws: it was no target. If one that is none
-        of the model's is called as one of it.
+        of the model's is called as one of it, or follows from data that have another shape since.
     ShapeError
         If the draws have other shapes than the unknowns of the model.
 
@@ -98,7 +99,7 @@ def predict(
     if new or named:
         if observed is not None:
             raise TypeError("predict: give observed= or new quantities, not both")
-        group, wanted = "predictions", named_targets("predict", new, named)
+        group, wanted = "predictions", _of_its_data(model, named_targets("predict", new, named))
         _check_not_observed(model, wanted)
         names = names_of_unknowns(unknowns_above(wanted), wanted, names)
     else:
@@ -118,6 +119,18 @@ def predict(
     }
     found = as_group("predict", drawn, ("chain", "draw"), model.coords)
     return with_group(results, group, found, {"prediction_seed": str(used)})
+
+
+def _of_its_data(model: Model, wanted: dict[Node, str]) -> dict[Node, str]:
+    """The quantities, written again where the model has had data of other shapes since."""
+    if not model.became:
+        return wanted
+    advice = "write it again, of kg.data with the new values"
+    remake = Remaker("predict", advice, model.became)
+    for unknown in unknowns_above(wanted):
+        if unknown not in remake.made:
+            remake.keep(unknown)
+    return {remake(node): name for node, name in wanted.items()}
 
 
 def _check_not_observed(model: Model, wanted: Mapping[Node, str]) -> None:

@@ -7,6 +7,7 @@ import json
 import re
 import subprocess
 import sys
+import typing
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,10 @@ from tests.docs.programs import write_programs
 import kinetograph as kg
 from kinetograph import distributions
 from kinetograph.graph import functions
+from kinetograph.graph.control.loops import GRADS
+from kinetograph.models.marginal.pointwise import GIVEN
+from kinetograph.ode.tableaus import TABLEAUS
+from kinetograph.runs.mcmc import CHAIN_METHODS
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
@@ -201,6 +206,24 @@ def test_what_is_public_is_described():
     for name in kg.__all__:
         public = getattr(kg, name)
         assert not callable(public) or inspect.getdoc(public), name
+
+
+CHOICES = [
+    (kg.mcmc, "chain_method", CHAIN_METHODS),
+    (kg.log_likelihood, "given", GIVEN),
+    (kg.while_loop, "grad", GRADS),
+    (kg.autograph.set_loop_options, "grad", GRADS),
+    (kg.ode.solve, "grad", GRADS),
+    (kg.ode.solve, "method", (*TABLEAUS, "rodas5p")),
+]
+
+
+@pytest.mark.parametrize(("function", "parameter", "known"), CHOICES)
+def test_editors_offer_what_can_be_chosen(function, parameter, known):
+    parts = typing.get_args(typing.get_type_hints(function)[parameter])
+    (offered,) = (part for part in parts if typing.get_origin(part) is typing.Literal)
+    assert typing.get_args(offered) == tuple(known)
+    assert str in parts  # a variable may hold it
 
 
 @pytest.mark.docs

@@ -1,6 +1,6 @@
 """What a user writes to speak to the converter: options of loops, types of lists."""
 
-from typing import Any
+from typing import Any, Literal
 
 __all__ = ["set_element_type", "set_loop_options"]
 
@@ -11,8 +11,8 @@ def set_loop_options(
     maximum_iterations: Any = None,
     parallel_iterations: int = 10,
     swap_memory: bool = False,
-    grad: str = "auto",
-    on_limit: str = "stop",
+    grad: Literal["auto", "stack", "checkpoint", "forward", "none"] | str = "auto",
+    on_limit: Literal["stop", "error"] | str = "stop",
     name: str | None = None,
 ) -> None:
     """Options of the loop in which this is the first statement, if the loop becomes graph.

@@ -1,6 +1,6 @@
 """What a graph starts from: known values (`kg.data`) and values given later (`kg.placeholder`)."""
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -26,7 +26,7 @@ def data(
     dims: Any = None,
     *,
     infinite: bool = False,
-    missing: str | None = None,
+    missing: Literal["impute"] | str | None = None,
 ) -> Array:
     """Known values: numbers, NumPy arrays, pandas or xarray objects.
 

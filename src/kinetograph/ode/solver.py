@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 from ..graph.array import Array
 from ..graph.control.results import check_function
@@ -35,15 +35,15 @@ def solve(
     t0: Any = None,
     rtol: float | None = None,
     atol: Any = None,
-    method: str = "tsit5",
+    method: Literal["tsit5", "dopri5", "rodas5p"] | str = "tsit5",
     jump_ts: Any = None,
     doses: Any = None,
     events: Any = None,
     first_step: Any = None,
     max_step: Any = None,
     max_steps: int | None = None,
-    on_limit: str = "nan",
-    grad: str = "auto",
+    on_limit: Literal["nan", "error"] | str = "nan",
+    grad: Literal["auto", "stack", "checkpoint", "forward", "none"] | str = "auto",
 ) -> Any:
     """The solution of an ordinary differential equation at given times.
 

@@ -1,6 +1,6 @@
 """Log densities of observations and unknowns, one by one, for each draw of a posterior."""
 
-from typing import Any
+from typing import Any, Literal
 
 from ..bits.keys import SIMULATION, make_key
 from ..distributions.variable import Distribution, Variable
@@ -22,7 +22,9 @@ from .recorded import recorded_of
 __all__ = ["log_likelihood", "log_prior"]
 
 
-def log_likelihood(model: Model, results: Any, given: str = "others") -> "DataTree":
+def log_likelihood(
+    model: Model, results: Any, given: Literal["others", "before"] | str = "others"
+) -> "DataTree":
     """The log density of each observation, for each draw: what `arviz.loo` and its like need.
 
         log p(y_i | x)

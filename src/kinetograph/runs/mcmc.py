@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Real
-from typing import Any
+from typing import Any, Literal
 
 import jax
 import numpy as np
@@ -69,7 +69,7 @@ def mcmc(
     callback: Callable[[SoFar], Any] | None = None,
     until: Until | None = None,
     threads: int | None = None,
-    chain_method: str | None = None,
+    chain_method: Literal["threads", "batch"] | str | None = None,
     keep_warmup: bool = False,
     tuned: Any = None,
 ) -> "DataTree":

@@ -1,7 +1,7 @@
 """Building a while loop from two Python functions: `kg.while_loop`."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -28,11 +28,11 @@ def while_loop(
     body: Callable[..., Any] | None = None,
     loop_vars: Any = None,
     maximum_iterations: Any = None,
-    grad: str = "auto",
+    grad: Literal["auto", "stack", "checkpoint", "forward", "none"] | str = "auto",
     *,
     shape_invariants: Any = None,
     back_prop: bool = True,
-    on_limit: str = "stop",
+    on_limit: Literal["stop", "error"] | str = "stop",
     parallel_iterations: int = 10,
     swap_memory: bool = False,
     name: str | None = None,

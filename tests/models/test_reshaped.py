@@ -231,3 +231,19 @@ def test_values_for_calculate():
         kg.calculate(z.sum(), values={"x": np.ones(4)}, draws=2)
     with pytest.raises(kg.ShapeError, match=r"a has shape \(2,\), got values of shape \(3,\)"):
         kg.calculate(line, values={"a": [1.0, 2.0, 3.0], "b": 0.0})
+
+
+@pytest.mark.parametrize("in_model", [True, False])
+def test_labels_go_with_their_length_and_come_back(in_model):
+    labels = ["mo", "tu", "we"]
+    dims = "day" if in_model else kg.dim("day", labels)
+    x = kg.data(np.zeros(3), name="x", dims=dims)
+    slope = kg.normal(0, 1, name="slope")
+    kg.observe(kg.data(np.zeros(3), name="y", dims=dims), kg.normal(slope * x, 1))
+    model = kg.model(slope, coords={"day": labels} if in_model else None)
+    for length in (4, 5, 3, 4, 3):
+        with pytest.warns(kg.KinetographWarning, match="written anew"):
+            model.set_data(x=np.ones(length), y=np.ones(length))
+        assert [v.tolist() for v in model.coords.values()] == ([labels] if length == 3 else [])
+    loaded = pickle.loads(pickle.dumps(model))
+    assert loaded.coords["day"].tolist() == labels

@@ -47,6 +47,7 @@ class LogDensity:
         self.values: dict[Node, np.ndarray] = {}  # of data and unknowns, where they are its own
         self.version = 0  # how often the log density was made anew
         self.became: dict[Node, Node] = {}  # what stands for nodes, since data have other shapes
+        self.dropped: dict[str, np.ndarray] = {}  # labels of dims that have had other lengths since
 
     def name(self, node: Node) -> str:
         """How an array of the model is called."""

@@ -208,6 +208,7 @@ def with_shapes(model: "Model", arrays: Mapping[Data, Data]) -> tuple["Model", d
             "kg.minibatch was given other data, and make the batches anew"
         )
     component = model.component
+    coords, dropped = _labels(model, arrays)
     new: dict[Node, Node] = {old: _named_as(old, data) for old, data in arrays.items()}
     remake = Remaker("set_data", ADVICE, new)
     for node in model.data:
@@ -241,8 +242,25 @@ def with_shapes(model: "Model", arrays: Mapping[Data, Data]) -> tuple["Model", d
         component.discrete,
     )
     values = {n: v for n, v in model._given_values().items() if remake.made.get(n, n) is n}
-    made = type(model)(targets, more, own, model._made_of[2], names, None, values)
+    made = type(model)(targets, more, own, coords, names, None, values)
+    made.dropped = dropped
     return made, remake.made
+
+
+Labels = dict[str, np.ndarray]
+
+
+def _labels(model: "Model", arrays: Mapping[Data, Data]) -> tuple[Labels, Labels]:
+    """The labels of dims that fit new data, and those that fit none, until data of their length."""
+    lengths: dict[str | None, int] = {}
+    for old, data in arrays.items():
+        lengths |= zip(old.dims or (), data.shape, strict=False)
+    brought = {dim for data in arrays.values() for dim in data.coords}
+    back = {d: own for d, own in model.dropped.items() if lengths.get(d) == len(own)}
+    given = {d: own for d, own in model._made_of[2].items() if lengths.get(d, len(own)) == len(own)}
+    gone = {d: own for d, own in model.coords.items() if lengths.get(d, len(own)) != len(own)}
+    coords = {d: own for d, own in (back | given).items() if d not in brought}
+    return coords, {d: own for d, own in model.dropped.items() if d not in back} | gone
 
 
 def _named_as(old: Data, new: Data) -> Data:

@@ -11,6 +11,7 @@ with _paused(lasting=True):
     from .approximations.pareto import ApproximationWarning
     from .autograph.function import function
     from .autograph.staged_function import StagedFunction
+    from .calls.public import open_class as _open_class
     from .calls.public import open_to_users as _open_to_users
     from .datasets.dataset import Dataset
     from .distributions import *  # noqa: F403
@@ -19,6 +20,7 @@ with _paused(lasting=True):
     from .graph.array import Array
     from .graph.checks import check
     from .graph.compiling.compile import compile
+    from .graph.compiling.compiled import Function as _Function
     from .graph.control.batch import vmap
     from .graph.control.branches import case, cond, switch
     from .graph.control.contexts import CondContext, ControlFlowContext, WhileContext
@@ -47,6 +49,7 @@ with _paused(lasting=True):
         SymbolicError,
         SymbolicTruthError,
     )
+    from .graph.explain import Explanation as _Explanation
     from .graph.explain import explain
     from .graph.functions.arranging import *  # noqa: F403
     from .graph.functions.mathematics import *  # noqa: F403
@@ -91,6 +94,7 @@ with _paused(lasting=True):
     from .runs.mcmc import mcmc
     from .runs.stash import stashed_samples
     from .runs.stepping import Chain, chain
+    from .runs.summary import Summary as _Summary
     from .runs.summary import summary
     from .runs.until import SoFar, Until, until
     from .samplers.hyper import hyper
@@ -265,4 +269,6 @@ if not _typing.TYPE_CHECKING:  # to type checkers, there is no other name than t
 
     for _module in (autograph, observables, ode, optimizers, samplers, streams):
         _open_to_users(_module)
+    for _kind in (_Summary, _Function, _Explanation):  # which users are given, and do not make
+        _open_class(_kind)
     _open_to_users(_sys.modules[__name__])

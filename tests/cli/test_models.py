@@ -54,6 +54,17 @@ def test_a_file_without_a_model(write):
     assert refused(write(HEAD)) == "a.py makes no model: write model = kg.model(...) at top level"
 
 
+def test_a_file_that_would_make_a_model(write):
+    function = "def build():\n    return kg.model(mu)\n"
+    told = refused(write(HEAD + function))
+    assert told.endswith("; what a function makes is there when the function is called")
+    told = refused(write(HEAD + function, "b.py") + ":build")
+    assert told.endswith("its models: none; call it there, as in model = build()")
+    script = 'if __name__ == "__main__":\n    model = kg.model(mu)\n'
+    line = HEAD.count("\n") + 1
+    assert f"`if __name__ == ...` (line {line}) is not run" in refused(write(HEAD + script))
+
+
 def test_files_that_are_none(write, tmp_path):
     (tmp_path / "folder.py").mkdir()
     assert refused("b.py") == "there is no file b.py"

@@ -13,7 +13,6 @@ OTHERS = (
     "has no attribute",
     "missing 1 required",
     "setting an array element",
-    "Could not find node",
     "cannot be pickled",
     "is not in the results",
 )

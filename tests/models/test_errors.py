@@ -455,7 +455,7 @@ def test_coords_of_no_dimension():
 
 def test_coords_that_are_no_dictionary():
     x = kg.normal(0, 1, shape=2, dims="school")
-    with refused(kg.DimsError, "coords={'school': [...]}; got ['A', 'B']"):
+    with refused(kg.DimsError, "got ['A', 'B']"):
         kg.model(x, coords=["A", "B"])
 
 

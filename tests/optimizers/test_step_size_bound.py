@@ -34,7 +34,7 @@ def test_edges():
     assert kg.step_size_bound(hill, [0.0]) == np.inf
     with pytest.raises(ValueError, match="step_size_bound: the log density is not finite"):
         kg.step_size_bound(kg.model(x, factors=[kg.log(x)]), [-1.0])
-    with pytest.raises(ValueError, match="no method 'verlt'; did you mean 'verlet'"):
+    with pytest.raises(ValueError, match=r"no method 'verlt' \(.*\); did you mean 'verlet'"):
         kg.step_size_bound(hill, [0.0], "verlt")
     with pytest.raises(kg.ShapeError, match="a free state of this model has 1"):
         kg.step_size_bound(hill, [0.0, 1.0])

@@ -62,6 +62,8 @@ def as_tree(
     """The results of draws of the free state; `more` are groups of their own."""
     import xarray as xr
 
+    from ..models.tree import tree_of
+
     model, lead = objective.model, ("chain", "draw")
     named = zip(model.target_names, model.targets, objective.targets(free), strict=True)
     group = as_group(model, {name: (node, values[None]) for name, node, values in named}, lead)
@@ -76,6 +78,6 @@ def as_tree(
     }
     for dataset in groups.values():
         dataset.attrs.update(stamp())
-    tree = xr.DataTree(children={name: xr.DataTree(part) for name, part in groups.items()})
+    tree = tree_of(groups)
     tree.attrs.update(stamp() | dict(attributes) | {"unknowns": json.dumps(free_sizes(model))})
     return tree

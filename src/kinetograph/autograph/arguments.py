@@ -23,6 +23,8 @@ from ..graph.errors import DataError, SymbolicError
 from ..graph.node import Node, Placeholder
 from ..graph.operations.elementwise import BAD_KINDS
 from ..graph.precision import FLOAT32, float_dtype
+from ..graph.source import place_text
+from ..graph.suggestions import meant
 from .same import Same
 
 __all__ = ["Arguments", "Parameters", "static_hint"]
@@ -80,7 +82,7 @@ class Parameters:
                 f"{name}, which has {', '.join(map(repr, self.names)) or 'none'}"
             )
         self.static = tuple(n in static for n in self.names)
-        kinds = {p.kind for p in self.signature.parameters.values()}
+        self._kinds = kinds = {p.kind for p in self.signature.parameters.values()}
         by_position = {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD}
         self._plain = kinds <= by_position
 
@@ -91,7 +93,14 @@ class Parameters:
         try:
             bound = self.signature.bind(*args, **kwargs)
         except TypeError as error:
-            raise TypeError(f"{self.title}(): {error}") from None
+            unknown = next((word for word in kwargs if word not in self.names), None)
+            if unknown is not None and inspect.Parameter.VAR_KEYWORD not in self._kinds:
+                near = meant(unknown, self.names, str)
+                said = f"there is no parameter {unknown}{place_text()}{near}"
+                own = [name for name in self.names if name != "self"]
+                takes = f"{'' if near else '.'} It takes {', '.join(own) or 'nothing'}"
+                raise TypeError(f"{self.title}: {said}{takes}") from None
+            raise TypeError(f"{self.title}(): {error}{place_text()}") from None
         given = set(bound.arguments)
         bound.apply_defaults()
         return tuple(

@@ -10,10 +10,9 @@ import os
 import re
 from collections import Counter
 from types import CodeType, FrameType, TracebackType
-from typing import Any
 
 from ..graph.errors import StagingError, SymbolicTruthError
-from ..graph.source import PACKAGE
+from ..graph.source import PACKAGE, cell_of
 from .operators.staging import Left, unwrapped
 from .skipped import GENERATORS
 from .transform import is_converted
@@ -47,7 +46,7 @@ def explain_in_user_code(raised: Exception | Left, staging: bool) -> Exception:
     error.__traceback__ = _without_converter(error.__traceback__)
     if isinstance(error, RecursionError):
         return _recursion(error, frames)
-    if not staging or getattr(error, "_explained", False):
+    if not staging or not frames or getattr(error, "_explained", False):
         return error
     text = _told(error, frames, place)
     if not _plain_constructor(error):
@@ -133,15 +132,14 @@ def _told(error: Exception, frames: list[tuple[FrameType, int]], place: str) -> 
     for frame, number in frames[-20:]:
         code = frame.f_code
         mark = "*" if is_converted(code) else "**"
-        lines.append(f"    {code.co_filename}:{number} {code.co_name}  {mark}")
+        file = cell_of(code.co_filename) or code.co_filename
+        lines.append(f"    {file}:{number} {code.co_name}  {mark}")
         source = linecache.getline(code.co_filename, number).strip()
         if source:
             lines.append(f"        {source}")
-    original: Any = error.args[0] if error.args else ""
-    if isinstance(error, KeyError):
-        original = repr(original)  # as Python has it: the key, not a sentence
+    original = str(error)
     lines += ["", f"    {type(error).__name__}: {original}"]
-    if isinstance(error, TypeError) and _JAX_REFUSES.search(str(original)):
+    if isinstance(error, TypeError) and _JAX_REFUSES.search(original):
         lines += ["", f"    {_OF_JAX}"]
     if isinstance(error, SymbolicTruthError) and frames and "cannot be converted" not in lines[-1]:
         lines += _as_it_is(frames[-1][0].f_code)

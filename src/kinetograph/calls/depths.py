@@ -1,26 +1,33 @@
-"""Errors from the depth of a public call: of Python, NumPy or JAX, about what nobody had looked at.
+"""Errors on their way out of a public call.
 
-They are told once more, with the function that was called, what it was given, and the user's line.
-What the user's own functions raise, and what a line of ours raises, is left as it is.
+Those from its depth, of Python, NumPy or JAX, about what nobody had looked at, are told once more,
+with the function that was called, what it was given, and the user's line. Those that a line of ours
+raises leave without our frames, as their words say all, and with the user's line. What the user's
+own functions raise is left as it is.
 """
 
 import dis
 import os
+import re
 import sysconfig
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
-from inspect import signature
-from types import TracebackType
+from inspect import signature, unwrap
+from types import CodeType, TracebackType
 from typing import Any
 
 from ..graph.errors import KinetographError
-from ..graph.source import PACKAGE, place_text
+from ..graph.source import PACKAGE, is_own, place_text
 from ..graph.text import in_words
 
-__all__ = ["NETTED", "retold"]
+__all__ = ["NETTED", "retold", "shortened"]
 
-NETTED = (TypeError, ValueError, AttributeError, LookupError, ArithmeticError)
+NETTED = (
+    *(TypeError, ValueError, AttributeError, LookupError, ArithmeticError),
+    *(NotImplementedError, KinetographError),
+)
 _SHOWN = 6  # arguments
+_PLACE = re.compile(r"(?:\.\w+|[>\]]):\d+")  # model.py:3, <stdin>:1, In[2]:1
 
 
 def retold(
@@ -31,7 +38,9 @@ def retold(
     named: Mapping[str, Any],
 ) -> Exception | None:
     """What to raise in place of an error of a call; None if it is to pass."""
-    if isinstance(error, KinetographError) or not _from_depth(error.__traceback__):
+    if isinstance(error, KinetographError):
+        return None
+    if not _from_depth(error.__traceback__, _codes((*values, *named.values()))):
         return None
     kind: type[Exception] = TypeError if isinstance(error, AttributeError) else ValueError
     if isinstance(error, (TypeError, IndexError, KeyError)):
@@ -44,13 +53,62 @@ def retold(
     return kind(f"{text}; it was given {', '.join(given)}" if given else text)
 
 
-def _from_depth(trace: TracebackType | None) -> bool:
-    """Whether an error was raised by a library or by C code that a line of ours had called."""
+def shortened[E: Exception](error: E) -> E:
+    """The error: if a line of ours raised it, with the user's line, and without the way there."""
+    if not _raised_by_us(error.__traceback__):
+        return error
+    if error.args and type(error.args[0]) is str and not isinstance(error, LookupError):
+        text = error.args[0]
+        if not _PLACE.search(text):
+            error.args = (_placed(text), *error.args[1:])
+    return error.with_traceback(None)
+
+
+def _raised_by_us(trace: TracebackType | None) -> bool:
+    """Whether all that was called, and raised the error at last, is kinetograph's."""
+    code, at = None, 0
+    while trace is not None:
+        code, at = trace.tb_frame.f_code, trace.tb_lasti
+        if not is_own(code.co_filename):
+            return False
+        trace = trace.tb_next
+    return code is not None and dis.opname[code.co_code[at]] == "RAISE_VARARGS"
+
+
+def _placed(text: str) -> str:
+    """A message with the user's line behind what is wrong: `...: got 3 (a.py:4); ...`."""
+    first, newline, rest = text.partition("\n")
+    said, semicolon, way_out = first.partition("; ")
+    if way_out.startswith("got "):  # which is no way out
+        got, semicolon, way_out = way_out.partition("; ")
+        said = f"{said}; {got}"
+    stop = said[-1:] if said[-1:] in (".", ":") and not semicolon else ""
+    return f"{said.removesuffix(stop)}{place_text()}{stop}{semicolon}{way_out}{newline}{rest}"
+
+
+def _codes(values: Iterable[Any]) -> set[CodeType]:
+    """What runs when one of the functions among values is called."""
+    found = set()
+    for value in values:
+        if callable(value):
+            inner: Any = unwrap(getattr(value, "func", value))  # of a functools.partial
+            code = getattr(inner, "__code__", getattr(type(inner).__call__, "__code__", None))
+            found |= {code} if isinstance(code, CodeType) else set()
+    return found
+
+
+def _from_depth(trace: TracebackType | None, given: set[CodeType]) -> bool:
+    """Whether an error was raised by a library or by C code that a line of ours had called.
+
+    Functions that were `given` are the user's, wherever they are installed.
+    """
     inner = None if trace is None else trace.tb_next  # the first is that of the wrapper
     last = None
     while inner is not None:
         file = inner.tb_frame.f_code.co_filename
         if not file.startswith((PACKAGE, *_libraries())) and not file.startswith("<frozen"):
+            return False
+        if inner.tb_frame.f_code in given:
             return False
         last, inner = inner, inner.tb_next
     if last is None:  # the function is C code itself

@@ -10,6 +10,42 @@ from .elsewhere import ELSEWHERE
 
 __all__ = ["instead_of", "no_attribute"]
 
+_TABLE = "to_dataframe(), a table of pandas, which has it"
+# What others' models and results have, by ours.
+_ATTRIBUTES = {
+    "Model": {
+        **dict.fromkeys(("logp", "logpdf", "log_density", "lnprob", "logprob"), "log_prob"),
+        **dict.fromkeys(("dlogp", "grad", "grad_log_prob"), "gradient"),
+        "d2logp": "hessian",
+        **dict.fromkeys(("fit", "infer", "run", "sample", "sampling"), "kg.mcmc(model)"),
+        **dict.fromkeys(("draw", "graphviz", "to_graphviz", "render"), "plot()"),
+        **dict.fromkeys(("find_map", "map", "optimize"), "kg.opt(model)"),
+        **dict.fromkeys(("basic_RVs", "free_RVs", "unknowns", "variables", "vars"), "names"),
+        **dict.fromkeys(("predict", "posterior_predictive"), "kg.predict(model, results)"),
+        **dict.fromkeys(("prior_predictive", "simulate"), "kg.simulate(model)"),
+    },
+    "Optimum": {
+        **dict.fromkeys(("x", "params", "point", "estimates", "par"), "values"),
+        "fun": "value",
+        **dict.fromkeys(("success", "convergence"), "converged"),
+        **dict.fromkeys(("nit", "niter"), "iterations"),
+        **dict.fromkeys(("nfev", "njev"), "evaluations"),
+        **dict.fromkeys(("se", "std_errors", "bse"), "standard_errors"),
+    },
+    "Summary": {
+        **dict.fromkeys(
+            ("loc", "iloc"), "table[column, row], or to_dataframe() with all of pandas'"
+        ),
+        **dict.fromkeys(("to_csv", "to_latex", "to_markdown", "to_string", "T", "round"), _TABLE),
+        **dict.fromkeys(("to_pandas", "df", "dataframe"), "to_dataframe()"),
+        **dict.fromkeys(("index", "rows"), "names"),
+        **{
+            name: f'table["{name}"]'
+            for name in ["mean", "sd", "median", "ess_bulk", "ess_tail", "r_hat"]
+        },
+    },
+}
+
 _ROOT = __name__.partition(".")[0]
 # Where a name may be that is looked for in the package itself.
 _WITHIN = ("samplers", "observables", "optimizers", "gp", "ode", "autograph", "streams")
@@ -35,11 +71,16 @@ def no_attribute(module: str, name: str, names: Iterable[str]) -> AttributeError
     return AttributeError(text + hint, name=name)
 
 
-def instead_of(attribute: str) -> str:
+def instead_of(kind: str, attribute: str) -> str:
     """What does here what a method of others' objects does: a function, in most cases."""
+    own = _ATTRIBUTES.get(kind, {}).get(attribute)
+    if own is not None:
+        return f"; here it is {own}"
     told = ELSEWHERE.get(plain(attribute))
     if told is not None:
         return f"; {told}"
+    if kind in _ATTRIBUTES:
+        return ""
     function = getattr(import_module(_ROOT), attribute, None)
     return f"; it is a function: kg.{attribute}(...)" if isroutine(function) else ""
 

@@ -12,7 +12,7 @@ from ..graph.suggestions import INSTEAD, read_missing
 from .answers import ANSWERED, answered
 from .names import instead_of, no_attribute
 
-__all__ = ["open_to_users"]
+__all__ = ["open_class", "open_to_users"]
 
 INSTEAD.append(instead_of)
 _CONVERTED = ("init", "step")  # methods that users override, and that become a graph
@@ -28,7 +28,7 @@ def open_to_users(module: ModuleType) -> None:
     for name in module.__all__:
         value = namespace.get(name)
         if isclass(value):
-            _open_class(value)
+            open_class(value)
         elif isinstance(value, FunctionType) and not hasattr(value, ANSWERED):
             namespace[name] = made = answered(value, name)
             home = sys.modules.get(value.__module__)
@@ -48,7 +48,8 @@ def _missing(module: ModuleType, name: str) -> Any:
     raise no_attribute(module.__name__, name, module.__all__)
 
 
-def _open_class(kind: type) -> None:
+def open_class(kind: type) -> None:
+    """Have the attributes and methods of a class say what is wrong with a use."""
     if issubclass(kind, (BaseException, tuple)):
         return
     if not hasattr(kind, "__getattr__"):

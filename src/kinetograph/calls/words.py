@@ -63,8 +63,9 @@ DISTRIBUTIONS = {
 }
 RUNS = {
     "draws": (
-        "iter iter_sampling iterations n_draws n_iter n_samples ndraws niter nsamples n_sims nsim "
-        "nsims num_draws num_iter num_iters num_posterior_samples num_results num_samples samples"
+        "iter iter_sampling iterations n n_draws n_iter n_samples ndraws niter nsamples n_sims "
+        "nsim nsims num_draws num_iter num_iters num_posterior_samples num_results num_samples "
+        "samples"
     ),
     "warmup": (
         "adapt burn burn_in burnin iter_warmup n_adapt n_burn n_burnin n_tune n_warmup nadapt "
@@ -271,6 +272,7 @@ COMPUTED = {
         ("sdlog", "1 / sqrt(tau)"),
     ),
     "theta": (("rate", "1 / theta"),),
+    "var": (("sd", "sqrt(var)"),),
     "variance": (("sd", "sqrt(variance)"),),
 }
 # Settings of what a run is given, which users of other libraries give to the run.

@@ -15,6 +15,7 @@ from ..runs.background import leaving
 from ..runs.signals import Terminated
 
 __all__ = [
+    "FORMATS",
     "INTERRUPTED",
     "Commands",
     "InputError",
@@ -25,6 +26,7 @@ __all__ = [
     "stopped",
 ]
 
+FORMATS = ("table", "json", "plain")  # of a summary
 INTERRUPTED, TERMINATED = 130, 143  # what shells report for a command that a signal ended
 
 
@@ -80,7 +82,7 @@ class Commands(click.Group):
             code = 2
         except click.UsageError as error:
             command = error.ctx.command_path if error.ctx else "kinetograph"
-            note(f"{command}: {_sentence(error.format_message())} (see {command} --help)")
+            note(f"{command}: {_usage(error)} (see {command} --help)")
             code = error.exit_code
         except click.ClickException as error:
             note(f"kinetograph: {error.format_message()}")
@@ -90,6 +92,21 @@ class Commands(click.Group):
             code = INTERRUPTED
         leaving(code or 0)
         sys.exit(code)
+
+
+def _usage(error: click.UsageError) -> str:
+    """What is wrong with the call; of an option by another library's word, what it is here."""
+    if isinstance(error, click.NoSuchOption) and error.ctx is not None:
+        from ..calls.words import WORDS
+
+        word = error.option_name.lstrip("-").replace("-", "_")
+        options = {name: p.opts[0] for p in error.ctx.command.params if (name := p.name)}
+        meant = [options[own] for own in WORDS.get(word, ()) if own in options]
+        if word in FORMATS and "--format" in options.values():
+            meant = [f"--format {word}"]
+        if meant:
+            return f"{_sentence(error.message)}; here it is {meant[0]}"
+    return _sentence(error.format_message())
 
 
 def _sentence(text: str) -> str:

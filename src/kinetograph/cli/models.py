@@ -2,6 +2,7 @@
 
 import sys
 import traceback
+from inspect import isroutine
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ __all__ = ["complete_file", "load_model", "model_argument", "traceback_option"]
 
 MODULE = "kinetograph_model_file"  # never `__main__`: what a file does as a script stays undone
 DEFAULT = "model"
+GUARD = "__name__"  # of what a file does as a script
 
 
 def complete_file(
@@ -111,6 +113,16 @@ def _explain(path: Path, error: Exception, show_traceback: bool) -> InputError:
     return InputError(f"{where}: {type(error).__name__}: {text}")
 
 
+def _why(path: Path) -> str:
+    """Why a file that seems to make a model makes none."""
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    guards = [i + 1 for i, line in enumerate(lines) if line.startswith(f"if {GUARD} ==")]
+    if guards:
+        return f"; what stands under `if {GUARD} == ...` (line {guards[0]}) is not run"
+    inside = any(line[:1].isspace() and "kg.model(" in line for line in lines)
+    return "; what a function makes is there when the function is called" if inside else ""
+
+
 def _choose(path: Path, namespace: dict[str, Any], name: str | None) -> "Model":
     from ..models.model import Model
 
@@ -127,15 +139,18 @@ def _choose(path: Path, namespace: dict[str, Any], name: str | None) -> "Model":
         value = namespace[name]
         if not isinstance(value, Model):
             kind = type(value).__name__
+            call = f"; call it there, as in model = {name}()" if isroutine(value) else ""
             raise InputError(
-                f"{name} in {path} is no model but of type {kind}; its models: {known}"
+                f"{name} in {path} is no model but of type {kind}; its models: {known}{call}"
             )
         return value
     if DEFAULT in models:
         return models[DEFAULT]
     distinct = list({id(m): m for m in models.values()}.values())
     if not distinct:
-        raise InputError(f"{path} makes no model: write model = kg.model(...) at top level")
+        raise InputError(
+            f"{path} makes no model: write model = kg.model(...) at top level{_why(path)}"
+        )
     if len(distinct) > 1:
         first = next(iter(models))
         raise InputError(f"{path} makes several models: {known}; choose one, as in {path}:{first}")

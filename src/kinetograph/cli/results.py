@@ -27,7 +27,8 @@ def open_results(path: Path) -> Any:
     except Exception as error:  # each layer below raises errors of its own for a strange file
         if store:
             raise _damaged(path, error) from error
-        raise InputError(f"{path} is no netCDF file: {_first_line(error)}") from error
+        made = "" if path.suffix != ".py" else "; `kinetograph sample` makes one, with --out"
+        raise InputError(f"{path} is no netCDF file: {_first_line(error)}{made}") from error
     if "posterior" not in tree.children:
         raise InputError(f"{path} holds no posterior, so it is no result of kinetograph sample")
     sizes = tree["posterior"].sizes

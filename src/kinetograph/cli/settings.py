@@ -33,6 +33,12 @@ class SamplerName(click.ParamType):
         if value.lower() in names:
             return names[value.lower()]
         hint = meant(value, SAMPLERS, str) or "."
+        name, bracket, _ = value.partition("(")
+        if bracket and name.lower() in names:
+            self.fail(
+                f"{value!r} is a call; write --sampler {names[name.lower()]}, and its settings as "
+                "--set target_acceptance=0.9"
+            )
         self.fail(f"there is no sampler {value!r}{hint} There are {', '.join(SAMPLERS)}")
 
     def shell_complete(

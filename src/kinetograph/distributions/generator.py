@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from ..graph.array import Array
 from ..graph.errors import KinetographWarning, ShapeError, SymbolicError
 from ..graph.messages import describe, index_text, variable_of
 from ..graph.node import Data, Node
 from ..graph.source import place_text, warn_user
+from ..graph.text import in_words
 from .parameter import Parameter
-from .support import REAL, Interval
+from .support import REAL, Interval, Simplex
 
 __all__ = ["WHOLE", "Generator", "shape_of"]
 
@@ -92,14 +94,16 @@ class Generator:
             self._warn_of_unbounded(parameter, node)
 
     def _warn_of_unbounded(self, parameter: Parameter, node: Node) -> None:
-        allowed = parameter.support
-        if getattr(node, "support", None) is not REAL or not isinstance(allowed, Interval):
+        if getattr(node, "support", None) is not REAL:
             return
-        if np.all(allowed.contains(np.array([-1.0, 2.0]))):
+        allowed, what = parameter.support, describe(node)
+        if isinstance(allowed, Simplex):
+            way = f"kg.softmax({what}), or an unknown such as kg.dirichlet([1.0, 1.0])"
+        elif not isinstance(allowed, Interval) or np.all(allowed.contains(np.array([-1.0, 2.0]))):
             return
-        what, positive = describe(node), np.all(allowed.contains(np.array(2.0)))
-        way = f"kg.exp({what}), or an unknown such as kg.half_normal(1)"
-        if not positive:
+        elif np.all(allowed.contains(np.array(2.0))):
+            way = f"kg.exp({what}), or an unknown such as kg.half_normal(1)"
+        else:
             way = f"kg.ilogit({what}), or an unknown such as kg.beta(1, 1)"
         warn_user(
             f"{self.name}: {parameter.name} must be {allowed.describe()}, and {what} may be any "
@@ -160,9 +164,12 @@ def shape_of(shape: Any, what: str) -> tuple[int, ...]:
         parts = sizes if isinstance(sizes, (tuple, list)) else (sizes,)
         named = any(isinstance(n, str) for n in parts)
         hint = "; the names of axes are given by dims=" if named else ""
+        unknown = any(isinstance(n, Array) for n in parts)
+        if unknown:
+            hint = "; shapes are known before values: take the largest there can be, and kg.where"
         raise TypeError(
-            f"{what}: shape must be a whole number or a tuple of them, got {shape!r}"
-            f"{place_text()}{hint}"
+            f"{what}: shape must be a whole number or a tuple of them, got "
+            f"{in_words(shape) if unknown else repr(shape)}{place_text()}{hint}"
         )
     if any(n < 0 for n in sizes):
         raise ShapeError(f"{what}: shape {tuple(sizes)} has a negative length{place_text()}")

@@ -12,12 +12,13 @@ from .errors import NoAttributeError, SymbolicError, SymbolicTruthError
 from .forms import squares as squares  # of its rules `elementwise` makes use
 from .messages import describe
 from .node import PART, Apply, Data, Handle, Node
-from .numpy.foreign import instead, library_call
+from .numpy.foreign import instead as answer
+from .numpy.foreign import library_call
 from .numpy.protocol import VIEWS, apply_function, apply_ufunc
 from .operations import elementwise as ew
 from .operations import indexing, shaping
 from .operators import Operators
-from .source import called_here, draws_by_numpy, place_text
+from .source import assigned_here, called_here, draws_by_numpy, place_text
 from .suggestions import read_missing
 from .text import array_text
 from .updates import At
@@ -31,6 +32,10 @@ else:
 
 __all__ = ["Array", "ArrayLike", "Computed", "check_dims"]
 
+_AN_ITEM = (
+    "write a = kg.data(a).at[i].set(x), or make a list and kg.stack(list) at the end; in a "
+    "function decorated with @kg.function a[i] = x can stay"
+)
 _ITSELF = (
     "compute with the array itself (by kg.exp in place of math.exp), or compile it with kg.compile"
 )
@@ -186,6 +191,12 @@ class Array(Operators, Methods, Handle):
             f"write {name} = {name}.at[{at}].set(value)"
         )
 
+    def __delitem__(self, key: Any) -> None:
+        raise SymbolicError(
+            f"{describe(self.node)}: arrays cannot be changed in place{place_text()}; "
+            "kg.concatenate([x[:i], x[i + 1:]]) is one without x[i]"
+        )
+
     def __len__(self) -> int:
         if not self.shape:
             raise TypeError(
@@ -217,6 +228,9 @@ class Array(Operators, Methods, Handle):
         )
 
     def _no_truth(self, kind: str, wanted: str, instead: str) -> SymbolicTruthError:
+        called = library_call()
+        if called is not None:
+            return SymbolicTruthError(answer(called, describe(self.node)))
         return SymbolicTruthError(
             f"using a symbolic array as a Python {kind} is not allowed: the value of "
             f"{describe(self.node)} is not known while the graph is built, so {wanted} is not "
@@ -260,6 +274,8 @@ class Array(Operators, Methods, Handle):
 
     def _number(self, kind: str, wanted: str, instead: str = _ITSELF) -> Any:
         if not isinstance(self.node, Data):
+            if assigned_here():
+                wanted, instead = "an item of a NumPy array", _AN_ITEM
             raise self._no_truth(kind, wanted, instead)
         if self.shape:
             raise TypeError(
@@ -295,7 +311,7 @@ class Array(Operators, Methods, Handle):
             )
         called = library_call()
         if called is not None:
-            raise SymbolicError(instead(called, describe(self.node)))
+            raise SymbolicError(answer(called, describe(self.node)))
         raise self._no_value(
             "a NumPy array of it",
             "compute with the array itself (kg.stack joins arrays), or compile it with kg.compile",
@@ -319,6 +335,11 @@ class Array(Operators, Methods, Handle):
             raise self._no_value(
                 f"formatting it as {spec!r}", "print it by kg.print, or return it and format that"
             )
+        if spec and self.shape:
+            raise TypeError(
+                f"{describe(self.node)} has the shape {self.shape}, and {spec!r} is for one number"
+                f"{place_text()}; numpy.array2string(numpy.asarray(x), precision=2) writes an array"
+            )
         return format(self.node.value.item() if spec else repr(self), spec)  # type: ignore[attr-defined]
 
 
@@ -336,7 +357,13 @@ _ELSEWHERE = {
     **dict.fromkeys(("eval", "item", "tolist", "numpy", "value", "values"), _VALUES),
     **dict.fromkeys(("sample", "rvs", "random", "draw"), _DRAWS),
     **dict.fromkeys(("log_prob", "logp", "logpdf", "logpmf", "pdf", "pmf"), _DENSITY),
+    **dict.fromkeys(("append", "extend", "insert"), "kg.concatenate([{0}, values]) is longer"),
+    **dict.fromkeys(
+        ("as_integer_ratio", "numerator"), "kg.mean, kg.median, kg.std and the like take arrays"
+    ),
     "cdf": "kg.cdf(distribution, value) is that of a distribution",
+    "to_numpy": _VALUES,
+    **dict.fromkeys(("iloc", "loc"), "elements are {0}[i], and labels those of results"),
 }
 
 

@@ -16,6 +16,7 @@ from .messages import describe
 from .node import Apply, FormOf, Inner, Node, ancestors, sources
 from .operations.elementwise import STOP_GRADIENT, as_node, astype
 from .source import place_text
+from .text import in_words
 
 __all__ = ["gradients", "hessian", "jacobian", "jvp"]
 
@@ -226,6 +227,11 @@ def jvp(y: Any, xs: Any, tangents: Any) -> Any:
 
 
 def _scalar(y: Any, doing: str) -> Node:
+    if isinstance(y, (list, tuple)):
+        raise TypeError(
+            f"{doing}: the first argument is {in_words(y)}, and one number is differentiated"
+            f"{place_text()}; write kg.{doing}(y, [x1, x2])"
+        )
     node = as_node(y, doing)
     if node.size != 1:
         raise ShapeError(

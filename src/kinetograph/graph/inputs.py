@@ -143,6 +143,9 @@ def _plain(labels: Any) -> np.ndarray:
     return array
 
 
+_INFINITE = "drop or replace it first, or say that it is meant: kg.data(..., infinite=True)"
+
+
 class _What:
     """How messages call data: by the name given, or the variable that holds them, and the line."""
 
@@ -164,7 +167,8 @@ def _refuse_missing(bad: np.ndarray, array: np.ndarray, what: _What) -> None:
         count = int(bad.sum()) - 1
         given = "masked" if np.isfinite(array[place]) else str(array[place])
         others = f" and {count} more missing or infinite value{'s' * (count > 1)}"
-        raise DataError(f"{what}: {given}{index_text(place)}{others if count else ''}; {ADVICE}")
+        advice = ADVICE if not np.isinf(array[bad]).all() else _INFINITE
+        raise DataError(f"{what}: {given}{index_text(place)}{others if count else ''}; {advice}")
 
 
 def placeholder(shape: Any = (), dtype: Any = None, name: str | None = None) -> Array:

@@ -15,8 +15,12 @@ from .messages import describe
 from .node import Apply, Bundle, Node, Operation
 from .operations.elementwise import as_node
 from .precision import x64
+from .source import place_text
+from .text import in_words
 
-__all__ = ["Lifted", "lift", "with_structures"]
+__all__ = ["LIFTED", "Lifted", "lift", "with_structures"]
+
+LIFTED = "__lifted__"  # the attribute of an operation that is the function it was made of
 
 
 def lift(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -50,6 +54,8 @@ def lift(function: Callable[..., Any]) -> Callable[..., Any]:
     >>> kg.compile([x], y)(3.0)
     array([4., 7.])
     """
+    if not callable(function):
+        raise TypeError(f"lift: function must be one of JAX arrays, got {in_words(function)}")
     name = getattr(function, "__name__", type(function).__name__)
 
     @functools.wraps(function)
@@ -74,7 +80,16 @@ def lift(function: Callable[..., Any]) -> Callable[..., Any]:
             results = [whole.part(i, *leaf) for i, leaf in enumerate(leaves)]
         return jax.tree_util.tree_unflatten(structure, map(Array, results))
 
+    setattr(operation, LIFTED, function)
     return operation
+
+
+# What JAX says of a use that needs the value of an array.
+_HINTS: dict[type[Exception], str] = {
+    jax.errors.TracerArrayConversionError: "; write the function of jax.numpy in place of NumPy's",
+    jax.errors.TracerBoolConversionError: "; write jax.numpy.where or jax.lax.cond in place of if",
+    jax.errors.ConcretizationTypeError: "; compute with the array itself, by jax.numpy",
+}
 
 
 def _is_array(value: Any) -> bool:
@@ -133,10 +148,12 @@ def _abstract(
         if captured:
             raise SymbolicError(
                 f"{name}: the function reads {', '.join(captured)}, arrays that it has not been "
-                "given; JAX knows nothing of them: pass them as arguments"
+                f"given{place_text()}; JAX knows nothing of them: pass them as arguments"
             ) from error
         given = ", ".join(f"{describe(n)} {n.shape} {n.dtype}" for n in nodes)
-        reason = str(error).partition("\n")[0] or type(error).__name__
-        raise ShapeError(f"{name}({given}) failed: {reason}") from error
+        reason = (str(error).partition("\n")[0] or type(error).__name__).rstrip(".")
+        hint = next((hint for kind, hint in _HINTS.items() if isinstance(error, kind)), "")
+        kind = SymbolicError if hint else ShapeError
+        raise kind(f"{name}({given}) failed: {reason}{place_text()}{hint}") from error
     leaves, structure = jax.tree_util.tree_flatten(result)
     return [(tuple(leaf.shape), np.dtype(leaf.dtype)) for leaf in leaves], structure

@@ -92,11 +92,19 @@ def variable_of(node: Node) -> str:
 def _equals(value: object, numbers: np.ndarray) -> bool:
     if not isinstance(value, (np.ndarray, np.generic, int, float, list, tuple)):
         return False
+    if _holds_arrays(value):  # which would describe themselves, to say that they are no numbers
+        return False
     try:
         array = np.asarray(value)
     except (TypeError, ValueError):
         return False
     return array.dtype.kind in "iufb" and np.array_equal(array, numbers, equal_nan=True)
+
+
+def _holds_arrays(value: object) -> bool:
+    if isinstance(value, (list, tuple)):
+        return any(_holds_arrays(v) for v in value)
+    return value.dtype.kind == "O" if isinstance(value, np.ndarray) else isinstance(value, Handle)
 
 
 def index_text(place: Sequence[int]) -> str:

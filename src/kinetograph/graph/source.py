@@ -20,7 +20,9 @@ __all__ = [
     "Place",
     "Site",
     "asserted",
+    "assigned_here",
     "called_here",
+    "cell_of",
     "draws_by_numpy",
     "here",
     "is_own",
@@ -52,7 +54,15 @@ class Site(NamedTuple):
     line: int
 
     def __str__(self) -> str:
-        return f"{os.path.basename(self.filename)}:{self.line}"
+        return f"{cell_of(self.filename) or os.path.basename(self.filename)}:{self.line}"
+
+
+def cell_of(filename: str) -> str:
+    """What a notebook calls the cell that is compiled as a file of some name: `In[3]`."""
+    session = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    named = getattr(getattr(session, "compile", None), "format_code_name", None)
+    found = None if named is None else named(filename)
+    return "" if found is None else str(found[1])
 
 
 def user_frame() -> FrameType | None:
@@ -132,6 +142,16 @@ def called_here() -> bool:
     if frame is None:
         return False
     return dis.opname[frame.f_code.co_code[frame.f_lasti]].startswith("CALL")
+
+
+def assigned_here() -> bool:
+    """Whether the user's program is assigning to an item, as in `x[0] = v`."""
+    import dis
+
+    frame = user_frame()
+    if frame is None:
+        return False
+    return dis.opname[frame.f_code.co_code[frame.f_lasti]].startswith("STORE_S")
 
 
 def used_in_call() -> dict[str, Any]:

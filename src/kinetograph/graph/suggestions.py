@@ -4,12 +4,13 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from .errors import KinetographError
-from .source import here, site_of
+from .source import here, place_text, site_of
 
-__all__ = ["INSTEAD", "MissingAttributeError", "closest", "meant", "plain", "read_missing"]
+__all__ = ["INSTEAD", "MissingAttributeError", "Named", "closest", "meant", "plain", "read_missing"]
 
-# What does elsewhere what an attribute of others' objects does; filled by an outer layer.
-INSTEAD: list[Callable[[str], str]] = []
+# By the class and the attribute that it lacks: what does elsewhere what this does for others'
+# objects; filled by an outer layer.
+INSTEAD: list[Callable[[str, str], str]] = []
 _ALIKE = 0.6  # the share of letters in common, in their order, from which a name may be meant
 
 
@@ -40,6 +41,14 @@ def meant(wanted: Any, names: Iterable[Any], show: Callable[[str], str] = repr) 
     return "" if name is None else f"; did you mean {show(name)}?"
 
 
+class Named[V](dict[str, V]):
+    """A dictionary that tells which names it has where it is asked for another one."""
+
+    def __missing__(self, name: Any) -> V:
+        names = ", ".join(self)
+        raise KeyError(f"{name!r} is not there{place_text()}; there are {names}{meant(name, self)}")
+
+
 class MissingAttributeError(KinetographError, AttributeError):
     """An attribute that an object does not have.
 
@@ -58,7 +67,7 @@ class _Wording:
         kind = type(self.holder).__name__
         site = site_of(self.site)
         place = f" ({site})" if site else ""
-        found = [instead(self.name) for instead in INSTEAD]
+        found = [instead(kind, self.name) for instead in INSTEAD]
         hint = next(filter(None, found), "") or meant(self.name, names)
         return f"{kind!r} object has no attribute {self.name!r}{place}{hint}"
 

@@ -1,6 +1,7 @@
 """What cannot be a model, and how it is refused."""
 
 import inspect
+import os
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +39,7 @@ __all__ = [
 ]
 
 
-def no_model(doing: str, value: Any) -> TypeError:
+def no_model(doing: str, value: Any, which: str = "first") -> TypeError:
     """What to raise where a model is expected."""
     hint = "; make one with kg.model(...)"
     if isinstance(value, Array):
@@ -47,8 +48,10 @@ def no_model(doing: str, value: Any) -> TypeError:
         hint = f"; make one with kg.model({'mu, ...' if known else name})"
     elif hasattr(value, "subtree"):
         hint = "; give the model that the results are of"
+    elif which != "first" and isinstance(value, (str, os.PathLike)):
+        hint = "; a path is given by path="
     return TypeError(
-        f"{doing}: the first argument is {in_words(value)}, not a model{place_text()}{hint}"
+        f"{doing}: the {which} argument is {in_words(value)}, not a model{place_text()}{hint}"
     )
 
 
@@ -70,6 +73,8 @@ def check_target(array: Any, name: str | None) -> Node:
         hint = "; give the array itself, not its name" if isinstance(array, str) else ""
         if isinstance(array, (list, tuple)) and all(isinstance(a, Array) for a in array):
             hint = "; targets are given one by one, as in kg.model(mu, tau) or kg.model(*targets)"
+        if isinstance(array, dict) and all(isinstance(a, Array) for a in array.values()):
+            hint = "; targets with names are given as in kg.model(level=mu) or kg.model(**targets)"
         if inspect.isroutine(array):
             hint = f"; call it, and give what it returns: kg.model({array.__name__}())"
         raise TypeError(

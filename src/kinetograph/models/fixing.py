@@ -169,9 +169,12 @@ def _given(
         node = by_name.get(key) if isinstance(key, str) else getattr(key, "node", None)
         if not isinstance(node, Variable) or node not in unknowns:
             what = describe(key.node) if isinstance(key, Array) else repr(key)
+            hint = meant(key, by_name)
+            if key in map(model.name, model.data):
+                hint = f"; it is data, which model.set_data({key}=...) changes"
             raise ModelError(
                 f"{doing}: {what} is no unknown of this model; its unknowns are "
-                f"{', '.join(by_name)}{place_text()}{meant(key, by_name)}"
+                f"{', '.join(by_name)}{place_text()}{hint}"
             )
         if node in found:
             raise ModelError(f"{doing}: {model.name(node)} is given twice{place_text()}")

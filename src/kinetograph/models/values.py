@@ -34,6 +34,11 @@ def check_values(
     ValueError
         If a value lies outside its unknown's support.
     """
+    if hasattr(values, "subtree"):
+        raise TypeError(
+            f"values of unknowns are those of one point, got {in_words(values)}{place_text()}; "
+            "kg.calculate(..., values=results) and kg.log_likelihood take all draws"
+        )
     if not isinstance(values, Mapping):
         raise TypeError(
             f"values of unknowns are given by name, as in {{{model.names[0]!r}: 1.0}}, got "

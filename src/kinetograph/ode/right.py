@@ -1,12 +1,13 @@
 """The user's right-hand side: called with leaves, its results checked."""
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..autograph.operators.call import converted
 from ..graph.array import Array
 from ..graph.control.structure import Structure, flatten
-from ..graph.errors import KinetographError, ShapeError
+from ..graph.errors import KinetographError, ShapeError, SymbolicError
 from ..graph.functions.arranging import stack
 from ..graph.operations.elementwise import as_node
 from ..graph.source import place_text, written_at
@@ -14,6 +15,8 @@ from ..graph.source import place_text, written_at
 __all__ = ["Leaves", "Right", "named"]
 
 Leaves = list[Array]
+
+_OF_LISTS = re.compile("list|sequence")  # what Python says of arithmetic with lists
 
 
 class Right:
@@ -41,7 +44,15 @@ class Right:
 
     def leaves(self, t: Array, leaves: Sequence[Any]) -> Leaves:
         """What the function gives for the leaves, at the user's own time."""
-        result = self.converted(t, self.structure.fill(leaves))
+        y = self.structure.fill(leaves)
+        try:
+            result = self.converted(t, y)
+        except TypeError as error:
+            as_vector = isinstance(error, SymbolicError) or _OF_LISTS.search(str(error))
+            if isinstance(y, list) and as_vector:
+                hint = "y is a list, as y0 is: for a vector, give np.array(y0)"
+                error.args = (f"solve: {self._name()}: {error}; {hint}",)
+            raise
         if result is None:
             raise ValueError(f"solve: {self._name()} must have a return value")
         vector = self.structure.make is None and len(self.like[0].shape) > 0
@@ -51,8 +62,9 @@ class Right:
         difference = self.structure.difference(structure)
         if difference:
             path, wanted, got = difference
-            hint = "; y0 is a list: for a vector, give np.array(y0)" if got == "an array" else ""
-            hint = hint if isinstance(self.structure.fill(leaves), list) else ""
+            vector = got == "an array" or isinstance(result, list)
+            hint = "; y0 is a list: for a vector, give np.array(y0)" if vector else ""
+            hint = hint if isinstance(y, list) else ""
             raise TypeError(f"solve: {self._name()} returns {got} where y{path} is {wanted}{hint}")
         return [
             self._leaf(leaf, like, path)

@@ -11,7 +11,7 @@ from ..bits.keys import fresh_seed
 from ..graph.errors import StartError
 from ..graph.node import Node
 from ..graph.source import place_text, warn_user
-from ..graph.suggestions import meant
+from ..graph.suggestions import Named, meant
 from ..models.checks import no_model
 from ..models.model import Model
 from ..models.starts import START_ATTEMPTS, blame, initial_points, random_point
@@ -157,8 +157,8 @@ def find(
         of_unknowns, of_targets = objective.slopes(free)
         errors, _ = standard_errors(second, of_unknowns | of_targets)
     return Optimum(
-        values=_typed(unknowns, model.component.unknowns),
-        targets=_typed(targets, model.targets),
+        values=Named(_typed(unknowns, model.component.unknowns)),
+        targets=Named(_typed(targets, model.targets)),
         value=best.value,
         converged=bool(converged),
         message=_message(best, bool(converged), limits),
@@ -171,7 +171,7 @@ def find(
         optimizer=optimizer.name,
         seed=seed,
         hessian=second,
-        standard_errors=errors,
+        standard_errors=None if errors is None else Named(errors),
         model=model,
     )
 

@@ -12,7 +12,7 @@ from ..graph.errors import ModelError, ShapeError
 from ..graph.messages import describe
 from ..graph.node import Data, Node, ancestors, with_values
 from ..graph.source import place_text
-from ..graph.suggestions import meant
+from ..graph.suggestions import Named, meant
 from ..graph.text import in_words
 from ..models.ancestral.forward import plan
 from ..models.ancestral.rows import run_rows
@@ -123,10 +123,10 @@ def calculate(
     count = 1 if draws is None else int(draws)
     rows = [np.broadcast_to(given[n], (count, *given[n].shape)) for n in program.given]
     found = run_rows(program, make_key(used, SIMULATION, 0), count, rows)
-    return {
-        name: value[0] if draws is None else value
+    return Named(
+        (name, value[0] if draws is None else value)
         for name, value in zip(wanted.values(), found, strict=True)
-    }
+    )
 
 
 def _with_shapes(

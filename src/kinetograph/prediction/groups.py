@@ -53,12 +53,12 @@ def as_group(
 
 def tree_of(groups: dict[str, Any], attributes: dict[str, Any]) -> Any:
     """A tree of groups, each with who made it."""
-    import xarray as xr
+    from ..models.tree import tree_of
 
     shared = stamp()
     for group in groups.values():
         group.attrs.update(shared)
-    tree = xr.DataTree(children={name: xr.DataTree(group) for name, group in groups.items()})
+    tree = tree_of(groups)
     tree.attrs.update(shared | attributes)
     return tree
 
@@ -67,12 +67,12 @@ def with_group(
     results: Any, name: str, group: Any, attributes: Mapping[str, Any] = MappingProxyType({})
 ) -> Any:
     """Results with a group more, or in place of one; those given stay as they are."""
-    import xarray as xr
+    from ..models.tree import DataTree
 
     posterior = results["posterior"].dataset
     for dim in ("chain", "draw"):
         group = group.assign_coords({dim: posterior[dim]}) if dim in posterior.coords else group
     group.attrs.update(stamp() | dict(attributes))
     tree = results.copy()
-    tree[name] = xr.DataTree(group)
+    tree[name] = DataTree(group)
     return tree

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+
 from ..calls.words import OURS
 from ..distributions.variable import Variable
 from ..graph.array import Array
@@ -45,15 +47,17 @@ def named_targets(doing: str, targets: Sequence[Any], named: Mapping[str, Any]) 
 def _check(doing: str, name: str | None, array: Any) -> None:
     if not isinstance(array, Array):
         what = "a target" if name is None else f"target {name!r}"
-        hint = ""
-        if name in OURS["draws"] or name in ("n", "size"):
+        hint = "; give the array itself, not its name" if isinstance(array, str) else ""
+        if name == "size" or name in OURS["draws"]:
             hint = f"; the number of draws is given by draws={array}"
-        elif name in OURS["seed"]:
-            hint = f"; here it is called seed={array}"
+            if doing == "predict":
+                hint = "; there is one for each draw of the results"
         elif name == "var_names":
             hint = "; arrays are given themselves, by position; data to be drawn by observed=[...]"
         elif hasattr(array, "subtree") or isinstance(array, Mapping):
             hint = f"; it is given by values=, as in kg.{doing}(array, values=...)"
+        elif isinstance(array, np.ndarray):
+            hint = "; at other data, what follows is written anew: kg.normal(a + b * new, s)"
         raise TypeError(
             f"{doing}: {what} is {in_words(array)}, not a kinetograph array{place_text()}{hint}"
         )

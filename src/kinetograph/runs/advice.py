@@ -185,7 +185,7 @@ def _unsolved(tree: Any) -> list[Advice]:
     by_chain = bad.sum(1)
     count, worst = int(by_chain.sum()), int(by_chain.argmax())
     message = (
-        f"in {count} of {bad.size} draws ({100 * count / bad.size:.2g} %), {int(by_chain[worst])} "
+        f"in {count} of {bad.size} draws ({percent(count, bad.size)}), {int(by_chain[worst])} "
         f"of them in chain {worst}, a proposal was refused as it had no finite log density, as is "
         f"so where there is no solution by {', '.join(solvers[:3])}. If values there are possible "
         "they are missing from the draws: give the solver more max_steps, a larger rtol or, if the "
@@ -193,6 +193,12 @@ def _unsolved(tree: Any) -> list[Advice]:
         "its domain. If they are not, exclude them by priors."
     )
     return [Advice("unsolved", count, message)]
+
+
+def percent(count: int, size: int) -> str:
+    """A share, with two digits where it is below 100 %."""
+    share = 100 * count / size
+    return f"{share:.0f} %" if share >= 99 else f"{share:.2g} %"
 
 
 def _divergences(tree: Any) -> list[Advice]:
@@ -234,7 +240,7 @@ def _target_reached(tree: Any) -> float:
 def _diverged(tree: Any, by_chain: np.ndarray, size: int) -> Advice:
     count, worst = int(by_chain.sum()), int(by_chain.argmax())
     message = (
-        f"{count} of {size} draws ({100 * count / size:.2g} %) ended in a "
+        f"{count} of {size} draws ({percent(count, size)}) ended in a "
         f"divergence, {int(by_chain[worst])} of them in chain {worst}: the step was too long for "
         "the curvature there, and that region may be missing from the draws. Reparametrise (a "
         "hierarchy often wants theta = mu + tau * z), use tighter priors, or "
@@ -268,7 +274,7 @@ def _depth(tree: Any) -> list[Advice]:
     if not count:
         return []
     message = (
-        f"{count} of {depth.size} draws ({100 * count / depth.size:.2g} %) reached the largest "
+        f"{count} of {depth.size} draws ({percent(count, depth.size)}) reached the largest "
         f"tree depth, {limit}: the sampler wanted to go further. The draws are right but costly; "
         "rescale or reparametrise strongly correlated unknowns, or use "
         f"NUTS(max_depth={limit + 2})."

@@ -25,10 +25,10 @@ __all__ = [
 ]
 
 
-def check_model(model: Any, what: str) -> None:
+def check_model(model: Any, what: str, which: str = "first") -> None:
     """Refuse what is no model."""
     if not isinstance(model, Model):
-        raise no_model(what, model)
+        raise no_model(what, model, which)
 
 
 def check_sampler(sampler: Any, what: str) -> Sampler:

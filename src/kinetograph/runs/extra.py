@@ -118,7 +118,7 @@ def extra_samples(
     True
     """
     posterior = check_tree(results, DOING)
-    check_model(model, DOING)
+    check_model(model, DOING, "second")
     least = {} if draws is None else {"draws": (draws, 0)}
     check_whole(DOING, least | ({} if threads is None else {"threads": (threads, 1)}))
     if "sampler_state" not in results.children or "sampler_settings" not in results.attrs:

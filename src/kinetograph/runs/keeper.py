@@ -155,6 +155,8 @@ def opened(path: Path, cache: bool = True) -> Any:
     import zarr
     from zarr.storage import LocalStore  # as of a text, what looks like an address would be one
 
+    from ..models.tree import answering
+
     strict = zarr.config.set({"array.read_missing_chunks": False})  # files that are gone are told
     with strict, warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -166,4 +168,4 @@ def opened(path: Path, cache: bool = True) -> Any:
         numbers = part["chain"].values
         if np.any(np.diff(numbers) < 0):
             tree[group] = xr.DataTree(part.isel(chain=np.argsort(numbers)))
-    return tree
+    return answering(tree)

@@ -29,6 +29,7 @@ from ..graph.text import in_words
 from ..kernels.contract import Statistic
 from ..kernels.moments import Moments
 from ..models.groups import as_group, data_groups, stamp
+from ..models.model import Model
 from .chain import Chain
 from .program import Program
 from .records import WINDOWS, record
@@ -152,6 +153,8 @@ def _averages(program: Program, chains: Sequence[Chain], numbers: np.ndarray) ->
     """The running averages of each chain: their count, and a group for each moment."""
     import xarray as xr
 
+    from ..models.tree import tree_of
+
     model, walkers = program.model, program.walkers
     held = [jax.device_get(chain.state.averages) for chain in chains if chain.state is not None]
     groups: dict[str, Any] = {"mean": {}, "variance": {}, "covariance": {}}
@@ -188,8 +191,7 @@ def _averages(program: Program, chains: Sequence[Chain], numbers: np.ndarray) ->
         for kind, variables in groups.items()
         if variables
     }
-    children = {kind: xr.DataTree(part) for kind, part in parts.items()}
-    return xr.DataTree(xr.Dataset({"count": ("chain", counts)}, chain), children)
+    return tree_of(parts, xr.Dataset({"count": ("chain", counts)}, chain))
 
 
 def state_group(held: Sequence[dict[str, Any]], numbers: Sequence[int], each: str) -> Any:
@@ -224,7 +226,7 @@ def as_tree(
     While it is still `going`, without what may change meanwhile: the states of the chains. If they
     are `stored`, without draws.
     """
-    import xarray as xr
+    from ..models.tree import tree_of
 
     numbers = [chain.number for chain in chains]
 
@@ -251,11 +253,10 @@ def as_tree(
     shared = stamp()
     for dataset in groups.values():
         dataset.attrs.update(shared)
-    children = {name: xr.DataTree(part) for name, part in groups.items()}
     if program.averages and not going:
-        children["averages"] = _averages(program, chains, every)
-        children["averages"].attrs.update(shared)
-    tree = xr.DataTree(children=children)
+        groups["averages"] = _averages(program, chains, every)
+        groups["averages"].attrs.update(shared)
+    tree = tree_of(groups)
     tree.attrs.update(
         shared
         | {
@@ -274,6 +275,8 @@ def check_tree(tree: Any, what: str) -> Any:
     except (KeyError, TypeError, AttributeError, IndexError):
         part = ", which has no such group: give it whole" if hasattr(tree, "data_vars") else ""
         opened = "; write xarray.open_datatree(path)" if isinstance(tree, (str, Path)) else ""
+        if isinstance(tree, Model):
+            opened = "; kg.mcmc(model) gives them"
         raise TypeError(
             f"{what}: expected results (a DataTree with a posterior, as kg.mcmc, kg.pathfinder, "
             f"kg.advi and kg.laplace_approximation give), got {in_words(tree)}{part}{place_text()}"

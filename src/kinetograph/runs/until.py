@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..graph.control.results import check_function
 from ..graph.source import place_text
 from ..models.typing import DataTree
 from . import diagnostics
@@ -91,6 +92,8 @@ def check_watching(
             f"{doing}: callback must be a function of a kg.SoFar, got {callback!r:.80}"
             f"{place_text()}"
         )
+    if callback is not None:
+        check_function(callback, "callback", doing, ["a kg.SoFar"])
     if wanted is None:
         return
     if not isinstance(wanted, Until):

@@ -154,10 +154,10 @@ def hyper(
     ...         return at
     >>> Walk(width=0.5).width
     0.5
-    >>> Walk(width=-1.0)
+    >>> Walk(width=-1.0)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    ValueError: Walk: width must be positive, got -1.0
+    ValueError: Walk: width must be positive, got -1.0 (...)
     """
     bounds = {
         "positive": (0 if positive else None, np.greater),

@@ -1,12 +1,13 @@
 """The points that a step is given and makes: a position, and what has been evaluated there."""
 
 from collections.abc import Callable
-from typing import Any, Never
+from typing import TYPE_CHECKING, Any, Never
 
 from ..graph.array import Array
 from ..graph.functions.arranging import concatenate
 from ..graph.functions.mathematics import where
 from ..graph.source import place_text
+from ..graph.suggestions import read_missing
 
 __all__ = ["Point"]
 
@@ -66,6 +67,11 @@ class Point(tuple[Any, ...]):
     def free(self) -> tuple[Any, Any]:
         """Position and gradient in the model's coordinates."""
         return self[3] or (self.q, self.gradient)
+
+    if not TYPE_CHECKING:  # to which every attribute would be one
+
+        def __getattr__(self, name: str) -> Any:
+            return read_missing(self, name)
 
     def split(self, count: int) -> tuple["Point", "Point"]:
         """The first `count` walkers, and the rest."""

@@ -1,9 +1,11 @@
 """`kg.Sampler`: a sampler written as a step in plain Python on arrays."""
 
 import copy
+import sys
 import threading
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from types import FrameType
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -11,6 +13,7 @@ from ..autograph.lazily import convert_lazily
 from ..calls.answers import no_parameter
 from ..graph.array import Array
 from ..graph.errors import ModelError, ShapeError
+from ..graph.source import is_own
 from ..kernels.contract import Kernel, Space
 from .declarations import check_class, check_names, signature_of, takes_settings
 from .hyper import POSITIVE, Hyper, Nested, declared
@@ -150,6 +153,23 @@ class Sampler(Nested):
             setattr(self, name, value)
         if tune is not None:
             self.tune = tune
+
+    if not TYPE_CHECKING:  # to which every attribute would be one
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            kind = type(self)
+            if not hasattr(kind, name) and kind.__module__.split(".")[0] == PACKAGE:
+                self._refuse_from_outside(name)
+            super().__setattr__(name, value)
+
+    def _refuse_from_outside(self, name: str) -> None:
+        """Refuse an attribute that a program sets, and that none of our lines will read."""
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None and frame.f_code.co_name == "__setattr__":
+            frame = frame.f_back
+        if frame is not None and not is_own(frame.f_code.co_filename):
+            names = [*declared(type(self)), "tune"]
+            raise AttributeError(no_parameter(type(self).__name__, name, names), name=name)
 
     _values: dict[str, Any]
     _tune: tuple[str, ...]

@@ -59,10 +59,10 @@ class Splitting(Sampler):
     >>> import kinetograph as kg
     >>> kg.samplers.Splitting("OBABO", step_size=0.2)
     Splitting(word='OBABO', step_size=0.2)
-    >>> kg.samplers.Splitting("BAXAB")
+    >>> kg.samplers.Splitting("BAXAB")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    ValueError: Splitting: 'BAXAB' has 'X' at place 3; letters are A (drift), B (kick) and O \
+    ValueError: Splitting: 'BAXAB' has 'X' at place 3 (...); letters are A (drift), B (kick) and O \
 (friction and noise)
 
     Source: B. Leimkuhler, C. Matthews, Molecular Dynamics, Springer 2015, chapter 7.

@@ -178,9 +178,9 @@ def test_lifted_functions_are_imported_only_if_trusted(tmp_path):
     path = tmp_path / "graph.kg"
     x = kg.placeholder(name="x")
     kg.save_graph(path, [x, kg.lift(jax.lax.erf)(x), kg.lift(jax.nn.relu)(x)])
-    with pytest.raises(kg.KinetographError, match=r"calls jax.lax.erf, jax.nn.relu; .*trust="):
+    with pytest.raises(kg.KinetographError, match=r"calls jax.lax.erf, jax.nn.relu .*; .*trust="):
         kg.load_graph(path)
-    with pytest.raises(kg.KinetographError, match=r"jax.nn.relu; .* trust=\['jax.nn.relu'\]"):
+    with pytest.raises(kg.KinetographError, match=r"jax.nn.relu .*; .* trust=\['jax.nn.relu'\]"):
         kg.load_graph(path, trust=["jax.lax.erf"])
     a, b, c = kg.load_graph(path, trust=["jax.lax.erf", "jax.nn.relu"])
     assert kg.compile([a], b)(0.5) == pytest.approx(math.erf(0.5), rel=1e-12)
@@ -200,6 +200,15 @@ def test_a_lifted_function_of_structures_is_saved(tmp_path):
     assert kg.compile([a], results)(3.0) == [5.0, 4.0]
 
 
+def test_a_solved_equation_survives_without_trust(tmp_path):
+    path = tmp_path / "graph.kg"
+    k = kg.placeholder(name="k")
+    kg.save_graph(path, kg.ode.solve(lambda t, y: -k * y, 1.0, [0.0, 1.0], max_steps=50))
+    y = kg.load_graph(path)
+    assert y.shape == (2,)
+    assert "unreached" in str(y)
+
+
 def test_a_module_that_is_missing_is_named(tmp_path):
     path = tmp_path / "graph.kg"
     x = kg.placeholder(name="x")
@@ -214,7 +223,7 @@ def test_what_cannot_be_written_leaves_no_file(tmp_path):
     with pytest.raises(kg.KinetographError, match=r"given to kg.lift must be importable"):
         kg.save_graph(tmp_path / "graph.kg", kg.lift(lambda v: v + 1)(x))
     assert list(tmp_path.iterdir()) == []
-    with pytest.raises(TypeError, match=r"expected arrays .*, got a int at arrays\[1\]"):
+    with pytest.raises(TypeError, match=r"expected arrays .*, got the number 3 at arrays\[1\]"):
         kg.save_graph(tmp_path / "graph.kg", [x, 3])
 
 
@@ -276,7 +285,9 @@ def test_every_damage_is_found(tmp_path):
 def test_another_format_says_who_wrote_it(tmp_path):
     path = tmp_path / "graph.kg"
     write(path, b'{"format": 9, "kinetograph": "7.0"}\n')
-    with pytest.raises(kg.KinetographError, match=r"of format 9, written by kinetograph 7.0; this"):
+    with pytest.raises(
+        kg.KinetographError, match=r"of format 9, written by kinetograph 7.0 .*; this"
+    ):
         kg.load_graph(path)
 
 

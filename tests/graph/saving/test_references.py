@@ -1,6 +1,7 @@
 """Names of what graphs refer to."""
 
 import functools
+import importlib
 import json
 import subprocess
 import sys
@@ -116,3 +117,27 @@ def test_functions_of_the_program_are_refused(monkeypatch):
     monkeypatch.setattr(staged, "__module__", "__main__")
     with pytest.raises(kg.KinetographError, match="staged is defined in the program that runs"):
         name_of_function(staged)
+
+
+@kg.lift
+def halved(x):
+    return x / 2
+
+
+def test_an_operation_by_decorator_has_a_name():
+    lifted = halved.__lifted__
+    name = name_of_function(lifted)
+    assert name.endswith("test_references.halved.__lifted__")
+    assert find_function(name) is lifted
+
+
+def test_what_kinetograph_lifts_is_its_own():
+    times = kg.data([0.0, 1.0])
+    y = kg.ode.solve(lambda t, y: -y, 1.0, times)
+    assert float(kg.compile([], y[1])()) == pytest.approx(0.3679, abs=1e-3)
+    reached = importlib.import_module("kinetograph.ode.unreached")._reached.__lifted__
+    reference = own_reference(reached)
+    assert reference == ["kinetograph.ode.unreached", "_reached"]
+    assert own_object(reference) is reached
+    with pytest.raises(LookupError):
+        own_object(["kinetograph.graph.source", "variable_name"])

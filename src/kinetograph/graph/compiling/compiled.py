@@ -23,6 +23,7 @@ from ..messages import describe, site_text
 from ..node import Apply, Bundle, Data, FormOf, Node, ancestors
 from ..operations.indexing import check_bounds
 from ..precision import FLOAT64, x64
+from ..source import place_text
 from ..trips import Capacity, Trips
 from .input_values import checked, index_bounds
 from .inside_jax import embed, from_jax, has_jax, outside, refused, tracing
@@ -154,7 +155,12 @@ class Function:
         if failed > 0:
             raise fault_error(failed, self._indices)
 
-    def __call__(self, *values: Any) -> Any:
+    def __call__(self, *values: Any, **named: Any) -> Any:
+        if named:
+            raise TypeError(
+                f"this function has no parameter {next(iter(named))}{place_text()}; it takes "
+                f"values by position, of its inputs in order: {', '.join(self._names) or 'none'}"
+            )
         return self._structured(self.called(self._opened(values)))
 
     def called(self, values: Sequence[Any]) -> Sequence[Any]:
@@ -174,7 +180,8 @@ class Function:
         if len(values) != count:
             names = ", ".join(self._names) or "none"
             what = f"values ({names})" if arguments is None else f"arguments, for {names}"
-            raise TypeError(f"this function takes {count} {what}, got {len(values)}")
+            what = what.replace("s", "", 1) if count == 1 else what
+            raise TypeError(f"this function takes {count} {what}, got {len(values)}{place_text()}")
         if arguments is None:
             return values
         found: list[Any] = []

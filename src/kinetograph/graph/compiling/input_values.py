@@ -9,6 +9,7 @@ from ..control.control import everything, origin
 from ..errors import DataError, ShapeError, SymbolicError
 from ..node import Apply, Data, Node
 from ..operations.indexing import trusted_indices
+from ..source import place_text
 from .packing import NUMBERS, fits
 
 __all__ = ["checked", "index_bounds"]
@@ -44,15 +45,21 @@ def checked(node: Node, name: str, value: Any) -> Any:
         return value
     array = value if kind is np.ndarray else np.asarray(value)
     if array.shape != node.shape:
-        raise ShapeError(f"input {name}: expected shape {node.shape}, got {array.shape}")
+        raise ShapeError(
+            f"input {name}: expected shape {node.shape}, got {array.shape}{place_text()}"
+        )
     if array.dtype != node.dtype:
         large = array.dtype == object and all(type(v) is int for v in array.flat)
         if large and node.dtype.kind in "iu":
-            raise DataError(f"input {name}: {array.flat[0]} does not fit into {node.dtype}")
+            raise DataError(
+                f"input {name}: {array.flat[0]} does not fit into {node.dtype}{place_text()}"
+            )
         if not np.can_cast(array.dtype, node.dtype, "same_kind"):
-            raise SymbolicError(f"input {name}: expected {node.dtype}, got {array.dtype}")
+            raise SymbolicError(
+                f"input {name}: expected {node.dtype}, got {array.dtype}{place_text()}"
+            )
         given, array = array, array.astype(node.dtype)
         if array.dtype.kind in "iu" and (array != given).any():
             lost = given[array != given].flat[0]
-            raise DataError(f"input {name}: {lost} does not fit into {node.dtype}")
+            raise DataError(f"input {name}: {lost} does not fit into {node.dtype}{place_text()}")
     return array

@@ -192,6 +192,7 @@ def vmap(
         for i, row in zip(with_rows, inner, strict=True):
             leaves[i] = Array(row)
         left = iter(leaves)
+        check_function(f, "f", "vmap", names)
         with context:
             result = f(*(structure.fill(left) for _, _, structure in flat))
         returned = collect(result, context, "vmap: what the function returns")

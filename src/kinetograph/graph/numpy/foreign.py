@@ -70,24 +70,42 @@ def library_call() -> Called | None:
     if outer is None:
         return None
     code, module = outer.f_code, _module(outer)
-    self = outer.f_locals.get("self")
-    self = getattr(self, "dist", self)  # of a distribution with its parameters
-    holder, kind = getattr(self, "name", None), type(self).__name__.removesuffix("_gen")
     if module.startswith("scipy.stats"):
+        self = outer.f_locals.get("self")
+        self = getattr(self, "dist", self)  # of a distribution with its parameters
+        holder, kind = getattr(self, "name", None), type(self).__name__.removesuffix("_gen")
         holder = holder if isinstance(holder, str) else kind
         known = holder if holder in DISTRIBUTIONS else ""
         return Called(f"scipy.stats.{holder}.{code.co_name}", known, False)
     if code.co_qualname.startswith("AxisConcatenator"):
         return Called("np.r_ or np.c_", "", True)
-    public = [part for part in module.split(".") if not part.startswith("_")]
-    return Called(".".join([*public, _public_name(outer)]), "", False)
+    return Called(_public_name(outer), "", False)
 
 
 def _public_name(frame: FrameType) -> str:
-    """The name of a function; where it is wrapped in another, that of the one inside."""
-    name, seen = frame.f_code.co_name, frame.f_locals
-    inside = seen.get("self") if name == "__call__" else seen.get("fun", seen.get("func"))
-    return str(getattr(inside, "__name__", name)) if name in ("__call__", "wrapper") else name
+    """What users call a function, class or method; where one is wrapped, the one inside."""
+    module, seen = _module(frame), frame.f_locals
+    own = frame.f_code.co_qualname
+    inside = seen.get("fun", seen.get("func")) if own.endswith("wrapper") else None
+    if own.endswith(("__call__", "__init__")):
+        own = type(seen.get("self")).__name__
+        inside = seen.get("self") if frame.f_code.co_name == "__call__" else None
+    name = str(getattr(inside, "__name__", own))
+    home = _public_module(module, name)
+    if home is None and name != own:
+        home, name = _public_module(module, own), own
+    inner = ".".join(part for part in module.split(".") if not part.startswith("_"))
+    return f"{home or inner}.{name}"
+
+
+def _public_module(module: str, name: str) -> str | None:
+    """The module from which users have what is defined in another, inner one."""
+    first, outer = name.partition(".")[0], module.rpartition(".")[0]
+    while outer:
+        if "._" not in outer and hasattr(sys.modules.get(outer), first):
+            return outer
+        outer = outer.rpartition(".")[0]
+    return None
 
 
 def _module(frame: FrameType) -> str:
@@ -102,6 +120,10 @@ def instead(called: Called, array: str) -> str:
         hint = f"write kg.concatenate([{array}, ...]), or kg.stack([...], axis=1)"
     elif called.distribution and method:
         hint = "write " + method.format(f"kg.{DISTRIBUTIONS[called.distribution]}(...)")
+    elif called.name == "numpy.full":
+        hint = f"write {array} * numpy.ones(shape)"
+    elif called.name.startswith("pandas."):
+        hint = f"tables hold numbers: compute with those, as in table.to_numpy() @ {array}"
     elif words := advice(called.name.rpartition(".")[0], function, array):
         return f"{called.name} is not available for arrays in a graph{place_text()}{words}"
     else:

@@ -364,12 +364,17 @@ def _too_large(name: str, nodes: Sequence[Any], inputs: Sequence[np.dtype]) -> D
     )
 
 
+_BOTH = ", as in (x > 0) & (y < 1)"
+
+
 def _wrong_types(name: str, types: list[Any]) -> SymbolicError:
     given = ", ".join(t.__name__ if isinstance(t, type) else str(t) for t in types)
     hints = {
         "subtract": "; for booleans use != or ^, or multiply by 1 first",
         "negative": "; for booleans use ~",
         "bitwise_xor": "; powers are written x ** y",
+        **dict.fromkeys(("bitwise_and", "bitwise_or"), "; comparisons are put in brackets" + _BOTH),
+        "invert": "; of conditions it is the opposite, as in ~(x > 0); of numbers x != 0 is one",
     }
     return SymbolicError(
         f"{name} does not take operands of types {given}{place_text()}{hints.get(name, '')}"

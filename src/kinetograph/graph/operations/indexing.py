@@ -225,11 +225,18 @@ def _fixed_slice(node: Node, part: slice) -> slice:
             *(None if v is None else v.__index__() for v in (part.start, part.stop, part.step))
         )
     except (SymbolicError, AttributeError):
+        ends = [part.start, part.stop] + [part.step] * (part.step is not None)
+        text = ":".join("" if end is None else _end_text(end) for end in ends)
         raise ShapeError(
-            f"{describe(node)}[{part.start}:{part.stop}]: the ends of a slice are whole numbers "
+            f"{describe(node)}[{text}]: the ends of a slice are whole numbers "
             f"known when the graph is built{place_text()}; for a window of known length that "
             "moves, index with start + np.arange(length)"
         ) from None
+
+
+def _end_text(end: Any) -> str:
+    node = getattr(end, "node", None)
+    return describe(node) if isinstance(node, Node) else f"{end!r:.40}"
 
 
 def check_bounds(values: np.ndarray, axis: int, size: int, node: Node, index: Node) -> None:

@@ -108,6 +108,12 @@ SOFTMAX = Operation("softmax", log_sums.softmax)
 LOG_SOFTMAX = Operation("log_softmax", log_sums.log_softmax)
 
 
+_OF_TWO = {
+    "max": "; the larger of two arrays is kg.maximum(x, y)",
+    "min": "; the smaller of two arrays is kg.minimum(x, y)",
+}
+
+
 def normalise_axes(node: Node, axis: Axis, operation: str) -> tuple[int, ...]:
     """The axes as sorted non-negative numbers; all of them for None."""
     ndim = len(node.shape)
@@ -119,8 +125,12 @@ def normalise_axes(node: Node, axis: Axis, operation: str) -> tuple[int, ...]:
             all_dims = node.dims or ()
             dims = [dim for dim in all_dims if dim is not None]
             of_dim = f"; the axis of {a!r} is {all_dims.index(a)}" if a in dims else meant(a, dims)
+            got = repr(a)
+            if isinstance(getattr(a, "node", None), Node):
+                of_dim = _OF_TWO.get(operation, "; several arrays are joined by kg.stack first")
+                got = f"the array {describe(a.node)}"
             raise ShapeError(
-                f"{operation} of {describe(node)}: an axis is a whole number, got {a!r}"
+                f"{operation} of {describe(node)}: an axis is a whole number, got {got}"
                 f"{place_text()}{of_dim}"
             )
         if not -ndim <= a < ndim:

@@ -170,9 +170,12 @@ def _has_arrays(value: Any) -> bool:
     )
 
 
-def _several(arrays: Any, operation: str) -> Iterable[Any]:
+def _several(arrays: Any, operation: str, axis: Any) -> Iterable[Any]:
     """The arrays that are to be joined, which are given in one list."""
-    if isinstance(arrays, Iterable) and not isinstance(arrays, (str, bytes)):
+    one = getattr(arrays, "node", arrays)
+    number = isinstance(one, Node) and not one.shape
+    apart = number or np.ndim(axis) or isinstance(getattr(axis, "node", None), Node)
+    if isinstance(arrays, Iterable) and not isinstance(arrays, (str, bytes)) and not apart:
         return arrays
     raise TypeError(
         f"{operation}: takes a list of arrays, as in kg.{operation}([x, y]), got "
@@ -182,14 +185,15 @@ def _several(arrays: Any, operation: str) -> Iterable[Any]:
 
 def concatenate(arrays: Sequence[Operand], axis: int | None = 0) -> Node:
     """Join arrays along an existing axis (flattened for None)."""
-    nodes = [_whole(a, "concatenate") for a in _several(arrays, "concatenate")]
+    nodes = [_whole(a, "concatenate") for a in _several(arrays, "concatenate", axis)]
     if not nodes:
         raise ShapeError("concatenate needs at least one array")
     if axis is None:
         nodes, axis = [ravel(node) for node in nodes], 0
     if not nodes[0].shape:
         raise ShapeError(
-            f"concatenate: {describe(nodes[0])} is a single number; use stack to join numbers"
+            f"concatenate: {describe(nodes[0])} is a single number; use kg.stack to join numbers, "
+            "and kg.concatenate([x, [number]]) to add one"
         )
     (a,) = normalise_axes(nodes[0], axis, "concatenate")
     rest = {tuple(n for i, n in enumerate(node.shape) if i != a) for node in nodes}
@@ -205,7 +209,7 @@ def concatenate(arrays: Sequence[Operand], axis: int | None = 0) -> Node:
 
 def stack(arrays: Sequence[Operand], axis: int = 0) -> Node:
     """Join arrays of one shape along a new axis."""
-    nodes = [_whole(a, "stack") for a in _several(arrays, "stack")]
+    nodes = [_whole(a, "stack") for a in _several(arrays, "stack", axis)]
     if not nodes:
         raise ShapeError("stack needs at least one array")
     if len({node.shape for node in nodes}) > 1:

@@ -30,7 +30,7 @@ from ..control.structure import flatten
 from ..errors import KinetographError
 from ..messages import names_in_scope
 from ..node import Apply, Bundle, Data, Node, ancestors
-from ..text import check_path
+from ..text import check_path, in_words
 from .document import Document, decode, encode
 from .references import find_function, name_of_function
 
@@ -79,9 +79,11 @@ def save_graph(path: str | os.PathLike[str], arrays: Any) -> None:
     leaves, paths, structure = flatten(arrays, is_leaf=_is_special)
     for leaf, place in zip(leaves, paths, strict=True):
         if not isinstance(leaf, Array):
+            swapped = isinstance(path, (Array, list, tuple, dict)) and not place
             raise TypeError(
-                f"save_graph: expected arrays in tuples, lists and dictionaries, got a "
-                f"{type(leaf).__name__}{f' at arrays{place}' if place else ''}"
+                f"save_graph: expected arrays in tuples, lists and dictionaries, got "
+                f"{in_words(leaf)}{f' at arrays{place}' if place else ''}"
+                + ("; the path comes first: kg.save_graph(path, arrays)" if swapped else "")
             )
     check_path("save_graph", path)
     parts = [leaf if isinstance(leaf, State) else leaf.node for leaf in leaves]

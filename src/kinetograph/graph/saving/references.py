@@ -16,6 +16,7 @@ from typing import Any
 import jax
 
 from ..errors import KinetographError
+from ..lift import LIFTED
 from ..node import Operation
 from ..source import written_at
 
@@ -84,10 +85,13 @@ def _error(module: Any, name: Any) -> type[Exception] | None:
 
 
 def _numerical(module: Any, name: Any) -> Any:
-    known = isinstance(module, str) and module.startswith(_NUMERICAL)
-    if not known and (module, name) not in _HELPERS:
+    if not isinstance(module, str) or not module.startswith("kinetograph."):
         return None
     found = getattr(sys.modules.get(module), str(name), None)
+    lifted = getattr(found, LIFTED, None)  # an operation of ours, which stands for what it lifts
+    if lifted is None and not module.startswith(_NUMERICAL) and (module, name) not in _HELPERS:
+        return None
+    found = found if lifted is None else lifted
     mine = isinstance(found, types.FunctionType) and found.__module__ == module
     return found if mine else None
 
@@ -151,8 +155,11 @@ def name_of_function(function: Callable[..., Any]) -> str:
     homes = [name for name in sys.modules if name.partition(".")[0] == family]
     for home in sorted(homes, key=lambda name: ("._" in name, len(name), name)):
         for steps in dict.fromkeys((last, str(path))):
-            if _at(sys.modules[home], steps) is function:
+            found = _at(sys.modules[home], steps)
+            if found is function:
                 return f"{home}.{steps}"
+            if getattr(found, LIFTED, None) is function:  # the name is that of the operation
+                return f"{home}.{steps}.{LIFTED}"
     if isinstance(function, _JITTED):  # made where it was used: what it computes has the name
         return name_of_function(function.__wrapped__)  # type: ignore[attr-defined]
     raise KinetographError(

@@ -108,7 +108,7 @@ def report(
     """
     check_tree(results, "report")
     if model is not None:
-        check_model(model, "report")
+        check_model(model, "report", "second")
     if path is not None:
         _target(path)  # a name that cannot be written is told before the work
     looked = looked_at(results)

@@ -27,7 +27,8 @@ class SeriesDraws(OneDraw):
         dtype: Any = None,
     ) -> Array:
         """Normal numbers less their mean, along the last axis."""
-        event = length_of(dim, "zero_sum_normal", shape=sized(shape, like, "zero_sum_normal"))
+        size = sized(shape, like, "zero_sum_normal")
+        event = length_of(_length(dim, size), "zero_sum_normal", shape=size)
         return self._draw(ZERO_SUM_NORMAL, (sd,), shape, name, dtype, like, event)
 
     def random_walk(
@@ -45,7 +46,8 @@ class SeriesDraws(OneDraw):
     ) -> Array:
         """Gaussian random walks, along the last axis."""
         parameters = (sd, drift, init_mean, sd if init_sd is None else init_sd)
-        event = length_of(dim, "random_walk", shape=sized(shape, like, "random_walk"))
+        size = sized(shape, like, "random_walk")
+        event = length_of(_length(dim, size), "random_walk", shape=size)
         return self._draw(RANDOM_WALK, parameters, shape, name, dtype, like, event)
 
     def ar(
@@ -64,7 +66,8 @@ class SeriesDraws(OneDraw):
     ) -> Array:
         """Autoregressive processes with coefficients `rho`, along the last axis."""
         parameters = (rho, sd, constant, init_mean, sd if init_sd is None else init_sd)
-        event = order_and_length(rho, dim, shape=sized(shape, like, "ar"))
+        size = sized(shape, like, "ar")
+        event = order_and_length(rho, _length(dim, size), shape=size)
         return self._draw(AR, parameters, shape, name, dtype, like, event)
 
     def markov_chain(
@@ -80,3 +83,8 @@ class SeriesDraws(OneDraw):
         """The states that a Markov chain passes through, along the last axis."""
         event = length_of(length, "markov_chain", 1)
         return self._draw(MARKOV_CHAIN, (initial, transition), shape, name, like=like, event=event)
+
+
+def _length(dim: int | None, size: Any) -> int | None:
+    """The length that is given; 2 where nothing tells it."""
+    return 2 if dim is None and not size else dim

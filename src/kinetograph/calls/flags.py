@@ -8,7 +8,7 @@ from ..graph.text import in_words
 
 __all__ = ["check_flags", "flags_of"]
 
-_TAKE_TEXT = {"keep"}  # the names of what is kept
+_TAKE_TEXT = {"keep", "progress"}  # names of what is kept; what is no Progress is told there
 
 
 def flags_of(function: Callable[..., Any]) -> dict[str, int]:

@@ -73,16 +73,16 @@ def test_matmul():
 def test_axes_and_shapes():
     x = kg.placeholder((2, 3))
     assert message(lambda: x.sum(axis=2), kg.ShapeError) == (
-        "sum of x: axis 2 is out of range for shape (2, 3)"
+        "sum of x: axis 2 is out of range for shape (2, 3) (here)"
     )
     assert message(lambda: x.sum(axis=(0, -2)), kg.ShapeError) == (
-        "sum of x: axis (0, -2) names an axis twice"
+        "sum of x: axis (0, -2) names an axis twice (here)"
     )
     assert message(lambda: x.sum(axis=0.5), kg.ShapeError) == (
         "sum of x: an axis is a whole number, got 0.5 (here)"
     )
     assert message(lambda: x.reshape(4, -1), kg.ShapeError) == (
-        "cannot reshape x of shape (2, 3) (6 elements) into (4, -1)"
+        "cannot reshape x of shape (2, 3) (6 elements) into (4, -1) (here)"
     )
     for bad in [(-2, -3), (-1, -1), (7,)]:
         assert "cannot reshape x" in message(lambda bad=bad: x.reshape(bad), kg.ShapeError)
@@ -98,7 +98,7 @@ def test_axes_and_shapes():
         "cannot broadcast x of shape (2, 3) to (3, 3)"
     )
     assert message(lambda: kg.placeholder((0, 2), name="e").max(axis=0), kg.ShapeError) == (
-        "max of e: shape (0, 2) has nothing to compare"
+        "max of e: shape (0, 2) has nothing to compare (here)"
     )
 
 
@@ -110,7 +110,7 @@ def test_indices():
         "the smallest is 1: do the labels start at 1? Subtract 1"
     )
     assert message(lambda: kg.segment_sum(x, school, 3), kg.ShapeError) == (
-        "segment_sum: the labels school run from 1 to 3, not from 0 to 2; "
+        "segment_sum: the labels school run from 1 to 3, not from 0 to 2 (here); "
         "do the labels start at 1? Subtract 1"
     )
     assert message(lambda: x[5], kg.ShapeError) == (
@@ -291,18 +291,20 @@ def test_compile(monkeypatch):
         "compile: the value of y (written at test_messages.py) is needed; add it to the inputs"
     )
     assert message(lambda: kg.compile([x, x], x), kg.ModelError) == (
-        "compile: an input is given twice"
+        "compile: an input is given twice (here)"
     )
     assert message(lambda: kg.compile([1.0], x), TypeError) == (
-        "compile: input 0 is a float, not a kinetograph array"
+        "compile: input 0 is a float, not a kinetograph array (here)"
     )
     f = kg.compile([x, y], x + y)
-    assert message(lambda: f([1.0, 2.0]), TypeError) == "this function takes 2 values (x, y), got 1"
+    assert message(lambda: f([1.0, 2.0]), TypeError) == (
+        "this function takes 2 values (x, y), got 1 (here)"
+    )
     assert message(lambda: f([1.0, 2.0, 3.0], 0), kg.ShapeError) == (
-        "input x: expected shape (2,), got (3,)"
+        "input x: expected shape (2,), got (3,) (here)"
     )
     assert message(lambda: f([1.0, 2.0], 1j), kg.SymbolicError) == (
-        "input y: expected float64, got complex128"
+        "input y: expected float64, got complex128 (here)"
     )
     assert f([1, 2], True).tolist() == [2.0, 3.0]
 

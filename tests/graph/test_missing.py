@@ -60,7 +60,7 @@ def test_what_is_not_missing_is_refused():
     for value, text in (
         ([1.0, np.inf, NAN], "inf at index 1"),
         (["a", None], "not numbers"),
-        ([decimal.Decimal(1), None], "not numbers"),
+        ([decimal.Decimal(1), None], "None at index 1 is not a number"),
     ):
         with pytest.raises(kg.DataError, match=text):
             kg.data(value, missing="impute")

@@ -170,7 +170,7 @@ def test_an_error_in_one_chain_ends_the_others(monkeypatch):
 WRONG = {
     "did you mean 'batch'": (ValueError, {"chain_method": "batches"}),
     "did you mean 'threads'": (ValueError, {"chain_method": "Thread"}),
-    "chain_method must be 'threads', 'batch' or None, got 'gpu'$": (
+    "chain_method must be 'threads', 'batch' or None, got 'gpu' \\(": (
         ValueError,
         {"chain_method": "gpu"},
     ),

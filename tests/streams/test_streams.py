@@ -190,7 +190,7 @@ def test_states_of_another_version_are_refused(example):
     r, *_, fn_v, _ = example
     saved = r.getstate(fn_v)
     saved.version = 0
-    with pytest.raises(ValueError, match="stream version 0; this is"):
+    with pytest.raises(ValueError, match=r"stream version 0 .*; this is"):
         r.setstate(fn_v, saved)
 
 

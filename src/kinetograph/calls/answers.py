@@ -23,6 +23,7 @@ ANSWERED = "__answers_calls__"  # set on functions that have been wrapped
 # Bounds of a distribution that has none as its parameters.
 _BOUNDS = {"bounds", "left", "low", "lower", "right", "high", "upper"}
 _BOUNDS |= {"trunc", "truncate", "truncated"}
+_OF_TARGETS = ("named", "named_targets")  # what takes arrays by any words
 _MANY = 12  # parameters, of which the list is left out where one of them is what is meant
 _BY_POSITION = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 _BY_NAME = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
@@ -128,7 +129,7 @@ def _not_of_targets(
         own = list(signature(function).parameters.values())
     except ValueError:
         return None
-    if own and own[-1].kind is Parameter.VAR_KEYWORD:
+    if own and own[-1].kind is Parameter.VAR_KEYWORD and own[-1].name in _OF_TARGETS:
         known = _taken_by_name(own)
         for word in _of_nobody(own, named):
             if not isinstance(named[word], Array) and _hint(title, word, known):

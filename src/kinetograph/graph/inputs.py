@@ -91,7 +91,7 @@ def data(
     bad = np.array(gone)
     if array.dtype.kind == "f" and not infinite:
         bad |= ~np.isfinite(array)
-    _refuse_missing(bad if missing is None else bad & ~gone, array, what)
+    _refuse_missing(bad if missing is None else bad & ~gone, gone, array, what)
     if array.dtype.kind == "f" and array.dtype != FLOAT32:
         array = array.astype(float_dtype())
     names = check_dims(dims if dims is not None else own_dims, array.shape, what)
@@ -161,13 +161,14 @@ class _What:
         return f"data{name} at {site_of(here())}"
 
 
-def _refuse_missing(bad: np.ndarray, array: np.ndarray, what: _What) -> None:
+def _refuse_missing(bad: np.ndarray, gone: np.ndarray, array: np.ndarray, what: _What) -> None:
     if bad.any():
         place = first_place(bad)
         count = int(bad.sum()) - 1
-        given = "masked" if np.isfinite(array[place]) else str(array[place])
+        masked = gone[place] and not np.isnan(array[place])
+        given = "masked" if masked else str(array[place])
         others = f" and {count} more missing or infinite value{'s' * (count > 1)}"
-        advice = ADVICE if not np.isinf(array[bad]).all() else _INFINITE
+        advice = _INFINITE if (np.isinf(array) & ~gone)[bad].all() else ADVICE
         raise DataError(f"{what}: {given}{index_text(place)}{others if count else ''}; {advice}")
 
 

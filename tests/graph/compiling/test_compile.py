@@ -245,7 +245,7 @@ def test_an_argument_of_another_structure_says_where(value, text):
     f = kg.compile([{"x": x, "rest": (y, z)}], x + y + z)
     with pytest.raises(TypeError, match=text):
         f(value)
-    with pytest.raises(TypeError, match="takes 1 arguments, for x, y, z, got 2"):
+    with pytest.raises(TypeError, match="takes 1 argument, for x, y, z, got 2"):
         f(value, value)
 
 

@@ -142,7 +142,7 @@ def test_chains_with_samplers_of_their_own_and_tuned_values_go_on(path):
     cut(path, **options)
     for twin in twins(path / ".kinetograph" / "chain-1"):
         flip(twin)
-    with pytest.raises(ValueError, match=r"sampler=\[NUTS\(...\), ...\]; it is another for each"):
+    with pytest.raises(ValueError, match=r"sampler=\[NUTS\(...\), ...\] .*; it is another"):
         resumed(path)
     with pytest.raises(ValueError, match="drawn with target_acceptance="):
         resumed(path, sampler=samplers[::-1])
@@ -191,7 +191,7 @@ def test_chains_of_one_store_from_two_processes(path):
     assert same_draws(tree, every)
     with pytest.raises(kg.KinetographError, match="has chains 1, 2 of a run already"):
         run(schools(), draws=DRAWS, chains=range(1, 3), store=path)
-    with pytest.raises(kg.KinetographError, match="of a run with seed=5; chains that are added"):
+    with pytest.raises(kg.KinetographError, match=r"of a run with seed=5 .*; chains that are"):
         run(schools(), draws=DRAWS, chains=range(5, 6), store=path, seed=6)
     others = {"model or sampler": {"sampler": kg.samplers.HMC()}, "thin": {"thin": 2}}
     for other, options in others.items():
@@ -297,7 +297,7 @@ def test_a_full_disk(path, whole, monkeypatch):
 
 # Refusals.
 def test_what_is_no_store(path, tmp_path):
-    with pytest.raises(kg.KinetographError, match=r"there is no such folder; kg.mcmc\(..., store="):
+    with pytest.raises(kg.KinetographError, match=r"there is no such folder .*; kg.m\(..., store="):
         resumed(path)
     path.mkdir()
     (path / "notes.txt").write_text("mine")

@@ -297,7 +297,7 @@ def test_a_full_disk(path, whole, monkeypatch):
 
 # Refusals.
 def test_what_is_no_store(path, tmp_path):
-    with pytest.raises(kg.KinetographError, match=r"there is no such folder .*; kg.m\(..., store="):
+    with pytest.raises(kg.KinetographError, match=r"there is no such folder .*; kg.mcmc\("):
         resumed(path)
     path.mkdir()
     (path / "notes.txt").write_text("mine")

@@ -158,6 +158,13 @@ def test_a_good_call_is_what_it_was():
     assert isinstance(kg.Dataset([1.0]), kg.Dataset)
 
 
+def test_words_of_settings_are_answered_by_what_takes_them():
+    """Not by a parameter of a similar name, as words beside arrays are."""
+    with pytest.raises(TypeError, match=r"EQN: give scale to the sampler, BAOAB\(scale=") as told:
+        kg.samplers.EQN(scale=2.0)
+    assert "did you mean" not in str(told.value)
+
+
 def test_errors_from_within_are_as_they_are():
     def wrong(x):
         return x.nonsense(1)

@@ -1,8 +1,11 @@
 #!/usr/bin/env python
 """How many small mistakes the tests notice: mutants of single expressions, a sample with a seed.
 
-    python scripts/mutants.py [--count 200] [--seed 1] [--only PATH[:LINE]] [--list]
-                              [--limit 60] [--write FILE]
+    python scripts/mutants.py [--count 200] [--seed 1] [--only PATH[:LINE]] [--table FILE]
+                              [--list] [--limit 60] [--write FILE]
+
+With `--table`, the mutants are those of a table in TOML (`scripts/mutants.toml`): faults that a
+user would meet, chosen by their meaning.
 
 Each mutant is tried in a copy of the tree with the everyday tests that execute its line: first
 those of the file that mirrors its module, then of more and more other files, those of its folder
@@ -21,6 +24,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -74,9 +78,11 @@ class Mutant(NamedTuple):
     old: str
     new: str
     lines: int  # a bit for each line that a test of it may execute; -1: executed by an import
+    effect: str = ""  # for a user, where a table says it
 
     def __str__(self) -> str:
-        return f"{self.path}:{self.line}: `{self.old}` -> `{self.new}`"
+        old, new = (" ".join(text.split()) for text in (self.old, self.new))
+        return f"{self.path}:{self.line}: `{old}` -> `{new}`"
 
 
 def changed(node: ast.AST) -> Iterator[ast.expr]:
@@ -145,6 +151,34 @@ def mutants(path: Path) -> Iterator[Mutant]:
             new = ast.unparse(ast.fix_missing_locations(other))
             if new != old:
                 yield Mutant(path, node.lineno, start, end, old, new, lines)
+
+
+def listed(table: Path) -> list[Mutant]:
+    """Mutants of a table: the replaced text stands once in its file.
+
+    Raises
+    ------
+    SystemExit
+        If a text is missing from its file, or stands there more than once.
+    """
+    rows = tomllib.loads(table.read_text())["mutant"]
+    return [_listed(row["file"], row["old"], row["new"], row["effect"]) for row in rows]
+
+
+def _listed(file: str, old: str, new: str, effect: str) -> Mutant:
+    data, piece = (ROOT / SOURCES / file).read_bytes(), old.encode()
+    if data.count(piece) != 1:
+        sys.exit(f"{file}: {old!r} stands {data.count(piece)} times there, not once")
+    start = data.index(piece)
+    first = data[:start].count(b"\n") + 1
+    last = first + old.count("\n")
+    nodes = [node for node in ast.walk(ast.parse(data)) if isinstance(node, ast.stmt)]
+    around = [n for n in nodes if n.lineno <= first and last <= (n.end_lineno or 0)]
+    statement = min(around, key=lambda n: (n.end_lineno or 0) - n.lineno)
+    inside = any(isinstance(n, (ast.FunctionDef, ast.Lambda)) for n in around if n is not statement)
+    # A statement with a body counts from its first line to the mutant's last.
+    lines = sum(1 << n for n in range(statement.lineno, last + 1)) if inside else -1
+    return Mutant(SOURCES / file, first, start, start + len(piece), old, new, lines, effect)
 
 
 def drawn(every: list[Mutant], count: int, seed: int) -> list[Mutant]:
@@ -237,7 +271,8 @@ def tried(mutant: Mutant, tests: dict[str, Test], tree: Tree) -> str | None:
     """The test that catches a mutant."""
     target = tree.folder / mutant.path
     data = target.read_bytes()
-    target.write_bytes(data[: mutant.start] + f"({mutant.new})".encode() + data[mutant.end :])
+    new = mutant.new if mutant.effect else f"({mutant.new})"
+    target.write_bytes(data[: mutant.start] + new.encode() + data[mutant.end :])
     try:
         return tree.failing(tests)
     finally:
@@ -246,6 +281,10 @@ def tried(mutant: Mutant, tests: dict[str, Test], tree: Tree) -> str | None:
 
 def chosen(options: argparse.Namespace) -> list[Mutant]:
     """The sample."""
+    if options.table:
+        wanted = [SOURCES / place for place in options.only or [""]]
+        rows = listed(options.table)
+        return [m for m in rows if any(m.path.is_relative_to(w) for w in wanted)]
     rooms = dict.fromkeys(p.split(":")[0] for p in options.only) if options.only else ROOMS
     found = [SOURCES / room for room in rooms]
     files = [
@@ -276,8 +315,9 @@ def table(sample: list[Mutant], record: Record) -> str:
         f"{caught} of {len(sample)} caught ({caught / max(len(sample), 1):.1%}).\n",
     ]
     if survivors:
-        lines += ["| survivor | was | is |\n|---|---|---|"]
-        lines += [f"| {_place(m)} | {_code(m.old)} | {_code(m.new)} |" for m in survivors]
+        lines += ["| survivor | was | is | effect |\n|---|---|---|---|"]
+        for m in survivors:
+            lines += [f"| {_place(m)} | {_code(m.old)} | {_code(m.new)} | {m.effect} |"]
         lines += [""]
     lines += ["| caught | was | is | by |\n|---|---|---|---|"]
     for m in sorted(sample):
@@ -292,7 +332,8 @@ def _place(mutant: Mutant) -> str:
 
 
 def _code(text: str) -> str:
-    return f"`{text}`".replace("|", "\\|")
+    line = " ".join(text.split())
+    return f"`{line}`".replace("|", "\\|")
 
 
 def main() -> None:
@@ -301,6 +342,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--limit", type=float, default=60.0, help="seconds of tests in each round")
     parser.add_argument("--only", action="append", help="a file, or file:line, of src/kinetograph")
+    parser.add_argument("--table", type=Path, help="a table of mutants, in TOML")
     parser.add_argument("--list", action="store_true", help="show the mutants, and try none")
     parser.add_argument("--write", type=Path, help="a file for the result, in Markdown")
     options = parser.parse_args()

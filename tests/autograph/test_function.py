@@ -628,7 +628,7 @@ def test_unknown_static_names():
         (np.array([None]), kg.SymbolicError, r"d\['k'\]: .* dtype object"),
         (2**70, kg.DataError, r"d\['k'\]: 1180591620717411303424 does not fit"),
         ([1, 2**70], kg.SymbolicError, r"d\['k'\]: a list of dtype object"),
-        (np.ma.array([1.0, 2.0], mask=[0, 1]), kg.DataError, r"d\['k'\]: values are masked"),
+        (np.ma.array([1.0, 2.0], mask=[0, 1]), kg.DataError, r"d\['k'\]: masked at index 1"),
     ],
 )
 def test_what_cannot_be_an_input(value, error, text):

@@ -73,7 +73,11 @@ def test_arguments(value, converted):
     ("source", "converted"),
     [
         ("import math\ndef f(x): math.sqrt(4); return me()", False),
-        ("import numpy as np\ndef f(x): np.exp(1.0); np.random; return me()", False),
+        ("import numpy as np\ndef f(x): np.exp(1.0); np.fft; return me()", False),
+        ("import numpy as np\ndef f(x): np.random; return me()", True),
+        ("import random\ndef f(x): random; return me()", True),
+        ("from numpy import random as r\ndef f(x): r; return me()", True),
+        ("from scipy.stats import norm\ndef f(x): norm.rvs; return me()", True),
         ("N = 3\ndef f(x): N; return me()", False),
         ("def g(x): return x\ndef f(x): g(x); return me()", False),
         ("def f(x): len([1]); sorted([2]); isinstance(x, int); return me()", False),

@@ -1,6 +1,8 @@
 """What the command prints and keeps, and the options beyond numbers."""
 
+import importlib
 import json
+import signal
 from pathlib import Path
 
 import click
@@ -169,6 +171,32 @@ def test_the_file_is_there_before_anything_is_printed(call, monkeypatch):
     call("sample", "one.py", *SHORT, "--out", "run.nc")
     assert seen
     assert all(seen)
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize("moment", ["run.findings", "summary.summary"])
+def test_a_signal_after_the_last_draw_leaves_the_file(call, monkeypatch, number, code, moment):
+    """While R-hat and the like are computed for advice, and for the summary."""
+    usual = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)}
+
+    def stopped(*arguments):
+        assert Path("run.nc").exists()
+        signal.raise_signal(number)
+
+    module, name = moment.split(".")
+    monkeypatch.setattr(importlib.import_module(f"kinetograph.runs.{module}"), name, stopped)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        result = call("sample", "one.py", *SHORT, "--out", "run.nc")
+    finally:
+        for each, handler in usual.items():
+            signal.signal(each, handler)
+    assert result.exit_code == code
+    by = "Ctrl-C" if number == signal.SIGINT else "SIGTERM"
+    told = f"stopped by {by} after 1000 of 1000 draws of each chain; kg.extra_samples goes on from"
+    assert told in result.stderr
+    with xr.open_datatree("run.nc", engine="h5netcdf") as tree:
+        assert tree["posterior"].sizes["draw"] == 1000
 
 
 def test_without_a_standard_output_it_says_where_the_results_are(monkeypatch):

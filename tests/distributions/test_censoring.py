@@ -77,6 +77,60 @@ def test_gradients_where_densities_are_not_used():
     assert np.isfinite(slopes).all()
 
 
+@pytest.mark.parametrize("eta", [0.3, [0.3, -0.4, 1.0, 2.0]])
+def test_labels_of_ordered_classes(eta):
+    """Four labels by three cutpoints that all share."""
+    labels, cuts = np.array([0, 1, 2, 3]), np.array([-1.0, 0.5, 2.0])
+    pairs = np.array([[0, 1], [2, 2], [1, 3], [-np.inf, 2]])
+    terms, wanted = [], []
+    for make, law in ((kg.ordered_logistic, stats.logistic), (kg.ordered_probit, stats.norm)):
+        below = law.cdf(np.array([-np.inf, *cuts, np.inf]) - np.broadcast_to(eta, 4)[:, None])
+        share = np.diff(below)
+        terms.append(kg.log_density(make(eta, cuts, censoring=(1, 3), shape=4), labels.clip(1)))
+        wanted.append([below[0, 2], below[1, 2], share[2, 2], share[3, 3]])
+        terms.append(kg.log_density(make(eta, cuts, censoring="interval", shape=(4, 2)), pairs))
+        wanted.append([below[0, 2], share[1, 2], 1 - below[2, 1], below[3, 3]])
+    found = kg.compile([], terms)()
+    np.testing.assert_allclose(found, np.log(wanted), rtol=1e-12)
+
+
+def test_a_bound_below_the_support_is_that_of_the_support():
+    """So a number between the two is not seen, and the least number is as it is."""
+    x = kg.placeholder((3,), name="x")
+    low = kg.placeholder(name="low")
+    terms = [kg.log_density(kg.geometric(0.2, censoring=(-2, None), shape=3), x)]
+    terms += [kg.log_density(kg.poisson(3.0, censoring=(low, None), shape=3), x)]
+    terms += [kg.log_density(kg.binomial(4, 0.3, censoring=(None, 9), shape=3), x)]
+    evaluate = kg.compile([x, low], terms)
+    found = evaluate([-1.0, 0.0, 4.0], -2.0)
+    laws = stats.nbinom(1, 0.2), stats.poisson(3), stats.binom(4, 0.3)
+    wanted = [[-np.inf, *law.logpmf([0, 4])] for law in laws]
+    np.testing.assert_allclose(found, wanted, rtol=1e-12)
+    # What lies beyond a bound that is not known when the model is made is impossible, too.
+    found = evaluate([0.0, 2.0, 4.0], 2.0)[1]
+    np.testing.assert_allclose(found, [-np.inf, laws[1].logcdf(2), laws[1].logpmf(4)], rtol=1e-12)
+    with pytest.raises(kg.DataError, match=r"-1 at index 0"):
+        kg.observe([-1, 0], kg.poisson(3.0, censoring=(-2, None)))
+
+
+def test_counts_with_0_that_are_censored_above_can_be_sampled():
+    """The slope of the log density of an observed 0, beside counts at the bound."""
+    rate = kg.lognormal(0, 1, name="rate")
+    kg.observe([0, 1, 3, 6], kg.poisson(rate, censoring=(None, 6)))
+    model = kg.model(rate)
+
+    def wanted(u):
+        other = stats.poisson(np.exp(u))
+        return stats.norm.logpdf(u) + other.logpmf([0, 1, 3]).sum() + other.logsf(5)
+
+    h = 1e-3
+    slope = (
+        8 * (wanted(0.3 + h) - wanted(0.3 - h)) - wanted(0.3 + 2 * h) + wanted(0.3 - 2 * h)
+    ) / (12 * h)
+    assert model.log_prob([0.3]) == pytest.approx(wanted(0.3), rel=1e-12)
+    assert model.gradient([0.3])[0] == pytest.approx(slope, rel=1e-9)
+
+
 def test_a_rate_from_times_that_ended_early():
     """Exponential times, of which some had not ended: the posterior is gamma(1 + events, ...)."""
     rng = np.random.default_rng(4)

@@ -374,3 +374,24 @@ def test_counts_that_are_not_zero_of_a_tiny_rate_are_one(log_rate):
     density = kg.log_density(kg.hurdle_poisson(0.2, kg.exp(x)), 2)
     found = kg.compile([x], [density, kg.gradients(density, x)])(log_rate)
     np.testing.assert_allclose(found, [np.log(0.8) + log_rate - np.log(2), 1.0], rtol=1e-12)
+
+
+def test_slopes_of_counts_with_many_zeros_where_the_rate_overflows():
+    """An observed 0 says nothing more of the rate; another count is impossible, as of a Poisson."""
+    eta, chance = kg.placeholder(name="eta"), kg.placeholder(name="chance")
+    terms = [
+        kg.log_density(make(zero, kg.exp(eta)), count)
+        for make in (kg.zero_inflated_poisson, kg.hurdle_poisson)
+        for zero in (chance, kg.ilogit(chance))
+        for count in (0, 3)
+    ]
+    outputs = [part for term in terms for part in (term, *kg.gradients(term, [eta, chance]))]
+    f = kg.compile([eta, chance], outputs)
+    for at in (705.0, 709.5, 720.0, 1000.0):
+        rows = np.reshape(f(at, 0.3), (8, 3))
+        plain, linked = (np.log(0.3), 0.0, 1 / 0.3), (np.log(special.expit(0.3)), 0.0)
+        np.testing.assert_allclose(rows[[0, 4]], [plain] * 2, rtol=1e-12)
+        np.testing.assert_allclose(rows[[2, 6], :2], [linked] * 2, rtol=1e-12)
+        np.testing.assert_allclose(rows[[2, 6], 2], special.expit(-0.3), rtol=1e-12)
+        rate = np.exp(at) if at < 709.7 else np.inf
+        np.testing.assert_allclose(rows[1::2, :2], -rate, rtol=1e-12)

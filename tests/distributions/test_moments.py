@@ -455,6 +455,14 @@ def test_other_truncated_numbers():
     check_truncated("poisson_log_rate", ("upper",), (0,), (1.0,), (0.0, 0.0))
 
 
+def test_a_truncated_exponential_number_forgets_where_it_began():
+    """Beyond a bound it is as from the start: mean low + 1 / rate."""
+    family = truncated(FAMILIES["exponential"], ("lower",))
+    with x64():
+        found = jax.jit(lambda *a: family.mean_and_variance((), *a))(0.5, 7.0)
+    np.testing.assert_allclose(found, (9.0, 4.0), rtol=1e-12)
+
+
 def test_slopes_of_truncated_numbers():
     family = truncated(FAMILIES["normal"], ("lower", "upper"))
 

@@ -19,7 +19,7 @@ from tests.distributions.scipys import (
 )
 
 from kinetograph.distributions.family import FAMILIES
-from kinetograph.distributions.tails import between
+from kinetograph.distributions.tails import between, normal_quantile
 from kinetograph.graph.precision import x64
 
 PROBABILITIES = np.array([1e-300, 1e-30, 1e-8, 0.01, 0.2, 0.5, 0.7, 0.95, 1 - 1e-9])
@@ -244,6 +244,20 @@ def test_far_out():
             check("gamma", float(x), (1e5, 1.0), mp.log(lower), mp.log1p(-lower))
         lower = mp.betainc(4000, 6000, 0, mp.mpf(0.2), regularized=True)  # 41 deviations
         check("beta", 0.2, (4000.0, 6000.0), mp.log(lower), mp.log1p(-lower))
+
+
+def test_normal_quantiles_at_the_ends_and_far_out():
+    """Also in one array with numbers that are taken by the other formula."""
+    z = np.array([-np.inf, -45.0, -5.0, 0.0, 1.0, 40.0, np.inf])
+    with mp.workdps(600):
+        below = [mp.log(mp.ncdf(v)) if v > -np.inf else -mp.inf for v in z]
+        above = [mp.log(mp.ncdf(-v)) if v < np.inf else -mp.inf for v in z]
+        tails = [np.array([float(v) for v in side]) for side in (below, above)]
+    with x64():
+        found = np.asarray(jax.jit(normal_quantile)(*tails))
+        slopes = jax.jit(jax.grad(lambda *t: normal_quantile(*t).sum(), (0, 1)))(*tails)
+    np.testing.assert_allclose(found, z, rtol=1e-12, atol=1e-12)
+    assert np.isfinite(np.stack(slopes)[:, 1:-1]).all()
 
 
 def test_probabilities_between_points():

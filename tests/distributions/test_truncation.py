@@ -185,6 +185,29 @@ def test_counts_without_zero():
     assert model.log_prob([np.log(r)]) == pytest.approx(wanted, rel=1e-12)
 
 
+def test_bounds_of_counts_that_are_not_whole_are_rounded_inward():
+    """Density, mean, variance and draws, by bounds that are not known: against enumeration."""
+    low, high = kg.placeholder(name="low"), kg.placeholder(name="high")
+
+    def make():
+        return kg.poisson(3.7, truncation=(low, high))
+
+    terms = [kg.log_density(make(), 2), kg.expectation(make()), kg.variance(make())]
+    evaluate = kg.compile([low, high], terms)
+    k = np.arange(60)
+    for bounds in ((0.5, np.inf), (0.0, 6.5), (1.2, 7.9), (2.0, 2.3)):
+        share = stats.poisson(3.7).pmf(k) * (k >= bounds[0]) * (k <= bounds[1])
+        share /= share.sum()
+        mean = share @ k
+        wanted = np.log(share[2]), mean, share @ (k - mean) ** 2
+        np.testing.assert_allclose(evaluate(*bounds), wanted, rtol=1e-10, atol=1e-12)
+    assert evaluate(1.2, 1.8)[0] == -np.inf  # no whole number lies between
+    family, p = truncated(FAMILIES["poisson"], ("lower", "upper")), np.array([1e-9, 0.5, 1 - 1e-9])
+    with x64():
+        drawn = jax.jit(family.quantile)(np.log(p), np.log1p(-p), 0.1, 1.5, 5.5)
+    np.testing.assert_array_equal(drawn, [2.0, 2.0, 5.0])
+
+
 @pytest.mark.parametrize(
     ("make", "error", "text"),
     [

@@ -11,6 +11,7 @@ from tests.distributions.drawing import GENERATORS, LEVEL, SIZE, draw, make_sour
 from tests.distributions.scipys import Zeros, ordered
 from tests.selection import thinned
 
+from kinetograph.distributions.family import FAMILIES
 from kinetograph.graph.precision import x64
 from kinetograph.streams.orders import permutation
 
@@ -340,3 +341,19 @@ def test_every_discrete_sampler_is_tested():
     tested = {name for name, *_ in LAWS} | {"permutation", "weighted_permutation"}
     tested |= {"multinomial", "dirichlet_multinomial", "markov_chain"}  # of vectors
     assert tested == {name for name, s in GENERATORS.items() if s.dtype is not None}
+
+
+@pytest.mark.parametrize("prob", [[0.0, 0.0, 1.0, 1.0], [[0.0, 0.25, 0.75]] * 2])
+def test_a_class_of_probability_0_is_not_drawn_at_the_least_bits_either(prob):
+    class Least:
+        """A source whose bits are all 0."""
+
+        shape = np.shape(prob)[:-1]
+
+        def words(self, attempt=0):
+            return (np.zeros(self.shape, np.uint32),) * 4
+
+    with x64():
+        drawn = FAMILIES["categorical"].draw(Least(), np.array(prob))
+    first = np.argmax(np.array(prob) > 0, axis=-1)
+    np.testing.assert_array_equal(drawn, first)

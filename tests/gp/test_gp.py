@@ -1,5 +1,8 @@
 """Kernels, exact and approximate processes against NumPy, quadrature and closed forms."""
 
+from functools import partial
+
+import mpmath as mp
 import numpy as np
 import pytest
 from scipy import integrate, stats
@@ -81,6 +84,68 @@ def test_spectral_densities_are_fourier_transforms(name):
         assert found == pytest.approx(formula(d), abs=5e-3 if name == "matern12" else 1e-5)
 
 
+POINTS = np.array([[0.0, 0.3], [1.0, -0.4], [1.0, -0.4], [0.7, 0.3]])  # two of them meet
+# Of a length for each dimension and, last, a standard deviation: kernels, and their formulas.
+OF_SQUARES = {
+    "rbf": lambda s: mp.exp(-s / 2),
+    "matern12": lambda s: mp.exp(-mp.sqrt(s)),
+    "matern32": lambda s: (1 + mp.sqrt(3 * s)) * mp.exp(-mp.sqrt(3 * s)),
+    "matern52": lambda s: (1 + mp.sqrt(5 * s) + 5 * s / 3) * mp.exp(-mp.sqrt(5 * s)),
+}
+
+
+def squared(one, two, lengths):
+    return sum(((a - b) / mp.mpf(v)) ** 2 for a, b, v in zip(one, two, lengths))
+
+
+def by_formula(name, one, two, *v):
+    """The covariance of two points by kernels of v[0], v[1] and, for one length, v[0]."""
+    if name == "ard sum and product":
+        first = OF_SQUARES["matern12"](squared(one, two, v[:2]))
+        return first * OF_SQUARES["rbf"](squared(one, two, v[1:2] * 2)) + v[0] * first
+    if name == "periodic":
+        turn = 2 * mp.pi * mp.sqrt(squared(one, two, (1, 1))) / v[0]
+        return mp.exp((mp.cos(turn) - 1) / v[1] ** 2)
+    return v[1] ** 2 * OF_SQUARES[name](squared(one, two, (v[0], v[0])))
+
+
+def kernel_of(name, v):
+    if name == "ard sum and product":
+        return gp.matern12(v) * gp.rbf(v[1]) + v[0] * gp.matern12(v)
+    return gp.periodic(v[0], v[1]) if name == "periodic" else getattr(gp, name)(v[0], v[1])
+
+
+def test_first_and_second_derivatives_where_points_meet():
+    """By lengths, periods and deviations, against derivatives of the formulas by mpmath."""
+    names, weights = [*OF_SQUARES, "periodic", "ard sum and product"], np.arange(16.0).reshape(4, 4)
+    v, at = kg.placeholder((2,), name="v"), [1.3, 0.6]
+    sums = [(kernel_of(name, v)(POINTS) * weights).sum() for name in names]
+    outputs = [f(total, v) for total in sums for f in (kg.gradients, kg.hessian)]
+    found = kg.compile([v], outputs)(at)
+    orders = [(1, 0), (0, 1), (2, 0), (1, 1), (1, 1), (0, 2)]
+    for name, slope, curvature in zip(names, found[::2], found[1::2], strict=True):
+        wanted = np.zeros(6)
+        for i, j in np.ndindex(4, 4):
+            pair = POINTS[i], POINTS[j]
+            with mp.workdps(30):
+                law = partial(by_formula, name, *pair)
+                parts = [mp.diff(law, at, n) for n in orders]
+            wanted += weights[i, j] * np.array([float(part) for part in parts])
+        got = np.concatenate([slope, np.ravel(curvature)])
+        np.testing.assert_allclose(got, wanted, rtol=1e-9, atol=1e-9, err_msg=name)
+
+
+def test_derivatives_by_points_that_meet():
+    """cov(f(x), f(y)) of smooth processes is flat where x = y, and curved as the formula is."""
+    x = kg.placeholder((1,), name="x")
+    kernels = {gp.rbf(0.5): -4.0, gp.matern32(0.5): -12.0, gp.matern52(0.5): -20 / 3}
+    kernels[gp.periodic(2.0, 0.5)] = -4 * np.pi**2
+    totals = [kernel(x, [1.0]).sum() for kernel in kernels]
+    found = kg.compile([x], [f(t, x) for t in totals for f in (kg.gradients, kg.hessian)])([1.0])
+    np.testing.assert_array_equal(np.ravel(found[::2]), 0.0)
+    np.testing.assert_allclose(np.ravel(found[1::2]), list(kernels.values()), rtol=1e-12)
+
+
 @pytest.mark.slow
 def test_gradients_at_points_that_meet():
     for make in (gp.rbf, gp.matern12, gp.matern32, gp.matern52):
@@ -120,6 +185,26 @@ def test_conditional_and_marginal_distributions():
     assert found == pytest.approx(stats.multivariate_normal(mean, cov).logpdf(at), rel=1e-7)
 
 
+def test_the_mean_is_taken_from_what_is_seen_and_added_at_new_points():
+    x, y, new = X[:4], np.array([0.3, 0.1, -0.4, 1.0]), np.array([0.2, 1.7, 4.0])
+    line = lambda v: 2.0 - 1.5 * v
+    process = gp.Process(FORMULAS["rbf"][0], mean=lambda rows: line(rows[:, 0]), jitter=1e-12)
+    at = np.array([0.1, -0.2, 0.3])
+    mean, cov = by_hand(new, x, y - line(x), 0.3)
+    term = kg.log_density(process.conditional(new, x, y, 0.3), at)
+    wanted = stats.multivariate_normal(line(new) + mean, cov).logpdf(at)
+    seen = kg.log_density(process.marginal(x, 0.3), y)
+    k = FORMULAS["rbf"][1](distances(x)) + 0.09 * np.eye(4)
+    known = stats.multivariate_normal(line(x), k).logpdf(y)
+    np.testing.assert_allclose(kg.compile([], [term, seen])(), [wanted, known], rtol=1e-7)
+
+
+def test_the_spectrum_of_a_sum_is_that_of_both():
+    one, two, w = gp.rbf(0.5, 2.0), gp.matern32([0.7, 1.2]), np.array([[0.0, 0.3], [1.0, -2.0]])
+    parts = [value(kernel.spectrum(w)) for kernel in (one, two)]
+    np.testing.assert_allclose(value((one + two).spectrum(w)), sum(parts), rtol=1e-14)
+
+
 def test_a_latent_function_and_its_prediction():
     x, y = X[:4], np.array([0.3, 0.1, -0.4, 1.0])
     process = gp.Process(gp.rbf(0.7, 2.0), mean=lambda rows: 0.5 * rows[:, 0])
@@ -154,6 +239,21 @@ def test_a_sum_of_functions_has_the_covariance_of_the_kernel():
     np.testing.assert_allclose(factor @ factor.T, formula(distances(x)), atol=2e-3)
     np.testing.assert_allclose(np.stack(others, -1), factor[2:4], rtol=1e-10, atol=1e-12)
     assert model.free_size == 120
+
+
+def test_the_functions_are_waves_from_one_end_of_the_box_to_the_other():
+    """Wherever the points lie: against the sum of the paper, in two dimensions."""
+    x = np.array([[5.0, -3.0], [6.5, -2.0], [9.0, -1.0], [7.0, -2.5]])
+    f = gp.Hilbert(gp.rbf([1.5, 0.8], 2.0), x, basis=[3, 2], boundary=1.3)
+    z = np.linspace(-1.0, 1.5, 6)
+    half = 1.3 * np.array([2.0, 1.0])
+    orders = np.array([(j, k) for j in (1, 2, 3) for k in (1, 2)])
+    waves = np.pi * orders / (2 * half)
+    spectrum = 4 * 2 * np.pi * 1.5 * 0.8 * np.exp(-0.5 * ((waves * [1.5, 0.8]) ** 2).sum(-1))
+    from_end = x - [7.0, -2.0] + half
+    phi = np.sin(from_end[:, None] * waves) / np.sqrt(half)
+    found = kg.calculate(values={f.z: z}, f=f.values)["f"]
+    np.testing.assert_allclose(found, phi.prod(-1) @ (np.sqrt(spectrum) * z), rtol=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -127,6 +127,44 @@ def passed_by_a_loop_into_a_branch(v):
     return kg.cond(v > 0, lambda: root, lambda: kg.exp(2 * v))
 
 
+# Of several results one is read in a branch alone.
+def one_result_of_a_loop(v):
+    _, roots, sums = kg.while_loop(
+        lambda i, a, b: i < 2, lambda i, a, b: (i + 1, a + kg.sqrt(v), b + v), [0, v, v]
+    )
+    return sums * sums + sums + kg.cond(v > 0, lambda: roots, lambda: 3 * v)
+
+
+def one_result_of_a_branch(v):
+    root, square = kg.cond(v >= 0, lambda: (kg.sqrt(v), v * v + v), lambda: (v, v))
+    return square + kg.cond(v > 0, lambda: root, lambda: 2 * v)
+
+
+def rows_of_a_scan(v):
+    last, rows = kg.scan(lambda c, x: (c + v * v, kg.log(v) * x), v, np.ones(2))
+    return last + kg.cond(v > 0, lambda: rows.sum(), lambda: 5 * v)
+
+
+def one_result_of_a_batch(v):
+    roots, squares = kg.vmap(lambda u: (kg.sqrt(u), u * u))(kg.stack([v, v]))
+    return squares.sum() + kg.cond(v > 0, lambda: roots.sum(), lambda: v)
+
+
+def results_of_different_branches(v):
+    _, roots, logs = kg.while_loop(
+        lambda i, a, b: i < 2, lambda i, a, b: (i + 1, a + kg.sqrt(v), b + kg.log(v)), [0, v, v]
+    )
+    return kg.cond(v > 0, lambda: roots, lambda: v) + kg.cond(v > 1, lambda: logs, lambda: v * v)
+
+
+def one_result_inside_of_a_loop(v):
+    def turn(i, s):
+        root, same = kg.cond(v >= 0, lambda: (kg.sqrt(v), v * 1.0), lambda: (v, v))
+        return i + 1, s + same + kg.cond(v > 0, lambda: root, lambda: v * v)
+
+    return kg.while_loop(lambda i, s: i < 2, turn, [0, v])[1]
+
+
 # first and second derivative at 0
 CASES = {
     no_trip: (1, 2),
@@ -146,6 +184,12 @@ CASES = {
     branch_read_in_a_loop: (0, 2),
     scan_read_in_a_branch_of_a_branch: (4, 2),
     passed_by_a_loop_into_a_branch: (2, 4),
+    one_result_of_a_loop: (6, 18),
+    one_result_of_a_branch: (3, 2),
+    rows_of_a_scan: (6, 4),
+    one_result_of_a_batch: (1, 4),
+    results_of_different_branches: (1, 2),
+    one_result_inside_of_a_loop: (3, 4),
 }
 
 

@@ -74,6 +74,14 @@ def test_chains_that_do_not_agree_have_long_times():
     assert not laws.mean_test(apart, 3.5).passed()  # too few effective draws to tell
 
 
+@pytest.mark.parametrize("shape", ["line", "half a wave", "step"])
+def test_draws_that_end_before_their_correlations_have_long_times(shape):
+    """A trend has no more independent draws than its turns: a tenth of the length at least."""
+    t = np.arange(300) / 300
+    x = {"line": t, "half a wave": np.cos(np.pi * t), "step": (t > 0.3) + 1e-3 * np.sin(99 * t)}
+    assert laws.autocorrelation_time(x[shape]) > 30
+
+
 def test_slow_chains_are_not_taken_for_independent_draws():
     x = laws.autoregression(0.9999, 4, 2000, seed=1)
     assert laws.mean_test(x, 0.0).ess < 40

@@ -71,6 +71,27 @@ def test_names_and_labels():
     assert twin.log_prob(at) == model.log_prob(at)
 
 
+def test_labels_of_the_data_that_the_model_is_given():
+    """Whether the data are a target or not: what is seen and what is missing has the labels."""
+    mu = kg.normal(0, 1, name="mu")
+    row = kg.data([1.0, NAN, 3.0], "y", dims="row", missing="impute")
+    table = kg.data([[1.0, NAN], [2.0, 4.0]], "t", dims=("pupil", "column"), missing="impute")
+    kg.observe(row, kg.normal(mu, 1))
+    kg.observe(table, kg.normal(mu, 1))
+    labels = {"row": ["a", "b", "c"], "pupil": ["d", "e"]}
+    alone, whole = kg.model(mu, coords=labels), kg.model(mu, row, coords=labels)
+    for model in (alone, whole):
+        at = {name: known.tolist() for name, known in model.coords.items()}
+        assert (at["y_observed_at"], at["t_observed_at"]) == (["a", "c"], ["d, 0", "e, 0", "e, 1"])
+    assert "row" not in alone.coords
+    assert whole.coords["row"].tolist() == ["a", "b", "c"]
+    assert whole.coords["y_missing_at"].tolist() == ["b"]
+    with pytest.raises(kg.DimsError, match=r"'row' has length 2 in its labels and 3 in y"):
+        kg.model(mu, coords={"row": ["a", "b"]})
+    with pytest.raises(kg.DimsError, match=r"'rows', which is no dimension"):
+        kg.model(mu, coords={"rows": ["a", "b", "c"]})
+
+
 def test_predictors():
     """x | its own distribution, and y linear in x: normal, so the missing x is, too."""
     x = kg.data([1.0, NAN, 3.0], "x", missing="impute")

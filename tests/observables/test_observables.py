@@ -223,3 +223,16 @@ def test_what_nobody_asks_for_is_not_in_the_program():
         for asked in ((), (named.bad,), (named.max_energy_error,))
     }
     assert len(texts) == 3
+
+
+def test_a_quantity_and_its_covariance_are_one_average():
+    x = kg.normal(0.0, [1.0, 2.0], shape=2, name="x")
+    run = {"draws": 50, "warmup": 20, "chains": 1, "seed": 1, "progress": False}
+    both = [x, kg.observables.covariance(x)]
+    for wanted in (both, both[::-1]):
+        tree = kg.mcmc(kg.model(x), kg.samplers.HMC(), averages=wanted, **run)
+        draws = tree["posterior"]["x"].values[0]
+        np.testing.assert_allclose(tree["averages/mean/x"][0], draws.mean(0), rtol=1e-12)
+        np.testing.assert_allclose(tree["averages/covariance/x"][0], np.cov(draws.T), rtol=1e-10)
+    with pytest.raises(ValueError, match="averages: 'x' is given twice"):
+        kg.mcmc(kg.model(x), averages=[x, x], **run)

@@ -9,7 +9,7 @@ from kinetograph.graph.control.structure import LEAF
 from kinetograph.ode.arguments import Tolerance
 from kinetograph.ode.dense_output import row_of, value_inside
 from kinetograph.ode.right import Right
-from kinetograph.ode.rosenbrock import RODAS5P, Rosenbrock
+from kinetograph.ode.rosenbrock import RODAS5P, Rosenbrock, _factors, _solution
 
 RATES = np.array([0.04, 3e7, 1e4])
 
@@ -31,6 +31,23 @@ def chemistry(k):
         return [-slow + back, slow - back - fast, fast]
 
     return slope
+
+
+def test_solutions_of_equations_whose_rows_change_places():
+    """Forward and backward, by the matrix and by the right-hand side, against NumPy."""
+    jacobian = np.array([[0.0, 2.0, 0.1], [0.2, 0.0, -3.0], [1.5, 0.3, 0.0]])
+    j, b = kg.placeholder((3, 3), name="j"), kg.placeholder((3,), name="b")
+    x = _solution(*_factors(j, kg.data(0.1)), b)
+    weights = np.array([1.0, -2.0, 0.5])
+    total = (weights * x).sum()
+    outputs = [x, *kg.gradients(total, [b, j]), kg.jvp(total, b, np.array([1.0, 0.0, 2.0]))]
+    solution, by_b, by_j, forward = kg.compile([j, b], outputs)(jacobian, [1.0, 2.0, 3.0])
+    matrix = 0.1 * np.eye(3) - jacobian
+    wanted, adjoint = np.linalg.solve(matrix, [1.0, 2.0, 3.0]), np.linalg.solve(matrix.T, weights)
+    np.testing.assert_allclose(solution, wanted, rtol=1e-12)
+    np.testing.assert_allclose(by_b, adjoint, rtol=1e-12)
+    np.testing.assert_allclose(by_j, np.outer(adjoint, wanted), rtol=1e-12)
+    assert forward == pytest.approx(adjoint @ [1.0, 0.0, 2.0], rel=1e-12)
 
 
 def relaxation(mu):

@@ -9,11 +9,12 @@ import xarray as xr
 from tests.runs.models import centred_schools, gaussian, run, schools
 
 import kinetograph as kg
+from kinetograph.runs import advice, diagnostics
 from kinetograph.runs.advice import _divergences
 
 
 def findings(tree) -> dict[str, kg.Advice]:
-    return {advice.kind: advice for advice in kg.diagnose(tree)}
+    return {each.kind: each for each in kg.diagnose(tree)}
 
 
 def quietly(model, **options):
@@ -154,3 +155,24 @@ def test_a_chain_that_blew_up_is_told():
     with pytest.warns(kg.SamplingWarning, match="have no finite log density, from draw"):
         tree = run(kg.model(x), sampler=kg.samplers.SGLD(30.0), draws=1000, warmup=50, chains=2)
     assert "not_finite" in {advice.kind for advice in kg.diagnose(tree)}
+
+
+def test_a_long_run_is_judged_by_some_of_its_draws(monkeypatch):
+    """R-hat and ESS by some, and what is counted by all of them."""
+    seen = []
+    usual = diagnostics.rhat_and_ess_bulk
+
+    def look(draws):
+        seen.extend(values for values in draws.values())
+        return usual(draws)
+
+    monkeypatch.setattr(diagnostics, "rhat_and_ess_bulk", look)
+    tree = run(gaussian(), draws=450)
+    (name,) = tree["posterior"].data_vars
+    assert [values.shape[1] for values in seen] == [450]
+    tree["sample_stats"]["diverging"][1, 7] = True
+    found = {each.kind: each for each in advice.findings(tree, 100)}
+    np.testing.assert_array_equal(seen[-1], tree["posterior"][name][:, ::5])
+    assert found["divergences"].count == 1
+    assert [each.kind for each in kg.diagnose(tree)].count("divergences") == 1
+    assert seen[-1].shape[1] == 450

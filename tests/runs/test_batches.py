@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from tests.models.test_control_flow import stopping
 from tests.runs.models import check_alike, gaussian, run
+from tests.samplers import test_composition as composition
 
 import kinetograph as kg
 from kinetograph.runs.chain import Chain
@@ -85,6 +86,45 @@ def test_a_users_sampler_starts_that_are_given_and_one_value_a_chain():
 )
 def test_samplers_with_and_without_gradients_and_schedules(sampler, options):
     check_alike(*both(gaussian(), sampler=sampler, **options))
+
+
+class Wandering(kg.Sampler):
+    """In half of the steps some moves, as many as a value of the program says."""
+
+    moves = kg.hyper(3)
+
+    def step(self, at):
+        if self.noise.uniform(name="which") < 0.5:
+            for _ in kg.range(self.moves):
+                at = self.evaluate(at.q + 0.1 * self.noise("move", like=at.q))
+        return at
+
+
+@cache
+def rotated():
+    """A model that holds an array constant."""
+    x = kg.normal(0, 1, shape=3, name="x")
+    kg.observe(np.zeros(3), kg.normal(x @ (np.eye(3) + 0.1), 1.0))
+    return kg.model(x)
+
+
+SAMPLERS = {
+    "of moves": Wandering(),
+    "of samplers": composition.Mixture(),
+    "of two kinds": composition.Derived(0.7, n_steps=3, tune=()),
+    "of a delayed kick": composition.Delayed(),
+    **{
+        name: getattr(kg.samplers, name)(*{"EQN": ["BAOAB"], "Splitting": ["BAOAB"]}.get(name, []))
+        for name in kg.samplers.__all__
+        if name != "Integrator"
+    },
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SAMPLERS)
+def test_every_sampler_runs_as_a_batch(name):
+    check_alike(*both(rotated(), sampler=SAMPLERS[name], draws=15, warmup=15))
 
 
 @pytest.mark.slow

@@ -1,5 +1,6 @@
 """`kg.report`: what is on the page, that it stands alone, and runs that are unlike others."""
 
+import base64
 import re
 import shutil
 import subprocess
@@ -14,6 +15,7 @@ from tests.runs.models import centred_schools, gaussian, run
 from tests.runs.pages import Page, check, normal, results
 
 import kinetograph as kg
+from kinetograph.runs.drawn import drawn
 from kinetograph.runs.report import figures, looked, pictures, plots
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
@@ -276,7 +278,32 @@ def test_the_model_of_a_store(tmp_path):
     tree = run(gaussian(), store=tmp_path / "run.zarr")
     assert any(link.startswith("data:") for link in check(kg.report(tree)).links)
     shutil.rmtree(tmp_path / "run.zarr" / ".kinetograph")
+    del tree.attrs["model_svg"]
     assert "do not hold their model" in check(kg.report(tree)).texts["model"]
+
+
+def test_a_file_of_results_has_the_graph_of_the_model(tmp_path):
+    tree = run(gaussian())
+    tree.to_netcdf(tmp_path / "run.nc", engine="h5netcdf")
+    with xr.open_datatree(tmp_path / "run.nc", engine="h5netcdf") as opened:
+        page = check(kg.report(opened.load()))
+    (link,) = (link for link in page.links if link.startswith("data:image/svg"))
+    assert base64.b64decode(link.partition(",")[2]).decode() == gaussian().plot().svg()
+
+
+def test_a_graph_that_cannot_be_drawn_or_is_large_is_left_out(monkeypatch):
+    x = kg.normal(0, 1, name="x")
+    model = kg.model(x)
+    with monkeypatch.context() as patch:
+        patch.setattr(kg.Model, "plot", lambda self: 1 / 0)
+        assert "model_svg" not in run(model).attrs
+    many = [kg.normal(0, 1, name=f"x{i}") for i in range(61)]
+    assert drawn(kg.model(*many)) == {}
+    y = kg.normal(0, 1, name="z") * 2.0
+    for _ in range(1100):
+        y = y + 1.0
+    assert drawn(kg.model(y)) == {}
+    assert list(drawn(kg.model(kg.normal(0, 1)))) == ["model_svg"]
 
 
 @pytest.mark.slow
@@ -316,7 +343,7 @@ def test_without_matplotlib_the_page_says_what_brings_pictures(monkeypatch):
     page = check(kg.report(results({"x": normal(4, 100)}, diverging=normal(4, 100) > 2)))
     assert "svg" not in page.tags
     for name in ("quantities", "energy", "divergences", "running"):
-        assert "pip install 'kinetograph[plots]'" in page.texts[name]
+        assert "pip install matplotlib" in page.texts[name]
     assert "E-BFMI" in page.texts["energy"]
 
 

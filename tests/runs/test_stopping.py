@@ -3,13 +3,17 @@
 import signal
 import threading
 import time
+import warnings
 
 import numpy as np
 import pytest
 from tests.runs.models import run, schools
 
 import kinetograph as kg
+import kinetograph.runs.run as runs
+from kinetograph.runs import diagnostics
 from kinetograph.runs.progress import SilentProgress
+from kinetograph.runs.stash import stashed
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
 ENDLESS = 1_000_000
@@ -91,29 +95,166 @@ def test_an_error_in_the_progress_ends_the_run_and_its_threads():
     assert progress.finished
 
 
-class Impatient(Raising):
-    """Presses Ctrl-C, and again while the results are being made."""
+@pytest.fixture(autouse=True)
+def usual_signals():
+    """Signals as in a script, also where the tests run in the background."""
+    usual = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    yield
+    for number, handler in usual.items():
+        signal.signal(number, handler)
 
-    def __init__(self, times: int):
-        super().__init__(KeyboardInterrupt())
-        self.times = times
+
+class Signalling(SilentProgress):
+    """Raises a signal some times at a moment of a run: "warm-up", "sampling" or "finish"."""
+
+    def __init__(self, number, moment, times=1):
+        self.number, self.moment, self.times = number, moment, times
+
+    def signal(self):
+        times, self.times = self.times, 0
+        for _ in range(times):
+            signal.raise_signal(self.number)
+
+    def start(self, chains, lengths, at_once):
+        self.chains = chains
+
+    def update(self):
+        least = min(chain.kept for chain in self.chains)
+        if (self.moment == "warm-up" and not least) or (self.moment == "sampling" and least > 200):
+            self.signal()
 
     def finish(self):
-        for _ in range(self.times):
-            signal.raise_signal(signal.SIGINT)
+        if self.moment == "finish":
+            self.signal()
 
 
-def test_ctrl_c_once_more_loses_nothing():
-    """But who asks again and again is heard."""
-    usual = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        tree = run(schools(), draws=ENDLESS, progress=Impatient(2))
-        assert tree["posterior"].sizes["draw"] >= 300
-        with pytest.raises(KeyboardInterrupt):
-            run(schools(), draws=ENDLESS, progress=Impatient(5))
-        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    finally:
-        signal.signal(signal.SIGINT, usual)
+def signalled(monkeypatch, number, moment, times=1, **options):
+    """A run at a moment of which a signal comes."""
+    progress = Signalling(number, moment, times)
+
+    def before(function):
+        def called(*arguments, **keywords):
+            progress.signal()
+            return function(*arguments, **keywords)
+
+        return called
+
+    places = {
+        "compiling": (runs, "build"),
+        "results": (runs, "as_tree"),
+        "advice": (diagnostics, "rhat_and_ess_bulk"),
+    }
+    if moment in places:
+        module, name = places[moment]
+        monkeypatch.setattr(module, name, before(getattr(module, name)))
+    options = {"draws": ENDLESS if moment == "sampling" else 120} | options
+    if moment == "warm-up":
+        options["warmup"] = 2_000_000
+    return run(schools(), progress=progress, **options)
+
+
+DRAWN = ["sampling", "finish", "results", "advice"]  # moments at which there are draws
+
+
+@pytest.mark.parametrize("moment", DRAWN)
+def test_ctrl_c_returns_the_draws_at_every_moment(monkeypatch, moment):
+    tree = signalled(monkeypatch, signal.SIGINT, moment)
+    draws = tree["posterior"].sizes["draw"]
+    assert draws > 200 if moment == "sampling" else draws == 120
+    assert (tree.attrs["interrupted"], tree.attrs["stopped_by"]) == (1, "Ctrl-C")
+    assert kg.stashed_samples() is tree
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.parametrize("moment", ["compiling", "warm-up", *DRAWN])
+def test_sigterm_ends_the_process_at_every_moment(monkeypatch, moment):
+    """By an exception; the draws are in the stash."""
+    before = stashed()
+    with (
+        pytest.raises(SystemExit) as ended,
+        pytest.warns(kg.SamplingWarning, match="mcmc: stopped by SIGTERM"),
+    ):
+        signalled(monkeypatch, signal.SIGTERM, moment)
+    assert ended.value.code == 143
+    if moment == "compiling":
+        assert stashed() is before
+        return
+    tree = stashed()
+    assert tree is not before
+    draws = tree["posterior"].sizes["draw"]
+    assert {"warm-up": draws == 0, "sampling": draws > 200}.get(moment, draws == 120)
+    assert tree.attrs["stopped_by"] == "SIGTERM"
+
+
+@pytest.mark.parametrize("moment", DRAWN)
+def test_a_run_returns_at_sigterm_where_it_is_asked_to(monkeypatch, moment):
+    tree = signalled(monkeypatch, signal.SIGTERM, moment, on_sigterm="return")
+    assert tree["posterior"].sizes["draw"] >= 120
+    assert tree.attrs["stopped_by"] == "SIGTERM"
+
+
+def test_sigterm_between_runs_ends_the_process():
+    run(schools(), draws=20)
+    with pytest.raises(SystemExit) as ended:
+        signal.raise_signal(signal.SIGTERM)
+    assert ended.value.code == 143
+
+
+def test_a_handler_of_the_users_stays():
+    heard = []
+    signal.signal(signal.SIGTERM, lambda *_: heard.append(1))
+    run(schools(), draws=120, progress=Signalling(signal.SIGTERM, "finish"))
+    assert heard == [1]
+
+
+@pytest.mark.parametrize("wanted", ["ignore", None])
+def test_what_sigterm_may_do(wanted):
+    with pytest.raises((TypeError, ValueError), match="mcmc: on_sigterm"):
+        run(schools(), on_sigterm=wanted)
+
+
+def test_who_asks_again_and_again_is_heard(monkeypatch):
+    """While results are being made; once or twice more loses nothing."""
+    tree = signalled(monkeypatch, signal.SIGINT, "results", 3)
+    assert tree["posterior"].sizes["draw"] == 120
+    with pytest.raises(KeyboardInterrupt):
+        signalled(monkeypatch, signal.SIGINT, "results", 5)
+
+
+def test_a_warning_that_is_an_error_loses_no_draws():
+    few = {"draws": 20, "warmup": 30, "chains": 2, "seed": 5, "progress": False}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", kg.SamplingWarning)
+        with pytest.raises(kg.SamplingWarning) as caught:
+            kg.mcmc(schools(), **few)
+        assert caught.value.__notes__[0].startswith("kept: 20 draws of each chain, in kg.stashed")
+        tree = kg.stashed_samples()
+        assert tree["posterior"].sizes["draw"] == 20
+        with pytest.raises(kg.SamplingWarning):
+            kg.extra_samples(tree, schools(), 5, progress=False)
+        assert kg.stashed_samples()["posterior"].sizes["draw"] == 25
+
+
+@pytest.mark.parametrize("where", ["advice", "finish"])
+def test_an_error_after_the_last_draw_loses_no_draws(monkeypatch, where):
+    def wrong(*arguments):
+        raise ZeroDivisionError("wrong")
+
+    progress = SilentProgress()
+    monkeypatch.setattr(*((runs, "findings") if where == "advice" else (progress, "finish")), wrong)
+    with pytest.raises(ZeroDivisionError) as caught:
+        run(schools(), draws=120, progress=progress)
+    assert caught.value.__notes__[0].startswith("kept: 120 draws of each chain")
+    assert kg.stashed_samples()["posterior"].sizes["draw"] == 120
+
+
+def test_a_run_that_ended_well_is_not_in_the_stash():
+    before = stashed()
+    tree = run(schools(), draws=120)
+    assert stashed() is before
+    assert tree.attrs["interrupted"] == 0
 
 
 @pytest.mark.slow

@@ -173,3 +173,53 @@ def test_quick_runs_are_looked_at(monkeypatch):
     assert same_draws(tree, expected)
     assert tree["posterior"].sizes["draw"] < 3000
     assert seen == [3000]
+
+
+ENOUGH, MORE = kg.until(ess=30, r_hat=1.2), kg.until(ess=700, r_hat=1.2)
+
+
+def draws_of(tree):
+    return tree["posterior"].sizes["draw"]
+
+
+@pytest.mark.parametrize("stored", [False, True])
+def test_a_run_that_goes_on_never_has_fewer_draws_than_before(stored, tmp_path):
+    """It is looked at what there is first, and then each time there are a fifth more."""
+    options = {"draws": 450, "chains": 2, "warmup": 200}
+    path = tmp_path / "run.zarr"
+    tree = run(gaussian(), **options, **({"store": path} if stored else {}))
+    whole = run(gaussian(), **(options | {"draws": 5000}))
+
+    def more(until):
+        if stored:
+            return kg.resume(path, draws=5000, until=until, progress=False)
+        return kg.extra_samples(tree, gaussian(), 4550, until=until, progress=False)
+
+    looks = [450]
+    while not reached(whole.isel(draw=slice(looks[-1]), missing_dims="ignore"), 700, 1.2):
+        looks.append(Until(1, 2).looks(looks[-1]))
+    assert len(looks) > 1
+    if not stored:  # the next one begins with these
+        assert draws_of(more(ENOUGH)) == 450
+    assert draws_of(more(MORE)) == looks[-1]
+
+
+@pytest.mark.parametrize(
+    ("there", "ended", "first"),
+    [
+        *[(0, False, 100), (170, False, 200), (200, False, 200), (3000, False, 3500)],
+        *[(40, True, 100), (100, True, 100), (170, True, 170), (3000, True, 3000)],
+    ],
+)
+def test_the_first_look(there, ended, first):
+    """At what is there, or where a run that was never stopped is looked at."""
+    assert Until(400, 1.01).first(there, ended) == first
+
+
+def test_results_that_were_stopped_are_looked_at_where_others_are(monkeypatch):
+    monkeypatch.setattr("kinetograph.runs.until._Watching._reached", lambda self, count: True)
+    tree = run(gaussian(), draws=170)
+    for interrupted, count in ((0, 170), (1, 200)):
+        tree.attrs["interrupted"] = interrupted
+        more = kg.extra_samples(tree, gaussian(), 900, until=ENOUGH, progress=False)
+        assert draws_of(more) == count

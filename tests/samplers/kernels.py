@@ -36,6 +36,10 @@ class Function(NamedTuple):
         f = jax.value_and_grad(self.function)
         return Position(q, *(f if q.ndim == 1 else jax.vmap(f))(q)), trips
 
+    def evaluate_with_covariance(self, q: Any, trips: Any, *, full: bool) -> Any:
+        position, trips = self.evaluate(q, trips)
+        return position, jnp.zeros((*q.shape, q.shape[-1]) if full else q.shape), trips
+
     def log_density(self, q: Any) -> Any:
         value = (self.function if q.ndim == 1 else jax.vmap(self.function))(q)
         return jnp.where(jnp.isnan(value), -jnp.inf, value)

@@ -136,6 +136,27 @@ def test_the_noise_of_a_step(name):
     assert abs(square.mean() / exact - 1) < 5 * np.sqrt((2 if name == "LM" else 1) / 2000)
 
 
+def test_ubu_without_friction_is_drift_kick_drift():
+    """And with little friction hardly anything else: nothing divides by it."""
+    k, h = 2.0, 0.3
+    q = kg.variable(name="q", shape=2)
+    model = kg.model(q, factors=[-0.5 * k * kg.sum(q * q)])
+    ends = []
+    for friction in (0.0, 1e-14):
+        sampler = samplers.UBU(h, friction=friction)
+        chain = kg.chain(model, sampler, seed=1, initial=[1.0, -0.5])
+        place, p = chain.q, chain.slots["p"]
+        for _ in range(10):
+            place = place + 0.5 * h * p
+            p = p - h * k * place
+            place = place + 0.5 * h * p
+        chain.step(10)
+        ends.append((chain.q, chain.slots["p"]))
+        np.testing.assert_allclose(
+            ends[-1], (place, p), rtol=0, atol=1e-12 if not friction else 1e-5
+        )
+
+
 def test_a_word_is_the_class_of_its_name():
     word = sampled(samplers.Splitting("BAOAB", **LANGEVIN), draws=50, chains=1)
     named = sampled(samplers.BAOAB(**LANGEVIN), draws=50, chains=1)

@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+from jax import numpy as jnp
 from tests.laws.helpers import assert_moments
+from tests.samplers.kernels import series
 from tests.selection import thinned
 
 import kinetograph as kg
@@ -237,3 +239,189 @@ def test_a_kick_that_is_delayed_is_the_scheme():
     np.testing.assert_allclose(
         other.sample_stats["kinetic_energy_before"][1:], energy, rtol=0, atol=1e-12
     )
+
+
+# A sampler of single points within one of an ensemble runs once for each walker. ------------------
+
+WALKERS = 4
+
+
+class Alone(kg.Sampler):
+    """The sampler within, and nothing else."""
+
+    inner = kg.hyper(samplers.HMC(0.3))
+
+    def init(self, at):
+        return self.inner.init(at)
+
+    def step(self, at, **slots):
+        return self.inner.step(at, **slots)
+
+
+class Each(Alone):
+    """The same, of an ensemble."""
+
+    walkers = kg.hyper(WALKERS, lower=2, static=True)
+
+
+def bent(q):
+    return -0.5 * jnp.sum(q * q) - 0.1 * q[0] ** 4 * (1 + q[1] ** 2)
+
+
+POINTWISE = {
+    "HMC": samplers.HMC(0.6, n_steps=3),
+    "Slice": samplers.Slice(),
+    "SGNHT": samplers.SGNHT(0.2),
+    "RandomWalk": samplers.RandomWalk(1.0),
+    "MCLMC": samplers.MCLMC(0.3),
+    "BAOAB": samplers.BAOAB(0.3),
+    "GHMC": samplers.GHMC(0.6),
+    "MALA": samplers.MALA(0.3),
+    "MAMS": samplers.MAMS(0.6),
+    "Slice, doubling": samplers.Slice(width=0.3, doubling=True),
+    "CCAdL": samplers.CCAdL(0.2),
+    "SGLD": samplers.SGLD(0.1),
+    "LM": samplers.LM(0.1),
+    "GLA1": samplers.GLA1(0.3),
+    "GLA2": samplers.GLA2(0.3),
+    "UBU": samplers.UBU(0.3),
+    "SGHMC": samplers.SGHMC(0.2),
+    "Splitting": samplers.Splitting("ABOBA", step_size=0.3),
+}
+
+
+def test_every_sampler_of_single_points_is_here():
+    rest = {"NUTS", "EQN", "Stretch", "Walk", "DifferentialEvolution", "Integrator"}
+    assert {type(s).__name__ for s in POINTWISE.values()} == set(samplers.__all__) - rest
+
+
+@pytest.mark.parametrize("name", thinned(POINTWISE, 6))
+def test_each_walker_makes_a_step_of_its_own(name):
+    """The first walker is the chain of the sampler alone; none depends on where others begin."""
+    start = 0.3 * np.random.default_rng(3).normal(size=(WALKERS, 3))
+    each, alone = Each(inner=POINTWISE[name]), Alone(inner=POINTWISE[name])
+    found = series(each, bent, start[None], 5)[0]
+    np.testing.assert_allclose(found[:, 0], series(alone, bent, start[:1], 5)[0], rtol=1e-10)
+    moved = start.copy()
+    moved[0] += 0.1
+    other = series(each, bent, moved[None], 5)[0]
+    np.testing.assert_allclose(other[:, 1:], found[:, 1:], rtol=1e-10)
+    assert np.abs(other[:, 0] - found[:, 0]).min() > 0
+    together = series(each, bent, np.broadcast_to(start[0], (1, WALKERS, 3)), 5)[0]
+    apart = np.abs(np.diff(together, axis=1)).max(axis=(0, 2))
+    assert np.all(apart > 1e-3)
+
+
+class Swapping(kg.Sampler):
+    """Each walker makes a step of HMC, then a random walk in b; then they stretch."""
+
+    walkers = kg.hyper(6, lower=2, static=True)
+    near = kg.hyper(samplers.HMC(0.6, n_steps=4))
+    of_b = kg.hyper(samplers.RandomWalk(2.0))
+    far = kg.hyper(samplers.Stretch(walkers=6))
+
+    def step(self, at):
+        at = self.near.step(at)
+        at = self.of_b.block("b").step(at)
+        return self.far.step(at)
+
+
+def test_steps_of_walkers_and_moves_of_the_ensemble():
+    tree = kg.mcmc(blocks(), Swapping(), draws=3000, **QUIET | {"chains": 2})
+    assert_moments(tree["posterior"]["a"].values, 0.0, 1.0)
+    assert_moments(tree["posterior"]["b"].values, 0.0, np.sqrt(2.0))
+    stats = tree["sample_stats"]
+    for name in ("near_n_steps", "near_energy", "of_b_accepted", "far_accepted"):
+        assert stats[name].shape == (12, 3000), name
+    # Each walker has an energy of three unknowns: U + p^2 / 2, 3 / 2 and 3 / 2.
+    assert abs(stats["near_energy"].values.mean() - (3.0 + 1.5 * np.log(2 * np.pi))) < 0.1
+    steps = stats["near_n_steps"].values
+    assert np.any(steps[0] != steps[1])  # drawn for each walker
+
+
+class Halves(kg.Sampler):
+    """Only the first three walkers move, with momenta that last."""
+
+    walkers = kg.hyper(6, lower=2, static=True)
+    near = kg.hyper(samplers.GHMC(0.9))
+
+    def init(self, at):
+        return self.near.init(at.split(3)[0])
+
+    def step(self, at, p):
+        first, rest = at.split(3)
+        first, slots = self.near.step(first, p=p)
+        return first.join(rest), slots
+
+
+def test_a_part_of_the_walkers_and_a_scale():
+    model = kg.model(kg.normal(0.0, [1.0, 100.0], shape=2, name="x"))
+    wanted = [kg.observables.n_grad]
+    chain = kg.chain(model, Halves(scale=[1.0, 100.0]), seed=1, observables=wanted)
+    assert chain.slots["p"].shape == (3, 2)
+    before = chain.q.copy()
+    stats = chain.step(50).sample_stats
+    np.testing.assert_array_equal(chain.q[3:], before[3:])
+    assert np.all(np.abs(chain.q[:3] - before[:3]).max(0) > [0.01, 1.0])
+    assert stats["near_energy"].shape == (50, 3)
+    assert stats["n_grad"].tolist() == [3] * 50
+
+
+class Flock(kg.Sampler):
+    inner = kg.hyper(samplers.Stretch(walkers=8))
+
+    def step(self, at):
+        return self.inner.step(at)
+
+
+class Six(Flock):
+    walkers = kg.hyper(6, lower=2, static=True)
+
+
+class Elsewhere(Each):
+    def step(self, at, **slots):
+        return self.inner.step(at.q)
+
+
+def test_walkers_that_do_not_fit_are_refused():
+    with pytest.raises(kg.ModelError, match=r"Flock: inner is Stretch, .* walkers = kg\.hyper\(8"):
+        kg.chain(blocks(), Flock(), seed=1)
+    with pytest.raises(kg.ModelError, match=r"Six: inner is Stretch of 8 walkers, and Six has 6"):
+        kg.chain(blocks(), Six(), seed=1)
+    with pytest.raises(TypeError, match=r"begins at a point, as `at` is, .*got an array"):
+        kg.chain(blocks(), Elsewhere(), seed=1)
+    with pytest.raises(TypeError, match=r"NUTS has no step .*use HMC, as in"):
+        Each(inner=samplers.NUTS())
+
+
+class Uneven(kg.Sampler):
+    """A random walk in the two numbers of a, with a step for each; Gibbs in b."""
+
+    of_a = kg.hyper(samplers.RandomWalk([1e-3, 2.0]))
+    of_b = kg.hyper(samplers.RandomWalk(1.0))
+
+    def step(self, at):
+        at = self.of_a.block("a").step(at)
+        return self.of_b.block("b").step(at)
+
+
+class Whole(Uneven):
+    def step(self, at):
+        return self.of_a.step(at)
+
+
+def test_values_for_each_coordinate_of_a_block():
+    """By the block's size, or by that of all unknowns, where those of the block are taken."""
+    model, start = blocks(), {"a": [0.0, 0.0], "b": 0.0}
+    moved = []
+    by_all = samplers.RandomWalk(np.array([1e-3, 2.0, 7.0]))
+    for sampler in (Uneven(), Uneven(of_a=by_all)):
+        chain = kg.chain(model, sampler, seed=1, initial=start)
+        moved.append(chain.step(30).posterior["a"])
+        assert np.ptp(moved[-1][:, 0]) < 0.05 < 0.5 < np.ptp(moved[-1][:, 1])
+    np.testing.assert_array_equal(*moved)
+    for wrong in (Whole(), Uneven(of_a=samplers.RandomWalk([1.0, 2.0, 3.0, 4.0]))):
+        with pytest.raises(
+            kg.ShapeError, match=r"of_a: step_size has shape .* coordinates that it"
+        ):
+            kg.chain(model, wrong, seed=1)

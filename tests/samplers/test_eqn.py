@@ -195,6 +195,25 @@ def test_without_eta_walkers_are_alone():
     assert np.abs(alone[0, :, 3:] - found[0, :, 3:]).min() > 1
 
 
+def test_blocks_are_of_each_unknown_by_itself():
+    """A step of SGLD without noise, by NumPy: C has zeros between x and y."""
+    x = kg.normal(0.0, 1.0, shape=2, name="x")
+    y = kg.normal(x[0] + x[1], 1.0, name="y")
+    h, eta = 0.05, 3.0
+    made = EQN(samplers.SGLD(h), walkers=6, eta=eta, steps=1, covariance="blocks")
+    start = np.random.default_rng(4).multivariate_normal(np.zeros(3), PRECISION + 1.0, size=6)
+    chain = kg.chain(kg.model(x, y), made, seed=1, initial=start)
+    chain.hyper["inverse_temperature"] = 1e300
+    chain.step(1)
+    q, apart = start.copy(), np.array([[1, 1, 0], [1, 1, 0], [0, 0, 1]])
+    for group, others in ((slice(0, 3), slice(3, 6)), (slice(3, 6), slice(0, 3))):
+        matrix = np.eye(3) + eta * apart * np.cov(q[others].T)
+        over = q[group, 2] - q[group, 0] - q[group, 1]
+        slopes = np.stack([q[group, 0] - over, q[group, 1] - over, over], axis=1)
+        q[group] = q[group] - h * slopes @ matrix
+    np.testing.assert_allclose(chain.q, q, rtol=1e-10)
+
+
 @pytest.mark.slow
 def test_a_run():
     """The settings of the scheme are arguments of the program; blocks are of each unknown."""

@@ -293,6 +293,77 @@ def test_friction_against_the_noise():
         np.testing.assert_allclose(found, expm(-0.25 * 0.49 * 1.3 * matrix) @ p, rtol=1e-10)
 
 
+class Anchored(kg.Sampler):
+    """Stays, and records the gradients by the batch and by all rows, in `init` and in steps."""
+
+    def init(self, at):
+        return {"exact": self.evaluate_full(at.q).gradient}
+
+    def step(self, at, exact):
+        full, seen = self.evaluate_full(at.q), self.evaluate(at.q)
+        self.record("full", full.gradient)
+        self.record("potential", full.potential)
+        self.record("seen", seen.gradient)
+        self.record("begun", at.gradient)
+        self.record("first", exact)
+        return seen, {"exact": exact}
+
+
+@pytest.mark.parametrize("scale", [None, [2.0, 0.5]])
+def test_all_rows_may_be_evaluated_and_a_point_is_of_the_batch_before(scale):
+    w = np.array([0.3, 0.1])
+    chain = kg.chain(NOISY, Anchored(scale=scale), seed=2, initial=w)
+    rows = chain.step(6).sample_stats
+    exact = (X.T @ (X @ w - Y) + w) * (1.0 if scale is None else np.array(scale))
+    np.testing.assert_allclose(rows["full"], np.tile(exact, (6, 1)), rtol=1e-10)
+    np.testing.assert_allclose(rows["first"], rows["full"], rtol=1e-10)
+    np.testing.assert_allclose(rows["potential"], np.full(6, -MODEL.log_density(w)), rtol=1e-10)
+    assert np.abs(rows["seen"] - exact).min() > 1e-6
+    np.testing.assert_allclose(rows["begun"][1:], rows["seen"][:-1], rtol=1e-10)
+    plain = kg.chain(MODEL, Anchored(), seed=2, initial=w).step(2).sample_stats
+    np.testing.assert_allclose(plain["full"], plain["seen"], rtol=1e-12)
+
+
+COSTS = {
+    "SGLD": samplers.SGLD(0.001),
+    "BAOAB": samplers.BAOAB(0.01),
+    "ABOBA": samplers.Splitting("ABOBA", 0.01),
+    "OABAO": samplers.Splitting("OABAO", 0.01),
+    "UBU": samplers.UBU(0.01),
+}
+
+
+@pytest.mark.parametrize("name", COSTS)
+def test_one_gradient_a_step_by_a_batch_too(name):
+    """Where a scheme has one kick: what its row tells of the end is a value alone."""
+    wanted = [kg.observables.n_grad, kg.observables.n_value]
+    for model in (MODEL, NOISY):
+        chain = kg.chain(model, COSTS[name], seed=1, initial=np.zeros(2), observables=wanted)
+        stats = chain.step(4).sample_stats
+        assert stats["n_grad"].tolist() == [1] * 4
+        assert stats["n_value"].tolist() == [int(name in ("ABOBA", "OABAO", "UBU"))] * 4
+
+
+class Watched(samplers.CCAdL):
+    """Records each estimate of the covariance."""
+
+    def evaluate_with_covariance(self, q, *, full=False):
+        at, covariance = super().evaluate_with_covariance(q, full=full)
+        self.record("newest", covariance)
+        return at, covariance
+
+
+@pytest.mark.parametrize("forgetting", [None, 0.3])
+def test_the_weights_of_estimates_of_the_covariance(forgetting):
+    """The mean of all so far, from the first on; or each with its weight, the first one too."""
+    chain = kg.chain(NOISY, Watched(0.01, forgetting=forgetting), seed=1, initial=np.zeros(2))
+    seen, known = [], np.zeros(2)
+    for _ in range(4):
+        seen.append(chain.step(1).sample_stats["newest"][0])
+        known = np.mean(seen, 0) if forgetting is None else 0.7 * known + 0.3 * seen[-1]
+        np.testing.assert_allclose(chain.slots["noise"], known, rtol=1e-12)
+
+
 def test_without_batches_there_is_no_noise():
     q = np.array([0.3, -0.2])
     with x64():

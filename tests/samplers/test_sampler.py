@@ -680,6 +680,51 @@ def test_settings_are_checked(settings, error, text):
         GLA2(**settings)
 
 
+PER_COORDINATE = {"step_size", "friction", "width", "epsilon", "scale"}
+
+
+@pytest.mark.parametrize("name", sorted(set(kg.samplers.__all__) - {"Integrator"}))
+def test_where_one_number_is_meant_an_array_is_refused(name):
+    kind = getattr(kg.samplers, name)
+    declared = kind().declared()
+    numbers = [n for n, h in declared.items() if not h.static and not h.choices]
+    for setting in numbers:
+        if setting not in declared or not declared[setting].scalar:
+            assert setting in PER_COORDINATE
+            continue
+        if name == "EQN" and setting not in ("eta", "steps"):
+            continue  # of the scheme
+        text = rf"{name}: {setting} is one number, got shape \(4,\).*scale="
+        default = declared[setting].default
+        with pytest.raises(kg.ShapeError, match=text):
+            kind(**{setting: [default or 1] * 4})
+    assert declared["inverse_temperature"].scalar
+
+
+def test_where_one_number_is_meant_schedules_and_chains_give_one():
+    model = oscillator()
+    late = kg.samplers.BAOAB(inverse_temperature=lambda i: kg.stack([1.0, 1.0 + 0 * i]))
+    with pytest.raises(kg.ShapeError, match=r"inverse_temperature, .* is one number, got .*\(2,\)"):
+        kg.chain(model, late, seed=1)
+    chain = kg.chain(model, kg.samplers.BAOAB(), seed=1)
+    with pytest.raises((kg.ShapeError, ValueError), match="inverse_temperature"):
+        chain.hyper["inverse_temperature"] = [1.0, 2.0]
+
+
+def test_a_slot_of_single_precision_stays_so():
+    class Small(kg.Sampler):
+        def init(self, at):
+            return {"p": (0.0 * at.q).astype("float32"), "n": np.zeros(2, np.float32)}
+
+        def step(self, at, p, n):
+            return at, {"p": p + 1e-9 + 1.0, "n": n + at.q}
+
+    chain = kg.chain(oscillator(), Small(), seed=1)
+    chain.step(3)
+    assert chain.slots["p"].dtype == chain.slots["n"].dtype == np.float32
+    np.testing.assert_array_equal(chain.slots["p"], [3.0, 3.0])
+
+
 def test_shapes_of_settings_are_checked_with_the_model():
     with pytest.raises(kg.ShapeError, match=r"GLA2: step_size has shape \(3,\)"):
         run(oscillator(), sampler=GLA2([0.1, 0.1, 0.1]))
@@ -718,3 +763,36 @@ def test_a_step_holds_one_copy_of_the_model():
         plan = Plan(np.int32(1), np.int64(0))
         text = jax.jit(program.block).lower(chain, model.argument_values, plan).as_text()
     assert text.count("chlo.atan") == 1
+
+
+class Beats(kg.Sampler):
+    """Moves at every n-th step, by n."""
+
+    every = kg.hyper(3, lower=1)
+
+    def step(self, at):
+        q = at.q
+        if self.iteration % self.every == 0:
+            q = q + 10 // self.every
+        return self.evaluate(q)
+
+
+class Unbounded(Beats):
+    every = kg.hyper(3)
+
+
+class Positive(Beats):
+    every = kg.hyper(3, positive=True)
+
+
+def test_bounds_of_settings_are_known_where_they_divide():
+    start = {"x": [0.0, 0.0]}
+    for kind in (Beats, Positive):
+        chain = kg.chain(oscillator(), kind(), seed=1, initial=start)
+        assert chain.step(7).posterior["x"][:, 0].tolist() == [3, 3, 3, 6, 6, 6, 9]
+        chain.hyper["every"] = 2
+        assert chain.step(3).posterior["x"][:, 0].tolist() == [9, 14, 14]
+    with pytest.raises(ValueError, match="every must be positive, got"):
+        chain.hyper["every"] = 0
+    with pytest.raises(kg.ModelError, match="integer division by zero"):
+        kg.chain(oscillator(), Unbounded(), seed=1)

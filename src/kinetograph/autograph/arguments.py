@@ -20,6 +20,7 @@ from ..graph.array import Array
 from ..graph.compiling.packing import NUMBERS, fits
 from ..graph.control.structure import Structure, flatten
 from ..graph.errors import DataError, SymbolicError
+from ..graph.missing import refuse_masked
 from ..graph.node import Node, Placeholder
 from ..graph.operations.elementwise import BAD_KINDS
 from ..graph.precision import FLOAT32, float_dtype
@@ -265,8 +266,7 @@ def _as_input(value: Any, path: str, floating: np.dtype) -> np.ndarray | JaxInpu
             return JaxInput(value, value.shape, _inner_dtype(value.dtype, path, floating))
         if not (kind is complex or (kind is list and value) or _is_array_like(value)):
             return None
-        if np.ma.is_masked(value):
-            raise DataError(f"{path}: values are masked; fill them first")
+        refuse_masked(value, path)
     try:
         array = np.asarray(value)
     except (TypeError, ValueError) as error:

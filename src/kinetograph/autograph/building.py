@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from ..graph.control.rollback import mark, rollback
 from ..graph.control.state import new_program, top_level
 from ..graph.node import CURRENT
-from .staged_function import _TRACING
+from .calling import CALLING
 
 __all__ = ["building"]
 
@@ -17,15 +17,15 @@ def building() -> Iterator[None]:
 
     Staged functions that are called meanwhile become part of it. If it fails, all is taken back.
     """
-    before, active, context = new_program(), _TRACING.active, CURRENT.context
+    before, active, context = new_program(), CALLING.tracing, CURRENT.context
     top_level().traced = True
     moment = mark()
-    _TRACING.active, CURRENT.context = True, None
+    CALLING.tracing, CURRENT.context = True, None
     try:
         yield
     except BaseException:
         rollback(moment)
         raise
     finally:
-        _TRACING.active, CURRENT.context = active, context
+        CALLING.tracing, CURRENT.context = active, context
         new_program(before)

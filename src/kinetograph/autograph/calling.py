@@ -12,6 +12,7 @@ class _Calling(threading.local):
     strict = False  # whether it is an error if something cannot be converted
     fast = True  # whether callees that nothing symbolic can reach run as they are
     paused = 0  # depth of `with do_not_convert()`
+    tracing = False  # whether the graph of a staged function is being made
     watch: Callable[[Any], None] | None = None  # is told of each function that is called
 
 

@@ -23,6 +23,8 @@ _SCALARS = frozenset(
 )
 _FEW = 16  # elements of a container that are looked at
 _REVEALING = {"eval", "exec", "globals", "locals", "vars", "__import__", "compile", "getattr"}
+# Attributes of modules and distributions that draw random numbers, and may not do so in a graph.
+_ATTRIBUTES, _DRAWING = {"LOAD_ATTR", "LOAD_METHOD"}, {"random", "rvs"}
 _MISSING = object()
 Dependencies = list[tuple[Any, str, Any]]  # the names a function reads, where, and what they are
 
@@ -86,6 +88,8 @@ def _code(code: CodeType, module: dict[str, Any], found: Dependencies, seen: set
     for step in dis.get_instructions(code):
         if step.opname in ("IMPORT_NAME", "LOAD_BUILD_CLASS", "STORE_GLOBAL", "LOAD_SUPER_ATTR"):
             return False
+        if step.opname in _ATTRIBUTES and step.argval in _DRAWING:
+            return False
         if step.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
             name = step.argval
             place = module if name in module else vars(builtins)
@@ -106,7 +110,8 @@ def _outside(value: Any, found: Dependencies, seen: set[int]) -> bool:
     if type(value) in _SCALARS or type(value) is np.ndarray:
         return type(value) is not np.ndarray or value.dtype.kind != "O"
     if isinstance(value, ModuleType):
-        return is_library(value.__name__) and not _own(value.__name__)
+        drawing = value.__name__ in ("random", "numpy.random")
+        return is_library(value.__name__) and not _own(value.__name__) and not drawing
     if isinstance(value, np.ufunc):
         return True
     module = getattr(value, "__module__", None)

@@ -24,17 +24,11 @@ from ..graph.node import CURRENT, Node
 from ..graph.precision import float_dtype
 from ..graph.source import warn_user
 from .arguments import JaxInput, Key, Parameters, static_hint
+from .calling import CALLING
 
 __all__ = ["BoundFunction", "StagedFunction"]
 
 _MANY = 50  # graphs of one function, after which there is a warning
-
-
-class _Tracing(threading.local):
-    active = False  # whether this thread is making the graph of a staged function
-
-
-_TRACING = _Tracing()
 
 
 class _Trace(NamedTuple):
@@ -110,7 +104,7 @@ class StagedFunction:
         return self._call(args, kwargs, False)
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any], owned: bool) -> Any:
-        inside = _TRACING.active or CURRENT.context is not None
+        inside = CALLING.tracing or CURRENT.context is not None
         if inside and not has_tracer((args, kwargs)):
             return self._converted(*args, **kwargs)
         plain = (float_dtype(), *map(_plain_key, args))
@@ -165,7 +159,7 @@ class StagedFunction:
         return self._trace(args, kwargs, False)
 
     def _trace(self, args: tuple[Any, ...], kwargs: dict[str, Any], owned: bool) -> Function:
-        if _TRACING.active or CURRENT.context is not None:
+        if CALLING.tracing or CURRENT.context is not None:
             raise ModelError(f"{self._title}.trace cannot be used in a branch, loop or function")
         values = self._parameters.bind(args, kwargs)
         read = self._parameters.read(values, owned)
@@ -187,10 +181,10 @@ class StagedFunction:
 
     def _made(self, values: tuple[Any, ...], owned: bool) -> _Trace:
         """The graph of a signature: a program of its own, of which nothing stays if it fails."""
-        before, active, context = new_program(), _TRACING.active, CURRENT.context
+        before, active, context = new_program(), CALLING.tracing, CURRENT.context
         top_level().traced = True
         moment = mark()
-        _TRACING.active, CURRENT.context = True, None
+        CALLING.tracing, CURRENT.context = True, None
         inputs: list[Node] = []
         try:
             bound, inputs = self._parameters.stage(values, owned)
@@ -214,7 +208,7 @@ class StagedFunction:
                 _say_more(error, static_hint(inputs, error))
             raise
         finally:
-            _TRACING.active, CURRENT.context = active, context
+            CALLING.tracing, CURRENT.context = active, context
             new_program(before)
         return _Trace(compiled, structure, leaves, len(outputs) == len(leaves))
 

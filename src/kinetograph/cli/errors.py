@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from ..runs.background import leaving
-from ..runs.signals import Terminated
+from ..runs.signals import STOPS, Terminated, listen
 
 __all__ = [
     "FORMATS",
@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 FORMATS = ("table", "json", "plain")  # of a summary
-INTERRUPTED, TERMINATED = 130, 143  # what shells report for a command that a signal ended
+INTERRUPTED = 130  # what shells report for a command that a signal ended
 
 
 class InputError(click.ClickException):
@@ -51,10 +51,10 @@ class Interrupted(click.ClickException):
 class Killed(click.ClickException):
     """SIGTERM has stopped it."""
 
-    exit_code = TERMINATED
+    exit_code = Terminated.CODE
 
 
-def stopped(by: str | KeyboardInterrupt, rest: str = "") -> click.ClickException:
+def stopped(by: str | BaseException, rest: str = "") -> click.ClickException:
     """What ends the command when somebody has stopped it, and the rest of what it says."""
     if not isinstance(by, str):
         by = "SIGTERM" if isinstance(by, Terminated) else "Ctrl-C"
@@ -67,9 +67,10 @@ class Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command, which may be stopped at any time."""
+        listen()
         try:
             return super().invoke(ctx)
-        except KeyboardInterrupt as error:
+        except STOPS as error:
             raise stopped(error) from None
 
     def main(self, *args: Any, **kwargs: Any) -> Any:

@@ -11,7 +11,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from ..graph.suggestions import meant
-from ..runs.signals import stoppable
+from ..runs.signals import Terminated, stoppable
 from .errors import InputError, print_traceback
 
 if TYPE_CHECKING:
@@ -84,6 +84,8 @@ def _run(path: Path, show_traceback: bool) -> dict[str, Any]:
                 exec(code, module.__dict__)
             finally:
                 check()  # what is imported may have made another error of it, or none
+    except Terminated:
+        raise
     except SystemExit as error:
         raise InputError(
             f"{path} ended with exit code {error.code} instead of making a model"

@@ -12,15 +12,14 @@ from typing import Any
 
 import click
 
+from ..runs.signals import STOPS
 from .errors import InputError, RunError, note, print_traceback, stopped
 from .files import write_whole
 
 __all__ = ["carry_out", "format_option", "out_option", "print_summary", "results_written"]
 
 FORMATS = ("table", "json", "plain")
-STOPPED = (
-    r"\w+: stopped by (Ctrl-C|SIGTERM) after"  # the library's warning; there is a line of ours
-)
+STOPPED = r"\w+: stopped by (Ctrl-C|SIGTERM)"  # the library's warning; there is a line of ours
 
 format_option = click.option(
     "--format",
@@ -47,29 +46,74 @@ def carry_out(
     show_traceback: bool,
     show_seed: bool,
 ) -> None:
-    """Draw, write, print, and say how to go on if it did not end as it should."""
-    from ..runs.stash import stashed
+    """Draw, write, print, and say how to go on if it did not end as it should.
 
-    before = stashed()
+    The file is written before R-hat and the like are computed, which takes a while.
+    """
+    from ..runs.run import handing
+
+    written = _Written(out, target)
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), handing(written.take):
             warnings.filterwarnings("ignore", STOPPED)
             tree = run()
-    except KeyboardInterrupt as error:
-        rest = _on(store) if store is not None and store.exists() else "; nothing to write"
-        raise stopped(error, f" before every chain had a draw{rest}") from None
+    except STOPS as error:
+        raise stopped(error, written.text(store)) from None
     except Exception as error:
         if show_traceback:
             print_traceback(error)
-        raise _explained(error, store, _saved(before, out, target, store)) from error
-    wrote = results_written(tree, out, target)
-    print_summary(tree, style, wrote or store)
+        raise _explained(error, store, written.of_failed(store)) from error
+    if written.error is not None:
+        raise written.error
+    wrote = written.path
+    try:
+        print_summary(tree, style, wrote or store)
+    except STOPS as error:
+        raise stopped(error, written.text(store)) from None
     if show_seed:
         note(f"seed {tree.attrs['seed']}")
     if wrote is not None:
         note(f"wrote {wrote}")
     if tree.attrs["interrupted"]:
-        raise stopped(tree.attrs["stopped_by"], f" after {_count(tree)}{_on(store, wrote)}")
+        raise stopped(tree.attrs["stopped_by"], written.text(store))
+
+
+class _Written:
+    """The results of a run, and the file that they are in, if one is asked for."""
+
+    def __init__(self, out: Path | None, target: Path | None) -> None:
+        self.out, self.target = out, target
+        self.tree: Any = None
+        self.path: Path | None = None
+        self.error: RunError | None = None
+
+    def take(self, tree: Any) -> None:
+        """Write the draws to the file."""
+        self.tree = tree
+        if not _drawn(tree):
+            return
+        try:
+            self.path = results_written(tree, self.out, self.target)
+        except RunError as error:
+            self.error = error
+
+    def text(self, store: Path | None) -> str:
+        """After how many draws a run was stopped, and how to go on."""
+        if self.tree is not None and _drawn(self.tree):
+            return f" after {_count(self.tree)}{_on(store, self.path)}"
+        on = _on(store) if store is not None and store.exists() else "; nothing to write"
+        return f" before every chain had a draw{on}"
+
+    def of_failed(self, store: Path | None) -> str:
+        """Where the draws of a run are that failed, and how to go on."""
+        if self.tree is None:
+            return ""
+        if self.error is not None:
+            return f"; {self.error.format_message()}{_on(store)}"
+        there = ""
+        if _drawn(self.tree) and (self.path or store):
+            there = f"; {_count(self.tree)} are in {self.path or store}"
+        return there + _on(store, self.path)
 
 
 def results_written(tree: Any, out: Path | None, target: Path | None) -> Path | None:
@@ -142,23 +186,6 @@ def _on(store: Path | None, wrote: Path | None = None) -> str:
     if store is not None:
         return f"; `kinetograph resume {store}` goes on from there"
     return f"; kg.extra_samples goes on from {wrote}" if wrote is not None else ""
-
-
-def _saved(before: Any, out: Path | None, target: Path | None, store: Path | None) -> str:
-    """Write what there is of a run that failed; what is where."""
-    from ..runs.stash import stashed
-
-    tree = stashed()
-    if tree is None or tree is before:
-        return ""
-    if not _drawn(tree):
-        return _on(store)
-    try:
-        wrote = results_written(tree, out, target)
-    except RunError as error:
-        return f"; {error.format_message()}{_on(store)}"
-    there = f"; {_count(tree)} are in {wrote or store}" if wrote or store else ""
-    return there + _on(store, wrote)
 
 
 def _explained(error: Exception, store: Path | None, rest: str) -> click.ClickException:

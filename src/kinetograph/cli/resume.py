@@ -79,7 +79,8 @@ def resume(
         def run() -> Any:
             from ..runs.resume import resume
 
-            return resume(path, model, chains=numbers, until=wanted, progress=not quiet, **options)
+            options.update(chains=numbers, until=wanted, progress=not quiet, on_sigterm="return")
+            return resume(path, model, **options)
 
         carry_out(run, out, target, path, style, show_traceback, show_seed=False)
 

@@ -141,6 +141,7 @@ def sample(
                 until=wanted,
                 store=store,
                 progress=not quiet,
+                on_sigterm="return",
                 **options,
             )
 

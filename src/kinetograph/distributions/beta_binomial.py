@@ -69,30 +69,37 @@ def _ratio(k: Any, left: Any, size: Any, alpha: Any, beta: Any) -> Any:
     return jnp.where(inside, from_end * own / jnp.where(inside, over, 1.0), 0.0)
 
 
-def _smaller_tail(x: Any, size: Any, alpha: Any, beta: Any) -> Any:
+def _log_sum(x: Any, size: Any, alpha: Any, beta: Any) -> Any:
+    """The smaller tail over the first probability in it."""
     left = _is_left(x, size, alpha, beta)
     start = jnp.where(left, x, x + 1.0)
-    first = _terms(start, size, alpha, beta)[0]
     fading = (alpha >= 1) & (beta >= 1)
     return log_sum_outward(
-        start, left, first, lambda k, left: _ratio(k, left, size, alpha, beta), fading
+        start,
+        left,
+        jnp.zeros_like(start),
+        lambda k, left: _ratio(k, left, size, alpha, beta),
+        fading,
     )
+
+
+_log_sum_outward = by_forward(_log_sum)
 
 
 def _is_left(x: Any, size: Any, alpha: Any, beta: Any) -> Any:
     return x * (alpha + beta) < size * alpha
 
 
-_log_smaller_tail = by_forward(_smaller_tail)
-
-
 @of_counts
 def _tails(x: Any, size: Any, alpha: Any, beta: Any) -> Tails:
     x, size, alpha, beta = jnp.broadcast_arrays(x, size, alpha, beta)
     all_ = x >= size
-    smaller = _log_smaller_tail(jnp.where(all_, 0.0, x), jnp.where(all_, 1.0, size), alpha, beta)
-    smaller = jnp.minimum(smaller, -1e-300)
     left = _is_left(x, size, alpha, beta)
+    place, trials = jnp.where(all_, 0.0, x), jnp.where(all_, 1.0, size)
+    first = _terms(
+        jnp.where(_is_left(place, trials, alpha, beta), place, place + 1.0), trials, alpha, beta
+    )[0]
+    smaller = jnp.minimum(first + _log_sum_outward(place, trials, alpha, beta), -1e-300)
     larger = log1mexp(-smaller)
     below, above = jnp.where(left, smaller, larger), jnp.where(left, larger, smaller)
     return jnp.where(all_, 0.0, below), jnp.where(all_, -jnp.inf, above)

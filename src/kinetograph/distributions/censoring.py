@@ -6,7 +6,6 @@
 Source: J. F. Lawless, Statistical Models and Methods for Lifetime Data, 2nd edition, 2.2 and 2.3.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
@@ -17,13 +16,20 @@ from jax import lax
 
 from ..bits.source import Source
 from ..graph.node import Data, Node
-from ..graph.numerics.derivative_rules import by_forward
 from ..graph.operations.elementwise import as_node
 from ..graph.source import place_text
+from .bounds import (
+    apart,
+    bound_parameters,
+    check_base,
+    known_bounds,
+    small_terms,
+    tails_at,
+    within_support,
+)
 from .family import Family
-from .parameter import Parameter
 from .support import Interval, Pairs, Support, WholeNumbers
-from .tails import Tails, between
+from .tails import between
 
 __all__ = ["Censored", "censor", "censored", "interval_censored"]
 
@@ -81,23 +87,25 @@ def censor(
             f"{family.name}: censoring={censoring!r}: the lower bound must be below the upper "
             f"one{place_text()}"
         )
-    return censored(family, tuple(bounds)), (*nodes, *bounds.values())
+    support = family.support(*nodes)
+    moved = (within_support(support, side, bound) for side, bound in bounds.items())
+    return censored(family, tuple(bounds)), (*nodes, *moved)
 
 
 @cache
 def censored(base: Family, sides: tuple[str, ...]) -> Censored:
     """The family with a bound on these `sides`, "lower" or "upper" or both."""
     where = " and ".join({"lower": "below", "upper": "above"}[side] for side in sides)
-    kind: Support = WholeNumbers(-(2**53)) if base.discrete else Interval(closed=True)
     return Censored(
         name=f"{base.name} censored {where}",
         key=f"censored({base.key}, {', '.join(sides)})",
-        parameters=(*base.parameters, *(Parameter(side, kind) for side in sides)),
-        terms=_selected(partial(_log_density, base, sides)),
+        parameters=bound_parameters(base, sides),
+        terms=partial(_terms, base, sides),
+        **small_terms(base, partial(_terms, base, sides)),
         support=partial(_support, base, sides),
         dtype=base.dtype,
         draw=None if base.draw is None else partial(_draw, base, sides),
-        check=partial(_check, base, sides),
+        check=partial(check_base, base, sides),
         base=base,
         sides=sides,
     )
@@ -110,7 +118,8 @@ def interval_censored(base: Family) -> Censored:
         name=f"{base.name} censored to intervals",
         key=f"censored({base.key}, interval)",
         parameters=base.parameters,
-        terms=_interval_terms(base),
+        terms=partial(_interval_terms, base),
+        **small_terms(base, partial(_interval_terms, base)),
         support=lambda *nodes: Pairs(base.support(*nodes)),
         event_ndim=1,
         event_shape=lambda *shapes: (2,),
@@ -120,80 +129,46 @@ def interval_censored(base: Family) -> Censored:
     )
 
 
-def _apart(sides: tuple[str, ...], parameters: Any) -> tuple[Any, dict[str, Any]]:
-    count = len(parameters) - len(sides)
-    return parameters[:count], dict(zip(sides, parameters[count:], strict=True))
-
-
 def _support(base: Family, sides: tuple[str, ...], *parents: Node) -> Support:
-    own, bounds = _apart(sides, parents)
+    own, bounds = apart(sides, parents)
     support = base.support(*own)
     ends = {"lower": support.lower, "upper": support.upper}  # type: ignore[attr-defined]
-    known = {s: b.value if isinstance(b, Data) and b.literal else b for s, b in bounds.items()}
+    ends |= known_bounds(bounds)
     if base.discrete:
-        return WholeNumbers(**(ends | known))
+        return WholeNumbers(**ends)
     edges = zip(("lower", "upper"), support.edges, strict=True)  # type: ignore[attr-defined]
-    closed = {side: np.True_ if side in known else edge for side, edge in edges}
-    return Interval(**(ends | known), closed=(closed["lower"], closed["upper"]))
+    closed = {side: np.True_ if side in bounds else edge for side, edge in edges}
+    return Interval(**ends, closed=(closed["lower"], closed["upper"]))
 
 
-def _check(base: Family, sides: tuple[str, ...], *nodes: Node) -> None:
-    if base.check is not None:
-        base.check(*_apart(sides, nodes)[0])
-
-
-def _selected(function: Callable[..., Any]) -> Callable[..., tuple[Any, ...]]:
-    """The function, element by element, as the one term of a log density.
-
-    Where it selects, what is left out may be infinite, as a density at the edge of its support is:
-    forward, its derivative is left out, too, and not multiplied by 0.
-    """
-    known = by_forward(function)
-    return lambda *tensors: (known(*jnp.broadcast_arrays(*tensors)),)
-
-
-def _log_density(base: Family, sides: tuple[str, ...], x: Any, *parameters: Any) -> Any:
-    own, bounds = _apart(sides, parameters)
+def _terms(
+    base: Family, sides: tuple[str, ...], x: Any, *parameters: Any, small: bool = False
+) -> tuple[Any, ...]:
+    own, bounds = apart(sides, parameters)
+    seen = lax.stop_gradient(x)
     low, high = bounds.get("lower", -jnp.inf), bounds.get("upper", jnp.inf)
-    at_low, at_high = x <= low, x >= high
-    result = base.log_density(x, *own)
-    if "lower" in bounds:
-        bound = jnp.where(at_low, low, lax.stop_gradient(x))
-        result = jnp.where(at_low, base.log_tails(bound, *own)[0], result)
-    if "upper" in bounds:
-        bound = jnp.where(at_high, high, lax.stop_gradient(x))
-        before = 1.0 if base.discrete else 0.0
-        result = jnp.where(at_high, base.log_tails(bound - before, *own)[1], result)
-    return jnp.where((x < low) | (x > high), -jnp.inf, result)
+    at_low, at_high = seen <= low, seen >= high
+    beyond = at_low | at_high
+    density = base.log_density(*base.still(beyond, x, *own), small=small)
+    above = jnp.ceil(high) - 1.0 if base.discrete else high  # P(X >= high) = P(X > above)
+    bound = jnp.where(at_low, low, jnp.where(at_high, above, seen))
+    below, above = base.log_tails(*base.still(~beyond, bound, *own))
+    result = jnp.where(at_low, below, jnp.where(at_high, above, density))
+    return (jnp.where((seen < low) | (seen > high), -jnp.inf, result),)
 
 
 def _draw(base: Family, sides: tuple[str, ...], source: Source, *parameters: Any) -> Any:
-    own, bounds = _apart(sides, parameters)
+    own, bounds = apart(sides, parameters)
     assert base.draw is not None
     value = base.draw(source, *own)
     return jnp.clip(value, bounds.get("lower"), bounds.get("upper"))
 
 
-def _interval_terms(base: Family) -> Callable[..., tuple[Any, ...]]:
-    known = _selected(partial(_log_of_interval, base))
-    return lambda x, *parameters: known(x[..., 0], x[..., 1], *parameters)
-
-
-def _log_of_interval(base: Family, low: Any, high: Any, *parameters: Any) -> Any:
+def _interval_terms(base: Family, x: Any, *parameters: Any, small: bool = False) -> tuple[Any, ...]:
+    low, high = x[..., 0], x[..., 1]
     exact = low == high
-    density = base.log_density(jnp.where(exact, low, _finite(low, high)), *parameters)
-    shift = 1.0 if base.discrete else 0.0
-    ends = _tails(base, low, high, parameters, -shift), _tails(base, high, low, parameters, 0.0)
-    return jnp.where(exact, density, between(*ends))
-
-
-def _finite(x: Any, other: Any) -> Any:
-    """x where it is finite, or the other end, which is finite then."""
-    return jnp.where(jnp.isfinite(x), x, other)
-
-
-def _tails(base: Family, x: Any, other: Any, parameters: Any, shift: float) -> Tails:
-    below, above = base.log_tails(_finite(x, other) + shift, *parameters)
-    some = jnp.isfinite(x)
-    below = jnp.where(some, below, jnp.where(x > 0, 0.0, -jnp.inf))
-    return below, jnp.where(some, above, jnp.where(x > 0, -jnp.inf, 0.0))
+    inside = jnp.where(exact, low, jnp.where(jnp.isfinite(low), low, high))
+    density = base.log_density(*base.still(~exact, inside, *parameters), small=small)
+    wide = base.still(exact, low, *parameters)[1:]
+    ends = tails_at(base, {"lower": low, "upper": high}, wide)
+    return (jnp.where(exact, density, between(ends["lower"], ends["upper"])),)

@@ -99,18 +99,18 @@ class Family(Generator):
 
         never = jnp.isneginf(lax.stop_gradient(density(x, *parameters, **forms)))
         ndims = {p.name: p.event_ndim for p in self.parameters} | {"x": self.event_ndim}
+        forms = {k: _still(f, never, ndims[k.partition("_")[2]]) for k, f in forms.items()}
+        return density(*self.still(never, x, *parameters), **forms)
 
-        def still(tensor: Any, ndim: int) -> Any:
-            tensor = jnp.asarray(tensor)
-            if tensor.dtype.kind != "f":
-                return tensor
-            mask = never[(..., *(None for _ in range(ndim)))]
-            return jnp.where(mask, lax.stop_gradient(tensor), tensor)
+    def still(self, where: Any, x: Any, *parameters: Any) -> tuple[Any, ...]:
+        """x and the parameters, by which an element has no slope `where` that is said.
 
-        pairs = zip(parameters, self.parameters, strict=True)
-        kept = [still(t, p.event_ndim) for t, p in pairs]
-        forms = {k: still(f, ndims[k.partition("_")[2]]) for k, f in forms.items()}
-        return density(still(x, self.event_ndim), *kept, **forms)
+        A choice between two functions of these is right forward and backward where the one that is
+        not taken is infinite: neither its slope nor a slope of 0 multiplied by it gets through.
+        """
+        ndims = (self.event_ndim, *(p.event_ndim for p in self.parameters))
+        pairs = zip((x, *parameters), ndims, strict=True)
+        return tuple(_still(tensor, where, ndim) for tensor, ndim in pairs)
 
     def log_density_total(self, x: Any, *parameters: Any, small: bool = False, **forms: Any) -> Any:
         """The sum of the log densities of all elements of x; `small` allows `small_terms`."""
@@ -153,6 +153,15 @@ class Family(Generator):
         return tuple(
             t if log is None else by_log(t, log) for t, log in zip(arguments, logs, strict=True)
         )
+
+
+def _still(tensor: Any, where: Any, ndim: int) -> Any:
+    """The tensor of events of `ndim` axes, constant where it is said."""
+    tensor = jnp.asarray(tensor)
+    if tensor.dtype.kind != "f":
+        return tensor
+    mask = jnp.asarray(where)[(..., *(None for _ in range(ndim)))]
+    return jnp.where(mask, lax.stop_gradient(tensor), tensor)
 
 
 def _real(x: Any, parameters: tuple[Any, ...]) -> tuple[Any, ...]:

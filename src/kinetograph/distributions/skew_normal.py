@@ -17,7 +17,7 @@ from .moments import Moments
 from .normal import HALF_LOG_2PI
 from .numbers import nan_unless, possible, reals
 from .parameter import Parameter, spread
-from .tails import Tails, log_of_one
+from .tails import Tails, by_density, log_of_one
 from .variable import distribute
 
 __all__ = ["draw", "skew_normal"]
@@ -79,11 +79,19 @@ def _slanted(z: Any, alpha: Any) -> Tails:
     return jnp.where(left, smaller, larger), jnp.where(left, larger, smaller)
 
 
-def _standard_tails(z: Any, alpha: Any) -> Tails:
+def _both_tails(z: Any, alpha: Any) -> Tails:
     z, alpha = jnp.broadcast_arrays(z, alpha)
     turn = alpha < 0
     below, above = _slanted(jnp.where(turn, -z, z), jnp.where(turn, -alpha, alpha))
     return jnp.where(turn, above, below), jnp.where(turn, below, above)
+
+
+def _standard_density(z: Any, alpha: Any) -> Any:
+    return sum(_terms(z, jnp.zeros_like(z), jnp.ones_like(z), alpha))
+
+
+# By the absolute value of z they would have another slope at 0.
+_standard_tails = by_density(_both_tails, _standard_density)
 
 
 def _tails(x: Any, location: Any, scale: Any, alpha: Any) -> Tails:

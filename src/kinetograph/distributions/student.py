@@ -16,7 +16,7 @@ from .inversion import LINE, continuous_quantile
 from .moments import HALF_STEP, Moments, infinite_unless
 from .numbers import nan_unless, possible, reals
 from .parameter import Parameter, positive, spread
-from .tails import Tails
+from .tails import Tails, by_density
 from .variable import distribute
 
 __all__ = ["draw", "log_beyond", "moments_by", "student", "terms"]
@@ -65,14 +65,23 @@ def log_beyond(z: Any, df: Any) -> Tails:
     square = z * z
     # By the smaller of the two shares; squares may overflow or underflow to 0.
     whole = df + square
-    share = jnp.where(jnp.isinf(square), (jnp.sqrt(df) / z) ** 2, df / whole)
+    far = jnp.isinf(square)
+    share = jnp.where(far, (jnp.sqrt(df) / jnp.where(far, z, 1.0)) ** 2, df / whole)
     return log_beta_tails(0.5 * df, 0.5, share, square / whole)
 
 
-def _standard_tails(z: Any, df: Any) -> Tails:
+def _both_tails(z: Any, df: Any) -> Tails:
     left, tail = z < 0, log_beyond(z, df)[0] - math.log(2)
     rest = jnp.log1p(-jnp.exp(tail))
     return jnp.where(left, tail, rest), jnp.where(left, rest, tail)
+
+
+def _standard_density(z: Any, df: Any) -> Any:
+    return sum(terms(z, df, jnp.zeros_like(z), jnp.ones_like(z)))
+
+
+# By the square of z they would have no slope at 0.
+_standard_tails = by_density(_both_tails, _standard_density)
 
 
 def _quantile(log_below: Any, log_above: Any, df: Any, mu: Any, sigma: Any) -> Any:

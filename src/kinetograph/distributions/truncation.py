@@ -16,12 +16,21 @@ from jax import lax
 
 from ..bits.source import Source
 from ..graph.node import Data, Node
-from ..graph.operations.elementwise import as_node, elementwise
+from ..graph.operations.elementwise import as_node
 from ..graph.source import place_text
+from .bounds import (
+    apart,
+    bound_parameters,
+    check_base,
+    inward,
+    known_bounds,
+    small_terms,
+    tails_at,
+    within_support,
+)
 from .family import Family
 from .moments import Moments
 from .numbers import clamped, unit_open
-from .parameter import Parameter
 from .support import Interval, Support, WholeNumbers
 from .tails import Tails, between
 
@@ -36,32 +45,25 @@ class Truncated(Family):
     sides: tuple[str, ...]
 
     def expression(self, parameters: list[str]) -> str:
-        *own, bounds = _apart(self, parameters)
-        text = ", ".join("None" if b is None else b for b in bounds)
+        own, bounds = apart(self.sides, parameters)
+        text = ", ".join(bounds.get(side, "None") for side in ("lower", "upper"))
         return f"{self.base.name}({', '.join(own)}, truncation=({text}))"
-
-
-def _apart(family: Truncated, parameters: Any) -> list[Any]:
-    """The parameters of the family that is truncated, and then both bounds or None."""
-    count = len(parameters) - len(family.sides)
-    bounds = dict(zip(family.sides, parameters[count:], strict=True))
-    return [*parameters[:count], (bounds.get("lower"), bounds.get("upper"))]
 
 
 @cache
 def truncated(base: Family, sides: tuple[str, ...]) -> Truncated:
     """The family with a bound on these `sides`, "lower" or "upper" or both."""
     where = " and ".join({"lower": "below", "upper": "above"}[side] for side in sides)
-    kind: Support = WholeNumbers(-(2**53)) if base.discrete else Interval(closed=True)
     return Truncated(
         name=f"{base.name} truncated {where}",
         key=f"truncated({base.key}, {', '.join(sides)})",
-        parameters=(*base.parameters, *(Parameter(side, kind) for side in sides)),
+        parameters=bound_parameters(base, sides),
         terms=partial(_terms, base, sides),
+        **small_terms(base, partial(_terms, base, sides)),
         support=partial(_support, base, sides),
         dtype=base.dtype,
         draw=partial(_draw, base, sides),
-        check=partial(_check, base, sides),
+        check=partial(check_base, base, sides),
         tails=partial(_tails, base, sides),
         quantile=partial(_quantile, base, sides),
         moments=partial(_moments, base, sides) if base.truncated_moments else None,
@@ -124,33 +126,23 @@ def _empty(family: Family, truncation: Any) -> str:
 
 def _within(support: Any, side: str, bound: Node, family: Family, truncation: Any) -> Node:
     """The bound, moved to that of the support if it lies beyond."""
-    lower, upper = getattr(support, "lower", -np.inf), getattr(support, "upper", np.inf)
-    end, other = (lower, upper) if side == "lower" else (upper, lower)
+    other = getattr(support, *(("upper", np.inf) if side == "lower" else ("lower", -np.inf)))
     if isinstance(bound, Data) and not isinstance(other, Node):
         gap = (other - bound.value) * (1 if side == "lower" else -1)
         if np.any(gap < 0) or (not family.discrete and np.any(gap == 0)):
             raise ValueError(_empty(family, truncation))
-    if not isinstance(end, Node) and np.all(np.isinf(end)):
-        return bound
-    choose = np.maximum if side == "lower" else np.minimum
-    if isinstance(bound, Data) and not isinstance(end, Node):
-        value = choose(bound.value, end)
-        if np.array_equal(value, bound.value):
-            return bound
-        return as_node(value.astype(bound.dtype))
-    return elementwise("maximum" if side == "lower" else "minimum", bound, as_node(end))
+    return within_support(support, side, bound)
 
 
 def _support(base: Family, sides: tuple[str, ...], *parents: Node) -> Support:
-    count = len(parents) - len(sides)
-    own = base.support(*parents[:count])
-    ends = {"lower": own.lower, "upper": own.upper}  # type: ignore[attr-defined]
-    bounds = dict(zip(sides, parents[count:], strict=True))
-    known = {side: _known(node) for side, node in bounds.items()}
+    own, bounds = apart(sides, parents)
+    support = base.support(*own)
+    ends = {"lower": support.lower, "upper": support.upper}  # type: ignore[attr-defined]
+    known = known_bounds(bounds)
     if base.discrete:
         return WholeNumbers(**(ends | known))
-    assert isinstance(own, Interval)
-    edges = dict(zip(("lower", "upper"), own.edges, strict=True))
+    assert isinstance(support, Interval)
+    edges = dict(zip(("lower", "upper"), support.edges, strict=True))
     for side, bound in known.items():
         # A bound of its own belongs to it; at the support's it is as it was.
         moved = np.True_ if isinstance(bound, Node) else np.not_equal(bound, ends[side])
@@ -158,38 +150,19 @@ def _support(base: Family, sides: tuple[str, ...], *parents: Node) -> Support:
     return Interval(**(ends | known), closed=(edges["lower"], edges["upper"]))
 
 
-def _known(node: Node) -> Node | np.ndarray:
-    return node.value if isinstance(node, Data) and node.literal else node
-
-
-def _check(base: Family, sides: tuple[str, ...], *nodes: Node) -> None:
-    if base.check is not None:
-        base.check(*nodes[: len(nodes) - len(sides)])
-
-
 class _Cut:
-    """The tails at both bounds, as tensors."""
+    """The tails at both bounds, as tensors: `low` below and above a lower one, `high` likewise."""
 
-    def __init__(self, base: Family, sides: tuple[str, ...], inside: Any, rest: Any) -> None:
-        count = len(rest) - len(sides)
-        self.base, self.own = base, rest[:count]
-        self.bounds = dict(zip(sides, rest[count:], strict=True))
-        self.low = self._tails("lower", inside, -1.0 if base.discrete else 0.0)
-        self.high = self._tails("upper", inside, 0.0)
-        if len(self.bounds) == 2:
+    def __init__(self, base: Family, sides: tuple[str, ...], parameters: Any) -> None:
+        self.own, bounds = apart(sides, parameters)
+        self.bounds = inward(base, bounds)
+        tails = tails_at(base, self.bounds, self.own)
+        self.low = tails.get("lower", (-jnp.inf, 0.0))
+        self.high = tails.get("upper", (0.0, -jnp.inf))
+        if len(tails) == 2:
             self.log_probability = between(self.low, self.high)
         else:
-            self.log_probability = self.low[1] if "lower" in self.bounds else self.high[0]
-
-    def _tails(self, side: str, inside: Any, shift: float) -> Tails:
-        nowhere = (-jnp.inf, 0.0) if side == "lower" else (0.0, -jnp.inf)
-        bound = self.bounds.get(side)
-        if bound is None:
-            return nowhere
-        some = jnp.isfinite(bound)
-        tails = self.base.log_tails(jnp.where(some, bound, inside) + shift, *self.own)
-        below, above = (jnp.where(some, t, n) for t, n in zip(tails, nowhere, strict=True))
-        return below, above
+            self.log_probability = self.low[1] if "lower" in tails else self.high[0]
 
     def holds(self, x: Any) -> Any:
         """Whether x lies between the bounds."""
@@ -201,20 +174,25 @@ class _Cut:
         return inside
 
 
-def _terms(base: Family, sides: tuple[str, ...], x: Any, *parameters: Any) -> tuple[Any, ...]:
-    cut = _Cut(base, sides, lax.stop_gradient(x), parameters)
-    density = base.log_density(x, *cut.own)
-    return (jnp.where(cut.holds(x), density - cut.log_probability, -jnp.inf),)
+def _terms(
+    base: Family, sides: tuple[str, ...], x: Any, *parameters: Any, small: bool = False
+) -> tuple[Any, ...]:
+    cut = _Cut(base, sides, parameters)
+    inside = cut.holds(lax.stop_gradient(x))
+    density = base.log_density(*base.still(~inside, x, *cut.own), small=small)
+    density = jnp.where(inside, density, -jnp.inf)
+    nothing = jnp.isneginf(cut.log_probability)  # there the density is, too
+    return density, -jnp.where(nothing, 0.0, cut.log_probability)
 
 
 def _tails(base: Family, sides: tuple[str, ...], x: Any, *parameters: Any) -> Tails:
+    cut = _Cut(base, sides, parameters)
     still = lax.stop_gradient(x)
-    cut = _Cut(base, sides, still, parameters)
-    whole = base.log_tails(x, *cut.own)
+    below = still < cut.bounds["lower"] if "lower" in sides else jnp.zeros_like(still, bool)
+    above = still >= cut.bounds["upper"] if "upper" in sides else jnp.zeros_like(still, bool)
+    whole = base.log_tails(*base.still(below | above, x, *cut.own))
     log_below = whole[0] if "lower" not in sides else between(cut.low, whole)
     log_above = whole[1] if "upper" not in sides else between(whole, cut.high)
-    lower, upper = cut.bounds.get("lower", -jnp.inf), cut.bounds.get("upper", jnp.inf)
-    below, above = x < lower, x >= upper
     log_below = jnp.where(below, -jnp.inf, jnp.where(above, 0.0, log_below - cut.log_probability))
     log_above = jnp.where(above, -jnp.inf, jnp.where(below, 0.0, log_above - cut.log_probability))
     return jnp.minimum(log_below, 0.0), jnp.minimum(log_above, 0.0)
@@ -223,7 +201,7 @@ def _tails(base: Family, sides: tuple[str, ...], x: Any, *parameters: Any) -> Ta
 def _quantile(
     base: Family, sides: tuple[str, ...], log_below: Any, log_above: Any, *parameters: Any
 ) -> Any:
-    cut = _Cut(base, sides, 1.0, parameters)
+    cut = _Cut(base, sides, parameters)
     assert base.quantile is not None
     below = jnp.logaddexp(cut.low[0], log_below + cut.log_probability)
     above = jnp.logaddexp(cut.high[1], log_above + cut.log_probability)
@@ -233,10 +211,10 @@ def _quantile(
 
 
 def _moments(base: Family, sides: tuple[str, ...], *parameters: Any) -> Moments:
-    count = len(parameters) - len(sides)
-    bounds = dict(zip(sides, parameters[count:], strict=True))
+    own, bounds = apart(sides, parameters)
+    bounds = inward(base, bounds)
     assert base.truncated_moments is not None
-    return base.truncated_moments(bounds.get("lower"), bounds.get("upper"), *parameters[:count])
+    return base.truncated_moments(bounds.get("lower"), bounds.get("upper"), *own)
 
 
 def _draw(base: Family, sides: tuple[str, ...], source: Source, *parameters: Any) -> Any:

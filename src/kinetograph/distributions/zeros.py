@@ -7,6 +7,7 @@ Sources: D. Lambert, Zero-inflated Poisson regression, Technometrics 34 (1992) 1
 Specification and testing of some modified count data models, J. Econometrics 33 (1986) 341-365.
 """
 
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -84,11 +85,23 @@ def _logs(forms: dict[str, Any]) -> tuple[Any, Any] | None:
     return None if logs[0] is None else logs
 
 
+def _reachable(forms: dict[str, Any], where: Any) -> dict[str, Any]:
+    """The forms, with a log rate `where` it is said no larger than rates that do not overflow.
+
+    There exp(-rate) is 0 with all slopes, which an infinite rate multiplied by 0 would not be.
+    """
+    if "log_rate" not in forms:
+        return forms
+    log_rate = forms["log_rate"]
+    most = math.log(float(jnp.finfo(log_rate.dtype).max)) - 1.0
+    return {**forms, "log_rate": jnp.where(where, jnp.minimum(log_rate, most), log_rate)}
+
+
 def _inflated(
     terms: Callable[..., tuple[Any, ...]], x: Any, zero: Any, *parameters: Any, **forms: Any
 ) -> tuple[Any, ...]:
     logs, none = _logs(forms), x == 0
-    density = sum(terms(x, *parameters, **forms))
+    density = sum(terms(x, *parameters, **_reachable(forms, none)))
     if logs is not None:
         counted = logs[1] + density
         return (jnp.where(none, logaddexp(logs[0], counted), counted),)
@@ -107,7 +120,8 @@ def _hurdle(
     terms: Callable[..., tuple[Any, ...]], x: Any, zero: Any, *parameters: Any, **forms: Any
 ) -> tuple[Any, ...]:
     logs, none = _logs(forms), x == 0
-    density = sum(terms(jnp.where(none, 1.0, x), *parameters, **forms))
+    density = sum(terms(jnp.where(none, 1.0, x), *parameters, **_reachable(forms, none)))
+    forms = _reachable(forms, True)
     of_none = sum(terms(jnp.zeros_like(parameters[0]), *parameters, **forms))
     # Where 1 - f(0) rounds to 0 it is f(1).
     rare = of_none == 0

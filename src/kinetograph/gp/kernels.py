@@ -14,10 +14,10 @@ import numpy as np
 from ..graph.array import Array
 from ..graph.errors import ShapeError
 from ..graph.functions.arranging import reshape
-from ..graph.functions.mathematics import cos, exp
-from ..graph.functions.matrices import pairwise_distance
+from ..graph.functions.mathematics import exp
 from ..graph.messages import describe
-from ..graph.operations.elementwise import as_node
+from ..graph.missing import refuse_masked
+from ..graph.operations.elementwise import as_node, elementwise
 from ..graph.source import place_text
 
 __all__ = [
@@ -100,6 +100,7 @@ def points(x: Any, what: str) -> Array:
     ShapeError
         If they are no vector or matrix.
     """
+    refuse_masked(x, what)
     array = x if isinstance(x, Array) else Array(as_node(np.asarray(x, float), what))
     if len(array.shape) == 1:
         return reshape(array, (array.shape[0], 1))
@@ -111,9 +112,15 @@ def points(x: Any, what: str) -> Array:
     return array
 
 
-def _distance(x: Array, y: Array | None, length: Any, name: str) -> Array:
+def _squares(x: Array, y: Array | None, length: Any, name: str) -> Array:
+    """The squared distances between points, in units of the lengths.
+
+    Kernels are functions of them: smooth where points meet, as distances are not.
+    """
     _check_length(length, name, x.shape[1])
-    return pairwise_distance(x / length, None if y is None else y / length)
+    others = x if y is None else y
+    apart = (x[:, None, :] - others[None, :, :]) / length
+    return (apart * apart).sum(-1)
 
 
 def _check_length(length: Any, name: str, dimensions: int | None = None) -> None:
@@ -154,8 +161,7 @@ def rbf(length: Any, sd: Any = 1.0) -> Kernel:
     _check_length(length, "rbf")
 
     def matrix(x: Array, y: Array | None) -> Any:
-        r = _distance(x, y, length, "rbf")
-        return sd**2 * exp(-0.5 * r * r)
+        return sd**2 * exp(-0.5 * _squares(x, y, length, "rbf"))
 
     def spectrum(w: np.ndarray) -> Any:
         d = w.shape[1]
@@ -180,11 +186,12 @@ def _scaled(w: np.ndarray, length: Any) -> Any:
     return (scaled * scaled).sum(-1)
 
 
-def _matern(order: float, length: Any, sd: Any, shape: Callable[[Any], Any], name: str) -> Kernel:
+def _matern(order: float, length: Any, sd: Any, operation: str, name: str) -> Kernel:
     _check_length(length, name)
 
     def matrix(x: Array, y: Array | None) -> Any:
-        return sd**2 * shape(_distance(x, y, length, name) * math.sqrt(2 * order))
+        squares = 2 * order * _squares(x, y, length, name)
+        return sd**2 * Array(elementwise(operation, squares))
 
     def spectrum(w: np.ndarray) -> Any:
         d = w.shape[1]
@@ -199,12 +206,12 @@ def _matern(order: float, length: Any, sd: Any, shape: Callable[[Any], Any], nam
 
 def matern12(length: Any, sd: Any = 1.0) -> Kernel:
     """Continuous, rough functions: k = sd**2 exp(-r), r the distance in units of `length`."""
-    return _matern(0.5, length, sd, lambda r: exp(-r), "matern12")
+    return _matern(0.5, length, sd, "exp_root", "matern12")
 
 
 def matern32(length: Any, sd: Any = 1.0) -> Kernel:
     """Functions with one derivative: k = sd**2 (1 + r) exp(-r), r = sqrt(3) distance / length."""
-    return _matern(1.5, length, sd, lambda r: (1 + r) * exp(-r), "matern32")
+    return _matern(1.5, length, sd, "matern32", "matern32")
 
 
 def matern52(length: Any, sd: Any = 1.0) -> Kernel:
@@ -212,7 +219,7 @@ def matern52(length: Any, sd: Any = 1.0) -> Kernel:
 
     r = sqrt(5) distance / length.
     """
-    return _matern(2.5, length, sd, lambda r: (1 + r + r * r / 3) * exp(-r), "matern52")
+    return _matern(2.5, length, sd, "matern52", "matern52")
 
 
 def periodic(period: Any, length: Any, sd: Any = 1.0) -> Kernel:
@@ -222,8 +229,8 @@ def periodic(period: Any, length: Any, sd: Any = 1.0) -> Kernel:
     """
 
     def matrix(x: Array, y: Array | None) -> Any:
-        turn = cos(2 * math.pi * _distance(x, y, 1.0, "periodic") / period)
-        return sd**2 * exp((turn - 1) / length**2)
+        turns = _squares(x, y, period, "periodic") * (2 * math.pi) ** 2
+        return sd**2 * exp((Array(elementwise("cos_root", turns)) - 1) / length**2)
 
     return Kernel(matrix, None, "periodic")
 

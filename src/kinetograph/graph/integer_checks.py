@@ -11,6 +11,7 @@ import numpy as np
 from .checks import run_time_check
 from .messages import describe
 from .node import Data, Node, Operation
+from .operations.bounds import inside
 from .operations.elementwise import ON_NARROWED, ON_PARTIAL, elementwise
 from .source import place_text
 
@@ -34,6 +35,11 @@ def demand(operation: Operation, nodes: Sequence[Node]) -> None:
     if isinstance(y, Data):
         if not (getattr(np, allowed)(y.value, 0)).all():
             raise error(text)
+        return
+    most = np.iinfo(np.int64).max
+    if inside(y, 1, most) or inside(y, -most, -1):
+        return
+    if operation.name == "power" and inside(y, 0, most):
         return
     run_time_check(elementwise(allowed, y, 0), error, text)
 

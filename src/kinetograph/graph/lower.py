@@ -137,13 +137,33 @@ def lower_node(
     sides: Sides | None = None,
 ) -> Any:
     """The tensor of one operation, given its parents' tensors."""
+    if sides is None or node not in sides.twins:
+        return _lower_node(node, environment, scope, sides, node)
+    results: list[Any] = []
+    for one in (node, *sides.twins[node]):
+        places = sides.places(one)
+        assert places is not None
+        live: dict[Any, Places] = {node: places}
+        own = replace(scope, live=live, effects=None if results else scope.effects)
+        found = _lower_node(node, environment, own, sides, one)
+        results = [found[i] if i in places else r for i, r in enumerate(results)] or list(found)
+    return results
+
+
+def _lower_node(
+    node: "Apply | Bundle | Control",
+    environment: Environment,
+    scope: Scope,
+    sides: Sides | None,
+    one: Any,
+) -> Any:
     tensors = [environment[parent] for parent in node.parents]
     instead = scope.instead.get(node)
     if instead is not None and instead.operand is not None:
         tensors[0] = instead.operand
     if sides is not None:
-        tensors = sides.operands(node, tensors)
-    if not node.tracks:
+        tensors = sides.operands(one, tensors)
+    if not (node.tracks and scope.modes):
         tensors = list(map(read, tensors))
     if node.computes:
         return node.compute(tensors, scope)

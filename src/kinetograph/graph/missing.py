@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from .errors import ModelError
-from .messages import describe
+from .errors import DataError, ModelError
+from .messages import describe, index_text
 from .node import Node
 from .source import place_text
 
-__all__ = ["ADVICE", "Incomplete", "find_missing", "first_place"]
+__all__ = ["ADVICE", "Incomplete", "find_missing", "first_place", "refuse_masked"]
 
 ADVICE = 'drop or fill missing values first, or have them inferred: kg.data(..., missing="impute")'
 
@@ -78,3 +78,20 @@ def _is_missing(value: Any) -> bool:
 def first_place(mask: np.ndarray) -> tuple[int, ...]:
     """The index of the first true element."""
     return tuple(int(i) for i in np.argwhere(mask)[0])
+
+
+def refuse_masked(value: Any, what: str = "") -> None:
+    """Refuse an array with masked elements, which NumPy would convert to the numbers below.
+
+    Raises
+    ------
+    DataError
+        If an element is masked.
+    """
+    mask = getattr(value, "_mask", None)  # of masked arrays, and of pandas' nullable ones
+    if isinstance(mask, np.ndarray) and mask.any():
+        place = first_place(mask)
+        raise DataError(
+            f"{what or 'an array'}: masked{index_text(place)}{place_text()}; fill masked elements "
+            "first (value.filled(0.0)), or leave them out (value.compressed())"
+        )

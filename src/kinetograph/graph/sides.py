@@ -13,17 +13,23 @@ through all operations, branches and loops. What is used elsewhere, too, is comp
 and has the derivative of its other uses. Each operation is *active* where one of its users is; an
 edge between operations that are not active in the same places carries the choice, unless nothing
 above it can have made more of the cotangent 0 than 0.
+
+A branch or loop has several results, which may be active in other places. Where its derivative may
+be infinite it is then computed once for each of these, with the derivative of some results alone.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from .control.control import Control, everything
 from .node import PART, Apply, Data, Node
-from .operations.elementwise import CAST, ELEMENTWISE, STOP_GRADIENT, WHERE
+from .operations.elementwise import CAST, ELEMENTWISE, INTEGER_POWER, STOP_GRADIENT, WHERE
+from .operations.indexing import READ, READ_CHECKED, WRITE, WRITE_CHECKED
 from .participation import Tracked, hand, track
 
 if TYPE_CHECKING:
@@ -44,6 +50,26 @@ _LINEAR += " maximum minimum fmax fmin"
 # Operations that make 0 out of a cotangent of 0, whatever the operands are.
 CLEAN = {ELEMENTWISE[name] for name in _LINEAR.split()} | {WHERE, CAST, STOP_GRADIENT}
 SCALED = {ELEMENTWISE[name] for name in ("multiply", "divide")}
+_FINITE = "multiply square sin cos tanh exp expm1 arctan sinh cosh"
+# Operations whose slopes are finite where their operands and results are.
+FINITE = CLEAN | {ELEMENTWISE[name] for name in _FINITE.split()}
+FINITE |= {PART, READ, READ_CHECKED, WRITE, WRITE_CHECKED}
+_WHOLE = "sum matmul reshape transpose broadcast_to concatenate stack repeat"
+_FINITE_WHOLE = frozenset(_WHOLE.split())
+_TIMES = 3  # that a branch or loop is computed at most
+
+
+@dataclass(frozen=True, eq=False)
+class _Twin:
+    """A branch or loop, computed once more for results that are active in other places."""
+
+    node: Control
+    places: "Places"
+    tracks = True
+
+    @property
+    def parents(self) -> tuple[Node, ...]:
+        return self.node.parents
 
 
 class Sides:
@@ -78,11 +104,13 @@ class Sides:
         self.late = REVERSE in modes
         self.again = len(modes) > 1
         self.live = live
-        self._sure: dict[Node, Places] = {}
+        self.twins: dict[Node, list[_Twin]] = {}  # of a branch or loop
+        self._of_part: dict[Node, _Twin] = {}
+        self._sure: dict[Any, Places] = {}
         self.cone = self._conditions()
         self.paths = self._paths(set(wanted))
         self.edges = self._edges()
-        self.tokens: dict[Node, dict[int, Any]] = {}  # of what a node is computed from
+        self.tokens: dict[Any, dict[int, Any]] = {}  # of what a node is computed from
         self._taken: dict[tuple[Paths, tuple[int, ...]], Any] = {}
         self._values: dict[Node, Any] = {}
 
@@ -118,7 +146,8 @@ class Sides:
     def _paths(self, wanted: set[Node]) -> dict[Node, Paths]:
         """Where each node that can be active in some places only is active."""
         used: dict[Node, set[Path]] = {}
-        paths: dict[Node, Paths] = {}
+        paths: dict[Any, Paths] = {}
+        parts: dict[Node, list[Apply]] = {}
         self.used = used  # where the users of a node are
         for node in reversed(self.order):
             if node.dtype.kind not in "fV":
@@ -127,11 +156,50 @@ class Sides:
             if not _is_plain(node):
                 own = own if self._is_whole(node, own) else ALWAYS
             paths[node] = own
-            for i, parent in enumerate(node.parents):
-                if parent.dtype.kind not in "fV":
-                    continue
-                used.setdefault(parent, set()).update(self._handed(own, node, i))
+            if isinstance(node, Apply) and node.operation is PART:
+                parts.setdefault(node.parents[0], []).append(node)
+            if node not in wanted:
+                paths |= self._apart(node, parts.get(node, ()), paths)
+            for one in (node, *self.twins.get(node, ())):
+                for i, parent in enumerate(node.parents):
+                    if parent.dtype.kind in "fV":
+                        handed = self._handed(paths[one], one, i)
+                        used.setdefault(parent, set()).update(handed)
         return paths
+
+    def _apart(
+        self, node: Node, parts: Sequence[Apply], paths: Mapping[Any, Paths]
+    ) -> dict[Any, Paths]:
+        """Where a branch or loop and its twins are active, if it gets some."""
+        groups: dict[Paths, set[int]] = {}
+        for part in parts:
+            if paths[part]:
+                groups.setdefault(paths[part], set()).add(part.attributes["place"])
+        several = self.late and self.live is not None and 1 < len(groups) <= _TIMES
+        if not several or not isinstance(node, Control) or not _tracks(node) or _is_finite(node):
+            return {}
+        first = ALWAYS if ALWAYS in groups else next(iter(groups))
+        if not all(g == ALWAYS or self._is_whole(node, g) for g in groups):
+            return {}
+        self.twins[node] = []
+        found: dict[Any, Paths] = {node: first}
+        for own, places in groups.items():
+            if own != first:
+                twin = _Twin(node, frozenset(places))
+                self.twins[node].append(twin)
+                found[twin] = own
+                self._of_part |= {p: twin for p in parts if p.attributes["place"] in places}
+        return found
+
+    def places(self, node: Any) -> "Places | None":
+        """The results of a branch, loop or twin that take part in derivatives; None for all."""
+        if isinstance(node, _Twin):
+            return node.places
+        places = None if self.live is None else self.live.get(node, frozenset())
+        for twin in self.twins.get(node, ()):
+            assert places is not None
+            places = places - twin.places
+        return places
 
     def _is_whole(self, node: Node, paths: Paths) -> bool:
         """Whether all of a node, which is no operation on single elements, is on these paths."""
@@ -151,9 +219,10 @@ class Sides:
             if not own:
                 continue
             if not isinstance(node, Apply):
-                if own != ALWAYS:
-                    moving = (i for i, p in enumerate(node.parents) if _moves(p))
-                    edges |= {(node, i): own for i in moving}
+                moving = [i for i, p in enumerate(node.parents) if _moves(p)]
+                for one in (node, *self.twins.get(node, ())):
+                    if self.paths[one] != ALWAYS:
+                        edges |= {(one, i): self.paths[one] for i in moving}
                 continue
             clean = own == ALWAYS or (node not in spoilt and _is_clean(node))
             for i, parent in enumerate(node.parents):
@@ -170,7 +239,7 @@ class Sides:
                     edges[node, i] = handed
         return edges
 
-    def _handed(self, paths: Paths, node: Node, place: int) -> Paths:
+    def _handed(self, paths: Paths, node: Any, place: int) -> Paths:
         """Where the operand of a node at a place is active, if the node is on these paths."""
         if place and _is(node, WHERE):
             side = int(place == 1)
@@ -182,8 +251,8 @@ class Sides:
 
     def _surely_reads(self, node: Any) -> "Places":
         if node not in self._sure:
-            live = None if self.live is None else self.live.get(node, frozenset())
-            self._sure[node] = frozenset(node.surely_reads(live))
+            whole = node.node if isinstance(node, _Twin) else node
+            self._sure[node] = frozenset(whole.surely_reads(self.places(node)))
         return self._sure[node]
 
     def prepare(
@@ -209,14 +278,15 @@ class Sides:
                 assert isinstance(node, Apply)
                 self._values[node] = lower(node, self._values)
 
-    def operands(self, node: Node, tensors: list[Any]) -> list[Any]:
+    def operands(self, node: Any, tensors: list[Any]) -> list[Any]:
         """The tensors of a node's parents as the node may see them."""
         if _tracks(node):
             handed = map(self._with_tokens, node.parents, tensors)
             return [self._given(node, i, tensor) for i, tensor in enumerate(handed)]
         if self.paths.get(node, ALWAYS) == ALWAYS and not _is(node, WHERE):
             return tensors  # the usual case
-        tokens = {k: token for p in node.parents for k, token in self.tokens.get(p, {}).items()}
+        makers = [self._of_part.get(node, parent) for parent in node.parents]
+        tokens = {k: token for p in makers for k, token in self.tokens.get(p, {}).items()}
         chosen = []
         for i, tensor in enumerate(tensors):
             if paths := self.edges.get((node, i)):
@@ -328,7 +398,20 @@ def _is_plain(node: Node) -> bool:
     return isinstance(node, Apply) and node.operation.elementwise
 
 
-def _is(node: Node, operation: Any) -> bool:
+def _is_finite(node: Control) -> bool:
+    """Whether no slope inside is infinite."""
+    return all(
+        not isinstance(n, Apply)
+        or n.dtype.kind != "f"
+        or n.operation in FINITE
+        or n.operation.name in _FINITE_WHOLE
+        or (n.operation is INTEGER_POWER and n.attributes["y"] >= 0)
+        for subgraph in node.subgraphs
+        for n in everything(subgraph.nodes)
+    )
+
+
+def _is(node: Any, operation: Any) -> bool:
     return isinstance(node, Apply) and node.operation is operation
 
 

@@ -1,12 +1,23 @@
 """Did you mean: of the names that there are, the one nearest to a name that there is not."""
 
+import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from .errors import KinetographError
-from .source import here, place_text, site_of
+from .source import here, is_own, place_text, site_of
 
-__all__ = ["INSTEAD", "MissingAttributeError", "Named", "closest", "meant", "plain", "read_missing"]
+__all__ = [
+    "INSTEAD",
+    "Closed",
+    "MissingAttributeError",
+    "Named",
+    "closest",
+    "meant",
+    "plain",
+    "read_missing",
+    "refuse_assignment",
+]
 
 # By the class and the attribute that it lacks: what does elsewhere what this does for others'
 # objects; filled by an outer layer.
@@ -49,11 +60,51 @@ class Named[V](dict[str, V]):
         raise KeyError(f"{name!r} is not there{place_text()}; there are {names}{meant(name, self)}")
 
 
+class FixedAttributeError(KinetographError, AttributeError):
+    """An attribute that was assigned and is fixed."""
+
+
 class MissingAttributeError(KinetographError, AttributeError):
     """An attribute that an object does not have.
 
     Python's own hint is there in some tracebacks only: not in notebooks, not in the text.
     """
+
+
+class Closed:
+    """The base of objects whose public attributes a program may read and not assign.
+
+    Python would take any attribute, which nothing reads then. Our own lines may assign.
+    """
+
+    _instead = ""  # what to do instead, after `; `
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not name.startswith("_"):
+            refuse_assignment(self, name, sys._getframe(1).f_code.co_filename)
+        super().__setattr__(name, value)
+
+
+def refuse_assignment(holder: Any, name: str, filename: str) -> None:
+    """Refuse an attribute that a line of the user's assigns.
+
+    Raises
+    ------
+    FixedAttributeError
+        It says what to do instead.
+    """
+    kind = type(holder)
+    attribute = getattr(kind, name, None)
+    of_users = kind.__module__.partition(".")[0] != __name__.partition(".")[0]
+    if is_own(filename) or of_users or getattr(attribute, "fset", None) is not None:
+        return
+    there = attribute is not None or name in getattr(holder, "__dict__", ())
+    meaning = "is fixed" if there else "does not exist"
+    raise FixedAttributeError(
+        f"attribute {name!r} of a {kind.__name__} {meaning} and cannot be assigned{place_text()}; "
+        f"{holder._instead}",
+        name=name,
+    )
 
 
 class _Wording:

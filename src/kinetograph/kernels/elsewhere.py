@@ -1,6 +1,7 @@
 """What the graph of a step or an observable cannot be computed from, told by the user's line."""
 
 from collections.abc import Collection, Iterable
+from typing import Any
 
 from ..distributions.variable import Distribution, Variable
 from ..graph.checks import Check
@@ -15,9 +16,17 @@ __all__ = ["Given", "refuse_cells", "refuse_effects", "refuse_elsewhere"]
 
 
 class Given(Placeholder):
-    """A value that a method of a sampler, or an observable, is given each time."""
+    """A value that a method of a sampler, or an observable, is given each time.
 
-    __slots__ = ()
+    `interval` is the least and the largest whole number that it can be, where that is known.
+    """
+
+    __slots__ = ("interval",)
+    interval: tuple[int, int] | None
+
+    def __init__(self, *args: Any, interval: tuple[int, int] | None = None) -> None:
+        super().__init__(*args)
+        self.interval = interval
 
 
 def refuse_elsewhere(

@@ -2,7 +2,6 @@
 
 import contextlib
 import functools
-import random
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..autograph.calling import CALLING
+from ..autograph.operators.frozen_draws import drawing_method
 from ..graph.array import Array
 from ..graph.control.structure import flatten
 from ..graph.errors import AutographWarning, ModelError
@@ -18,7 +18,6 @@ from ..graph.source import PACKAGE, place_text
 
 __all__ = ["watched"]
 
-_GENERATORS = (random.Random, np.random.RandomState, np.random.Generator)
 _INSTEAD = (
     "it would be drawn once, while the graph is made, and be the same in all steps and chains; "
     'use self.noise, as in self.noise("name", like=at.q) or self.noise.uniform(name="u"). What '
@@ -37,8 +36,8 @@ def watched(holder: Any, where: str) -> Iterator[None]:
     """
 
     def look(function: Any) -> None:
-        name = getattr(function, "__name__", "")
-        if isinstance(getattr(function, "__self__", None), _GENERATORS) or name == "rvs":
+        name = drawing_method(function)
+        if name is not None:
             raise ModelError(f"{where} calls {name} of Python's{place_text()}: {_INSTEAD}")
 
     before, CALLING.watch = CALLING.watch, look

@@ -16,9 +16,11 @@ from ..graph.compiling.compiled import limit_reached
 from ..graph.compiling.inside_jax import has_tracer, outside
 from ..graph.control.control import Control, Looping, everything
 from ..graph.errors import ShapeError
+from ..graph.missing import refuse_masked
 from ..graph.node import Data, Node, with_values
 from ..graph.precision import x64
 from ..graph.source import place_text
+from ..graph.suggestions import Closed
 from ..graph.trips import Capacity
 from .density import Density, data_environment
 from .discovery import Component
@@ -29,8 +31,13 @@ from .values import check_values, outside_support
 __all__ = ["LogDensity"]
 
 
-class LogDensity:
+class LogDensity(Closed):
     """What `Model` can be asked at free states, and the room that its loops take."""
+
+    _instead = (
+        "model.set_data({name: values}) gives data other values, kg.do(model, {name: value}) and "
+        "kg.condition fix unknowns, and what the model is made of is written anew"
+    )
 
     density: Density
     component: Component
@@ -229,6 +236,7 @@ class LogDensity:
             count = "1 number" if self.free_size == 1 else f"{self.free_size} numbers"
             return f"a free state of this model has {count} ({parts})"
 
+        refuse_masked(free, "a free state")
         try:
             states = free if isinstance(free, jax.Array) else np.asarray(free, float)
         except (TypeError, ValueError):

@@ -11,7 +11,7 @@ that is seen in part has one density for both:
 
 import math
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,8 +21,8 @@ from ..distributions.parameter import Parameter
 from ..distributions.support import REAL
 from ..distributions.variable import Distribution, Variable
 from ..graph.array import Array
-from ..graph.errors import ModelError
-from ..graph.messages import describe
+from ..graph.errors import DimsError, ModelError
+from ..graph.messages import describe, site_text
 from ..graph.missing import Incomplete
 from ..graph.node import Apply, Data, Node
 from ..graph.operations.elementwise import literal
@@ -34,13 +34,17 @@ from .followed import check_shape, check_support
 from .seen import with_seen
 from .statements import add_statement
 
-__all__ = ["completed", "incomplete", "missing_of", "observe_incomplete"]
+__all__ = ["completed", "incomplete", "labels_of_rows", "missing_of", "observe_incomplete"]
 
+Places = tuple[tuple[int, ...], np.ndarray]  # a shape, and the numbers of elements in it
 DEEPEST = 50  # expressions whose elements are taken before they are computed, not after
 # What arrays with missing values became when they were observed.
 _COMPLETED: "weakref.WeakKeyDictionary[Node, Incomplete]" = weakref.WeakKeyDictionary()
 # Of which data an unknown is what is missing.
 _MISSING: "weakref.WeakKeyDictionary[Node, Incomplete]" = weakref.WeakKeyDictionary()
+# By parts of data: the dims that number them, each with the shape and the places of its elements.
+_PLACES: "weakref.WeakKeyDictionary[Node, tuple[Incomplete, dict[str, Places]]]"
+_PLACES = weakref.WeakKeyDictionary()
 
 
 def incomplete(value: Any) -> Incomplete | None:
@@ -140,17 +144,21 @@ class _Rows:
             known: Data = self.node.parts[what]
             return known
         dims = self.dims(what, values.ndim)
-        coords = dict(self.node.coords)
+        numbered: dict[str, Places] = {}
         if dims is not None and dims[0] is not None:
-            coords[dims[0]] = self.labels(places, elements)
+            numbered[dims[0]] = self.node.shape if elements else self.batch, places
             in_part = bool(self.in_part.any())
-            gone = self.missing if in_part else ~self.seen
-            coords[f"{self.label}_missing_at"] = self.labels(np.flatnonzero(gone), in_part)
+            gone = np.flatnonzero(self.missing if in_part else ~self.seen)
+            shape = self.node.shape if in_part else self.batch
+            numbered[f"{self.label}_missing_at"] = shape, gone
+        of_rows = {dim: _labels(self.node, at, self.node.coords) for dim, at in numbered.items()}
+        coords = {**self.node.coords, **of_rows}
         whole = self.follows.family.discrete and bool(np.all(values == np.floor(values)))
         values = np.array(values, np.int64 if whole else None)
         values.setflags(write=False)
         name = None if self.label is None else f"{self.label}_{what}"
         made = self.node.parts[what] = Data(values, name, dims, coords=coords)
+        _PLACES[made] = self.node, numbered
         return made
 
     def dims(self, what: str, ndim: int) -> tuple[str | None, ...] | None:
@@ -161,19 +169,47 @@ class _Rows:
         rest = own[len(self.batch) :] if ndim > 1 else ()
         return (f"{self.label}_{what}_at", *rest)
 
-    def labels(self, places: np.ndarray, elements: bool) -> np.ndarray:
-        """Where rows or elements are, by the labels of the data's axes or by numbers."""
-        shape = self.node.shape if elements else self.batch
-        names = (self.node.dims or (None,) * len(shape))[: len(shape)]
-        axes = [
-            self.node.coords.get(name, np.arange(size)) if name else np.arange(size)
-            for name, size in zip(names, shape, strict=True)
-        ]
-        indices = np.unravel_index(places, shape) if shape else ()
-        found = [axis[i] for axis, i in zip(axes, indices, strict=True)]
-        if len(found) == 1:
-            return np.asarray(found[0])
-        return np.array([", ".join(map(str, place)) for place in zip(*found)] or ["0"])
+
+def _labels(node: Incomplete, at: Places, coords: Mapping[str, np.ndarray]) -> np.ndarray:
+    """Where rows or elements are, by the labels of the data's axes or by numbers."""
+    shape, places = at
+    names = (node.dims or (None,) * len(shape))[: len(shape)]
+    axes = [
+        coords.get(name, np.arange(size)) if name else np.arange(size)
+        for name, size in zip(names, shape, strict=True)
+    ]
+    indices = np.unravel_index(places, shape) if shape else ()
+    found = [axis[i] for axis, i in zip(axes, indices, strict=True)]
+    if len(found) == 1:
+        return np.asarray(found[0])
+    return np.array([", ".join(map(str, place)) for place in zip(*found)] or ["0"])
+
+
+def labels_of_rows(
+    data: Iterable[Node], given: Mapping[str, np.ndarray]
+) -> tuple[set[str], dict[str, np.ndarray]]:
+    """The dims of data that are in parts, and the labels of the parts by labels that are given.
+
+    Raises
+    ------
+    DimsError
+        If there are not as many labels as rows.
+    """
+    dims: set[str] = set()
+    labels: dict[str, np.ndarray] = {}
+    for node, numbered in filter(None, map(_PLACES.get, data)):
+        for dim, size in zip(node.dims or (), node.shape, strict=False):
+            if dim is not None and len(given.get(dim, range(size))) != size:
+                raise DimsError(
+                    f"dimension {dim!r} has length {len(given[dim])} in its labels and {size} in "
+                    f"{describe(node)}{site_text(node)}"
+                )
+        own = {dim for dim in node.dims or () if dim is not None}
+        dims |= own
+        if own & set(given):
+            known = {**node.coords, **given}
+            labels.update((dim, _labels(node, at, known)) for dim, at in numbered.items())
+    return dims, labels
 
 
 def _seen(rows: _Rows, array: Array) -> Node:

@@ -23,6 +23,7 @@ from .discovery import Component, discover
 from .labels import axis_names, check_coords
 from .log_density import LogDensity
 from .marginal.marginal import sum_out
+from .missing import labels_of_rows
 from .names import assign_names, unknowns_in_scope
 from .term import Term
 from .unused import warn_of_unused
@@ -112,8 +113,11 @@ class Model(LogDensity):
         """The labels of all axes that have some, of these data and of the unknowns."""
         in_use = {dim for axes in self._axes.values() for dim in whole(axes)}
         unknowns = (*self.component.unknowns, *self.component.discrete, *self.fixed)
+        in_parts, of_rows = labels_of_rows(data, given)
         coords = check_coords(collect_coords([*data, *unknowns], given, in_use))
-        check_lengths(self, coords, in_use)
+        check_lengths(self, coords, in_use | in_parts)
+        coords |= {dim: labels for dim, labels in of_rows.items() if dim in in_use}
+        coords = {dim: labels for dim, labels in coords.items() if dim in in_use}
         members = ((self._axes[n], self.axes(n)) for n in (*self.targets, *self.data))
         return coords | labels_of_parts(members, coords)
 

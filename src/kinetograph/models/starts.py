@@ -10,6 +10,7 @@ import numpy as np
 
 from ..bits.draws import uniforms
 from ..graph.errors import KinetographError, ModelError, ShapeError, StartError
+from ..graph.missing import refuse_masked
 from ..graph.node import Node
 from ..graph.precision import x64
 from ..graph.source import place_text
@@ -58,6 +59,7 @@ def initial_points(
     if isinstance(initial, Mapping):
         return [_free(model, initial, key, doing, one) for key in keys]
     if isinstance(initial, np.ndarray) or _is_numbers(initial):
+        refuse_masked(initial, f"{doing}: initial")
         states = np.asarray(initial, float)
         if states.shape == (model.free_size,):
             return [states] * count
@@ -98,6 +100,7 @@ def ensemble_points(
     if isinstance(initial, Mapping):
         points: Any = _of_walkers(initial, walkers, doing)
     elif isinstance(initial, np.ndarray) or _is_numbers(initial):
+        refuse_masked(initial, f"{doing}: initial")
         states, one = np.asarray(initial, float), (walkers, model.free_size)
         if states.shape not in (one, (count, *one)):
             raise ShapeError(
@@ -119,6 +122,8 @@ def ensemble_points(
 
 def _of_walkers(values: Mapping[str, Any], walkers: int, doing: str) -> list[dict[str, Any]]:
     """A dictionary for each walker, of values with a leading axis of walkers."""
+    for name, value in values.items():
+        refuse_masked(value, f"{doing}: initial {name}")
     arrays = {name: np.asarray(value) for name, value in values.items()}
     for name, array in arrays.items():
         if array.shape[:1] != (walkers,):

@@ -3,13 +3,14 @@
 A module of its own, as importing xarray takes time; it is imported where results are made.
 """
 
+import sys
 from collections.abc import Mapping
 from typing import Any
 
 import xarray
 
 from ..graph.source import place_text
-from ..graph.suggestions import meant
+from ..graph.suggestions import meant, refuse_assignment
 
 __all__ = ["DataTree", "answering", "tree_of"]
 
@@ -20,6 +21,12 @@ class DataTree(xarray.DataTree):
     """An `xarray.DataTree`, which tells what there is in place of a name that there is not."""
 
     __slots__ = ()
+    _instead = "results.assign(name=values) and results[group] = dataset make groups and arrays"
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not name.startswith("_"):
+            refuse_assignment(self, name, sys._getframe(1).f_code.co_filename)
+        super().__setattr__(name, value)
 
     def __getitem__(self, key: Any) -> Any:
         try:

@@ -8,6 +8,7 @@ import numpy as np
 from ..distributions.variable import Variable
 from ..graph.compiling.inside_jax import has_tracer
 from ..graph.errors import ModelError, ShapeError
+from ..graph.missing import refuse_masked
 from ..graph.source import place_text
 from ..graph.suggestions import meant
 from ..graph.text import in_words
@@ -73,6 +74,7 @@ def checked_value(name: str, node: Variable, value: Any) -> np.ndarray:
 
 
 def _numbers(name: str, value: Any, node: Variable) -> np.ndarray:
+    refuse_masked(value, name)
     try:
         return np.asarray(value, node.dtype)
     except (TypeError, ValueError):

@@ -51,4 +51,13 @@ def as_averages(given: Any) -> tuple[Average, ...]:
     """Averages of a list of observables, functions and arrays."""
     single = isinstance(given, (Average, Observable, Array, str)) or callable(given)
     items = [given] if single else listed(given, "averages")
-    return tuple(x if isinstance(x, Average) else Average(_quantity(x)) for x in items)
+    made = [x if isinstance(x, Average) else Average(_quantity(x)) for x in items]
+    # With the covariance there are the mean and the variance, too.
+    whole = [x.quantity for x in made if x.covariance]
+    return tuple(x for x in made if x.covariance or not any(_is_same(x.quantity, y) for y in whole))
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    if isinstance(one, Array) or isinstance(other, Array):
+        return isinstance(one, Array) and isinstance(other, Array) and one.node is other.node
+    return bool(one == other)

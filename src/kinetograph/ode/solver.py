@@ -84,7 +84,9 @@ def solve(
         that f compares its `t` with need not be given: `kg.where(t > x, ...)`, `if t < 1:`.
     doses
         A list of pairs (time, amount): what is added to y at the time, in the structure of `y0`. At
-        its own time a dose has been given. One before t0 has not been: `y0` has it already.
+        its own time a dose has been given. One before t0 has not been: `y0` has it already. Where
+        the times decrease, too, the amount is added when the solution comes to the time: going
+        back from y0 to the time before a dose takes the amount with the other sign.
     events
         What happens where a function g(t, y) changes its sign, at times that the solution decides:
         a `kg.ode.Event`, which may end the solution or change y, or a list of them. A function g by

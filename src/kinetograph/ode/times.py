@@ -8,6 +8,7 @@ from ..graph.array import Array
 from ..graph.errors import ShapeError, SymbolicError
 from ..graph.functions.mathematics import where
 from ..graph.messages import describe
+from ..graph.missing import refuse_masked
 from ..graph.node import Data
 from ..graph.operations.elementwise import floating
 from ..graph.source import place_text
@@ -31,6 +32,7 @@ def known(value: Any) -> np.ndarray | None:
     if isinstance(value, Array):
         node = value.node
         return node.value.astype(float) if isinstance(node, Data) and node.literal else None
+    refuse_masked(value, "solve")
     try:
         return np.asarray(value, float)
     except (SymbolicError, TypeError, ValueError):

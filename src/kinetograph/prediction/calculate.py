@@ -10,6 +10,7 @@ from ..distributions.variable import Variable
 from ..graph.array import Array, Computed
 from ..graph.errors import ModelError, ShapeError
 from ..graph.messages import describe
+from ..graph.missing import refuse_masked
 from ..graph.node import Data, Node, ancestors, with_values
 from ..graph.source import place_text
 from ..graph.suggestions import Named, meant
@@ -239,6 +240,7 @@ def _checked(values: Mapping[Any, Any], names: Mapping[Node, str]) -> dict[Node,
 
 
 def _fitted(name: str, node: Node, value: Any) -> np.ndarray:
+    refuse_masked(value, f"calculate: {name}")
     try:
         array = np.asarray(value)
         cast = array.real.astype(node.dtype)

@@ -20,10 +20,19 @@ from .nans import nan_draws
 from .summary import row_names
 from .unsolved import refused
 
-__all__ = ["Advice", "SamplingWarning", "diagnose", "diagnose_averages", "warn_of_noise"]
+__all__ = [
+    "LOOKED_AT",
+    "Advice",
+    "SamplingWarning",
+    "diagnose",
+    "diagnose_averages",
+    "findings",
+    "warn_of_noise",
+]
 
 RHAT_LIMIT = 1.01  # Vehtari and others (2021), section 4.1
 CLEARLY = 0.6  # of the distance to 1: an advised target of acceptance is at most so far from it
+LOOKED_AT = 10_000  # draws of a chain, when a run is diagnosed
 ESS_PER_CHAIN = 100  # the same, section 4.2: below it the diagnostics themselves are unreliable
 
 
@@ -92,14 +101,27 @@ def diagnose(tree: Any) -> list[Advice]:
     >>> kg.diagnose(kg.mcmc(kg.model(mu), seed=1, progress=False))
     []
     """
-    from .results import check_tree, walkers_of
+    from .results import check_tree
 
-    posterior = check_tree(tree, "diagnose")
+    check_tree(tree, "diagnose")
+    return findings(tree)
+
+
+def findings(tree: Any, most: int | None = None) -> list[Advice]:
+    """The findings of `diagnose`; R-hat and ESS are those of so many draws of a chain at most.
+
+    They are taken at equal distances. R-hat and ESS of a million numbers take longer than the
+    draws; these tell as well what is below the limits.
+    """
+    from .results import walkers_of
+
+    posterior = tree["posterior"].dataset
     found = (
         _not_finite(tree) + _no_numbers(tree) + _lost(tree) + _acceptance(tree) + _unsolved(tree)
     )
     found += _divergences(tree) + _depth(tree)
-    draws = {str(n): v.values for n, v in posterior.data_vars.items() if v.size}
+    every = 1 if most is None else max(1, -(-posterior.sizes["draw"] // most))
+    draws = {str(n): v.values[:, ::every] for n, v in posterior.data_vars.items() if v.size}
     if posterior.sizes["draw"] >= 4:
         found += _convergence(posterior, draws, walkers_of(tree))
     return found

@@ -85,7 +85,9 @@ def check_whole(what: str, least: Mapping[str, tuple[Any, int]]) -> None:
             )
 
 
-def check_one_of(what: str, name: str, value: Any, choices: Sequence[str]) -> None:
+def check_one_of(
+    what: str, name: str, value: Any, choices: Sequence[str], otherwise: str = " or None"
+) -> None:
     """Refuse what is none of the words there are.
 
     Raises
@@ -95,7 +97,7 @@ def check_one_of(what: str, name: str, value: Any, choices: Sequence[str]) -> No
     ValueError
         If there is no such word.
     """
-    there = f"{what}: {name} must be {', '.join(map(repr, choices))} or None"
+    there = f"{what}: {name} must be {', '.join(map(repr, choices))}{otherwise}"
     if not isinstance(value, str):
         raise TypeError(f"{there}, got {value!r:.80}")
     if value not in choices:

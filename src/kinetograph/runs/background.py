@@ -16,7 +16,7 @@ import time
 import weakref
 from collections.abc import Callable
 
-__all__ = ["Task", "leaving", "thread"]
+__all__ = ["Task", "leave", "leaving", "thread"]
 
 LOOK = 0.2  # seconds between looks at whether somebody has asked to stop
 PATIENCE = 0.3  # seconds that the end of the process waits
@@ -44,18 +44,23 @@ def leaving(code: int) -> None:
 @atexit.register
 def _end() -> None:
     until = time.monotonic() + PATIENCE
-    with contextlib.suppress(KeyboardInterrupt):
+    with contextlib.suppress(KeyboardInterrupt, SystemExit):
         for each in list(_THREADS):
             if each.is_alive():
                 each.join(max(0.0, until - time.monotonic()))
     if any(each.is_alive() for each in list(_THREADS)):
-        logging.shutdown()
-        for stream in (sys.stdout, sys.stderr):
-            with contextlib.suppress(Exception):
-                stream.flush()
         error = getattr(sys, "last_exc", None)
         usual = 130 if isinstance(error, KeyboardInterrupt) else int(error is not None)
-        os._exit(_CODES[0] if _CODES else usual)
+        leave(_CODES[0] if _CODES else usual)
+
+
+def leave(code: int) -> None:
+    """End the process at once, with what has been printed and logged."""
+    logging.shutdown()
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(Exception):
+            stream.flush()
+    os._exit(code)
 
 
 class Task[T]:

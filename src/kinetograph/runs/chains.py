@@ -29,7 +29,7 @@ from .chain import Chain, Lengths
 from .engine import Engine
 from .pace import Pace
 from .program import Program
-from .signals import holding, stoppable
+from .signals import STOPS, Terminated, hearing, holding, stoppable
 from .state import ChainState, Plan, Where
 from .warming import Tuned, judged
 
@@ -42,8 +42,17 @@ PATIENCE = 1.2  # seconds that a run which is stopped waits for blocks
 class Ending:
     """How a run ended, if not as it should."""
 
-    stopped: BaseException | None = None  # by whom: KeyboardInterrupt, or one of its kind
+    stopped: BaseException | None = None  # KeyboardInterrupt or Terminated
     error: BaseException | None = None  # in a chain, or in what watches
+
+    def hear(self, late: list[type[BaseException]]) -> bool:
+        """Take the signals that have been held back; whether there are any."""
+        kinds = late[:]
+        late.clear()
+        if kinds:
+            terminated = Terminated in kinds
+            self.stopped = Terminated() if terminated else self.stopped or kinds[0]()
+        return bool(kinds)
 
 
 class Keeper(Protocol):
@@ -174,29 +183,31 @@ def run_chains(
 
     count = 1 if engine.batch is not None else min(threads, len(chains))
     workers = [thread(work) for _ in range(count)]
-    with one_thread(), stoppable():
+    with one_thread(), stoppable(), holding() as late:
         try:
-            for worker in workers:
-                worker.start()
-            going = True
-            while going:
-                _wait(workers, 0.05)
-                going = any(worker.is_alive() for worker in workers)
-                if watch():  # once more when all have ended, however quick they were
-                    break
-        except KeyboardInterrupt as stopped:
+            with hearing():
+                for worker in workers:
+                    worker.start()
+                going = True
+                while going:
+                    _wait(workers, 0.05)
+                    going = any(worker.is_alive() for worker in workers)
+                    if watch():  # once more when all have ended, however quick they were
+                        break
+        except STOPS as stopped:
             ending.stopped = stopped
         except Exception as error:
             ending.error = error
         control.stop.set()
         try:
-            _wait(workers, PATIENCE)
-        except KeyboardInterrupt as stopped:  # once more: at once
+            with hearing():
+                _wait(workers, PATIENCE)
+        except STOPS as stopped:  # once more: at once
             ending.stopped = stopped
-        with holding():
-            control.leave()
-            if control.batch is not None:
-                settle(chains, control.batch)
+        control.leave()
+        if control.batch is not None:
+            settle(chains, control.batch)
+        ending.hear(late)
     if control.errors:
         ending.error = control.errors[0]
     return ending

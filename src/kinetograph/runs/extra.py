@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from ..observables.average import as_averages
 from ..observables.observable import as_observables
 from ..samplers.sampler import Sampler
 from .again import averages_again, observables_again, samplers_again
-from .arguments import check_model, check_whole
+from .arguments import check_model, check_one_of, check_whole
 from .averages import averaged_targets
 from .chain import Chain, Lengths
 from .keeping import kept_targets, named_targets
@@ -27,6 +27,7 @@ from .records import WINDOWS, NotItsState, restore
 from .results import blank_rows, check_tree, join_statistics
 from .rows import Kept, Rows
 from .run import Run, carry_out
+from .signals import ON_SIGTERM, listen
 from .telling import make_progress
 from .tuned import check_unknowns
 from .until import SoFar, Until, check_watching, watched
@@ -62,6 +63,7 @@ def extra_samples(
     threads: int | None = None,
     callback: Callable[[SoFar], Any] | None = None,
     until: Until | None = None,
+    on_sigterm: Literal["exit", "return"] | str = "exit",
 ) -> "DataTree":
     """Go on with a run: more draws of the same chains.
 
@@ -83,8 +85,9 @@ def extra_samples(
         schedules, or is another for each chain.
     observables, averages
         Those of the run; needed where some are none of `kg.observables`.
-    progress, threads, callback, until
-        As in `kg.mcmc`. What `until` looks at are all draws.
+    progress, threads, callback, until, on_sigterm
+        As in `kg.mcmc`. What `until` looks at are all draws: first those of `results`, then each
+        time there are a fifth more.
 
     Returns
     -------
@@ -117,6 +120,8 @@ def extra_samples(
     >>> bool((tree["posterior"]["x"] == whole["posterior"]["x"]).all())
     True
     """
+    listen()
+    check_one_of(DOING, "on_sigterm", on_sigterm, ON_SIGTERM, "")
     posterior = check_tree(results, DOING)
     check_model(model, DOING, "second")
     least = {} if draws is None else {"draws": (draws, 0)}
@@ -153,11 +158,12 @@ def extra_samples(
     method = str(attributes.get("chain_method", "threads"))
     named = named_targets(model, kept)
     run = Run(DOING, program, chains, lengths, method, named, attributes, keep, told=told)
-    warm = all(chain.transition >= chain.tuner.end for chain in chains)
-    tree = carry_out(watched(run, callback, until), threads, make_progress(progress, DOING))
-    for name in (n for n in results.children if n.startswith("warmup_") and warm):
-        tree[name] = results[name].copy()
-    return tree
+    run.returns = on_sigterm == "return"
+    if all(chain.transition >= chain.tuner.end for chain in chains):
+        run.earlier = {n: results[n] for n in results.children if n.startswith("warmup_")}
+    there, ended = posterior.sizes.get("draw", 0), not results.attrs.get("interrupted")
+    run = watched(run, callback, until, there, ended)
+    return carry_out(run, threads, make_progress(progress, DOING))
 
 
 def _known(posterior: Any, model: Model) -> list[str]:

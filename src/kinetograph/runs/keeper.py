@@ -1,5 +1,6 @@
 """Who writes a run down: states of chains as they go, and at the end all else that results hold."""
 
+import os
 import time
 import warnings
 from collections.abc import Sequence
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..bits.draws import chain_key
+from .advice import LOOKED_AT
 from .chain import Chain
 from .chains import Ending
 from .program import Program
@@ -16,6 +18,7 @@ from .records import NotItsState, record, restore
 from .rows import Rows, Sink
 from .sealed import Damaged
 from .store.layout import GROUPS
+from .store.place import interrupted
 from .store.sink import Stored
 from .store.store import Store
 from .telling import LOG
@@ -23,7 +26,6 @@ from .telling import LOG
 __all__ = ["EVERY", "Keeper", "opened"]
 
 EVERY = 10.0  # seconds between checkpoints
-LOOKED_AT = 20_000  # draws of a chain, when a run is diagnosed
 
 
 class Keeper:
@@ -142,6 +144,13 @@ class Keeper:
         return (
             tree.isel(draw=slice(None, None, every), missing_dims="ignore") if every > 1 else tree
         )
+
+    def explained(self, error: BaseException | None) -> BaseException | None:
+        """An error that ends a run; where the store could not be written, one that says so."""
+        if not isinstance(error, OSError) or error.filename is None:
+            return error
+        within = Path(os.fsdecode(error.filename)).is_relative_to(self.store.path)
+        return interrupted(self.store.path, error) if within else error
 
     @property
     def on(self) -> str:

@@ -36,6 +36,7 @@ from .progress import Progress
 from .results import blank_rows
 from .rows import Kept, Sink
 from .run import Run, carry_out
+from .signals import ON_SIGTERM, listen
 from .start import starting_points
 from .store.place import folder
 from .telling import make_progress
@@ -72,6 +73,7 @@ def mcmc(
     chain_method: Literal["threads", "batch"] | str | None = None,
     keep_warmup: bool = False,
     tuned: Any = None,
+    on_sigterm: Literal["exit", "return"] | str = "exit",
 ) -> "DataTree":
     """Draw from the posterior of a model.
 
@@ -165,6 +167,11 @@ def mcmc(
         their number. Where chains start is for `initial` to say: of as many chains,
         `initial=results["sampler_state/position_q"]` goes on from their last draws; give another
         seed then, as the same numbers would be drawn again.
+    on_sigterm
+        What SIGTERM does, by which systems end a process: "exit" ends it with the exit code 143,
+        after the draws have gone to the store or to `kg.stashed_samples()`, which `finally` blocks
+        and `except SystemExit` can write to a file; "return": the run returns what it has, as at
+        Ctrl-C. Before there are draws, and between runs, the process ends.
 
     Returns
     -------
@@ -174,11 +181,11 @@ def mcmc(
         tuned; and, where asked for, averages: `tree["averages/mean"]`,
         `tree["averages/variance"]` (both as `numpy.var(ddof=1)` has it) and
         `tree["averages/covariance"]` have the quantities by name, `tree["averages/count"]` is the
-        number of draws of each chain they are of. Ctrl-C and SIGTERM return what has been drawn so
-        far, with `tree.attrs["interrupted"]` set and `tree.attrs["stopped_by"]`, which is "Ctrl-C",
-        "SIGTERM" or, in `kg.stashed_samples()`, "error": as many draws of each chain as all have,
-        further ones in `tree["unfinished_posterior"]`, and the averages of all that each has; of
-        chains that have no draw there are none. `kg.extra_samples` goes on from there. With a
+        number of draws of each chain they are of. Ctrl-C returns what has been drawn so far, with
+        `tree.attrs["interrupted"]` set and `tree.attrs["stopped_by"]`, which is "Ctrl-C", "SIGTERM"
+        or, in `kg.stashed_samples()`, "error": as many draws of each chain as all have, further
+        ones in `tree["unfinished_posterior"]`, and the averages of all that each has; of chains
+        that have no draw there are none. `kg.extra_samples` goes on from there. With a
         store, arrays are read from it when they are looked at.
 
     Raises
@@ -202,6 +209,8 @@ def mcmc(
     KeyboardInterrupt
         If the run is stopped before any chain has a draw. What warm-up has tuned is in
         `kg.stashed_samples()` then, as are the draws when an error ends the run.
+    SystemExit
+        At SIGTERM, see `on_sigterm`.
 
     Warns
     -----
@@ -239,6 +248,8 @@ def mcmc(
     >>> bool((more["sample_stats/step_size"][:, 0] == tree["sample_stats/step_size"][:, -1]).all())
     True
     """
+    listen()
+    check_one_of("mcmc", "on_sigterm", on_sigterm, ON_SIGTERM, "")
     extra, wanted = as_observables(observables), as_averages(averages)
     numbers = _numbers(chains)
     samplers = _check(model, sampler, draws, warmup, len(numbers), thin, threads)
@@ -291,6 +302,7 @@ def mcmc(
     named = named_targets(model, kept)
     run = Run("mcmc", program, running, lengths, method, named, attributes, kept is not None)
     run.given_start, run.told = starts[0] is not None, told
+    run.returns = on_sigterm == "return"
     if place is not None:
         from .stored import store_of  # zarr takes time, and few ask for it
 

@@ -2,8 +2,9 @@
 
 import os
 from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from importlib import import_module
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from ..observables.average import as_averages
 from ..observables.observable import as_observables
 from ..samplers.sampler import Sampler
 from .again import averages_again, observables_again, samplers_again
-from .arguments import check_model, check_whole
+from .arguments import check_model, check_one_of, check_whole
 from .averages import averaged_targets
 from .chain import Chain, Lengths
 from .fingerprint import program_text
@@ -30,10 +31,11 @@ from .records import NotItsState, begin_again, restore
 from .rows import Rows
 from .run import Run, carry_out
 from .sealed import Damaged
+from .signals import ON_SIGTERM, listen
 from .store.place import folder
 from .store.sink import Stored
 from .store.store import Store
-from .stored import attach, data_digests, digest, versions
+from .stored import attach, data_digests, digest, versions, without_draws
 from .telling import make_progress
 from .until import SoFar, Until, check_watching, watched
 
@@ -59,6 +61,7 @@ def resume(
     checkpoint_every: float = EVERY,
     callback: Callable[[SoFar], Any] | None = None,
     until: Until | None = None,
+    on_sigterm: Literal["exit", "return"] | str = "exit",
 ) -> "DataTree":
     """Go on with a run of `kg.mcmc(..., store=path)` that was stopped, killed, or has ended.
 
@@ -87,7 +90,7 @@ def resume(
         in `tree.attrs["forced"]`.
     trust
         The names of functions that the model in the store may call; see `kg.load_graph`.
-    progress, threads, checkpoint_every, callback, until
+    progress, threads, checkpoint_every, callback, until, on_sigterm
         As in `kg.mcmc`.
 
     Returns
@@ -119,6 +122,8 @@ def resume(
     >>> tree["posterior"].sizes["draw"]
     5000
     """
+    listen()
+    check_one_of(DOING, "on_sigterm", on_sigterm, ON_SIGTERM, "")
     check_whole(DOING, {} if threads is None else {"threads": (threads, 1)})
     store = Store.open(folder(DOING, path))
     manifest = store.manifest
@@ -144,7 +149,8 @@ def resume(
     numbers = _numbers(chains, manifest["chains"], path)
     if draws is not None:
         check_whole(DOING, {"draws": (draws, 0)})
-    total = manifest.get("wanted", manifest["draws"]) if draws is None else int(draws)
+    before = manifest.get("wanted", manifest["draws"])
+    total = before if draws is None else int(draws)
     lengths = Lengths(manifest["warmup"], total, int(manifest["thin"]))
     lengths.check(DOING)
     check_watching(DOING, callback, until, total, len(numbers), kept is not None)
@@ -158,11 +164,13 @@ def resume(
         attributes["forced"] = "; ".join(dict.fromkeys(forced))
     keep, named = kept is not None, named_targets(model, kept)
     run = Run(DOING, program, [], lengths, method, named, attributes, keep)
+    run.returns = on_sigterm == "return"
     by_number = dict(zip(manifest["chains"], samplers, strict=True))
     try:
         store.claim(numbers)
         store.note(forced=list(dict.fromkeys(forced)), wanted=None if draws is None else total)
-        store.mend(alone=set(numbers) == set(store.manifest["chains"]))
+        alone = set(numbers) == set(store.manifest["chains"])
+        store.mend(alone, partial(without_draws, run))
         run.chains = [_chain(store, run, n, by_number[n]) for n in numbers]
         program.check_schedules(max(chain.transition for chain in run.chains), lengths.most)
         if method == "batch" and any(chain.state is None for chain in run.chains):
@@ -173,7 +181,10 @@ def resume(
                 KinetographWarning,
             )
         run.keeper = Keeper(store, run.chains, every)
-        return carry_out(watched(run, callback, until), threads, make_progress(progress, DOING))
+        least = min(chain.kept for chain in run.chains)
+        ended = before is not None and least >= before
+        run = watched(run, callback, until, before if ended else least, ended)
+        return carry_out(run, threads, make_progress(progress, DOING))
     finally:
         store.close()
 

@@ -1,11 +1,13 @@
 """The draws of the run that was stopped last: `kg.stashed_samples`."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from ..graph.errors import KinetographError
 from ..models.typing import DataTree
 
-__all__ = ["stash", "stashed", "stashed_samples"]
+__all__ = ["safe", "stash", "stashed", "stashed_samples"]
 
 _LAST: list[Any] = []
 
@@ -13,6 +15,28 @@ _LAST: list[Any] = []
 def stash(tree: Any) -> None:
     """Keep the results of a run that did not end as it should."""
     _LAST[:] = [tree]
+
+
+@contextmanager
+def safe() -> Iterator[Callable[[Any, str], None]]:
+    """Hold results while something is done with them; they stay in the stash if that fails.
+
+    Gives a function that takes results, and a text about them for the error.
+    """
+    before, said = _LAST[:], ""
+
+    def keep(tree: Any, what: str) -> None:
+        nonlocal said
+        stash(tree)
+        said = what
+
+    try:
+        yield keep
+    except Exception as error:
+        if said:
+            error.add_note(said)
+        raise
+    _LAST[:] = before
 
 
 def stashed() -> Any:
@@ -23,8 +47,9 @@ def stashed() -> Any:
 def stashed_samples() -> "DataTree":
     """What the last run of this process that was stopped, or that failed, had drawn.
 
-    Ctrl-C and SIGTERM stop a run; an error in a callback, in the model or on the disk ends it. What
-    `kg.mcmc` gives then, or would have given, is held here until the next such run.
+    Ctrl-C and SIGTERM stop a run; an error in a callback, in the model or on the disk ends it, and
+    so does a warning about the finished run that is an error. What `kg.mcmc` gives then, or would
+    have given, is held here until the next such run.
 
     Returns
     -------

@@ -29,7 +29,7 @@ from .store.place import named, unwritable
 from .store.sink import Stored
 from .store.store import Store
 
-__all__ = ["attach", "data_digests", "digest", "store_of", "versions"]
+__all__ = ["attach", "data_digests", "digest", "store_of", "versions", "without_draws"]
 
 
 def versions() -> dict[str, str]:
@@ -37,6 +37,7 @@ def versions() -> dict[str, str]:
     device = jax.devices()[0]
     return {
         "kinetograph": __version__,
+        "python": platform.python_version(),
         "jax": jax.__version__,
         "jaxlib": jaxlib.__version__,
         "numpy": np.__version__,
@@ -146,10 +147,16 @@ def create(path: Path, run: Run, dtype: Any) -> Store:
     columns = columns_of(run.program, run, dtype)
     model, reason = _model(run.program)
     manifest = _manifest(run, dtype, reason)
-    tree = as_tree(run.program, run.targets, run.chains, 0, run.attributes, going=True, stored=True)
+    tree = without_draws(run)
     path.parent.mkdir(parents=True, exist_ok=True)
     rows = block_rows(columns, manifest["walkers"], run.lengths.draws)
     return Store.create(path, manifest, tree, columns, rows, model)
+
+
+def without_draws(run: Run) -> Any:
+    """The tree of a run's results before there are draws."""
+    chains = run.chains or [Chain(np.zeros(4, np.uint32), number=0)]
+    return as_tree(run.program, run.targets, chains, 0, run.attributes, going=True, stored=True)
 
 
 def _manifest(run: Run, dtype: Any, no_model: str) -> dict[str, Any]:

@@ -30,6 +30,19 @@ class Until:
         """The number of draws at which it is looked next."""
         return max(FIRST, math.ceil(GROWTH * before / EVERY) * EVERY)
 
+    def first(self, there: int, ended: bool) -> int:
+        """The number of draws at which it is looked first, where so many are there already.
+
+        Of a run that has ended, these; of one that was stopped, the next count at which a run that
+        was never stopped is looked at.
+        """
+        if ended and there >= FIRST:
+            return there
+        count = self.looks(0)
+        while count < there:
+            count = self.looks(count)
+        return count
+
 
 def until(ess: float = 400, r_hat: float = 1.01) -> Until:
     """Draw until the effective sample sizes are as large, and R-hat as small, as is wanted.
@@ -38,6 +51,7 @@ def until(ess: float = 400, r_hat: float = 1.01) -> Until:
     each time there are a fifth more: the counts 100, 150, 200, 250, 300, 400, 500, 600, ... are
     always the same, and so the results are a matter of the seed alone. They have as many draws as
     there were at that look; what chains had drawn beyond is in `tree["unfinished_posterior"]`.
+    `kg.extra_samples` and `kg.resume` begin with the draws that are there.
 
     Stopping when a diagnostic is pleasant makes it look better than it is; with `ess=400` and more
     that is little (J. M. Flegal, M. Haran, G. L. Jones, Markov chain Monte Carlo: can we trust the
@@ -142,11 +156,19 @@ class SoFar:
         return tree
 
 
-def watched(run: Run, callback: Callable[[SoFar], Any] | None, wanted: Until | None) -> Run:
-    """The run, watched."""
+def watched(
+    run: Run,
+    callback: Callable[[SoFar], Any] | None,
+    wanted: Until | None,
+    there: int = 0,
+    ended: bool = False,
+) -> Run:
+    """The run, watched; so many draws of each chain are there already, of a run that has ended."""
     if callback is None and wanted is None:
         return run
     watching = _Watching(run, callback, wanted)
+    if wanted is not None:
+        watching.next = wanted.first(there, ended)
     return dataclasses.replace(run, watch=watching.look, enough=lambda: watching.enough)
 
 
@@ -156,7 +178,7 @@ class _Watching:
     ) -> None:
         self.run, self.callback, self.until = run, callback, wanted
         self.told = 0
-        self.next = wanted.looks(0) if wanted is not None else 0
+        self.next = 0
         self.enough: int | None = None  # draws that were
 
     def look(self) -> bool:

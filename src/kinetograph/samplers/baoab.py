@@ -52,7 +52,7 @@ class BAOAB(Sampler):
 
     step_size = hyper(0.1, positive=True)
     friction = hyper(1.0, lower=0)
-    inverse_temperature = hyper(1.0, positive=True)
+    inverse_temperature = hyper(1.0, positive=True, scalar=True)
 
     def init(self, at: Point) -> dict[str, Any]:
         """Momenta at the temperature."""

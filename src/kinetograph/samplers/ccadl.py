@@ -70,12 +70,12 @@ class CCAdL(Sampler):
     Source: X. Shang and others, NIPS 2015.
     """
 
-    step_size = hyper(0.01, positive=True)
-    friction = hyper(1.0, positive=True)
-    thermal_mass = hyper(None, positive=True)
-    forgetting = hyper(None, above=0, upper=1)
+    step_size = hyper(0.01, positive=True, scalar=True)
+    friction = hyper(1.0, positive=True, scalar=True)
+    thermal_mass = hyper(None, positive=True, scalar=True)
+    forgetting = hyper(None, above=0, upper=1, scalar=True)
     covariance = hyper("diagonal", choices=("diagonal", "full"))
-    inverse_temperature = hyper(1.0, positive=True)
+    inverse_temperature = hyper(1.0, positive=True, scalar=True)
 
     def init(self, at: Point) -> dict[str, Any]:
         """Momenta at the temperature, a thermostat at the friction, and no noise known."""

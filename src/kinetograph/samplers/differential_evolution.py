@@ -56,8 +56,8 @@ class DifferentialEvolution(Ensemble):
     """
 
     walkers = hyper(40, lower=4, static=True)
-    gamma = hyper(None, positive=True)
-    jumps = hyper(0.1, lower=0, upper=1)
+    gamma = hyper(None, positive=True, scalar=True)
+    jumps = hyper(0.1, lower=0, upper=1, scalar=True)
     epsilon = hyper(1e-4, lower=0)
 
     def propose(self, q: Any, others: Any) -> tuple[Any, Any]:

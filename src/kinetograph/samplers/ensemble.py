@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from ..graph.functions.arranging import concatenate
-from ..graph.functions.mathematics import floor, log1p, minimum
+from ..graph.functions.mathematics import floor, minimum
 from ..graph.ranges import range
 from ..kernels.contract import Kernel, Space
-from .acceptance import probability, record_bad
+from .acceptance import is_accepted, probability, record_bad
 from .hyper import hyper
 from .points import Point
 from .sampler import Sampler
@@ -29,7 +29,7 @@ class Ensemble(Sampler):
     """The base of samplers whose moves are made of the walkers' places: they write `propose`."""
 
     walkers = hyper(40, lower=4, static=True)
-    inverse_temperature = hyper(1.0, positive=True)
+    inverse_temperature = hyper(1.0, positive=True, scalar=True)
 
     def __init__(self, *values: Any, **settings: Any) -> None:
         super().__init__(*values, **settings)
@@ -87,7 +87,7 @@ class Ensemble(Sampler):
             q, log_factor = self.propose(mine.q, others.q)
             new = self.evaluate(q)
             gain = log_factor + beta * (mine.potential - new.potential)
-            accepted = log1p(-self.noise.uniform(shape=half, name="accept")) < gain
+            accepted = is_accepted(self, gain)
             at = others.join(new.where(accepted, mine))
             rate = concatenate([rate[half:], probability(gain)])
             gains = concatenate([gains[half:], gain])

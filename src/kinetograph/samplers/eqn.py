@@ -112,8 +112,8 @@ class EQN(Sampler):
 
     walkers = hyper(40, lower=4, static=True)
     groups = hyper(2, lower=2, static=True)
-    eta = hyper(1.0, lower=0)
-    steps = hyper(10, lower=1)
+    eta = hyper(1.0, lower=0, scalar=True)
+    steps = hyper(10, lower=1, scalar=True)
     covariance = hyper("full", choices=("full", "blocks", "diagonal"))
 
     def __init__(self, sampler: Sampler | None = None, *values: Any, **settings: Any) -> None:

@@ -11,9 +11,9 @@ Source   A. Horowitz, A generalized guided Monte Carlo algorithm, Physics Letter
 
 from typing import Any
 
-from ..graph.functions.mathematics import exp, log1p, sqrt
+from ..graph.functions.mathematics import exp, sqrt
 from ..graph.functions.reductions import sum as sum_of
-from .acceptance import divergent, probability, record_bad
+from .acceptance import divergent, is_accepted, probability, record_bad
 from .added import record_noise
 from .hyper import hyper
 from .integrators import LEAPFROG, integrator
@@ -54,9 +54,9 @@ class GHMC(Sampler):
 
     step_size = hyper(0.1, positive=True)
     friction = hyper(1.0, lower=0)
-    n_steps = hyper(1, lower=1)
-    target_acceptance = hyper(0.95, above=0, below=1)
-    inverse_temperature = hyper(1.0, positive=True)
+    n_steps = hyper(1, lower=1, scalar=True)
+    target_acceptance = hyper(0.95, above=0, below=1, scalar=True)
+    inverse_temperature = hyper(1.0, positive=True, scalar=True)
     integrator = hyper(LEAPFROG, static=True)
     tunes = ("step_size", "scale")
 
@@ -82,7 +82,7 @@ class GHMC(Sampler):
             i = i + 1
         energy = at.potential + 0.5 * sum_of(p * p)
         error = beta * (energy - before)
-        accepted = log1p(-self.noise.uniform(name="accept")) < -error
+        accepted = is_accepted(self, -error)
         if not accepted:
             at, p, energy = start, turned, before
         self.record("acceptance_rate", probability(-error))

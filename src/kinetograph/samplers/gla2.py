@@ -55,7 +55,7 @@ class GLA2(Sampler):
 
     step_size = hyper(0.1, positive=True)
     friction = hyper(1.0, lower=0)
-    inverse_temperature = hyper(1.0, positive=True)
+    inverse_temperature = hyper(1.0, positive=True, scalar=True)
     integrator = hyper(LEAPFROG, static=True)
 
     def __init__(self, *values: Any, **settings: Any) -> None:

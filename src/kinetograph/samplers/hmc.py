@@ -15,9 +15,9 @@ Source   S. Duane, A. Kennedy, B. Pendleton, D. Roweth, Physics Letters B 195 (1
 
 from typing import Any
 
-from ..graph.functions.mathematics import floor, log1p, maximum, sqrt
+from ..graph.functions.mathematics import floor, maximum, sqrt
 from ..graph.functions.reductions import sum as sum_of
-from .acceptance import divergent, probability, record_bad
+from .acceptance import divergent, is_accepted, probability, record_bad
 from .hyper import hyper
 from .integrators import LEAPFROG, integrator
 from .sampler import Point, Sampler
@@ -59,11 +59,11 @@ class HMC(Sampler):
     """
 
     step_size = hyper(0.1, positive=True)
-    n_steps = hyper(10, lower=1)
-    target_acceptance = hyper(0.8, above=0, below=1)
-    step_jitter = hyper(0.1, lower=0, below=1)
-    path_jitter = hyper(0.2, lower=0, upper=1)
-    inverse_temperature = hyper(1.0, positive=True)
+    n_steps = hyper(10, lower=1, scalar=True)
+    target_acceptance = hyper(0.8, above=0, below=1, scalar=True)
+    step_jitter = hyper(0.1, lower=0, below=1, scalar=True)
+    path_jitter = hyper(0.2, lower=0, upper=1, scalar=True)
+    inverse_temperature = hyper(1.0, positive=True, scalar=True)
     integrator = hyper(LEAPFROG, static=True)
     tunes = ("step_size", "scale")
 
@@ -85,7 +85,7 @@ class HMC(Sampler):
             i = i + 1
         energy = at.potential + 0.5 * sum_of(p * p)
         error = beta * (energy - before)
-        accepted = log1p(-self.noise.uniform(name="accept")) < -error
+        accepted = is_accepted(self, -error)
         if not accepted:
             at, energy = start, before
         self.record("acceptance_rate", probability(-error))

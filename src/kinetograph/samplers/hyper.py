@@ -1,11 +1,13 @@
 """`kg.hyper`: the hyper-parameters of a sampler, values of its compiled program."""
 
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
 from ..graph.array import Array
+from ..graph.errors import ShapeError
 from ..graph.suggestions import meant
 
 __all__ = ["POSITIVE", "Hyper", "hyper"]
@@ -30,10 +32,11 @@ class Hyper:
         static: bool,
         bounds: Mapping[str, tuple[float | None, Any]],
         choices: tuple[Any, ...],
+        scalar: bool = False,
     ) -> None:
         self.nested = isinstance(default, Nested)
         self.default, self.static = default, static or bool(choices) or self.nested
-        self.bounds, self.choices = bounds, choices
+        self.bounds, self.choices, self.scalar = bounds, choices, scalar
         self.whole = isinstance(default, (int, np.integer)) and not isinstance(default, bool)
         self.owner, self.name = "a sampler", "?"
 
@@ -60,6 +63,8 @@ class Hyper:
             If it is no number, array or function of the step's number.
         ValueError
             If it is out of its range.
+        ShapeError
+            If it has a shape, and one number is meant.
         """
         what = f"{owner}: {self.name}"
         if self.nested:
@@ -96,11 +101,40 @@ class Hyper:
         for text, (bound, holds) in self.bounds.items():
             if bound is not None and not np.all(holds(array, bound)):
                 raise ValueError(f"{what} must be {text.format(bound)}, got {value!r}")
+        self.check_shape(what, array.shape)
         if array.ndim == 0:
             return array.item()
         array = array.copy()
         array.setflags(write=False)
         return array
+
+    @property
+    def interval(self) -> tuple[int, int] | None:
+        """The least and the largest whole number allowed; None where it is no whole number."""
+        if not self.whole:
+            return None
+        info = np.iinfo(np.int64)
+        low, high = int(info.min), int(info.max)
+        for bound, holds in self.bounds.values():
+            if bound is None:
+                continue
+            if holds is np.greater:
+                low = max(low, math.floor(bound) + 1)
+            elif holds is np.greater_equal:
+                low = max(low, math.ceil(bound))
+            elif holds is np.less:
+                high = min(high, math.ceil(bound) - 1)
+            else:
+                high = min(high, math.floor(bound))
+        return low, high
+
+    def check_shape(self, what: str, shape: tuple[int, ...]) -> None:
+        """Refuse an array in the place of one number."""
+        if self.scalar and shape:
+            raise ShapeError(
+                f"{what} is one number, got shape {shape}; coordinates of different scales have "
+                "scale=, an array with a number for each"
+            )
 
 
 def hyper(
@@ -113,6 +147,7 @@ def hyper(
     below: float | None = None,
     static: bool = False,
     choices: Iterable[Any] = (),
+    scalar: bool = False,
 ) -> Any:
     """A hyper-parameter of a sampler, declared in the body of a `kg.Sampler`.
 
@@ -141,6 +176,9 @@ def hyper(
         in `step`, and another value compiles anew.
     choices
         What a static one may be.
+    scalar
+        Whether it is one number: an array, which is else a number for each free coordinate, is
+        refused.
 
     Examples
     --------
@@ -166,7 +204,7 @@ def hyper(
         "above {:g}": (above, np.greater),
         "below {:g}": (below, np.less),
     }
-    return Hyper(default, static, bounds, tuple(choices))
+    return Hyper(default, static, bounds, tuple(choices), scalar)
 
 
 def declared(owner: type) -> dict[str, Hyper]:

@@ -3,16 +3,21 @@
 A hyper-parameter whose default is a sampler is one within: in `init` and `step` it is bound there,
 so that its own methods take and give points. What is its own has its name before it: the
 hyper-parameter "long.step_size", the noise "long.momentum", the record "long_accepted".
+
+Where the sampler around moves an ensemble and the one within does not, the latter runs once for
+each walker, with noise, slots and records of each.
 """
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from ..autograph.convert import convert
 from ..graph.array import Array
+from ..graph.control.batch import vmap
+from ..graph.control.state import current_versions
 from ..graph.errors import ModelError
 from ..graph.suggestions import meant
 from .points import Point
@@ -31,8 +36,27 @@ def bound(session: Any, sampler: Any, name: str) -> Any:
     if "scale" in session.hyper:  # points are in its coordinates
         inside.hyper["scale"] = session.hyper["scale"]
     inside.noise = session.noise.within(name)
+    inside.prefix = f"{session.prefix}{name}_"
     inside.record = lambda what, value, always: session.record(f"{name}_{what}", value, always)
+    _check_walkers(session, sampler, name)
     return _bound(sampler, inside)
+
+
+def _check_walkers(session: Any, sampler: Any, name: str) -> None:
+    """Refuse an ensemble in a sampler of single points, or of another number of walkers."""
+    lead, title = session.space.shape[:-1], type(sampler).__name__
+    if sampler.walkers is None or lead == (sampler.walkers,):
+        return
+    outer = type(session.sampler).__name__
+    if lead:
+        raise ModelError(
+            f"{outer}: {name} is {title} of {sampler.walkers} walkers, and {outer} has {lead[0]}; "
+            "give both the same number"
+        )
+    raise ModelError(
+        f"{outer}: {name} is {title}, which moves an ensemble, and {outer} moves one point; "
+        f"declare in {outer} walkers = kg.hyper({sampler.walkers}, lower=2, static=True)"
+    )
 
 
 def _bound(sampler: Any, session: Any) -> Any:
@@ -41,7 +65,79 @@ def _bound(sampler: Any, session: Any) -> Any:
     made.__dict__["_within"] = session
     for name, inner in made._inner().items():
         session.hyper[name] = bound(session, inner, name)
+    for method in ("init", "step"):
+        made.__dict__.pop(method, None)
+        if _is_alone(made, session):
+            made.__dict__[method] = _for_walkers(sampler, session, method)
     return made
+
+
+def _is_alone(sampler: Any, session: Any) -> bool:
+    """Whether the sampler moves single points, and the one around it an ensemble."""
+    return sampler.walkers is None and len(session.space.shape) > 1
+
+
+def _for_walkers(sampler: Any, session: Any, method: str) -> Callable[..., Any]:
+    """`init` or `step` of a sampler of single points, on the points of an ensemble."""
+
+    def call(at: Point, **slots: Any) -> Any:
+        def one(inside: Any, point: Point, slots: Any) -> Any:
+            inside.hyper = dict(inside.hyper)
+            return convert(getattr(_bound(sampler, inside), method))(point, **slots)
+
+        return each_walker(session, one, at, slots)
+
+    return call
+
+
+def each_walker(
+    session: Any, one: Callable[[Any, Point, Any], Any], at: Any, slots: Mapping[str, Any]
+) -> Any:
+    """What `one` gives for each walker of an ensemble, from a session of single points.
+
+    `one` takes such a session, a point and slots, and gives a point, slots or both.
+    """
+    if not isinstance(at, Point):
+        got = "an array" if isinstance(at, Array) else type(at).__name__
+        raise TypeError(
+            f"{type(session.sampler).__name__}: it begins at a point, as `at` is, or what "
+            f"self.evaluate gives; got {got}"
+        )
+    inside = copy.copy(session)
+    inside.space = session.space._replace(shape=session.space.shape[1:])
+    inside.records = {}
+    plain, prefix = type(session).record, session.prefix
+    inside.record = lambda what, *rest: plain(inside, prefix + what, *rest)
+    kinds: list[str] = []
+
+    def row(parts: Any, slots: Any) -> Any:
+        found = one(inside, _point(parts), slots)
+        pair = found if isinstance(found, tuple) and not isinstance(found, Point) else (found, {})
+        if not isinstance(found, tuple):  # of `init`
+            pair = (None, found or {})
+        kinds.append("both" if pair is found else "slots" if pair[0] is None else "point")
+        end, after = pair
+        versions = current_versions()
+        told = {name: Array(versions.current(cell)) for name, cell in inside.records.items()}
+        return () if end is None else _parts(end), dict(after), told
+
+    moved, after, told = vmap(row)(_parts(at), dict(slots))
+    session.of_walkers.extend(inside.records.values())
+    for name, values in told.items():
+        session.record(name.removeprefix(prefix), values, True)
+    if kinds[0] == "slots":
+        return after
+    return _point(moved) if kinds[0] == "point" else (_point(moved), after)
+
+
+def _parts(at: Point) -> tuple[Any, ...]:
+    """The arrays of a point."""
+    return (*at[:3], *(at[3] or ()))
+
+
+def _point(parts: tuple[Any, ...]) -> Point:
+    q, potential, gradient, *free = parts
+    return Point(q, potential, gradient, free or None)
 
 
 class Block:
@@ -67,25 +163,43 @@ class Block:
 
     def init(self, at: Point) -> Mapping[str, Any]:
         """The slots of the sampler within, at a point of all unknowns."""
-        slots: Mapping[str, Any] = convert(self._at(at).init)(self._inner_point(at))
+        if _is_alone(self.sampler, self.outside):
+            slots: Mapping[str, Any] = self._each("init", at, {})
+        else:
+            slots = convert(self._at(at).init)(self._inner_point(at))
         return slots
 
     def step(self, at: Point, **slots: Any) -> Any:
         """Its step from a point of all unknowns: gives such a point, or that and the slots."""
+        if _is_alone(self.sampler, self.outside):
+            return self._each("step", at, slots)
         found = convert(self._at(at).step)(self._inner_point(at), **slots)
         if isinstance(found, Point):
             return self._left(found)
         point, slots = found
         return self._left(point), slots
 
-    def _at(self, at: Point) -> Any:
-        """The sampler, bound to the block where the others stand still."""
+    def _each(self, method: str, at: Point, slots: Mapping[str, Any]) -> Any:
+        """The method, walker by walker."""
+        self._check_point(at)
+
+        def one(inside: Any, point: Point, slots: Any) -> Any:
+            alone = Block(self.sampler, inside, tuple(self.names))
+            return getattr(alone, method)(point, **slots)
+
+        return each_walker(self.outside, one, at, slots)
+
+    def _check_point(self, at: Any) -> None:
         if not isinstance(at, Point):
             got = "an array" if isinstance(at, Array) else type(at).__name__
             raise TypeError(
                 f"block({', '.join(map(repr, self.names))}): it begins at a point of all unknowns, "
                 f"as `at` is, or what self.evaluate gives; got {got}"
             )
+
+    def _at(self, at: Point) -> Any:
+        """The sampler, bound to the block where the others stand still."""
+        self._check_point(at)
         outside, names = self.outside, self.names
 
         def place(q: Any) -> Any:
@@ -101,8 +215,13 @@ class Block:
         inside.space = outside.space._replace(shape=(*outside.space.shape[:-1], begin), parts=parts)
         inside.evaluate = lambda q: self._inner_point(outside.evaluate(place(_joined(inside, q))))
         inside.potential = lambda q: outside.potential(place(_joined(inside, q)))
-        inside.hyper = dict(outside.hyper)
+        inside.hyper = {name: self._of_block(value) for name, value in outside.hyper.items()}
         return _bound(self.sampler, inside)
+
+    def _of_block(self, value: Any) -> Any:
+        """A hyper-parameter, of all coordinates or of the block's, as one of the block's."""
+        whole = self.outside.space.shape[-1:]
+        return self._inner(value) if isinstance(value, Array) and value.shape == whole else value
 
     def _inner_point(self, at: Point) -> Point:
         return Point(self._inner(at.q), at.potential, self._inner(at.gradient), at.free)

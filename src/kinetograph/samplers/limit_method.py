@@ -45,7 +45,7 @@ class LM(Sampler):
     """
 
     step_size = hyper(0.01, positive=True)
-    inverse_temperature = hyper(1.0, positive=True)
+    inverse_temperature = hyper(1.0, positive=True, scalar=True)
 
     def init(self, at: Point) -> dict[str, Any]:
         """The first random vector."""

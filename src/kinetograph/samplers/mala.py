@@ -17,9 +17,9 @@ Source   G. Roberts, R. Tweedie, Exponential convergence of Langevin distributio
 
 from typing import Any
 
-from ..graph.functions.mathematics import log1p, sqrt
+from ..graph.functions.mathematics import sqrt
 from ..graph.functions.reductions import sum as sum_of
-from .acceptance import divergent, probability, record_bad
+from .acceptance import divergent, is_accepted, probability, record_bad
 from .hyper import hyper
 from .sampler import Point, Sampler
 
@@ -52,8 +52,8 @@ class MALA(Sampler):
     """
 
     step_size = hyper(0.5, positive=True)
-    target_acceptance = hyper(0.574, above=0, below=1)
-    inverse_temperature = hyper(1.0, positive=True)
+    target_acceptance = hyper(0.574, above=0, below=1, scalar=True)
+    inverse_temperature = hyper(1.0, positive=True, scalar=True)
     tunes = ("step_size", "scale")
 
     def step(self, at: Point) -> Any:
@@ -69,7 +69,7 @@ class MALA(Sampler):
         self.record("energy_error", error)
         self.record("diverging", divergent(error))
         record_bad(self, error)
-        accepted = log1p(-self.noise.uniform(name="accept")) < beta * gain
+        accepted = is_accepted(self, beta * gain)
         if accepted:
             at = new
         self.record("accepted", accepted)

@@ -12,8 +12,8 @@ Source   J. Robnik, R. Cohn-Gordon, U. Seljak, Metropolis adjusted microcanonica
 
 from typing import Any
 
-from ..graph.functions.mathematics import floor, log1p, maximum, minimum, sqrt
-from .acceptance import divergent, probability, record_bad
+from ..graph.functions.mathematics import floor, maximum, minimum, sqrt
+from .acceptance import divergent, is_accepted, probability, record_bad
 from .hyper import hyper
 from .integrators import LEAPFROG, integrator
 from .mclmc import moved
@@ -53,12 +53,12 @@ class MAMS(Sampler):
     Source: J. Robnik, R. Cohn-Gordon, U. Seljak, arXiv:2503.01707.
     """
 
-    step_size = hyper(0.5, positive=True)
-    length = hyper(None, positive=True)
-    target_acceptance = hyper(0.9, above=0, below=1)
-    path_jitter = hyper(0.5, lower=0, below=1)
-    most_steps = hyper(1000, lower=1)
-    inverse_temperature = hyper(1.0, positive=True)
+    step_size = hyper(0.5, positive=True, scalar=True)
+    length = hyper(None, positive=True, scalar=True)
+    target_acceptance = hyper(0.9, above=0, below=1, scalar=True)
+    path_jitter = hyper(0.5, lower=0, below=1, scalar=True)
+    most_steps = hyper(1000, lower=1, scalar=True)
+    inverse_temperature = hyper(1.0, positive=True, scalar=True)
     integrator = hyper(LEAPFROG, static=True)
     tunes = ("step_size", "scale")
 
@@ -79,10 +79,10 @@ class MAMS(Sampler):
         u = self.noise.sphere("direction", like=at.q)
         start, kinetic, i = at, 0.0, 0
         while i < count:
-            at, u, kinetic = moved(self, at, u, kinetic, h)
+            at, u, kinetic = moved(self, at, u, kinetic, h, reversibly=True)
             i = i + 1
         error = kinetic + beta * at.potential - beta * start.potential
-        accepted = log1p(-self.noise.uniform(name="accept")) < -error
+        accepted = is_accepted(self, -error)
         if not accepted:
             at = start
         self.record("acceptance_rate", probability(-error))

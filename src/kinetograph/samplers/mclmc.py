@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from ..graph.functions.mathematics import exp, expm1, log, sqrt, where
+from ..graph.functions.mathematics import exp, expm1, log, logaddexp, sqrt, where
 from ..graph.functions.reductions import sum as sum_of
 from .hyper import hyper
 from .integrators import LEAPFROG, integrator
@@ -56,9 +56,9 @@ class MCLMC(Sampler):
     Source: J. Robnik and others, JMLR 24 (2023).
     """
 
-    step_size = hyper(0.5, positive=True)
-    length = hyper(None, positive=True)
-    inverse_temperature = hyper(1.0, positive=True)
+    step_size = hyper(0.5, positive=True, scalar=True)
+    length = hyper(None, positive=True, scalar=True)
+    inverse_temperature = hyper(1.0, positive=True, scalar=True)
     integrator = hyper(LEAPFROG, static=True)
 
     def __init__(self, *values: Any, **settings: Any) -> None:
@@ -86,29 +86,43 @@ class MCLMC(Sampler):
         return unit(u + sqrt(expm1(2 * t / length) / size) * self.noise("turn", like=u))
 
 
-def moved(sampler: Any, at: Point, u: Any, kinetic: Any, h: Any) -> tuple[Point, Any, Any]:
-    """Point, direction and kinetic energy after a step of the integrator at constant speed."""
+def moved(
+    sampler: Any, at: Point, u: Any, kinetic: Any, h: Any, *, reversibly: bool = False
+) -> tuple[Point, Any, Any]:
+    """Point, direction and kinetic energy after a step of the integrator at constant speed.
+
+    With `reversibly` the energy is infinite after a kick that rounding keeps from being undone.
+    """
     beta = sampler.inverse_temperature
 
     def kick(moving: Any, gradient: Any, t: Any) -> Any:
-        u, change = kicked(moving[0], beta * gradient, t)
-        return u, moving[1] + change
+        u, change, lost = kicked(moving[0], beta * gradient, t)
+        return u, moving[1] + (where(lost, np.inf, change) if reversibly else change)
 
     start, velocity = (u, kinetic), lambda moving: moving[0]
     at, (u, kinetic) = sampler.integrator.motion(sampler, at, start, h, kick, velocity)
     return at, u, kinetic
 
 
-def kicked(u: Any, gradient: Any, t: Any) -> tuple[Any, Any]:
-    """The direction after a kick of time t, and the change of kinetic energy."""
+def kicked(u: Any, gradient: Any, t: Any) -> tuple[Any, Any, Any]:
+    """The direction after a kick of time t, the change of kinetic energy, and what is lost.
+
+    The kick multiplies tan^2 of half the angle to e by exp(-2 d). Where that angle is within
+    rounding of pi before the kick, or of 0 after it, the direction does not hold its value, and
+    neither the kick back nor the energy is known.
+    """
     size = u.shape[0]
     norm = sqrt(sum_of(gradient * gradient))
-    e = -gradient / where(norm > 0, norm, 1.0)
+    e = where(norm > 0, -gradient / where(norm > 0, norm, 1.0), u)
     delta = t * norm / (size - 1)
-    zeta, c = exp(-delta), sum_of(e * u)
-    turned = e * ((1 - zeta) * (1 + zeta + c * (1 - zeta))) + 2 * zeta * u
-    change = (size - 1) * (delta - LOG_2 + log(1 + c + (1 - c) * zeta * zeta))
-    return unit(turned), change
+    # 1 + c and 1 - c without cancellation where u is along or against e.
+    with_e, against = 0.5 * sum_of((e + u) ** 2), 0.5 * sum_of((e - u) ** 2)
+    zeta = exp(-delta)
+    turned = e * ((1 - zeta) * (with_e + zeta * against)) + 2 * zeta * u
+    change = (size - 1) * (logaddexp(log(with_e) + delta, log(against) - delta) - LOG_2)
+    least = (100 * np.finfo(u.dtype).eps) ** 2
+    lost = (with_e < least) | (against * zeta * zeta < least * with_e) & (zeta < 0.5)
+    return unit(turned), change, lost
 
 
 def unit(u: Any) -> Any:

@@ -52,6 +52,7 @@ def _numbers(state: Any, row: Any, *, made: Any, shape: tuple[int, ...], dtype: 
 
 STATE = Operation("noise_state", _named_state)
 NUMBERS = Operation("noise", _numbers)
+FURTHEST = Operation("join noise", lambda states: states[0].at[4].set(states[:, 4].max()))
 
 
 class _NoiseCell(Cell):
@@ -67,6 +68,10 @@ class _NoiseCell(Cell):
 
     def entry(self, program: Versions) -> Node:
         return self.begin
+
+    def join(self, versions: Node, inside: Node) -> Node:
+        """After a batch: behind the row that has drawn most. Draws of a row are of its lane."""
+        return Apply(FURTHEST, (versions,), (WORDS,), versions.dtype)
 
 
 class NamedNoise(Draws):

@@ -70,13 +70,13 @@ class NUTS(Sampler):
     A conceptual introduction to Hamiltonian Monte Carlo, arXiv:1701.02434.
     """
 
-    target_acceptance = hyper(0.8, above=0, below=1)
+    target_acceptance = hyper(0.8, above=0, below=1, scalar=True)
     max_depth = hyper(10, lower=1, upper=20, static=True)
-    divergence_threshold = hyper(1000.0, positive=True)
-    step_size = hyper(0.5, positive=True)
-    inverse_temperature = hyper(1.0, positive=True)
+    divergence_threshold = hyper(1000.0, positive=True, scalar=True)
+    step_size = hyper(0.5, positive=True, scalar=True)
+    inverse_temperature = hyper(1.0, positive=True, scalar=True)
     integrator = hyper(LEAPFROG, static=True)
-    target_limit = hyper(0.99, above=0, below=1)
+    target_limit = hyper(0.99, above=0, below=1, scalar=True)
     metric = hyper("auto", choices=("auto", "diagonal", "dense"))
     tunes = ("step_size", "scale")
 

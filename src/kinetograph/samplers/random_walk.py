@@ -11,8 +11,7 @@ Source   N. Metropolis and others, Journal of Chemical Physics 21 (1953) 1087-10
 
 from typing import Any
 
-from ..graph.functions.mathematics import log1p
-from .acceptance import probability, record_bad
+from .acceptance import is_accepted, probability, record_bad
 from .hyper import hyper
 from .sampler import Point, Sampler
 
@@ -48,8 +47,8 @@ class RandomWalk(Sampler):
     """
 
     step_size = hyper(1.0, positive=True)
-    target_acceptance = hyper(0.3, above=0, below=1)
-    inverse_temperature = hyper(1.0, positive=True)
+    target_acceptance = hyper(0.3, above=0, below=1, scalar=True)
+    inverse_temperature = hyper(1.0, positive=True, scalar=True)
     proposal = hyper("normal", choices=("normal", "uniform"))
     tunes = ("step_size", "scale")
 
@@ -63,7 +62,7 @@ class RandomWalk(Sampler):
         gain = self.inverse_temperature * (at.potential - new.potential)
         self.record("acceptance_rate", probability(gain))
         record_bad(self, gain)
-        accepted = log1p(-self.noise.uniform(name="accept")) < gain
+        accepted = is_accepted(self, gain)
         if accepted:
             at = new
         self.record("accepted", accepted)

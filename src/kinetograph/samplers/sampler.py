@@ -54,6 +54,7 @@ class Sampler(Nested):
                                   keeps what was found; a step need not evaluate it again. Where
                                   nothing is computed from gradients, none is taken
         self.evaluate_with_covariance(q)   the same and, of mini-batches, the gradient's covariance
+        self.evaluate_full(q)     the point by all rows of the data, whatever a mini-batch shows
         self.potential(q)         the potential alone
         self.noise(name, like=q)  standard normal numbers; `self.noise.uniform(like=q, name="u")`
                                   and so on for all that `kg.RandomStreams` draws
@@ -62,10 +63,14 @@ class Sampler(Nested):
                                   may be changed; self.evaluate(parts) is the point they make
         self.iteration            the number of the step, from 0
 
-    and the hyper-parameters, as arrays. One whose default is a sampler is a sampler within:
-    `at = self.name.step(at)` is a step of it, with hyper-parameters, noise and records of its own,
-    `self.name.block("a", "b").step(at)` a step in these unknowns, given the others; `init` gives
-    its slots, which this one keeps and hands on.
+    On a model of `kg.minibatch` all that a step evaluates is of one batch, but for `at`: its
+    potential and gradient are of the batch of the step before. `self.evaluate(at.q)` has those of
+    this one.
+
+    The hyper-parameters are there, too, as arrays. One whose default is a sampler is a sampler
+    within: `at = self.name.step(at)` is a step of it, with hyper-parameters, noise and records of
+    its own, `self.name.block("a", "b").step(at)` a step in these unknowns, given the others; `init`
+    gives its slots, which this one keeps and hands on.
 
     A sampler that records `"acceptance_rate"` and lists `tunes = ("step_size",)` has its
     `step_size` tuned in warm-up towards its `target_acceptance`; with `"scale"` in `tunes` the
@@ -75,7 +80,9 @@ class Sampler(Nested):
     (walkers, N), `at.potential` (walkers,), and a chain of a run is an ensemble of its own, each
     walker of which is a chain of the results. `self.evaluate` takes any number of walkers, so that
     one group may move after the other: `at.split(n)` gives the first n walkers and the rest,
-    `first.join(rest)` all of them, `new.where(condition, old)` chooses walker by walker.
+    `first.join(rest)` all of them, `new.where(condition, old)` chooses walker by walker. A sampler
+    within that has no walkers itself runs once for each walker: its slots and records get an axis
+    of walkers in front, and the walkers draw noise of their own.
 
     Parameters
     ----------
@@ -213,6 +220,36 @@ class Sampler(Nested):
         point: Point = self._staging("evaluate").evaluate(q)
         return point
 
+    def evaluate_full(self, q: Any) -> Point:
+        """The point at q by all rows of the data, where a model of `kg.minibatch` shows a batch.
+
+        With any other model it is `evaluate(q)`. It counts as one gradient.
+
+        Examples
+        --------
+        A gradient by the batch, whose noise the exact gradient at a fixed place takes away where
+        the chain is near to it:
+
+        >>> import numpy as np, kinetograph as kg
+        >>> class Controlled(kg.samplers.SGLD):
+        ...     def init(self, at):
+        ...         exact = self.evaluate_full(at.q)
+        ...         return {"place": exact.q, "exact": exact.gradient}
+        ...     def step(self, at, place, exact):
+        ...         h, seen = self.step_size, self.evaluate(at.q).gradient
+        ...         slope = seen - self.evaluate(place).gradient + exact
+        ...         q = at.q - h * slope + kg.sqrt(2 * h) * self.noise("R", like=at.q)
+        ...         return self.evaluate(q), {"place": place, "exact": exact}
+        >>> y = kg.data(np.random.default_rng(1).normal(size=100), "y")
+        >>> mu = kg.normal(0.0, 1.0, name="mu")
+        >>> likelihood = kg.observe(y, kg.normal(mu, 1.0))
+        >>> chain = kg.chain(kg.minibatch(kg.model(mu), 10), Controlled(0.001), seed=1)
+        >>> chain.step(5).posterior["mu"].shape
+        (5,)
+        """
+        point: Point = self._staging("evaluate_full").evaluate_full(q)
+        return point
+
     def evaluate_with_covariance(self, q: Any, *, full: bool = False) -> tuple[Point, Array]:
         """The point at q, and the covariance of its gradient over batches, estimated without bias.
 
@@ -303,7 +340,17 @@ class Sampler(Nested):
 
     def _staged_hyper(self, name: str) -> Any:
         session = self._session
-        return None if session is None else session.hyper.get(name)
+        if session is None:
+            return None
+        value = session.hyper.get(name)
+        size = session.space.shape[-1]
+        if isinstance(value, Array) and value.shape not in ((), (size,)) and name != "scale":
+            within = session.prefix.removesuffix("_")
+            raise ShapeError(
+                f"{within or type(self).__name__}: {name} has shape {value.shape}; one number, or "
+                f"one for each of the {size} coordinates that it moves, ({size},), is expected"
+            )
+        return value
 
     @property
     def _session(self) -> Any:
@@ -348,7 +395,10 @@ class Sampler(Nested):
         """
         title = type(self).__name__
         if type(self).step is Sampler.step:
-            raise TypeError(f"{what}: {title} has no step that another sampler could call")
+            raise TypeError(
+                f"{what}: {title} has no step that another sampler could call; use HMC, as in "
+                "kg.hyper(kg.samplers.HMC(0.3, n_steps=10))"
+            )
         if self.scale is not None:
             raise TypeError(f"{what}: give scale to the sampler around {title}")
         made = copy.copy(self)
@@ -384,6 +434,9 @@ class Sampler(Nested):
             if name == "scale" and "scale" in self.tunes:
                 array = np.full(size, array) if array.ndim == 0 else array
             matrix = isinstance(names[name], Scale)
+            if "." in name and array.ndim == 1:  # of a block, whose size its step knows
+                found[name] = array
+                continue
             if array.shape not in ((), (size,)) and not (matrix and array.shape == (size, size)):
                 raise ShapeError(
                     f"{type(self).__name__}: {name} has shape {array.shape}; one number, or one "

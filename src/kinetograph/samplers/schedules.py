@@ -45,6 +45,7 @@ def scheduled(
     if node.dtype.kind not in ("iu" if declared.whole else "iuf"):
         kind = "whole numbers" if declared.whole else "numbers"
         raise TypeError(f"{what}, must give {kind}, got {describe(node)} of {node.dtype}")
+    declared.check_shape(what, node.shape)
     if node.shape not in ((), (size,)):
         raise ShapeError(
             f"{what}, has shape {node.shape}; one number, or one for each of the {size} free "

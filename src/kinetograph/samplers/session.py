@@ -69,6 +69,11 @@ def _evaluate(q: Any) -> list[Any]:
     return _results(*target.evaluate(q, target.no_trips()))
 
 
+def _evaluate_full(q: Any) -> list[Any]:
+    target = _target()._replace(rows=None)
+    return _results(*target.evaluate(q, target.no_trips()))
+
+
 def _evaluate_with_covariance(q: Any, *, full: bool) -> list[Any]:
     target = _target()
     position, covariance, found = target.evaluate_with_covariance(q, target.no_trips(), full=full)
@@ -80,19 +85,45 @@ def _potential(q: Any) -> Any:
 
 
 EVALUATE = Operation("evaluate", _evaluate, ambient=True)
+FULL = Operation("evaluate_full", _evaluate_full, ambient=True)
 WITH_COVARIANCE = Operation("evaluate_with_covariance", _evaluate_with_covariance, ambient=True)
 POTENTIAL = Operation("potential", _potential, ambient=True)
 
 
 def evaluates(node: Node) -> bool:
     """Whether a node makes a point: its results are a potential, a gradient and more."""
-    return isinstance(node, Bundle) and node.operation in (EVALUATE, WITH_COVARIANCE)
+    return isinstance(node, Bundle) and node.operation in (EVALUATE, FULL, WITH_COVARIANCE)
 
 
 class _Cell(Cell):
-    """A hidden state that begins every transition with the same value."""
+    """A record: a hidden state that begins every transition with the same value."""
 
     __slots__ = ()
+
+    def join(self, versions: Node, inside: Node) -> Node:
+        """After a batch: as before it; what its rows record, those who made the batch read."""
+        return current_versions().current(self)
+
+
+class _Count(_Cell):
+    """A number of evaluations."""
+
+    __slots__ = ()
+
+    def join(self, versions: Node, inside: Node) -> Node:
+        """That before the batch, and what each row has added."""
+        before = Array(current_versions().current(self))
+        return (before + (Array(versions) - before).sum()).astype(self.initial.dtype).node
+
+
+class _Told(_Cell):
+    """What the model's loops have told."""
+
+    __slots__ = ()
+
+    def join(self, versions: Node, inside: Node) -> Node:
+        """The largest of each."""
+        return Array(versions).max(0).node
 
 
 class Session:
@@ -107,9 +138,11 @@ class Session:
         self.schedules: dict[str, Node] = {}
         self.inputs: dict[str, Node] = {}
         self.records: dict[str, _Cell] = {}
-        self.gradients = _Cell(np.zeros((), np.int32), "gradients", hidden=True)
-        self.values = _Cell(np.zeros((), np.int32), "values", hidden=True)
-        self.trips = _Cell(np.zeros((space.loops, 3), np.int32), "trips", hidden=True)
+        self.prefix = ""  # of the records of a sampler within
+        self.of_walkers: list[_Cell] = []  # records that were made walker by walker
+        self.gradients = _Count(np.zeros((), np.int32), "gradients", hidden=True)
+        self.values = _Count(np.zeros((), np.int32), "values", hidden=True)
+        self.trips = _Told(np.zeros((space.loops, 3), np.int32), "trips", hidden=True)
         key = self.input("key", (4,), np.dtype(np.uint32))
         event = self.input("event", (), np.dtype(np.uint32))
         self.noise = NamedNoise(key.node, event.node, space.dtype)
@@ -121,8 +154,14 @@ class Session:
         gradient = self.input("gradient", space.shape, space.dtype)
         self.start = self.point(q, -log_density, -gradient)
 
-    def input(self, name: str, shape: tuple[int, ...], dtype: np.dtype) -> Array:
-        self.inputs[name] = Given((), shape, dtype, name)
+    def input(
+        self,
+        name: str,
+        shape: tuple[int, ...],
+        dtype: np.dtype,
+        interval: tuple[int, int] | None = None,
+    ) -> Array:
+        self.inputs[name] = Given((), shape, dtype, name, interval=interval)
         return Array(self.inputs[name])
 
     def _hypers(self, iteration: Array) -> None:
@@ -132,7 +171,8 @@ class Session:
         for name, value in self.sampler.values().items():
             if name in known:
                 given = known[name]
-                self.hyper[name] = self.input(f"hyper {name}", given.shape, given.dtype)
+                interval = names[name].interval
+                self.hyper[name] = self.input(f"hyper {name}", given.shape, given.dtype, interval)
             elif callable(value) and not names[name].static:
                 found = scheduled(value, iteration, size, dtype, names[name])
                 self.hyper[name], self.schedules[name] = found, found.node
@@ -170,6 +210,11 @@ class Session:
         """The point at q."""
         scaled, free = self._coordinates(q, "evaluate")
         return self._evaluated(scaled, free, Bundle(EVALUATE, (free.node,)))
+
+    def evaluate_full(self, q: Any) -> Point:
+        """The point at q, of all rows of the data."""
+        scaled, free = self._coordinates(q, "evaluate_full")
+        return self._evaluated(scaled, free, Bundle(FULL, (free.node,)))
 
     def evaluate_with_covariance(self, q: Any, full: bool) -> tuple[Point, Array]:
         """The point at q, and the covariance of the gradient."""
@@ -318,6 +363,7 @@ class StepGraph:
         self.results = results
         self.session = session
         own = {session.gradients, session.values, session.trips, *session.records.values()}
+        own.update(session.of_walkers)
         refuse_cells(
             session.where, (c for c in versions.entered if c not in own and not _of_noise(c))
         )

@@ -50,7 +50,7 @@ class SGLD(Sampler):
     """
 
     step_size = hyper(0.01, positive=True)
-    inverse_temperature = hyper(1.0, positive=True)
+    inverse_temperature = hyper(1.0, positive=True, scalar=True)
 
     def step(self, at: Point) -> Any:
         """One step."""

@@ -52,10 +52,10 @@ class SGNHT(Sampler):
     Source: N. Ding and others, NIPS 2014; B. Leimkuhler, X. Shang (2016).
     """
 
-    step_size = hyper(0.1, positive=True)
-    friction = hyper(1.0, positive=True)
-    thermal_mass = hyper(None, positive=True)
-    inverse_temperature = hyper(1.0, positive=True)
+    step_size = hyper(0.1, positive=True, scalar=True)
+    friction = hyper(1.0, positive=True, scalar=True)
+    thermal_mass = hyper(None, positive=True, scalar=True)
+    inverse_temperature = hyper(1.0, positive=True, scalar=True)
 
     def init(self, at: Point) -> dict[str, Any]:
         """Momenta at the temperature, and a thermostat at the friction."""

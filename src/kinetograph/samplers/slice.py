@@ -67,10 +67,10 @@ class Slice(Sampler):
     """
 
     width = hyper(3.0, positive=True)
-    max_steps = hyper(100, lower=1)
+    max_steps = hyper(100, lower=1, scalar=True)
     doubling = hyper(False, choices=(False, True))
-    max_doublings = hyper(5, lower=1)
-    inverse_temperature = hyper(1.0, positive=True)
+    max_doublings = hyper(5, lower=1, scalar=True)
+    inverse_temperature = hyper(1.0, positive=True, scalar=True)
     tunes = ("scale",)
 
     def step(self, at: Point) -> Point:

@@ -71,7 +71,7 @@ class Splitting(Sampler):
     word = hyper("BAOAB", static=True)
     step_size = hyper(0.1, positive=True)
     friction = hyper(1.0, lower=0)
-    inverse_temperature = hyper(1.0, positive=True)
+    inverse_temperature = hyper(1.0, positive=True, scalar=True)
 
     def __init__(self, *values: Any, **settings: Any) -> None:
         super().__init__(*values, **settings)

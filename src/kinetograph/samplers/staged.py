@@ -125,7 +125,8 @@ class StagedKernel:
                 patterns[name] = LEAF
             for path, array in zip(paths, arrays, strict=True):
                 node = as_node(array, f"{self.title}.{method}, slot {path}")
-                kind = self.space.dtype if node.dtype.kind == "f" else node.dtype
+                wide = node.dtype.kind == "f" and node.dtype.itemsize > self.space.dtype.itemsize
+                kind = self.space.dtype if wide else node.dtype
                 nodes[path] = node if node.dtype == kind else astype(node, kind)
         return patterns, nodes
 

@@ -55,7 +55,7 @@ class Stretch(Ensemble):
     """
 
     walkers = hyper(40, lower=4, static=True)
-    stretch = hyper(2.0, above=1)
+    stretch = hyper(2.0, above=1, scalar=True)
 
     def propose(self, q: Any, others: Any) -> tuple[Any, Any]:
         """Along the line to a walker of the other half."""

@@ -36,7 +36,7 @@ class UBU(Sampler):
     step_size
         h.
     friction
-        gamma, above 0.
+        gamma; with 0 there is no noise, and a step is drift, kick, drift.
     inverse_temperature
         beta.
 
@@ -52,8 +52,8 @@ class UBU(Sampler):
     """
 
     step_size = hyper(0.1, positive=True)
-    friction = hyper(1.0, positive=True)
-    inverse_temperature = hyper(1.0, positive=True)
+    friction = hyper(1.0, lower=0)
+    inverse_temperature = hyper(1.0, positive=True, scalar=True)
 
     def init(self, at: Point) -> dict[str, Any]:
         """Momenta at the temperature."""
@@ -72,16 +72,18 @@ class UBU(Sampler):
         """Drift, friction and noise for half a step, exactly; then the noise of q and of p."""
         gamma, beta, t = self.friction, self.inverse_temperature, 0.5 * self.step_size
         g = gamma * t
+        some = where(g > 0, g, 1.0)  # where there is friction
         lost = -expm1(-g)  # 1 - e
         var_p = -expm1(-2 * g)
-        series = g**3 * (2 / 3 - g / 2 + 7 * g**2 / 30)
-        var_q = where(g < SMALL, series, 2 * g - 4 * lost + var_p) / gamma**2
+        series = g * (2 / 3 - g / 2 + 7 * g**2 / 30)
+        var_q = where(g < SMALL, series, (2 * g - 4 * lost + var_p) / some**2)
         sd_p = sqrt(var_p)
-        with_p = lost**2 / gamma / sd_p
+        with_p = lost**2 / (some * where(g > 0, sd_p, 1.0))
         rest = sqrt(maximum_of(var_q - with_p**2))
         one, two = self.noise("U", like=q), self.noise("U", like=q)
-        of_q, of_p = (with_p * one + rest * two) / sqrt(beta), sd_p * one / sqrt(beta)
-        return q + lost / gamma * p + of_q, (1 - lost) * p + of_p, of_q, of_p
+        of_q, of_p = t * (with_p * one + rest * two) / sqrt(beta), sd_p * one / sqrt(beta)
+        drift = t * where(g > 0, lost / some, 1.0)
+        return q + drift * p + of_q, (1 - lost) * p + of_p, of_q, of_p
 
 
 def maximum_of(x: Any) -> Any:

@@ -56,8 +56,8 @@ class Walk(Ensemble):
     """
 
     walkers = hyper(40, lower=4, static=True)
-    step_size = hyper(1.0, positive=True)
-    target_acceptance = hyper(0.3, above=0, below=1)
+    step_size = hyper(1.0, positive=True, scalar=True)
+    target_acceptance = hyper(0.3, above=0, below=1, scalar=True)
     subset = hyper(None, static=True)
     tunes = ("step_size",)
 

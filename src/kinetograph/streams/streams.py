@@ -22,6 +22,7 @@ from ..graph.control.rollback import ON_ROLLBACK
 from ..graph.node import Node
 from ..graph.saving.document import storable
 from ..graph.source import here, site_of, variable_name
+from ..graph.suggestions import Closed
 from .methods import Draws
 from .operations import Draw, StreamCell, advance_stream, counter_of, initial_state
 from .saved import ALGORITHM, SavedStreams
@@ -145,7 +146,7 @@ class StreamState:
 
 
 @storable
-class RandomStreams(Draws):
+class RandomStreams(Closed, Draws):
     """A source of random draws, each with a stream of its own.
 
     Parameters
@@ -178,6 +179,10 @@ class RandomStreams(Draws):
     ----------
     Bergstra et al. (2010), Theano: a CPU and GPU math compiler in Python, SciPy.
     """
+
+    _instead = (
+        "kg.RandomStreams(metaseed) makes streams, and streams.seed(f, bits) seeds those of f"
+    )
 
     def __init__(self, metaseed: Any = None) -> None:
         self.metaseed: Seed = (

@@ -93,6 +93,18 @@ def set_by_two_subscripts(x, i):
     return row
 
 
+@case((np.ones((2, 3)), 0, 1.0), (np.ones((2, 3)), 1, -1.0))
+def rows_in_a_branch(x, i, level):
+    """The view by which a row is changed is of no more use."""
+    if level > 0.0:
+        y = x[0, 1] * 3.0
+        x[i] *= 0.5
+        x[1, 0] += 0.25 * y
+        x[i] += x[1] * 2.0
+        x[1, 1] = x[i, 1] + 1.0
+    return x
+
+
 @case((np.array([1, 2, 3]), 5), (np.array([1, 2, 3]), -5))
 def set_in_a_branch(x, v):
     if v > 0:

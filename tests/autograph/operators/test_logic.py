@@ -182,3 +182,69 @@ def test_patterns():
     assert ag.matches(x, None, (None, "a")) is False
     with pytest.raises(TypeError, match=r"match on the symbolic x \(test_logic\.py.*only literals"):
         ag.matches(x, None, None)
+
+
+def writing(array, value, answer):
+    array[0] = value
+    return answer
+
+
+def writes_in_and(x):
+    a = x * np.ones(2)
+    flag = x > 0 and writing(a, 10.0, True)
+    return a[0], a[1], 0.0 + flag
+
+
+def writes_in_or(x):
+    a = x * np.ones(2)
+    flag = x > 0 or writing(a, 10.0, x > -1)
+    return a[0], a[1], 0.0 + flag
+
+
+def writes_in_the_last_of_three(x):
+    a = x * np.ones(2)
+    flag = x > 0 and x < 2 and writing(a, 10.0, x > 1)
+    return a[0], a[1], 0.0 + flag
+
+
+def writes_by_nonlocal(x):
+    a = x * np.ones(2)
+
+    def write():
+        nonlocal a
+        a[0] = 10.0
+        return x > 1
+
+    flag = x > 0 and write()
+    return a[0], a[1], 0.0 + flag
+
+
+def binds(x):
+    n = 0.0
+    flag = x > 0 and (n := 3 * x) > 3
+    return n, x, 0.0 + flag
+
+
+def binds_in_or(x):
+    n = 0.0
+    flag = x > 0 or (n := 3 * x) > -3
+    return n, x, 0.0 + flag
+
+
+@pytest.mark.parametrize(
+    "function",
+    [writes_in_and, writes_in_or, writes_in_the_last_of_three, writes_by_nonlocal],
+    ids=lambda f: f.__name__,
+)
+def test_what_an_operand_writes_into_an_array_is_not_lost(function):
+    assert function(0.5)[0] == (10.0 if "or" not in function.__name__ else 0.5)
+    with pytest.raises(kg.StagingError, match=r"an array is used .* that has changed"):
+        kg.autograph.convert(function)(kg.placeholder(name="x"))
+
+
+@pytest.mark.parametrize("function", [binds, binds_in_or], ids=lambda f: f.__name__)
+def test_what_an_operand_binds_is_there_if_it_is_evaluated(function):
+    x = kg.placeholder(name="x")
+    f = kg.compile([x], list(kg.autograph.convert(function)(x)))
+    for point in (-2.0, -0.5, 0.5, 1.5, 3.0):
+        assert [float(part) for part in f(point)] == [float(part) for part in function(point)]

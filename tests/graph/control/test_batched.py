@@ -87,6 +87,29 @@ def test_batches_of_batches(ways, monkeypatch):
     np.testing.assert_allclose(of_w, np.array(points)[:, :, 2].sum(1), rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize("together", [True, False])
+def test_loops_in_branches_that_read_constants(together, monkeypatch):
+    """In a batch a branch makes rows of all that it reads, of a constant matrix, too."""
+    monkeypatch.setattr(batched, "_gains", lambda body, size: together)
+    matrix = np.array([[0.5, 0.1], [0.05, 0.45]])
+
+    def powers(v, n):
+        def loop():
+            return kg.while_loop(lambda i, u: i < n, lambda i, u: (i + 1, u @ matrix), (0, v))[1]
+
+        return kg.cond(v[0] > 0, loop, lambda: v * 2)
+
+    x = kg.placeholder((3, 2), name="x")
+    trips = np.array([1, 2, 3])
+    rows = kg.vmap(powers)(x, kg.data(trips))
+    at = np.array([[1.0, 2.0], [-1.0, 2.0], [0.5, 1.0]])
+    value, slope = kg.compile([x], [rows, kg.gradients(rows.sum(), x)])(at)
+    ways = [np.linalg.matrix_power(matrix, n) for n in trips]
+    ways[1] = 2 * np.eye(2)
+    np.testing.assert_allclose(value, np.einsum("ri,rij->rj", at, ways), rtol=1e-12)
+    np.testing.assert_allclose(slope, np.sum(ways, axis=2), rtol=1e-12)
+
+
 def test_forward_derivatives_of_a_batch():
     x, w = kg.placeholder((5,), name="x"), kg.placeholder((5,), name="w")
     rows = kg.vmap(functools.partial(simple, Graph()))(x, w)

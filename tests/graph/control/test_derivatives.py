@@ -366,3 +366,42 @@ def test_jacobians():
     assert kg.compile([w], nothing)(v).tolist() == [[0] * 3] * 2
     with pytest.raises(SymbolicError, match=r"jacobian: .* must be of floating point"):
         kg.jacobian(kg.data([1, 2]), w)
+
+
+def left_by_an_element(x, numbers, sin, stack):
+    table, y, s = stack([x, x], 1), x * 1.0, x[0] * 0.3
+    for t in numbers(2, 7):
+        if table[2, 1] > 1.2:
+            break
+        for u in numbers(6, 1, -1):
+            s = s * 0.5 + y[u - 1]
+        y[t] = table[t, 0] + s
+    return y.sum()
+
+
+def left_by_what_an_inner_loop_wrote(x, numbers, sin, stack):
+    y = sin(x)
+    for t in numbers(5):
+        for u in numbers(3):
+            y[u] = x[u] * x[7]
+        if y[t] > 0.1:
+            break
+    return y[0]
+
+
+@pytest.mark.parametrize("f", [left_by_an_element, left_by_what_an_inner_loop_wrote])
+def test_loops_that_inner_loops_end(f):
+    """Predicates, which have no derivatives, read what is told whether it takes part."""
+    x, at = kg.placeholder((9,), name="x"), np.linspace(0.1, 1, 9)
+    y = kg.function(f)(x, kg.range, kg.sin, kg.stack)
+    slope = kg.gradients(y, x)
+    value, found, push = kg.compile([x], [y, slope, kg.jvp(y, x, np.cos(at))])(at)
+
+    def plain(v):
+        return f(v, range, np.sin, np.stack)
+
+    steps = 1e-3 * np.eye(9)  # of a polynomial of degree two the central difference is exact
+    wanted = [(plain(at + step) - plain(at - step)) / 2e-3 for step in steps]
+    assert value == pytest.approx(plain(at), rel=1e-12)
+    np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-11)
+    assert push == pytest.approx(wanted @ np.cos(at), rel=1e-9)

@@ -228,6 +228,41 @@ def test_rows_that_are_written_before_or_not(size, numbers, offset):
     check(spec, POINTS[:1], together=False)
 
 
+def from_the_end(x, put):
+    """The row read is the one that the trip has just written, counted from the end."""
+    y, s = x * 1.0, 0.0
+    for t in kg.range(0, 9):
+        y = put(y, t, 100.0 * x[t])
+        s = s + y[t - 9]
+    return s
+
+
+def going_down(x, put):
+    y, s = x * 1.0, 0.0
+    for t in kg.range(8, -1, -1):
+        y = put(y, t, 100.0 * x[t])
+        s = s + y[t - 9]
+    return s
+
+
+def set_at(y, t, value):
+    return y.at[t].set(value)
+
+
+def add_at(y, t, value):
+    return y.at[t].add(value - y[t])
+
+
+@pytest.mark.parametrize("put", [set_at, add_at])
+@pytest.mark.parametrize("f", [from_the_end, going_down])
+def test_the_row_just_written_counted_from_the_end(f, put):
+    x = kg.placeholder((9,), name="x")
+    y = kg.function(f)(x, put)
+    value, slope = kg.compile([x], [y, kg.gradients(y, x)])(np.arange(1.0, 10.0))
+    assert value == 4500
+    np.testing.assert_array_equal(slope, np.full(9, 100.0))
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
 @settings(max_examples=400, phases=[Phase.generate], **QUIET)

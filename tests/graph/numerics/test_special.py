@@ -64,6 +64,40 @@ def test_second_derivatives_at_kinks_and_zeros():
         assert np.isnan(np.diag(got)).any()
 
 
+def test_second_derivatives_of_squares_of_the_larger_and_the_smaller():
+    """In a tie, too: each of the sums is smooth."""
+    x = kg.placeholder((2,), name="x")
+    u, v = x[0], x[1]
+    within = kg.clip(u, 0, 1)
+    sums = {
+        "both": (kg.maximum(u, 0) ** 2 + kg.minimum(u, 0) ** 2, [[2, 0], [0, 0]]),
+        "other order": (kg.maximum(u, 0) ** 2 + kg.minimum(0, u) ** 2, [[2, 0], [0, 0]]),
+        "mirrored": (kg.maximum(u, 0) ** 2 + kg.square(kg.maximum(-u, 0)), [[2, 0], [0, 0]]),
+        "product": (within * within + kg.minimum(u, 0) ** 2, [[2, 0], [0, 0]]),
+        "two": (kg.maximum(u, v) ** 2 + kg.minimum(u, v) ** 2, [[2, 0], [0, 2]]),
+        "fourth": (kg.maximum(u, 0) ** 4 + kg.minimum(u, 0) ** 4, [[0, 0], [0, 0]]),
+    }
+    outputs = [kg.hessian(y, x) for y, _ in sums.values()]
+    for (name, (_, right)), got in zip(sums.items(), kg.compile([x], outputs)([0, 0]), strict=True):
+        np.testing.assert_array_equal(got, right, err_msg=name)
+    y = [kg.maximum(u, v) ** 2, kg.minimum(u, v) ** 2]
+    f = kg.compile([x], [*y, *kg.gradients(y[0], [x])])
+    for a, b in [
+        (3, -2),
+        (-2, 3),
+        (-2, -3),
+        (np.inf, 1),
+        (np.inf, np.inf),
+        (np.nan, 1),
+        (1, np.nan),
+    ]:
+        larger, smaller, slope = f([a, b])
+        np.testing.assert_array_equal(larger, np.maximum(a, b) ** 2)
+        np.testing.assert_array_equal(smaller, np.minimum(a, b) ** 2)
+        if np.isfinite(a + b):
+            np.testing.assert_array_equal(slope, [2.0 * a * (a > b), 2.0 * b * (b > a)])
+
+
 def test_squares_of_roots_are_functions_of_the_root_and_nan_where_it_is():
     x, s = kg.placeholder((2,), name="x"), kg.placeholder(name="s")
     n, root = np.linalg.norm(x), kg.sqrt(s)

@@ -162,6 +162,21 @@ PLAIN = {
     "gcd": (lambda x, y: np.gcd(x, y), np.array([12, 0, -6, 7]), np.array([18, 5, 4, 0])),
     "lcm": (lambda x, y: np.lcm(x, y), np.array([12, 0, -6, 7]), np.array([18, 5, 4, 3])),
     "bitwise_count": (lambda x: np.bitwise_count(x), np.array([0, 7, 255, -1])),
+    "fmod of two types": (
+        lambda x, y: np.fmod(x, y),
+        np.array([3, 200, 255, 200, 0], np.uint8),
+        np.array([3, -128, 127, 7, -128], np.int8),
+    ),
+    "fmod of the smallest": (
+        lambda x, y: np.fmod(x, y),
+        np.array([-128, 100, -100, -128, 7, -7], np.int8),
+        np.array([3, -128, -128, -128, -2, 2], np.int8),
+    ),
+    "median of nothing": (lambda x: np.median(x, axis=0), np.zeros((0, 3))),
+    "median of all nothing": (lambda x: np.median(x, keepdims=True), np.zeros((0, 3))),
+    "nanmedian of nothing": (lambda x: np.nanmedian(x, axis=0), np.zeros((0, 3))),
+    "nanmedian of all nothing": (lambda x: np.nanmedian(x), np.zeros((0, 3))),
+    "nanmedian of no rows": (lambda x: np.nanmedian(x, axis=1), np.zeros((0, 3))),
     "divmod whole": (lambda x: np.divmod(x, 3)[0], np.array([-7, 7, 0])),
 }
 TYPES = {

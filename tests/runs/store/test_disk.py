@@ -54,10 +54,13 @@ def test_no_room_for_draws(path, whole, monkeypatch):
             resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, -1))
 
     try:
-        with pytest.raises(OSError, match=r"File too large: '.*run.zarr/.*/c/") as raised:
+        with pytest.raises(OSError, match=rf"{path} could not be written: File too") as raised:
             run(schools(), draws=20_000, store=path, checkpoint_every=0.0, callback=look)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (-1, -1))
+    said = raised.value.strerror
+    assert f"({path}/" in said
+    assert f"; make room on the disk, then kg.resume('{path}') goes on from the last" in said
     assert "goes on from here" in raised.value.__notes__[0]
     assert not list(path.rglob("*.part"))
     tree = xr.open_datatree(path, engine="zarr")

@@ -9,11 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xarray as xr
-from tests.runs.models import gaussian, run, same_draws, schools
+from tests.runs.models import EFFECTS, ERRORS, gaussian, run, same_draws, schools
 
 import kinetograph as kg
+from kinetograph.runs.keeper import opened
 from kinetograph.runs.sealed import twins
-from kinetograph.runs.store import blocks
+from kinetograph.runs.store import blocks, view
+from kinetograph.runs.store.store import Store
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning"),
@@ -219,6 +221,9 @@ FILES = {
     "the root": "zarr.json",
     "an array": "posterior/theta/zarr.json",
     "data": "observed_data/effects/c/0",
+    "the metadata of data": "observed_data/effects/zarr.json",
+    "constant data": "constant_data/errors/c/0",
+    "the metadata of a group": "constant_data/zarr.json",
     "a label": "posterior/school/c/0",
     "draws": "posterior/draw/c/0",
     "chains": "posterior/chain/c/1",
@@ -249,11 +254,52 @@ def test_what_is_damaged_is_named_and_mended(path, whole, name, how):
         tree = resumed(path)
     assert same_draws(tree, whole)
     assert read(path).identical(tree.load())
+    assert tree["observed_data"]["effects"].values.tolist() == EFFECTS
+    assert tree["constant_data"]["errors"].values.tolist() == ERRORS
     said = [str(w.message) for w in told if "damaged, and mended" in str(w.message)]
-    layout = ("the root", "an array", "draws", "chains")  # written anew whatever they are
-    if how != "gone" and name not in layout:
+    made_anew = ("a state", "the other state", "draws", "chains")  # which need not be there
+    if how != "gone" or name not in made_anew:
         assert len(said) == 1
-        assert Path(FILES[name]).name in said[0] or "block" in said[0]
+        short = FILES[name] if FILES[name][0] != "." else Path(FILES[name]).name
+        assert short in said[0] or "block" in said[0]
+        assert "; " not in said[0]  # one file
+
+
+def test_a_layout_that_is_lost_is_made_of_the_model(path, whole):
+    cut(path)
+    for twin in twins(path / ".kinetograph" / "view"):
+        flip(twin)
+    for name in ("zarr.json", "observed_data/effects/c/0", "posterior/theta/zarr.json"):
+        flip(path / name)
+    with pytest.warns(kg.KinetographWarning, match="view.1 is damaged.*effects/c/0 is damaged"):
+        tree = resumed(path)
+    assert same_draws(tree, whole)
+    assert tree["observed_data"]["effects"].values.tolist() == EFFECTS
+
+
+def test_nothing_is_called_damaged_where_a_process_was_killed(path, whole, monkeypatch):
+    """As it replaced files at the end of a run."""
+    run(schools(), draws=DRAWS, store=path)
+    store = Store.open(path)
+    usual, count = view.write_whole, [0]
+
+    def killed(*arguments):
+        count[0] += 1
+        if count[0] == 12:
+            raise KeyboardInterrupt
+        usual(*arguments)
+
+    other = opened(path)
+    other.attrs["sampling_time"] = 1e9
+    other["sampler_state"]["transition"] = other["sampler_state"]["transition"] + 1
+    monkeypatch.setattr(view, "write_whole", killed)
+    with pytest.raises(KeyboardInterrupt):
+        store.dress(other)
+    monkeypatch.undo()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", kg.KinetographWarning)
+        warnings.simplefilter("ignore", kg.SamplingWarning)
+        assert same_draws(resumed(path), whole)
 
 
 def test_what_is_damaged_twice_is_refused_or_drawn_again(path, whole):
@@ -302,7 +348,7 @@ def test_what_is_no_store(path, tmp_path):
     path.mkdir()
     (path / "notes.txt").write_text("mine")
     for call in (resumed, lambda p: run(schools(), store=p)):
-        with pytest.raises(kg.KinetographError, match="it is no store of a run"):
+        with pytest.raises(kg.KinetographError, match=r"no store of a run.*; give another"):
             call(path)
     assert (path / "notes.txt").read_text() == "mine"
 
@@ -316,9 +362,11 @@ def test_of_another_version_model_or_data(path, whole):
     write_twice(store / "run", json.dumps(manifest | {"format": 99}).encode())
     with pytest.raises(kg.KinetographError, match="is of format 99, written by kinetograph"):
         resumed(path)
-    older = manifest | {"versions": manifest["versions"] | {"jax": "0.1"}}
+    older = manifest | {"versions": manifest["versions"] | {"jax": "0.1", "python": "3.2"}}
     write_twice(store / "run", json.dumps(older).encode())
-    with pytest.raises(kg.KinetographError, match=r"jax was 0\.1 and is .* force=True goes on"):
+    with pytest.raises(
+        kg.KinetographError, match=r"python was 3\.2 and .*; jax was 0\.1 .* force="
+    ):
         resumed(path)
     write_twice(store / "run", json.dumps(manifest).encode())
     with pytest.raises(kg.ModelError, match="had data errors, effects, and this model has not"):

@@ -14,6 +14,7 @@ from ...graph.messages import describe
 from ...graph.source import place_text
 from ..calling import CALLING
 from .builtins import STAGED
+from .frozen_draws import refuse_frozen_draw
 from .second_names import refuse_second_name
 
 __all__ = ["CHANGING_FIRST", "chosen", "converted", "elements"]
@@ -23,10 +24,10 @@ _CHANGING = {  # methods of lists, dictionaries and NumPy arrays that change the
     *("append", "clear", "extend", "fill", "insert", "itemset", "partition", "pop", "popitem"),
     *("put", "remove", "resize", "reverse", "setdefault", "sort", "update"),
 }
-# Functions of the standard library that change the list which is their first argument.
+# Functions of Python that change the object which is their first argument.
 CHANGING_FIRST = (
     *(heapq.heapify, heapq.heappop, heapq.heappush, heapq.heappushpop, heapq.heapreplace),
-    *(bisect.insort_left, bisect.insort_right, random.Random.shuffle),
+    *(bisect.insort_left, bisect.insort_right, random.Random.shuffle, setattr, delattr),
 )
 
 
@@ -34,6 +35,7 @@ def converted(function: Any) -> Any:
     """What is to be called in place of `function`."""
     if CALLING.watch is not None:
         CALLING.watch(function)
+    refuse_frozen_draw(function)
     kind = type(function)
     if any(getattr(function, "__func__", function) is f for f in CHANGING_FIRST):
         return _changing_first(function)

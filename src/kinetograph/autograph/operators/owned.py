@@ -15,8 +15,8 @@ from ...graph.source import place_text
 from .aliases import original_of
 from .reach import reachable
 from .second_names import (
-    CONTAINERS,
     has_been_changed,
+    is_container,
     is_written_into,
     kind_of,
     linked,
@@ -98,10 +98,13 @@ def settled(result: Any, ways: Sequence[Owned | None], written: Container[int] =
     ]
     same = all(map(operator.is_, inner, content))
     made = result if same else make(inner)
-    if not isinstance(result, CONTAINERS):
+    if not is_container(result):
         return made
     if one and type(first) is type(made):
-        return _refilled(first, made)
+        if isinstance(made, (list, dict)):
+            return _refilled(first, made)
+        if all(map(operator.is_, _parts(first), _parts(made))):
+            return first
     note(made, [way.held for way in known])
     return made
 
@@ -120,9 +123,9 @@ def refilled(
     parts = [*start.parts, *[None] * len(content)]
     inner = [refilled(part, parts[i], parted, (*place, i)) for i, part in enumerate(content)]
     made = value if all(map(operator.is_, inner, content)) else make(inner)
-    if not isinstance(value, CONTAINERS):
+    if not is_container(value):
         return made
-    if place not in parted and type(start.held) is type(value):
+    if isinstance(value, (list, dict)) and place not in parted and type(start.held) is type(value):
         return _refilled(start.held, made)
     note(made, [start.held])
     return made
@@ -173,13 +176,18 @@ def second_name(
 def has_changed(begun: Owned) -> bool:
     """Whether a list or dictionary holds other things than as an iteration began."""
     held = begun.held
-    if not isinstance(held, CONTAINERS):
+    if not is_container(held):
         return False
     if has_been_changed(held):
         return True
-    content = list(held.values()) if isinstance(held, dict) else held
+    content = _parts(held)
     parts = [part.held for part in begun.parts]
     return len(content) != len(parts) or not all(map(operator.is_, content, parts))
+
+
+def _parts(held: Any) -> Sequence[Any]:
+    found = opened(held)
+    return () if found is None else found[1]
 
 
 def refuse_left(changed: dict[int, Any], variables: Sequence[Any]) -> None:

@@ -1,4 +1,4 @@
-"""Lists, dictionaries and arrays that may be one and the same under two names.
+"""Lists, dictionaries, dataclasses and arrays that may be one and the same under two names.
 
 After `if c: kept = held`, with a condition of the graph, `kept` is a new list or array, which holds
 what `held` held if the branch was taken. In Python it would be `held` itself, so that what is
@@ -22,10 +22,11 @@ from .aliases import original_of
 from .reach import RETURNED, reachable
 
 __all__ = [
-    "CONTAINERS",
+    "changed_owner",
     "comes_from",
     "forget_names",
     "has_been_changed",
+    "is_container",
     "is_written_into",
     "kind_of",
     "linked",
@@ -37,7 +38,7 @@ __all__ = [
     "stands_for",
 ]
 
-CONTAINERS = (list, dict)
+_CONTAINERS = (list, dict)
 _KINDS: dict[Any, tuple[str, str]] = {
     list: ("a list", "list(...)"),
     dict: ("a dictionary", "dict(...)"),
@@ -45,11 +46,17 @@ _KINDS: dict[Any, tuple[str, str]] = {
 _MANY = 64
 
 
+def is_container(value: Any) -> bool:
+    """Whether something holds others that can be exchanged: also a dataclass that is not frozen."""
+    parameters = getattr(type(value), "__dataclass_params__", None)
+    return isinstance(value, _CONTAINERS) or (parameters is not None and not parameters.frozen)
+
+
 def is_written_into(value: Any) -> bool:
     """Whether something can be changed in place, as far as notes are taken."""
     if type(value) is Array or isinstance(value, np.ndarray):
         return bool(value.shape)
-    return isinstance(value, (Array, *CONTAINERS))
+    return isinstance(value, Array) or is_container(value)
 
 
 class _Name:
@@ -83,7 +90,7 @@ def _name(value: Any) -> _Name:
     name = known.get(id(value))
     if name is not None and name.owner() is value:
         return name
-    if isinstance(value, CONTAINERS):
+    if is_container(value):
         name = _Name(value, lambda: value)
     else:
         number = id(value)
@@ -217,8 +224,16 @@ def refuse_second_name(value: Any) -> None:
             )
 
 
+def changed_owner(value: Any) -> Any:
+    """Give back an object of which an attribute is to be assigned, unless that is refused."""
+    refuse_second_name(value)
+    return value
+
+
 def kind_of(value: Any) -> tuple[str, str]:
     """What an object is called, and how it is copied."""
+    if hasattr(type(value), "__dataclass_params__"):
+        return f"a {type(value).__name__}", "copy.copy(...)"
     return _KINDS.get(type(value), ("an array", ".copy()"))
 
 

@@ -100,7 +100,7 @@ class Trip:
             raise StagingError(
                 f"{one!r} becomes another name of what {other!r} holds in a trip of this loop"
                 f"{place_text()}, which changes it in place: from the next trip on Python would "
-                "change both. Let one of them be a copy, by list(...), dict(...) or .copy()"
+                "change both. Let one of them be a copy, by copy.copy(...)"
             )
         return [
             pair
@@ -126,7 +126,7 @@ class Trip:
                     f"{objects[number]!r} is changed in place in a trip of this loop{place_text()},"
                     f" and stands for another object at its end, while {variable!r} holds one of "
                     "the two: each trip would change another object. Let it be a copy, by "
-                    "list(...), dict(...) or .copy()"
+                    "copy.copy(...)"
                 )
 
     def name_as_before(self) -> None:

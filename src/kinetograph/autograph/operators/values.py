@@ -15,11 +15,12 @@ import jax
 import numpy as np
 
 from ...graph.array import Array
-from ...graph.control.structure import Structure, flatten
+from ...graph.control.structure import Structure, flatten, opened
 from ...graph.node import Node
 from ...graph.operations.elementwise import as_node, as_variable
 from ...graph.source import user_frame
 from .aliases import remember
+from .second_names import is_container, note
 from .undefined import Maybe, Undefined
 
 __all__ = [
@@ -76,8 +77,21 @@ def own_copy(held: Any) -> Any:
     """A dataclass that may be changed as a copy, so that a branch changes its own."""
     if dataclasses.is_dataclass(held) and not isinstance(held, type):
         leaves, _, structure = flatten(held)
-        return structure.fill(leaves)
+        made = structure.fill(leaves)
+        _note_copies(made, held)
+        return made
     return held
+
+
+def _note_copies(made: Any, held: Any) -> None:
+    """Note that each part of a copy stands for the part that it is a copy of."""
+    found, before = opened(made), opened(held)
+    if made is held or found is None or before is None:
+        return
+    if is_container(made):
+        note(made, [held])
+    for part, original in zip(found[1], before[1], strict=True):
+        _note_copies(part, original)
 
 
 def same(first: Any, second: Any) -> bool:

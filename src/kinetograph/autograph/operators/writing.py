@@ -190,6 +190,8 @@ def write(array: Array, after: Array) -> Array:
     before, node = array.node, after.node
     _change(array, Array, node, place)
     for part in array._living_parts():
+        if isinstance(part, Overwritten):
+            continue
         seen = _seen_through(part.node, before, node)
         if seen is None:
             _change(part, Overwritten, place, place)

@@ -2,7 +2,7 @@
 
 What is known now to need no conversion is called as it is: functions of modules such as NumPy, and
 built-in functions that give the same answer for arrays of the graph. Reads of variables that may be
-undefined become `ag__.ld(x)`.
+undefined become `ag__.ld(x)`, and `x.y = v` becomes `ag__.changed_owner(x).y = v`.
 """
 
 import ast
@@ -37,6 +37,12 @@ class _Lowering(ast.NodeTransformer):
     def visit_Name(self, node: ast.Name) -> ast.AST:
         if getattr(node, "unsure", False) and isinstance(node.ctx, ast.Load):
             return located(ag_call("ld", node), node)
+        return node
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        self.generic_visit(node)
+        if not isinstance(node.ctx, ast.Load):
+            node.value = located(ag_call("changed_owner", node.value), node.value)
         return node
 
     def visit_Call(self, node: ast.Call) -> ast.AST:

@@ -24,6 +24,7 @@ from ..node import Apply, Bundle, Data, FormOf, Node, ancestors
 from ..operations.indexing import check_bounds
 from ..precision import FLOAT64, x64
 from ..source import place_text
+from ..suggestions import Closed
 from ..trips import Capacity, Trips
 from .input_values import checked, index_bounds
 from .inside_jax import embed, from_jax, has_jax, outside, refused, tracing
@@ -39,7 +40,7 @@ _CONSTANT = 64  # the size up to which an array in an expression is written into
 _HOST = frozenset((np.ndarray, np.float64, np.float32, np.int64, float, int, bool))
 
 
-class Function:
+class Function(Closed):
     """A compiled function; made by `kg.compile`. Call it with a value for each input.
 
     It gives NumPy arrays in the structure of the outputs; called with JAX arrays it gives JAX
@@ -52,6 +53,8 @@ class Function:
     state
         The values of the states it uses: `f.state[s]` reads, `f.state[s] = value` sets.
     """
+
+    _instead = "its states are set by f.state[s] = value, and its inputs are given in the call"
 
     def __init__(
         self,

@@ -7,6 +7,7 @@ import numpy as np
 
 from ..control.control import everything, origin
 from ..errors import DataError, ShapeError, SymbolicError
+from ..missing import refuse_masked
 from ..node import Apply, Data, Node
 from ..operations.indexing import trusted_indices
 from ..source import place_text
@@ -43,6 +44,8 @@ def checked(node: Node, name: str, value: Any) -> Any:
     kind = type(value)
     if kind in NUMBERS and NUMBERS[kind] is node.dtype and not node.shape and fits(value):
         return value
+    if kind is not np.ndarray:
+        refuse_masked(value, f"input {name}")
     array = value if kind is np.ndarray else np.asarray(value)
     if array.shape != node.shape:
         raise ShapeError(

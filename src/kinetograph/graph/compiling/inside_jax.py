@@ -19,6 +19,7 @@ from ..control.liveness import live
 from ..control.loops import While
 from ..errors import ModelError, ShapeError, SymbolicError
 from ..lower import Scope
+from ..missing import refuse_masked
 from ..precision import x64
 from .primitive import Whole, call, outer_dtype
 
@@ -107,6 +108,7 @@ def embed(
 
 
 def _checked(node: Any, name: str, value: Any) -> Any:
+    refuse_masked(value, f"input {name}")
     array = jnp.asarray(value) if has_jax(value) else constant(np.asarray(value))
     if array.shape != node.shape:
         raise ShapeError(f"input {name}: expected shape {node.shape}, got {array.shape}")

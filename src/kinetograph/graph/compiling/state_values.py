@@ -9,6 +9,7 @@ import numpy as np
 
 from ..control.state import Cell, State
 from ..errors import ModelError, ShapeError, SymbolicError
+from ..missing import refuse_masked
 
 __all__ = ["StateValues"]
 
@@ -100,6 +101,7 @@ class StateValues(MutableMapping[State, np.ndarray]):
 
     def __setitem__(self, state: State, value: Any) -> None:
         initial = self._known(state).initial
+        refuse_masked(value, f"state {state.cell.title}")
         array = np.asarray(value)
         if array.shape != initial.shape:
             raise ShapeError(

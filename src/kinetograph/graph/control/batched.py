@@ -56,22 +56,37 @@ def chosen(flags: Tensor, new: Tensor, old: Any) -> Tensor:
 def batched(
     turns: "Callable[[Loop, Tensor, Tensors, Tensors, Tensors], Any]", loop: "Loop"
 ) -> Turns:
-    """A loop as a function of limit, carry, captures and rows that knows what it is in a batch."""
-    call = custom_vmap(lambda *inputs: turns(loop, *inputs))
+    """A loop as a function of limit, carry, captures and rows that knows what it is in a batch.
 
-    @call.def_vmap
-    def rule(size: int, flags: Any, *inputs: Any) -> Any:
-        body, more = _programs(loop, flags, inputs)
-        alike = _alike(body, more, flags)
-        if alike is not None:
-            axes = jax.tree.map(_axis, flags)
-            found = jax.vmap(lambda *own: turns(loop, *own), axes, axis_size=size)(*inputs)
-            return jax.tree.map(lambda x, b: x if b else x[0], found, alike), alike
-        way = _together if _gains(body, size) else _in_turn
-        found = way(turns, loop, size, flags, *inputs)
-        return found, jax.tree.map(lambda _: True, found)
+    Constants of the program are inputs, too: a branch around the loop may make rows of them.
+    """
 
-    return call  # type: ignore[no-any-return]
+    def call(*inputs: Any) -> Any:
+        program, types = jax.make_jaxpr(partial(turns, loop), return_shape=True)(*inputs)
+        structure = jax.tree.structure(types)
+
+        @custom_vmap
+        def evaluated(constants: Tensors, inputs: Any) -> Any:
+            leaves = jax.tree.leaves(inputs)
+            found = jax.core.eval_jaxpr(program.jaxpr, constants, *leaves)
+            return jax.tree.unflatten(structure, found)
+
+        @evaluated.def_vmap
+        def rule(size: int, flags: Any, constants: Tensors, inputs: Any) -> Any:
+            flags = flags[1]
+            body, more = _programs(loop, flags, inputs)
+            alike = _alike(body, more, flags)
+            if alike is not None:
+                axes = jax.tree.map(_axis, flags)
+                found = jax.vmap(lambda *own: turns(loop, *own), axes, axis_size=size)(*inputs)
+                return jax.tree.map(lambda x, b: x if b else x[0], found, alike), alike
+            way = _together if _gains(body, size) else _in_turn
+            found = way(turns, loop, size, flags, *inputs)
+            return found, jax.tree.map(lambda _: True, found)
+
+        return evaluated(tuple(program.consts), inputs)
+
+    return call
 
 
 def told_all(

@@ -194,7 +194,7 @@ class Rowwise:
             if at is None or at.axis != axis or at.line.step != line.step:
                 return
             lag, odd = divmod(line.start - at.line.start, line.step)
-            if at.line == line:
+            if line in (at.line, at.line.plus(Affine(0, size))):
                 now[node] = Instead(partial(_read, part=at.part))
             elif not odd and 0 < lag <= _MOST_ROWS and _is_recent(at.line, line, size, trips):
                 reads.append(_Read(node, own, lag, at.part))
@@ -366,7 +366,8 @@ def _sets_all(node: Node, writes: Mapping[Node, _Moving | None]) -> bool:
 def _is_recent(read: Affine, write: Affine, size: int, trips: int) -> bool:
     """Whether the row read is that written `lag` trips ago, or before the loop if there is none.
 
-    In the first trips the index may be negative, and count from the end.
+    In the first trips the index may be negative, and count from the end. The row read is not the
+    one that this trip writes: `_fill` has compared them.
     """
     if not read.within(-size, size - 1, trips):
         return False

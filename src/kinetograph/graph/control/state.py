@@ -17,6 +17,7 @@ import numpy as np
 from ..array import Array
 from ..errors import ShapeError, SymbolicError
 from ..messages import describe
+from ..missing import refuse_masked
 from ..node import CURRENT, Apply, Node, Operation
 from ..operations.elementwise import as_node, astype, elementwise
 from ..operations.shaping import broadcast_to
@@ -274,6 +275,7 @@ def state(initial: Any, name: str | None = None) -> State:
         raise SymbolicError(
             f"{where}: the initial value must be numbers, not an array of the graph"
         )
+    refuse_masked(initial, where)
     value = np.array(initial)
     if value.dtype.kind not in "biuf":
         raise SymbolicError(f"{where}: the initial value has dtype {value.dtype}, expected numbers")

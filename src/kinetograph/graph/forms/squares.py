@@ -1,8 +1,11 @@
-"""Squares of roots, absolute values and what is made of them, without the root.
+"""Squares of roots, absolute values, maxima and what is made of them, without the root.
 
 A root is not differentiable at 0, its square may well be: of |x|^2 the second derivative at 0 is
 2 I, and by way of |x| it is not to be found. So the square is a form of such a value; see
 `representations`.
+
+The larger of two numbers that are equal has the mean of both slopes. The second derivative of its
+square is then the mean of two squares of slopes, and not the square of the mean.
 """
 
 from collections.abc import Callable
@@ -11,7 +14,7 @@ import jax.numpy as jnp
 
 from ..node import Apply, Data, FormOf, Inner, Node, Operation
 from ..operations import reductions
-from ..operations.elementwise import CAST, ELEMENTWISE, SQUARES, astype, elementwise
+from ..operations.elementwise import CAST, ELEMENTWISE, SQUARES, astype, elementwise, where
 from ..operations.indexing import WRITE, WRITE_CHECKED
 from .moves import MOVED
 from .representations import Form, Rule, register, represent
@@ -54,6 +57,19 @@ def _of_absolute(node: Apply, form: Form) -> Node | None:
 def _of_hypot(node: Apply, form: Form) -> Node | None:
     x, y = (elementwise("square", astype(parent, node.dtype)) for parent in node.parents)
     return elementwise("add", x, y)
+
+
+@_of(ELEMENTWISE["maximum"])
+@_of(ELEMENTWISE["minimum"])
+def _of_chosen(node: Apply, form: Form) -> Node | None:
+    x, y = (astype(parent, node.dtype) for parent in node.parents)
+    first, second = elementwise("square", x), elementwise("square", y)
+    larger, smaller = (x, y) if node.operation is ELEMENTWISE["maximum"] else (y, x)
+    mean = elementwise(
+        "add", elementwise("multiply", 0.5, first), elementwise("multiply", 0.5, second)
+    )
+    rest = where(elementwise("less", larger, smaller), second, mean)  # NaN where one is
+    return where(elementwise("greater", larger, smaller), first, rest)
 
 
 @_of(reductions.REDUCTIONS["std"][0])

@@ -14,6 +14,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 from jax import lax
+from jax.custom_derivatives import SymbolicZero
 
 from .derivative_rules import by_forward, partials
 from .deviance import log_binomial, log_peak
@@ -184,7 +185,49 @@ def _gamma_tails(a: Any, x: Any) -> Any:
     return jnp.where(bad, jnp.nan, jnp.stack([below, above]))
 
 
-_log_gamma_tails = by_forward(_gamma_tails)
+def _by_densities(tails: Any, log_density: Any, shapes: int) -> Any:
+    """The tails as a function whose slope by the argument behind the shapes is the density's.
+
+    Those by the shapes come of the loops. A last argument is 1 less the argument.
+    """
+    forward = by_forward(tails)
+    result = jax.custom_jvp(tails)
+
+    def rule(primals: Any, tangents: Any) -> Any:
+        moving = [k for k in range(shapes) if not isinstance(tangents[k], SymbolicZero)]
+        change = [t for t in tangents[shapes:] if not isinstance(t, SymbolicZero)]
+
+        def of_shapes(*moved: Any) -> Any:
+            given = list(primals)
+            for k, value in zip(moving, moved, strict=True):
+                given[k] = value
+            return forward(*given)
+
+        if moving:
+            at, moves = tuple(primals[k] for k in moving), tuple(tangents[k] for k in moving)
+            out, total = jax.jvp(of_shapes, at, moves)
+        else:
+            out, total = result(*primals), 0.0
+        if change:
+            dx = -change[0] if isinstance(tangents[shapes], SymbolicZero) else change[0]
+            some = jnp.isfinite(out)
+            density = log_density(*primals)
+            slope = jnp.where(some, jnp.exp(density - jnp.where(some, out, 0.0)), 0.0)
+            total = total + jnp.stack([dx * slope[0], -dx * slope[1]])
+        return out, total
+
+    result.defjvp(rule, symbolic_zeros=True)
+    return result
+
+
+def _log_gamma_density(a: Any, x: Any) -> Any:
+    inside = (a > 0) & jnp.isfinite(a) & (x > 0) & jnp.isfinite(x)
+    a_, x_ = jnp.where(inside, a, 1.0), jnp.where(inside, x, 1.0)
+    value = log_peak(a_) - bd0(a_, x_) + jnp.log(a_ / x_)
+    return jnp.where(inside, value, jnp.where((x == 0) & (a == 1), 0.0, -jnp.inf))
+
+
+_log_gamma_tails = _by_densities(_gamma_tails, _log_gamma_density, 1)
 
 
 def log_gamma_tails(a: Any, x: Any) -> tuple[Any, Any]:
@@ -231,7 +274,19 @@ def _beta_tails(a: Any, b: Any, x: Any, y: Any) -> Any:
     return jnp.where(bad, jnp.nan, jnp.stack([below, above]))
 
 
-_log_beta_tails = by_forward(_beta_tails)
+def _log_beta_density(a: Any, b: Any, x: Any, y: Any) -> Any:
+    inside = (a > 0) & (b > 0) & (x > 0) & (y > 0) & jnp.isfinite(a + b)
+    a_, b_ = jnp.where(inside, a, 1.0), jnp.where(inside, b, 1.0)
+    x_, y_ = jnp.where(inside, x, 0.5), jnp.where(inside, y, 0.5)
+    value = sum(log_binomial(a_, b_, x_, y_)) - jnp.log(x_) - jnp.log(y_)
+    value = value + jnp.log(a_) + jnp.log(b_) - jnp.log(a_ + b_)
+    at_end = jnp.where((x == 0) & (a == 1), b, jnp.where((y == 0) & (b == 1), a, 0.0))
+    some = at_end > 0
+    at_end = jnp.where(some, jnp.log(jnp.where(some, at_end, 1.0)), -jnp.inf)
+    return jnp.where(inside, value, at_end)
+
+
+_log_beta_tails = _by_densities(_beta_tails, _log_beta_density, 2)
 
 
 def log_beta_tails(a: Any, b: Any, x: Any, y: Any) -> tuple[Any, Any]:

@@ -51,6 +51,9 @@ class _Analysis:
             return (int(node.value.min()), int(node.value.max())) if known else None
         if isinstance(node, Inner):
             return self._inner(node, depth - 1)
+        given: Interval | None = getattr(node, "interval", None)  # of one that a run is given
+        if given is not None:
+            return given
         rule = RULES.get(node.operation) if isinstance(node, Apply) else None
         if rule is None:
             return None

@@ -1,5 +1,6 @@
 """Comparisons as NumPy makes them of whole arrays, and order among what is no NaN."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from .elementwise import Operand, as_node, astype, elementwise, floating, where
 from .known import known
 from .ordering import take_along_axis
 from .reductions import Axis, cumulative, normalise_axes, reduce
-from .shaping import moveaxis, reshape, sort, transpose
+from .shaping import broadcast_to, moveaxis, reshape, sort, transpose
 
 __all__ = [
     "allclose",
@@ -104,7 +105,11 @@ def nan_quantile(
     axes = normalise_axes(node, axis, "nanquantile")
     rest = tuple(i for i in range(len(node.shape)) if i not in axes)
     kept = tuple(node.shape[i] for i in rest)
-    rows = sort(reshape(transpose(node, (*rest, *axes)), (*kept, -1)), -1)  # NaNs come last
+    width = math.prod(node.shape[i] for i in axes)
+    columns = reshape(transpose(node, (*rest, *axes)), (*kept, width))
+    if width == 0:  # all of no elements are NaN
+        columns = broadcast_to(np.nan, (*kept, 1))
+    rows = sort(columns, -1)  # NaNs come last
     bad = elementwise("isnan", rows)
     count = reduce("sum", elementwise("logical_not", bad), -1, True)
     last = elementwise("maximum", elementwise("subtract", count, 1), 0)

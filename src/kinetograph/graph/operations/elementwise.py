@@ -17,9 +17,21 @@ from jax.scipy import special as jsp
 
 from ..errors import DataError, ShapeError, SymbolicError
 from ..messages import describe, describe_operands
+from ..missing import refuse_masked
 from ..node import CURRENT, Apply, Data, Inner, Node, Operation
 from ..not_numbers import LABELS
-from ..numerics import bessel, betas, gammas, gaussian, incomplete, integers, owens, special, zeta
+from ..numerics import (
+    bessel,
+    betas,
+    gammas,
+    gaussian,
+    incomplete,
+    integers,
+    of_squares,
+    owens,
+    special,
+    zeta,
+)
 from ..precision import FLOAT32, FLOAT64, float_dtype
 from ..source import LIBRARIES, place_text
 from ..text import in_words
@@ -81,6 +93,10 @@ _FLOAT_ONLY: dict[str, Callable[..., Any]] = {
     "log_ndtr": gaussian.log_ndtr,
     "ndtri": gaussian.ndtri,
     "root": special.root,
+    "cos_root": of_squares.cos_root,
+    "exp_root": of_squares.exp_root,
+    "matern32": of_squares.matern32,
+    "matern52": of_squares.matern52,
     "xlogy": special.xlogy,
     "xlog1py": special.xlog1py,
 }
@@ -166,6 +182,8 @@ INTEGER_POWER = Operation("power", jax.lax.integer_pow, "**", elementwise=True)
 def literal(value: Any, dtype: np.dtype | None = None, operation: str = "") -> Data:
     """A constant written in the program: part of the compiled program, not an argument of it."""
     refuse_traced(value, operation)
+    if type(value) not in WEAK:
+        refuse_masked(value, operation)
     try:
         array = np.array(value, dtype)
     except (TypeError, ValueError) as error:  # lists of other lengths, objects that are no arrays

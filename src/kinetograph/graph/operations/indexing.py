@@ -15,6 +15,7 @@ import numpy as np
 
 from ..errors import ShapeError, SymbolicError
 from ..messages import describe
+from ..missing import refuse_masked
 from ..node import CURRENT, Apply, Data, Node, Operation
 from ..numerics.special import segment_prod
 from ..precision import float_dtype
@@ -206,6 +207,7 @@ def _axes_taken(part: Any) -> int:
 
 
 def _index_array(node: Node, part: Any) -> Node:
+    refuse_masked(part, f"index of {describe(node)}")
     array = np.asarray(part)
     if array.dtype.kind == "f" and array.size == 0:  # x[[]]
         return literal(np.zeros(array.shape, np.int64))

@@ -1,5 +1,6 @@
 """Operations that combine the elements along axes: sums, extremes, moments, cumulative forms."""
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -50,6 +51,12 @@ def _deviation(x: Any, **options: Any) -> Any:
     return root(jnp.var(x, **options))
 
 
+def _median(x: Any, *, axis: tuple[int, ...], keepdims: bool) -> Any:
+    """The median; of no elements NaN, as the mean."""
+    empty = math.prod(x.shape[i] for i in axis) == 0
+    return (jnp.mean if empty else jnp.median)(x, axis=axis, keepdims=keepdims)
+
+
 def _extreme(choose: Callable[..., Any]) -> Callable[..., Any]:
     """The largest or smallest element; ties share the derivative, others have none at all."""
 
@@ -76,7 +83,7 @@ REDUCTIONS: dict[str, tuple[Operation, Callable[[np.dtype], np.dtype]]] = {
         ("mean", jnp.mean, _averaged),
         ("var", jnp.var, _averaged),
         ("std", _deviation, _averaged),
-        ("median", jnp.median, _averaged),
+        ("median", _median, _averaged),
         ("max", _extreme(jnp.max), _same),
         ("min", _extreme(jnp.min), _same),
         ("any", jnp.any, _boolean),

@@ -64,8 +64,16 @@ def boxcox(x: Operand, power: Operand, log: str = "log") -> Node:
 
 def fmod(x: Operand, y: Operand) -> Node:
     """The remainder of x by y with the sign of x."""
-    size = elementwise("remainder", elementwise("absolute", x), elementwise("absolute", y))
-    return where(elementwise("less", x, 0), elementwise("negative", size), size)
+    remainder = elementwise("remainder", x, y)
+    if remainder.dtype.kind == "f":  # exact: a multiple of y is subtracted, nothing is added back
+        size = elementwise("remainder", elementwise("absolute", x), elementwise("absolute", y))
+        return where(elementwise("less", x, 0), elementwise("negative", size), size)
+    # The smallest whole number of a type has no absolute value in the type.
+    opposite = elementwise(
+        "not_equal", elementwise("less", remainder, 0), elementwise("less", x, 0)
+    )
+    other_sign = elementwise("logical_and", opposite, elementwise("not_equal", remainder, 0))
+    return where(other_sign, elementwise("subtract", remainder, y), remainder)
 
 
 def multigammaln(a: Operand, d: int) -> Node:

@@ -16,7 +16,7 @@ from typing import Any
 
 __all__ = ["BAD", "INK", "INSTALL", "OTHERS", "PALE", "Studio", "chain_colour", "open_studio"]
 
-INSTALL = "pip install 'kinetograph[plots]'"
+INSTALL = "pip install matplotlib"
 SHOWN = 8  # chains with a colour of their own
 INK, PALE, BAD, OTHERS = "#01020a", "#01020b", "#01020c", "#01020d"
 _CHAINS = [f"#01020{i}" for i in range(SHOWN)]

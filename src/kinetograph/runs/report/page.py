@@ -37,7 +37,7 @@ thead th { border-bottom: 1px solid var(--rule) }
 .wide { overflow-x: auto }
 .note { color: var(--soft); font-size: 0.9rem }
 .finding { border-left: 4px solid var(--bad); background: var(--box); padding: 0.5rem 0.9rem;
-  margin: 0.6rem 0; max-width: 54rem }
+  margin: 0.6rem 0 }
 .well { border-left-color: var(--good) }
 .bad { color: var(--bad) }
 .key { display: flex; flex-wrap: wrap; gap: 0.1rem 1rem; font-size: 0.9rem; padding: 0;

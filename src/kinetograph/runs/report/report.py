@@ -87,7 +87,7 @@ def report(
 
     Notes
     -----
-    Pictures need matplotlib, which `pip install 'kinetograph[plots]'` brings; without it the page
+    Pictures need matplotlib, which `pip install matplotlib` brings; without it the page
     has all but those.
 
     Ranks: A. Vehtari, A. Gelman, D. Simpson, B. Carpenter, P.-C. Bürkner, Bayesian Analysis 16
@@ -140,7 +140,7 @@ def _page(looked: Looked, model: Model | None) -> str:
             ("findings", "What to do", told.findings(looked)),
             ("run", "What was run", told.facts(looked, model)),
             ("lost", "Lost chains", told.lost(looked)),
-            ("model", "Model", told.model_shown(model, reason)),
+            ("model", "Model", told.model_shown(looked.whole, model, reason)),
             ("summary", "Summary", _summary(looked)),
             ("quantities", "Draws", plots.quantities(looked, studio)),
             ("energy", "Energy", plots.energies(looked, studio)),

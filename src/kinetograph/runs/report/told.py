@@ -11,6 +11,7 @@ import numpy as np
 
 from ...graph.errors import KinetographError
 from ...models.saving import model_from_bytes
+from ..drawn import SVG
 from ..lost import lost_chains
 from ..store.store import HIDDEN, Store
 from .looked import Looked
@@ -104,7 +105,7 @@ def _facts(looked: Looked, model: "Model | None") -> Iterator[tuple[str, str]]:
     if looked.diverging.any():
         yield "divergences", _count(int(looked.diverging.sum()), "draw")
     for name, value in attrs.items():
-        if name not in _TOLD and np.ndim(value) == 0 and value != _NOTHING:
+        if name not in (*_TOLD, SVG) and np.ndim(value) == 0 and value != _NOTHING:
             yield str(name).replace("_", " "), _plain(value)
     library = attrs.get("inference_library")
     if library:
@@ -130,7 +131,7 @@ def _draws(looked: Looked) -> str:
         text += f", of every {attrs['thin']}th transition"
     if not attrs.get("keep", 1):
         text = f"averages alone of {asked} draws of each of {looked.chains} chains"
-    elif attrs.get("interrupted") or ("sampler" in attrs and "interrupted" not in attrs):
+    elif "sampler" in attrs and attrs.get("interrupted", 1) and there != asked:
         asked_for = f" {asked} were asked for:" if asked >= 0 else ""
         text += f";{asked_for} the run was stopped before its end"
     if "unfinished_posterior" in looked.whole.children:
@@ -211,14 +212,22 @@ def model_of(tree: Any) -> tuple["Model | None", str]:
     return None, f"The model cannot be shown ({reason}): kg.report(results, model) shows it."
 
 
-def model_shown(model: "Model | None", reason: str) -> str:
-    """The graph of the model, as an image of its own: its names are no others' of the page."""
-    if model is None:
-        return note(reason)
-    drawing = model.plot()
-    image = b64encode(drawing.svg().encode()).decode()
+def model_shown(tree: Any, model: "Model | None", reason: str) -> str:
+    """The graph of the model, or the one that results hold.
+
+    As an image, whose names do not meet those of the page.
+    """
+    if model is not None:
+        drawing = model.plot()
+        head = f"<p>{escape(repr(model).strip('<>'))}</p>\n"
+        return head + _image(drawing.svg(), drawing.text())
+    held = tree.attrs.get(SVG)
+    return note(reason) if not isinstance(held, str) else _image(held, "graph of the model")
+
+
+def _image(svg: str, text: str) -> str:
+    image = b64encode(svg.encode()).decode()
     return (
-        f"<p>{escape(repr(model).strip('<>'))}</p>\n"
-        f'<div class="wide drawing"><img alt="{escape(drawing.text())}" '
+        f'<div class="wide drawing"><img alt="{escape(text)}" '
         f'src="data:image/svg+xml;base64,{image}"></div>'
     )

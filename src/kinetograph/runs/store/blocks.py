@@ -14,7 +14,7 @@ import numpy as np
 
 from ..sealed import Damaged, write_whole
 
-__all__ = ["Blocks", "Column", "block_rows", "write_chunk"]
+__all__ = ["Blocks", "Column", "block_rows", "chunk_parts", "write_chunk"]
 
 BYTES = 2**22  # of a block of all arrays of a chain, about: making a file costs 0.1 ms and more,
 LEAST_BYTES = 2**20  # of that of a walker, of which a chain may have many,
@@ -38,18 +38,23 @@ def block_rows(columns: Sequence[Column], walkers: int = 1, draws: int | None = 
     return min(max(room, 10), wanted, MOST)
 
 
-def write_chunk(path: Path, values: np.ndarray) -> None:
-    """Write a chunk of a zarr array as a file."""
+def chunk_parts(values: np.ndarray) -> tuple[memoryview, bytes]:
+    """The bytes of a chunk of a zarr array, and their checksum."""
     from google_crc32c import value as crc32c
 
     ordered = np.ascontiguousarray(values, values.dtype.newbyteorder("<"))
     data = ordered.reshape(-1).view(np.uint8)
-    checksum = struct.pack("<I", crc32c(data))
+    return data.data, struct.pack("<I", crc32c(data))
+
+
+def write_chunk(path: Path, values: np.ndarray) -> None:
+    """Write a chunk of a zarr array as a file."""
+    parts = chunk_parts(values)
     try:
-        write_whole(path, data.data, checksum)
+        write_whole(path, *parts)
     except FileNotFoundError:  # the first chunk of its kind
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, data.data, checksum)
+        write_whole(path, *parts)
 
 
 class Blocks:

@@ -1,5 +1,6 @@
 """Where a store is: the folder that a user names."""
 
+import errno
 import os
 import re
 import secrets
@@ -9,7 +10,7 @@ from typing import Any
 from ...graph.source import place_text
 from ...graph.text import in_words
 
-__all__ = ["PART", "beside", "folder", "named", "unwritable"]
+__all__ = ["PART", "beside", "folder", "interrupted", "named", "unwritable"]
 
 PART = "kinetograph"  # of the names of folders that are being made
 
@@ -58,6 +59,18 @@ def unwritable(path: Path, error: OSError) -> OSError:
         f"{path} cannot be written: {error.strerror or error}; a run needs a folder that it may "
         "write to and a disk with room; to read what is there takes neither: "
         'xarray.open_datatree(path, engine="zarr")',
+    )
+
+
+def interrupted(path: Path, error: OSError) -> OSError:
+    """The error of a run whose store could not be written, which says what to do."""
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+    first = "make room on the disk" if full else "have the folder written again"
+    file = f" ({error.filename})" if error.filename else ""
+    return OSError(
+        error.errno,
+        f"{path} could not be written: {error.strerror or error}{file}; {first}, then "
+        f"kg.resume({str(path)!r}) goes on from the last checkpoint",
     )
 
 

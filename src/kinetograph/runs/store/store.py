@@ -4,7 +4,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -109,8 +109,13 @@ class Store:
         """
         hidden = path / HIDDEN
         if not hidden.is_dir():
-            what = "there is no such folder" if not path.exists() else "it is no store of a run"
-            raise KinetographError(f"{path}: {what}; kg.mcmc(..., store={str(path)!r}) makes one")
+            if not path.exists():
+                made = f"kg.mcmc(..., store={str(path)!r}) makes one"
+                raise KinetographError(f"{path}: there is no such folder; {made}")
+            kind = "folder" if path.is_dir() else "file"
+            raise KinetographError(
+                f"{path}: it is a {kind}, and no store of a run; give another path"
+            )
         try:
             text, wrong = read_any(hidden / "run")
             manifest = json.loads(text)
@@ -273,10 +278,11 @@ class Store:
             if enough or (ended and 2 * least * len(counts) >= largest):
                 chains = len(counts)  # whatever some have drawn beyond
             draws = min(counts[:chains], default=0) if self.columns else 0
-            numbers = [
-                n * self.walkers + w for n in self.manifest["chains"] for w in range(self.walkers)
-            ]
-            self.view.show(numbers[: chains * self.walkers], draws)
+            self.view.show(self._labels()[: chains * self.walkers], draws)
+
+    def _labels(self) -> list[int]:
+        """The labels of chains, or of the walkers of ensembles."""
+        return [n * self.walkers + w for n in self.manifest["chains"] for w in range(self.walkers)]
 
     def dress(self, tree: Any) -> None:
         """Replace all but the draws by what is in a tree."""
@@ -285,12 +291,14 @@ class Store:
             self.view.replace(files)
         self.publish(ended=True)
 
-    def mend(self, alone: bool) -> None:
+    def mend(self, alone: bool, tree: Callable[[], Any]) -> None:
         """Write anew what of the files beside the draws is not as it was written.
 
-        And clear away what was left of files, if no other process may be writing some.
+        And clear away what was left of files, if no other process may be writing some. A tree of
+        results without draws is made where what was kept of the files is damaged, too.
         """
-        self.wrong += self.view.mend()
+        with locked(self.hidden / "lock"):
+            self.wrong += self.view.mend(self._labels(), tree)
         if alone:
             self.view.forget_labels()
             for left in list(self.path.rglob(".*.part")):

@@ -2,15 +2,14 @@
 
 import json
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ...graph.errors import KinetographError
 from ..sealed import Damaged, arrays_bytes, arrays_of, read_any, write_twice, write_whole
-from .blocks import Column, write_chunk
+from .blocks import Column, chunk_parts, write_chunk
 from .layout import GROUPS, consolidated, files_of, has_rows, write_tree
 from .place import beside
 
@@ -27,6 +26,7 @@ class View:
     def __init__(self, path: Path, hidden: Path, columns: Sequence[Column], rows: int) -> None:
         self.path, self.columns, self.rows = path, columns, rows
         self.kept = hidden / "view"
+        self._replacing = hidden / "replacing"  # a file that is there meanwhile
         self._template: dict[str, Any] = {}
 
     def make(self, tree: Any) -> None:
@@ -65,11 +65,18 @@ class View:
 
     def _write_labels(self, name: str, values: np.ndarray, rows: int) -> None:
         """Write the chunks of the labels of an axis that are not there yet, as whole numbers."""
-        for number in range(-(-len(values) // rows)):
-            path = self.path.joinpath(name, "c", str(number))
+        for path, chunk in self._labels(name, values, rows):
             if not path.exists():
-                whole = np.arange(number * rows, (number + 1) * rows)
-                write_chunk(path, values[number : number + 1] if rows == 1 else whole)
+                write_chunk(path, chunk)
+
+    def _labels(
+        self, name: str, values: np.ndarray, rows: int
+    ) -> Iterator[tuple[Path, np.ndarray]]:
+        """The chunks of the labels of an axis, and their files."""
+        for number in range(-(-len(values) // rows)):
+            whole = np.arange(number * rows, (number + 1) * rows)
+            chunk = values[number : number + 1] if rows == 1 else whole
+            yield self.path.joinpath(name, "c", str(number)), chunk
 
     def files(self, tree: Any) -> dict[str, bytes]:
         """The files of a tree, made beside the store."""
@@ -83,40 +90,74 @@ class View:
         """Replace all but the draws by such files."""
         # What is kept of warm-up is made anew each time, of files of its own.
         held = {n: f for n, f in files.items() if n.endswith(".json") or n[:7] != "warmup_"}
+        self._replacing.touch()
         write_twice(self.kept, _packed(held))
         for name, data in files.items():
             if name != "zarr.json" and not self._is_drawn(name):
                 path = self.path / name
                 path.parent.mkdir(parents=True, exist_ok=True)
                 write_whole(path, data)
+        self._replacing.unlink()
         self._template = {}
 
-    def mend(self) -> list[str]:
+    def mend(self, chains: Sequence[int], tree: Callable[[], Any]) -> list[str]:
         """Write anew what is not as it was written; gives what that was.
 
-        Raises
-        ------
-        KinetographError
-            If what was kept of it is damaged, too.
+        Where what was kept of the files is damaged in both copies, they are made of a tree: results
+        of the run, without draws.
         """
         try:
             packed, wrong = read_any(self.kept)
         except Damaged as error:
-            raise KinetographError(
-                f"{self.path}: what says how the arrays are laid out is damaged in both of its "
-                f"copies: {error}"
-            ) from error
+            wrong = [str(error)]
+            packed = _packed(self.files(tree()))
+            write_twice(self.kept, packed)
         for name, data in _unpacked(packed).items():
             path = self.path / name
-            if name == "zarr.json" or self._is_drawn(name):
-                continue  # as long as there are draws
-            if not path.exists():
+            there = path.read_bytes() if path.exists() else None
+            if name == "zarr.json" or self._is_drawn(name):  # `show` writes it
+                same = there is not None and self._fits(name, there)
+            elif same := there == data:
+                continue
+            else:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 write_whole(path, data)
-            elif path.read_bytes() != data:
-                if not name.endswith("zarr.json"):
-                    wrong = [*wrong, f"{name} is damaged"]
-                write_whole(path, data)
+            if not same and not self._replacing.exists():  # else a process was killed meanwhile
+                wrong = [*wrong, f"{name} is {'gone' if there is None else 'damaged'}"]
+        self._replacing.unlink(missing_ok=True)
+        return wrong + self._wrong_labels(chains)
+
+    def _fits(self, name: str, there: bytes) -> bool:
+        """Whether metadata are as they were made, but for how many chains and draws are shown."""
+        try:
+            found = json.loads(there)
+            expected = self.template()
+            if name != "zarr.json":
+                return _as_made(name, found, expected[name])
+            root = dict(expected)
+            whole = root.pop("zarr.json") | {"consolidated_metadata": consolidated(root)}
+            inner = [each["consolidated_metadata"].pop("metadata") for each in (found, whole)]
+            return (
+                found == whole
+                and list(inner[0]) == list(inner[1])
+                and all(
+                    _as_made(f"{n}/zarr.json", each, inner[1][n]) for n, each in inner[0].items()
+                )
+            )
+        except (ValueError, KeyError, TypeError, AttributeError):
+            return False
+
+    def _wrong_labels(self, chains: Sequence[int]) -> list[str]:
+        """The labels of chains and draws that are not as `show` wrote them."""
+        wrong = []
+        for group in GROUPS:
+            blocks = len(list(self.path.joinpath(group, "draw", "c").glob("[0-9]*")))
+            draws = np.arange(blocks * self.rows)
+            for name, values in (("chain", np.array(chains)), ("draw", draws)):
+                rows = 1 if name == "chain" else self.rows
+                for path, chunk in self._labels(f"{group}/{name}", values, rows):
+                    if path.exists() and path.read_bytes() != b"".join(chunk_parts(chunk)):
+                        wrong.append(f"{path.relative_to(self.path)} is damaged")
         return wrong
 
     def forget_labels(self) -> None:
@@ -129,6 +170,16 @@ class View:
         array = name.removesuffix("/zarr.json")
         labels = [f"{group}/{label}" for group in GROUPS for label in ("chain", "draw")]
         return array in labels or array in [column.path for column in self.columns]
+
+
+def _as_made(name: str, found: Any, made: Any) -> bool:
+    """Whether the metadata of an array are as they were made, but for chains and draws."""
+    if not has_rows(name, made):
+        return bool(found == made)
+    grows = [axis in ("chain", "draw") for axis in made["dimension_names"]]
+    sizes = zip(found["shape"], made["shape"], grows, strict=True)
+    fits = all(here == there or (free and here >= 0) for here, there, free in sizes)
+    return bool(fits and found | {"shape": made["shape"]} == made)
 
 
 def _packed(files: Mapping[str, bytes]) -> bytes:

@@ -1,0 +1,101 @@
+"""What truncation and censoring share: bounds as the last parameters of a family."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from ..graph.node import Data, Node
+from ..graph.operations.elementwise import as_node, elementwise
+from .family import Family
+from .parameter import Parameter
+from .support import Interval, Support, WholeNumbers
+from .tails import Tails
+
+__all__ = [
+    "apart",
+    "bound_parameters",
+    "check_base",
+    "inward",
+    "known_bounds",
+    "small_terms",
+    "tails_at",
+    "within_support",
+]
+
+_CHOICES = {"lower": ("maximum", np.maximum), "upper": ("minimum", np.minimum)}
+
+
+def bound_parameters(base: Family, sides: tuple[str, ...]) -> tuple[Parameter, ...]:
+    """The parameters of the base, and one for each bound."""
+    kind: Support = WholeNumbers(-(2**53)) if base.discrete else Interval(closed=True)
+    return (*base.parameters, *(Parameter(side, kind) for side in sides))
+
+
+def apart(sides: tuple[str, ...], parameters: Any) -> tuple[Any, dict[str, Any]]:
+    """The parameters of the base, and the bounds by their sides."""
+    count = len(parameters) - len(sides)
+    return parameters[:count], dict(zip(sides, parameters[count:], strict=True))
+
+
+def small_terms(base: Family, terms: Callable[..., Any]) -> dict[str, Any]:
+    """The arguments of a family whose terms take `small=`, if the base has small terms."""
+    if base.small_terms is None:
+        return {}
+    return {"small_terms": partial(terms, small=True), "sizes": base.sizes}
+
+
+def check_base(base: Family, sides: tuple[str, ...], *nodes: Node) -> None:
+    """Run the check of the base."""
+    if base.check is not None:
+        base.check(*apart(sides, nodes)[0])
+
+
+def known_bounds(bounds: Mapping[str, Node]) -> dict[str, Any]:
+    """Bounds for a support: numbers where they are literals, else nodes."""
+    return {s: b.value if isinstance(b, Data) and b.literal else b for s, b in bounds.items()}
+
+
+def within_support(support: Any, side: str, bound: Node) -> Node:
+    """The bound, moved to the support's end on its side if it lies beyond that."""
+    end = getattr(support, side, -np.inf if side == "lower" else np.inf)
+    if not isinstance(end, Node) and np.all(np.isinf(end)):
+        return bound
+    name, choose = _CHOICES[side]
+    if isinstance(bound, Data) and not isinstance(end, Node):
+        value = choose(bound.value, end)
+        return bound if np.array_equal(value, bound.value) else as_node(value.astype(bound.dtype))
+    return elementwise(name, bound, as_node(end))
+
+
+def inward(base: Family, bounds: Mapping[str, Any]) -> dict[str, Any]:
+    """The bounds; of counts, the nearest whole numbers between them."""
+    if not base.discrete:
+        return dict(bounds)
+    rounded: dict[str, Callable[[Any], Any]] = {"lower": jnp.ceil, "upper": jnp.floor}
+    return {side: rounded[side](bound) for side, bound in bounds.items()}
+
+
+def tails_at(base: Family, bounds: Mapping[str, Any], parameters: Any) -> dict[str, Tails]:
+    """By sides: log P(X < bound), log P(X >= bound) of the lower bound, P(X <= bound) and so on of
+    the upper one, with the limits where a bound is infinite.
+    """
+    pairs = zip(parameters, base.parameters, strict=True)
+    batches = [jnp.shape(t)[: jnp.ndim(t) - p.event_ndim] for t, p in pairs]
+    shape = jnp.broadcast_shapes(*map(jnp.shape, bounds.values()), *batches)
+    # Of both at once, which compiles one program.
+    ends = jnp.stack([jnp.broadcast_to(bound, shape) for bound in bounds.values()])
+    low = jnp.array([side == "lower" for side in bounds]).reshape(-1, *[1] * len(shape))
+    # In place of infinity a number without slopes.
+    some = jnp.isfinite(lax.stop_gradient(ends))
+    x = jnp.where(some, ends, 0.0)
+    if base.discrete:
+        x = jnp.where(low, jnp.ceil(x) - 1.0, x)
+    below, above = base.log_tails(*base.still(~some, x, *parameters))
+    none = ends < 0
+    below = jnp.where(some, below, jnp.where(none, -jnp.inf, 0.0))
+    above = jnp.where(some, above, jnp.where(none, 0.0, -jnp.inf))
+    return {side: (below[k], above[k]) for k, side in enumerate(bounds)}

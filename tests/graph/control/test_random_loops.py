@@ -1,0 +1,27 @@
+"""Random loops over buffers: value, gradients and Hessian are those of plain Python."""
+
+import pytest
+from tests.graph.control.random_loops import agree, program
+
+
+def check(numbers, twice):
+    for number in numbers:
+        source, size = program(number)
+        try:
+            agree(source, size, number % 6, twice(number))
+        except Exception as error:
+            error.add_note(f"program {number}:\n{source}")
+            raise
+
+
+@pytest.mark.parametrize("first", range(0, 60, 10))
+def test_60_random_loops(first):
+    """Value and gradients, of one in ten all."""
+    check(range(first, first + 10), lambda number: number % 10 == first // 10)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(7200)
+@pytest.mark.parametrize("first", range(0, 2000, 100))
+def test_2000_random_loops(first):
+    check(range(first, first + 100), lambda _: True)

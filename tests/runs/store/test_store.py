@@ -265,6 +265,33 @@ def test_what_is_damaged_is_named_and_mended(path, whole, name, how):
         assert "; " not in said[0]  # one file
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"keep": False},
+        pytest.param({"keep": False, "chain_method": "batch"}, marks=pytest.mark.slow),
+        pytest.param({"keep_warmup": True, "warmup": 20}, marks=pytest.mark.slow),
+        pytest.param(
+            {"chains": range(2, 4), "sampler": kg.samplers.Stretch(walkers=8)},
+            marks=pytest.mark.slow,
+        ),
+        pytest.param({"dtype": "float32", "thin": 2}, marks=pytest.mark.slow),
+        pytest.param({"draws": 0}, marks=pytest.mark.slow),
+    ],
+    ids=lambda options: "-".join(options),
+)
+def test_nothing_is_called_damaged_in_a_sound_store(path, options):
+    """Whatever its arrays are, with more draws and without."""
+    options = {"draws": 30, "warmup": 0, "sampler": kg.samplers.GLA2(0.1), **options}
+    x = kg.normal(1, 2, shape=3)
+    run(kg.model(x), store=path, averages=[x], **options)
+    for draws in (options["draws"], 60):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", kg.KinetographWarning)
+            warnings.simplefilter("ignore", kg.SamplingWarning)
+            resumed(path, draws=draws)
+
+
 def test_a_layout_that_is_lost_is_made_of_the_model(path, whole):
     cut(path)
     for twin in twins(path / ".kinetograph" / "view"):

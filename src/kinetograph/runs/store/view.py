@@ -93,7 +93,7 @@ class View:
         self._replacing.touch()
         write_twice(self.kept, _packed(held))
         for name, data in files.items():
-            if name != "zarr.json" and not self._is_drawn(name):
+            if name != "zarr.json" and not _is_shown(name, data):
                 path = self.path / name
                 path.parent.mkdir(parents=True, exist_ok=True)
                 write_whole(path, data)
@@ -115,7 +115,7 @@ class View:
         for name, data in _unpacked(packed).items():
             path = self.path / name
             there = path.read_bytes() if path.exists() else None
-            if name == "zarr.json" or self._is_drawn(name):  # `show` writes it
+            if name == "zarr.json" or _is_shown(name, data):
                 same = there is not None and self._fits(name, there)
             elif same := there == data:
                 continue
@@ -166,10 +166,10 @@ class View:
             for label in ("chain", "draw"):
                 shutil.rmtree(self.path / group / label / "c", ignore_errors=True)
 
-    def _is_drawn(self, name: str) -> bool:
-        array = name.removesuffix("/zarr.json")
-        labels = [f"{group}/{label}" for group in GROUPS for label in ("chain", "draw")]
-        return array in labels or array in [column.path for column in self.columns]
+
+def _is_shown(name: str, data: bytes) -> bool:
+    """Whether a file is metadata of an array with a row per draw or chain, which `show` writes."""
+    return name.endswith("zarr.json") and has_rows(name, json.loads(data))
 
 
 def _as_made(name: str, found: Any, made: Any) -> bool:

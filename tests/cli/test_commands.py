@@ -144,11 +144,11 @@ def test_sample_prints_the_summary_and_writes_the_run(call):
 
 
 def test_reports_of_files_and_stores(call):
-    """A store holds its model; of a file it is given, and a wrong one leaves the page alone."""
+    """Files and stores hold the picture of their model; a wrong model leaves the page alone."""
     call("sample", "one.py", "--draws", "50", "--seed", "1", "--quiet", "--out", "run.nc")
     result = call("report", "run.nc", "-o", "a.html")
     assert (result.exit_code, result.stderr) == (0, "wrote a.html\n")
-    assert "do not hold their model" in Path("a.html").read_text()
+    assert "do not hold their model" not in Path("a.html").read_text()
     assert call("report", "run.nc", "-o", "a.html", "--model", "one.py").exit_code == 0
     page = Path("a.html").read_text()
     assert "data:image/svg+xml;base64," in page

@@ -191,11 +191,12 @@ def test_what_looks_wrong_is_warned_of():
 
 
 def test_what_is_refused():
+    of_same_name = kg.observables.observable(lambda step: step.q, "mu")
     for error, said, averages in [
         (kg.ModelError, r"mu \* 2.*test_averages.* is no target of the model, which", [MU * 2]),
         (kg.ShapeError, "s is one number, whose covariance is its variance", covariance(S)),
         (kg.ShapeError, "virial is one number", [covariance(virial)]),
-        (ValueError, "averages: 'mu' is given twice", [MU, covariance(MU)]),
+        (ValueError, "averages: 'mu' is given twice", [MU, of_same_name]),
         (TypeError, "averages: 'virial' is a text", "virial"),
         (kg.ModelError, "this sampler has no record 'accepted'", kg.observables.rejection),
     ]:

@@ -108,13 +108,14 @@ def rotated():
     return kg.model(x)
 
 
+WITH = {"EQN": [kg.samplers.BAOAB()], "Splitting": ["BAOAB"]}
 SAMPLERS = {
     "of moves": Wandering(),
     "of samplers": composition.Mixture(),
     "of two kinds": composition.Derived(0.7, n_steps=3, tune=()),
     "of a delayed kick": composition.Delayed(),
     **{
-        name: getattr(kg.samplers, name)(*{"EQN": ["BAOAB"], "Splitting": ["BAOAB"]}.get(name, []))
+        name: getattr(kg.samplers, name)(*WITH.get(name, []))
         for name in kg.samplers.__all__
         if name != "Integrator"
     },

@@ -57,7 +57,7 @@ def test_what_shapes_the_samplers_program_shows():
     nuts = kg.samplers.NUTS
     texts = [
         text(model),
-        text(model, nuts(step_size=np.ones(model.free_size))),
+        text(model, kg.samplers.HMC(step_size=np.ones(model.free_size))),
         text(model, nuts(tune="step_size")),
         text(model, nuts(max_depth=9)),
         text(model, batch=4),

@@ -165,10 +165,10 @@ class Writer:
         few = ["0, 3", "2, 0, -1", f"0, {self.loops[-1]} % 3", "1, 4"] if inner else []
         over = self.choose(*(few if inner and self.draw.random() < 0.8 else whole))
         if self.draw.random() < 0.2 and not inner:
-            self.put(level, f"{t} = 0", f"while {t} < {n} and ({self.condition()}):")
+            self.put(level, f"{t} = -1", f"while {t} < {n} - 1 and ({self.condition()}):")
+            self.put(level + 1, f"{t} = {t} + 1")  # first, or a `continue` would pass it over
             self.loops.append(t)
             self.block(level + 1)
-            self.put(level + 1, f"{t} = {t} + 1")
         else:
             self.put(level, f"for {t} in ops.range({over}):")
             self.loops.append(t)

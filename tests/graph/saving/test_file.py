@@ -6,6 +6,7 @@ import math
 import os
 import pickle
 import stat
+from collections import Counter
 
 import jax
 import numpy as np
@@ -405,3 +406,49 @@ def test_a_name_is_not_given_twice(tmp_path):
     written()
     again = kg.load_graph(tmp_path / "model.kg")["b"]
     assert "b" in repr(kg.model(again))
+
+
+def kinds(path):
+    """The classes of the objects in a file, and how many there are of each."""
+    _, _, _, text, _ = path.read_bytes().split(b"\n", 4)
+    return Counter(kind.split(":")[1] for kind, _ in json.loads(text)["rows"])
+
+
+def test_only_checks_and_states_of_the_arrays_are_written(tmp_path):
+    path = tmp_path / "graph.kg"
+    other = kg.placeholder(name="other")
+    kg.check(other > 0, "another array")
+    unrelated = kg.state(7.0, name="unrelated")
+    kept = unrelated.assign_add(other)
+    s = kg.state(1.0, name="s")
+    added = s.assign_add(2.0)
+    mu = kg.normal(0, 1, name="mu")
+    for arrays, cells in (([s, added], 1), ([mu], 0), ([added, mu], 1)):
+        kg.save_graph(path, arrays)
+        written = kinds(path)
+        assert written["Check"] == written["Placeholder"] == 0
+        assert written["Cell"] == cells
+    kg.save_graph(path, [other, kept])
+    assert kinds(path)["Check"] == 1
+
+
+@pytest.mark.parametrize("stateful", [False, True])
+def test_checks_of_the_arrays_are_carried_out(tmp_path, stateful):
+    """Those at the top, in their order; one that needs another input is left out."""
+    path = tmp_path / "graph.kg"
+    x, other = kg.placeholder(name="x"), kg.placeholder(name="other")
+    kg.check(x > 0, "x must be positive")
+    kg.check(x > other, "x must be larger")
+    kg.check(x < 5, "x must be small")
+    total = kg.state(0.0, name="total")
+    y = total.assign_add(x) if stateful else 2 * x
+    kg.save_graph(path, [x, y])
+    assert kinds(path)["Check"] == 2
+    kg.compile([other], other)  # begins another program
+    a, b = kg.load_graph(path)
+    f = kg.compile([a], b)
+    with pytest.raises(kg.CheckError, match="must be positive"):
+        f(-1.0)
+    with pytest.raises(kg.CheckError, match="must be small"):
+        f(6.0)
+    assert f(1.0) == (1.0 if stateful else 2.0)

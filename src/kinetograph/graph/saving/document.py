@@ -9,10 +9,9 @@ finds again.
 """
 
 import functools
-import itertools
 import types
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -91,14 +90,31 @@ class _Encoder:
         self.array_places: dict[int, int] = {}
         self.functions: list[Any] = []
 
-    def rows(self) -> Iterator[Any]:
-        """The rows of all objects, those included that are met on the way."""
-        for place in itertools.count():
-            if place == len(self.objects):
-                return
-            value = self.objects[place]
-            content = {name: self.value(v) for name, v in _content(value).items()}
-            yield [_kind_name(type(value)), content]
+    def rows(self) -> list[Any]:
+        """The rows of all objects, including those that other rows refer to."""
+        rows: list[Any] = []
+        programs: dict[int, Versions] = {}
+        while len(rows) < len(self.objects):
+            for place in range(len(rows), len(self.objects)):
+                value = self.objects[place]
+                if isinstance(value, Versions) and value.context is None:
+                    programs[place] = value
+                rows.append(self._row(value, {} if place in programs else _content(value)))
+            # Nodes that a program leads to may read further states, or follow other effects.
+            for place, program in programs.items():
+                rows[place] = self._row(program, self._reached(program))
+        return rows
+
+    def _row(self, value: Any, content: Mapping[str, Any]) -> Any:
+        return [_kind_name(type(value)), {name: self.value(v) for name, v in content.items()}]
+
+    def _reached(self, program: Versions) -> dict[str, Any]:
+        """The states and effects of a program that the objects written so far refer to."""
+        content = _content(program)
+        for name, held in content.items():
+            if isinstance(held, dict):
+                content[name] = {k: v for k, v in held.items() if id(k) in self.places}
+        return content
 
     def value(self, value: Any) -> Any:
         kind = type(value)
@@ -216,7 +232,7 @@ def encode(content: Any, *, foreign: bool = False) -> Document:
     _VALUES.setdefault(Lifted, _Encoder.lifted)
     encoder = _Encoder(foreign)
     root = encoder.value(content)
-    return Document(list(encoder.rows()), root, encoder.arrays, encoder.functions)
+    return Document(encoder.rows(), root, encoder.arrays, encoder.functions)
 
 
 class _Decoder:

@@ -25,7 +25,8 @@ import numpy as np
 
 from ...version import __version__
 from ..array import Array
-from ..control.state import State
+from ..control.program import effects_of
+from ..control.state import Read, State, top_level
 from ..control.structure import flatten
 from ..errors import KinetographError
 from ..messages import names_in_scope
@@ -37,14 +38,15 @@ from .references import find_function, name_of_function
 __all__ = ["from_bytes", "load_graph", "save_graph", "to_bytes"]
 
 _MAGIC = b"kinetograph graph\n"
-_FORMAT = 4
+_FORMAT = 5
 
 
 def save_graph(path: str | os.PathLike[str], arrays: Any) -> None:
     """Write arrays, with everything they are computed from, to a file.
 
     Unknowns are written with all that is observed of them, so that a model of the loaded arrays has
-    the same density. Arrays keep their names: that given with `name=`, else that in the dictionary
+    the same density. Checks and prints are written if a function of the arrays would carry them
+    out. Arrays keep their names: that given with `name=`, else that in the dictionary
     `arrays`, else, for unknowns, placeholders and data, that of the variable that holds them now.
 
     Parameters
@@ -89,7 +91,8 @@ def save_graph(path: str | os.PathLike[str], arrays: Any) -> None:
     parts = [leaf if isinstance(leaf, State) else leaf.node for leaf in leaves]
     places = structure.fill(range(len(leaves)))
     names = _names(arrays, [part for part in parts if isinstance(part, Node)])
-    document = encode((parts, places, names))
+    effects = _effects([part for part in parts if isinstance(part, Node)])
+    document = encode((parts, places, names, effects))
     header = {"format": _FORMAT, "kinetograph": __version__}
     data = json.dumps(header).encode() + b"\n" + to_bytes(document)
     _write(Path(path), _MAGIC + _checksum(data) + b"\n" + data)
@@ -100,7 +103,8 @@ def load_graph(path: str | os.PathLike[str], trust: Collection[str] = ()) -> Any
 
     A file cannot run code: it can be wrong, but not do harm. Functions that were given to `kg.lift`
     are the exception: the graph calls them by their names, and only those are imported that
-    `trust` names.
+    `trust` names. Checks of the arrays belong to the program that is being written, as if they
+    were made now.
 
     Parameters
     ----------
@@ -139,12 +143,14 @@ def load_graph(path: str | os.PathLike[str], trust: Collection[str] = ()) -> Any
             f"{_FORMAT}: save it anew with this version"
         )
     try:
-        parts, places, names = decode(from_bytes(body, frozenset(trust), whose))
+        parts, places, names, effects = decode(from_bytes(body, frozenset(trust), whose))
         for node, name in names:
             node.name = str(name)
         leaves, _, structure = flatten(places)
         arrays = [part if isinstance(part, State) else Array(part) for part in parts]
-        return structure.fill(arrays[place] for place in leaves)
+        loaded = structure.fill(arrays[place] for place in leaves)
+        top_level().effects.update(effects)
+        return loaded
     except KinetographError as error:
         if str(error).startswith(whose):
             raise
@@ -173,6 +179,12 @@ def _names(arrays: Any, nodes: list[Node]) -> list[tuple[Node, str]]:
             taken.add(name)
             kept.append((node, name))
     return kept
+
+
+def _effects(nodes: list[Node]) -> dict[Node, Node]:
+    """The checks and prints that a function of the nodes has, if all its inputs are given."""
+    given = [n for n in ancestors(nodes) if not isinstance(n, (Apply, Bundle, Data, Read))]
+    return effects_of(nodes, set(given))
 
 
 def _is_special(value: Any) -> bool:

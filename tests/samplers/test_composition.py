@@ -121,8 +121,6 @@ def test_what_cannot_be_within_is_refused():
         Mixture(long=0.3)
     with pytest.raises(TypeError, match="Mixture: long: NUTS has no step that another sampler"):
         Mixture(long=samplers.NUTS())
-    with pytest.raises(TypeError, match="give scale to the sampler around HMC"):
-        Mixture(long=samplers.HMC(scale=[1.0, 2.0]))
     with pytest.raises(kg.ModelError, match=r"block: 'c' is no unknown.*it has b, a|it has a, b"):
         kg.chain(blocks(), Nowhere())
     chain = kg.chain(blocks(), Gibbs(), seed=1)

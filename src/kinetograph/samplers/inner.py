@@ -5,14 +5,14 @@ so that its own methods take and give points. What is its own has its name befor
 hyper-parameter "long.step_size", the noise "long.momentum", the record "long_accepted".
 
 Where the sampler around moves an ensemble and the one within does not, the latter runs once for
-each walker, with noise, slots and records of each.
+each walker, with noise, slots and records of each. One with a `scale` of its own is a block of all
+unknowns, whose coordinates are its own.
 """
 
 import copy
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
-
-import numpy as np
 
 from ..autograph.convert import convert
 from ..graph.array import Array
@@ -20,6 +20,7 @@ from ..graph.control.batch import vmap
 from ..graph.control.state import current_versions
 from ..graph.errors import ModelError
 from ..graph.suggestions import meant
+from .block import BlockSession, in_coordinates_of
 from .points import Point
 
 __all__ = ["Block", "bound"]
@@ -33,10 +34,11 @@ def bound(session: Any, sampler: Any, name: str) -> Any:
         for key, value in session.hyper.items()
         if key.startswith(f"{name}.")
     }
-    if "scale" in session.hyper:  # points are in its coordinates
+    inside.own_scale = "scale" in inside.hyper
+    if "scale" in session.hyper and not inside.own_scale:  # points are in its coordinates
         inside.hyper["scale"] = session.hyper["scale"]
     inside.noise = session.noise.within(name)
-    inside.prefix = f"{session.prefix}{name}_"
+    inside.prefix, inside.around = f"{session.prefix}{name}_", session
     inside.record = lambda what, value, always: session.record(f"{name}_{what}", value, always)
     _check_walkers(session, sampler, name)
     return _bound(sampler, inside)
@@ -69,6 +71,9 @@ def _bound(sampler: Any, session: Any) -> Any:
         made.__dict__.pop(method, None)
         if _is_alone(made, session):
             made.__dict__[method] = _for_walkers(sampler, session, method)
+        elif session.own_scale:
+            names = tuple(session.space.parts)
+            made.__dict__[method] = getattr(Block(sampler, session, names), method)
     return made
 
 
@@ -163,31 +168,34 @@ class Block:
 
     def init(self, at: Point) -> Mapping[str, Any]:
         """The slots of the sampler within, at a point of all unknowns."""
-        if _is_alone(self.sampler, self.outside):
-            slots: Mapping[str, Any] = self._each("init", at, {})
-        else:
-            slots = convert(self._at(at).init)(self._inner_point(at))
+        slots: Mapping[str, Any] = self._made("init", at, {})
         return slots
 
     def step(self, at: Point, **slots: Any) -> Any:
         """Its step from a point of all unknowns: gives such a point, or that and the slots."""
-        if _is_alone(self.sampler, self.outside):
-            return self._each("step", at, slots)
-        found = convert(self._at(at).step)(self._inner_point(at), **slots)
-        if isinstance(found, Point):
-            return self._left(found)
-        point, slots = found
-        return self._left(point), slots
+        return self._made("step", at, slots)
 
-    def _each(self, method: str, at: Point, slots: Mapping[str, Any]) -> Any:
-        """The method, walker by walker."""
+    def _made(self, method: str, at: Point, slots: Mapping[str, Any]) -> Any:
+        """What a method of the sampler gives, for points of all unknowns."""
         self._check_point(at)
+        outside = self.outside
+        if _is_alone(self.sampler, outside):
+            return each_walker(outside, partial(self._alone, method), at, slots)
+        block = BlockSession(outside, self.names, at, outside.own_scale)
+        run = convert(getattr(_bound(self.sampler, block.session), method))
+        found = run(block.taken(block.at), **slots)
+        # What is left goes to the sampler around, in its coordinates.
+        around = outside.around if outside.own_scale else outside
+        if isinstance(found, Point):
+            return in_coordinates_of(around, found)
+        if isinstance(found, tuple):
+            point, slots = found
+            return in_coordinates_of(around, point), slots
+        return found
 
-        def one(inside: Any, point: Point, slots: Any) -> Any:
-            alone = Block(self.sampler, inside, tuple(self.names))
-            return getattr(alone, method)(point, **slots)
-
-        return each_walker(self.outside, one, at, slots)
+    def _alone(self, method: str, inside: Any, point: Point, slots: Any) -> Any:
+        """What a method gives at one walker."""
+        return getattr(Block(self.sampler, inside, tuple(self.names)), method)(point, **slots)
 
     def _check_point(self, at: Any) -> None:
         if not isinstance(at, Point):
@@ -196,46 +204,3 @@ class Block:
                 f"block({', '.join(map(repr, self.names))}): it begins at a point of all unknowns, "
                 f"as `at` is, or what self.evaluate gives; got {got}"
             )
-
-    def _at(self, at: Point) -> Any:
-        """The sampler, bound to the block where the others stand still."""
-        self._check_point(at)
-        outside, names = self.outside, self.names
-
-        def place(q: Any) -> Any:
-            return outside.join(outside.parts(at.q) | inside.parts(q))
-
-        inside = copy.copy(outside)
-        begin, parts = 0, {}
-        for name in names:
-            where, shape = outside.space.parts[name]
-            size = where.stop - where.start
-            parts[name] = (slice(begin, begin + size), shape)
-            begin += size
-        inside.space = outside.space._replace(shape=(*outside.space.shape[:-1], begin), parts=parts)
-        inside.evaluate = lambda q: self._inner_point(outside.evaluate(place(_joined(inside, q))))
-        inside.potential = lambda q: outside.potential(place(_joined(inside, q)))
-        inside.hyper = {name: self._of_block(value) for name, value in outside.hyper.items()}
-        return _bound(self.sampler, inside)
-
-    def _of_block(self, value: Any) -> Any:
-        """A hyper-parameter, of all coordinates or of the block's, as one of the block's."""
-        whole = self.outside.space.shape[-1:]
-        return self._inner(value) if isinstance(value, Array) and value.shape == whole else value
-
-    def _inner_point(self, at: Point) -> Point:
-        return Point(self._inner(at.q), at.potential, self._inner(at.gradient), at.free)
-
-    def _inner(self, q: Any) -> Any:
-        places = (self.outside.space.parts[name][0] for name in self.names)
-        return q[..., np.concatenate([np.arange(p.start, p.stop) for p in places])]
-
-    def _left(self, point: Point) -> Point:
-        """The point of all unknowns."""
-        q, gradient = point.free
-        found: Point = self.outside.point(q, point.potential, gradient)
-        return found
-
-
-def _joined(session: Any, q: Any) -> Any:
-    return session.join(q) if isinstance(q, Mapping) else q

@@ -371,14 +371,20 @@ class Sampler(Nested):
         found = declared(type(self))
         for name, inner in self._inner().items():
             del found[name]
-            found |= {f"{name}.{k}": h for k, h in inner.declared().items() if k != "scale"}
+            own = inner.declared()
+            if inner.scale is None:  # that of the sampler around it
+                own.pop("scale", None)
+            found |= {f"{name}.{k}": h for k, h in own.items()}
         return found
 
     def values(self) -> dict[str, Any]:
         """The values of its hyper-parameters, by the same names."""
         found = {n: v for n, v in self._values.items() if not isinstance(v, Sampler)}
         for name, inner in self._inner().items():
-            found |= {f"{name}.{k}": v for k, v in inner.values().items() if k != "scale"}
+            own = inner.values()
+            if inner.scale is None:
+                own.pop("scale", None)
+            found |= {f"{name}.{k}": v for k, v in own.items()}
         return found
 
     def _inner(self) -> dict[str, "Sampler"]:
@@ -391,7 +397,7 @@ class Sampler(Nested):
         Raises
         ------
         TypeError
-            If it has no step in Python, or scales of the coordinates.
+            If it has no step in Python.
         """
         title = type(self).__name__
         if type(self).step is Sampler.step:
@@ -399,8 +405,6 @@ class Sampler(Nested):
                 f"{what}: {title} has no step that another sampler could call; use HMC, as in "
                 "kg.hyper(kg.samplers.HMC(0.3, n_steps=10))"
             )
-        if self.scale is not None:
-            raise TypeError(f"{what}: give scale to the sampler around {title}")
         made = copy.copy(self)
         made.__dict__["_values"] = {
             n: v.as_inner(what) if isinstance(v, Sampler) else v for n, v in self._values.items()
@@ -434,7 +438,10 @@ class Sampler(Nested):
             if name == "scale" and "scale" in self.tunes:
                 array = np.full(size, array) if array.ndim == 0 else array
             matrix = isinstance(names[name], Scale)
-            if "." in name and array.ndim == 1:  # of a block, whose size its step knows
+            if "." in name and array.ndim in (
+                1,
+                1 + matrix,
+            ):  # of a block, whose size its step knows
                 found[name] = array
                 continue
             if array.shape not in ((), (size,)) and not (matrix and array.shape == (size, size)):

@@ -138,7 +138,10 @@ class Session:
         self.schedules: dict[str, Node] = {}
         self.inputs: dict[str, Node] = {}
         self.records: dict[str, _Cell] = {}
-        self.prefix = ""  # of the records of a sampler within
+        self.prefix = ""  # of the records of a sampler within,
+        self.around: Session | None = None  # the session of the one around it,
+        self.block: Any = None  # the block of unknowns that it moves, if not all,
+        self.own_scale = False  # and whether its scale is not that of the one around
         self.of_walkers: list[_Cell] = []  # records that were made walker by walker
         self.gradients = _Count(np.zeros((), np.int32), "gradients", hidden=True)
         self.values = _Count(np.zeros((), np.int32), "values", hidden=True)

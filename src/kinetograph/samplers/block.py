@@ -1,0 +1,116 @@
+"""The session of a sampler in a block: some of the unknowns move, the others stand still.
+
+Its positions are those of the block, and what is evaluated there is evaluated at all unknowns. The
+coordinates are those of the sampler around, or those of a scale of the sampler's own: q / scale of
+the model's, whatever the sampler around has.
+"""
+
+import copy
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..graph.array import Array
+from ..graph.errors import ShapeError
+from .points import Point
+from .scale import covariance_of, divided, gradient_of, times
+
+__all__ = ["BlockSession", "in_coordinates_of"]
+
+
+def in_coordinates_of(session: Any, point: Point) -> Point:
+    """The point of a session that is a given point of another one."""
+    q, gradient = point.free
+    found: Point = session.point(q, point.potential, gradient)
+    return found
+
+
+def unscaled(session: Any, at: Point) -> Any:
+    """A session of the same unknowns in the model's own coordinates."""
+    if session.block is not None:
+        outer = unscaled(session.block.whole, at)
+        return BlockSession(outer, session.block.names, in_coordinates_of(outer, at), False).session
+    made = copy.copy(session)
+    made.hyper = {name: value for name, value in session.hyper.items() if name != "scale"}
+    return made
+
+
+class BlockSession:
+    """`session`, for the block, of a session for all unknowns, `whole`, at a point of them."""
+
+    def __init__(self, outside: Any, names: Sequence[str], at: Point, own: bool) -> None:
+        self.names, self.whole = names, unscaled(outside, at) if own else outside
+        self.at = in_coordinates_of(self.whole, at) if own else at
+        begin, parts, places = 0, {}, []
+        for name in names:
+            where, shape = outside.space.parts[name]
+            size = where.stop - where.start
+            parts[name] = (slice(begin, begin + size), shape)
+            places.append(np.arange(where.start, where.stop))
+            begin += size
+        self.places = np.concatenate(places)
+        self.session = inside = copy.copy(outside)
+        inside.block, inside.own_scale = self, False
+        inside.space = outside.space._replace(shape=(*outside.space.shape[:-1], begin), parts=parts)
+        inside.hyper = {name: self._of_block(value) for name, value in outside.hyper.items()}
+        self.scale = self._checked(inside) if own else None
+        inside.point = lambda q, potential, gradient: self.taken(
+            self.whole.point(q, potential, gradient)
+        )
+        inside.evaluate = lambda q: self.taken(self.whole.evaluate(self.place(q)))
+        inside.evaluate_full = lambda q: self.taken(self.whole.evaluate_full(self.place(q)))
+        inside.evaluate_with_covariance = self._evaluate_with_covariance
+        inside.potential = lambda q: self.whole.potential(self.place(q))
+
+    def _of_block(self, value: Any) -> Any:
+        """A hyper-parameter with an element for each unknown, or for each of the block's."""
+        size = self.whole.space.shape[-1:]
+        return self._some(value) if isinstance(value, Array) and value.shape == size else value
+
+    def _some(self, x: Any) -> Any:
+        """The block's elements of the last axis."""
+        return x[..., self.places]
+
+    @staticmethod
+    def _checked(session: Any) -> Any:
+        """The scale of the sampler in the block.
+
+        Raises
+        ------
+        ShapeError
+            If it is not of the block's size.
+        """
+        scale, size = session.hyper["scale"], session.space.shape[-1]
+        if scale.shape not in ((), (size,), (size, size)):
+            raise ShapeError(
+                f"{session.prefix.removesuffix('_')}: scale has shape {scale.shape}; one number, "
+                f"one for each of the {size} coordinates that it moves, ({size},), or a factor of "
+                f"a covariance, {(size, size)}, is expected"
+            )
+        return scale
+
+    def place(self, q: Any) -> Any:
+        """The position of all unknowns for a position of the block."""
+        q = self.session.join(q) if isinstance(q, Mapping) else q
+        q = q if self.scale is None else times(q, self.scale)
+        return self.whole.join(self.whole.parts(self.at.q) | self.session.parts(q))
+
+    def taken(self, at: Point) -> Point:
+        """The block's part of a point of all unknowns."""
+        q, gradient = self._some(at.q), self._some(at.gradient)
+        if self.scale is not None:
+            q, gradient = divided(q, self.scale), gradient_of(gradient, self.scale)
+        return Point(q, at.potential, gradient, at.free)
+
+    def _evaluate_with_covariance(self, q: Any, full: bool) -> tuple[Point, Any]:
+        """The point there, and the covariance of the block's part of the gradient."""
+        scale = self.scale
+        matrix = full or (scale is not None and scale.ndim == 2)  # whose diagonal needs all of it
+        point, covariance = self.whole.evaluate_with_covariance(self.place(q), matrix)
+        covariance = self._some(covariance)
+        if matrix:
+            covariance = covariance[..., self.places, :]
+        if scale is not None:
+            covariance = covariance_of(covariance, scale, full)
+        return self.taken(point), covariance

@@ -207,3 +207,23 @@ def test_one_term_that_is_stated_many_times(monkeypatch):
     kg.factor(-0.9 * plain**2)
     at = np.array([[0.3], [-1.2]])
     np.testing.assert_allclose(model.log_prob(at), kg.model(plain).log_prob(at), rtol=1e-12)
+
+
+def test_counts_that_are_small_and_large(monkeypatch):
+    """Plain sums do for small counts alone: large ones are another kind of piece."""
+    counts = np.array([3, 10**14] * 8)
+
+    def make():
+        w = kg.normal(0, 1, name="w")
+        for count in counts:
+            kg.observe(kg.data(count), kg.poisson(float(count) * kg.exp(1e-8 * w)))
+        return kg.model(w)
+
+    model = check(monkeypatch, make, groups=2)
+    at = 0.7
+    # The saddle point form keeps its digits where counts and rates are large.
+    wanted = [stats.poisson.logpmf(3, 3 * np.exp(1e-8 * at))] * 8
+    step = 1e-8 * at
+    wanted += [1e14 * (step - np.expm1(step)) - 0.5 * np.log(2e14 * np.pi) - 1 / 12e14] * 8
+    wanted = sum(wanted) + stats.norm.logpdf(at)
+    assert float(model.log_prob([at])) == pytest.approx(wanted, abs=1e-6)

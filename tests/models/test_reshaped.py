@@ -7,6 +7,7 @@ import re
 import jax
 import numpy as np
 import pytest
+from scipy import stats
 
 import kinetograph as kg
 
@@ -75,6 +76,25 @@ def test_runs_and_predictions_have_the_new_rows():
     np.testing.assert_array_equal(tree["observed_data"]["y"], new["y"])
     assert tree["posterior_predictive"]["y"].dims == ("chain", "draw", "row")
     assert tree["log_likelihood"]["y"].shape == (1, 20, 11)
+
+
+@pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
+def test_a_run_before_and_one_after():
+    """The second run computes the density of the new data, by a program of its own."""
+    mu = kg.normal(0, 1, name="mu")
+    kg.observe(kg.data(np.arange(3.0), "y"), kg.student(4, mu, 1.0))
+    model = kg.model(mu)
+    walk = kg.samplers.RandomWalk(tune=())
+    for length in (3, 5):
+        y = np.arange(length) + 0.5
+        if length == model.data[0].shape[0]:
+            model.set_data(y=y)
+        else:
+            set_other(model, {"y": y})
+        tree = kg.mcmc(model, walk, draws=8, warmup=0, chains=1, seed=1, progress=False)
+        at = tree["posterior"]["mu"].values[0]
+        wanted = stats.t(4, at[:, None], 1).logpdf(y).sum(1) + stats.norm.logpdf(at)
+        np.testing.assert_allclose(tree["sample_stats"]["lp"].values[0], wanted, rtol=1e-12)
 
 
 def test_one_program_for_each_shape():

@@ -78,6 +78,18 @@ def test_a_number_depends_on_seed_name_and_place_alone():
     assert abs(np.corrcoef(first, second)[0, 1]) < 1
 
 
+def test_parts_of_the_draws_are_those_at_once(monkeypatch):
+    mu = kg.normal(0, 1, name="mu")
+    at_once = kg.simulate(kg.model(mu), 20, seed=5)["prior"]["mu"].values
+    parts, check = [], rows._check
+    monkeypatch.setattr(rows, "NUMBERS", 7)
+    monkeypatch.setattr(rows, "_check", lambda *found: parts.append(check(*found)))
+    in_parts = kg.simulate(kg.model(mu), 20, seed=5)["prior"]["mu"].values
+    assert len(parts) > 1
+    np.testing.assert_allclose(in_parts, at_once, rtol=1e-13)
+    assert len(np.unique(in_parts)) == 20
+
+
 @pytest.mark.slow
 def test_rows_are_computed_some_at_a_time(monkeypatch):
 

@@ -82,6 +82,12 @@ class Family(Generator):
 
     def log_density(self, x: Any, *parameters: Any, small: bool = False, **forms: Any) -> Any:
         """The log density of each element (each vector, each matrix) of x."""
+        if jnp.size(x) == 0:
+            # Not computed, as terms of the parameters alone may have infinite slopes.
+            ndims = (self.event_ndim, *(p.event_ndim for p in self.parameters))
+            reals = _real(x, parameters)
+            shapes = (t.shape[: t.ndim - n] for t, n in zip(reals, ndims, strict=True))
+            return jnp.zeros(jnp.broadcast_shapes(*shapes), reals[0].dtype)
         plain = self.small_terms if small and self.small_terms is not None else self.terms
         terms = plain(*self._by_logs(_real(x, parameters), forms), **forms)
         return sum(terms[1:], start=jnp.asarray(terms[0]))

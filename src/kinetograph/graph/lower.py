@@ -249,6 +249,8 @@ def evaluate(
             environment[node] = environment[before]
         elif isinstance(node, Data):
             environment[node] = jnp.asarray(node.value)
+        elif not node.size:  # whatever it is, it has one value
+            environment[node] = jnp.zeros(node.shape, node.dtype)
         elif define is not None:
             environment[node] = define(node, environment)
         else:

@@ -49,7 +49,7 @@ def discover(roots: Iterable[Node]) -> Component:
         [data for _, data in pairs],
         [node.parents[0] for node, data in order if data is None],
         nodes,
-        discrete=[v for v in unknowns if v.dtype.kind != "f"],
+        discrete=[v for v in unknowns if v.dtype.kind != "f" and v.size],
     )
 
 

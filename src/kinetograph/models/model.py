@@ -78,7 +78,9 @@ class Model(LogDensity):
         nodes = [v.distribution for v in standing if v.distribution is not None]
         nodes += component.likelihoods
         with self.its_values():
-            terms = [Term(node) for node in (*nodes, *component.factors, *factors)]
+            stated = (*nodes, *component.factors, *factors)
+            # Without elements, a parameter that overflows would make a term 0 times infinity.
+            terms = [Term(node) for node in stated if node.size]
             self.density = Density(component.unknowns, sum_out(component.discrete, terms))
         check_nodes(self.density)
         self.data = tuple(dict.fromkeys([*used, *self.observed]))

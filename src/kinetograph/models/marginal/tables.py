@@ -52,7 +52,11 @@ def domain_of(variable: Variable) -> Domain:
         If it is not finite, or not known.
     """
     support = variable.support
-    assert isinstance(support, WholeNumbers)
+    if not isinstance(support, WholeNumbers):
+        raise ModelError(
+            f"model: {describe(variable)}{site_text(variable)} is a discrete unknown of whole "
+            "vectors, which cannot be summed out; observe it, or use a continuous one"
+        )
     ends = []
     for bound in (support.lower, support.upper):
         if isinstance(bound, Data):
@@ -65,7 +69,7 @@ def domain_of(variable: Variable) -> Domain:
             )
         ends.append(np.broadcast_to(np.asarray(bound, float), variable.shape).reshape(-1))
     low, high = ends
-    values = np.arange(int(low.min()), int(high.max()) + 1) if low.size else np.zeros(1, int)
+    values = np.arange(int(low.min()), int(high.max()) + 1)
     possible = (values[:, None] >= low) & (values[:, None] <= high)
     return Domain(values, possible)
 

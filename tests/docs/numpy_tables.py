@@ -3,8 +3,9 @@
 python -m tests.docs.numpy_tables      writes them anew
 """
 
+from collections.abc import Callable
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
@@ -14,7 +15,7 @@ from tests.docs.pages import ROOT
 from kinetograph.graph.numpy.instead import OF_NUMBERS, ROWS, THROUGH
 from kinetograph.graph.numpy.protocol import is_available
 
-__all__ = ["MODULES", "PAGE", "REFUSED", "functions", "kind", "written"]
+__all__ = ["MODULES", "PAGE", "REFUSED", "TYPES", "Different", "functions", "kind", "written"]
 
 PAGE = ROOT / "docs" / "numpy.md"
 MODULES: dict[str, ModuleType] = {
@@ -25,6 +26,82 @@ MODULES: dict[str, ModuleType] = {
 }
 REFUSED = {(row.module, name): row for row in ROWS for name in row.names.split()}
 BEGIN, END = "<!-- tables of the code -->\n", "<!-- end of tables -->\n"
+
+
+class Different(NamedTuple):
+    """A rule by which results have another type than those of NumPy and SciPy."""
+
+    operands: str
+    functions: str
+    theirs: str
+    ours: str
+    covers: Callable[[str, tuple[np.dtype, ...], str, str], bool]
+    """Whether it is the reason for a difference: name, operands' types, their type and ours."""
+
+
+def _is_small(dtype: np.dtype) -> bool:
+    return dtype.kind in "biu" and dtype.itemsize < 4
+
+
+def _is_half(dtype: np.dtype) -> bool:
+    return dtype == np.float16
+
+
+TYPES = [
+    Different(
+        "booleans and integers of 8 or 16 bits, alone or with `float16` and `float32`",
+        "those with real results: `np.sqrt`, `np.arctan2`, `scipy.special.gamma`, ...",
+        "`float16` or `float32`",
+        "the working precision, `float64`",
+        lambda name, operands, theirs, ours: (
+            any(map(_is_small, operands)) and theirs in ("float16", "float32") and ours == "float64"
+        ),
+    ),
+    Different(
+        "`float16`",
+        "`np.i0`, `np.sinc`, `np.linalg.norm`",
+        "`float16`",
+        "`float32`",
+        lambda name, operands, theirs, ours: (
+            name in ("i0", "sinc", "norm") and all(map(_is_half, operands)) and ours == "float32"
+        ),
+    ),
+    Different(
+        "`float16`",
+        "`scipy.special.logit`",
+        "`float64`",
+        "`float32`",
+        lambda name, operands, theirs, ours: name == "logit" and all(map(_is_half, operands)),
+    ),
+    Different(
+        "`float16` and `float32`",
+        "`np.cov`, `np.corrcoef`",
+        "`float64`",
+        "that of the operands",
+        lambda name, operands, theirs, ours: name in ("cov", "corrcoef") and theirs == "float64",
+    ),
+    Different(
+        "booleans",
+        "`x ** 2`",
+        "`int8`",
+        "`int64`",
+        lambda name, operands, theirs, ours: name == "square by **" and theirs == "int8",
+    ),
+    Different(
+        "booleans",
+        "`np.polyval`",
+        "`bool`",
+        "`int64`",
+        lambda name, operands, theirs, ours: name == "polyval" and theirs == "bool",
+    ),
+    Different(
+        "booleans",
+        "`np.round` to decimals, `np.quantile`, `np.gradient`",
+        "refused",
+        "the working precision, `float64`",
+        lambda name, operands, theirs, ours: theirs == "refused" and operands[0].kind == "b",
+    ),
+]
 
 
 def functions(module: str) -> dict[str, Any]:
@@ -79,6 +156,13 @@ def _known() -> str:
     return text
 
 
+def _types() -> str:
+    text = "| operands | functions | NumPy, SciPy | kinetograph |\n|---|---|---|---|\n"
+    for rule in TYPES:
+        text += f"| {rule.operands} | {rule.functions} | {rule.theirs} | {rule.ours} |\n"
+    return text
+
+
 def written(page: str) -> str:
     """The page with its tables as the code has them."""
     head, _, rest = page.partition(BEGIN)
@@ -91,7 +175,8 @@ def written(page: str) -> str:
         f"{head}{BEGIN}\n## Available\n\nOf {versions}:\n\n{_available()}\n"
         f"## What to write instead of others\n\n{_refused()}\n## Of known numbers\n\n"
         "These make or describe NumPy arrays, or take numbers only: use them as ever, and their\n"
-        f"results with arrays.\n\n{_known()}\n{END}{tail}"
+        f"results with arrays.\n\n{_known()}\n## Types that differ\n\n"
+        f"All others have NumPy's type.\n\n{_types()}\n{END}{tail}"
     )
 
 

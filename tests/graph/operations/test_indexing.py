@@ -211,3 +211,39 @@ def test_segments_by_two_labels():
     slope, _ = gradient(kg.segment_mean(y := unknown(x), b, 4)[:3], y, x)
     assert np.isfinite(slope).all()  # the empty group's NaN stays out of it
     assert jax.config.jax_enable_x64 is False
+
+
+FLAGS = [
+    "[True]",
+    "[False]",
+    "[np.True_]",
+    "[np.array(True)]",
+    "[True, 1]",
+    "[..., True]",
+    "[None, True]",
+    "[True, None, 1]",
+    "[:, True]",
+    "[True, [0, 2]]",
+    "[True, [0], False]",
+    "[True, True]",
+    "[np.array([True, False, True]), True]",
+]
+
+
+@pytest.mark.parametrize("key", FLAGS)
+def test_single_booleans_are_axes(key):
+    x = filled((3, 2))
+    expected = eval(f"x{key}", {"x": x, "np": np})
+    found = apply(lambda a: eval(f"a{key}", {"a": a, "np": np}), x)
+    np.testing.assert_array_equal(found, expected)
+    written = x.copy()
+    exec(f"x{key} = 7.0", {"x": written, "np": np})
+    found = apply(lambda a: eval(f"a.at{key}.set(7.0)", {"a": a, "np": np}), x)
+    np.testing.assert_array_equal(found, written)
+
+
+def test_a_boolean_of_the_graph_is_no_index():
+    x, chosen = kg.placeholder((3,), name="x"), kg.placeholder((), "bool", name="chosen")
+    with pytest.raises(kg.ShapeError, match=r"use kg.where\(mask, x, other\)"):
+        x[chosen]
+    assert x[kg.data(True)].shape == (1, 3)

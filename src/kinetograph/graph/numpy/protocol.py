@@ -23,6 +23,7 @@ from ..operations import (
     shaping,
     special,
 )
+from ..precision import FLOAT32, float_dtype
 from ..source import called_here, place_text
 from .curves import CURVES
 from .elements import ELEMENTS
@@ -55,8 +56,20 @@ _CALLED = {
 
 
 def _parts(x: ew.Operand) -> tuple[Node, Node]:
-    whole = ew.elementwise("trunc", x)
-    return ew.elementwise("subtract", x, whole), whole
+    node = ew.floating(x, "modf")
+    whole = ew.elementwise("trunc", node)
+    return ew.elementwise("subtract", node, whole), whole
+
+
+def _float_power(x: ew.Operand, y: ew.Operand) -> Node:
+    """x ** y in at least the working precision."""
+    wide = (ew.astype(v, np.result_type(v.dtype, float_dtype())) for v in map(ew.as_node, (x, y)))
+    return ew.power(*wide)
+
+
+def _conjugate(x: ew.Operand) -> Node:
+    node = ew.as_node(x, "conjugate")
+    return ew.astype(node, np.int8) if node.dtype.kind == "b" else ew.copy(node)
 
 
 def _matrix_vector(a: ew.Operand, x: ew.Operand) -> Node:
@@ -72,11 +85,11 @@ _EXPRESSIONS: dict[str, Callable[..., Any]] = {
     "rel_entr": special.rel_entr,
     "boxcox": special.boxcox,
     "fmod": special.fmod,
-    "float_power": lambda x, y: ew.power(ew.floating(x), ew.floating(y)),
+    "float_power": _float_power,
     "vecdot": products.vecdot,
     **{name: getattr(special, name) for name in ("iv", "ive", "kv", "kve")},
     **scipy_special.OF_SCIPY,
-    "conjugate": ew.copy,
+    "conjugate": _conjugate,
     "divmod": lambda x, y: (
         ew.elementwise("floor_divide", x, y),
         ew.elementwise("remainder", x, y),
@@ -92,6 +105,8 @@ def apply_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: A
     """np.exp(x), np.add(x, y), scipy.special.expit(x), np.add.reduce(x), ..."""
     name = _CALLED.get(ufunc.__name__, ufunc.__name__)
     if method == "__call__" and not kwargs:
+        if _is_scipys(ufunc):
+            inputs = tuple(map(_at_least_single, inputs))
         if name in _EXPRESSIONS:
             return _EXPRESSIONS[name](*inputs)
         if name in ew.ELEMENTWISE and name != "power":
@@ -126,6 +141,16 @@ def apply_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: A
     raise _unsupported(ufunc, f"{name}.{method}", inputs)
 
 
+def _is_scipys(ufunc: np.ufunc) -> bool:
+    return getattr(np, ufunc.__name__, None) is not ufunc
+
+
+def _at_least_single(x: ew.Operand) -> ew.Operand:
+    """What SciPy computes in, as it has no functions of half precision."""
+    half = getattr(x, "dtype", None) == np.float16
+    return ew.astype(x, FLOAT32) if half else x
+
+
 def is_available(function: Callable[..., Any]) -> bool:
     """Whether a function of NumPy, or a ufunc of SciPy, takes arrays of a graph."""
     if not isinstance(function, np.ufunc):
@@ -157,7 +182,7 @@ def _refused(name: str, arguments: list[str]) -> SymbolicError:
 
 def _unsupported(func: Any, name: str, arguments: Any) -> SymbolicError:
     """The refusal of a function, with that of JAX if there is one of its name."""
-    scipys = isinstance(func, np.ufunc) and getattr(np, func.__name__, None) is not func
+    scipys = isinstance(func, np.ufunc) and _is_scipys(func)
     own, module = ("SciPy", "jax.scipy.special") if scipys else ("NumPy", "jax.numpy")
     found: Any = jax
     for part in f"{module}.{name}".split(".")[1:]:

@@ -500,11 +500,32 @@ def round_to(x: Operand, decimals: int) -> Node:
         raise TypeError(
             f"round: decimals must be a whole number, got {in_words(decimals)}{place_text()}"
         )
+    node = as_node(x, "round")
+    if node.dtype.kind in "iu":
+        return _whole_rounded(node, 10 ** max(-decimals, 0))
     if decimals == 0:
         return elementwise("rint", x)
     scale = 10.0 ** abs(decimals)
     first, second = ("multiply", "divide") if decimals > 0 else ("divide", "multiply")
     return elementwise(second, elementwise("rint", elementwise(first, x, scale)), scale)
+
+
+def _whole_rounded(node: Node, scale: int) -> Node:
+    """Whole numbers rounded to multiples of a power of 10, halves to even multiples."""
+    if scale == 1:
+        return copy(node)
+    if scale > np.iinfo(node.dtype).max:
+        return elementwise("multiply", node, 0)
+    below = elementwise("floor_divide", node, scale)
+    left = elementwise("subtract", node, elementwise("multiply", below, scale))
+    missing = elementwise("subtract", scale, left)
+    half = elementwise("logical_and", elementwise("equal", left, missing), _odd(below))
+    above = elementwise("logical_or", elementwise("greater", left, missing), half)
+    return elementwise("multiply", elementwise("add", below, astype(above, node.dtype)), scale)
+
+
+def _odd(node: Node) -> Node:
+    return elementwise("not_equal", elementwise("bitwise_and", node, 1), 0)
 
 
 def floating(x: Operand, operation: str = "") -> Node:

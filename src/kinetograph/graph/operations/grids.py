@@ -8,8 +8,7 @@ import numpy as np
 from ..errors import ShapeError
 from ..messages import describe
 from ..node import Apply, Node, Operation
-from ..precision import common_dtype
-from .elementwise import Operand, as_node, elementwise, floating, where
+from .elementwise import WEAK, Operand, as_node, astype, elementwise, floating, promoted, where
 from .indexing import index
 from .ordering import searchsorted
 from .reductions import normalise_axes, reduce
@@ -39,7 +38,7 @@ def _times(a: Operand, b: Operand) -> Node:
 
 def convolve(a: Operand, v: Operand, mode: str = "full") -> Node:
     """The convolution of two vectors, sum_k a[k] v[n - k]."""
-    x, y = floating(a, "convolve"), floating(v, "convolve")
+    x, y = as_node(a, "convolve"), as_node(v, "convolve")
     if len(x.shape) != 1 or len(y.shape) != 1 or not x.size or not y.size:
         raise ShapeError(
             f"convolve: needs two vectors that are not empty, got {describe(x)} of shape "
@@ -47,7 +46,9 @@ def convolve(a: Operand, v: Operand, mode: str = "full") -> Node:
         )
     if mode not in _LENGTHS:
         raise ValueError(f"convolve: mode is {mode!r}; choose 'full', 'same' or 'valid'")
-    dtype = common_dtype(x.dtype, y.dtype)
+    dtype = promoted(x.dtype, y.dtype)
+    if dtype.kind == "b":
+        return elementwise("not_equal", convolve(astype(x, int), y, mode), 0)
     attributes = {"mode": mode, "casts": (dtype, dtype)}
     return Apply(CONVOLVE, (x, y), (_LENGTHS[mode](x.size, y.size),), dtype, attributes)
 
@@ -103,13 +104,14 @@ def trapezoid(y: Operand, x: Operand | None = None, dx: Operand = 1.0, axis: int
     """The integral along an axis by trapezoids."""
     node = floating(y, "trapezoid")
     (a,) = normalise_axes(node, axis, "trapezoid")
-    width = as_node(dx) if x is None else as_node(x, "trapezoid")
+    width: Operand = dx  # a Python number has no type of its own
     if x is not None:
+        width = as_node(x, "trapezoid")
         whole = len(width.shape) > 1
         width = diff(width, 1, a if whole else -1)
         width = width if whole else _across(width, len(node.shape), a)
     both = _plus(_along(node, a, slice(1, None)), _along(node, a, slice(None, -1)))
-    return reduce("sum", _times(_times(0.5, width), both), a)
+    return reduce("sum", _times(width, _times(0.5, both)), a)
 
 
 def gradient(f: Operand, *spacing: Operand, axis: Any = None, edge_order: int = 1) -> Any:
@@ -121,16 +123,19 @@ def gradient(f: Operand, *spacing: Operand, axis: Any = None, edge_order: int = 
     steps = spacing if len(spacing) > 1 else (*spacing, 1.0)[:1] * len(axes)
     if len(steps) != len(axes):
         raise ShapeError(f"gradient: {len(spacing)} spacings for {len(axes)} axes")
-    slopes = [_slopes(node, a, as_node(h)) for a, h in zip(axes, steps, strict=True)]
+    slopes = [_slopes(node, a, h) for a, h in zip(axes, steps, strict=True)]
     alone = len(axes) == 1 and (axis is None or isinstance(axis, (int, np.integer)))
     return slopes[0] if alone or len(node.shape) == 1 else tuple(slopes)
 
 
-def _slopes(node: Node, a: int, spacing: Node) -> Node:
+def _slopes(node: Node, a: int, spacing: Operand) -> Node:
+    if type(spacing) not in WEAK:
+        spacing = as_node(spacing, "gradient")
     n, ndim = node.shape[a], len(node.shape)
     if n < 2:
         raise ShapeError(f"gradient of {describe(node)}: axis {a} needs two elements, has {n}")
-    if spacing.shape:
+    apart = isinstance(spacing, Node) and spacing.shape
+    if apart:
         if spacing.shape != (n,):
             raise ShapeError(
                 f"gradient: coordinates of shape {spacing.shape} for an axis of length {n}"
@@ -140,7 +145,7 @@ def _slopes(node: Node, a: int, spacing: Node) -> Node:
         width = spacing
     rise = elementwise("divide", diff(node, 1, a), width)
     before, after = _along(rise, a, slice(None, -1)), _along(rise, a, slice(1, None))
-    if spacing.shape:  # the slope of the parabola through three points
+    if apart:  # the slope of the parabola through three points
         h, k = index(width, slice(None, -1)), index(width, slice(1, None))
         total = _plus(h, k)
         inner = elementwise("divide", _plus(_times(k, before), _times(h, after)), total)

@@ -22,6 +22,7 @@ from ..precision import float_dtype
 from ..source import place_text
 from . import bounds
 from .elementwise import Operand, as_node, astype, clip, elementwise, literal, promoted, type_of
+from .flags import Flags, axes_taken
 
 __all__ = [
     "CHECKED",
@@ -131,7 +132,7 @@ class _Key:
         self.known = True  # whether all index nodes are known to lie inside
         self.axis = 0
         parts = [getattr(p, "node", p) for p in (key if isinstance(key, tuple) else (key,))]
-        consumed = sum(_axes_taken(part) for part in parts)
+        consumed = sum(axes_taken(part) for part in parts)
         for part in parts:
             if part is None:
                 self._fixed(None, 0)
@@ -186,7 +187,7 @@ class _Key:
                 f"number of true elements{place_text()}; use kg.where(mask, x, other)"
             )
         expected = self.node.shape[self.axis : self.axis + len(mask.shape)]
-        if not mask.shape or mask.shape != expected:
+        if mask.shape != expected:
             raise ShapeError(
                 f"{what}: the mask has shape {mask.shape}, the axes it selects from have {expected}"
                 f"{place_text()}"
@@ -195,15 +196,6 @@ class _Key:
             mask.settled = f"the mask of {what}{place_text()}"
         for places in np.nonzero(mask.value):
             self._slot(literal(places), places)
-
-
-def _axes_taken(part: Any) -> int:
-    if part is None or part is Ellipsis:
-        return 0
-    if isinstance(part, (int, np.integer, slice)):
-        return 1
-    array = part if isinstance(part, Node) else np.asarray(part)
-    return len(array.shape) if array.dtype.kind == "b" else 1
 
 
 def _index_array(node: Node, part: Any) -> Node:
@@ -297,6 +289,8 @@ def index(x: Operand, key: Any) -> Node:
     node = as_node(x, "index")
     if type(key) is int and node.shape and -node.shape[0] <= key < node.shape[0]:
         return Apply(SLICE, (node,), node.shape[1:], node.dtype, {"template": (key,)})
+    if (flags := Flags.of(node, key)) is not None:
+        return index(index(node, flags.wide), flags.key)
     parsed = _Key(node, key)
     shape = _result_shape(parsed)
     operation = SLICE if not parsed.nodes else READ if parsed.known else READ_CHECKED
@@ -335,6 +329,8 @@ def ravel(x: Operand) -> Node:
 def update(x: Operand, key: Any, value: Operand, how: str) -> Node:
     """A copy of x in which the elements at `key` are set to, or combined with, `value`."""
     node, given = as_node(x, how), as_node(value, how)
+    if (flags := Flags.of(node, key)) is not None:
+        return index(update(index(node, flags.wide), flags.key, value, how), flags.narrow)
     parsed = _Key(node, key)
     shape = _result_shape(parsed)
     try:

@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import ShapeError
 from ..messages import describe
 from ..node import Apply, Node, Operation
-from .elementwise import Operand, as_node, elementwise, floating, where
+from .elementwise import Operand, as_node, astype, elementwise, floating, where
 from .indexing import index, ravel
 from .reductions import Axis, normalise_axes, reduce
 from .shaping import expand_dims, moveaxis, reshape, sort, transpose
@@ -113,7 +113,7 @@ def quantile(
     bad = reduce("any", elementwise("isnan", rows), -1)
     for _ in range(chances.ndim):
         bad = expand_dims(bad, -1)
-    found = where(bad, np.nan, found)
+    found = astype(where(bad, np.nan, found), node.dtype)
     for i in range(chances.ndim):
         found = moveaxis(found, len(kept) + i, i)
     if keepdims:

@@ -71,7 +71,8 @@ def vdot(a: Operand, b: Operand) -> Node:
 
 def vecdot(a: Operand, b: Operand, axis: int = -1) -> Node:
     """The sum of products along an axis, which both have."""
-    return reduce("sum", elementwise("multiply", a, b), axis)
+    products = elementwise("multiply", a, b)
+    return astype(reduce("sum", products, axis), products.dtype)
 
 
 def cross(a: Operand, b: Operand, axis: int = -1) -> Node:

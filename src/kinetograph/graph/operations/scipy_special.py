@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ..node import Node
-from .elementwise import Operand, elementwise, floating, where
+from .elementwise import Operand, astype, elementwise, floating, where
 from .special import boxcox, fmod
 
 __all__ = [
@@ -142,7 +142,7 @@ def gammasgn(x: Operand) -> Node:
     node = floating(x, "gammasgn")
     floor = elementwise("floor", node)
     odd = elementwise("not_equal", elementwise("remainder", floor, 2), 0)
-    below = where(odd, -1.0, 1.0)
+    below = astype(where(odd, -1.0, 1.0), node.dtype)
     pole = elementwise(
         "logical_and", elementwise("less", node, 0), elementwise("equal", floor, node)
     )

@@ -8,7 +8,7 @@ from ..errors import SymbolicError
 from ..node import Apply, Node, Operation
 from ..numerics import half_bessel
 from ..source import place_text
-from .elementwise import Operand, elementwise, floating, where
+from .elementwise import WEAK, Operand, elementwise, floating, where
 from .known import known_number
 from .reductions import reduce
 from .shaping import expand_dims
@@ -42,7 +42,7 @@ def rel_entr(x: Operand, y: Operand) -> Node:
     p, q = where(above, x, 1.0), where(above, y, 1.0)
     value = _times(p, elementwise("subtract", elementwise("log", p), elementwise("log", q)))
     missing = elementwise("isnan", _plus(x, y))
-    return where(missing, np.nan, where(above, value, where(none, 0.0, np.inf)))
+    return where(missing, np.nan, where(none, 0.0, where(above, value, np.inf)))
 
 
 def boxcox(x: Operand, power: Operand, log: str = "log") -> Node:
@@ -66,7 +66,8 @@ def fmod(x: Operand, y: Operand) -> Node:
     """The remainder of x by y with the sign of x."""
     remainder = elementwise("remainder", x, y)
     if remainder.dtype.kind == "f":  # exact: a multiple of y is subtracted, nothing is added back
-        size = elementwise("remainder", elementwise("absolute", x), elementwise("absolute", y))
+        divisor = abs(y) if type(y) in WEAK else elementwise("absolute", y)
+        size = elementwise("remainder", elementwise("absolute", x), divisor)
         return where(elementwise("less", x, 0), elementwise("negative", size), size)
     # The smallest whole number of a type has no absolute value in the type.
     opposite = elementwise(

@@ -7,7 +7,7 @@ import numpy as np
 from ..errors import ShapeError
 from ..messages import describe
 from ..node import Node
-from .elementwise import Operand, as_node, elementwise, floating, where
+from .elementwise import Operand, as_node, astype, elementwise, floating, where
 from .indexing import index
 from .linear_algebra import matmul
 from .reductions import Axis, normalise_axes, reduce
@@ -82,14 +82,17 @@ def nan_reduce(
     name: str, a: Operand, axis: Axis = None, keepdims: bool = False, ddof: int = 0
 ) -> Node:
     """A sum, product, mean, variance, deviation, maximum or minimum of what is no NaN."""
-    node = floating(a, f"nan{name}")
+    node = as_node(a, f"nan{name}")
+    if node.dtype.kind != "f" and name in _NEUTRAL:
+        return reduce(name, node, axis, keepdims)
+    node = floating(node, f"nan{name}")
     bad = elementwise("isnan", node)
     if name in ("max", "min"):
         found = reduce(name, where(bad, _NEUTRAL[name], node), axis, keepdims)
         return where(reduce("all", bad, axis, keepdims), np.nan, found)
     if name in _NEUTRAL:
         return reduce(name, where(bad, _NEUTRAL[name], node), axis, keepdims)
-    count = reduce("sum", where(bad, 0.0, 1.0), axis, True)
+    count = astype(reduce("sum", where(bad, 0.0, 1.0), axis, True), node.dtype)
     mean = elementwise("divide", reduce("sum", where(bad, 0.0, node), axis, True), count)
     if name == "mean":
         return _kept(mean, node, axis, keepdims)

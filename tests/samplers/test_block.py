@@ -195,3 +195,76 @@ def test_blocks_of_blocks():
         # `c` moves in one of them, by little.
         np.testing.assert_allclose(nested["a"], flat["a"], atol=0.05)
         assert np.ptp(nested["c"]) < 1e-12 < np.ptp(flat["c"])
+
+
+class Uneven(kg.Sampler):
+    """Trajectories in `a`; a random walk in `b`, by chance."""
+
+    of_a = kg.hyper(samplers.HMC(0.01, n_steps=3))
+    of_b = kg.hyper(samplers.RandomWalk([1.0, 2.0]))
+
+    def step(self, at):
+        at = self.of_a.block("a").step(at)
+        if self.noise.uniform(name="which") < 0.5:
+            at = self.of_b.block("b").step(at)
+        return at
+
+
+def uneven():
+    a = kg.normal(0.0, [0.1, 1.0], name="a")
+    return kg.model(kg.normal(0.0, [1.0, 30.0], name="b"), a)
+
+
+def test_warm_up_tunes_within():
+    """Each to its own target, with scales of its own; a step that was not made says nothing."""
+    made = uneven()
+    quiet = {"chains": 2, "seed": 1, "progress": False}
+    tree = kg.mcmc(made, Uneven(), draws=1500, warmup=600, **quiet)
+    state, stats = tree["sampler_state"].dataset, tree["sample_stats"]
+    for name, target in (("of_a", 0.8), ("of_b", 0.3)):
+        assert abs(float(np.nanmean(stats[f"{name}_acceptance_rate"])) - target) < 0.1
+        scale = state[f"hyper_{name}.scale"].values
+        np.testing.assert_allclose(scale, [[0.1, 1.0, 1.0, 30.0]] * 2, rtol=0.05)
+        step = stats[f"{name}_step_size"].values
+        assert np.all(step == step[:, :1])
+    ratio = np.divide(*state["hyper_of_b.step_size"].values.T)
+    np.testing.assert_allclose(ratio, 0.5)
+    # What was tuned is taken over, and what is not to be tuned is left.
+    again = kg.mcmc(made, Uneven(), draws=4, warmup=0, tuned=tree, **quiet)
+    for name in ("hyper_of_a.step_size", "hyper_of_b.scale"):
+        np.testing.assert_array_equal(again["sampler_state"][name], state[name])
+
+
+def test_what_is_not_tuned_within_stays():
+    fixed = Uneven(
+        of_a=samplers.HMC(0.01, n_steps=3, tune="step_size"),
+        of_b=samplers.RandomWalk(lambda i: 1.0 + i, scale=[1.0, 30.0]),
+    )
+    chain = kg.chain(uneven(), fixed, seed=1, warmup=100)
+    assert chain.hyper["of_a.step_size"] > 0.02
+    assert chain.hyper["of_b.scale"].tolist() == [1.0, 30.0]
+    assert not {"of_a.scale", "of_b.step_size"} & set(chain.hyper)
+    left = Uneven(of_a=samplers.HMC(0.01, tune=()), of_b=samplers.RandomWalk(2.0, tune=()))
+    chain = kg.chain(uneven(), left, seed=1, warmup=100)
+    assert chain.hyper["of_a.step_size"] == 0.01
+    assert "of_b.scale" not in chain.hyper
+    # The scales of the sampler around are those of what is within.
+    chain = kg.chain(uneven(), Uneven(scale=[1.0, 30.0, 0.1, 1.0]), seed=1, warmup=100)
+    assert [name for name in chain.hyper if name.endswith("scale")] == ["scale"]
+
+
+class Herd(kg.Sampler):
+    walkers = kg.hyper(6, lower=2, static=True)
+    inner = kg.hyper(samplers.HMC(0.01, n_steps=3))
+
+    def step(self, at):
+        return self.inner.step(at)
+
+
+def test_an_ensemble_tunes_the_step_size_within():
+    x = kg.normal(0.0, 1.0, shape=3, name="x")
+    chain = kg.chain(kg.model(x), Herd(), seed=1, warmup=300)
+    rates = chain.step(200).sample_stats["inner_acceptance_rate"]
+    assert rates.shape == (200, 6)
+    assert abs(rates.mean() - 0.8) < 0.1
+    assert "inner.scale" not in chain.hyper

@@ -57,6 +57,7 @@ class Adaptation(NamedTuple):
 
     step: DualAveraging | None
     metric: FisherMetric | None
+    within: Any = ()  # by name, that of each step size of samplers within
 
 
 Hypers = dict[str, Any]
@@ -64,20 +65,40 @@ Hypers = dict[str, Any]
 
 @dataclass(frozen=True)
 class Warmup:
-    """Warm-up of the hyper-parameters named in `tune`: "step_size" and "scale"."""
+    """Warm-up of the hyper-parameters named in `tune`: "step_size" and "scale".
+
+    `within` names those of samplers within a sampler, as "inner.step_size".
+    """
 
     tune: tuple[str, ...]
+    within: tuple[str, ...] = ()
+
+    @property
+    def scales(self) -> tuple[str, ...]:
+        """The scales that are tuned."""
+        return tuple(name for name in (*self.tune, *self.within) if name.endswith("scale"))
+
+    @property
+    def changed(self) -> tuple[str, ...]:
+        """The hyper-parameters that may change."""
+        return (*TUNED, *self.within)
 
     def start(self, position: Position, hyper: Hypers, scale: Any) -> tuple[Adaptation, Hypers]:
         """Before the first transition, with a first guess of the scale."""
         dtype = position.q.dtype
         step = metric = None
-        if "scale" in self.tune:
+        if self.scales:
             metric = FisherMetric.start(position.q.shape[-1], dtype)
+        if "scale" in self.tune:
             hyper = hyper | {"scale": scale.astype(dtype)}
         if "step_size" in self.tune:
             step = DualAveraging.start(jnp.asarray(hyper["step_size"], dtype))
-        return Adaptation(step, metric), hyper
+        within = {
+            name: DualAveraging.start(jnp.asarray(hyper[name], dtype))
+            for name in self.within
+            if name not in self.scales
+        }
+        return Adaptation(step, metric, within), hyper
 
     def update(
         self,
@@ -89,7 +110,7 @@ class Warmup:
         info: Info,
     ) -> tuple[Adaptation, Hypers]:
         """After transition number `done` (from 0)."""
-        step, metric = state
+        step, metric, within = state
         dtype = position.q.dtype
         if "target_limit" in hyper:
             asked = info.diverging & (done >= phases.early)
@@ -97,25 +118,38 @@ class Warmup:
                 asked = asked & (step.log_step < step.log_average + USUAL)
             hyper = hyper | {"target_acceptance": risen_target(hyper, asked)}
         if step is not None:
-            settled = (done == phases.late) & (step.count >= ENOUGH)
-            step = jax.tree.map(partial(jnp.where, settled), step.steady, step)
             acceptance = jnp.where(jnp.isfinite(info.acceptance), info.acceptance, 0.0)
-            step = step.update(acceptance, hyper["target_acceptance"])
-            last = done + 1 >= phases.end
-            step_size = jnp.exp(jnp.where(last, step.log_average, step.log_step)).astype(dtype)
-            hyper = hyper | {"step_size": step_size}
+            step, size = _stepped(step, acceptance, hyper["target_acceptance"], done, phases)
+            hyper = hyper | {"step_size": size.astype(dtype)}
+        for name, before in within.items():
+            target = hyper[f"{name.rpartition('.')[0]}.target_acceptance"]
+            after, size = _stepped(before, info.within[name], target, done, phases)
+            within = within | {name: after}
+            hyper = hyper | {name: size.astype(dtype)}
         if metric is not None:
-            before, kept = metric, hyper["scale"]
+            before, kept = metric, {name: hyper[name] for name in self.scales}
 
             def adapt(_: None) -> tuple[FisherMetric, Any]:
                 window = jnp.where(done < phases.early, EARLY_WINDOW, WINDOW)
                 switch = (before.next.count + 1 >= window) & (phases.late - done > window)
                 new = before.update(position.q, position.gradient, switch)
-                return new, new.scale(kept).astype(dtype)
+                return new, {name: new.scale(x).astype(dtype) for name, x in kept.items()}
 
             due = (done < phases.late) & ~info.diverging
             if "directions" in hyper:
                 due = due & (hyper["directions"].count == 0)
-            metric, scale = lax.cond(due, adapt, lambda _: (before, kept), None)
-            hyper = hyper | {"scale": scale}
-        return Adaptation(step, metric), hyper
+            metric, scales = lax.cond(due, adapt, lambda _: (before, kept), None)
+            hyper = hyper | scales
+        return Adaptation(step, metric, within), hyper
+
+
+def _stepped(
+    step: DualAveraging, acceptance: Any, target: Any, done: Any, phases: Phases
+) -> tuple[DualAveraging, Any]:
+    """The averaging after a transition, and the step size; NaN is the acceptance of no step."""
+    settled = (done == phases.late) & (step.count >= ENOUGH)
+    step = jax.tree.map(partial(jnp.where, settled), step.steady, step)
+    made = ~jnp.isnan(acceptance)
+    step = jax.tree.map(partial(jnp.where, made), step.update(acceptance, target), step)
+    last = done + 1 >= phases.end
+    return step, jnp.exp(jnp.where(last, step.log_average, step.log_step))

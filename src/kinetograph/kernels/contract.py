@@ -61,6 +61,7 @@ class Info(NamedTuple):
     diverging: Any
     statistics: Any  # a vector: the values of `Kernel.statistics`, one after the other
     values: Any = 0  # at how many points it took the value alone, where `n_value` is wanted
+    within: Any = ()  # by name, the acceptance for each step size within; NaN: no step was made
 
 
 class Statistic(NamedTuple):

@@ -85,8 +85,8 @@ def _made(name: str, settings: Mapping[str, Any], tune: Any) -> Sampler | None:
     values = dict(settings)
     for key, value in settings.items():
         if isinstance(value, Mapping):  # of a sampler within it
-            inner = {k: v for k, v in value.items() if k != "sampler"}
-            values[key] = _made(str(value.get("sampler")), inner, None)
+            inner = {k: v for k, v in value.items() if k not in ("sampler", "tune")}
+            values[key] = _made(str(value.get("sampler")), inner, value.get("tune"))
             if values[key] is None:
                 return None
     try:

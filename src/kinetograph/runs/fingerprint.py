@@ -32,6 +32,7 @@ from ..models.term import Term
 from ..samplers.identity import identity_of
 from ..samplers.session import StepGraph
 from ..samplers.staged import StagedKernel
+from ..samplers.tuned import tuned_names
 from .program import Program
 
 __all__ = ["fingerprint", "identity", "program_text"]
@@ -235,7 +236,7 @@ class _Writer:
         """The sampler, the observables and the averages."""
         sampler, kernel, observed = program.sampler, program.kernel, program.observed
         if isinstance(kernel, StagedKernel):
-            self.lines.append(f"sampler {', '.join(sampler.tune)}")
+            self.lines.append(f"sampler {', '.join(tuned_names(sampler))}")
             for graph in kernel.graphs:
                 self.step(graph)
         else:

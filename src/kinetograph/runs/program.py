@@ -148,7 +148,16 @@ class Program:
     @cached_property
     def warmup(self) -> Warmup:
         """What is tuned."""
-        return Warmup(tuple(self.sampler.tune))
+        kernel = self.kernel
+        within = kernel.tuned_within if isinstance(kernel, StagedKernel) else ()
+        return Warmup(tuple(self.sampler.tune), within)
+
+    @cached_property
+    def steps_within(self) -> tuple[str, ...]:
+        """The step sizes that are tuned of samplers within, which are recorded."""
+        names = (n for n in self.warmup.within if n not in self.warmup.scales)
+        known = {statistic.name for statistic in self.records}
+        return tuple(name for name in names if _recorded(name) not in known)
 
     @property
     def host_tunes(self) -> bool:
@@ -203,7 +212,8 @@ class Program:
         An observable with a name, such as `kinetic_energy`, is the sampler's statistic of it.
         """
         tuned = (STEP_SIZE,) if "step_size" in self.sampler.tune else ()
-        found = (*self.records, *tuned, *self.counted)
+        within = (STEP_SIZE._replace(name=_recorded(name)) for name in self.steps_within)
+        found = (*self.records, *tuned, *within, *self.counted)
         return found if self.observed is None else (*found, *self.observed.statistics)
 
     @cached_property
@@ -226,7 +236,7 @@ class Program:
         for an observable. If not, it is not computed there, but at the end of a block alone.
         """
         observed = self.observed is not None and self.observed.takes_gradient
-        tuned = "scale" in self.sampler.tune
+        tuned = bool(self.warmup.scales)
         used = self.kernel.takes_gradient and not self.kernel.ends_with_value
         return used or observed or tuned
 
@@ -328,3 +338,8 @@ class Program:
         if self.kernel.turns is None:
             return in_step(self, chains, data, plan)
         return in_turns(self, chains, data, plan)
+
+
+def _recorded(name: str) -> str:
+    """How the record of a hyper-parameter within is called."""
+    return name.replace(".", "_")

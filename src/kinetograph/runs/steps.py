@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from ..adaptation.schedule import TUNED, Adaptation
+from ..adaptation.schedule import Adaptation
 from ..graph.lower import Scope
 from ..graph.trips import Trips
 from ..kernels.batching import once
@@ -224,6 +224,9 @@ class _Steps:
         if "step_size" in self.program.sampler.tune:
             step_size = jnp.mean(chain.hyper["step_size"]).astype(statistics.dtype)
             statistics = jnp.concatenate([statistics, step_size[None]])
+        for name in self.program.steps_within:
+            step_size = jnp.mean(chain.hyper[name]).astype(statistics.dtype)
+            statistics = jnp.concatenate([statistics, step_size[None]])
         observed = self.program.observed
         for_observables = observed.keep(position, state.slots, chain.hyper) if observed else ()
         kept = warming | ((done + 1 - chain.phases.end) % plan.thin == 0)
@@ -256,9 +259,9 @@ class _Steps:
         whether any chain of it warms up.
         """
         warmup = self.program.warmup
-        if not warmup.tune:
+        if not warmup.tune and not warmup.within:
             return chain.adaptation, chain.hyper
-        tuned = {name: chain.hyper[name] for name in TUNED if name in chain.hyper}
+        tuned = {name: chain.hyper[name] for name in warmup.changed if name in chain.hyper}
 
         def update(_: None) -> tuple[Adaptation, Any]:
             state, done, phases = chain.adaptation, chain.transition, chain.phases

@@ -46,7 +46,7 @@ def tuned_values(
     state = _state(results)
     _check_sampler(samplers[0], results)
     check_unknowns(program, results, "mcmc: tuned")
-    names = samplers[0].tune
+    names = program.warmup.tune + program.warmup.within
     if not names:
         raise ValueError(
             f"mcmc: tuned: {samplers[0]!r} tunes nothing that could be taken over; leave it out"

@@ -399,7 +399,7 @@ def _in_use(hyper: Mapping[str, Any]) -> LowRank:
 
 def _changed(tuned: Tuned, old: LowRank, new: LowRank, slopes: np.ndarray) -> Tuned:
     """With a new metric; the step size changes as that of the sharpest direction does."""
-    hyper, (step, metric) = dict(tuned.hyper), tuned.adaptation
+    hyper, step = dict(tuned.hyper), tuned.adaptation.step
     room = hyper["directions"]
     count = len(new.stretches)
     vectors, stretches = np.zeros_like(room.vectors), np.ones_like(room.stretches)
@@ -415,4 +415,4 @@ def _changed(tuned: Tuned, old: LowRank, new: LowRank, slopes: np.ndarray) -> Tu
         size = np.asarray(min(present * ratio, max(present, 1.0)), dtype)
         step = DualAveraging(*(np.asarray(x, dtype) for x in DualAveraging.start(size, 1.0)))
         hyper["step_size"] = size
-    return Tuned(hyper, Adaptation(step, metric))
+    return Tuned(hyper, tuned.adaptation._replace(step=step))

@@ -37,19 +37,26 @@ def unscaled(session: Any, at: Point) -> Any:
 
 
 class BlockSession:
-    """`session`, for the block, of a session for all unknowns, `whole`, at a point of them."""
+    """`session`, for the block, of a session for all unknowns, `whole`, at a point of them.
 
-    def __init__(self, outside: Any, names: Sequence[str], at: Point, own: bool) -> None:
+    Without names the block is all of them.
+    """
+
+    def __init__(self, outside: Any, names: Sequence[str] | None, at: Point, own: bool) -> None:
         self.names, self.whole = names, unscaled(outside, at) if own else outside
         self.at = in_coordinates_of(self.whole, at) if own else at
-        begin, parts, places = 0, {}, []
-        for name in names:
+        begin, parts, places = 0, {}, [np.arange(0)]
+        for name in names or ():
             where, shape = outside.space.parts[name]
             size = where.stop - where.start
             parts[name] = (slice(begin, begin + size), shape)
             places.append(np.arange(where.start, where.stop))
             begin += size
         self.places = np.concatenate(places)
+        size = outside.space.shape[-1]
+        self.all = names is None or len(self.places) == size
+        if self.all:
+            begin, parts = size, outside.space.parts
         self.session = inside = copy.copy(outside)
         inside.block, inside.own_scale = self, False
         inside.space = outside.space._replace(shape=(*outside.space.shape[:-1], begin), parts=parts)
@@ -70,7 +77,7 @@ class BlockSession:
 
     def _some(self, x: Any) -> Any:
         """The block's elements of the last axis."""
-        return x[..., self.places]
+        return x if self.all else x[..., self.places]
 
     @staticmethod
     def _checked(session: Any) -> Any:
@@ -94,6 +101,8 @@ class BlockSession:
         """The position of all unknowns for a position of the block."""
         q = self.session.join(q) if isinstance(q, Mapping) else q
         q = q if self.scale is None else times(q, self.scale)
+        if self.all:
+            return q
         return self.whole.join(self.whole.parts(self.at.q) | self.session.parts(q))
 
     def taken(self, at: Point) -> Point:
@@ -110,7 +119,7 @@ class BlockSession:
         point, covariance = self.whole.evaluate_with_covariance(self.place(q), matrix)
         covariance = self._some(covariance)
         if matrix:
-            covariance = covariance[..., self.places, :]
+            covariance = covariance if self.all else covariance[..., self.places, :]
         if scale is not None:
             covariance = covariance_of(covariance, scale, full)
         return self.taken(point), covariance

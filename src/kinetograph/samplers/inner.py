@@ -72,8 +72,7 @@ def _bound(sampler: Any, session: Any) -> Any:
         if _is_alone(made, session):
             made.__dict__[method] = _for_walkers(sampler, session, method)
         elif session.own_scale:
-            names = tuple(session.space.parts)
-            made.__dict__[method] = getattr(Block(sampler, session, names), method)
+            made.__dict__[method] = getattr(_Whole(sampler, session), method)
     return made
 
 
@@ -148,6 +147,8 @@ def _point(parts: tuple[Any, ...]) -> Point:
 class Block:
     """A sampler within that moves some of the unknowns, given the others; made by `block`."""
 
+    names: list[str] | None
+
     def __init__(self, sampler: Any, outside: Any, names: tuple[str, ...]) -> None:
         known = outside.space.parts
         if not names:
@@ -195,12 +196,22 @@ class Block:
 
     def _alone(self, method: str, inside: Any, point: Point, slots: Any) -> Any:
         """What a method gives at one walker."""
-        return getattr(Block(self.sampler, inside, tuple(self.names)), method)(point, **slots)
+        alone = copy.copy(self)
+        alone.outside = inside
+        return getattr(alone, method)(point, **slots)
 
     def _check_point(self, at: Any) -> None:
         if not isinstance(at, Point):
             got = "an array" if isinstance(at, Array) else type(at).__name__
+            where = f"block({', '.join(map(repr, self.names or ()))})"
             raise TypeError(
-                f"block({', '.join(map(repr, self.names))}): it begins at a point of all unknowns, "
-                f"as `at` is, or what self.evaluate gives; got {got}"
+                f"{where if self.names else type(self.sampler).__name__}: it begins at a point of "
+                f"all unknowns, as `at` is, or what self.evaluate gives; got {got}"
             )
+
+
+class _Whole(Block):
+    """A sampler within that moves all unknowns, in the coordinates of its own scale."""
+
+    def __init__(self, sampler: Any, outside: Any) -> None:
+        self.sampler, self.outside, self.names = sampler, outside, None

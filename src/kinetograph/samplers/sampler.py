@@ -22,6 +22,7 @@ from .inner import Block
 from .noise import NamedNoise
 from .points import Point
 from .scale import Scale
+from .tuned import tuned_names
 
 __all__ = ["Point", "Sampler"]
 
@@ -74,7 +75,8 @@ class Sampler(Nested):
 
     A sampler that records `"acceptance_rate"` and lists `tunes = ("step_size",)` has its
     `step_size` tuned in warm-up towards its `target_acceptance`; with `"scale"` in `tunes` the
-    scales of the coordinates, too. What is within another one is not tuned.
+    scales of the coordinates, too. A sampler within is tuned as if it were alone; with `tune=()` it
+    stays as it is given.
 
     A class with `walkers = kg.hyper(40, lower=2, static=True)` moves an ensemble: `at.q` has shape
     (walkers, N), `at.potential` (walkers,), and a chain of a run is an ensemble of its own, each
@@ -89,7 +91,8 @@ class Sampler(Nested):
     scale
         Standard deviations, one for each free coordinate or one for all: the step is then made in
         coordinates q / scale, which is a mass of 1 / scale**2. Or the lower Cholesky factor of a
-        covariance C, a matrix: a mass matrix of C^-1. None: none.
+        covariance C, a matrix: a mass matrix of C^-1. None: none, or within another sampler those
+        of that one. In a block there is one for each coordinate of the block.
     tune
         What warm-up tunes, of what the class lists in `tunes`; `()` leaves all as it is.
     **settings
@@ -371,20 +374,14 @@ class Sampler(Nested):
         found = declared(type(self))
         for name, inner in self._inner().items():
             del found[name]
-            own = inner.declared()
-            if inner.scale is None:  # that of the sampler around it
-                own.pop("scale", None)
-            found |= {f"{name}.{k}": h for k, h in own.items()}
+            found |= {f"{name}.{k}": h for k, h in inner.declared().items()}
         return found
 
     def values(self) -> dict[str, Any]:
         """The values of its hyper-parameters, by the same names."""
         found = {n: v for n, v in self._values.items() if not isinstance(v, Sampler)}
         for name, inner in self._inner().items():
-            own = inner.values()
-            if inner.scale is None:
-                own.pop("scale", None)
-            found |= {f"{name}.{k}": v for k, v in own.items()}
+            found |= {f"{name}.{k}": v for k, v in inner.values().items()}
         return found
 
     def _inner(self) -> dict[str, "Sampler"]:
@@ -428,9 +425,10 @@ class Sampler(Nested):
         """
         names, size = self.declared(), space.shape[-1]
         self._check_tuned()
+        scales = {"scale"} & {*self.tunes} | {*tuned_names(self)}
         found = {}
         for name, value in self.values().items():
-            if name == "scale" and value is None and "scale" in self.tunes:
+            if value is None and name in scales:
                 value = np.ones(size)
             if value is None or callable(value) or names[name].static:
                 continue
@@ -529,7 +527,8 @@ class Sampler(Nested):
 
 def _plain(value: Any) -> Any:
     if isinstance(value, Sampler):
-        return {"sampler": type(value).__name__, **value.settings()}
+        tune = {} if value.tune == value.tunes else {"tune": list(value.tune)}
+        return {"sampler": type(value).__name__, **tune, **value.settings()}
     if isinstance(value, np.ndarray):
         return value.tolist()
     if value is None or isinstance(value, (bool, int, float, str)):

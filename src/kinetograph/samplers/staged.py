@@ -27,6 +27,7 @@ from .arguments import check_arguments
 from .points import Point
 from .sampler import Sampler
 from .session import ACCEPTANCE, Session, StepGraph, build
+from .tuned import tuned_names
 
 __all__ = ["StagedKernel"]
 
@@ -66,6 +67,16 @@ class StagedKernel:
     def session(self) -> Session:
         """In which the graph of `step` was made."""
         return self._step.session
+
+    @cached_property
+    def tuned_within(self) -> tuple[str, ...]:
+        """The hyper-parameters that warm-up tunes of samplers within: those that it hears of."""
+        return tuple(
+            name
+            for name in tuned_names(self.sampler)
+            if "." in name
+            and (name.endswith(".scale") or _acceptance(name) in self.session.records)
+        )
 
     @cached_property
     def moves_by_values(self) -> bool:
@@ -242,8 +253,24 @@ class StagedKernel:
             diverging=reduce(or_, diverging) if diverging else jnp.array(False),
             statistics=jnp.concatenate(parts),
             values=states.get(session.values, 0),
+            within={
+                name: _mean(by_name[_acceptance(name)])
+                for name in self.tuned_within
+                if not name.endswith(".scale")
+            },
         )
         return State(position, slots, trips), info
+
+
+def _acceptance(name: str) -> str:
+    """The record of the acceptance to which a step size within is tuned."""
+    return "_".join([*name.split(".")[:-1], ACCEPTANCE])
+
+
+def _mean(acceptance: Any) -> Any:
+    """The mean over walkers that made a step; NaN where none did."""
+    made = ~jnp.isnan(acceptance)
+    return jnp.sum(jnp.where(made, acceptance, 0)) / jnp.sum(made)
 
 
 def _said(found: Any) -> str:

@@ -234,7 +234,8 @@ class Sampler(Nested):
         the chain is near to it:
 
         >>> import numpy as np, kinetograph as kg
-        >>> class Controlled(kg.samplers.SGLD):
+        >>> class Controlled(kg.Sampler):
+        ...     step_size = kg.hyper(0.001)
         ...     def init(self, at):
         ...         exact = self.evaluate_full(at.q)
         ...         return {"place": exact.q, "exact": exact.gradient}

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .expressions import Expression, apply_expression, atom, call_expression, operator_expression
+from .frames import local_variables
 from .node import PART, Apply, Bundle, Data, Handle, Inner, Node, Operation
 from .source import place_text, used_in_call, user_frame
 
@@ -29,7 +30,7 @@ def names_in_scope() -> Names:
     names = Names()
     frame = user_frame()
     while frame is not None:
-        for scope in (frame.f_locals, frame.f_globals):
+        for scope in (local_variables(frame), frame.f_globals):
             for name, value in list(scope.items()):
                 held = value.held if isinstance(value, Handle) else None
                 if held is not None and name.isidentifier() and not name.startswith("_"):

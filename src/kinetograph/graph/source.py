@@ -14,6 +14,8 @@ from itertools import pairwise
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
+from .frames import local_variables
+
 __all__ = [
     "LIBRARIES",
     "PACKAGE",
@@ -160,7 +162,7 @@ def used_in_call() -> dict[str, Any]:
     if frame is None:
         return {}
     loaded = _loaded_in_call(frame)
-    visible = {**frame.f_globals, **frame.f_locals}
+    visible = {**frame.f_globals, **local_variables(frame)}
     return {name: visible[name] for name in sorted({*loaded}) if name in visible}
 
 
@@ -190,7 +192,7 @@ def draws_by_numpy() -> bool:
     used = used_in_call().values()
     if any(isinstance(v, (random.Generator, random.RandomState)) or v is random for v in used):
         return True
-    loaded, visible = _loaded_in_call(frame), {**frame.f_globals, **frame.f_locals}
+    loaded, visible = _loaded_in_call(frame), {**frame.f_globals, **local_variables(frame)}
     pairs = pairwise(loaded)
     return any(
         after == "random" and getattr(visible.get(name), "random", None) is random
@@ -215,7 +217,7 @@ def variable_name(obj: object, frame: FrameType | None = None) -> str | None:
     frame = user_frame() if frame is None else frame
     while frame is not None:
         hidden = None
-        for scope in (frame.f_locals, frame.f_globals):
+        for scope in (local_variables(frame), frame.f_globals):
             for name, value in scope.items():
                 if value is obj:
                     if not name.startswith("_"):

@@ -6,6 +6,7 @@ from types import MappingProxyType
 from ..distributions.variable import Variable
 from ..graph.array import Array
 from ..graph.errors import ModelError
+from ..graph.frames import local_variables
 from ..graph.messages import site_text
 from ..graph.node import Node
 from ..graph.source import user_frame
@@ -18,8 +19,8 @@ def _scope() -> dict[str, Array]:
     frame = user_frame()
     if frame is None:
         return {}
-    visible = {**frame.f_globals, **frame.f_locals}
-    local = {name: visible[name] for name in frame.f_locals}
+    local = local_variables(frame)
+    visible = {**frame.f_globals, **local}
     return {n: v for n, v in {**local, **visible}.items() if isinstance(v, Array)}
 
 
@@ -36,7 +37,7 @@ def unknowns_in_scope() -> list[Array]:
     frame = user_frame()
     found: dict[Node, Array] = {}
     if frame is not None:
-        for name, value in frame.f_locals.items():
+        for name, value in local_variables(frame).items():
             if isinstance(value, Array) and not name.startswith("_"):
                 node = value.node
                 if isinstance(node, Variable) and node.observed_by is None:

@@ -7,6 +7,7 @@ import numpy as np
 from ..distributions.support import Pairs
 from ..distributions.variable import Distribution, Variable
 from ..graph.array import Array
+from ..graph.frames import local_variables
 from ..graph.inputs import data as make_data
 from ..graph.lower import Environment, Scope, evaluate
 from ..graph.messages import describe
@@ -155,7 +156,7 @@ def _name_of(value: Any) -> str | None:
     frame = user_frame()
     if frame is None or isinstance(value, (int, float)):
         return None
-    for scope in (frame.f_locals, frame.f_globals):
+    for scope in (local_variables(frame), frame.f_globals):
         for name, held in list(scope.items()):
             if held is value and not name.startswith("_"):
                 return name

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from ..graph.array import Array
 from ..graph.errors import KinetographWarning
+from ..graph.frames import local_variables
 from ..graph.messages import describe
 from ..graph.node import Data, Node
 from ..graph.source import place_text, user_frame, warn_user
@@ -46,7 +47,7 @@ def warn_of_later(model: "Model", doing: str) -> None:
 
 def _idle(model: "Model") -> str:
     frame = user_frame()
-    variables = {} if frame is None else dict(frame.f_locals)
+    variables = {} if frame is None else local_variables(frame)
     used = {*model.component.nodes, *model.targets}
     names = [
         name

@@ -13,6 +13,7 @@ import numpy as np
 
 from ...graph.array import Array
 from ...graph.errors import StagingError
+from ...graph.frames import local_variables
 from ...graph.node import Inner, Node
 from ...graph.source import PACKAGE, place_text
 
@@ -57,7 +58,7 @@ def refuse_aliases(array: Any, own: int = 1) -> None:
             break
         code = frame.f_code
         if not code.co_filename.startswith(PACKAGE):
-            for variable, value in frame.f_locals.items():
+            for variable, value in local_variables(frame).items():
                 if isinstance(value, np.ndarray) and _owner(value) is owner:
                     found[(code.co_filename, code.co_qualname, variable)] = None
         frame = frame.f_back

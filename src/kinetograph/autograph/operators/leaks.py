@@ -25,6 +25,7 @@ import numpy as np
 
 from ...graph.array import Array
 from ...graph.errors import StagingError
+from ...graph.frames import local_variables
 from ...graph.node import Node
 from ...graph.source import place_text
 from .contents import Content, cells, is_special, is_users, parts
@@ -52,10 +53,10 @@ class Surroundings:
         self.seen: set[int] = set()
         self.left = _BUDGET
         self.pending: deque[tuple[Any, str, int]] = deque()
-        variables = frame.f_locals
+        variables = local_variables(frame)
         function = _function_of(frame)
         own = {*function.f_code.co_cellvars, *carried}
-        self.own = {name: value for name, value in function.f_locals.items() if name in own}
+        self.own = {name: value for name, value in local_variables(function).items() if name in own}
         pairs = sorted(variables.items(), key=lambda pair: isinstance(pair[1], FunctionType))
         self.pending.extend((value, name, 0) for name, value in pairs)
         self._note_code(frame.f_code, frame.f_globals, 0)

@@ -6,6 +6,7 @@ from typing import Any
 
 from ...graph.array import Array
 from ...graph.errors import StagingError
+from ...graph.frames import local_variables
 from ...graph.source import place_text, user_frame
 from .branching import if_stmt
 from .unrolling import Unrolling
@@ -70,7 +71,7 @@ class PythonLoop:
         if self.iterated is not self.elements:
             return
         frame = user_frame()
-        names = frame.f_locals.items() if frame is not None else ()
+        names = local_variables(frame).items() if frame is not None else ()
         holder = next((name for name, value in names if value is self.iterated), None)
         kind = type(self.iterated)
         if holder is None and (kind in _WRITTEN_THERE or kind.__module__ == "itertools"):

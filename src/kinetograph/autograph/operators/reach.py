@@ -8,6 +8,7 @@ from types import FrameType, FunctionType
 from typing import Any
 
 from ...graph.array import Array
+from ...graph.frames import local_variables
 from ...graph.node import Node
 from ...graph.source import PACKAGE
 from .contents import Content, parts
@@ -26,7 +27,7 @@ def reachable(without: Container[str] = ()) -> Iterator[tuple[int, str]]:
     """
     pending: deque[tuple[Any, str]] = deque()
     for frame in _frames():
-        for variable, value in frame.f_locals.items():
+        for variable, value in local_variables(frame).items():
             if is_read(variable) and variable not in without:
                 pending.append((value, variable))
         code, module = frame.f_code, frame.f_globals

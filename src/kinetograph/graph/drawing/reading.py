@@ -20,6 +20,7 @@ import numpy as np
 from ..array import Array
 from ..control.control import Control
 from ..expressions import Expression, apply_expression, atom, call_expression, constant_text
+from ..frames import local_variables
 from ..node import PART, Apply, Bundle, Call, Data, Node
 from ..source import user_frame
 from .diagram import Diagram, Edge, Vertex
@@ -87,7 +88,7 @@ def names_in_scope(nodes: Iterable[Node]) -> dict[Node, str]:
     arrays: list[dict[str, np.ndarray]] = []
     frame = user_frame()
     while frame is not None:
-        for scope in (frame.f_locals, frame.f_globals):
+        for scope in (local_variables(frame), frame.f_globals):
             found: dict[str, np.ndarray] = {}
             for name, value in scope.items():
                 if name.startswith("_"):

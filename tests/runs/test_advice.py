@@ -139,9 +139,25 @@ def test_warnings_point_at_the_callers_line():
 @pytest.mark.parametrize("draws", range(8))
 def test_runs_of_a_few_draws_are_diagnosed_without_an_error(draws):
     tree = quietly(schools(), draws=draws)
-    kg.diagnose(tree)
+    found = findings(tree)
     if draws:
         str(kg.summary(tree))
+    assert ("unknown" in found) == (draws < 4)
+    if draws < 4:
+        assert found["unknown"].count == 10
+        assert f"{draws} draw" in found["unknown"].message
+
+
+@pytest.mark.parametrize(("value", "kind"), [(np.inf, "unknown"), (np.nan, "nan")])
+def test_diagnostics_that_are_not_known_are_a_finding(value, kind):
+    tree = quietly(gaussian(), draws=100)
+    values = tree["posterior/x"].values.copy()
+    values[1, 50] = value
+    tree["posterior/logged"] = xr.DataArray(values, dims=("chain", "draw"))
+    found = findings(tree)
+    assert found[kind].count == 1
+    assert "logged" in found[kind].message
+    assert len({"unknown", "nan"} & set(found)) == 1
 
 
 def test_other_things_are_refused():

@@ -5,6 +5,7 @@ warnings of the class `SamplingWarning`.
 """
 
 import json
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,6 +34,7 @@ __all__ = [
 RHAT_LIMIT = 1.01  # Vehtari and others (2021), section 4.1
 CLEARLY = 0.6  # of the distance to 1: an advised target of acceptance is at most so far from it
 LOOKED_AT = 10_000  # draws of a chain, when a run is diagnosed
+FEWEST = 4  # draws of a chain, of which halves have a variance
 ESS_PER_CHAIN = 100  # the same, section 4.2: below it the diagnostics themselves are unreliable
 
 
@@ -122,9 +124,10 @@ def findings(tree: Any, most: int | None = None) -> list[Advice]:
     found += _divergences(tree) + _depth(tree)
     every = 1 if most is None else max(1, -(-posterior.sizes["draw"] // most))
     draws = {str(n): v.values[:, ::every] for n, v in posterior.data_vars.items() if v.size}
-    if posterior.sizes["draw"] >= 4:
-        found += _convergence(posterior, draws, walkers_of(tree))
-    return found
+    if posterior.sizes["draw"] < FEWEST:
+        return found + _too_short(posterior)
+    explained = any(each.kind in ("not_finite", "nan") for each in found)
+    return found + _convergence(posterior, draws, walkers_of(tree), explained)
 
 
 def _not_finite(tree: Any) -> list[Advice]:
@@ -304,17 +307,43 @@ def _depth(tree: Any) -> list[Advice]:
     return [Advice("tree_depth", count, message)]
 
 
+def _too_short(posterior: Any) -> list[Advice]:
+    """A run whose chains end before anything can be said of them: one that was interrupted."""
+    count = sum(math.prod(v.shape[2:]) for v in posterior.data_vars.values())
+    length = posterior.sizes["draw"]
+    message = (
+        f"{length} draw{'' if length == 1 else 's'} a chain are too few to judge the run: R-hat "
+        f"and the effective sample size need {FEWEST} at least. Run longer (draws=)."
+    )
+    return [Advice("unknown", count, message)]
+
+
 def _quantities(count: int) -> str:
     return f"{count} quantit{'y' if count == 1 else 'ies'}"
 
 
-def _convergence(posterior: Any, draws: dict[str, np.ndarray], walkers: int) -> list[Advice]:
+def _convergence(
+    posterior: Any, draws: dict[str, np.ndarray], walkers: int, explained: bool
+) -> list[Advice]:
     chains = posterior.sizes["chain"] // walkers
     rhats, sizes = diagnostics.rhat_and_ess_bulk(draws)
     if walkers > 1:
         together = {name: diagnostics.together(d, walkers) for name, d in draws.items()}
         rhats, _ = diagnostics.rhat_and_ess_bulk(together)
     found = []
+    unknown = {n: np.isnan(s) for n, s in sizes.items()}
+    count = sum(int(u.sum()) for u in unknown.values())
+    if count and not explained:
+        found.append(
+            Advice(
+                "unknown",
+                count,
+                f"R-hat and the effective sample size of {_quantities(count)} are not known "
+                f"({_names(posterior, unknown, sizes)}): some draws are infinite, such as the "
+                "logarithm of 0, and so are averages of them. Keep what is computed from such "
+                "values, by kg.where or another formula.",
+            )
+        )
     # An element that never moves on purpose (the diagonal of a correlation matrix) has no R-hat.
     bad = {n: r > RHAT_LIMIT for n, r in rhats.items()}
     count = sum(int(b.sum()) for b in bad.values())

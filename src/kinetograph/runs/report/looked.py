@@ -30,6 +30,7 @@ ORDER = (
     "nan",
     "pareto_k",
     "lost_chains",
+    "unknown",
     "rhat",
     "divergences",
     "unsolved",

@@ -200,3 +200,13 @@ def test_draws_of_any_size_are_checked_without_a_warning():
         rhats, sizes = diagnostics.rhat_and_ess_bulk({"x": draws})
     np.testing.assert_allclose(rhats["x"][0], diagnostics.rhat(draws / 1e200)[0])
     assert np.isfinite(sizes["x"]).all()
+
+
+def test_extreme_draws_have_the_sizes_of_their_scaled_selves():
+    draws = np.random.default_rng(1).normal(size=(4, 100, 2)).cumsum(1)
+    huge = draws * [1e250, 1.0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for measure in (diagnostics.ess_mean, diagnostics.ess_bulk, diagnostics.ess_tail):
+            np.testing.assert_allclose(measure(huge), measure(draws), rtol=1e-9)
+        diagnostics.mcse_mean(huge)

@@ -1,5 +1,6 @@
 """`kg.summary`: its numbers, its text, and what it refuses."""
 
+import warnings
 import xml.etree.ElementTree as ET
 
 import numpy as np
@@ -164,3 +165,26 @@ def test_what_may_be_meant(key, text):
     assert caught.value.args[0].endswith(f"; did you mean {text}?")
     with pytest.raises(KeyError, match="did you mean 'theta'"):
         kg.summary(by_hand(), "thetta")
+
+
+def test_a_chain_that_grows_without_bound_leaks_no_warning_of_numpy():
+    x = kg.normal(0.0, 1.0, name="x")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        with pytest.warns(kg.SamplingWarning, match="Take a smaller step_size"):
+            tree = kg.mcmc(
+                kg.model(x), kg.samplers.SGLD(2.5), draws=2000, warmup=0, seed=1, progress=False
+            )
+        largest = np.abs(tree["posterior"]["x"].values)
+        assert largest[np.isfinite(largest)].max() > 1e200
+        assert not np.isfinite(kg.summary(tree)["mean", "x"])
+        kg.report(tree)
+
+
+def test_a_chain_that_jumps_far_has_a_report():
+    q = kg.variable(name="q", shape=3)
+    model = kg.model(q, factors=[-0.25 * kg.sum(q**4)])
+    sampler = kg.samplers.SGLD(3.0)
+    with pytest.warns(kg.SamplingWarning, match="Take a smaller step_size"):
+        tree = kg.mcmc(model, sampler, draws=200, warmup=0, seed=1, progress=False)
+    assert "SGLD" in str(kg.report(tree))

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "check_component",
+    "check_densities",
     "check_lengths",
     "check_names",
     "check_nodes",
@@ -96,9 +97,14 @@ def check_target(array: Any, name: str | None) -> Node:
     return node
 
 
-def check_component(
-    component: Component, factors: Sequence[Node], targets: Sequence[Node] = ()
-) -> None:
+def check_component(component: Component, targets: Sequence[Node] = ()) -> None:
+    """Refuse unknowns that cannot be sampled.
+
+    Raises
+    ------
+    ModelError
+        It names them.
+    """
     for node in component.nodes:
         if node.kind == "placeholder":
             raise ModelError(
@@ -136,6 +142,16 @@ def check_component(
                 f"model: {describe(v)}{site_text(v)} is {v.observed_by} and is used as an unknown, "
                 "too; write the distribution again"
             )
+
+
+def check_densities(component: Component, factors: Sequence[Node]) -> None:
+    """Refuse unknowns of which no density tells anything.
+
+    Raises
+    ------
+    ModelError
+        It names them.
+    """
     priors = [v for v in component.unknowns if v.distribution is not None]
     if not priors and not component.likelihoods and not factors:
         raise ModelError(

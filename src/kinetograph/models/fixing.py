@@ -17,7 +17,7 @@ from ..graph.messages import describe
 from ..graph.node import Data, Node, ancestors
 from ..graph.source import place_text
 from ..graph.suggestions import meant
-from .checks import check_component, no_model
+from .checks import check_component, check_densities, no_model
 from .dims import dims_of
 from .discovery import Component, unknowns_above
 from .model import Model
@@ -142,7 +142,8 @@ def _fixed(doing: str, model: Any, values: Any, named: Mapping[str, Any], cut: b
             f"{doing}: no unknown is left of {', '.join(model.names)}; kg.calculate gives what "
             f"follows from values of all{place_text()}"
         )
-    check_component(component, [*component.factors, *factors])
+    check_component(component)
+    check_densities(component, [*component.factors, *factors])
     left = {n: name for n, name in targets.items() if _differs(n, set(fixed))}
     names = model._node_names
     left = left or {v: names[v] for v in component.unknowns}

@@ -16,7 +16,14 @@ from ..graph.source import place_text
 from ..graph.text import in_words
 from .axes import axes_of
 from .batch import Batch
-from .checks import check_component, check_lengths, check_names, check_nodes, check_target
+from .checks import (
+    check_component,
+    check_densities,
+    check_lengths,
+    check_names,
+    check_nodes,
+    check_target,
+)
 from .density import Density
 from .dims import collect_coords, labels_of_parts, whole
 from .discovery import Component, discover
@@ -288,7 +295,7 @@ def _loaded(data: bytes) -> Model:
 
 def model(
     *targets: Computed,
-    factors: Sequence[Computed] | Computed = (),
+    factors: Sequence[Computed] | Computed | None = (),
     coords: Mapping[str, Any] | Any | None = None,  # of **targets it is one, to type checkers
     **named_targets: Computed,
 ) -> Model:
@@ -305,7 +312,8 @@ def model(
         or by the variable that holds them. Without targets, all unknowns held by variables of
         the calling function.
     factors
-        Further terms of the log density; elements are added up.
+        Further terms of the log density; elements are added up. None: unknowns may be without any
+        density, for a `kg.Sampler` that draws them from distributions of its own.
     coords
         The labels of named dimensions.
 
@@ -352,7 +360,7 @@ def model(
             )
         names[node] = name
         nodes[node] = None
-    terms: list[Any] = [factors] if isinstance(factors, Array) else list(cast(Any, factors))
+    terms: list[Any] = [factors] if isinstance(factors, Array) else list(cast(Any, factors or ()))
     for factor in terms:
         if not isinstance(factor, Array) or factor.dtype.kind != "f":
             raise TypeError(
@@ -362,7 +370,9 @@ def model(
     factor_nodes = [f.node for f in terms]
     roots = [*nodes, *factor_nodes]
     component = discover(roots)
-    check_component(component, [*component.factors, *factor_nodes], list(nodes))
+    check_component(component, list(nodes))
+    if factors is not None:
+        check_densities(component, [*component.factors, *factor_nodes])
     given = {node: names.get(node, "") for node in nodes}
     given = assign_names(nodes, {n: name for n, name in given.items() if name})
     made = Model(given, factor_nodes, component, coords or {})

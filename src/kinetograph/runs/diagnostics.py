@@ -21,6 +21,7 @@ __all__ = ["ess_bulk", "ess_mean", "ess_tail", "mcse_mean", "rhat", "rhat_and_es
 Draws = np.ndarray
 
 SUSPECT = 1.005  # a folded R-hat without ranks below it is not looked at more closely
+HUGE = 1e100  # a draw above it
 _PART = 2**19  # numbers worked on at once, some ten times 4 MiB
 
 
@@ -75,18 +76,25 @@ def _autocovariance(x: np.ndarray) -> np.ndarray:
     return np.fft.irfft(power, size, axis=-1)[:, :length] / length
 
 
+def _moderate(x: np.ndarray) -> np.ndarray:
+    """The draws, divided by the largest of an element where its squares would overflow."""
+    largest = np.abs(x).max((1, 2), initial=0.0)
+    extreme = (largest > HUGE) & np.isfinite(largest)
+    return x / np.where(extreme, largest, 1.0)[:, None, None] if extreme.any() else x
+
+
 def _ess(x: np.ndarray) -> np.ndarray:
     """The effective sample size of each element's mean, x of shape (elements, chain, draw)."""
     _, chains, length = x.shape
     total = chains * length
     constant = np.ptp(x.reshape(len(x), -1), axis=1) < np.finfo(float).resolution
+    x = _moderate(x)
     covariance = _autocovariance(x)
     within = covariance[:, 0] * length / (length - 1.0)
     pooled = within * (length - 1.0) / length
     if chains > 1:
         pooled = pooled + x.mean(-1).var(1, ddof=1)
-    with np.errstate(all="ignore"):
-        rho = 1.0 - (within[:, None] - covariance) / pooled[:, None]
+    rho = 1.0 - (within[:, None] - covariance) / pooled[:, None]
     rho[:, 0] = 1.0
     results = np.array([_geyer(r, length) for r in rho])
     results = np.minimum(
@@ -118,7 +126,8 @@ def _by_parts(kernel: Callable[[np.ndarray], np.ndarray], draws: Draws) -> np.nd
     """The kernel's values, a part of the elements at a time: the work arrays stay small."""
     x = _flat(draws)
     step = max(1, _PART // max(1, x.shape[1] * x.shape[2]))
-    parts = [kernel(x[i : i + step]) for i in range(0, max(len(x), 1), step)]
+    with np.errstate(all="ignore"):  # draws of chains that grow without bound may be of any size
+        parts = [kernel(x[i : i + step]) for i in range(0, max(len(x), 1), step)]
     return np.concatenate(parts, axis=-1)
 
 
@@ -178,16 +187,17 @@ def _folded(x: np.ndarray) -> np.ndarray:
 
 def _basic_rhat(x: np.ndarray) -> np.ndarray:
     length = x.shape[-1]
-    with np.errstate(all="ignore"):  # draws of no proper density may be of any size
-        between = length * x.mean(-1).var(1, ddof=1)
-        within = x.var(-1, ddof=1).mean(1)
-        return np.sqrt((between / within + length - 1) / length)
+    between = length * x.mean(-1).var(1, ddof=1)
+    within = x.var(-1, ddof=1).mean(1)
+    found: np.ndarray = np.sqrt((between / within + length - 1) / length)
+    return found
 
 
 def mcse_mean(draws: Draws) -> np.ndarray:
     """Monte Carlo standard error of the mean: sd / sqrt(ess)."""
-    sd = draws.std(axis=(0, 1), ddof=1)
-    return sd / np.sqrt(ess_mean(draws))
+    with np.errstate(all="ignore"):
+        sd = draws.std(axis=(0, 1), ddof=1)
+        return sd / np.sqrt(ess_mean(draws))
 
 
 def rhat_and_ess_bulk(

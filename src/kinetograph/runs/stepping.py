@@ -16,6 +16,7 @@ from ..kernels.moments import Moments
 from ..models.model import Model
 from ..observables.average import as_averages
 from ..observables.observable import as_observables
+from ..samplers.hyper import value_of
 from ..samplers.nuts import NUTS
 from ..samplers.sampler import Sampler
 from .advice import warn_of_noise
@@ -68,7 +69,7 @@ class _Values(MutableMapping[str, Any]):
 
     def __setitem__(self, name: str, value: Any) -> None:
         known, paths, structure = flatten(self._known(name), name)
-        values = [value]
+        values = [value_of(value, f"the {self._what} {name}")]
         if structure != LEAF:
             values, _, given = flatten(value)
             if given != structure:

@@ -169,9 +169,10 @@ def summary(tree: Any, *names: str | Sequence[str], probability: float = 0.9) ->
         if one is not None:
             flat, of_this = flat[:, :, one : one + 1], [of_this[one]]
         rows += of_this
-        low, median, high = np.quantile(flat, (outer[0], 0.5, outer[1]), axis=(0, 1))
-        parts["mean"].append(flat.mean((0, 1)))
-        parts["sd"].append(flat.std((0, 1), ddof=1) if chains * length > 1 else np.nan * median)
+        with np.errstate(all="ignore"):  # a chain that grows without bound has draws of any size
+            low, median, high = np.quantile(flat, (outer[0], 0.5, outer[1]), axis=(0, 1))
+            parts["mean"].append(flat.mean((0, 1)))
+            parts["sd"].append(flat.std((0, 1), ddof=1) if chains * length > 1 else np.nan * median)
         parts[labels[0]].append(low)
         parts["median"].append(median)
         parts[labels[1]].append(high)

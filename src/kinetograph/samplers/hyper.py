@@ -8,6 +8,10 @@ import numpy as np
 
 from ..graph.array import Array
 from ..graph.errors import ShapeError
+from ..graph.lower import Environment, Scope, evaluate
+from ..graph.messages import describe, site_text
+from ..graph.node import ancestors
+from ..graph.precision import x64
 from ..graph.suggestions import meant
 
 __all__ = ["POSITIVE", "Hyper", "hyper"]
@@ -67,6 +71,7 @@ class Hyper:
             If it has a shape, and one number is meant.
         """
         what = f"{owner}: {self.name}"
+        value = value_of(value, what)
         if self.nested:
             if not isinstance(value, Nested):
                 raise TypeError(f"{what} must be a sampler, got {value!r}")
@@ -81,13 +86,8 @@ class Hyper:
             return value
         if value is None and self.default is None:
             return None
-        if callable(value) and not isinstance(value, Array) and not self.static:
+        if callable(value) and not self.static:
             return value
-        if isinstance(value, Array):
-            raise TypeError(
-                f"{what} must be a number or numbers, got an array of the graph; a value that "
-                "changes from step to step is a function of the step's number"
-            )
         try:
             array = np.asarray(value)
         except (TypeError, ValueError):
@@ -137,6 +137,29 @@ class Hyper:
             )
 
 
+def value_of(value: Any, what: str) -> Any:
+    """The value of an expression of numbers and data; anything else as it is.
+
+    Raises
+    ------
+    TypeError
+        If it depends on what has no value yet.
+    """
+    if not isinstance(value, Array):
+        return value
+    for node in ancestors([value.node]):
+        if node.kind != "data" and not node.parents:
+            raise TypeError(
+                f"{what} may be an expression of numbers and data, whose value is known; "
+                f"{describe(value.node)} depends on {describe(node)}{site_text(node)}, which has "
+                "none; a value that changes from step to step is a function of the step's number"
+            )
+    with x64():
+        environment: Environment = {}
+        evaluate([value.node], environment, scope=Scope())
+        return np.asarray(environment[value.node])
+
+
 def hyper(
     default: Any,
     *,
@@ -154,7 +177,8 @@ def hyper(
     In `init` and `step` it is an array of the graph, anywhere else what it was set to. Its value is
     an argument of the compiled program: another one, of the same shape, compiles nothing.
 
-    It may be given as a number, as an array with a number for each free coordinate, or as a
+    It may be given as a number, as an array with a number for each free coordinate, as an
+    expression of `kg.data` and numbers, of which it takes the value that it has then, or as a
     function of the number of the step (an array, from 0 at the first transition, those of warm-up
     included), which is a schedule and part of the program; its values are looked at before a run.
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..graph.functions.matrices import einsum, solve_triangular
-from .hyper import Hyper
+from .hyper import Hyper, value_of
 
 __all__ = ["Scale", "covariance_of", "divided", "gradient_of", "times"]
 
@@ -27,6 +27,7 @@ class Scale(Hyper):
         TypeError, ValueError
             If it cannot be one.
         """
+        value = value_of(value, f"{owner}: {self.name}")
         given = None if value is None or callable(value) else np.asarray(value)
         if given is None or given.ndim != 2 or given.dtype.kind not in "iuf":
             return super().check(value, owner)

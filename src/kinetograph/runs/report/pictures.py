@@ -32,6 +32,7 @@ POINTS = 4000  # of a picture
 LARGEST = 1e100  # numbers beyond it are as infinite ones
 BINS = 20
 GRID = 200
+REACH = 40.0  # widths of a kernel beyond which it is 0
 ROUNDING = 1e-12  # draws that differ by less, relative to their size, are the same
 _OUTER = (0.005, 0.995)  # the quantiles between which a density is drawn
 _FAR = 100.0  # a positive scalar that spans such a ratio is drawn on a logarithmic axis
@@ -168,12 +169,17 @@ def _estimate(values: np.ndarray, grid: np.ndarray, ends: bool) -> np.ndarray:
 
     origin, length = grid[0], grid[-1] - grid[0]
     values, places = (values - origin) / length, (grid - origin) / length
-    spread = values.std(ddof=1)
+    with np.errstate(all="ignore"):
+        spread = values.std(ddof=1)
     quarters = np.subtract(*np.quantile(values, (0.75, 0.25))) / 1.34
     width = 0.9 * (min(spread, quarters) if quarters > 0 else spread) * len(values) ** -0.2
-    kernel = gaussian_kde(values, max(width, 0.5 / GRID) / spread)
+    width = max(width, 0.5 / GRID)
+    near = values[np.abs(values - 0.5) < 1.0 + REACH * width]  # nothing is seen of others
+    if len(near) < 2 or not np.ptp(near) > 0:
+        return np.zeros_like(grid)
+    kernel = gaussian_kde(near, width / near.std(ddof=1))
     found: np.ndarray = kernel(places) + (kernel(-places) if ends else 0.0)
-    return found / length
+    return found * (len(near) / len(values) / length)
 
 
 def ranks(axes: Any, chains: np.ndarray) -> None:

@@ -38,26 +38,19 @@ def test_a_free_covariance_recovers_a_correlated_normal():
     assert tree.attrs["pareto_k"] < 0.5
     draws = tree["posterior/x"].values[0]
     check_moments(draws, MEAN, COVARIANCE)
-    lp, log_weight = (tree[f"sample_stats/{name}"].values[0] for name in ("lp", "log_weight"))
+    lp = tree["sample_stats/lp"].values[0]
     np.testing.assert_allclose(lp, correlated().log_prob(draws), rtol=1e-10)
-    assert abs(log_weight).max() < 0.5
 
 
-def test_mean_field_has_the_inverse_diagonal_of_the_precision():
-    """The nearest independent numbers: variances 1 / P_ii, divergence log(prod P_ii / |P|) / 2."""
+def test_mean_field_is_mended_by_weights():
+    """The nearest independent numbers have the divergence log(prod P_ii / |P|) / 2."""
     tree = kg.advi(correlated(), draws=4000, seed=1)
     precision = np.linalg.inv(COVARIANCE)
     divergence = 0.5 * (np.log(np.diag(precision)).sum() - np.linalg.slogdet(precision)[1])
-    error = tree["sample_stats/log_weight"].values.std() / np.sqrt(4000)
-    assert abs(tree.attrs["elbo"] + divergence) < 6 * error + 0.02
-    draws = tree["posterior/x"].values[0]
-    scales = np.diag(1 / np.diag(precision))
-    # The parameters themselves have an error: the divergence is within 0.02 of its least.
-    white = (draws - MEAN) / np.sqrt(np.diag(scales))
-    bound = 6 / np.sqrt(4000) + np.sqrt(2 * 0.02)
-    np.testing.assert_allclose(white.mean(0), 0.0, atol=bound)
-    np.testing.assert_allclose(white.std(0), 1.0, atol=bound)
-    assert draws[:, 1].std() < 0.6 * np.sqrt(COVARIANCE[1, 1])  # as is known of mean field
+    # The standard deviation of log p - log q is below 2; the parameters are not quite the best.
+    assert abs(tree.attrs["elbo"] + divergence) < 6 * 2 / np.sqrt(tree.attrs["pool"] / 8) + 0.02
+    check_moments(tree["posterior/x"].values[0], MEAN, COVARIANCE)
+    assert abs(tree.attrs["log_marginal_likelihood"]) < 6 * 0.01
     more = kg.advi(correlated(), rank=1, seed=1)
     assert more.attrs["elbo"] > tree.attrs["elbo"] + 0.5
 
@@ -70,25 +63,23 @@ def test_numbers_of_very_different_scales():
     check_moments(tree["posterior/x"].values[0], centre, np.diag(scale**2))
 
 
-@pytest.mark.filterwarnings("ignore::kinetograph.ApproximationWarning")
+@pytest.mark.filterwarnings("error::kinetograph.ApproximationWarning")
 def test_a_logistic_regression_against_nuts():
     tree = kg.advi(logistic(), draws=4000, rank=2, seed=1)
-    divergence = tree.attrs["log_marginal_likelihood"] - tree.attrs["elbo"]
-    assert 0 < divergence < 0.05
+    assert 0 < tree.attrs["log_marginal_likelihood"] - tree.attrs["elbo"] < 0.05
     draws = tree["posterior/slope"].values[0]
     long = kg.mcmc(logistic(), draws=5000, seed=1, progress=False)["posterior/slope"].values
-    # Means of distributions of such a divergence are apart by sqrt(2 divergence) deviations.
-    bound = np.sqrt(2 * divergence) + 6 * np.sqrt(1 / 4000 + 1 / 10_000)
+    # Of NUTS about 20,000 effective draws; of the pool more than 4000.
+    bound = 6 * np.sqrt(2 / 4000 + 1 / 10_000)
     sd = long.std((0, 1))
     np.testing.assert_allclose((draws.mean(0) - long.mean((0, 1))) / sd, 0.0, atol=bound)
     np.testing.assert_allclose(draws.std(0) / sd, 1.0, atol=bound)
 
 
 def test_a_funnel_is_not_to_be_believed():
-    text = r"advi: the Pareto k .* give a rank=, reparametrise"
+    text = r"advi: .* give a rank=, reparametrise"
     with pytest.warns(kg.ApproximationWarning, match=text):
-        tree = kg.advi(funnel(), seed=1)
-    assert tree.attrs["pareto_k"] > 0.7
+        kg.advi(funnel(), seed=1)
 
 
 def test_seeds():
@@ -96,8 +87,6 @@ def test_seeds():
     np.testing.assert_array_equal(one["posterior/mu"], again["posterior/mu"])
     np.testing.assert_array_equal(one["history/elbo"], again["history/elbo"])
     assert not np.any(one["posterior/mu"].values == two["posterior/mu"].values)
-    more = kg.advi(evidence()[0], draws=70, seed=1)
-    np.testing.assert_array_equal(more["posterior/mu"][:, :50], one["posterior/mu"])
 
 
 @pytest.mark.parametrize("optimizer", ["rmsprop", kg.optimizers.adam(0.05), optax.adam(0.1)])
@@ -108,11 +97,10 @@ def test_optimisers(optimizer):
 
 
 @pytest.mark.filterwarnings("error::kinetograph.ApproximationWarning")
-def test_loops_that_need_room_and_weights_that_hardly_differ():
+def test_loops_that_need_room():
     """The log of a sum that grows in a loop; with a flat prior and an error of 0.5 Z is 1."""
     tree = kg.advi(compound(1.0), seed=1)
     np.testing.assert_allclose(tree.attrs["log_marginal_likelihood"], 0.005, atol=1e-4)
-    assert tree.attrs["efficiency"] > 0.999
 
 
 def test_it_tells_that_it_has_not_converged():

@@ -17,10 +17,11 @@ def test_conjugate_normal_is_exact():
     tree = kg.laplace_approximation(kg.model(mu, double=double), draws=4000, seed=3)
     covariance = 0.25 * np.eye(3) + 4.0
     evidence = stats.multivariate_normal.logpdf(y, np.full(3, -1.0), covariance)
-    np.testing.assert_allclose(tree.attrs["log_marginal_likelihood"], evidence, rtol=1e-10)
-    np.testing.assert_allclose(tree.attrs["efficiency"], 1.0, rtol=1e-9)
-    np.testing.assert_allclose(tree["sample_stats"]["log_weight"], evidence, rtol=1e-8)
-    assert tree.attrs["pareto_k"] == 0.0
+    for name in ("log_marginal_likelihood_at_mode", "log_marginal_likelihood"):
+        np.testing.assert_allclose(tree.attrs[name], evidence, rtol=1e-9)
+    assert tree.attrs["log_marginal_likelihood_error"] < 1e-9
+    assert tree.attrs["efficiency"] > 0.6  # most of the pool are draws of the approximation
+    assert (tree.attrs["resampled"], tree.attrs["doubt"]) == (1, "")
     precision = 1 / 4.0 + 3 / 0.25
     exact = stats.norm((-1.0 / 4.0 + y.sum() / 0.25) / precision, precision**-0.5)
     draws = tree["posterior"]["mu"].values
@@ -40,8 +41,8 @@ def test_correlations_and_seeds():
     white = np.linalg.solve(np.linalg.cholesky(covariance), (draws - draws.mean(0)).T)
     np.testing.assert_allclose(np.cov(white), np.eye(3), atol=6 * np.sqrt(2 / 4000))
     assert not np.any(draws == two["posterior"]["slope"].values[0])
-    again = kg.laplace_approximation(model, draws=10, seed=1)
-    np.testing.assert_array_equal(again["posterior"]["slope"][0], draws[:10])
+    again = kg.laplace_approximation(model, draws=4000, seed=1)
+    np.testing.assert_array_equal(again["posterior"]["slope"][0], draws)
 
 
 def test_results_have_labels_and_a_summary():
@@ -54,10 +55,11 @@ def test_results_have_labels_and_a_summary():
 
 
 def test_a_funnel_is_not_to_be_believed():
-    with pytest.warns(kg.ApproximationWarning, match="laplace_approximation: the Pareto k"):
+    with pytest.warns(kg.ApproximationWarning, match=r"laplace_approximation: .* Sample with kg"):
         tree = kg.laplace_approximation(funnel(), draws=10, seed=1)
-    assert tree.attrs["pareto_k"] > 0.7
-    assert tree["sample_stats/log_weight"].shape == (1, 10)
+    assert tree["sample_stats/log_q"].shape == (1, 10)
+    # The closed form is far off: at the mode the funnel is narrow.
+    assert tree.attrs["log_marginal_likelihood_at_mode"] < -10
 
 
 def test_what_is_no_maximum():

@@ -1,19 +1,15 @@
 """Pareto-smoothed weights, by ArviZ's and by weights whose tail is known."""
 
-import warnings
-
 import numpy as np
 import pytest
 from arviz_stats.base import array_stats
 from scipy import stats
 
-import kinetograph as kg
 from kinetograph.approximations.pareto import (
     efficiency,
     log_mean,
     smoothed,
     trusted,
-    warn_of_tail,
 )
 
 WEIGHTS = {
@@ -75,15 +71,6 @@ def test_efficiency():
     assert efficiency(np.array([np.nan, -np.inf])) == 0.0
 
 
-def test_the_warning():
+def test_the_largest_k():
     assert trusted(10_000) == 0.7
     np.testing.assert_allclose(trusted(100), 0.5)
-    weights = np.random.default_rng(0).normal(size=10_000)
-    with pytest.warns(kg.ApproximationWarning, match="fit: the Pareto k .* 0.8, above 0.7: .* Go"):
-        warn_of_tail("fit", 0.8, weights, "Go")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        warn_of_tail("fit", 0.69, weights, "Go")
-        warn_of_tail("fit", 0.8, 0.05 * weights, "Go")  # an efficiency of 0.9975
-        warn_of_tail("fit", np.nan, weights[:1], "Go")
-        warn_of_tail("fit", 0.0, weights[:1], "Go")

@@ -16,8 +16,6 @@ from tests.approximations.models import (
 from tests.optimizers.models import bimodal
 
 import kinetograph as kg
-from kinetograph.approximations.pathfinder import _picked
-from kinetograph.bits.draws import chain_key
 
 STILL = kg.samplers.RandomWalk(step_size=1e-9)  # hardly leaves where it starts
 
@@ -27,12 +25,11 @@ def test_a_correlated_normal_is_recovered():
     draws = tree["posterior/x"].values[0]
     assert draws.shape == (4000, 3)
     assert tree.attrs["pareto_k"] < 0.5
-    check_moments(draws, MEAN, COVARIANCE, tree.attrs["efficiency"])
+    check_moments(draws, MEAN, COVARIANCE, 0.5)
     with pytest.raises(AssertionError):  # the check can fail: for a correlation of 0.85
         check_moments(draws, MEAN, COVARIANCE * [[1, 0.944, 1], [0.944, 1, 1], [1, 1, 1]])
-    # Of weights with efficiency e the mean has the relative variance (1 / e - 1) / n.
-    error = np.sqrt((1 / tree.attrs["efficiency"] - 1) / 16_000)
-    assert abs(tree.attrs["log_marginal_likelihood"]) < 6 * error
+    error = tree.attrs["log_marginal_likelihood_error"]
+    assert abs(tree.attrs["log_marginal_likelihood"]) < 6 * error < 0.02
     assert len(np.unique(draws[:, 0])) > 3900
     np.testing.assert_array_equal(tree["sample_stats/lp"][0, 7], correlated().log_prob(draws[7]))
 
@@ -54,16 +51,15 @@ def test_a_logistic_regression_against_nuts():
     draws = tree["posterior/slope"].values[0]
     long = kg.mcmc(logistic(), draws=5000, seed=1, progress=False)["posterior/slope"].values
     sd = long.std((0, 1))
-    # Of NUTS about 20,000 effective draws; the weighted pool of 16,000 gives 4,000.
-    error = np.sqrt(1 / (4000 * tree.attrs["efficiency"]) + 1 / 10_000)
+    # Of NUTS about 20,000 effective draws; of the pool more than 4000.
+    error = np.sqrt(2 / 4000 + 1 / 10_000)
     np.testing.assert_allclose(draws.mean(0), long.mean((0, 1)), atol=6 * error * sd.max())
     np.testing.assert_allclose(draws.std(0) / sd, 1.0, atol=6 * error)
 
 
 def test_a_funnel_is_not_to_be_believed():
-    with pytest.warns(kg.ApproximationWarning, match="pathfinder: the Pareto k .* sample with"):
-        tree = kg.pathfinder(funnel(), seed=1)
-    assert tree.attrs["pareto_k"] > 0.7
+    with pytest.warns(kg.ApproximationWarning, match="pathfinder: .* or sample with kg.mcmc"):
+        kg.pathfinder(funnel(), seed=1)
 
 
 def test_two_modes_have_their_weights():
@@ -72,11 +68,11 @@ def test_two_modes_have_their_weights():
     density = np.exp(bimodal().log_prob(x[:, None]))
     exact = density[x > 0].sum() / density.sum()
     part = (tree["posterior/x"].values > 0).mean()
-    error = np.sqrt(exact * (1 - exact) / (4000 * tree.attrs["efficiency"]))
+    error = np.sqrt(2 * exact * (1 - exact) / 4000)
     assert abs(part - exact) < 6 * error
     log_z = np.log(density.sum() * (x[1] - x[0]))
-    spread = np.sqrt((1 / tree.attrs["efficiency"] - 1) / 32_000)
-    assert abs(tree.attrs["log_marginal_likelihood"] - log_z) < 6 * spread
+    error = tree.attrs["log_marginal_likelihood_error"]
+    assert abs(tree.attrs["log_marginal_likelihood"] - log_z) < 6 * error < 0.1
     assert len(np.unique(tree["sample_stats/path"])) > 1
 
 
@@ -85,9 +81,9 @@ def test_seeds_and_paths():
     np.testing.assert_array_equal(one["posterior/x"], again["posterior/x"])
     assert not np.any(one["posterior/x"].values == two["posterior/x"].values)
     assert one.attrs["seed"] == "1"
-    more = kg.pathfinder(correlated(), draws=100, paths=6, seed=1)
-    assert more["paths"].sizes["path"] == 6
-    np.testing.assert_array_equal(more["paths/elbo"][:4], one["paths/elbo"])
+    fewer = kg.pathfinder(correlated(), draws=100, paths=6, seed=1)
+    assert fewer["paths"].sizes["path"] == 6
+    np.testing.assert_array_equal(fewer["paths/evaluations"], one["paths/evaluations"][:6])
     drawn = kg.pathfinder(correlated(), draws=10)
     same = kg.pathfinder(correlated(), draws=10, seed=int(drawn.attrs["seed"]))
     np.testing.assert_array_equal(drawn["posterior/x"], same["posterior/x"])
@@ -104,21 +100,6 @@ def test_a_path_is_better_than_its_mode():
         tree = kg.pathfinder(kg.model(mu, tau, theta), seed=1)
     assert 0.5 < float(tree["posterior/tau"].median()) < 10
     assert np.isfinite(kg.summary(tree)["mean", "mu"])
-
-
-def test_picked_by_their_chances_in_random_order():
-    chances, runs, count = np.array([0.05, 0.55, 0.3, 0.1]), 600, 7
-    picked = np.array([_picked(chances, chain_key(i, 0), count, 3) for i in range(runs)])
-    times = np.array([np.bincount(row, minlength=4) for row in picked])
-    expected = count * chances
-    assert (np.floor(expected) <= times).all()
-    assert (times <= np.ceil(expected)).all()
-    part = expected % 1
-    error = np.sqrt(part * (1 - part) / runs)
-    assert (abs(times.mean(0) - expected) <= 6 * error).all()
-    for column in (picked[:, 0], picked[:, -1]):  # each place has the chances of all
-        found = np.bincount(column, minlength=4) / runs
-        assert (abs(found - chances) < 6 * np.sqrt(chances * (1 - chances) / runs)).all()
 
 
 def test_results_have_labels():
@@ -138,7 +119,7 @@ def test_results_have_labels():
         ({"tolerance": -1}, ValueError, "pathfinder: tolerance must be"),
         ({"seed": -1}, ValueError, "pathfinder: seed must be"),
         ({"initial": "here"}, ValueError, "pathfinder: initial must be"),
-        ({"initial": [MEAN] * 4}, kg.ModelError, r"none of 4 paths has a .* starts at a mode"),
+        ({"initial": [MEAN] * 10}, kg.ModelError, r"none of 10 paths has a .* starts at a mode"),
         ({"initial": [MEAN], "paths": 1}, kg.ModelError, "the path has no .* starts at a mode"),
     ],
 )
@@ -152,7 +133,7 @@ def test_densities_that_are_not_finite():
         kg.pathfinder(kg.normal(0, 1))
     x = kg.variable(name="x")
     nowhere = kg.model(x, factors=[kg.log(-kg.exp(x))])
-    with pytest.raises(kg.StartError, match=r"pathfinder: 4 of 4 starts: no finite log density"):
+    with pytest.raises(kg.StartError, match=r"pathfinder: 10 of 10 starts: no finite log density"):
         kg.pathfinder(nowhere)
 
 

@@ -270,8 +270,10 @@ def test_an_approximation_has_a_report():
         "log marginal likelihood"
         in check(kg.report(kg.laplace_approximation(gaussian(), seed=1, draws=200))).texts["run"]
     )
-    poor = results({"x": normal(1, 1000)}, pareto_k=1.2, efficiency=0.1, approximation="Laplace")
-    assert 'data-kind="pareto_k"' in kg.report(poor).html
+    poor = results({"x": normal(1, 1000)}, doubt="Pareto's k is 1.2.", approximation="Laplace")
+    page = kg.report(poor).html
+    assert 'data-kind="doubt"' in page
+    assert "k is 1.2. Sample with kg.mcmc" in page
 
 
 def test_the_model_of_a_store(tmp_path):

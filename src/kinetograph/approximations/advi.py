@@ -22,10 +22,12 @@ from ..optimizers.objective import Objective
 from ..optimizers.opt import check_model, choose, limits_of, whole
 from ..optimizers.steps import adam
 from .ascent import BLOCK, Ascent, Family, climb
+from .judgement import judge
 from .low_rank import LowRankNormal
-from .pareto import ENOUGH, ApproximationWarning, efficiency, log_mean, smoothed, warn_of_tail
+from .pareto import ApproximationWarning
 from .paths import Path, walk_paths
-from .results import as_tree, log_densities, noise
+from .pool import scouts
+from .results import as_tree, noise
 
 __all__ = ["advi"]
 
@@ -61,15 +63,18 @@ def advi(
     the steps are shortened to a quarter; when that has gained no more either, it has converged, and
     q has the average parameters of the last block.
 
+    The results are draws of a pool around q, weighted to the posterior and resampled, as
+    `kg.laplace_approximation` explains.
+
     Parameters
     ----------
     model
         Made by `kg.model`.
     draws
-        The number of independent draws from q.
+        The number of draws of the results.
     rank
         The columns of W. 0, mean field, takes the numbers of the free state for independent, and
-        their deviations comes out too small where they are not; `model.free_size` leaves the
+        their deviations come out too small where they are not; `model.free_size` leaves the
         covariance free.
     optimizer
         An optimiser that goes step by step, as for `kg.opt`: a name, one with settings such as
@@ -90,10 +95,9 @@ def advi(
     Returns
     -------
     xarray.DataTree
-        As of `kg.laplace_approximation`, whose `pareto_k` and `efficiency` it has. `tree.attrs`
-        has the `elbo` of `draws` draws, or 1000 if that is more, `log_marginal_likelihood`, the
-        logarithm of their mean weight, `converged` and `iterations`, and the group history the
-        mean ELBO of each block, `elbo`, and by what its steps were multiplied, `rate`.
+        As of `kg.laplace_approximation`, with its attributes. `tree.attrs` also has the `elbo` of
+        q, `converged` and `iterations`, and the group history the mean ELBO of each block, `elbo`,
+        and by what its steps were multiplied, `rate`.
 
     Raises
     ------
@@ -107,8 +111,7 @@ def advi(
     Warns
     -----
     ApproximationWarning
-        If it has not converged, or Pareto's k says not to believe the approximation, at an
-        efficiency below 0.99.
+        If it has not converged, or weights do not mend q; see `kg.laplace_approximation`.
 
     Examples
     --------
@@ -186,28 +189,20 @@ def _results(
 
     mean, log_scale, loadings = (np.asarray(part, float) for part in found.family)
     q = LowRankNormal.of(mean, np.exp(log_scale), loadings, np.eye(rank))
-    free = q.draws(noise(key, max(count, ENOUGH), mean.size))
-    log_density = log_densities(objective.model, free)
-    log_weight = log_density - q.log_density(free)
-    _, k = smoothed(log_weight)
     more = "" if rank else "give a rank=, "
     advice = f"To come nearer, {more}reparametrise, or sample with kg.mcmc"
-    warn_of_tail("advi", k, log_weight, advice)
+    others = scouts(objective, seed, "advi")
+    judged = judge("advi", objective, {0: q}, others, count, seed, key, advice)
     attributes = {
         "approximation": "ADVI",
         "rank": rank,
-        "elbo": float(log_weight.mean()),
-        "log_marginal_likelihood": log_mean(log_weight),
-        "pareto_k": k,
-        "efficiency": efficiency(log_weight),
+        "elbo": judged.pool.elbo(q, 0),
         "converged": int(found.converged),
         "iterations": BLOCK * len(found.elbo),
-        "seed": str(seed),
-        "draws": count,
+        **judged.attributes,
     }
     history = xr.Dataset(
         {"elbo": ("block", found.elbo), "rate": ("block", found.rate)},
         {"block": np.arange(len(found.elbo))},
     )
-    statistics = {"lp": log_density[:count], "log_weight": log_weight[:count]}
-    return as_tree(objective, free[:count], statistics, attributes, {"history": history})
+    return as_tree(objective, judged.free, judged.statistics, attributes, {"history": history})

@@ -6,10 +6,10 @@
 Source: Tierney, Kadane (1986).
 """
 
-import math
 from typing import Any
 
 import numpy as np
+from scipy.linalg import solve_triangular
 
 from ..bits.draws import chain_key
 from ..bits.keys import fresh_seed
@@ -20,8 +20,10 @@ from ..models.typing import DataTree
 from ..optimizers.objective import Objective
 from ..optimizers.opt import check_model, choose, find, limits_of, whole
 from ..optimizers.result import ConvergenceWarning
-from .pareto import ENOUGH, efficiency, smoothed, warn_of_tail
-from .results import as_tree, log_densities, noise
+from .judgement import judge
+from .low_rank import LowRankNormal
+from .pool import scouts
+from .results import as_tree
 
 __all__ = ["laplace_approximation"]
 
@@ -42,7 +44,13 @@ def laplace_approximation(
         u ~ normal(m, H^-1),  log Z = log p(m) + free_size / 2 log(2 pi) - log det(H) / 2
 
     with H the Hessian of the negative log density of the free state, log Jacobians included, at
-    its mode m. Exact where the posterior is normal on the free scale.
+    its mode m. Exact where the posterior is normal on the free scale. Elsewhere the results do not
+    depend on that: they are draws of a pool, weighted to the posterior and resampled.
+
+    The pool has 4000 draws, or twice `draws` if that is more: most of the approximation, others of
+    a wider Student distribution and of nine paths of `kg.pathfinder`, which see what it misses. If
+    the weights vary much, up to seven times as many follow, of distributions that are fitted to the
+    weighted draws. A warning says if the weights do not mend the approximation.
 
     Parameters
     ----------
@@ -56,14 +64,18 @@ def laplace_approximation(
     Returns
     -------
     xarray.DataTree
-        In the ArviZ schema, with one chain: the targets in posterior; in sample_stats the log
-        density of each draw, `lp`, and the logarithm of its importance weight, `log_weight` =
-        lp - log q with q the density of the approximation. `tree.attrs` has
-        `log_marginal_likelihood`, the log Z above, and of `draws` weighted draws, or 1000 if that
-        is more, the `efficiency`, their effective part (sum w)^2 / (draws sum w^2), 1 for an exact
-        approximation, and `pareto_k`, the shape of the tail of their weights: the approximation is
-        not to be believed above min(1 - 1 / log10(draws), 0.7), nor where it is infinite, the tail
-        having no such shape. The free states are in unconstrained_posterior.
+        In the ArviZ schema, with one chain: the targets in posterior; in sample_stats of each
+        draw the log density `lp` and `log_q`, that of the mixture of which the pool has draws; the
+        free states in unconstrained_posterior. `tree.attrs` has
+
+        - `log_marginal_likelihood`, the logarithm of the mean weight, and its standard error
+          `log_marginal_likelihood_error`; `log_marginal_likelihood_at_mode` is the log Z above,
+        - `pool`, the number of draws of the pool,
+        - `efficiency`, the effective part of them, (sum w)^2 / (pool sum w^2) with weights w,
+        - `pareto_k`, the shape of the tail of the weights,
+        - `doubt`, the text of the warning, or nothing,
+        - `resampled`, 0 where Pareto's k is 1 or more, and the weights have no mean: the draws are
+          those of the approximation there, and `log_q` is its log density.
 
     Raises
     ------
@@ -77,7 +89,9 @@ def laplace_approximation(
     ConvergenceWarning
         If the optimiser has not converged.
     ApproximationWarning
-        If Pareto's k says not to believe the approximation, at an efficiency below 0.99.
+        If Pareto's k is above min(1 - 1 / log10(pool), 0.7), less than a tenth of the pool is
+        effective, or the weights leave the mean of a target uncertain by more than 4 % of its
+        standard deviation, or that deviation by more than 7.5 %.
 
     Examples
     --------
@@ -110,22 +124,15 @@ def laplace_approximation(
         ) from None
     if not mode.converged:
         warn_user(f"{doing}: {mode.message}", ConvergenceWarning)
-    normal = noise(chain_key(used, 0), max(count, ENOUGH), mode.free.size)
-    free = mode.free + np.linalg.solve(factor.T, normal.T).T
-    log_density = log_densities(model, free)
-    constant = 0.5 * model.free_size * math.log(2 * math.pi)
-    log_scale = float(np.log(np.diag(factor)).sum())
-    log_weight = log_density + 0.5 * np.sum(normal**2, -1) + constant - log_scale
-    _, k = smoothed(log_weight)
-    warn_of_tail(doing, k, log_weight, "Sample with kg.mcmc, or reparametrise")
+    root = solve_triangular(factor, np.eye(mode.free.size), lower=True)
+    q = LowRankNormal.of_rows(mode.free, root)
+    others, key = scouts(objective, used, doing), chain_key(used, 0)
+    advice = "Sample with kg.mcmc, or reparametrise"
+    judged = judge(doing, objective, {0: q}, others, count, used, key, advice)
     attributes = {
         "approximation": "Laplace",
-        "log_marginal_likelihood": -mode.value + constant - log_scale,
-        "pareto_k": k,
-        "efficiency": efficiency(log_weight),
+        "log_marginal_likelihood_at_mode": -mode.value - q.log_peak,
         "converged": int(mode.converged),
-        "seed": str(used),
-        "draws": count,
+        **judged.attributes,
     }
-    statistics = {"lp": log_density[:count], "log_weight": log_weight[:count]}
-    return as_tree(objective, free[:count], statistics, attributes)
+    return as_tree(objective, judged.free, judged.statistics, attributes)

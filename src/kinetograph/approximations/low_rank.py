@@ -1,4 +1,4 @@
-"""Normal distributions with a covariance of a diagonal and a part of low rank.
+"""Normal and Student distributions with a covariance of a diagonal and a part of low rank.
 
     x = m + d (z + Q (L - 1) Q' z),  z ~ normal(0, 1),  L L' = 1 + R C R'
     log |covariance|^(1/2) = sum log d + sum log L_ii
@@ -10,9 +10,10 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
-__all__ = ["LowRankNormal"]
+__all__ = ["LowRankNormal", "LowRankStudent"]
+
+SINGULAR = 1e-12  # parts of a deviation below it are rounding
 
 
 class LowRankNormal(NamedTuple):
@@ -38,6 +39,29 @@ class LowRankNormal(NamedTuple):
         factor = np.linalg.cholesky(np.eye(len(upper)) + upper @ inner @ upper.T)
         return cls(mean, scale, basis, factor)
 
+    @classmethod
+    def of_rows(cls, mean: np.ndarray, rows: np.ndarray) -> "LowRankNormal":
+        """The normal distribution with the covariance A' A of the rows A, of any rank N.
+
+        Raises
+        ------
+        LinAlgError
+            If the covariance is singular.
+        """
+        scale = np.sqrt(np.square(rows).sum(0))
+        if not (np.isfinite(scale).all() and (scale > 0).all()):
+            raise np.linalg.LinAlgError("a number does not vary")
+        upper = np.linalg.qr(rows / scale, "r")
+        signs = np.sign(np.diag(upper))
+        if len(upper) < mean.size or not (abs(np.diag(upper)) > SINGULAR).all():
+            raise np.linalg.LinAlgError("the covariance is singular")
+        return cls(mean, scale, np.eye(mean.size), (signs[:, None] * upper).T)
+
+    @property
+    def width(self) -> int:
+        """The standard normal numbers that a draw takes."""
+        return self.mean.size
+
     def draws(self, normal: np.ndarray) -> np.ndarray:
         """Draws, made of rows of standard normal numbers."""
         part = normal @ self.basis
@@ -45,18 +69,56 @@ class LowRankNormal(NamedTuple):
 
     def log_density(self, x: np.ndarray) -> np.ndarray:
         """The log density at each row."""
+        found: np.ndarray = -0.5 * self.square(x) + self.log_peak
+        return found
+
+    def square(self, x: np.ndarray) -> np.ndarray:
+        """The squared distance of each row from the mean, in units of the covariance."""
         white = (x - self.mean) / self.scale
         part = white @ self.basis
-        inner = solve_triangular(self.factor, part.T, lower=True).T
-        square = (white**2).sum(-1) - (part**2).sum(-1) + (inner**2).sum(-1)
-        log_scale = np.log(self.scale).sum() + np.log(np.diag(self.factor)).sum()
-        constant = 0.5 * self.mean.size * math.log(2 * math.pi)
-        found: np.ndarray = -0.5 * square - log_scale - constant
+        inner = part @ np.linalg.inv(self.factor).T  # faster than to solve for all rows
+        found: np.ndarray = (white**2).sum(-1) - (part**2).sum(-1) + (inner**2).sum(-1)
         return found
+
+    @property
+    def log_peak(self) -> float:
+        """The log density at the mean."""
+        log_scale = np.log(self.scale).sum() + np.log(np.diag(self.factor)).sum()
+        return float(-log_scale - 0.5 * self.mean.size * math.log(2 * math.pi))
 
     @property
     def deviations(self) -> np.ndarray:
         """The standard deviation of each number."""
         inner = ((self.basis @ self.factor) ** 2).sum(-1) - (self.basis**2).sum(-1)
         found: np.ndarray = self.scale * np.sqrt(1 + inner)
+        return found
+
+
+class LowRankStudent(NamedTuple):
+    """A Student distribution: a normal one, made wider, with the tail of a power."""
+
+    normal: LowRankNormal
+    spread: float  # the factor of the deviations
+    degrees: int
+
+    @property
+    def width(self) -> int:
+        """The standard normal numbers that a draw takes."""
+        return self.normal.width + self.degrees
+
+    def draws(self, normal: np.ndarray) -> np.ndarray:
+        """Draws, made of rows of standard normal numbers."""
+        size, mean = self.normal.width, self.normal.mean
+        chi_squared = np.square(normal[:, size:]).sum(-1, keepdims=True)
+        apart = self.normal.draws(normal[:, :size]) - mean
+        found: np.ndarray = mean + self.spread * np.sqrt(self.degrees / chi_squared) * apart
+        return found
+
+    def log_density(self, x: np.ndarray) -> np.ndarray:
+        """The log density at each row."""
+        size, degrees = self.normal.mean.size, self.degrees
+        constant = math.lgamma((degrees + size) / 2) - math.lgamma(degrees / 2)
+        constant += self.normal.log_peak + 0.5 * size * math.log(2 / degrees / self.spread**2)
+        square = self.normal.square(x) / (degrees * self.spread**2)
+        found: np.ndarray = constant - 0.5 * (degrees + size) * np.log1p(square)
         return found

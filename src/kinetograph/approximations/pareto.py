@@ -2,10 +2,9 @@
 
 The largest importance weights p / q of S draws, min(S / 5, 3 sqrt(S)) of them, are fitted by a
 generalised Pareto distribution, whose shape k tells how heavy their tail is, and replaced by its
-quantiles. Above min(1 - 1 / log10(S), 0.7) nothing computed from weighted draws is to be trusted,
-and the approximation is poor, unless all weights are nearly the same. The same definitions as
-ArviZ's, which is the oracle of the tests; written here on NumPy alone because importing the library
-costs more than most approximations.
+quantiles. Above min(1 - 1 / log10(S), 0.7) nothing computed from weighted draws is to be trusted.
+The same definitions as ArviZ's, which is the oracle of the tests; written here on NumPy alone
+because importing the library costs more than most approximations.
 
 Sources: A. Vehtari, D. Simpson, A. Gelman, Y. Yao, J. Gabry, Pareto smoothed importance sampling,
 Journal of Machine Learning Research 25 (2024) 1-58; J. Zhang, M. Stephens, A new and efficient
@@ -17,22 +16,17 @@ import math
 import numpy as np
 
 from ..graph.errors import KinetographWarning
-from ..graph.source import warn_user
 
 __all__ = [
-    "ENOUGH",
     "ApproximationWarning",
     "efficiency",
     "log_mean",
     "smoothed",
     "trusted",
-    "warn_of_tail",
 ]
 
-ENOUGH = 1000  # draws that k is estimated from, if no more are asked for
 FEWEST = 6  # in the tail, for a fit
 EQUAL = 1e-8  # logarithms of weights that differ by less are equal but for rounding
-ALIKE = 0.99  # efficiency above which weights differ too little for their tail to matter
 PRIOR = 10  # draws that the prior of k, around 0.5, counts for
 
 
@@ -115,15 +109,3 @@ def efficiency(log_weights: np.ndarray) -> float:
 def trusted(count: int) -> float:
     """The largest k at which so many weighted draws are to be believed."""
     return min(1 - 1 / math.log10(max(count, 5 * FEWEST)), 0.7)
-
-
-def warn_of_tail(doing: str, k: float, log_weights: np.ndarray, advice: str) -> None:
-    """Warn of a k that says not to believe the approximation, unless weights hardly differ."""
-    limit = trusted(log_weights.size)
-    if k > limit and efficiency(log_weights) < ALIKE:
-        warn_user(
-            f"{doing}: the Pareto k of the importance weights is {k:.2g}, above {limit:.2g}: the "
-            "posterior has more weight than the approximation where that has little, and neither "
-            f"its draws nor weights mend that. {advice}",
-            ApproximationWarning,
-        )

@@ -7,12 +7,10 @@ vary less: A. Owen, Y. Zhou, Safe and effective importance sampling, Journal of 
 Statistical Association 95 (2000) 135-143.
 """
 
-import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from scipy.special import ndtr
 
 from ..bits.draws import chain_key
 from ..bits.keys import fresh_seed
@@ -21,22 +19,23 @@ from ..models.model import Model
 from ..models.typing import DataTree
 from ..optimizers.objective import Objective
 from ..optimizers.opt import check_model, limits_of, whole
-from .pareto import ENOUGH, efficiency, log_mean, smoothed, warn_of_tail
+from .judgement import judge, picked
+from .low_rank import LowRankNormal
+from .pareto import smoothed
 from .paths import ELBO_DRAWS, LIMITS, MEMORY, Path, walk_paths
 from .results import as_tree, log_densities, noise
 
 __all__ = ["pathfinder", "pathfinder_points"]
 
-_PICKING = 2**30 + 2**29  # rows of random numbers from here on pick; see `paths`
-_PATHS = 4
-_ENOUGH = ENOUGH // _PATHS  # draws of each path, if no more are asked for
+_PATHS = 4  # of a chain's starting point
+_ENOUGH = 250  # draws of each of these, if no more are asked for
 
 
 def pathfinder(
     model: Model,
     draws: int = 1000,
     *,
-    paths: int = _PATHS,
+    paths: int = 10,
     initial: Any = None,
     max_iterations: int = LIMITS.iterations,
     tolerance: float = LIMITS.tolerance,
@@ -47,14 +46,12 @@ def pathfinder(
     """Approximate the posterior by a mixture of normal distributions of the free state.
 
     L-BFGS goes from each start to a mode. From the points of a path and the curvature that its
-    steps tell of come normal distributions; that with the greatest evidence lower bound (ELBO),
-    the mean of log p - log q, is the path's. Of each, `draws` draws u are made, or 250 if that is
-    more, with the weights
+    steps show come normal distributions; the one with the greatest evidence lower bound (ELBO),
+    the mean of log p - log q, is the path's. The approximation is the mixture of those of all
+    paths, in equal parts; the results are draws of a pool around it, weighted to the posterior and
+    resampled, as `kg.laplace_approximation` explains. Other modes are seen by other paths alone.
 
-        w = p(u) / ((q_1(u) + ... + q_paths(u)) / paths)
-
-    of which the largest are smoothed, and `draws` of all these are taken with chances in proportion
-    to w. It takes some hundred gradients, and says by Pareto's k whether to believe it.
+    It takes some hundred gradients, and some thousand log densities.
 
     Parameters
     ----------
@@ -80,14 +77,12 @@ def pathfinder(
     Returns
     -------
     xarray.DataTree
-        In the ArviZ schema, with one chain: the targets in posterior, in sample_stats the log
-        density `lp` of each draw, the number `path` of the normal distribution it was made from
-        and `log_q`, the log density of the mixture there, in unconstrained_posterior the free
-        states, and in paths the ELBO, the iterations and the evaluations of the density with its
-        gradient of each path. `tree.attrs` has `pareto_k` (see `kg.laplace_approximation`) of the
-        weights, their `efficiency`, the greatest `elbo`, and `log_marginal_likelihood`, the
-        logarithm of the mean weight. As `initial` of `kg.mcmc`, the chains start from its first
-        draws; `kg.mcmc(model, initial="pathfinder")` makes it itself, for each chain from its seed.
+        As of `kg.laplace_approximation`, with its attributes. `tree.attrs` also has the greatest
+        `elbo` of a path; sample_stats also has the `path` of each draw, -1 where it was not made
+        from a path's normal distribution; the group paths has the ELBO, the iterations and the
+        evaluations of the density with its gradient of each path. As `initial` of `kg.mcmc`, the
+        chains start from its first draws; `kg.mcmc(model, initial="pathfinder")` makes it itself,
+        for each chain from its seed.
 
     Raises
     ------
@@ -101,7 +96,7 @@ def pathfinder(
     Warns
     -----
     ApproximationWarning
-        If Pareto's k says not to believe the draws, at an efficiency below 0.99.
+        If weights do not mend the approximation; see `kg.laplace_approximation`.
 
     Examples
     --------
@@ -125,45 +120,21 @@ def pathfinder(
     objective = Objective(model, True)
     keys = [chain_key(used, index) for index in range(many)]
     walked = walk_paths(objective, initial, keys, doing, limits, memory, judging)
-    pool = _pool(model, walked, keys, count, doing)
-    log_weight = pool.log_density - pool.log_q
-    log_chances, k = smoothed(log_weight)
+    laws = _laws(walked, doing)
     advice = "Take more paths, reparametrise, or sample with kg.mcmc"
-    warn_of_tail(doing, k, log_weight, advice)
-    chosen = _picked(np.exp(log_chances), keys[0], count, model.free_size)
-    statistics = {
-        "lp": pool.log_density[chosen],
-        "log_q": pool.log_q[chosen],
-        "path": pool.path[chosen],
-    }
-    attributes = {
-        "approximation": "Pathfinder",
-        "elbo": float(pool.elbo.max()),
-        "log_marginal_likelihood": log_mean(log_weight),
-        "pareto_k": k,
-        "efficiency": efficiency(log_weight),
-        "seed": str(used),
-        "draws": count,
-    }
-    return as_tree(
-        objective, pool.free[chosen], statistics, attributes, {"paths": _told(walked, pool)}
-    )
+    judged = judge(doing, objective, laws, [], count, used, keys[0], advice)
+    elbo = np.full(many, -np.inf)
+    for index, law in laws.items():
+        elbo[index] = judged.pool.elbo(law, index)
+    attributes = {"approximation": "Pathfinder", "elbo": float(elbo.max()), **judged.attributes}
+    statistics = {**judged.statistics, "path": judged.label}
+    paths_group = {"paths": _told(walked, elbo)}
+    return as_tree(objective, judged.free, statistics, attributes, paths_group)
 
 
-class _Pool(NamedTuple):
-    """Draws of all paths, their log densities, and those of the mixture."""
-
-    free: np.ndarray
-    path: np.ndarray
-    log_density: np.ndarray
-    log_q: np.ndarray
-    elbo: np.ndarray  # of each path; -inf of those that are not in it
-
-
-def _pool(
-    model: Model, paths: Sequence[Path], keys: Sequence[np.ndarray], count: int, doing: str
-) -> _Pool:
-    found = [(i, path.best) for i, path in enumerate(paths) if path.best is not None]
+def _laws(paths: Sequence[Path], doing: str) -> dict[int, LowRankNormal]:
+    """The normal distributions of the paths that have one, by the number of the path."""
+    found = {i: path.best for i, path in enumerate(paths) if path.best is not None}
     if not found:
         many = "the path has" if len(paths) == 1 else f"none of {len(paths)} paths has"
         negation = "no" if len(paths) == 1 else "a"
@@ -173,37 +144,15 @@ def _pool(
             "is not finite everywhere has no finite mean. Start elsewhere with initial=, or "
             "sample with kg.mcmc"
         )
-    size, each_of = model.free_size, max(count, _ENOUGH)
-    free = np.concatenate([q.draws(noise(keys[i], each_of, size)) for i, q in found])
-    each = np.array([q.log_density(free) for _, q in found])
-    log_q = np.logaddexp.reduce(each, 0) - math.log(len(found))
-    path = np.repeat([i for i, _ in found], each_of)
-    log_density = log_densities(model, free)
-    elbo = np.full(len(paths), -np.inf)
-    for row, (i, _) in zip(each, found, strict=True):
-        elbo[i] = np.mean((log_density - row)[path == i])
-    return _Pool(free, path, log_density, log_q, elbo)
+    return found
 
 
-def _picked(chances: np.ndarray, key: np.ndarray, count: int, size: int) -> np.ndarray:
-    """Indices with these chances, in random order.
-
-    Systematic resampling: of chances c the index is taken floor(count c) or ceil(count c) times,
-    so that draws repeat as seldom as can be.
-    """
-    numbers = noise(key, -(-(count + 1) // size), size, _PICKING).ravel()
-    ends = np.cumsum(chances)
-    places = (np.arange(count) + ndtr(numbers[-1])) / count * ends[-1]
-    found = np.minimum(np.searchsorted(ends, places), chances.size - 1)
-    return found[np.argsort(numbers[:count])]
-
-
-def _told(paths: Sequence[Path], pool: _Pool) -> Any:
+def _told(paths: Sequence[Path], elbo: np.ndarray) -> Any:
     """What there is to say of each path."""
     import xarray as xr
 
     columns = {
-        "elbo": pool.elbo,
+        "elbo": elbo,
         "iterations": np.array([path.iterations for path in paths]),
         "evaluations": np.array([path.evaluations for path in paths]),
     }
@@ -228,8 +177,11 @@ def pathfinder_points(
     for key in keys:
         words = tuple(int(word) for word in key)
         own = [chain_key(words, index) for index in range(_PATHS)]
-        walked = walk_paths(objective, None, own, doing)
-        pool = _pool(model, walked, own, count, doing)
-        log_chances, _ = smoothed(pool.log_density - pool.log_q)
-        found.append(pool.free[_picked(np.exp(log_chances), own[0], count, model.free_size)])
+        laws = _laws(walk_paths(objective, None, own, doing), doing)
+        normal = [noise(own[i], max(count, _ENOUGH), law.width) for i, law in laws.items()]
+        parts = zip(laws.values(), normal, strict=True)
+        free = np.concatenate([law.draws(numbers) for law, numbers in parts])
+        log_q = np.logaddexp.reduce([law.log_density(free) for law in laws.values()], 0)
+        log_chances, _ = smoothed(log_densities(model, free) - log_q)
+        found.append(free[picked(np.exp(log_chances), own[0], count, model.free_size)])
     return np.array(found)

@@ -21,9 +21,10 @@ from ..models.model import Model
 from ..models.starts import free_sizes
 from ..optimizers.objective import Objective
 
-__all__ = ["as_tree", "log_densities", "noise"]
+__all__ = ["as_tree", "log_densities", "noise", "targets_at"]
 
 _ROWS = 25  # made, or whose log densities are computed, at once
+_TARGETS = 1000  # rows whose targets are computed at once
 _DRAWS = 1  # the purpose of the random numbers; starting points use 0
 
 
@@ -35,6 +36,16 @@ def log_densities(model: Model, free: np.ndarray) -> np.ndarray:
         filled = np.concatenate([rows, np.repeat(rows[:1], _ROWS - len(rows), 0)])
         found.append(model.log_prob(filled)[: len(rows)])
     return np.concatenate(found)
+
+
+def targets_at(objective: Objective, free: np.ndarray) -> list[np.ndarray]:
+    """The values of the targets at each free state, by a program of a fixed number of rows."""
+    blocks = []
+    for begin in range(0, len(free), _TARGETS):
+        rows = free[begin : begin + _TARGETS]
+        filled = np.concatenate([rows, np.repeat(rows[:1], _TARGETS - len(rows), 0)])
+        blocks.append([value[: len(rows)] for value in objective.targets(filled)])
+    return [np.concatenate(values) for values in zip(*blocks, strict=True)]
 
 
 def noise(key: np.ndarray, count: int, size: int, first: int = 0) -> np.ndarray:
@@ -65,7 +76,7 @@ def as_tree(
     from ..models.tree import tree_of
 
     model, lead = objective.model, ("chain", "draw")
-    named = zip(model.target_names, model.targets, objective.targets(free), strict=True)
+    named = zip(model.target_names, model.targets, targets_at(objective, free), strict=True)
     group = as_group(model, {name: (node, values[None]) for name, node, values in named}, lead)
     labels = {"chain": np.arange(1), "draw": np.arange(len(free))}
     of_draws = {name: (lead, values[None]) for name, values in statistics.items()}

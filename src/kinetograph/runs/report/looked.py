@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from ...approximations.pareto import ALIKE, trusted
 from ...samplers.acceptance import divergences
 from ..advice import ESS_PER_CHAIN, RHAT_LIMIT, Advice, diagnose, diagnose_averages
 from ..results import walkers_of
@@ -28,7 +27,7 @@ BFMI_LIMIT = 0.3  # M. Betancourt, arXiv:1604.00695: below it tails are visited 
 ORDER = (
     "not_finite",
     "nan",
-    "pareto_k",
+    "doubt",
     "lost_chains",
     "unknown",
     "rhat",
@@ -179,17 +178,12 @@ class Looked:
         return [Advice("energy", len(low), message)]
 
     def _poor(self) -> list[Advice]:
-        """An approximation whose weights have a heavy tail, as it was warned of."""
-        attrs = self.whole.attrs
-        k, limit = attrs.get("pareto_k", np.nan), trusted(self.draws)
-        if not (k > limit and attrs.get("efficiency", 0.0) < ALIKE):
+        """The doubt about an approximation that its warning named."""
+        doubt = self.whole.attrs.get("doubt", "")
+        if not doubt:
             return []
-        message = (
-            f"the Pareto k of the importance weights is {k:.2g}, above {limit:.2g}: the posterior "
-            "has more weight than the approximation where that has little, and neither its draws "
-            "nor weights mend that. Sample with kg.mcmc; the draws are good starts for its chains."
-        )
-        return [Advice("pareto_k", 1, message)]
+        message = f"{doubt} Sample with kg.mcmc; the draws are good starts for its chains."
+        return [Advice("doubt", 1, message)]
 
     @cached_property
     def findings(self) -> list[Advice]:

@@ -34,7 +34,7 @@ _TITLES = {
     "energy": "Energies that hardly change",
     "ess": "Too few effective draws",
     "tree_depth": "Trajectories that were cut short",
-    "pareto_k": "An approximation that is not to be believed",
+    "doubt": "An approximation that is not to be believed",
 }
 _NOTHING = "[]"  # of observables and averages, if there are none
 _TOLD = (  # attributes that have a row of their own, or are of no use to a reader

@@ -1,0 +1,153 @@
+"""What is handed out of a pool of weighted draws, and whether to believe it.
+
+Draws are taken from the pool with chances in proportion to their smoothed weights, unless Pareto's
+k is above 1, where weights have no mean: then they are the approximation's, unweighted. A warning
+says so, and warns of a k above `trusted`, of few effective draws, and of weights that leave the
+mean or the standard deviation of a target uncertain: with weights w that add up to 1,
+
+    error of the mean m = sqrt(sum w^2 (x - m)^2)
+    error of the standard deviation s, in units of it = sqrt(sum w^2 ((x - m)^2 / s^2 - 1)^2) / 2.
+"""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import ndtr
+
+from ..graph.source import warn_user
+from ..optimizers.objective import Objective
+from .low_rank import LowRankNormal
+from .pareto import ApproximationWarning, trusted
+from .pool import OTHERS, Pool, Weights, fill
+from .results import noise, targets_at
+
+__all__ = ["EFFICIENT", "MEAN_ERROR", "SD_ERROR", "Judged", "judge", "picked"]
+
+NO_MEAN = 1.0  # k of weights whose mean is infinite
+EFFICIENT = 0.1  # the least effective part of the pool
+MEAN_ERROR = 0.04  # of a mean, in standard deviations
+SD_ERROR = 0.075  # of a standard deviation, in units of it
+NUMBERS = 2**24  # of all targets at draws of the pool, at most
+_PICKING = 2**30 + 2**29  # rows of random numbers from here on pick; see `paths`
+
+
+class Judged(NamedTuple):
+    """The draws that are handed out, and what is said of them."""
+
+    free: np.ndarray
+    statistics: dict[str, np.ndarray]
+    label: np.ndarray
+    attributes: dict[str, Any]
+    pool: Pool
+
+
+def judge(
+    doing: str,
+    objective: Objective,
+    laws: Mapping[int, LowRankNormal],
+    others: list[LowRankNormal],
+    count: int,
+    seed: int,
+    key: np.ndarray,
+    advice: str,
+) -> Judged:
+    """Draws of an approximation, a mixture of labelled parts, with a warning of doubtful ones."""
+    parts = [(law, label) for label, law in laws.items()]
+    pool, weights = fill(objective, parts, others, count, seed)
+    log_z, error = pool.evidence(list(laws.values()))
+    resampled = weights.k < NO_MEAN
+    own = pool.label != OTHERS
+    chosen = picked(weights.weight if resampled else own / own.sum(), key, count, objective.size)
+    free, log_q = pool.free[chosen], pool.log_q[chosen]
+    if not resampled:
+        each = [law.log_density(free) for law in laws.values()]
+        log_q = np.logaddexp.reduce(each, 0) - np.log(len(each))
+    doubt = _doubt(objective, pool, weights, error)
+    if doubt:
+        warn_user(f"{doing}: {doubt} {advice}.", ApproximationWarning)
+    attributes = {
+        "log_marginal_likelihood": log_z,
+        "log_marginal_likelihood_error": error,
+        "pareto_k": weights.k,
+        "efficiency": weights.efficiency,
+        "resampled": int(resampled),
+        "doubt": doubt,
+        "pool": len(pool.free),
+        "seed": str(seed),
+        "draws": count,
+    }
+    statistics = {"lp": pool.log_density[chosen], "log_q": log_q}
+    return Judged(free, statistics, pool.label[chosen], attributes, pool)
+
+
+def _doubt(objective: Objective, pool: Pool, weights: Weights, error: float) -> str:
+    """Why draws and evidence are not to be believed, or nothing."""
+    size = len(pool.free)
+    limit = trusted(size)
+    if not weights.k <= limit:
+        text = (
+            f"the Pareto k of the importance weights is {weights.k:.2g}, above {limit:.2g}: the "
+            "posterior has mass where the approximation has little. "
+        )
+        if weights.k < NO_MEAN:
+            return f"{text}Do not trust the draws, or the log marginal likelihood."
+        return (
+            f"{text}The draws are those of the approximation, unweighted: do not trust them, or "
+            "the log marginal likelihood."
+        )
+    reasons = []
+    if weights.efficiency < EFFICIENT:
+        reasons.append(
+            f"of {size} weighted draws {1 / np.square(weights.weight).sum():.0f} are effective, "
+            f"fewer than {EFFICIENT:.0%}"
+        )
+    reasons += _uncertain(objective, pool, weights)
+    if not reasons:
+        return ""
+    return (
+        f"{', and '.join(reasons)}. Do not trust the draws, or the log marginal likelihood, whose "
+        f"standard error is at least {error:.2g}."
+    )
+
+
+def _uncertain(objective: Objective, pool: Pool, weights: Weights) -> list[str]:
+    """The targets whose mean or standard deviation the weights leave the most uncertain."""
+    good = np.flatnonzero(weights.weight > 0)
+    numbers = sum(node.size for node in objective.model.targets)
+    good = good[:: max(1, good.size * numbers // NUMBERS)]
+    weight = weights.weight[good] / weights.weight[good].sum()
+    worst = [("mean", MEAN_ERROR, 0.0, ""), ("standard deviation", SD_ERROR, 0.0, "")]
+    values = targets_at(objective, pool.free[good])
+    for name, value in zip(objective.model.target_names, values, strict=True):
+        flat = value.reshape(len(good), -1).astype(float)
+        with np.errstate(all="ignore"):
+            square = np.square(flat - weight @ flat)
+            variance = weight @ square
+            errors = (
+                np.sqrt(weight**2 @ square / variance),
+                0.5 * np.sqrt(weight**2 @ np.square(square / variance - 1)),
+            )
+        for i, each in enumerate(errors):
+            what, limit, most, _ = worst[i]
+            if np.nanmax(each, initial=0.0) > most:
+                worst[i] = what, limit, float(np.nanmax(each)), name
+    return [
+        f"the {what} of {name} has a standard error of {most:.2g} standard deviations, more than "
+        f"{limit}"
+        for what, limit, most, name in worst
+        if most > limit
+    ]
+
+
+def picked(chances: np.ndarray, key: np.ndarray, count: int, size: int) -> np.ndarray:
+    """Indices with these chances, in random order.
+
+    Systematic resampling: of chances c the index is taken floor(count c) or ceil(count c) times,
+    so that draws repeat as seldom as can be.
+    """
+    numbers = noise(key, -(-(count + 1) // size), size, _PICKING).ravel()
+    ends = np.cumsum(chances)
+    places = (np.arange(count) + ndtr(numbers[-1])) / count * ends[-1]
+    found = np.minimum(np.searchsorted(ends, places), chances.size - 1)
+    return found[np.argsort(numbers[:count])]

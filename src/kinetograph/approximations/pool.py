@@ -1,0 +1,201 @@
+"""Draws of a mixture of distributions, weighted to the posterior and judged by their weights.
+
+Draws u of the distributions q_1, q_2, ..., n_j of each and n in all, have the weights
+
+    w = p(u) / (n_1 / n q_1(u) + n_2 / n q_2(u) + ...).
+
+The mixture has the approximation q itself, as the largest part; q with three times the deviations
+and the tail of a power, which sees mass where q has hardly any; and paths of Pathfinder from points
+of their own, which see other modes. Where the weights of these vary much, rounds follow, each with
+a normal and a Student distribution of the weighted mean and covariance of all draws so far.
+
+The evidence Z is the mean weight. q_j over the mixture has the mean 1, and what of the weights is
+explained by that is taken off: no error is left where the posterior is one of the q_j.
+
+Sources: J.-M. Cornuet, J.-M. Marin, A. Mira, C. Robert, Adaptive multiple importance sampling,
+Scandinavian Journal of Statistics 39 (2012) 798-812; A. Owen, Y. Zhou, Safe and effective
+importance sampling, Journal of the American Statistical Association 95 (2000) 135-143, for control
+variates; T. Hesterberg, Weighted average importance sampling and defensive mixture distributions,
+Technometrics 37 (1995) 185-194.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import logsumexp
+
+from ..bits.draws import chain_key
+from ..graph.errors import StartError
+from ..optimizers.objective import Objective
+from .low_rank import LowRankNormal, LowRankStudent
+from .pareto import efficiency, log_mean, smoothed
+from .paths import walk_paths
+from .results import log_densities, noise
+
+__all__ = ["OTHERS", "Pool", "Weights", "fill", "scouts"]
+
+Law = LowRankNormal | LowRankStudent
+
+ROUND = 4000  # draws of a round, or twice as many as are asked for
+ROUNDS = 8
+SPREAD, DEGREES = 1.5, 3  # of Student distributions
+SCOUTS = 9  # paths from points of their own
+GOOD_K, GOOD_EFFICIENCY = 0.5, 0.35  # of weights after which no round follows
+OTHERS = -1  # the label of distributions that are no part of the approximation
+_KEYS = 2**20  # chains of random numbers from here on are those of pools
+_ROWS_A_NUMBER = 5  # effective draws that a row of a covariance takes
+
+
+class Weights(NamedTuple):
+    """Weights of draws, smoothed and adding up to 1, and what they say."""
+
+    log_weight: np.ndarray
+    weight: np.ndarray
+    k: float
+    efficiency: float
+
+
+@dataclass
+class _Part:
+    """A distribution, how many draws are of it, and its log density at all draws of the pool."""
+
+    law: Law
+    count: int
+    log_q: np.ndarray
+
+
+class Pool:
+    """Draws of several distributions, their log densities, and those of the mixture."""
+
+    def __init__(self, objective: Objective, seed: int) -> None:
+        self.objective, self.seed = objective, seed
+        self.free, self.label = np.empty((0, objective.size)), np.empty(0, int)
+        self.log_density = np.empty(0)
+        self._parts: list[_Part] = []
+        self._added = 0
+
+    def add(self, wanted: Sequence[tuple[Law, int, int]]) -> None:
+        """Add draws: of each distribution, which may have some already, so many with a label."""
+        rows = []
+        for law, count, _ in wanted:
+            key = chain_key(self.seed, _KEYS + self._added)
+            rows.append(law.draws(noise(key, count, law.width)))
+            self._added += 1
+        free = np.concatenate(rows)
+        for law, count, _ in wanted:
+            part = next((part for part in self._parts if part.law is law), None)
+            if part is None:
+                part = _Part(law, 0, law.log_density(self.free))
+                self._parts.append(part)
+            part.count += count
+        for part in self._parts:
+            part.log_q = np.concatenate([part.log_q, part.law.log_density(free)])
+        self.free = np.concatenate([self.free, free])
+        labels = [np.full(count, label) for _, count, label in wanted]
+        self.label = np.concatenate([self.label, *labels])
+        densities = log_densities(self.objective.model, free)
+        self.log_density = np.concatenate([self.log_density, densities])
+
+    @property
+    def log_q(self) -> np.ndarray:
+        """The log density of the mixture at each draw."""
+        counts = np.array([part.count for part in self._parts])
+        each = np.array([part.log_q for part in self._parts])
+        found: np.ndarray = logsumexp(each, 0, counts[:, None] / len(self.free))
+        return found
+
+    @property
+    def weights(self) -> Weights:
+        """The smoothed weights of all draws."""
+        log_weight = self.log_density - self.log_q
+        log_smooth, k = smoothed(log_weight)
+        return Weights(log_weight, np.exp(log_smooth), k, efficiency(log_weight))
+
+    def elbo(self, law: Law, label: int) -> float:
+        """The mean of log p - log q over the draws with the label of q."""
+        own = self.label == label
+        return float(np.mean(self.log_density[own] - law.log_density(self.free[own])))
+
+    def evidence(self, laws: Sequence[Law]) -> tuple[float, float]:
+        """log Z and its standard error, with the densities of these parts as control variates."""
+        log_weight = self.log_density - self.log_q
+        top = np.nanmax(log_weight, initial=-np.inf)
+        if not np.isfinite(top):
+            return -math.inf, math.inf
+        weight = np.exp(log_weight - top)
+        weight = np.where(np.isfinite(weight), weight, 0.0)
+        log_q = self.log_q
+        columns = [np.ones(weight.size)]
+        columns += [np.exp(law.log_density(self.free) - log_q) - 1 for law in laws]
+        design = np.stack(columns, 1)
+        found = np.linalg.lstsq(design, weight, None)[0]
+        left = (weight - design @ found).std() / math.sqrt(weight.size)
+        if found[0] <= 0:
+            return log_mean(log_weight), math.inf
+        return float(top + math.log(found[0])), float(left / found[0])
+
+
+def scouts(objective: Objective, seed: int, doing: str) -> list[LowRankNormal]:
+    """The normal distributions of paths from random points, if such points have a density."""
+    keys = [chain_key(seed, _KEYS - 1 - index) for index in range(SCOUTS)]
+    try:
+        walked = walk_paths(objective, None, keys, doing)
+    except StartError:
+        return []
+    return [path.best for path in walked if path.best is not None]
+
+
+def fill(
+    objective: Objective,
+    laws: Sequence[tuple[LowRankNormal, int]],
+    others: Sequence[LowRankNormal],
+    count: int,
+    seed: int,
+) -> tuple[Pool, Weights]:
+    """The pool of an approximation, a mixture of labelled parts, and of other distributions."""
+    size = max(ROUND, 2 * count, 8 * len(laws))
+    pool = Pool(objective, seed)
+    each, other = size // len(laws), size // max(1, len(others))
+    first: list[tuple[Law, int, int]] = []
+    for law, label in laws:
+        wide = LowRankStudent(law, 2 * SPREAD, DEGREES)
+        first += [(law, each * 5 // 8, label), (wide, each // 8, OTHERS)]
+    for law in others:
+        wide = LowRankStudent(law, 2 * SPREAD, DEGREES)
+        first += [(law, other // 8, OTHERS), (wide, other // 8, OTHERS)]
+    pool.add(first)
+    for _ in range(1, ROUNDS):
+        weights = pool.weights
+        if weights.k <= GOOD_K and weights.efficiency >= GOOD_EFFICIENCY:
+            break
+        fitted = _fitted(pool.free, weights)
+        if fitted is None:
+            break
+        wide = LowRankStudent(fitted, SPREAD, DEGREES)
+        own = [(law, each // 4, label) for law, label in laws]
+        pool.add([(fitted, size // 4, OTHERS), (wide, size // 2, OTHERS), *own])
+    return pool, pool.weights
+
+
+def _fitted(free: np.ndarray, weights: Weights) -> LowRankNormal | None:
+    """The normal distribution of the weighted mean and covariance; None where these vanish.
+
+    Of few effective draws numbers are taken for independent.
+    """
+    effective = 1 / np.square(weights.weight).sum()
+    good = weights.weight > 0
+    free, weight = free[good], weights.weight[good]
+    mean = weight @ free
+    rows = np.sqrt(weight)[:, None] * (free - mean)
+    if effective > _ROWS_A_NUMBER * (1 + mean.size):
+        try:
+            return LowRankNormal.of_rows(mean, rows)
+        except np.linalg.LinAlgError:
+            pass
+    scale = np.sqrt(np.square(rows).sum(0))
+    if not (np.isfinite(scale).all() and (scale > 0).all()):
+        return None
+    return LowRankNormal.of(mean, scale, np.zeros((mean.size, 0)), np.eye(0))

@@ -1,9 +1,12 @@
 #!/usr/bin/env python
-"""A model built by a loop against the same model of arrays: building, compiling, a gradient."""
+"""A model built by a loop against the same model of arrays: whole runs, compiling, a gradient."""
 
 import argparse
+import os
 import time
+import warnings
 from collections.abc import Callable
+from typing import Any
 
 import jax
 import numpy as np
@@ -12,30 +15,156 @@ import kinetograph as kg
 from kinetograph.graph.precision import x64
 from kinetograph.models.density import data_environment
 
-
-def by_loop(y: np.ndarray) -> kg.Model:
-    mu, tau = kg.normal(0, 5, name="mu"), kg.half_normal(1, name="tau")
-    for value in y:
-        a = kg.normal(mu, tau)
-        kg.observe(kg.data(value), kg.normal(a, 1))
-    return kg.model(mu, tau)
+ROWS = 5  # of each piece
+Data = dict[str, Any]
+Make = Callable[[Data, bool], kg.Model]
 
 
-def by_arrays(y: np.ndarray) -> kg.Model:
-    mu, tau = kg.normal(0, 5, name="mu"), kg.half_normal(1, name="tau")
-    a = kg.normal(mu, tau, shape=len(y))
-    kg.observe(y, kg.normal(a, 1))
-    return kg.model(mu, tau)
+def data(pieces: int, seed: int = 0) -> Data:
+    """Numbers, rows and counts of all pieces, and pieces of 1 to 9 rows."""
+    rng = np.random.default_rng(seed)
+    lengths = rng.integers(1, 10, pieces)
+    return {
+        "y": rng.normal(size=pieces),
+        "Y": rng.normal(size=(pieces, ROWS)),
+        "x": rng.normal(size=(pieces, ROWS)),
+        "X": rng.normal(size=(pieces, ROWS, 2)),
+        "counts": rng.poisson(2.0, size=pieces),
+        "owner": np.repeat(np.arange(pieces), lengths),
+        "ragged": [rng.normal(size=n) for n in lengths],
+        "ragged_counts": [rng.poisson(2.0, size=n) for n in lengths],
+        "ragged_x": [rng.normal(size=n) for n in lengths],
+    }
 
 
-def measure(make: Callable[[np.ndarray], kg.Model], y: np.ndarray, calls: int) -> list[float]:
-    """Seconds to build and to compile value and gradient, microseconds of one."""
-    start = time.perf_counter()
-    model = make(y)
-    built = time.perf_counter() - start
+def above() -> tuple[kg.Array, kg.Array]:
+    return kg.normal(0, 5, name="mu"), kg.half_normal(1, name="tau")
+
+
+def loop_of(step: Callable[..., None], **more: Any) -> Make:
+    """A model with a step for each piece, which gets an unknown of its own."""
+
+    def make(d: Data, named: bool) -> kg.Model:
+        mu, tau = above()
+        s = kg.half_normal(1, name="s")
+        own = []
+        for i in range(len(d["y"])):
+            a = kg.normal(mu, tau, name=f"a{i}" if named else None, **more)
+            step(d, i, a, mu, s)
+            own.append(a)
+        return kg.model(mu, tau, s, *(own if named else ()))
+
+    return make
+
+
+def arrays_of(whole: Callable[..., None], more: tuple[int, ...] = ()) -> Make:
+    def make(d: Data, named: bool) -> kg.Model:
+        mu, tau = above()
+        s = kg.half_normal(1, name="s")
+        a = kg.normal(mu, tau, shape=(len(d["y"]), *more), name="a")
+        whole(d, a, mu, s)
+        return kg.model(mu, tau, s, *((a,) if named else ()))
+
+    return make
+
+
+def numbers_step(d: Data, i: int, a: kg.Array, mu: kg.Array, s: kg.Array) -> None:
+    kg.observe(kg.data(d["y"][i]), kg.normal(a, s))
+
+
+def numbers(d: Data, a: kg.Array, mu: kg.Array, s: kg.Array) -> None:
+    kg.observe(d["y"], kg.normal(a, s))
+
+
+def five_step(d: Data, i: int, a: kg.Array, mu: kg.Array, s: kg.Array) -> None:
+    kg.observe(d["Y"][i], kg.normal(a, s))
+
+
+def five(d: Data, a: kg.Array, mu: kg.Array, s: kg.Array) -> None:
+    group = np.repeat(np.arange(len(d["y"])), ROWS)
+    kg.observe(d["Y"].reshape(-1), kg.normal(a[group], s))
+
+
+def two_terms_step(d: Data, i: int, a: kg.Array, mu: kg.Array, s: kg.Array) -> None:
+    kg.observe(d["Y"][i], kg.normal(a, s))
+    kg.observe(kg.data(d["counts"][i]), kg.poisson(kg.exp(0.1 * a)))
+
+
+def two_terms(d: Data, a: kg.Array, mu: kg.Array, s: kg.Array) -> None:
+    five(d, a, mu, s)
+    kg.observe(d["counts"], kg.poisson(kg.exp(0.1 * a)))
+
+
+def vector_step(d: Data, i: int, a: kg.Array, mu: kg.Array, s: kg.Array) -> None:
+    kg.observe(d["Y"][i], kg.normal(d["X"][i] @ a, s))
+
+
+def vector(d: Data, a: kg.Array, mu: kg.Array, s: kg.Array) -> None:
+    group = np.repeat(np.arange(len(d["y"])), ROWS)
+    X = d["X"].reshape(-1, 2)
+    mean = a[:, 0][group] * X[:, 0] + a[:, 1][group] * X[:, 1]
+    kg.observe(d["Y"].reshape(-1), kg.normal(mean, s))
+
+
+def regression_step(d: Data, i: int, a: kg.Array, mu: kg.Array, s: kg.Array) -> None:
+    kg.observe(d["Y"][i], kg.normal(a + mu * d["x"][i], s))
+
+
+def regression(d: Data, a: kg.Array, mu: kg.Array, s: kg.Array) -> None:
+    group = np.repeat(np.arange(len(d["y"])), ROWS)
+    kg.observe(d["Y"].reshape(-1), kg.normal(a[group] + mu * d["x"].reshape(-1), s))
+
+
+def ragged_step(d: Data, i: int, a: kg.Array, mu: kg.Array, s: kg.Array) -> None:
+    kg.observe(d["ragged"][i], kg.normal(a, s))
+
+
+def ragged(d: Data, a: kg.Array, mu: kg.Array, s: kg.Array) -> None:
+    kg.observe(np.concatenate(d["ragged"]), kg.normal(a[d["owner"]], s))
+
+
+def ragged_counts_step(d: Data, i: int, a: kg.Array, mu: kg.Array, s: kg.Array) -> None:
+    rate = kg.exp(0.1 * a + mu * d["ragged_x"][i])
+    kg.observe(d["ragged_counts"][i], kg.poisson(rate))
+
+
+def ragged_counts(d: Data, a: kg.Array, mu: kg.Array, s: kg.Array) -> None:
+    rate = kg.exp(0.1 * a[d["owner"]] + mu * np.concatenate(d["ragged_x"]))
+    kg.observe(np.concatenate(d["ragged_counts"]), kg.poisson(rate))
+
+
+def rows_loop(d: Data, named: bool) -> kg.Model:
+    mu, tau = above()
+    s = kg.half_normal(1, name="s")
+    for x, y in zip(d["x"], d["Y"], strict=True):
+        kg.observe(y, kg.normal(mu + tau * x, s))
+    return kg.model(mu, tau, s)
+
+
+def rows_arrays(d: Data, named: bool) -> kg.Model:
+    mu, tau = above()
+    s = kg.half_normal(1, name="s")
+    kg.observe(d["Y"].reshape(-1), kg.normal(mu + tau * d["x"].reshape(-1), s))
+    return kg.model(mu, tau, s)
+
+
+SHAPES: dict[str, tuple[Make, Make]] = {
+    "one number": (loop_of(numbers_step), arrays_of(numbers)),
+    "five numbers": (loop_of(five_step), arrays_of(five)),
+    "two terms": (loop_of(two_terms_step), arrays_of(two_terms)),
+    "a vector each": (loop_of(vector_step, shape=2), arrays_of(vector, (2,))),
+    "regression, own intercepts": (loop_of(regression_step), arrays_of(regression)),
+    "regression, nothing of its own": (rows_loop, rows_arrays),
+    "1 to 9 numbers": (loop_of(ragged_step), arrays_of(ragged)),
+    "1 to 9 counts": (loop_of(ragged_counts_step), arrays_of(ragged_counts)),
+}
+
+
+def gradient(model: kg.Model) -> tuple[float, float]:
+    """Seconds to compile value and gradient, microseconds of one."""
     with x64():
         values = [jax.numpy.asarray(v) for v in model.argument_values]
-        free = jax.numpy.asarray(np.random.default_rng(1).normal(size=model.free_size))
+        free = jax.numpy.asarray(0.3 * np.random.default_rng(1).normal(size=model.free_size))
 
         def density(free: jax.Array, values: list[jax.Array]) -> jax.Array:
             return model.density.log_density(free, data_environment(model.arguments, values))
@@ -45,37 +174,68 @@ def measure(make: Callable[[np.ndarray], kg.Model], y: np.ndarray, calls: int) -
         compiled = time.perf_counter() - start
 
         @jax.jit
-        def many(free: jax.Array, values: list[jax.Array]) -> jax.Array:
+        def many(free: jax.Array, values: list[jax.Array], calls: int) -> jax.Array:
             """As a sampler has them: one after the other, inside of a program."""
 
             def step(_: int, free: jax.Array) -> jax.Array:
                 value, slope = jax.value_and_grad(density)(free, values)
-                return free + 1e-6 * slope + 0 * value
+                return free + 1e-9 * slope + 0 * value
 
             return jax.lax.fori_loop(0, calls, step, free)
 
-        many(free, values).block_until_ready()
-        best = np.inf
-        for _ in range(5):
+        def seconds(calls: int) -> float:
             start = time.perf_counter()
-            many(free, values).block_until_ready()
-            best = min(best, (time.perf_counter() - start) / calls)
-    return [built, compiled, 1e6 * best]
+            many(free, values, calls).block_until_ready()
+            return time.perf_counter() - start
+
+        seconds(10)
+        calls = 1000
+        while seconds(calls) < 0.05:  # beside which handing over the data takes no time
+            calls *= 2
+        return compiled, 1e6 * min(seconds(calls) for _ in range(5)) / calls
+
+
+def run(model: kg.Model, draws: int) -> list[float]:
+    """Seconds of a run until its first draw, and of the whole run."""
+    start = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", kg.SamplingWarning)
+        tree = kg.mcmc(model, draws=draws, warmup=draws, chains=1, seed=1, progress=False)
+    whole = time.perf_counter() - start
+    return [tree.attrs["trace_time"] + tree.attrs["compile_time"], whole]
+
+
+def measure(make: Make, d: Data, named: bool, draws: int) -> list[float]:
+    start = time.perf_counter()
+    model = make(d, named)
+    built = time.perf_counter() - start
+    return [built, *gradient(model), *(run(model, draws) if draws else [])]
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--pieces", nargs="+", type=int, default=[25, 100, 300, 3000])
+    parser.add_argument("--pieces", nargs="+", type=int, default=[300])
+    parser.add_argument("--shapes", nargs="+", default=list(SHAPES))
+    parser.add_argument("--names", nargs="+", type=int, default=[0, 1], help="0: none, 1: given")
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--draws", type=int, default=200, help="0: no runs")
     options = parser.parse_args()
-    print("| pieces | | build, s | compile, s | value and gradient, us |")
-    print("|---|---|---|---|---|")
+    os.environ["KINETOGRAPH_CACHE"] = "off"
+    heads = ["build, s", "compile, s", "gradient, us", "to the first draw, s", "run, s"]
+    heads = heads if options.draws else heads[:3]
+    print("| pieces | | names | |", " | ".join(heads), "|")
+    print("|---" * (4 + len(heads)) + "|")
     for pieces in options.pieces:
-        y = np.random.default_rng(0).normal(size=pieces)
-        found = {}
-        for name, make in (("arrays", by_arrays), ("loop", by_loop)):
-            runs = [measure(make, y, 3000) for _ in range(options.repeats)]
-            found[name] = np.min(runs, 0)
-            print(f"| {pieces} | {name} |", " | ".join(f"{x:.3g}" for x in found[name]), "|")
-        ratio = found["loop"] / found["arrays"]
-        print(f"| {pieces} | ratio |", " | ".join(f"{x:.2f}" for x in ratio), "|")
+        d = data(pieces)
+        for shape in options.shapes:
+            for named in map(bool, options.names):
+                found = {"arrays": [], "loop": []}
+                for _ in range(options.repeats):
+                    for name, make in zip(("loop", "arrays"), SHAPES[shape], strict=True):
+                        settings = named, options.draws
+                        found[name].append(measure(make, d, *settings))
+                best = {name: np.min(rows, 0) for name, rows in found.items()}
+                best["ratio"] = best["loop"] / best["arrays"]
+                for name, row in best.items():
+                    words = f"| {pieces} | {shape} | {'given' if named else 'none'} | {name} |"
+                    print(words, " | ".join(f"{x:.3g}" for x in row), "|", flush=True)

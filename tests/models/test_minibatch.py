@@ -189,3 +189,28 @@ def test_jax_functions_by_rows():
     at = {"w": np.array([0.5, -1.0]), "b": 0.25}
     expected = -0.5 * 1.25 - np.sum((Y - X @ at["w"] - 0.25) ** 2)
     np.testing.assert_allclose(model.log_prob(at), expected, rtol=1e-12)
+
+
+def test_pieces_beside_the_rows():
+    """What is computed once from the data of alike pieces follows new values of these."""
+    rows = kg.data(np.arange(12.0), "rows")
+    own = [kg.data(np.arange(5.0) + k, f"y{k}") for k in range(10)]
+
+    def make(own):
+        mu = kg.normal(0, 1, name="mu")
+        for k, y in enumerate(own):
+            kg.observe(y, kg.normal(kg.normal(mu + 0.1 * k, 1.0), 1.0))
+        kg.observe(rows, kg.normal(mu, 1.0))
+        return kg.minibatch(kg.model(mu), 12, rows=[rows])
+
+    def estimate(model):
+        with x64():
+            data = dict(zip(model.arguments, model.argument_values, strict=True))
+            return float(model.batch.log_density(np.zeros(model.free_size), data, np.arange(12)))
+
+    model = make(own)
+    assert estimate(model) == pytest.approx(float(model.log_prob(np.zeros(model.free_size))))
+    before = estimate(model)
+    model.set_data(y0=np.full(5, 3.0))
+    assert estimate(model) == pytest.approx(float(model.log_prob(np.zeros(model.free_size))))
+    assert estimate(model) == pytest.approx(before - 0.5 * (45.0 - 30.0))

@@ -76,6 +76,16 @@ class Batch:
         self._each = Density(unknowns, [RowsTerm(term, 1.0) for term in self.terms])
 
     @property
+    def densities(self) -> tuple[Density, ...]:
+        """The densities that are computed for a transition."""
+        return self._estimate, self._rest, self._each
+
+    @property
+    def derived(self) -> tuple[Data, ...]:
+        """What these compute from data once."""
+        return tuple(dict.fromkeys(node for d in self.densities for node in d.derived))
+
+    @property
     def settings(self) -> tuple[Any, ...]:
         """What it is made of, beside the density."""
         return self.rows, self.size, self.replace, self.allow_noisy

@@ -46,6 +46,8 @@ class Density:
         self.free_size = int(ends[-1]) if sizes else 0
         self.sizes = tuple(sizes)
         self.batches = find_batches(self.terms, self.unknowns)
+        for term in () if self.batches is None else self.batches.terms:
+            term.compressed = None  # the batch is
         derived = [n for t in self.terms if t.compressed is not None for n in t.compressed.derived]
         self.derived = (*derived, *(() if self.batches is None else self.batches.derived))
         self.slices = {

@@ -97,7 +97,14 @@ class Model(LogDensity):
         self._axes = axes_of([*self.targets, *self.data, *self.fixed, *component.nodes])
         self.coords = self._labels(self.data, check_coords(coords))
         check_names(self)
-        self.batch = None if batch is None else Batch(self.density, *batch)
+        with self.its_values():
+            self.batch = None if batch is None else Batch(self.density, *batch)
+
+    @property
+    def arguments(self) -> tuple[Node, ...]:
+        """What is known, and computed from that once: arguments of every compiled function."""
+        batch = () if self.batch is None else self.batch.derived
+        return tuple(dict.fromkeys((*super().arguments, *batch)))
 
     @property
     def known_as(self) -> dict[int, str]:

@@ -63,19 +63,17 @@ def replace_data(model: "Model", values: Any, named: Mapping[str, Any]) -> None:
             changed[v] = checked_value(model.name(v), v, value)
         coords = _coords(model, arrays)
         _check_statements(model, changed)
-        density = _remade(model, changed)
-        derived: dict[Node, np.ndarray] = {}
-        if density is model.density:
-            derived = _derived(model, changed)
+        density, derived = _remade(model, changed)
         check_nodes_again(model, density, changed)
         stale = [key for key in _WRITTEN if not all(map(same_density, kept.get(key, ())))]
+        old = model.batch
+        remade = density is not model.density or (old is not None and bool(old.derived))
+        batch = Batch(density, *old.settings) if remade and old is not None else old
     model.values = model._given_values() | changed | derived
     model.coords = coords
-    if density is not model.density:
-        model.density, model.version = density, model.version + 1
+    if remade:
+        model.density, model.batch, model.version = density, batch, model.version + 1
         model._functions.clear()
-        if model.batch is not None:
-            model.batch = Batch(density, *model.batch.settings)
     for key in stale:
         kept.pop(key, None)
 
@@ -214,12 +212,21 @@ def _check_statements(model: "Model", changed: Mapping[Node, np.ndarray]) -> Non
             check_support("set_data", node, follows)
 
 
-def _remade(model: "Model", changed: Mapping[Node, np.ndarray]) -> Density:
-    """The log density, anew if the data give a term another form."""
+def _remade(
+    model: "Model", changed: Mapping[Node, np.ndarray]
+) -> tuple[Density, dict[Node, np.ndarray]]:
+    """The log density, made again if the data give a term another form.
+
+    If not, also the values of what terms and batches compute from data once.
+    """
     old = model.density
-    terms = [_new_term(term, changed) for term in old.terms]
-    same = all(_alike(a, b) for a, b in zip(old.terms, terms, strict=True))
-    return old if same else Density(old.unknowns, terms)
+    new = Density(old.unknowns, [_new_term(term, changed) for term in old.terms])
+    same = all(_alike(a, b) for a, b in zip(old.terms, new.terms, strict=True))
+    fits = new.batches is None if old.batches is None else old.batches.fits(new.batches)
+    if not (same and fits):
+        return new, {}
+    pairs = zip(old.derived, new.derived, strict=True)
+    return old, {a: model.value_of(a) if b is a else b.value for a, b in pairs}
 
 
 def _new_term(term: Term, changed: Mapping[Node, np.ndarray]) -> Term:
@@ -237,17 +244,3 @@ def _alike(old: Term, new: Term) -> bool:
         new.compressed is None if old.compressed is None else old.compressed.fits(new.compressed)
     )
     return compressed and old.small == new.small and old.forms.keys() == new.forms.keys()
-
-
-def _derived(model: "Model", changed: Mapping[Node, np.ndarray]) -> dict[Node, np.ndarray]:
-    """The values of what terms compute from data once."""
-    found: dict[Node, np.ndarray] = {}
-    for term in model.density.terms:
-        new = _new_term(term, changed)
-        if term.compressed is not None and new.compressed is not None:
-            pairs = zip(term.compressed.derived, new.compressed.derived, strict=True)
-            found.update((old, model.value_of(old) if new is term else n.value) for old, n in pairs)
-    batches = model.density.batches
-    for node, column in {} if batches is None else batches.sources.items():
-        found[node] = np.stack([source.value for source in column if isinstance(source, Data)])
-    return found

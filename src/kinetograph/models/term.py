@@ -1,5 +1,6 @@
 """One addend of the log density of a model."""
 
+from functools import cached_property
 from typing import Any
 
 import jax.numpy as jnp
@@ -19,13 +20,16 @@ class Term:
 
     def __init__(self, node: Node) -> None:
         self.node = node
-        self.compressed: Compressed | None = None
         self.forms: dict[str, Node] = {}
         self.small = False
         if isinstance(node, Distribution):
             self.forms, self.small = node.forms(), node.small()
-            if isinstance(node.target, Data):
-                self.compressed = compress(node)
+
+    @cached_property
+    def compressed(self) -> Compressed | None:
+        """The compressed form of the likelihood of an array, if it has one."""
+        likelihood = isinstance(self.node, Distribution) and isinstance(self.target, Data)
+        return compress([self.node]) if likelihood else None  # type: ignore[list-item]
 
     @property
     def target(self) -> Node | None:

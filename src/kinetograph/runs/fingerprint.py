@@ -28,6 +28,7 @@ from ..graph.lift import Lifted
 from ..graph.node import Apply, Bundle, Data, Inner, Node, ancestors
 from ..models.marginal.marginal import MarginalTerm
 from ..models.own_bijectors import OwnSupport
+from ..models.rewrites.normal_regression import Compressed
 from ..models.term import Term
 from ..samplers.identity import identity_of
 from ..samplers.session import StepGraph
@@ -194,11 +195,13 @@ class _Writer:
         forms = {name: self.reference(node) for name, node in term.forms.items()}
         text = f"term {self.reference(term.node)} {target} {forms} {term.small}"
         if form is not None:
-            parts = (form.scalars, form.vectors, form.grouped, form.derived)
-            refs = [",".join(map(self.reference, nodes)) for nodes in parts]
-            sd = "" if form.sd is None else self.reference(form.sd)
-            text += f" compressed {refs} {sd} {form.count}"
+            text += f" compressed {self.compressed(form)}"
         self.lines.append(text)
+
+    def compressed(self, form: Compressed) -> str:
+        parts = (*form.columns, form.derived)
+        refs = [",".join(map(self.reference, nodes)) for nodes in parts]
+        return f"{refs} {form.sd is None} {form.structure}"
 
     # What stands beside the model's graph: all values in it are part of the program.
     def graph(
@@ -290,6 +293,9 @@ def _write(program: Program, writer: _Writer) -> None:
         writer.node(node)
     for term in model.density.terms:
         writer.term(term)
+    for density in (model.density, *(() if model.batch is None else model.batch.densities)):
+        for form in () if density.batches is None else density.batches.compressed:
+            writer.lines.append(writer.compressed(form))
     for group in (model.component.unknowns, program.targets, model.arguments):
         writer.lines.append(",".join(map(writer.reference, group)))
     if model.batch is not None:

@@ -1,21 +1,24 @@
-"""Nodes read as linear forms: an offset, and known coefficients of unknown quantities.
+"""Alike nodes read as one linear form: an offset, and known coefficients of unknown quantities.
 
-    o_n + sum_k C_nk theta_k + sum_g D_ng phi_g[j(n)]
+    o_n + sum_k C_nk theta_k + sum_k D_nk phi_k[i(n)] + sum_k E_nk chi_k[j(n)]
 
-of observations n, with single numbers and vectors theta, and phi by group.
+of the observations n of all pieces i: theta is the same in all pieces, phi is another quantity in
+each of them, and chi an element j(n) of an array. An array of observations is one piece.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from ...graph.lower import evaluate
+from ...graph.lower import Environment, Scope, evaluate
 from ...graph.node import Apply, Data, Node
 from ...graph.operations.elementwise import ELEMENTWISE
 from ...graph.operations.indexing import READ
 from ...graph.operations.linear_algebra import MATMUL
 from ...graph.precision import x64
+from .places import Column, is_single, place_of
 
 __all__ = ["LinearForm", "NotLinear", "Reader"]
 
@@ -26,13 +29,16 @@ _ADD, _SUBTRACT, _MULTIPLY, _DIVIDE, _NEGATIVE = (
 
 @dataclass
 class LinearForm:
-    """A linear form: an offset, and columns of coefficients with the node each multiplies."""
+    """A linear form: an offset, and columns of coefficients with the nodes each multiplies.
+
+    `nodes` are those of the pieces, one for each.
+    """
 
     offset: Any = 0.0
-    scalars: list[tuple[Any, Node]] = field(default_factory=list)  # coefficient, one number
-    # And the row of each observation, from 0.
-    grouped: list[tuple[Any, Node, np.ndarray]] = field(default_factory=list)
-    vectors: list[tuple[np.ndarray, Node]] = field(default_factory=list)  # matrix, vector
+    scalars: list[tuple[Any, Column]] = field(default_factory=list)  # coefficient, one number
+    # And the element of an array for each observation, from 0.
+    grouped: list[tuple[Any, Column, np.ndarray]] = field(default_factory=list)
+    vectors: list[tuple[np.ndarray, Column]] = field(default_factory=list)  # matrix, vector
 
     def scaled(self, factor: Any) -> "LinearForm":
         def rows(matrix: np.ndarray) -> np.ndarray:
@@ -40,9 +46,9 @@ class LinearForm:
 
         return LinearForm(
             self.offset * factor,
-            [(c * factor, node) for c, node in self.scalars],
-            [(c * factor, node, index) for c, node, index in self.grouped],
-            [(rows(matrix), node) for matrix, node in self.vectors],
+            [(c * factor, nodes) for c, nodes in self.scalars],
+            [(c * factor, nodes, index) for c, nodes, index in self.grouped],
+            [(rows(matrix), nodes) for matrix, nodes in self.vectors],
         )
 
     def plus(self, other: "LinearForm") -> "LinearForm":
@@ -55,18 +61,28 @@ class LinearForm:
 
 
 class NotLinear(Exception):
-    """A node is no linear form, or none that is told as one."""
+    """A node that cannot be read as a linear form."""
 
 
 class Reader:
-    """Reads a node as a linear form in unknown nodes, over `length` observations."""
+    """Reads the nodes of pieces as a linear form in unknown nodes.
 
-    def __init__(self, length: int) -> None:
-        self.length = length
+    `lengths` are the numbers of observations of the pieces. One number of a piece that differs
+    from that of other pieces is a quantity of its own; a `deep` reader looks for what such numbers
+    have in common.
+    """
+
+    def __init__(self, lengths: Sequence[int], deep: bool = False) -> None:
+        self.lengths = np.asarray(lengths)
+        self.deep = deep
         self._known: dict[Node, bool] = {}
+        self._values: Environment = {}
 
-    def known(self, node: Node) -> bool:
-        """Whether a node is computed from data alone (looked up a few levels deep)."""
+    def known(self, nodes: Column) -> bool:
+        """Whether nodes are computed from data alone (looked up a few levels deep)."""
+        return all(self._is_known(node) for node in dict.fromkeys(nodes))
+
+    def _is_known(self, node: Node) -> bool:
         if node not in self._known:
             stack, answer = [node], True
             for _ in range(50):
@@ -81,27 +97,66 @@ class Reader:
             self._known[node] = answer and not stack
         return self._known[node]
 
-    def value(self, node: Node) -> np.ndarray:
-        """The value of a known node, over the observations or one number."""
-        if isinstance(node, Data):
-            array = node.value
-        else:
-            with x64():
-                array = np.asarray(evaluate([node], {})[node])
-        if array.size == 1:
-            array = array.reshape(())
-        elif array.shape != (self.length,):
-            raise NotLinear
-        return array.astype(float)
+    def arrays(self, nodes: Column) -> list[np.ndarray]:
+        """The values of known nodes."""
+        return [np.asarray(value) for value in self._computed(nodes)]
 
-    def read(self, node: Node) -> LinearForm:
-        if self.known(node):
-            return LinearForm(offset=self.value(node))
-        if node.size == 1:
-            return LinearForm(scalars=[(1.0, node)])
-        if not isinstance(node, Apply) or node.shape != (self.length,):
+    def _computed(self, nodes: Column) -> list[Any]:
+        found: dict[Node, Any] = {}
+        for node in nodes:
+            place = place_of(node)
+            if isinstance(node, Data):
+                found[node] = node.value
+            elif place is not None and isinstance(node.parents[0], Data):
+                found[node] = node.parents[0].value[place]
+        rest = [node for node in dict.fromkeys(nodes) if node not in found]
+        if rest:
+            with x64():
+                evaluate(rest, self._values, scope=Scope(eager=len(rest) == 1))
+            found |= {node: self._values[node] for node in rest}
+        return [found[node] for node in nodes]
+
+    def value(self, nodes: Column) -> Any:
+        """The value of known nodes, over the observations or one number."""
+        if is_single(nodes):
+            arrays = self.arrays(nodes[:1])
+            if arrays[0].size == 1:
+                return arrays[0].reshape(()).astype(float)
+            arrays = arrays * len(nodes)
+        else:
+            arrays = self.arrays(nodes)
+        rows = []
+        for array, length in zip(arrays, self.lengths, strict=True):
+            if array.size == 1:
+                array = np.broadcast_to(array.reshape(()), (length,))
+            elif array.shape != (length,):
+                raise NotLinear
+            rows.append(array)
+        return np.concatenate(rows).astype(float)
+
+    def read(self, nodes: Column) -> LinearForm:
+        """The linear form of the nodes of all pieces."""
+        if self.known(nodes):
+            return LinearForm(offset=self.value(nodes))
+        if all(node.size == 1 for node in nodes):
+            if is_single(nodes) or not self.deep:
+                return LinearForm(scalars=[(1.0, nodes)])
+            try:
+                return self._parts(nodes)
+            except NotLinear:
+                return LinearForm(scalars=[(1.0, nodes)])
+        if any(n.shape != (length,) for n, length in zip(nodes, self.lengths, strict=True)):
             raise NotLinear
-        operation, parents = node.operation, node.parents
+        return self._parts(nodes)
+
+    def _parts(self, nodes: Column) -> LinearForm:
+        first = nodes[0]
+        if not isinstance(first, Apply) or len({(type(n), len(n.parents)) for n in nodes}) > 1:
+            raise NotLinear
+        operation = first.operation
+        if any(node.operation is not operation for node in nodes):  # type: ignore[attr-defined]
+            raise NotLinear
+        parents: list[Column] = list(zip(*(node.parents for node in nodes), strict=True))
         if operation is _ADD:
             return self.read(parents[0]).plus(self.read(parents[1]))
         if operation is _SUBTRACT:
@@ -117,14 +172,39 @@ class Reader:
             if not np.all(divisor):
                 raise NotLinear
             return self.read(parents[0]).scaled(1.0 / divisor)
-        if operation is MATMUL and self.known(parents[0]) and len(parents[1].shape) == 1:
-            with x64():
-                matrix = np.asarray(evaluate([parents[0]], {})[parents[0]], float)
-            return LinearForm(vectors=[(matrix, parents[1])])
-        if operation is READ and len(parents) == 2 and len(node.attributes["template"]) == 1:
-            base, index = parents
-            if len(base.shape) == 1 and isinstance(index, Data) and len(index.shape) == 1:
-                rows = index.value.astype(np.int64)
-                rows[rows < 0] += base.shape[0]  # counted from the end
-                return LinearForm(grouped=[(1.0, base, rows)])
+        if operation is MATMUL:
+            return self._product(*parents)
+        if operation is READ and len(parents) == 2:
+            return self._elements(nodes, *parents)
         raise NotLinear
+
+    def _product(self, left: Column, right: Column) -> LinearForm:
+        if not self.known(left) and all(len(n.shape) == 1 for n in (*left, *right)):
+            left, right = right, left
+        if not self.known(left) or any(len(n.shape) != 1 for n in right):
+            raise NotLinear
+        matrices = [np.atleast_2d(array) for array in self.arrays(left)]
+        if len({m.shape[1:] for m in matrices}) > 1 or matrices[0].ndim > 2:
+            raise NotLinear
+        return LinearForm(vectors=[(self._rows(matrices).astype(float), right)])
+
+    def _rows(self, arrays: Sequence[np.ndarray]) -> np.ndarray:
+        """Arrays with a row for each observation of a piece, or one for all, put together."""
+        pairs = list(zip(arrays, self.lengths, strict=True))
+        if any(len(array) not in (1, length) for array, length in pairs):
+            raise NotLinear
+        return np.concatenate([np.broadcast_to(a, (n, *a.shape[1:])) for a, n in pairs])
+
+    def _elements(self, nodes: Column, base: Column, index: Column) -> LinearForm:
+        sizes = {node.shape for node in base}
+        if len(sizes) > 1 or len(base[0].shape) != 1:
+            raise NotLinear
+        for node, i in zip(nodes, index, strict=True):
+            assert isinstance(node, Apply)
+            one = len(node.attributes["template"]) == 1
+            if not one or not isinstance(i, Data) or len(i.shape) > 1:
+                raise NotLinear
+        found = [array.astype(np.int64).reshape(-1) for array in self.arrays(index)]
+        rows = self._rows(found)
+        rows[rows < 0] += base[0].shape[0]  # counted from the end
+        return LinearForm(grouped=[(1.0, base, rows)])

@@ -1,19 +1,23 @@
 """Normal likelihoods whose mean is linear, compressed to a few numbers before sampling.
 
-Where the mean of a normal likelihood is linear in unknown quantities with known coefficients,
+Where the mean of normal likelihoods is linear in unknown quantities with known coefficients, and
+the observations can be put into groups j in each of which these quantities and the sd are the same,
 
-    mean_n = o_n + sum_k C_nk theta_k + sum_g D_ng phi_g[j(n)],
+    mean_n = o_n + sum_k Z_nk psi_k[j(n)],
 
-and its sd is one number (or known), the data enter only through the triangular factor of each
-group's coefficients. With Z_j the rows of (C, D) in group j and Z_j = Q_j R_j,
+the data enter only through the triangular factor of each group's coefficients: Z_j = Q_j R_j,
 
-    sum_n (y_n - mean_n)**2 = rest + sum_j |R_j psi_j - b_j|**2,    b_j = Q_j' (y_j - o_j),
+    sum_n (y_n - mean_n)**2 = sum_j rest_j + |R_j psi_j - b_j|**2,    b_j = Q_j' (y_j - o_j).
 
-psi_j = (theta, phi[j]). R_j has at most as many rows as psi_j has elements, so the cost of the log
-density no longer grows with the number of observations, and indexing by group disappears from the
-loop. The identity is exact, and the factorisation is done once, on the host: no cancellation.
+R_j has at most as many rows as psi_j has elements, so the cost of the log density no longer grows
+with the number of observations, and indexing by group disappears from the loop. The identity is
+exact, and the factorisation is done once, on the host: no cancellation.
+
+A group is where an array of observations reads one element, or one piece of a model that was
+written as a loop; without either, all observations are one group.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,164 +29,284 @@ from ...distributions.variable import Distribution
 from ...graph.lower import Environment
 from ...graph.node import Data, Node
 from .linear_form import LinearForm, NotLinear, Reader
+from .places import Column, is_single, same_place
 
 __all__ = ["Compressed", "compress"]
 
 LARGEST_GROUP = 16  # columns a group: beyond that the written-out products grow too long
 LEAST_GAIN = 2  # observations a compressed row: below it nothing is gained
 
+Tensor = Callable[[Column], Any]  # of one node, or of several along a new first axis
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Unknown quantities that are multiplied by columns of the factor.
+
+    `nodes` is one node, or one for each group. `elements` tells which element of an array each
+    group has; without it, all `width` elements belong to every group.
+    """
+
+    nodes: Column
+    width: int = 1
+    elements: np.ndarray | None = None
+
+    def columns(self, tensor: Tensor) -> list[Any]:
+        """Numbers that all groups share, or arrays with a number for each group."""
+        found = tensor(self.nodes)
+        own = len(self.nodes) > 1
+        if self.elements is None:
+            flat = found.reshape(len(self.nodes), -1) if own else found.reshape(-1)
+            return [flat[..., k] for k in range(self.width)]
+        if own:
+            return [found[np.arange(len(self.nodes)), self.elements]]
+        whole = np.array_equal(self.elements, np.arange(found.shape[0]))
+        return [found if whole else found[self.elements]]
+
+    def flat(self, tensor: Tensor) -> Any:
+        """All quantities of a single group."""
+        found = tensor(self.nodes)
+        return found.reshape(-1) if self.elements is None else found[self.elements]
+
+    def same(self, other: "Block") -> bool:
+        """Whether two blocks are the same quantities of the same groups."""
+        ours, others = self.elements, other.elements
+        if (self.nodes, self.width, ours is None) != (other.nodes, other.width, others is None):
+            return False
+        return ours is None or np.array_equal(ours, others)  # type: ignore[arg-type]
+
 
 @dataclass(frozen=True, eq=False)
 class Compressed:
-    """A normal likelihood in compressed form: a term of the log density.
+    """Normal likelihoods in compressed form: a term of the log density.
 
     `factor` has shape (groups, rows, columns), `right` (groups, rows); `rest` is what is left of
-    the sum of squares, `log_scale` the sum of the logarithms of known sds.
+    the sum of squares and `counts` the number of observations, of each group where `sd` is a node
+    for each group, else of all. `log_scale` is the sum of the logarithms of known sds.
     """
 
-    node: Distribution
-    scalars: tuple[Node, ...]
-    vectors: tuple[Node, ...]
-    grouped: tuple[Node, ...]
-    sd: Node | None
-    count: int
+    nodes: tuple[Distribution, ...]
+    blocks: tuple[Block, ...]
+    sd: Column | None
     factor: Data
     right: Data
     rest: Data
+    counts: Data
     log_scale: Data
 
     @property
     def derived(self) -> tuple[Data, ...]:
         """The arrays computed from the data: arguments of the program, as data are."""
-        return self.factor, self.right, self.rest, self.log_scale
+        return self.factor, self.right, self.rest, self.counts, self.log_scale
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The nodes that the quantities are computed from."""
+        sd = () if self.sd is None else (self.sd,)
+        return (*(block.nodes for block in self.blocks), *sd)
+
+    @property
+    def structure(self) -> tuple[Any, ...]:
+        """What a program is made for, beside the nodes and the shapes of the arrays."""
+        return tuple(
+            (block.width, None if block.elements is None else block.elements.tolist())
+            for block in self.blocks
+        )
 
     def fits(self, other: "Compressed | None") -> bool:
         """Whether another one differs in the values of its data alone."""
-        if other is None:
+        if other is None or len(self.blocks) != len(other.blocks):
             return False
-        own, its = (
-            (c.node, c.scalars, c.vectors, c.grouped, c.sd, c.count, _kinds(c.derived))
-            for c in (self, other)
-        )
-        return own == its
+        own, its = ((c.nodes, c.sd, _kinds(c.derived)) for c in (self, other))
+        pairs = zip(self.blocks, other.blocks, strict=True)
+        return own == its and all(a.same(b) for a, b in pairs)
 
     def needs(self) -> tuple[Node, ...]:
         """The nodes whose tensors `total` needs."""
-        sd = () if self.sd is None else (self.sd,)
-        return (*self.scalars, *self.vectors, *self.grouped, *sd)
+        return tuple(node for nodes in self.columns for node in nodes)
 
-    def total(self, environment: Environment) -> Any:
+    def total(self, environment: Environment, tensor: Tensor | None = None) -> Any:
         """The log likelihood of all observations."""
-        factor, right, rest, log_scale = (environment[node] for node in self.derived)
-        shared = [environment[node].reshape(()) for node in self.scalars]
-        if not self.grouped:
-            squares = self._dense(factor[0], right[0], shared, environment)
+        factor, right, rest, counts, log_scale = (environment[node] for node in self.derived)
+
+        def of_one(nodes: Column) -> Any:
+            return environment[nodes[0]]
+
+        tensor = of_one if tensor is None else tensor
+        if factor.shape[0] == 1:
+            parts = [block.flat(tensor) for block in self.blocks]
+            residual = factor[0] @ jnp.concatenate(parts) - right[0]
+            squares = jnp.sum(residual * residual)[None]
         else:
-            for node in self.vectors:
-                shared.extend(environment[node][i] for i in range(node.shape[0]))
-            columns = shared + [environment[node] for node in self.grouped]
-            squares = jnp.zeros((), factor.dtype)
-            for row in range(factor.shape[1]):
-                residual = -right[:, row]
-                for k in range(row, len(columns)):  # R is upper triangular
-                    residual = residual + factor[:, row, k] * columns[k]
-                squares = squares + jnp.sum(residual * residual)
-        log_norm = self.count * HALF_LOG_2PI + log_scale
+            squares = self._written_out(factor, right, tensor)
         if self.sd is None:
-            return -0.5 * (rest + squares) - log_norm
-        sd = environment[self.sd].reshape(())
-        return -0.5 * (rest + squares) / (sd * sd) - self.count * jnp.log(sd) - log_norm
+            return jnp.sum(-0.5 * (rest + jnp.sum(squares)) - counts * HALF_LOG_2PI) - log_scale
+        sd = tensor(self.sd).reshape(-1)
+        squares = jnp.sum(squares)[None] if len(self.sd) == 1 else squares
+        sums = -0.5 * (rest + squares) / (sd * sd) - counts * (jnp.log(sd) + HALF_LOG_2PI)
+        return jnp.sum(sums)
 
-    def _dense(self, factor: Any, right: Any, shared: list[Any], environment: Environment) -> Any:
-        parts = [jnp.stack(shared)] if shared else []
-        parts += [environment[node] for node in self.vectors]
-        residual = factor @ jnp.concatenate(parts) - right
-        return jnp.sum(residual * residual)
+    def _written_out(self, factor: Any, right: Any, tensor: Tensor) -> Any:
+        """The sum of squares of each group."""
+        columns = [column for block in self.blocks for column in block.columns(tensor)]
+        squares = jnp.zeros(factor.shape[:1], factor.dtype)
+        for row in range(factor.shape[1]):
+            residual = -right[:, row]
+            for k in range(row, len(columns)):  # R is upper triangular
+                residual = residual + factor[:, row, k] * columns[k]
+            squares = squares + residual * residual
+        return squares
 
 
-def compress(likelihood: Distribution) -> Compressed | None:
-    """The compressed form of a likelihood, or None where it has none or would gain nothing."""
-    target = likelihood.target
-    if likelihood.family is not NORMAL or not isinstance(target, Data) or len(target.shape) != 1:
+def compress(likelihoods: Sequence[Distribution]) -> Compressed | None:
+    """The compressed form of alike likelihoods; None where there is none, or nothing is gained."""
+    if any(node.family is not NORMAL for node in likelihoods):
         return None
-    length = target.shape[0]
-    mean, sd = likelihood.parents
-    reader = Reader(length)
-    try:
-        weights = None
-        if reader.known(sd):
-            spread = np.broadcast_to(reader.value(sd), (length,))
-            if not np.all(spread > 0):
-                return None
-            weights = 1.0 / spread
-        elif sd.size != 1:
-            return None
-        form = reader.read(mean)
-    except NotLinear:
+    single = len(likelihoods) == 1
+    targets = [node.target for node in likelihoods]
+    if any(not isinstance(y, Data) or len(y.shape) not in {1, int(single)} for y in targets):
         return None
-    return _factorise(likelihood, target, form, weights, None if weights is not None else sd)
+    lengths = np.array([y.size for y in targets if y is not None])
+    means, sds = zip(*(node.parents for node in likelihoods), strict=True)
+    found: list[_Design] = []
+    for deep in (False,) if single else (False, True):
+        reader = Reader(lengths.tolist(), deep)
+        try:
+            weights, sd = _weights(reader, sds)
+            form = reader.read(means)
+        except NotLinear:
+            continue
+        design = _Design(form, sd, lengths)
+        if design.gains:
+            found.append(design)
+    if not found:
+        return None
+    return _factorise(likelihoods, min(found, key=lambda design: design.cost), weights)
+
+
+def _weights(reader: Reader, sds: Column) -> tuple[Any, Column | None]:
+    """1 / sd over the observations where it is known, else 1 and the nodes of the sds."""
+    if reader.known(sds):
+        spread = np.broadcast_to(reader.value(sds), (int(reader.lengths.sum()),))
+        if not np.all(spread > 0):
+            raise NotLinear
+        return 1.0 / spread, None
+    if any(node.size != 1 for node in sds):
+        raise NotLinear
+    return None, sds
+
+
+class _Design:
+    """The columns of coefficients of a linear form, and the groups of its observations.
+
+    Observations are of one group where the same nodes, and the same elements of arrays, stand in
+    them.
+    """
+
+    def __init__(self, form: LinearForm, sd: Column | None, lengths: np.ndarray) -> None:
+        self.form, self.piece = form, np.repeat(np.arange(len(lengths)), lengths)
+        self.length = len(self.piece)
+        parts: list[tuple[Any, Column, np.ndarray | None]] = []
+        parts += [(c, nodes, None) for c, nodes in form.scalars]
+        parts += [(matrix, nodes, None) for matrix, nodes in form.vectors]
+        parts += [(c, nodes, index) for c, nodes, index in form.grouped]
+        columns = [c if np.ndim(c) == 2 else self._column(c)[:, None] for c, _, _ in parts]
+        self.matrix = np.concatenate(columns, 1) if parts else np.zeros((self.length, 0))
+        self.width = self.matrix.shape[1]
+        self._group(parts, sd)
+        self.blocks = tuple(
+            self._block(nodes, c.shape[1], index)
+            for c, (_, nodes, index) in zip(columns, parts, strict=True)
+        )
+        self.sd = None if sd is None else self._nodes(sd)
+
+    def _column(self, coefficient: Any) -> np.ndarray:
+        return np.broadcast_to(np.asarray(coefficient, float), (self.length,))
+
+    def _group(self, parts: Sequence[tuple[Any, Column, Any]], sd: Column | None) -> None:
+        """The group of each observation, and an observation of each group."""
+        marks: list[np.ndarray] = []
+        arrays: list[np.ndarray] = []
+        for nodes in [nodes for _, nodes, _ in parts] + ([] if sd is None else [sd]):
+            if not is_single(nodes):
+                numbers: dict[object, int] = {}
+                each = [numbers.setdefault(same_place(node), len(numbers)) for node in nodes]
+                marks.append(np.array(each)[self.piece])
+        arrays = [index for _, _, index in parts if index is not None]
+        sizes = {nodes[0].shape[0] for _, nodes, index in parts if index is not None}
+        if not marks and len(sizes) == 1 and all(np.array_equal(a, arrays[0]) for a in arrays):
+            # Groups are the elements of arrays, also those without observations.
+            (self.groups,), self.index = sizes, arrays[0]
+            self.first = None
+            return
+        marks += arrays
+        if not marks:
+            self.groups, self.index, self.first = 1, np.zeros(self.length, int), np.zeros(1, int)
+            return
+        _, first, index = np.unique(
+            np.stack(marks, 1), axis=0, return_index=True, return_inverse=True
+        )
+        self.groups, self.index, self.first = len(first), index.reshape(-1), first
+
+    def _nodes(self, nodes: Column) -> Column:
+        if is_single(nodes) or self.first is None:
+            return nodes[:1]
+        return tuple(nodes[i] for i in self.piece[self.first])
+
+    def _block(self, nodes: Column, width: int, index: np.ndarray | None) -> Block:
+        elements = index
+        if index is not None:
+            elements = np.arange(self.groups) if self.first is None else index[self.first]
+        return Block(self._nodes(nodes), width, elements)
+
+    @property
+    def gains(self) -> bool:
+        """Whether few enough rows are left of the observations."""
+        few = self.length >= LEAST_GAIN * self.groups * self.width > 0
+        return few and (self.groups == 1 or self.width <= LARGEST_GROUP)
+
+    @property
+    def cost(self) -> int:
+        """How many products the density takes."""
+        return self.groups * self.width * (self.width + 1)
 
 
 def _kinds(nodes: tuple[Data, ...]) -> list[tuple[tuple[int, ...], np.dtype]]:
     return [(node.shape, node.dtype) for node in nodes]
 
 
-def _column(coefficient: Any, length: int) -> np.ndarray:
-    return np.broadcast_to(np.asarray(coefficient, float), (length,))
-
-
 def _factorise(
-    likelihood: Distribution, target: Data, form: LinearForm, weights: Any, sd: Node | None
+    likelihoods: Sequence[Distribution], design: _Design, weights: Any
 ) -> Compressed | None:
-    length = target.shape[0]
-    indices = [index for _, _, index in form.grouped]
-    if any(not np.array_equal(index, indices[0]) for index in indices[1:]):
-        return None
-    sizes = {node.shape[0] for _, node, _ in form.grouped}
-    if len(sizes) > 1:
-        return None
-    columns = [_column(c, length) for c, _ in form.scalars]
-    for matrix, _ in form.vectors:
-        columns += list(matrix.T)
-    columns += [_column(c, length) for c, _, _ in form.grouped]
-    groups = sizes.pop() if sizes else 1
-    width = len(columns)
-    if not width or length < LEAST_GAIN * groups * width:
-        return None
-    if form.grouped and width > LARGEST_GROUP:
-        return None
-    design = np.stack([*columns, target.value - _column(form.offset, length)], axis=1)
-    if not np.all(np.isfinite(design)):
+    values = [node.target.value.reshape(-1) for node in likelihoods]  # type: ignore[union-attr]
+    right = np.concatenate(values) - design.form.offset
+    rows = np.concatenate([design.matrix, right[:, None]], axis=1)
+    if not np.all(np.isfinite(rows)):
         return None
     if weights is not None:
-        design = design * weights[:, None]
-    index = indices[0] if indices else np.zeros(length, int)
-    factor, right, rest = _triangular(design, index, groups)
+        rows = rows * weights[:, None]
+    factor, right, rest, counts = _triangular(rows, design.index, design.groups)
+    if design.sd is None or len(design.sd) == 1:
+        rest, counts = rest.sum(keepdims=True), counts.sum(keepdims=True)
+    log_scale = np.asarray(0.0 if weights is None else -np.sum(np.log(weights)))
     # The type in which the plain form computes.
-    kinds = [n.dtype for n in (target, *likelihood.parents) if n.dtype.kind == "f"]
+    first = likelihoods[0]
+    kinds = [
+        n.dtype for n in (first.target, *first.parents) if n is not None and n.dtype.kind == "f"
+    ]
     dtype = np.result_type(*kinds) if kinds else np.dtype(float)
-    return Compressed(
-        likelihood,
-        tuple(node for _, node in form.scalars),
-        tuple(node for _, node in form.vectors),
-        tuple(node for _, node, _ in form.grouped),
-        sd,
-        length,
-        Data(factor.astype(dtype)),
-        Data(right.astype(dtype)),
-        Data(np.asarray(rest, dtype)),
-        Data(np.asarray(0.0 if weights is None else -np.sum(np.log(weights)), dtype)),
-    )
+    arrays = (Data(array.astype(dtype)) for array in (factor, right, rest, counts, log_scale))
+    return Compressed(tuple(likelihoods), design.blocks, design.sd, *arrays)
 
 
 def _triangular(
     design: np.ndarray, index: np.ndarray, groups: int
-) -> tuple[np.ndarray, np.ndarray, float]:
-    """Each group's triangular factor, right side, and the sum of squares that is left."""
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Each group's triangular factor, right side, what is left of the squares, and its size."""
     width = design.shape[1] - 1
     factor = np.zeros((groups, width, width))
     right = np.zeros((groups, width))
-    rest = 0.0
+    rest = np.zeros(groups)
     order = np.argsort(index, kind="stable")
     bounds = np.searchsorted(index[order], np.arange(groups + 1))
     for j in range(groups):
@@ -194,5 +318,5 @@ def _triangular(
         kept = min(len(triangle), width)
         factor[j, :kept] = triangle[:kept, :width]
         right[j, :kept] = triangle[:kept, width]
-        rest += float(np.sum(triangle[width:, width] ** 2))
-    return factor, right, rest
+        rest[j] = np.sum(triangle[width:, width] ** 2)
+    return factor, right, rest, np.diff(bounds).astype(float)

@@ -1,13 +1,17 @@
 """Alike pieces of a model, found: the same operations on other unknowns and data.
 
-A loop that makes an unknown and observes a number in each step says the same n times. Its terms are
+A loop that makes an unknown and observes data in each step says the same n times. Its terms are
 found by what they are computed from: two nodes are of one class if they are the same operation with
 the same attributes, and their parents are of one class each, down to unknowns with one support, to
 data of one shape and to places of one array. What is computed from the last step is of another
 class in each step, and stays as it is.
+
+Pieces may also have different numbers of rows, if they are computed row by row: then nodes with a
+row for each element of the piece are of one class, whatever their number of rows.
 """
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,13 +20,25 @@ from ...distributions import support as sp
 from ...distributions.variable import Distribution, Variable
 from ...graph.faults import has_faults
 from ...graph.node import Apply, Data, FormOf, Node, ancestors
-from ...graph.operations.indexing import SLICE
+from ...graph.operations.indexing import READ, SLICE
+from ...graph.operations.linear_algebra import MATMUL
 from ..term import Term
+from .places import place_of
 
-__all__ = ["FEWEST", "Column", "alike_terms", "classes", "is_batchable", "place_of"]
+__all__ = ["FEWEST", "Alike", "alike_terms", "classes", "is_batchable", "row_parents"]
 
 FEWEST = 8  # pieces that are worth an axis
-Column = tuple[Node, ...]  # what stands at one place in all pieces
+
+
+@dataclass(frozen=True, eq=False)
+class Alike:
+    """Terms of one kind; `by_rows` says which of their needs have a row for each of the term's.
+
+    It is empty where all terms have one shape.
+    """
+
+    terms: tuple[Term, ...]
+    by_rows: tuple[bool, ...] = ()
 
 
 def is_batchable(node: Node) -> bool:
@@ -31,16 +47,6 @@ def is_batchable(node: Node) -> bool:
         return False
     assert isinstance(node, Apply)
     return node.alike is None and not node.computes and not node.tracks and not has_faults(node)
-
-
-def place_of(node: Node) -> int | None:
-    """The place along the first axis that a node reads, as `x[3]` does; None of all others."""
-    if not isinstance(node, Apply) or node.operation is not SLICE:
-        return None
-    template = node.attributes["template"]
-    if len(template) != 1 or not isinstance(template[0], (int, np.integer)):
-        return None
-    return int(template[0]) % node.parents[0].shape[0]
 
 
 def classes(nodes: Iterable[Node], unknowns: Iterable[Variable]) -> dict[Node, int]:
@@ -99,20 +105,116 @@ def _hashable(value: Any) -> Hashable:
     return (type(value).__name__, value)
 
 
-def alike_terms(terms: Sequence[Term], unknowns: Sequence[Variable]) -> list[list[Term]]:
+def row_parents(node: Apply) -> tuple[bool, ...] | None:
+    """Which parents of an operation have a row for each row of its result.
+
+    None where a row of the result depends on other than one row of each of these.
+    """
+    operation, parents = node.operation, node.parents
+    if not node.shape or not is_batchable(node):
+        return None
+    if operation.elementwise:
+        ndim = len(node.shape)
+        rows = tuple(len(p.shape) == ndim and p.shape[0] == node.shape[0] for p in parents)
+        return rows if any(rows) else None  # the rest have one row, or none
+    if operation is MATMUL and len(parents[0].shape) == 2 and len(parents[1].shape) < 3:
+        return (True, False)
+    template: tuple[Any, ...] = node.attributes.get("template", ())
+    if operation is READ and len(parents) == 2 and len(template) == 1:
+        return (False, True) if len(parents[1].shape) == 1 else None
+    if operation is SLICE and isinstance(template[0], slice) and template[0] == slice(None):
+        plain = all(part is None or isinstance(part, (int, np.integer, slice)) for part in template)
+        return (True,) if plain else None
+    return None
+
+
+def _row_classes(nodes: Iterable[Node], exact: Mapping[Node, int]) -> dict[Node, int]:
+    """The class of each node that has rows, whatever their number; parents come first."""
+    numbers: dict[Hashable, int] = {}
+    found: dict[Node, int] = {}
+    for node in nodes:
+        key: Hashable = None
+        if isinstance(node, Data) and node.shape:
+            key = ("data", node.literal, node.shape[1:], node.dtype)
+        elif isinstance(node, Apply) and (rows := row_parents(node)) is not None:
+            key = _row_key(node, rows, found, exact)
+        if key is not None:
+            found[node] = numbers.setdefault(key, len(numbers))
+    return found
+
+
+def _row_key(
+    node: Apply, rows: tuple[bool, ...], found: Mapping[Node, int], exact: Mapping[Node, int]
+) -> Hashable:
+    pairs = list(zip(node.parents, rows, strict=True))
+    attributes = _hashable(node.attributes)
+    if attributes is None or any(row and p not in found for p, row in pairs):
+        return None
+    parents = tuple((row, (found if row else exact)[p]) for p, row in pairs)
+    return (type(node), id(node.operation), attributes, node.shape[1:], node.dtype, parents)
+
+
+def _rows_of(term: Term) -> tuple[bool, ...] | None:
+    """Which needs of a term have a row for each of its rows; None where it has no rows."""
+    node = term.node
+    if not isinstance(node, Distribution):
+        return (True,) if node.shape else None
+    if not node.batch_shape:
+        return None
+    ndims = {p.name: p.event_ndim for p in node.family.parameters} | {"x": node.family.event_ndim}
+    names = [*(p.name for p in node.family.parameters), "x"]
+    names += [name.partition("_")[2] for name in term.forms]
+    rows = []
+    for need, name in zip(term.plain_needs(), names, strict=True):
+        batch = need.shape[: len(need.shape) - ndims[name]]
+        row = len(batch) == len(node.batch_shape) and batch[0] == node.batch_shape[0]
+        if not row and len(batch) >= len(node.batch_shape) and batch[0] != 1:
+            return None
+        rows.append(row)
+    return tuple(rows)
+
+
+def alike_terms(terms: Sequence[Term], unknowns: Sequence[Variable]) -> list[Alike]:
     """The terms that are of one kind, where there are enough of them."""
-    plain = [t for t in terms if type(t) is Term and t.compressed is None]
+    plain = [t for t in terms if type(t) is Term]
     if len(plain) < FEWEST:
         return []
     nodes = ancestors([*unknowns, *(n for t in plain for n in t.plain_needs())])
-    found = classes(nodes, unknowns)
+    exact = classes(nodes, unknowns)
+    by_rows = _kinds_by_rows(plain, nodes, exact)
+    found = [Alike(tuple(group), rows) for rows, group in by_rows if len(group) >= FEWEST]
+    done = {term for group in found for term in group.terms}
     kinds: dict[Hashable, list[Term]] = {}
     for term in plain:
-        node = term.node
-        if isinstance(node, Distribution):
-            own: tuple[Any, ...] = (node.family.key, node.shape, node.dtype, term.small)
-        else:
-            own = ("factor", node.shape, node.dtype)
-        needs = tuple(found[n] for n in term.plain_needs())
-        kinds.setdefault((*own, tuple(term.forms), needs), []).append(term)
-    return [group for group in kinds.values() if len(group) >= FEWEST]
+        if term not in done:
+            needs = tuple(exact[n] for n in term.plain_needs())
+            kinds.setdefault((*_kind(term), term.node.shape, needs), []).append(term)
+    return found + [Alike(tuple(group)) for group in kinds.values() if len(group) >= FEWEST]
+
+
+def _kind(term: Term) -> tuple[Any, ...]:
+    """What a term is, beside its shape and what it is computed from."""
+    node = term.node
+    if isinstance(node, Distribution):
+        return (node.family.key, node.dtype, term.small, tuple(term.forms))
+    return ("factor", node.dtype)
+
+
+def _kinds_by_rows(
+    terms: Sequence[Term], nodes: Sequence[Node], exact: Mapping[Node, int]
+) -> Iterable[tuple[tuple[bool, ...], list[Term]]]:
+    """Terms that are computed alike row by row, if their numbers of rows differ."""
+    classes = _row_classes(nodes, exact)
+    kinds: dict[tuple[tuple[bool, ...], Hashable], list[Term]] = {}
+    for term in terms:
+        rows = _rows_of(term)
+        if rows is None:
+            continue
+        pairs = list(zip(term.plain_needs(), rows, strict=True))
+        if all(n in classes for n, row in pairs if row):
+            needs = tuple((row, (classes if row else exact)[n]) for n, row in pairs)
+            key = (*_kind(term), term.node.shape[1:], needs)
+            kinds.setdefault((rows, key), []).append(term)
+    for (rows, _), group in kinds.items():
+        if len({term.node.shape for term in group}) > 1:
+            yield rows, group

@@ -1,0 +1,268 @@
+"""What stands at one place in all of some alike pieces, computed as one array.
+
+The unknowns are one array, taken from the free state at once, data are stacked, and each operation
+is computed once for all pieces. Of pieces with different numbers of rows, what has rows is an array
+of all of them, one after the other, as if each row were a piece.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ...distributions.variable import Variable
+from ...graph.lower import Environment
+from ...graph.node import Apply, Data, Node
+from ..bijectors import Bijector, Image, bijector
+from .pieces import FEWEST, is_batchable, row_parents
+from .places import Column, is_single, place_of
+
+__all__ = ["Columns", "Ensure", "Evaluation", "Place", "Rows", "Unknowns", "repeated"]
+
+Ensure = Callable[[Node], Any]  # the tensor of a single node
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Nodes of pieces, each with a row for each row of its piece."""
+
+    nodes: Column
+
+
+Place = Column | Rows
+
+
+def repeated(column: Column, lengths: Sequence[int]) -> Column:
+    """The node of its piece for each row."""
+    pairs = zip(column, lengths, strict=True)
+    return tuple(node for node, length in pairs for _ in range(length))
+
+
+class Columns:
+    """How columns are computed, and the arrays of unknowns and data that this takes.
+
+    `classes` tells which nodes are alike.
+    """
+
+    def __init__(self, classes: Mapping[Node, int], unknowns: Sequence[Variable]) -> None:
+        self._classes = classes
+        self._free = set(unknowns)
+        self._kinds: dict[Place, tuple[str, Any]] = {}
+        self.data: dict[Place, Data] = {}
+        self._used: dict[Node, None] = {}
+
+    def prepare(self, place: Place) -> None:
+        """Find out what is computed how, make the arrays of data, note the unknowns in arrays."""
+        pending, seen = [place], set()
+        while pending:
+            place = pending.pop()
+            if place in seen:
+                continue
+            seen.add(place)
+            kind, parts = self.split(place)
+            if kind in ("operation", "rows"):
+                pending += parts
+            elif kind == "unknowns":
+                self._used.update(dict.fromkeys(place))  # type: ignore[arg-type]
+            elif kind == "data" and place not in self.data:
+                self.data[place] = Data(stacked(place))
+
+    def split(self, place: Place) -> tuple[str, Any]:
+        """How a column is computed, and from which others."""
+        if place not in self._kinds:
+            self._kinds[place] = (
+                self._kind_of_rows(place.nodes) if isinstance(place, Rows) else self._kind(place)
+            )
+        return self._kinds[place]
+
+    def _kind_of_rows(self, nodes: Column) -> tuple[str, Any]:
+        first = nodes[0]
+        if isinstance(first, Data):
+            return "data", None
+        assert isinstance(first, Apply)
+        by_rows = row_parents(first)
+        assert by_rows is not None
+        lengths = [node.shape[0] for node in nodes]
+        columns = zip(*(node.parents for node in nodes), strict=True)
+        return "operation", [
+            Rows(column) if row else repeated(column, lengths)
+            for column, row in zip(columns, by_rows, strict=True)
+        ]
+
+    def _kind(self, column: Column) -> tuple[str, Any]:
+        first = column[0]
+        if is_single(column) or _equal_literals(column):
+            return "single", None
+        distinct = tuple(dict.fromkeys(column))
+        if len(distinct) < len(column):
+            return "rows", [distinct]
+        if len(column) < FEWEST:
+            return "singles", None
+        same = len({self._classes.get(node, -1) for node in column}) == 1
+        if same and isinstance(first, Data):
+            return "data", None
+        if same and isinstance(first, Variable) and first in self._free:
+            return "unknowns", None
+        if same and place_of(first) is not None:
+            whole = all(node.parents[0] is first.parents[0] for node in column)
+            return ("places", [(first.parents[0],)]) if whole else ("singles", None)
+        if same and is_batchable(first):
+            return "operation", list(zip(*(node.parents for node in column), strict=True))
+        return "singles", None
+
+    def families(self, unknowns: Sequence[Variable]) -> list[tuple[Variable, ...]]:
+        """The unknowns that are parts of one array each."""
+        by_class: dict[int, list[Variable]] = {}
+        for v in unknowns:
+            if v in self._used:
+                by_class.setdefault(self._classes[v], []).append(v)
+        return [tuple(vs) for vs in by_class.values()]
+
+
+class Unknowns:
+    """The unknowns of alike pieces, as arrays."""
+
+    def __init__(self, families: Sequence[tuple[Variable, ...]]) -> None:
+        self.families = families
+        self.row = {v: (k, i) for k, vs in enumerate(families) for i, v in enumerate(vs)}
+        self._bijectors: list[Bijector] = [
+            bijector(vs[0].support, (len(vs), *vs[0].shape)) for vs in families
+        ]
+
+    def images(self, free: Any, slices: Mapping[Variable, slice]) -> tuple[list[Image], Any]:
+        """The images of the arrays, and the sum of their log Jacobians."""
+        images, log_jacobian = [], jnp.zeros((), free.dtype)
+        for family, transform in zip(self.families, self._bijectors, strict=True):
+            places = np.concatenate([np.arange(free.size)[slices[v]] for v in family])
+            mine = at(free, places).reshape(transform.free_shape)
+            image = transform.forward(mine, lambda bound: bound)
+            log_jacobian = log_jacobian + image.log_jacobian
+            images.append(image)
+        return images, log_jacobian
+
+    def one(self, node: Variable, images: Sequence[Image], environment: Environment) -> Any:
+        """An unknown, taken out of its array; its forms are put into the environment."""
+        k, i = self.row[node]
+        for kind, form in node.forms_in_use.items():
+            environment[form] = images[k].forms[kind][i].astype(form.dtype)
+        return images[k].value[i].astype(node.dtype)
+
+    def taken(self, column: Column, images: Sequence[Image], form: str | None = None) -> Any:
+        """The array of a column of unknowns, or of another form of them."""
+        places = [self.row[node] for node in column if isinstance(node, Variable)]
+        k = places[0][0]
+        whole = images[k].value if form is None else images[k].forms[form]
+        return at(whole, np.array([i for _, i in places]))
+
+    def form(self, column: Column, images: Sequence[Image]) -> Any:
+        """Another form of unknowns that their free numbers give at once; None of all else."""
+        first = column[0]
+        unknown = first.parents[0] if first.parents else None
+        if not isinstance(unknown, Variable) or unknown not in self.row:
+            return None
+        kinds = [k for k, f in unknown.forms_in_use.items() if f is first]
+        if not kinds:
+            return None
+        unknowns = tuple(node.parents[0] for node in column)
+        return self.taken(unknowns, images, kinds[0]).astype(first.dtype)
+
+
+class Evaluation:
+    """The tensors of columns, at one free state."""
+
+    def __init__(
+        self,
+        columns: Columns,
+        unknowns: Unknowns,
+        images: Sequence[Image],
+        environment: Environment,
+        ensure: Ensure,
+    ) -> None:
+        self.columns, self.unknowns, self.images = columns, unknowns, images
+        self.environment, self.ensure = environment, ensure
+        self._tensors: dict[Place, tuple[Any, int | None]] = {}
+
+    def tensor(self, place: Place) -> tuple[Any, int | None]:
+        """The tensor of a column and the axis of the pieces; None of what is the same in all.
+
+        Without recursion, as pieces may be deep.
+        """
+        tensors, stack = self._tensors, [place]
+        while stack:
+            top = stack[-1]
+            if top in tensors:
+                stack.pop()
+                continue
+            kind, parts = self.columns.split(top)
+            missing = [p for p in parts or () if p not in tensors]
+            if missing and kind in ("operation", "rows"):
+                stack += missing
+                continue
+            tensors[top] = self._computed(top, kind, parts)
+            stack.pop()
+        return tensors[place]
+
+    def _computed(self, place: Place, kind: str, parts: Any) -> tuple[Any, int | None]:
+        if kind == "data":
+            return self.environment[self.columns.data[place]], 0
+        column = place.nodes if isinstance(place, Rows) else place
+        if kind == "single":
+            return self.ensure(column[0]), None
+        if kind == "singles":
+            return jnp.stack([self.ensure(node) for node in column]), 0
+        if kind == "rows":
+            places = {node: i for i, node in enumerate(parts[0])}
+            source, axis = self._tensors[parts[0]]
+            index = np.array([places[node] for node in column])
+            return (source if axis is None else at(source, index)), axis
+        if kind == "places":
+            index = np.array([place_of(node) for node in column])
+            return at(self.ensure(parts[0][0]), index), 0
+        if kind == "unknowns":
+            return self.unknowns.taken(column, self.images), 0
+        form = None if isinstance(place, Rows) else self.unknowns.form(column, self.images)
+        return (form, 0) if form is not None else self._operation(column[0], parts)
+
+    def _operation(self, node: Node, parts: Sequence[Place]) -> tuple[Any, int | None]:
+        assert isinstance(node, Apply)
+        attributes = dict(node.attributes)
+        casts = attributes.pop("casts", None)
+
+        def lower(*rows: Any) -> Any:
+            if casts is not None:
+                rows = tuple(jnp.asarray(r, d) for r, d in zip(rows, casts, strict=True))
+            return node.operation.lower(*rows, **attributes)
+
+        tensors, axes = zip(*(self._tensors[p] for p in parts), strict=True)
+        if all(axis is None for axis in axes):
+            return lower(*tensors), None
+        return jax.vmap(lower, axes)(*tensors), 0
+
+
+def stacked(place: Place) -> np.ndarray:
+    """The data of all pieces, or all of their rows."""
+    nodes = place.nodes if isinstance(place, Rows) else place
+    values = [np.asarray(node.value) for node in nodes if isinstance(node, Data)]
+    return np.concatenate(values)[:, None] if isinstance(place, Rows) else np.stack(values)
+
+
+def at(array: Any, places: np.ndarray) -> Any:
+    """The rows at these places; of places in a row a slice, whose derivative is no scatter."""
+    first, step = int(places[0]), int(places[1] - places[0]) if len(places) > 1 else 1
+    stop = int(places[-1]) + 1
+    if step > 0 and np.array_equal(places, np.arange(first, stop, step)):
+        return array if (first, stop, step) == (0, len(array), 1) else array[first:stop:step]
+    in_order = bool(np.all(np.diff(places) >= 0))
+    return jnp.asarray(array).at[places].get(mode="promise_in_bounds", indices_are_sorted=in_order)
+
+
+def _equal_literals(column: Column) -> bool:
+    first = column[0]
+    if not isinstance(first, Data) or not first.literal:
+        return False
+    return all(
+        isinstance(n, Data) and n.literal and np.array_equal(n.value, first.value) for n in column
+    )

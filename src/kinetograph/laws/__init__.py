@@ -5,6 +5,7 @@ integrators            energy errors and stability of reversible integrators, in
 one_dimensional        exact laws of one-dimensional targets and schemes, by quadrature
 identities             averages that a scheme ties to each other at any step size
 estimates, outcomes    draws against exact values, in Monte Carlo standard errors
+law_tests              all tests of draws against a law in one call
 fits                   orders in the step size; the error law of averages
 maps                   reversibility, volume and energy errors of integrators
 seeds                  reproducibility
@@ -27,6 +28,7 @@ from .fits import PowerLaw, error_law, order_fit, step_error_study
 from .identities import virial_identity
 from .integrators import HMCLaw, hmc_oscillator, largest_energy_error, stability_limit
 from .joint import Calibration, geweke_test, rank_test, simulation_based_calibration
+from .law_tests import LawTest, law_test
 from .linear import LinearLaw
 from .maps import EnergyOrder, MapTest, energy_order, reversibility, volume
 from .one_dimensional import (
@@ -60,6 +62,7 @@ __all__ = [
     "double_well",
     "cosine",
     "virial_identity",
+    "law_test",
     "mean_test",
     "ks_test",
     "chi2_test",
@@ -82,6 +85,7 @@ __all__ = [
     "Calibration",
     "reproducibility",
     "Reproducibility",
+    "LawTest",
     "MeanTest",
     "PTest",
     "StatisticalTest",

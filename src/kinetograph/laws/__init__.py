@@ -10,6 +10,7 @@ fits                   orders in the step size; the error law of averages
 maps                   reversibility, volume and energy errors of integrators
 seeds                  reproducibility
 joint                  Geweke's joint test; simulation-based calibration
+model_chains           Geweke's joint test of a sampler on a model
 """
 
 import sys as _sys
@@ -31,6 +32,7 @@ from .joint import Calibration, geweke_test, rank_test, simulation_based_calibra
 from .law_tests import LawTest, law_test
 from .linear import LinearLaw
 from .maps import EnergyOrder, MapTest, energy_order, reversibility, volume
+from .model_chains import geweke_chain
 from .one_dimensional import (
     Law1D,
     Potential1D,
@@ -79,6 +81,7 @@ __all__ = [
     "energy_order",
     "EnergyOrder",
     "MapTest",
+    "geweke_chain",
     "geweke_test",
     "simulation_based_calibration",
     "rank_test",

@@ -103,3 +103,43 @@ def test_errors():
         chain.move(np.full(chain.q.size, np.nan))
     assert "GLA2" in repr(chain)
     assert "after 0 transitions" in repr(chain)
+
+
+def two():
+    """Oscillators of stiffness 1 and 4."""
+    b = kg.normal(0.0, 0.5, name="b")
+    return kg.model(b, kg.normal(0.0, 1.0, shape=2, name="a"))
+
+
+def test_momenta_may_be_given():
+    """Without friction the first step is a step of the Verlet scheme from these momenta."""
+    h, start = 0.1, {"a": [0.3, -0.2], "b": 0.5}
+    sampler = kg.samplers.BAOAB(h, friction=0.0)
+    given = {"a": [1.0, 2.0], "b": -3.0}
+    chain = kg.chain(two(), sampler, seed=1, initial=start, momenta=given)
+    q, p = np.array([0.5, 0.3, -0.2]), np.array([-3.0, 1.0, 2.0])
+    stiffness = np.array([4.0, 1.0, 1.0])
+    np.testing.assert_array_equal(chain.slots["p"], p)
+    p = p - 0.5 * h * stiffness * q
+    q = q + h * p
+    chain.step()
+    np.testing.assert_allclose(chain.q, q, rtol=1e-12)
+    np.testing.assert_allclose(chain.slots["p"], p - 0.5 * h * stiffness * q, rtol=1e-12)
+    still = kg.chain(two(), sampler, seed=1, initial=start, momenta=0.0)
+    assert not still.slots["p"].any()
+    drawn = kg.chain(two(), sampler, seed=1, initial=start)
+    assert drawn.slots["p"].all()
+
+
+def test_momenta_that_cannot_be():
+    with pytest.raises(kg.ModelError, match=r"HMC has no slot p .*keeps nothing between steps"):
+        kg.chain(two(), kg.samplers.HMC(0.1), seed=1, momenta=0.0)
+    with pytest.raises(kg.ModelError, match=r"MCLMC has no slot p .*its slots are u"):
+        kg.chain(two(), kg.samplers.MCLMC(0.1), seed=1, momenta=0.0)
+    sampler = kg.samplers.BAOAB(0.1)
+    with pytest.raises(ValueError, match="momenta: give those of all unknowns, b, a; got a"):
+        kg.chain(two(), sampler, seed=1, momenta={"a": [1.0, 2.0]})
+    with pytest.raises(kg.ShapeError, match=r"momenta of a have shape \(2,\) .* got \(3,\)"):
+        kg.chain(two(), sampler, seed=1, momenta={"a": np.ones(3), "b": 1.0})
+    with pytest.raises(kg.ShapeError, match=r"slot 'p' has shape \(3,\), got \(2,\)"):
+        kg.chain(two(), sampler, seed=1, momenta=np.ones(2))

@@ -10,7 +10,7 @@ import numpy as np
 from ..adaptation.schedule import NEVER
 from ..bits.draws import chain_key
 from ..graph.control.structure import LEAF, flatten
-from ..graph.errors import ShapeError
+from ..graph.errors import ModelError, ShapeError
 from ..graph.precision import x64
 from ..kernels.moments import Moments
 from ..models.model import Model
@@ -108,12 +108,20 @@ class Chain:
     """
 
     def __init__(
-        self, program: Program, key: np.ndarray, start: Any, warmup: int | None, climbing: bool
+        self,
+        program: Program,
+        key: np.ndarray,
+        start: Any,
+        warmup: int | None,
+        climbing: bool,
+        momenta: Any = None,
     ) -> None:
         self._program, self._engine, self._key = program, build(program), key
         with x64():
             self._data = jax.device_put(program.model.argument_values)
         self._state: ChainState = self._found(start, climbing)
+        if momenta is not None:
+            self.slots["p"] = _momenta(program, self._state.slots, momenta)
         if warmup != 0:
             self._warm_up(warmup)
 
@@ -285,6 +293,44 @@ class Chain:
         return f"<chain of {self._program.sampler!r} after {self.iteration} transitions>"
 
 
+def _momenta(program: Program, slots: Mapping[str, Any], given: Any) -> Any:
+    """Momenta of all coordinates, from an array of them or arrays by unknowns.
+
+    Raises
+    ------
+    ModelError
+        If the sampler keeps none.
+    ValueError, ShapeError
+        If one is missing, or has another shape.
+    """
+    if "p" not in slots:
+        held = f"its slots are {', '.join(slots)}" if slots else "it keeps nothing between steps"
+        raise ModelError(
+            f"chain: momenta: {type(program.sampler).__name__} has no slot p of momenta that last "
+            f"from step to step; {held}"
+        )
+    if not isinstance(given, Mapping):
+        return given
+    parts = program.space.parts
+    if set(given) != set(parts):
+        raise ValueError(
+            f"chain: momenta: give those of all unknowns, {', '.join(parts)}; got "
+            f"{', '.join(map(str, given)) or 'none'}"
+        )
+    found = np.zeros(np.shape(slots["p"]), program.dtype)
+    lead = found.shape[:-1]
+    for name, (place, shape) in parts.items():
+        value = np.asarray(value_of(given[name], f"chain: momenta of {name}"), program.dtype)
+        if value.shape not in (shape, (*lead, *shape)):
+            raise ShapeError(
+                f"chain: momenta of {name} have shape {(*lead, *shape)} on the free scale, got "
+                f"{value.shape}"
+            )
+        whole = np.broadcast_to(value, (*lead, *shape))
+        found[..., place] = whole.reshape((*lead, place.stop - place.start))
+    return found
+
+
 def _check_state(value: Any, before: ChainState) -> None:
     """Refuse what is no state of such a chain.
 
@@ -318,6 +364,7 @@ def chain(
     seed: int | np.integer | None = None,
     index: int = 0,
     initial: Any = None,
+    momenta: Any = None,
     warmup: int | None = 0,
     observables: Any = (),
     averages: Any = (),
@@ -334,6 +381,11 @@ def chain(
         As in `kg.mcmc`. The averages are `chain.averages`.
     index
         Which chain of a run it is.
+    momenta
+        Where momenta begin, of a sampler that keeps them from step to step: a dictionary of arrays
+        by the names of all unknowns, on their free scale, or an array of all. They are momenta in
+        coordinates in which the mass is 1, as `chain.slots["p"]`. By default the sampler draws
+        them.
     warmup
         Transitions that tune the sampler, made at once; None: as many as `kg.mcmc` makes.
 
@@ -386,4 +438,5 @@ def chain(
     averaged_targets(model, wanted)
     program = Program(model, sampler, model.targets, as_observables(observables), wanted)
     warn_of_noise(program, "chain")
-    return Chain(program, key, start, warmup_length(program.host_tunes, warmup), initial is None)
+    length = warmup_length(program.host_tunes, warmup)
+    return Chain(program, key, start, length, initial is None, momenta)

@@ -47,11 +47,22 @@ def test_rounds_find_a_covariance_that_the_approximation_lacks():
     law = normal(MEAN + 1, 0.2 * np.sqrt(np.diag(COVARIANCE)))
     pool, weights = fill(objective, [(law, 0)], [], 10, 1)
     assert len(pool.free) > ROUND
-    assert weights.efficiency > 0.3
+    assert weights.efficiency > 0.25
     mean = weights.weight @ pool.free
     rows = pool.free[np.random.default_rng(0).choice(len(pool.free), 2000, p=weights.weight)]
     check_moments(rows, MEAN, COVARIANCE, 0.5)
     np.testing.assert_allclose(mean, MEAN, atol=0.2)
+
+
+def test_fitted_distributions_do_not_bias_the_evidence():
+    """Weights of the draws that a covariance of 40 numbers was fitted to would: by 0.1."""
+    x = kg.normal(0.0, 1.0, shape=40, name="x")
+    objective = Objective(kg.model(x), True)
+    law = normal(np.zeros(40), 1.2 * np.ones(40))
+    pool = fill(objective, [(law, 0)], [], 10, 1)[0]
+    assert len(pool.free) > ROUND
+    log_z, error = pool.evidence([])
+    assert abs(log_z) < 6 * error < 0.08
 
 
 def test_scouts_see_other_modes_and_models_without_a_start_have_none():

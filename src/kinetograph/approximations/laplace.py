@@ -49,8 +49,9 @@ def laplace_approximation(
 
     The pool has 4000 draws, or twice `draws` if that is more: most of the approximation, others of
     a wider Student distribution and of nine paths of `kg.pathfinder`, which see what it misses. If
-    the weights vary much, up to seven times as many follow, of distributions that are fitted to the
-    weighted draws. A warning says if the weights do not mend the approximation.
+    the weights vary much, distributions are fitted to the weighted draws, in up to five rounds, and
+    the pool is drawn from all of them: up to twelve times as many draws. A warning says if the
+    weights do not mend the approximation.
 
     Parameters
     ----------

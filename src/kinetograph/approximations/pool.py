@@ -7,10 +7,12 @@ Draws u of the distributions q_1, q_2, ..., n_j of each and n in all, have the w
 The mixture has the approximation q itself, as the largest part; q with three times the deviations
 and the tail of a power, which sees mass where q has hardly any; and paths of Pathfinder from points
 of their own, which see other modes. Where the weights of these vary much, rounds follow, each with
-a normal and a Student distribution of the weighted mean and covariance of all draws so far.
+a normal and a Student distribution of the weighted mean and covariance of all draws so far. A
+distribution is too dense at the draws it was fitted to, so that their weights are too small: after
+the last round as many draws are made of the same distributions, and these alone are used.
 
-The evidence Z is the mean weight. q_j over the mixture has the mean 1, and what of the weights is
-explained by that is taken off: no error is left where the posterior is one of the q_j.
+The evidence Z is the mean weight. The ratio of q_j to the mixture has the mean 1, and the part of
+the weights that these ratios explain is removed: no error is left if the posterior is one of q_j.
 
 Sources: J.-M. Cornuet, J.-M. Marin, A. Mira, C. Robert, Adaptive multiple importance sampling,
 Scandinavian Journal of Statistics 39 (2012) 798-812; A. Owen, Y. Zhou, Safe and effective
@@ -40,7 +42,7 @@ __all__ = ["OTHERS", "Pool", "Weights", "fill", "scouts"]
 Law = LowRankNormal | LowRankStudent
 
 ROUND = 4000  # draws of a round, or twice as many as are asked for
-ROUNDS = 8
+FITS = 5  # rounds after the first, at most
 SPREAD, DEGREES = 1.5, 3  # of Student distributions
 SCOUTS = 9  # paths from points of their own
 GOOD_K, GOOD_EFFICIENCY = 0.5, 0.35  # of weights after which no round follows
@@ -63,6 +65,7 @@ class _Part:
     """A distribution, how many draws are of it, and its log density at all draws of the pool."""
 
     law: Law
+    label: int
     count: int
     log_q: np.ndarray
 
@@ -85,10 +88,10 @@ class Pool:
             rows.append(law.draws(noise(key, count, law.width)))
             self._added += 1
         free = np.concatenate(rows)
-        for law, count, _ in wanted:
+        for law, count, label in wanted:
             part = next((part for part in self._parts if part.law is law), None)
             if part is None:
-                part = _Part(law, 0, law.log_density(self.free))
+                part = _Part(law, label, 0, law.log_density(self.free))
                 self._parts.append(part)
             part.count += count
         for part in self._parts:
@@ -98,6 +101,13 @@ class Pool:
         self.label = np.concatenate([self.label, *labels])
         densities = log_densities(self.objective.model, free)
         self.log_density = np.concatenate([self.log_density, densities])
+
+    def drawn_again(self) -> "Pool":
+        """Other draws of the same distributions."""
+        pool = Pool(self.objective, self.seed)
+        pool._added = self._added
+        pool.add([(part.law, part.count, part.label) for part in self._parts])
+        return pool
 
     @property
     def log_q(self) -> np.ndarray:
@@ -167,17 +177,19 @@ def fill(
         wide = LowRankStudent(law, 2 * SPREAD, DEGREES)
         first += [(law, other // 8, OTHERS), (wide, other // 8, OTHERS)]
     pool.add(first)
-    for _ in range(1, ROUNDS):
+    for turn in range(FITS + 1):
         weights = pool.weights
-        if weights.k <= GOOD_K and weights.efficiency >= GOOD_EFFICIENCY:
-            break
-        fitted = _fitted(pool.free, weights)
+        good = weights.k <= GOOD_K and weights.efficiency >= GOOD_EFFICIENCY
+        fitted = None if good or turn == FITS else _fitted(pool.free, weights)
         if fitted is None:
             break
         wide = LowRankStudent(fitted, SPREAD, DEGREES)
         own = [(law, each // 4, label) for law, label in laws]
         pool.add([(fitted, size // 4, OTHERS), (wide, size // 2, OTHERS), *own])
-    return pool, pool.weights
+    if turn:
+        pool = pool.drawn_again()
+        weights = pool.weights
+    return pool, weights
 
 
 def _fitted(free: np.ndarray, weights: Weights) -> LowRankNormal | None:

@@ -276,9 +276,22 @@ def test_observed_once_more():
     mu = kg.normal(0, 1, name="mu")
     y = kg.data([1.0, NAN], "y", missing="impute")
     kg.observe(y, kg.normal(mu, 1))
-    with pytest.warns(kg.KinetographWarning, match="observed before"):
+    with pytest.raises(kg.ModelError, match=r"y has been observed, as normal at .*log_density\("):
         kg.observe(y, kg.normal(mu, 3))
+    kg.factor(kg.log_density(kg.normal(mu, 3), y))  # what the message says
     model = kg.model(mu, y)
+    wanted = stats.norm.logpdf(0.1) + stats.norm.logpdf([1.0, 0.4], 0.1, [[1], [3]]).sum()
+    assert model.log_prob([0.1, 0.4]) == pytest.approx(wanted)
+
+
+def test_observed_once_more_by_code_that_is_run_again():
+    space = {"kg": kg, "__name__": "__main__", "mu": kg.normal(0, 1, name="mu")}
+    space["y"] = kg.data([1.0, NAN], "y", missing="impute")
+    cell = "kg.observe(y, kg.normal(mu, 3))"
+    exec(compile(cell, "<cell>", "exec"), space)
+    with pytest.warns(kg.KinetographWarning, match="replaces"):
+        exec(compile(cell, "<cell>", "exec"), space)
+    model = kg.model(space["mu"], space["y"])
     wanted = stats.norm.logpdf(0.1) + stats.norm.logpdf([1.0, 0.4], 0.1, 3).sum()
     assert model.log_prob([0.1, 0.4]) == pytest.approx(wanted)
 

@@ -142,10 +142,10 @@ def test_runs_of_a_few_draws_are_diagnosed_without_an_error(draws):
     found = findings(tree)
     if draws:
         str(kg.summary(tree))
-    assert ("unknown" in found) == (draws < 4)
+    assert ("few_draws" in found) == (draws < 4)
     if draws < 4:
-        assert found["unknown"].count == 10
-        assert f"{draws} draw" in found["unknown"].message
+        assert found["few_draws"].count == 10
+        assert f"{draws} draw" in found["few_draws"].message
 
 
 @pytest.mark.parametrize(("value", "kind"), [(np.inf, "unknown"), (np.nan, "nan")])

@@ -77,7 +77,7 @@ def check_target(array: Any, name: str | None) -> Node:
         if isinstance(array, dict) and all(isinstance(a, Array) for a in array.values()):
             hint = "; targets with names are given as in kg.model(level=mu) or kg.model(**targets)"
         if inspect.isroutine(array):
-            hint = f"; call it, and give what it returns: kg.model({array.__name__}())"
+            hint = f"; a model function stands alone: kg.model({array.__name__})"
         raise TypeError(
             f"model: {what} is {in_words(array)}{place_text()}, not a kinetograph array{hint}"
         )

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from ..distributions.variable import Distribution, Variable
 from ..graph.node import Data, Node
+from .held import statements_of
 
 __all__ = ["Component", "above", "discover", "unknowns_above"]
 
@@ -36,7 +37,7 @@ def discover(roots: Iterable[Node]) -> Component:
     pending = list(roots)
     while pending:
         unknowns = unknowns_above(pending, included)
-        new = dict(pair for v in unknowns for pair in v.statements if pair[0] not in stated)
+        new = dict(pair for v in unknowns for pair in statements_of(v) if pair[0] not in stated)
         stated.update(new)
         pending = list(new)
     order = sorted(stated.items(), key=lambda pair: pair[0].serial)

@@ -54,7 +54,7 @@ def draw_model(model: "Model", collapse: bool = True) -> Drawing:
         ],
         distributions=False,
     )
-    names = names_in_scope(nodes)
+    names = {**model.variables, **names_in_scope(nodes)}
     for node in (*model.targets, *unknowns, *model.data, *model.fixed):
         names[node] = model.name(node)
     marks: dict[Node, tuple[str, ...]] = {}

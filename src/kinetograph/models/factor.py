@@ -186,9 +186,9 @@ def factor(term: Computed) -> Array:
         log p(unknowns, data) + sum(term)
 
     Stan writes `target += term`, NumPyro `numpyro.factor`. A factor stands as long as the unknowns
-    it is about. Each call states one more; code that is run again, such as a cell of a notebook,
-    replaces what it stated before, as `kg.observe` does. A term of one model alone is given to
-    `kg.model` by `factors=`.
+    it is about. Each call adds one; only code that is run again, such as a cell of a notebook,
+    replaces what it stated, as with `kg.observe`. A term of one model alone is given to `kg.model`
+    by `factors=`, or stated in a model function, `kg.model(build)`.
 
     Parameters
     ----------

@@ -31,6 +31,7 @@ from ..graph.operations.shaping import broadcast_to, concatenate, reshape
 from ..graph.precision import float_dtype
 from .factor import density_at, factor
 from .followed import check_shape, check_support
+from .held import building
 from .seen import with_seen
 from .statements import add_statement
 
@@ -89,6 +90,9 @@ def observe_incomplete(array: Array, node: Incomplete, follows: Distribution) ->
     completed = reshape(_assembled(pieces), node.shape)
     completed.name, completed.dims = node.name, node.dims
     _COMPLETED[completed] = node
+    held = building()
+    if held is not None:
+        held.observed.append((array, array.node))
     array.node = completed
 
 
@@ -218,7 +222,7 @@ def _seen(rows: _Rows, array: Array) -> Node:
     likelihood = rows.distribution(rows.seen)
     check_support("observe", data, likelihood, rows.node, rows.placed)
     likelihood.target = data
-    add_statement(likelihood, data, array, describe(rows.node))
+    add_statement(likelihood, data, array, describe(rows.node), once=True)
     data._owned = likelihood
     return reshape(data, -1)
 

@@ -1,6 +1,7 @@
 """`kg.model`: targets and everything that bears on them, read as a log density."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
@@ -13,6 +14,7 @@ from ..graph.messages import names_in_scope
 from ..graph.node import Data, Node
 from ..graph.saving.document import decode, encode
 from ..graph.source import place_text
+from ..graph.suggestions import meant
 from ..graph.text import in_words
 from .axes import axes_of
 from .batch import Batch
@@ -27,11 +29,14 @@ from .checks import (
 from .density import Density
 from .dims import collect_coords, labels_of_parts, whole
 from .discovery import Component, discover
+from .double_counting import warn_of_double_counting
+from .function import is_model_function, run_model_function
+from .held import alone
 from .labels import axis_names, check_coords
 from .log_density import LogDensity
 from .marginal.marginal import sum_out
 from .missing import labels_of_rows
-from .names import assign_names, unknowns_in_scope
+from .names import assign_names, unknowns_in_scope, variables_in_scope
 from .term import Term
 from .unused import warn_of_unused
 
@@ -68,6 +73,7 @@ class Model(LogDensity):
         values: Mapping[Node, np.ndarray] = MappingProxyType({}),
     ) -> None:
         super().__init__()
+        self.variables: dict[Node, str] = {}  # of a model function, for other arrays
         self.values.update(values)
         self._made_of = targets, tuple(factors), check_coords(coords)
         self.targets = tuple(targets)
@@ -110,12 +116,24 @@ class Model(LogDensity):
     def known_as(self) -> dict[int, str]:
         """The names of this model's arrays, and of others in scope, for `describe`."""
         names = names_in_scope()
+        for node, name in self.variables.items():
+            names.setdefault(id(node), name)
         names.update((id(node), name) for node, name in self._node_names.items())
         return names
 
     def name(self, node: Node) -> str:
         """How a target, an unknown or a data array of this model is called."""
         return self._node_names[node]
+
+    def __getitem__(self, name: str) -> Array:
+        """The array of a target, an unknown or data, or of a model function's variable, by name."""
+        found = {own: node for node, own in (self.variables | self._node_names).items()}
+        if name not in found:
+            raise KeyError(
+                f"the model has no array {name!r}{place_text()}; its arrays are: "
+                f"{', '.join(found)}{meant(name, found)}"
+            )
+        return Array(found[name])
 
     def dims(self, node: Node) -> tuple[str | None, ...]:
         """The dims of a target, an unknown or a data array of this model."""
@@ -301,7 +319,7 @@ def _loaded(data: bytes) -> Model:
 
 
 def model(
-    *targets: Computed,
+    *targets: Computed | Callable[[], Any],
     factors: Sequence[Computed] | Computed | None = (),
     coords: Mapping[str, Any] | Any | None = None,  # of **targets it is one, to type checkers
     **named_targets: Computed,
@@ -317,12 +335,22 @@ def model(
     *targets, **named_targets
         Arrays to be recorded. A keyword names its target; others are named by their own `name=`,
         or by the variable that holds them. Without targets, all unknowns held by variables of
-        the calling function.
+        the calling function. A function alone, `kg.model(build)`, is called, and returns the
+        targets: one or several arrays, a dictionary of them by name, or None for all unknowns held
+        by its variables.
     factors
         Further terms of the log density; elements are added up. None: unknowns may be without any
         density, for a `kg.Sampler` that draws them from distributions of its own.
     coords
         The labels of named dimensions.
+
+    Notes
+    -----
+    In a model function likelihoods and factors are those of the model alone: nothing that is stated
+    elsewhere about the same unknowns is part of it, and what is stated inside is part of no other
+    model. Its variables name the arrays. Each `kg.model(build)` calls it again, and gives a model
+    with unknowns of its own; `model["mu"]` is an array of it by its name. Arguments are given by
+    `functools.partial`.
 
     Raises
     ------
@@ -331,12 +359,15 @@ def model(
         density, two arrays share a name, or a name cannot be one in results and files.
     DimsError
         If a dimension has two lengths or two sets of labels, or labels that files cannot hold.
+    TypeError
+        If a target is no array, or a model function has `kg.function` or arguments.
 
     Warns
     -----
     KinetographWarning
         If nothing is observed and there are data that the model does not use, or if no data bear on
-        a target.
+        a target; if equal values are observed twice and bear on the same unknowns, or unknowns of
+        an earlier model have gained a likelihood or factor since.
 
     Examples
     --------
@@ -346,8 +377,21 @@ def model(
     >>> likelihood = kg.observe(y, kg.normal(mu, 1))
     >>> kg.model(mu).names
     ('mu',)
+
+    As a function, whose variables are its own:
+
+    >>> def build():
+    ...     mu = kg.normal(0, 10)
+    ...     sigma = kg.half_normal(1)
+    ...     kg.observe([1.2, 0.7, 1.9], kg.normal(mu, sigma))
+    ...     return mu, sigma
+    >>> kg.model(build).names
+    ('mu', 'sigma')
     """
     arrays: list[Any] = list(targets)
+    if len(arrays) == 1 and not named_targets and is_model_function(arrays[0]):
+        with alone():
+            return run_model_function(arrays[0], partial(_of_returned, factors, coords))
     if not arrays and not named_targets:
         arrays = unknowns_in_scope()
         if not arrays:
@@ -384,4 +428,19 @@ def model(
     given = assign_names(nodes, {n: name for n, name in given.items() if name})
     made = Model(given, factor_nodes, component, coords or {})
     warn_of_unused(made)
+    warn_of_double_counting(made)
+    return made
+
+
+def _of_returned(factors: Any, coords: Any, returned: Any) -> Model:
+    """The model of what a model function returned."""
+    if isinstance(returned, Model):
+        return returned
+    named = returned if isinstance(returned, Mapping) else {}
+    if named is returned or returned is None:
+        returned = ()
+    targets = returned if isinstance(returned, (list, tuple)) else [returned]
+    made = model(*targets, factors=factors, coords=coords, **named)
+    nodes = {*made.component.nodes}
+    made.variables = {n: name for n, name in variables_in_scope().items() if n in nodes}
     return made

@@ -11,7 +11,7 @@ from ..graph.messages import site_text
 from ..graph.node import Node
 from ..graph.source import user_frame
 
-__all__ = ["assign_names", "unknowns_in_scope"]
+__all__ = ["assign_names", "unknowns_in_scope", "variables_in_scope"]
 
 
 def _scope() -> dict[str, Array]:
@@ -24,7 +24,8 @@ def _scope() -> dict[str, Array]:
     return {n: v for n, v in {**local, **visible}.items() if isinstance(v, Array)}
 
 
-def _variables() -> dict[Node, str]:
+def variables_in_scope() -> dict[Node, str]:
+    """The names by which the caller's variables hold arrays."""
     names: dict[Node, str] = {}
     for name, value in _scope().items():
         if not name.startswith("_"):
@@ -54,7 +55,7 @@ def assign_names(
 
     What has none is called by its label, if that is still free.
     """
-    variables = _variables()
+    variables = variables_in_scope()
     names: dict[Node, str] = {}
     counts: dict[str, int] = {}
     taken: dict[str, Node] = {}

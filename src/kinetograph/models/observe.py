@@ -48,11 +48,15 @@ def observe(data: Any, distribution: Array, name: str | None = None) -> Array:
 
     Notes
     -----
-    A likelihood stands as long as the unknowns it is about; nothing needs to be kept for it. Each
-    call in a loop, or in a function that is called repeatedly, states one more. Only two things
-    replace a likelihood, with a warning: code that is run again, such as a cell of a notebook or a
-    line at a prompt (also an edited one that keeps other data in the same variable), and observing
-    the same array again. Models made before keep what they had.
+    Each call of `kg.observe` adds a likelihood, whatever the data are: an array, a Series, other or
+    the same `kg.data`; only code that is run again, such as a cell of a notebook or a line at a
+    prompt, replaces what it stated, with a warning. (So does an edited cell that keeps other data
+    in the same variable.) A likelihood stands as long as the unknowns it is about; nothing needs to
+    be kept for it. Models made before keep what they had.
+
+    `kg.model` warns if equal values are observed twice, or if unknowns of an earlier model have
+    gained a likelihood since. Neither can happen in a model function: what is stated inside of
+    `build` is part of `kg.model(build)` alone.
 
     Raises
     ------
@@ -65,7 +69,8 @@ def observe(data: Any, distribution: Array, name: str | None = None) -> Array:
         message gives the first position).
     ModelError
         If the distribution has been used before; if values are missing that cannot be inferred:
-        censored ones, or parts of a vector that is not normal or the like.
+        censored ones, or parts of a vector that is not normal or the like; if data with missing
+        values have been observed before.
 
     Examples
     --------

@@ -1,11 +1,12 @@
 """What is stated about unknowns, likelihoods and factors, and how long it stands.
 
 Every unknown that a statement bears on, directly or through other unknowns, holds it: a statement
-lives as long as they do, whatever becomes of the data. It is replaced only when the code that made
-it runs again. Code is compiled anew each time a cell of a notebook, a line at a prompt or a module
-is run, while a loop or a function that is called repeatedly runs one compiled code several times:
-statements made from the same places in the same code objects are several statements. Where a
-notebook tells which of its cells runs, that cell is the code, edited or not.
+lives as long as they do, whatever becomes of the data. Each further one adds to those there are,
+also one about the same data. A statement is replaced only when the code that made it runs again.
+Code is compiled anew each time a cell of a notebook, a line at a prompt or a module is run, while a
+loop or a function that is called repeatedly runs one compiled code several times: statements made
+from the same places in the same code objects are several statements. Where a notebook tells which
+of its cells runs, that cell is the code, edited or not.
 """
 
 import sys
@@ -16,12 +17,13 @@ from typing import Any, NamedTuple
 from ..autograph.skipped import is_library
 from ..distributions.variable import Variable
 from ..graph.array import Array
-from ..graph.errors import KinetographWarning
+from ..graph.errors import KinetographWarning, ModelError
 from ..graph.node import Data, Node
-from ..graph.source import PACKAGE, site_of, warn_user
+from ..graph.source import PACKAGE, place_text, site_of, warn_user
 from .discovery import unknowns_above
+from .held import EARLIER, statements_of
 
-__all__ = ["add_statement"]
+__all__ = ["add_statement", "placed", "same_given", "same_place"]
 
 
 class _Written(NamedTuple):
@@ -32,6 +34,7 @@ class _Written(NamedTuple):
     cell: int | None  # which run of a notebook's cell this was
     cell_id: str | None  # of which cell, where the notebook says so
     codes: tuple[int, ...]  # the identities of the frames' codes
+    given: int  # the identity of what the user gave as the data
 
     def same_run(self, old: "_Written") -> bool:
         """Whether both come from one run: of the same compiled code, or of one cell."""
@@ -55,6 +58,7 @@ class _Written(NamedTuple):
         return (
             self.variable is not None
             and self.variable == old.variable
+            and self.given != old.given
             and self.frames[-1][0] is not old.frames[-1][0]
         )
 
@@ -97,7 +101,8 @@ def _written(given: Any) -> _Written:
         names = _variables(given, inner.f_globals)
         variable = (names[0], id(inner.f_globals)) if names else None
     frames.reverse()
-    return _Written(tuple(frames), variable, *_cell(), tuple(id(code) for code, _ in frames))
+    codes = tuple(id(code) for code, _ in frames)
+    return _Written(tuple(frames), variable, *_cell(), codes, id(given))
 
 
 def _variables(given: Any, namespace: dict[str, Any]) -> list[str]:
@@ -126,10 +131,18 @@ def _cell() -> tuple[int | None, str | None]:
     return getattr(shell, "execution_count", None), metadata.get("cellId")
 
 
-def add_statement(statement: Node, data: Data | None, given: Any, words: str) -> None:
+def add_statement(
+    statement: Node, data: Data | None, given: Any, words: str, once: bool = False
+) -> None:
     """Have the unknowns hold a statement, in the place of those that it repeats.
 
-    `data` follow a likelihood, and were `given` by the user in some form; a factor has none.
+    `data` follow a likelihood, and were `given` by the user in some form; a factor has none. Of
+    some data there can be `once` a likelihood alone.
+
+    Raises
+    ------
+    ModelError
+        If there is one already.
 
     Warns
     -----
@@ -139,26 +152,48 @@ def add_statement(statement: Node, data: Data | None, given: Any, words: str) ->
     unknowns = unknowns_above([statement])
     written = _written(given)
     replaced: list[tuple[Node, str]] = []
-    fresh = data is None or data._owned is None
-    searched = [v for v in unknowns if not (fresh and _repeats_last(v, written))]
-    for old, target in dict.fromkeys(s for v in searched for s in v.statements):
-        why = _replaces(written, data, old, target)
+    searched = [v for v in unknowns if once or not _repeats_last(v, written)]
+    for old, target in dict.fromkeys(s for v in searched for s in statements_of(v)):
+        why = _replaces(written, old, target)
         if why:
             replaced.append((old, why))
+        elif once and target is data:
+            raise ModelError(
+                f"observe: {words} has been observed, as {placed(old)}, and its missing values "
+                f"are unknowns of that distribution{place_text()}; add a further density by "
+                f"kg.factor(kg.log_density(distribution, {words}))"
+            )
     for old, _ in replaced:
         withdraw(old)
     if replaced:
         first, why = replaced[0]
         more = f" and {len(replaced) - 1} more" if len(replaced) > 1 else ""
-        place = f"{first.label()}{f' at {first.site}' if first.site else ''}{more}"
-        text = f"{words} {why.format(place=place)}"
+        text = f"{words} {why.format(place=f'{placed(first)}{more}')}"
         warn_user(text, KinetographWarning)
     _WRITTEN[statement] = written
     for v in unknowns:
-        v.statements.append((statement, data))
+        statements_of(v).append((statement, data))
+        if replaced:  # what earlier models of it had is stated once more, not besides
+            EARLIER.pop(v, None)
 
 
-_AGAIN = "was observed before, as {place}; the new likelihood replaces the old one"
+def same_place(a: Node, b: Node) -> bool:
+    """Whether two statements come from one place in the user's code, as in a loop."""
+    first, second = _WRITTEN.get(a), _WRITTEN.get(b)
+    return first is not None and second is not None and first.frames == second.frames
+
+
+def same_given(a: Node, b: Node) -> bool:
+    """Whether two likelihoods are of data that one variable holds, and held for both."""
+    first, second = _WRITTEN.get(a), _WRITTEN.get(b)
+    return first is not None and second is not None and first.given == second.given
+
+
+def placed(statement: Node) -> str:
+    """`normal at model.py:3`."""
+    return f"{statement.label()}{f' at {statement.site}' if statement.site else ''}"
+
+
 _RUN_AGAIN = (
     "is stated by code that was run before and had stated {place}; what it states now replaces "
     "that. To have both, state them in one loop, or in other code"
@@ -171,15 +206,14 @@ _REBOUND = (
 
 def _repeats_last(v: Variable, new: _Written) -> bool:
     """Whether the last statement came from the very same place, as in a loop: it has looked."""
-    last = _WRITTEN.get(v.statements[-1][0]) if v.statements else None
+    pairs = statements_of(v)
+    last = _WRITTEN.get(pairs[-1][0]) if pairs else None
     same = last is not None and last.codes == new.codes and last.frames == new.frames
     return same and last is not None and (last.variable, last.cell) == (new.variable, new.cell)
 
 
-def _replaces(new: _Written, data: Data | None, old: Node, target: Data | None) -> str:
+def _replaces(new: _Written, old: Node, target: Data | None) -> str:
     """Why a statement takes the place of another one; nothing if it does not."""
-    if data is not None and target is data:
-        return _AGAIN
     written = _WRITTEN.get(old)
     if written is None or new.same_run(written):
         return ""
@@ -202,4 +236,5 @@ def _is_held(target: Data) -> bool:
 def withdraw(statement: Node) -> None:
     """Have no unknown hold a statement."""
     for v in unknowns_above([statement]):
-        v.statements[:] = [pair for pair in v.statements if pair[0] is not statement]
+        pairs = statements_of(v)
+        pairs[:] = [pair for pair in pairs if pair[0] is not statement]

@@ -13,7 +13,7 @@ from .discovery import above, discover, unknowns_above
 if TYPE_CHECKING:
     from .model import Model
 
-__all__ = ["warn_of_later", "warn_of_unused"]
+__all__ = ["in_a_list", "warn_of_later", "warn_of_unused"]
 
 
 def warn_of_unused(model: "Model") -> None:
@@ -36,7 +36,7 @@ def warn_of_later(model: "Model", doing: str) -> None:
         return
     later = discover(model.targets).observed
     if later:
-        names = _list([describe(node) for node in later])
+        names = in_a_list([describe(node) for node in later])
         verb = "was" if len(later) == 1 else "were"
         warn_user(
             f"{doing}: the model has no data{place_text()}: {names} {verb} observed after it was "
@@ -59,8 +59,8 @@ def _idle(model: "Model") -> str:
         return ""
     verb = "is" if len(names) == 1 else "are"
     return (
-        f"nothing is observed{place_text()}, so that the posterior is the prior; {_list(names)} "
-        f"{verb} part of nothing: write kg.observe({names[0]}, distribution)"
+        f"nothing is observed{place_text()}, so that the posterior is the prior; "
+        f"{in_a_list(names)} {verb} part of nothing: write kg.observe({names[0]}, distribution)"
     )
 
 
@@ -77,11 +77,12 @@ def _loose(model: "Model", stated: list[Node]) -> str:
     its = "its posterior is its prior" if len(names) == 1 else "their posteriors are their priors"
     it = "it" if len(names) == 1 else "them"
     return (
-        f"no data bear on {_list(names)}{place_text()}: {its}; use {it} in what is observed, or "
-        f"leave {it} out"
+        f"no data bear on {in_a_list(names)}{place_text()}: {its}; use {it} in what is observed, "
+        f"or leave {it} out"
     )
 
 
-def _list(names: list[str]) -> str:
+def in_a_list(names: list[str]) -> str:
+    """`mu, tau and theta`; of many the first three."""
     shown = names if len(names) <= 4 else [*names[:3], f"{len(names) - 3} more"]
     return " and ".join([", ".join(shown[:-1]), shown[-1]] if shown[1:] else shown)

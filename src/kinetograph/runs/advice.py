@@ -315,7 +315,7 @@ def _too_short(posterior: Any) -> list[Advice]:
         f"{length} draw{'' if length == 1 else 's'} a chain are too few to judge the run: R-hat "
         f"and the effective sample size need {FEWEST} at least. Run longer (draws=)."
     )
-    return [Advice("unknown", count, message)]
+    return [Advice("few_draws", count, message)]
 
 
 def _quantities(count: int) -> str:

@@ -286,4 +286,6 @@ def _advise(run: Run, tree: Any) -> None:
         some = tree if run.keeper is None else run.keeper.some()
         found = findings(some, LOOKED_AT) if some["posterior"].sizes["draw"] else []
     for finding in found:
+        if finding.kind == "few_draws" and not tree.attrs["interrupted"]:
+            continue  # as many as were asked for
         warn_user(finding.message, SamplingWarning)

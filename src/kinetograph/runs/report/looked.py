@@ -29,6 +29,7 @@ ORDER = (
     "nan",
     "doubt",
     "lost_chains",
+    "few_draws",
     "unknown",
     "rhat",
     "divergences",

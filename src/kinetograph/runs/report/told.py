@@ -26,6 +26,7 @@ _TITLES = {
     "not_finite": "Draws without a finite log density",
     "nan": "Draws that are no numbers",
     "lost_chains": "Lost chains",
+    "few_draws": "Too few draws to judge the run",
     "unknown": "Diagnostics that are not known",
     "rhat": "The chains do not agree",
     "divergences": "Divergences",

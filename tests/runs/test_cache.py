@@ -4,6 +4,7 @@ import contextlib
 import json
 import logging
 import os
+import pickle
 import shutil
 import subprocess
 import sys
@@ -20,6 +21,7 @@ import kinetograph as kg
 from kinetograph.runs.cache import _surroundings, cache_folder, compile_cached
 from kinetograph.runs.fingerprint import fingerprint
 from kinetograph.runs.program import Program
+from kinetograph.runs.sealed import seal
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
 
@@ -212,9 +214,56 @@ def test_a_damaged_entry_is_replaced(filled, content):
 def test_a_folder_that_others_may_write_to_is_not_used(folder, mode):
     folder.mkdir()
     folder.chmod(mode)
-    with pytest.warns(kg.KinetographWarning, match="can be written by others and is not used"):
+    with pytest.warns(kg.KinetographWarning, match=r"programs is not used: .*programs is open to"):
         assert compiled() == 2.0
     assert programs(folder) == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions are POSIX's")
+@pytest.mark.parametrize("linked", [False, True])
+def test_a_folder_below_one_that_others_may_write_to_is_not_used(tmp_path, monkeypatch, linked):
+    shared = tmp_path / "shared"
+    (shared / "mine").mkdir(parents=True, mode=0o700)
+    shared.chmod(0o777)
+    place = shared / "mine" / "programs"
+    if linked:
+        (tmp_path / "link").symlink_to(shared / "mine")
+        place = tmp_path / "link" / "programs"
+    monkeypatch.setenv("KINETOGRAPH_CACHE", str(place))
+    with pytest.warns(kg.KinetographWarning, match=r"/shared is open to others; .*chmod go-w .*"):
+        assert compiled() == 2.0
+    assert programs(place) == []
+    shared.chmod(0o1777)  # nobody can replace the entries of others, as in /tmp
+    assert compiled() == 2.0
+    assert len(programs(place)) == 1
+
+
+def test_an_entry_that_was_not_made_with_the_key_is_not_unpickled(filled, tmp_path):
+    """Even where its checksum is right."""
+    folder, first = filled
+
+    class Harm:
+        def __reduce__(self):
+            return os.mkdir, (str(tmp_path / "harm"),)
+
+    for key in (b"", bytes(32)):
+        for entry in programs(folder):
+            entry.write_bytes(seal(pickle.dumps(Harm()), key))
+        assert same_draws(run(model()), first)
+        assert not (tmp_path / "harm").exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions are POSIX's")
+def test_a_key_that_others_can_read_is_not_used(folder):
+    assert compiled() == 2.0
+    key = folder / ".key"
+    assert key.stat().st_mode & 0o777 == 0o600
+    key.chmod(0o644)
+    with pytest.warns(kg.KinetographWarning, match=r"\.key is open to others; .*remove .*\.key"):
+        assert compiled() == 2.0
+    key.unlink()
+    assert compiled() == 2.0
+    assert key.read_bytes() != bytes(32)
 
 
 def test_a_folder_that_cannot_be_made_is_no_error(tmp_path, monkeypatch):
@@ -226,7 +275,7 @@ def test_a_folder_that_cannot_be_made_is_no_error(tmp_path, monkeypatch):
 
 def test_nothing_is_left_beside_the_entries(made):
     folder, _, _ = made
-    assert [p.suffix for p in folder.iterdir()] == [".xla", ".xla"]
+    assert sorted(p.suffix or p.name for p in folder.iterdir()) == [".key", ".xla", ".xla"]
     assert folder.stat().st_mode & 0o077 == 0
 
 

@@ -14,9 +14,15 @@ import pytest
 import kinetograph as kg
 from kinetograph.runs import cache, sealed
 from kinetograph.runs.cache import compile_cached
+from kinetograph.runs.private import KEY
 from kinetograph.runs.sealed import read_sealed
 
 X = np.linspace(0.1, 1.0, 7)
+
+
+def contents(folder: Path) -> list[Path]:
+    """What is in the folder of the cache beside its key."""
+    return [path for path in folder.iterdir() if path.name != KEY]
 
 
 @pytest.fixture
@@ -52,7 +58,7 @@ def test_a_flipped_bit_is_seen_wherever_it_is(folder, places):
         entry.write_bytes(data)
         assert drawn() == (expected, False), place
         assert entries(folder) == [entry]
-        read_sealed(entry)
+        read_sealed(entry, (folder / KEY).read_bytes())
         assert drawn() == (expected, True), place
 
 
@@ -70,7 +76,7 @@ def test_what_is_damaged_goes_even_if_it_cannot_be_made_anew(folder, monkeypatch
     drawn()
     (entry,) = entries(folder)
     entry.write_bytes(entry.read_bytes()[:-1])
-    monkeypatch.setattr(cache, "_store", lambda path, executable: None)
+    monkeypatch.setattr(cache, "_store", lambda path, key, executable: None)
     drawn()
     assert entries(folder) == []
 
@@ -97,7 +103,7 @@ def test_a_full_disk_is_no_error_and_leaves_nothing_behind(folder, monkeypatch):
         patch.setattr(sealed, "open", FullDisk, raising=False)
         expected, kept = drawn()
     assert not kept
-    assert list(folder.iterdir()) == []
+    assert contents(folder) == []
     assert drawn() == (expected, False)
     assert drawn() == (expected, True)
 
@@ -111,7 +117,7 @@ def test_files_that_nobody_is_writing_any_more_are_removed(folder):
     for path in (old, older):
         os.utime(path, (time.time() - 4000, time.time() - 4000))
     drawn()
-    assert sorted(p.name for p in folder.iterdir() if p.suffix != ".xla") == [new.name]
+    assert sorted(p.name for p in contents(folder) if p.suffix != ".xla") == [new.name]
 
 
 def test_there_is_a_bound_of_entries(folder, monkeypatch):
@@ -180,4 +186,4 @@ def test_many_processes_store_load_and_damage_the_same_programs(folder, tmp_path
         out, errors = process.communicate(timeout=120)
         assert process.returncode == 0, errors
         assert int(out) > 10
-    assert {p.suffix for p in folder.iterdir()} == {".xla"}
+    assert {p.suffix for p in contents(folder)} == {".xla"}

@@ -13,6 +13,7 @@ import pytest
 
 import kinetograph as kg
 from kinetograph.runs.cache import compile_cached
+from kinetograph.runs.private import KEY
 from kinetograph.runs.trials import Loaded, drop_crashed, on_trial
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no locks to mark programs by")
@@ -31,12 +32,17 @@ HOLD = "with on_trial(Path(sys.argv[1])): print('held', flush=True); sys.stdin.r
 END = "marker = on_trial(Path(sys.argv[1])); marker.__enter__()"
 
 
+def contents(folder: Path) -> list[Path]:
+    """What is in the folder of the cache beside its key."""
+    return [path for path in folder.iterdir() if path.name != KEY]
+
+
 @pytest.fixture
 def entry(tmp_path, monkeypatch):
     """A kept program."""
     monkeypatch.setenv("KINETOGRAPH_CACHE", str(tmp_path / "programs"))
     assert compiled() == (2.0, False)
-    (found,) = (tmp_path / "programs").iterdir()
+    (found,) = contents(tmp_path / "programs")
     return found
 
 
@@ -57,9 +63,9 @@ def test_a_program_that_crashed_is_compiled_anew(entry):
     process = started(CRASH, entry)
     _, errors = process.communicate(timeout=100)
     assert process.returncode == -signal.SIGABRT, errors
-    assert len(list(entry.parent.iterdir())) == 2  # it and its marker
+    assert len(contents(entry.parent)) == 2  # it and its marker
     assert compiled() == (2.0, False)
-    assert list(entry.parent.iterdir()) == [entry]
+    assert contents(entry.parent) == [entry]
     assert compiled() == (2.0, True)
 
 
@@ -76,7 +82,7 @@ def test_a_process_that_ends_as_it_should_leaves_no_marker(entry):
     process = started(END, entry)
     _, errors = process.communicate(timeout=100)
     assert process.returncode == 0, errors
-    assert list(entry.parent.iterdir()) == [entry]
+    assert contents(entry.parent) == [entry]
 
 
 def test_what_crashed_and_is_not_asked_for_again_goes_when_another_is_stored(entry):
@@ -85,7 +91,7 @@ def test_what_crashed_and_is_not_asked_for_again_goes_when_another_is_stored(ent
     process.kill()
     process.communicate()
     compile_cached("other", lambda: jax.jit(lambda x: x + 2.0).lower(1.0))
-    (left,) = entry.parent.iterdir()
+    (left,) = contents(entry.parent)
     assert left != entry
 
 
@@ -96,13 +102,13 @@ def test_an_error_is_no_crash(entry):
     program = Loaded(wrong, entry)
     with pytest.raises(ValueError):
         program(1.0)
-    assert list(entry.parent.iterdir()) == [entry]
+    assert contents(entry.parent) == [entry]
     assert not drop_crashed(entry)
 
 
 def test_only_the_first_run_is_marked(entry):
     seen = []
-    program = Loaded(lambda x: seen.append(len(list(entry.parent.iterdir()))), entry)
+    program = Loaded(lambda x: seen.append(len(contents(entry.parent))), entry)
     for _ in range(3):
         program(1.0)
     assert seen == [2, 1, 1]
@@ -111,7 +117,7 @@ def test_only_the_first_run_is_marked(entry):
 def test_a_folder_that_cannot_be_written_has_no_markers(tmp_path):
     with on_trial(tmp_path / "none" / "p.xla"):
         pass
-    assert list(tmp_path.iterdir()) == []
+    assert contents(tmp_path) == []
 
 
 @pytest.mark.slow

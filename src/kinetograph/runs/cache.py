@@ -3,11 +3,11 @@
 A program is looked up by a digest of a text that says all it depends on: a fingerprint of the model
 where there is one, else its lowered (StableHLO) text; with the versions that made it and the
 processor. A wrong hit is not possible short of a collision. Entries are written beside and
-renamed: a reader never sees half a file. Each has a checksum, that is looked at before anything is
-unpickled; one that is damaged is removed, and so is one that was on trial (`trials`) in a process
-that has crashed. The folder is trusted input, as any cache of machine code is: one that others may
-write to is not used. What comes out of JAX's own cache of compilations cannot be written once more,
-so nothing is kept here where that one is on.
+renamed: a reader never sees half a file. Each is signed with a key of the user (`private`), and the
+signature is checked before anything is unpickled: an entry that others have made, or that is
+damaged, is removed, and so is one that was on trial (`trials`) in a process that has crashed. A
+folder is not used if others may write to it, or to a folder above it. What comes out of JAX's own
+cache of compilations cannot be written once more, so nothing is kept here where that one is on.
 
 The environment variable KINETOGRAPH_CACHE names the folder; `off` switches the cache off.
 """
@@ -33,6 +33,7 @@ from jax.experimental import serialize_executable
 from ..graph.errors import KinetographWarning
 from ..graph.source import warn_user
 from .background import Task
+from .private import KEY, private_key, written_by_others
 from .sealed import read_sealed, seal, write_whole
 from .trials import SUFFIX, Loaded, drop_crashed, on_trial, program_of
 
@@ -90,30 +91,27 @@ def _digest(text: str) -> str:
     return hashlib.sha256("\0".join([text, *_surroundings()]).encode()).hexdigest()
 
 
-def _is_safe(folder: Path) -> bool:
-    if os.name != "posix":
-        return True
-    status = folder.stat()
-    return status.st_uid == os.getuid() and not status.st_mode & 0o022
-
-
-def _usable_folder() -> Path | None:
+def _usable_folder() -> tuple[Path, bytes] | None:
+    """The folder of the cache and the key of its entries; None where it cannot be used."""
     folder = cache_folder()
     if folder is None:
         return None
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        safe = _is_safe(folder)
+        open_to_others = written_by_others(folder)
+        key = None if open_to_others else private_key(folder / KEY)
     except OSError:
         return None
-    if not safe:
-        warn_user(
-            f"the compile cache {folder} can be written by others and is not used; "
-            "make it yours alone (chmod 700) or set KINETOGRAPH_CACHE",
-            KinetographWarning,
-        )
-        return None
-    return folder
+    if key is not None:
+        return folder, key
+    where = open_to_others or folder / KEY
+    advice = f"chmod go-w {where}" if open_to_others else f"remove {where}"
+    warn_user(
+        f"the compile cache {folder} is not used: {where} is open to others; make it yours alone "
+        f"({advice}), or set KINETOGRAPH_CACHE to a folder of yours",
+        KinetographWarning,
+    )
+    return None
 
 
 def compile_cached(
@@ -124,9 +122,10 @@ def compile_cached(
     `text` says all the program depends on; without it, what `lower()` gives is asked for its own.
     Where there is an entry `found` is called, before that is read.
     """
-    folder = _usable_folder()
-    if folder is None:
+    usable = _usable_folder()
+    if usable is None:
         return Task(lower().compile).result(), False
+    folder, key = usable
     lowered = None
     if text is None:
         lowered = lower()
@@ -135,19 +134,19 @@ def compile_cached(
     path = folder / f"{_digest(text)}.xla"
     if path.exists():
         found()
-    executable = _load(path)
+    executable = _load(path, key)
     if executable is not None:
         return executable, True
     executable = Task((lower() if lowered is None else lowered).compile).result()
-    _store(path, executable)
+    _store(path, key, executable)
     return executable, False
 
 
-def _load(path: Path) -> Any:
+def _load(path: Path, key: bytes) -> Any:
     if drop_crashed(path) or not path.exists():
         return None
     try:
-        payload = read_sealed(path)
+        payload = read_sealed(path, key)
         if b"lapack" in payload:
             _link_lapack()
         with on_trial(path):
@@ -171,12 +170,12 @@ def _link_lapack() -> None:
     jax.jit(jnp.linalg.cholesky).lower(np.eye(1, dtype=np.float32))
 
 
-def _store(path: Path, executable: Any) -> None:
+def _store(path: Path, key: bytes, executable: Any) -> None:
     """Keep a program; a cache that cannot be written is no reason to fail."""
     if jax.config.jax_compilation_cache_dir and jax.config.jax_enable_compilation_cache:
         return
     try:
-        data = seal(pickle.dumps(serialize_executable.serialize(executable)))
+        data = seal(pickle.dumps(serialize_executable.serialize(executable)), key)
         if len(data) <= _BYTES:
             _tidy(path.parent)
             write_whole(path, data)

@@ -1,6 +1,7 @@
 """Files that are written whole or not at all, and that tell when they are damaged."""
 
 import hashlib
+import hmac
 import io
 import os
 import secrets
@@ -51,13 +52,18 @@ def _write_all(file: io.FileIO, data: bytes | memoryview) -> None:
         left = left[file.write(left) :]
 
 
-def seal(data: bytes) -> bytes:
-    """Data with their checksum."""
-    return _MAGIC + hashlib.sha256(data).hexdigest().encode() + b"\n" + data
+def _checksum(data: bytes, key: bytes) -> bytes:
+    found = hmac.new(key, data, hashlib.sha256) if key else hashlib.sha256(data)
+    return found.hexdigest().encode()
 
 
-def read_sealed(path: Path) -> bytes:
-    """What was sealed into a file.
+def seal(data: bytes, key: bytes = b"") -> bytes:
+    """Data with their checksum, which nobody can make without the key if there is one."""
+    return _MAGIC + _checksum(data, key) + b"\n" + data
+
+
+def read_sealed(path: Path, key: bytes = b"") -> bytes:
+    """What was sealed into a file, with this key.
 
     Raises
     ------
@@ -70,7 +76,8 @@ def read_sealed(path: Path) -> bytes:
         raise Damaged(f"{path.name}: {error.strerror}") from error
     head, rest = found[: len(_MAGIC)], found[len(_MAGIC) :]
     checksum, line, data = rest[:64], rest[64:65], rest[65:]
-    if head != _MAGIC or line != b"\n" or hashlib.sha256(data).hexdigest().encode() != checksum:
+    right = hmac.compare_digest(_checksum(data, key), checksum)
+    if head != _MAGIC or line != b"\n" or not right:
         raise Damaged(f"{path.name} is damaged: its checksum is another than when it was written")
     return data
 

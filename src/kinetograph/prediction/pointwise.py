@@ -15,6 +15,7 @@ from ..models.model import Model
 from ..models.seen import seen_alone
 from ..models.typing import DataTree
 from ..runs.arguments import check_model
+from .current_data import with_current_data
 from .groups import as_group, with_group
 from .observed import followed
 from .recorded import recorded_of
@@ -165,7 +166,7 @@ def _with_densities(group: str, model: Model, results: Any, pairs: list[Any], gi
     for follows, node in pairs:
         if summed is not None and follows in ones and summed.shared(follows):
             found[model.name(node)].attrs["given"] = given
-    return with_group(results, group, found)
+    return with_group(with_current_data(model, results), group, found)
 
 
 def _seen_in_part(model: Model) -> tuple[Node, ...]:

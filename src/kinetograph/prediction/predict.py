@@ -17,6 +17,7 @@ from ..models.model import Model
 from ..models.reshaped import Remaker
 from ..models.typing import DataTree
 from ..runs.arguments import check_model, check_seed
+from .current_data import with_current_data
 from .groups import as_group, with_group
 from .naming import named_targets, names_of_unknowns
 from .observed import followed
@@ -118,7 +119,9 @@ def predict(
         for (node, name), row in zip(wanted.items(), rows, strict=True)
     }
     found = as_group("predict", drawn, ("chain", "draw"), model.coords)
-    return with_group(results, group, found, {"prediction_seed": str(used)})
+    return with_group(
+        with_current_data(model, results), group, found, {"prediction_seed": str(used)}
+    )
 
 
 def _of_its_data(model: Model, wanted: dict[Node, str]) -> dict[Node, str]:

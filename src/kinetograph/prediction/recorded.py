@@ -19,7 +19,7 @@ from ..models.groups import FIXED
 from ..models.model import Model
 from ..runs.results import check_tree
 
-__all__ = ["Recorded", "called_in", "recorded", "recorded_of"]
+__all__ = ["Recorded", "called_in", "is_stale", "recorded", "recorded_of"]
 
 
 class Recorded:
@@ -108,12 +108,12 @@ def recorded_of(doing: str, model: Model, results: Any) -> tuple[Recorded, dict[
     names |= {
         n: model.name(n)
         for n in model.targets
-        if isinstance(n, Variable) or not _of_other_values(model, n, results)
+        if isinstance(n, Variable) or not is_stale(model, n, results)
     }
     return recorded(doing, results, names, model.fixed_values), names
 
 
-def _of_other_values(model: Model, target: Node, results: Any) -> bool:
+def is_stale(model: Model, target: Node, results: Any) -> bool:
     """Whether draws of a target are of data or fixed values that the model no longer has."""
     fixed, used = set(model.fixed), {*model.data, *model.fixed}
     for node in ancestors([target], lambda node: node in used or isinstance(node, Variable)):

@@ -73,6 +73,7 @@ with _paused(lasting=True):
     from .models.observe import observe
     from .models.own_bijectors import Bijector
     from .models.probabilities import cdf, log_cdf, log_survival, quantile
+    from .models.renamed import rename_dims
     from .models.restraints import tether, wall
     from .models.variables import (
         cholesky_variable,
@@ -224,6 +225,7 @@ __all__ = [
     "print",
     "range",
     "random",
+    "rename_dims",
     "samplers",
     "save_graph",
     "scan",

@@ -1,5 +1,7 @@
 """Which dimension an axis is: labels are told by elements that are made of them."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -198,3 +200,75 @@ def test_new_data_keep_the_labels_of_a_dimension():
     other = xr.DataArray([3.0, 4.0], dims="school", coords={"school": ["B", "A"]})
     with pytest.raises(kg.DimsError, match="different labels for dimension 'school'"):
         model.set_data(y=other)
+
+
+def two():
+    home = kg.normal(0, 1, dims=kg.dim("home", ["A", "B"]), name="home")
+    away = kg.normal(0, 1, dims=kg.dim("away", ["A", "B"]), name="away")
+    return home, away
+
+
+MEET = {
+    "added": lambda a, b: {"s": a + b},
+    "a branch of a condition": lambda a, b: {"s": kg.where(a > 0, b, 1.0)},
+    "within a function": lambda a, b: {"s": kg.normal(a * b, 1)},
+}
+
+
+@pytest.mark.parametrize("case", MEET)
+def test_elements_along_two_dims_are_refused_with_a_way_out(case):
+    home, away = two()
+    words = r"'home' in one array and 'away' in another.*kg\.rename_dims\(array, away='home'\)"
+    with pytest.raises(kg.DimsError, match=words):
+        kg.model(**MEET[case](home, away))
+    model = kg.model(**MEET[case](home, kg.rename_dims(away, away="home")))
+    assert model.dims(model["s"].node) in (("home",), (None,))
+    assert kg.model(s=MEET[case](home, kg.rename_dims(away, away=None))["s"]).names
+
+
+def of_parameters(a, b):
+    return kg.normal(a, kg.exp(b), name="x")
+
+
+def of_its_own(a, b):
+    return kg.normal(a, 1, dims="other", name="x")
+
+
+def of_data(a, b):
+    kg.observe(kg.data([1.0, 2.0], "y", dims="row"), kg.normal(a, 1))
+    return a
+
+
+@pytest.mark.parametrize(
+    ("make", "names"),
+    [
+        (of_parameters, ("home", "away")),
+        (of_its_own, ("other", "home")),
+        (of_data, ("row", "home")),
+    ],
+)
+def test_a_distribution_along_two_dims_is_warned_of_with_a_way_out(make, names):
+    home, away = two()
+    one, other = names
+    words = f"along '{one}' with elements along '{other}'.*rename_dims.array, {other}='{one}'"
+    with pytest.warns(kg.KinetographWarning, match=words):
+        kg.model(x=make(home, away))
+    home, away = (
+        kg.rename_dims(a, **{n: one}) for a, n in zip(two(), ("home", "away"), strict=True)
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kg.model(x=make(home, away))
+
+
+def test_names_of_dims_that_are_changed():
+    x = kg.data(PLACES, "x", dims=("a", "b", "c"))
+    renamed = kg.rename_dims(x > 0, a="d", c=None)
+    assert axes_of([renamed.node])[renamed.node] == ("d", "b", None)
+    home, _ = two()
+    moved = kg.model(s=kg.rename_dims(2 * home, home="away"))
+    assert moved.dims(moved["s"].node) == ("away",)
+    with pytest.raises(kg.DimsError, match=r"x has no dimension 'z'.*'a', 'b', 'c'"):
+        kg.rename_dims(x, z="d")
+    with pytest.raises(kg.DimsError, match="name a dimension twice"):
+        kg.rename_dims(x, a="b")

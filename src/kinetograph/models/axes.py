@@ -42,7 +42,7 @@ from ..graph.operations.shaping import (
     TRIANGLE,
 )
 
-__all__ = ["Axes", "Axis", "Part", "axes_of"]
+__all__ = ["Axes", "Axis", "Part", "axes_of", "met_by"]
 
 
 class Part(NamedTuple):
@@ -119,9 +119,21 @@ def _broadcast(node: Apply, of: list[Axes]) -> Iterable[Axis]:
         if isinstance(met, tuple) and not isinstance(met, Part):
             raise DimsError(
                 f"{describe(node)}{site_text(node)}: axis {i} is {met[0]!r} in one array and "
-                f"{met[1]!r} in another; add an axis with [:, None], or rename one"
+                f"{met[1]!r} in another; add an axis with [:, None], or say that they are one by "
+                f"kg.rename_dims(array, {met[1]}={met[0]!r})"
             )
         yield met
+
+
+def met_by(
+    shape: tuple[int, ...], operands: Sequence[tuple[tuple[int, ...], Axes]]
+) -> tuple[str, str] | None:
+    """Two names that one axis has, of arrays that are broadcast to a shape."""
+    for axes in _aligned(shape, operands):
+        met = _met(axes)
+        if isinstance(met, tuple) and not isinstance(met, Part):
+            return met
+    return None
 
 
 def _matmul(node: Apply, of: list[Axes]) -> Iterable[Axis]:

@@ -37,6 +37,7 @@ from .log_density import LogDensity
 from .marginal.marginal import sum_out
 from .missing import labels_of_rows
 from .names import assign_names, unknowns_in_scope, variables_in_scope
+from .renamed import warn_of_two_dims
 from .term import Term
 from .unused import warn_of_unused
 
@@ -367,7 +368,8 @@ def model(
     KinetographWarning
         If nothing is observed and there are data that the model does not use, or if no data bear on
         a target; if equal values are observed twice and bear on the same unknowns, or unknowns of
-        an earlier model have gained a likelihood or factor since.
+        an earlier model have gained a likelihood or factor since; if a distribution's parameters
+        and what follows it have different dims on one axis.
 
     Examples
     --------
@@ -428,6 +430,9 @@ def model(
     given = assign_names(nodes, {n: name for n, name in given.items() if name})
     made = Model(given, factor_nodes, component, coords or {})
     warn_of_unused(made)
+    priors = [(v.distribution, v) for v in component.unknowns if v.distribution is not None]
+    observed = zip(component.likelihoods, component.observed, strict=True)
+    warn_of_two_dims([*priors, *observed], made._axes)
     warn_of_double_counting(made)
     return made
 

@@ -8,6 +8,7 @@ import numpy as np
 from ..graph.messages import describe
 from ..graph.node import Data, Node
 from ..graph.saving.document import storable
+from ..graph.saving.fields import TupleOf, either, fields, numbers, optional
 
 __all__ = [
     "NATURALS",
@@ -347,3 +348,17 @@ def bound_nodes(support: Any) -> tuple[Node, ...]:
     own = getattr(support, "outer", ())
     bounds = (getattr(support, "lower", None), getattr(support, "upper", None), *own)
     return tuple(b for b in bounds if isinstance(b, Node))
+
+
+def _is_pair(value: Any) -> bool:
+    return type(value) is tuple and len(value) == 2
+
+
+_BOUND = either(Node, numbers, int, float)
+fields(Interval, lower=_BOUND, upper=_BOUND, closed=either(bool, _is_pair))
+fields(WholeNumbers, lower=_BOUND, upper=_BOUND)
+fields(Totals, upper=_BOUND)
+fields(Simplex, zeros=either(bool, numbers))
+fields(Ordered, positive=bool)
+fields(Pairs, inner=optional(Support))
+fields(AnyOf, parts=TupleOf(Support))

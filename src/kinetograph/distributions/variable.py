@@ -5,6 +5,7 @@ Calling a public distribution function, `kg.normal(0, 1)`, makes a `Variable` no
 """
 
 import weakref
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -18,12 +19,21 @@ from ..graph.node import Apply, Data, Node, within
 from ..graph.operations.elementwise import as_node, elementwise
 from ..graph.operations.linear_algebra import CHOLESKY
 from ..graph.precision import float_dtype
+from ..graph.saving.fields import DictOf, ListOf, SetOf, TupleOf, fields, optional, size
+from ..graph.saving.trial import TRIALS, stand_in
 from ..graph.source import place_text
 from ..graph.text import check_name
 from .censoring import censor
 from .family import SMALL, Family
 from .parameter import Parameter
-from .support import CholeskyCorrelation, CholeskyCovariance, Support, bound_nodes
+from .support import (
+    CholeskyCorrelation,
+    CholeskyCovariance,
+    Interval,
+    Support,
+    WholeNumbers,
+    bound_nodes,
+)
 from .truncation import truncate
 
 __all__ = ["Distribution", "Variable", "distribute"]
@@ -231,3 +241,68 @@ def _parameter(family: Family, parameter: Parameter, argument: Any) -> Node:
     if isinstance(node, Data) and node.literal:
         return as_node(node.value.astype(float_dtype()))
     return node  # integer data: cast where the density is computed
+
+
+def _is_statement(value: Any) -> bool:
+    """Whether a value is a likelihood with its data, or a factor."""
+    return (
+        type(value) is tuple
+        and len(value) == 2
+        and isinstance(value[0], Node)
+        and isinstance(value[1], (Data, NoneType))
+    )
+
+
+fields(
+    Distribution,
+    family=Family,
+    batch_shape=TupleOf(size),
+    event_shape=TupleOf(size),
+    support=Support,
+    _target=optional(weakref.ref),
+)
+fields(
+    Variable,
+    coords=DictOf(str, np.ndarray),
+    support=Support,
+    distribution=optional(Distribution),
+    observed_by=optional(str),
+    called=SetOf(str),
+    _forms=lambda value: value == {},
+    statements=ListOf(_is_statement),
+)
+
+
+def _try_out(node: Distribution) -> None:
+    """Check that a loaded distribution has a density of its shape.
+
+    Raises
+    ------
+    ValueError
+        If it does not.
+    """
+    support = node.family.support(*node.parents)
+    density = node.family.log_density(stand_in(node), *map(stand_in, node.parents))
+    fits = np.broadcast_shapes(density.shape, node.batch_shape) == node.batch_shape
+    if not fits or type(support) is not type(node.support):
+        raise ValueError("a distribution of other parameters")
+    _try_out_bounds(node)
+
+
+def _try_out_bounds(node: Distribution | Variable) -> None:
+    """Check that the bounds of a loaded node's support fit its shape.
+
+    Raises
+    ------
+    ValueError
+        If they do not.
+    """
+    if isinstance(node.support, (Interval, WholeNumbers)):
+        bounds = (node.support.lower, node.support.upper)
+        shapes = [np.shape(b) for b in bounds if not isinstance(b, Node)]
+        if np.broadcast_shapes(*shapes, node.shape) != node.shape:
+            raise ValueError("bounds of another shape")
+
+
+TRIALS[Distribution] = _try_out
+TRIALS[Variable] = _try_out_bounds

@@ -21,6 +21,7 @@ from ..graph.control.contexts import ON_DISCARD, ControlFlowContext
 from ..graph.control.rollback import ON_ROLLBACK
 from ..graph.node import Node
 from ..graph.saving.document import storable
+from ..graph.saving.fields import SetOf, either, fields, size
 from ..graph.source import here, site_of, variable_name
 from ..graph.suggestions import Closed
 from .methods import Draws
@@ -372,3 +373,9 @@ ON_ROLLBACK.append(_forget_since)
 def members_of(arrays: Sequence[Array]) -> list[Stream]:
     """The streams of drawn arrays."""
     return [a.node.stream for a in arrays if isinstance(a.node, Draw)]
+
+
+fields(StreamCell, stream=Stream)
+fields(Draw, stream=Stream)
+fields(Stream, owner=RandomStreams, member=either(size, str), cell=StreamCell)
+fields(RandomStreams, _count=size, _names=SetOf(str))

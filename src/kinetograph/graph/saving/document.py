@@ -12,17 +12,19 @@ import functools
 import types
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import NoneType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..control.contexts import ControlFlowContext
 from ..control.control import Control
-from ..control.state import Cell, State, Versions
+from ..control.state import Assigned, Cell, Read, State, Versions
 from ..control.subgraph import Subgraph
 from ..errors import KinetographError
 from ..node import _SERIAL, Call, Data, Node, Operation
 from ..source import Site
+from .fields import check_fields
 from .references import own_object, own_reference
 
 __all__ = ["Document", "decode", "encode", "keyed", "storable"]
@@ -243,13 +245,19 @@ class _Decoder:
         self.states: dict[int, State] = {}
 
     def fill(self) -> None:
-        """Give all objects what they hold."""
+        """Give all objects what they hold, and check it."""
+        from . import graph_fields  # noqa: F401  # which needs all kinds of nodes
+
         for made, (_, content) in zip(self.objects, self.document.rows, strict=True):
             allowed = set(_slots(type(made))) if isinstance(made, Node) else None
             for name, stored in content.items():
                 if allowed is not None and (name not in allowed or name in _DERIVED):
                     raise ValueError(f"{type(made).__name__} has no {name}")
+                if callable(getattr(type(made), name, None)):
+                    raise ValueError(f"{type(made).__name__}.{name} is a method")
                 object.__setattr__(made, name, self.value(stored))
+        for made in self.objects:
+            check_fields(made)
 
     def value(self, stored: Any) -> Any:
         if stored is None or type(stored) in _SCALARS:
@@ -289,6 +297,8 @@ def _count(place: Any) -> int:
 
 
 def _weak(target: Any) -> Any:
+    if not isinstance(target, (Node, NoneType)):
+        raise ValueError(f"a reference to {type(target).__name__}")
     return None if target is None else weakref.ref(target)
 
 
@@ -321,8 +331,8 @@ _READERS: dict[str, Callable[[_Decoder, list[Any]], Any]] = {
 }
 
 
-def decode(document: Document) -> Any:
-    """What `encode` was given, with new nodes.
+def decode(document: Document, test: Callable[[list[Node]], Any] = len) -> Any:
+    """What `encode` was given, with new nodes; `test` may refuse the nodes by an error.
 
     Raises
     ------
@@ -333,7 +343,9 @@ def decode(document: Document) -> Any:
         decoder = _Decoder(document)
         decoder.fill()
         root = decoder.value(document.root)
-        _connect([made for made in decoder.objects if isinstance(made, Node)])
+        nodes = [made for made in decoder.objects if isinstance(made, Node)]
+        _connect(nodes)
+        test(nodes)
     except KinetographError:
         raise
     except Exception as error:
@@ -344,11 +356,13 @@ def decode(document: Document) -> Any:
 def _connect(nodes: list[Node]) -> None:
     """Number the nodes anew, in order, and tell their parents of them."""
     for node in nodes:
-        sound = isinstance(node.shape, tuple) and isinstance(node.dtype, np.dtype)
-        if not sound or not all(
-            isinstance(p, Node) and p.serial < node.serial for p in node.parents
-        ):
+        named = node.dims is None or len(node.dims) == len(node.shape)
+        if not named or not all(p.serial < node.serial for p in node.parents):
             raise ValueError("a node that follows from no others")
+        if isinstance(node, (Read, Assigned)):
+            versions = node.program
+            if node.cell not in versions.latest or node.cell not in versions.entered:
+                raise ValueError("a state without versions")
         node._children = None
     for node in sorted(nodes, key=lambda node: node.serial):
         if isinstance(node, Data):

@@ -25,6 +25,7 @@ import numpy as np
 
 from ...version import __version__
 from ..array import Array
+from ..control.effects import Entry
 from ..control.program import effects_of
 from ..control.state import Read, State, top_level
 from ..control.structure import flatten
@@ -34,6 +35,7 @@ from ..node import Apply, Bundle, Data, Node, ancestors
 from ..text import check_path, in_words
 from .document import Document, decode, encode
 from .references import find_function, name_of_function
+from .trial import try_out
 
 __all__ = ["from_bytes", "load_graph", "save_graph", "to_bytes"]
 
@@ -143,10 +145,11 @@ def load_graph(path: str | os.PathLike[str], trust: Collection[str] = ()) -> Any
             f"{_FORMAT}: save it anew with this version"
         )
     try:
-        parts, places, names, effects = decode(from_bytes(body, frozenset(trust), whose))
+        parts, places, names, effects = decode(from_bytes(body, frozenset(trust), whose), try_out)
         for node, name in names:
             node.name = str(name)
         leaves, _, structure = flatten(places)
+        _check_parts(parts, leaves, effects)
         arrays = [part if isinstance(part, State) else Array(part) for part in parts]
         loaded = structure.fill(arrays[place] for place in leaves)
         top_level().effects.update(effects)
@@ -155,8 +158,18 @@ def load_graph(path: str | os.PathLike[str], trust: Collection[str] = ()) -> Any
         if str(error).startswith(whose):
             raise
         raise KinetographError(f"{whose}: {error}") from error
-    except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+    except Exception as error:
         raise KinetographError(f"{whose} is no graph: {error}") from error
+
+
+def _check_parts(parts: Any, places: Any, effects: Any) -> None:
+    """Refuse what is not an array, or not an effect, at the root of a document."""
+    if not all(isinstance(part, (Node, State)) for part in parts):
+        raise ValueError("arrays that are neither nodes nor states")
+    if list(places) != list(range(len(parts))):
+        raise ValueError("a structure of other arrays")
+    if not all(isinstance(e, Entry) and isinstance(end, Node) for e, end in effects.items()):
+        raise ValueError("effects that are not of nodes")
 
 
 def _names(arrays: Any, nodes: list[Node]) -> list[tuple[Node, str]]:

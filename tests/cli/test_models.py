@@ -56,13 +56,21 @@ def test_a_file_without_a_model(write):
 
 def test_a_file_that_would_make_a_model(write):
     function = "def build():\n    return kg.model(mu)\n"
-    told = refused(write(HEAD + function))
-    assert told.endswith("; what a function makes is there when the function is called")
-    told = refused(write(HEAD + function, "b.py") + ":build")
-    assert told.endswith("its models: none; call it there, as in model = build()")
+    assert refused(write(HEAD + function)).endswith("; a model function is named, as in a.py:build")
     script = 'if __name__ == "__main__":\n    model = kg.model(mu)\n'
     line = HEAD.count("\n") + 1
     assert f"`if __name__ == ...` (line {line}) is not run" in refused(write(HEAD + script))
+
+
+def test_a_model_function_is_named(write):
+    body = "    nu = kg.normal(mu, 1)\n    kg.observe(y, kg.normal(nu, 1))\n"
+    file = write(HEAD + f"def build():\n{body}    return nu\n")
+    model = load_model(file + ":build")
+    assert (model.target_names, len(model.observed)) == (("nu",), 1)
+    file = write(HEAD + f"def build():\n{body}    return missing\n", "b.py")
+    assert refused(file + ":build") == "b.py:7: NameError: name 'missing' is not defined"
+    file = write(HEAD + f"def build(sd):\n{body}    return nu\n", "c.py")
+    assert "has arguments without a default: sd" in refused(file + ":build")
 
 
 def test_files_that_are_none(write, tmp_path):

@@ -2,7 +2,7 @@
 
 import sys
 import traceback
-from inspect import isroutine
+from inspect import isfunction
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -40,12 +40,13 @@ traceback_option = click.option(
 def load_model(source: str, show_traceback: bool = False) -> "Model":
     """Run a Python file and return the model it makes at top level.
 
-    With a NAME that one; else the variable `model`; else the only model there is.
+    With a NAME that one, or that of the model function of this name; else the variable `model`;
+    else the only model there is.
     """
     path, name = _split(source)
     _check_file(path)
     namespace = _run(path, show_traceback)
-    return _choose(path, namespace, name)
+    return _choose(path, namespace, name, show_traceback)
 
 
 def _split(source: str) -> tuple[Path, str | None]:
@@ -122,11 +123,13 @@ def _why(path: Path) -> str:
     if guards:
         return f"; what stands under `if {GUARD} == ...` (line {guards[0]}) is not run"
     inside = any(line[:1].isspace() and "kg.model(" in line for line in lines)
-    return "; what a function makes is there when the function is called" if inside else ""
+    return f"; a model function is named, as in {path}:build" if inside else ""
 
 
-def _choose(path: Path, namespace: dict[str, Any], name: str | None) -> "Model":
-    from ..models.model import Model
+def _choose(
+    path: Path, namespace: dict[str, Any], name: str | None, show_traceback: bool
+) -> "Model":
+    from ..models.model import Model, model
 
     models = {
         key: value
@@ -139,11 +142,21 @@ def _choose(path: Path, namespace: dict[str, Any], name: str | None) -> "Model":
             hint = meant(name, models, str)
             raise InputError(f"{path} has no variable {name}; its models: {known}{hint}")
         value = namespace[name]
+        if isfunction(value):
+            try:
+                with stoppable() as check:
+                    try:
+                        return model(value)
+                    finally:
+                        check()
+            except Terminated:
+                raise
+            except Exception as error:
+                raise _explain(path, error, show_traceback) from error
         if not isinstance(value, Model):
             kind = type(value).__name__
-            call = f"; call it there, as in model = {name}()" if isroutine(value) else ""
             raise InputError(
-                f"{name} in {path} is no model but of type {kind}; its models: {known}{call}"
+                f"{name} in {path} is no model but of type {kind}; its models: {known}"
             )
         return value
     if DEFAULT in models:

@@ -223,13 +223,14 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=100)
     parser.add_argument("--draws", type=int, default=4000)
     parser.add_argument("--models", nargs="+", default=list(MODELS))
+    parser.add_argument("--methods", nargs="+", default=list(METHODS))
     parser.add_argument("--each", action="store_true", help="print the missed and falsely warned")
     given = parser.parse_args()
     print("| model | method | error | warned | though right | wrong, silent | mean | sd | log Z |")
     print("|---|---|---|---|---|---|---|---|---|")
     for name in given.models:
         problem = MODELS[name]()
-        for method in METHODS:
+        for method in given.methods:
             seeds = range(given.first, given.first + given.seeds)
             runs = [tried(problem, method, seed, given.draws) for seed in seeds]
             print(row(name, method, runs), flush=True)

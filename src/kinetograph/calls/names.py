@@ -7,6 +7,7 @@ from inspect import isroutine
 from ..graph.numpy.protocol import is_available
 from ..graph.suggestions import closest, plain
 from .elsewhere import ELSEWHERE
+from .submodules import of_submodule
 
 __all__ = ["instead_of", "no_attribute"]
 
@@ -86,6 +87,9 @@ def instead_of(kind: str, attribute: str) -> str:
 
 
 def _hint(module: str, name: str, names: list[str]) -> str:
+    answer = of_submodule(name, names) if module == _ROOT else None
+    if answer is not None:
+        return answer
     told = ELSEWHERE.get(plain(name))
     if told is not None:
         return f"; {told}"

@@ -330,3 +330,20 @@ def test_quantiles_of_narrow_and_of_wrapped_angles():
     other = stats.vonmises
     quotient = (other.ppf(0.3, 2.0 + 1e-4) - other.ppf(0.3, 2.0 - 1e-4)) / 2e-4
     np.testing.assert_allclose(slope, quotient, rtol=1e-6)
+
+
+@pytest.mark.parametrize("df", [0.01, 0.5, 1.0, 3.0])
+def test_students_tails_where_squares_overflow(df):
+    """The leading term of the tail, by mpmath; beyond the largest number quantiles are infinite."""
+    log_beta = float(mp.log(mp.beta(df / 2, 0.5)))
+    log_p = np.array([-3.0, -30.0, -500.0, -690.0])
+    log_q = (-log_p - np.log(df) - log_beta) / df + 0.5 * np.log(df)
+    student, half = FAMILIES["student"], FAMILIES["half_student"]
+    with x64():
+        below = np.asarray(student.quantile(log_p, np.log1p(-np.exp(log_p)), df, 0.0, 1.0))
+        above = np.asarray(half.quantile(np.log1p(-np.exp(log_p)), log_p, df, 1.0))
+    for found, wanted in ((-below, log_q), (above, log_q + np.log(2) / df)):
+        far = wanted > 40 + 0.5 * np.log(df)
+        some = far & (wanted < 707)
+        np.testing.assert_allclose(np.log(found[some]), wanted[some], rtol=1e-12)
+        assert np.isposinf(found[wanted > 710]).all()

@@ -18,6 +18,7 @@ __all__ = [
 ]
 
 STEPS = 80
+INSIDE = 1 - 1e-6  # of the reach: what lies beyond has no finite number
 LARGEST = 2.0**53
 Map = Callable[[Any], Any]
 
@@ -47,6 +48,7 @@ def continuous_quantile(
     bottom, top = jnp.isneginf(log_below), jnp.isneginf(log_above)
     ends = jnp.full_like(log_below, -reach), jnp.full_like(log_below, reach)
     found = _root(excess, *ends, bottom | top)
+    bottom, top = bottom | (found < -reach * INSIDE), top | (found > reach * INSIDE)
     return line(jnp.where(bottom, -jnp.inf, jnp.where(top, jnp.inf, found)))
 
 

@@ -9,6 +9,7 @@ from ..bits.source import Source
 from ..graph.array import Array
 from ..graph.numerics.gammas import gammaln
 from ..graph.numerics.incomplete import log_beta_tails
+from ..graph.numerics.special import log1mexp
 from .cauchy import log1p_square
 from .family import Family
 from .gamma_numbers import log_gamma
@@ -20,6 +21,8 @@ from .tails import Tails, by_density
 from .variable import distribute
 
 __all__ = ["draw", "log_beyond", "moments_by", "student", "terms"]
+
+FAR = 1e15  # of |z| / sqrt(df): there the tail is its leading term
 
 
 def _log_gamma_half_step(a: Any) -> Any:
@@ -62,12 +65,18 @@ def _tails(x: Any, df: Any, mu: Any, sigma: Any) -> Tails:
 
 def log_beyond(z: Any, df: Any) -> Tails:
     """log P(|T| > |z|) and log P(|T| <= |z|) of a standard T."""
-    square = z * z
-    # By the smaller of the two shares; squares may overflow or underflow to 0.
+    far = jnp.abs(z) > FAR * jnp.sqrt(df)
+    square = jnp.where(far, 1.0, z) ** 2
+    # By the smaller of the two shares.
     whole = df + square
-    far = jnp.isinf(square)
-    share = jnp.where(far, (jnp.sqrt(df) / jnp.where(far, z, 1.0)) ** 2, df / whole)
-    return log_beta_tails(0.5 * df, 0.5, share, square / whole)
+    beyond, within = log_beta_tails(0.5 * df, 0.5, df / whole, square / whole)
+    # Far out P(|T| > z) is 2 / (df B(df / 2, 1 / 2)) (df / z^2)^(df / 2), and squares overflow.
+    half = 0.5 * df
+    log_beta = 0.5 * jnp.log(jnp.pi) - _log_gamma_half_step(half)
+    log_z = jnp.log(jnp.where(far, jnp.abs(z), 1.0))
+    tail = df * (0.5 * jnp.log(df) - log_z) - jnp.log(half) - log_beta
+    rest = log1mexp(jnp.where(far, -tail, 1.0))
+    return jnp.where(far, tail, beyond), jnp.where(far, rest, within)
 
 
 def _both_tails(z: Any, df: Any) -> Tails:

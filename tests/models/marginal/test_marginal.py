@@ -434,3 +434,44 @@ def test_the_report_of_a_model():
     assert [t.name for t in report.terms] == ["mu", "z"]
     assert "summed out" in str(report)
     assert report.first_bad is None
+
+
+def test_a_chain_and_an_array_in_either_order():
+    def model(chain_first):
+        a = kg.normal(0, 1, name="a")
+        if chain_first:
+            s = kg.markov_chain([0.3, 0.7], [[0.9, 0.1], [0.2, 0.8]], 3, name="s")
+        z = kg.bernoulli(0.3, shape=3, name="z")
+        if not chain_first:
+            s = kg.markov_chain([0.3, 0.7], [[0.9, 0.1], [0.2, 0.8]], 3, name="s")
+        kg.observe([1.0, 2.0, 3.0], kg.normal(a * s + z, 1.0))
+        return kg.model(a)
+
+    def by_hand(u):
+        start, step = [0.3, 0.7], [[0.9, 0.1], [0.2, 0.8]]
+        total = 0.0
+        for s in product((0, 1), repeat=3):
+            p = start[s[0]] * step[s[0]][s[1]] * step[s[1]][s[2]]
+            for z in product((0, 1), repeat=3):
+                share = p * np.prod([0.3 if each else 0.7 for each in z])
+                means = u[0] * np.array(s) + z
+                total += share * np.prod(stats.norm(means, 1).pdf([1.0, 2.0, 3.0]))
+        return np.log(total) + stats.norm.logpdf(u[0])
+
+    for chain_first in (False, True):
+        checked(model(chain_first), by_hand, np.array([[0.3]]))
+
+
+def test_a_chain_of_probabilities_that_depend_on_a_discrete_unknown_is_refused():
+    for of_start in (False, True):
+        a, z = kg.normal(0, 1, name="a"), kg.bernoulli(0.3, name="z")
+        shares = kg.where(z == 1, np.array([0.9, 0.1]), np.array([0.5, 0.5]))
+        initial, transition = (
+            (shares, np.full((2, 2), 0.5)) if of_start else ([0.5, 0.5], kg.stack([shares] * 2))
+        )
+        s = kg.markov_chain(initial, transition, 3, name="s")
+        kg.observe([0.1, 0.5, 2.0], kg.normal(a + s, 1.0))
+        with pytest.raises(
+            kg.ModelError, match=r"chain s \(.*unknown z \(.*a loop with an unknown"
+        ):
+            kg.model(a)

@@ -49,6 +49,12 @@ class Step:
     chain: bool
 
 
+def is_chain(variable: Variable) -> bool:
+    """Whether an unknown is a Markov chain."""
+    follows = variable.distribution
+    return follows is not None and follows.family is MARKOV_CHAIN
+
+
 class Elimination:
     """The order in which unknowns are summed out."""
 
@@ -62,13 +68,15 @@ class Elimination:
         while left:
             neighbours = {v: set().union(*(s for s in sets if v in s), {v}) - {v} for v in left}
             # Arrays first: their elements are independent of each other given the single ones.
-            variable = min(left, key=lambda v: (v.size == 1, len(neighbours[v]), -v.serial))
+            # Then chains, whose elements are not: no array may be left beside one.
+            variable = min(
+                left, key=lambda v: (v.size == 1, is_chain(v), len(neighbours[v]), -v.serial)
+            )
             others = tuple(sorted(neighbours[variable], key=lambda v: v.serial))
             self._check(variable, others)
             sets = [s for s in sets if variable not in s] + [set(others)]
             left.remove(variable)
-            follows = variable.distribution
-            chain = follows is not None and follows.family is MARKOV_CHAIN
+            chain = is_chain(variable)
             if chain and any(o.size > 1 for o in others):
                 raise ModelError(
                     f"model: the Markov chain {describe(variable)}{site_text(variable)} cannot be "

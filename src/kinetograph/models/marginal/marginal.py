@@ -11,7 +11,9 @@ from ...bits.mixing import key_of
 from ...bits.source import event_source
 from ...distributions.markov_chain import MARKOV_CHAIN
 from ...distributions.variable import Distribution, Variable
+from ...graph.errors import ModelError
 from ...graph.lower import Environment, Scope
+from ...graph.messages import describe, site_text
 from ...graph.node import Node, ancestors
 from ..term import Term
 from .addends import addends
@@ -34,6 +36,7 @@ class MarginalTerm(Term):
         self.elimination = Elimination(discrete, domains, scopes)
         needed = [n for table in self.tables for n in table.captured]
         needed += [p for d in chains for p in d.parents]
+        _check_chains([own[d] for d in chains], discrete)
         self._needs = tuple(dict.fromkeys(n for n in needed if n not in set(discrete)))
         self.node = terms[0].node
         self.forms = {}
@@ -101,6 +104,21 @@ class MarginalTerm(Term):
                 count = len(self.elimination.domains[v].values)
                 factors.append(Factor((v,), jnp.zeros((count, v.size))))
         return factors
+
+
+def _check_chains(chains: Sequence[Variable], discrete: Sequence[Variable]) -> None:
+    """Refuse Markov chains whose probabilities depend on a discrete unknown (ModelError)."""
+    for chain in chains:
+        assert chain.distribution is not None
+        above = set(ancestors(chain.distribution.parents)) & set(discrete)
+        if above:
+            names = " and ".join(f"{describe(v)}{site_text(v)}" for v in above)
+            raise ModelError(
+                f"model: the probabilities of the Markov chain {describe(chain)}{site_text(chain)} "
+                f"depend on the discrete unknown {names}: they cannot be summed out together; "
+                "write the sequence as a loop with an unknown for each step, or fix "
+                f"{next(iter(map(describe, above)))} by kg.condition"
+            )
 
 
 def sum_out(discrete: Sequence[Variable], terms: Sequence[Term]) -> list[Term]:

@@ -135,6 +135,19 @@ def test_another_process_draws_the_same_bits():
         np.testing.assert_array_equal(values, tree["posterior"][name].values)
 
 
+@pytest.mark.parametrize("used", [True, False])
+def test_other_forms_of_unknowns_are_copied(used):
+    x = kg.half_normal(1, name="x")
+    if used:
+        kg.observe([0.3, 1.2], kg.gamma(2.0, x))
+    else:
+        x.node.form("log")  # which nobody holds
+    kg.observe([0.3, -1.2], kg.normal(0.0, x))
+    model = kg.model(x)
+    copy = pickle.loads(pickle.dumps(model))
+    assert copy.log_prob([0.1]) == model.log_prob([0.1])
+
+
 def test_labels_of_pandas_are_pickled():
     pd = pytest.importorskip("pandas")
     y = kg.data(pd.Series([3.0, 4.0], index=pd.Index(["Oslo", "Bonn"], name="city")))

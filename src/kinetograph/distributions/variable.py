@@ -128,7 +128,7 @@ class Variable(Node):
         self.distribution = distribution
         self.observed_by: str | None = None  # set when the distribution was moved to data
         self.called: set[str] = set()  # by models, and so in results
-        self._forms: dict[str, weakref.ref[Node]] = {}
+        self._forms: dict[str, weakref.ref[Node] | None] = {}
         # The likelihoods and factors that this unknown bears on, each with its data.
         self.statements: list[tuple[Node, Data | None]] = []
         if distribution is not None:
@@ -148,7 +148,8 @@ class Variable(Node):
             )
         if kind != self.support.form:
             return None
-        node = self._forms[kind]() if kind in self._forms else None
+        reference = self._forms.get(kind)
+        node = None if reference is None else reference()
         if node is None:
             with within(None):  # a branch or loop uses it as it does the unknown
                 if kind == "cholesky":
@@ -174,7 +175,8 @@ class Variable(Node):
     @property
     def forms_in_use(self) -> dict[str, Node]:
         """The forms that somebody holds, by kind."""
-        found = {kind: reference() for kind, reference in self._forms.items()}
+        # A reference is None where the form was not in use when this unknown was saved.
+        found = {kind: None if r is None else r() for kind, r in self._forms.items()}
         return {kind: node for kind, node in found.items() if node is not None}
 
     def label(self) -> str:
@@ -268,7 +270,7 @@ fields(
     distribution=optional(Distribution),
     observed_by=optional(str),
     called=SetOf(str),
-    _forms=lambda value: value == {},
+    _forms=DictOf(str, optional(weakref.ref)),
     statements=ListOf(_is_statement),
 )
 

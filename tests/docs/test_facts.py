@@ -223,3 +223,10 @@ def test_names_and_parameters_exist(path: Path) -> None:
             taken = inspect.signature(found).parameters
             if not any(p.kind is p.VAR_KEYWORD for p in taken.values()):
                 assert {k.arg for k in call.keywords if k.arg} <= {*taken}, span
+
+
+def test_the_table_of_dependencies_names_each():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    wanted = {re.match(r"[\w-]+", text)[0] for text in project["dependencies"]}
+    rows = re.findall(r"^\| ([\w, -]+) \| [\w ,]*\d", (ROOT / "docs/index.md").read_text(), re.M)
+    assert {name for row in rows for name in row.split(", ")} == wanted

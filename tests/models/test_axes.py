@@ -272,3 +272,13 @@ def test_names_of_dims_that_are_changed():
         kg.rename_dims(x, z="d")
     with pytest.raises(kg.DimsError, match="name a dimension twice"):
         kg.rename_dims(x, a="b")
+
+
+def test_axes_of_parameters_that_belong_to_one_element_meet_nothing():
+    shares = kg.data([0.4, 0.6], "shares", dims="part")
+    cuts = kg.data([-1.0, 0.5], "cuts", dims="cut")
+    x = kg.mixture(kg.normal(0, 1), kg.normal(3, 1), weights=shares, shape=2, dims="row", name="x")
+    kg.observe([0, 2], kg.ordered_logistic(x, cuts))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", kg.KinetographWarning)
+        kg.model(x)

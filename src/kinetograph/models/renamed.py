@@ -71,7 +71,12 @@ def warn_of_two_dims(
     for distribution, node in follow:
         if distribution.family.event_ndim:
             continue
-        operands = [(n.shape, axes[n]) for n in (node, *distribution.parents) if n in axes]
+        operands = [(node.shape, axes[node])] if node in axes else []
+        pairs = zip(distribution.parents, distribution.family.parameters, strict=True)
+        for parent, own in pairs:
+            batch = len(parent.shape) - own.event_ndim  # the other axes are of one element
+            if parent in axes:
+                operands.append((parent.shape[:batch], axes[parent][:batch]))
         met = met_by(distribution.shape, operands)
         if met is not None:
             warn_user(

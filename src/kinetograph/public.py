@@ -93,6 +93,7 @@ with _paused(lasting=True):
     from .prediction.simulate import simulate
     from .runs.advice import Advice, SamplingWarning, diagnose
     from .runs.mcmc import mcmc
+    from .runs.programs import clear_cache
     from .runs.stash import stashed_samples
     from .runs.stepping import Chain, chain
     from .runs.summary import Summary as _Summary
@@ -123,6 +124,7 @@ __all__ = [
     "extra_samples",
     "resume",
     "stashed_samples",
+    "clear_cache",
     "simulate",
     "calculate",
     "predict",

@@ -38,6 +38,7 @@ COMPILING = {
 }
 # What changes the settings of the process, or is for the inside.
 _LEFT_OUT = {"precision", "autograph.set_verbosity", "stashed_samples", "Array", "State", "Model"}
+_LEFT_OUT |= {"clear_cache"}
 _LEFT_OUT |= {"CondContext", "WhileContext", "ControlFlowContext", "SavedStreams", "Moments"}
 _FILES = {"load_graph", "save_graph", "resume", "report", "mcmc"}
 _METHODS = {

@@ -11,7 +11,7 @@ import pytest
 from tests.runs.models import check_alike, gaussian, run, same_draws, schools
 
 import kinetograph as kg
-from kinetograph.runs import engine
+from kinetograph.runs import programs
 from kinetograph.runs.program import ROWS
 from kinetograph.runs.progress import PlainProgress
 
@@ -73,7 +73,7 @@ def test_blocks_of_any_length_give_the_same_draws(plain, monkeypatch, gradients)
         def adjust(self, spent, seconds):
             blocks.append(seconds)
 
-    kept = engine._KEPT[schools()]
+    kept = programs.HELD[schools()]
     for identity, compiled in kept.items():
         monkeypatch.setitem(kept, identity, replace(compiled, pace=Pace()))
     assert same_draws(run(schools(), chains=4), plain, ALL)

@@ -7,7 +7,7 @@ import pytest
 from tests.runs.models import gaussian, run, same_draws
 
 import kinetograph as kg
-from kinetograph.runs import chains, engine, stepping
+from kinetograph.runs import chains, engine, programs, stepping
 from kinetograph.runs.pace import BLOCK_SECONDS, LONGEST_SECONDS, Pace
 from kinetograph.runs.state import Where
 
@@ -83,7 +83,7 @@ def test_runs_of_expensive_gradients_look_up_often(monkeypatch):
     plain = run(gaussian(), draws=40, warmup=20)
     chain = kg.chain(gaussian(), seed=5, warmup=20)
     rows = chain.step(40)
-    clock = Clock(monkeypatch, 0.02, engine._KEPT[gaussian()])
+    clock = Clock(monkeypatch, 0.02, programs.HELD[gaussian()])
     tree = run(gaussian(), draws=40, warmup=20, threads=1)
     assert len(clock.spent) > 20
     assert max(clock.spent) <= 30  # with the rest of a transition, or of a search

@@ -3,7 +3,6 @@
 import math
 import threading
 import time
-import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
@@ -14,34 +13,18 @@ import numpy as np
 
 from ..collector import paused
 from ..graph.precision import x64
-from ..models.model import Model
 from .background import Task
 from .cache import compile_cached
 from .fingerprint import fingerprint, identity
 from .pace import Pace
 from .program import Program
+from .programs import Compiled, find, hold, trim
 from .search import blank_search, search
 from .state import Plan
 
 __all__ = ["Engine", "build"]
 
 
-@dataclass
-class _Compiled:
-    """The executables of a program."""
-
-    search: Any
-    block: Any
-    blank: Any  # a search that has not begun, on the device
-    trace_seconds: float
-    compile_seconds: float
-    from_cache: bool
-    pace: Pace
-
-
-# What has been compiled for models: it goes when they go, and the oldest of too many programs.
-_KEPT: "weakref.WeakKeyDictionary[Model, dict[Any, _Compiled]]" = weakref.WeakKeyDictionary()
-_MOST = 100
 # How XLA is to compile for a processor. Of a batch, sums of short rows by loops of its own: the
 # library that it hands them to takes several times as long. Of one chain, with less effort, which
 # halves the time to compile a model of 200 unknowns, and with the widest vectors there are: what it
@@ -57,7 +40,7 @@ class Engine:
 
     program: Program
     batch: int | None
-    compiled: _Compiled
+    compiled: Compiled
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
@@ -93,7 +76,7 @@ class Engine:
             if self.accept(compiled, self.program.loops, block.reports):
                 return state_after, block
 
-    def accept(self, compiled: _Compiled, loops: Sequence[Any], reports: Sequence[Any]) -> bool:
+    def accept(self, compiled: Compiled, loops: Sequence[Any], reports: Sequence[Any]) -> bool:
         """Whether what was computed can be used.
 
         If not, some loop made more trips than its backward pass had room for: there is a program
@@ -121,22 +104,22 @@ def build(
 
     What is to be done `meanwhile` is called when the interpreter is free for it.
 
-    What was compiled for a model is kept as long as it: a second run with a sampler whose step has
-    the same graph, whatever its hyper-parameters, its draws, chains and seed, compiles nothing.
+    What was compiled for a model is kept as long as it, if it is among the programs used last: a
+    second run with a sampler whose step has the same graph, whatever its hyper-parameters, its
+    draws, chains and seed, compiles nothing.
     """
     with program.model.its_values():  # data are part of the graphs of observables
         return _build(program, batch, meanwhile)
 
 
 def _build(program: Program, batch: int | None, meanwhile: Callable[[], Any]) -> Engine:
-    kept = _KEPT.setdefault(program.model, {})
     capacity = program.model.capacity
     made = program.model.version, capacity.key()
     key = (identity(program), tuple(program.targets), batch, *made)
-    if key in kept:
+    known = find(program.model, key)
+    if known is not None:
         meanwhile()
-        known = kept[key]
-        again = _Compiled(known.search, known.block, known.blank, 0.0, 0.0, True, known.pace)
+        again = Compiled(known.search, known.block, known.blank, 0.0, 0.0, True, known.pace)
         return Engine(program, batch, again)
     # Tracing holds the interpreter, and XLA does not: the search is traced while XLA compiles the
     # block, which takes longer, and what else there is to do begins when that is traced, too.
@@ -153,10 +136,10 @@ def _build(program: Program, batch: int | None, meanwhile: Callable[[], Any]) ->
     finally:
         traced.set()
     begin, *_ = beside.result()
-    compiled = _Compiled(begin, block, _blank(program, batch), tracing, seconds, cached, Pace())
-    kept[key] = compiled
-    if len(kept) > _MOST:
-        del kept[next(iter(kept))]
+    compiled = Compiled(begin, block, _blank(program, batch), tracing, seconds, cached, Pace())
+    hold(program.model, key, compiled)
+    if not cached:
+        trim()
     return Engine(program, batch, compiled)
 
 

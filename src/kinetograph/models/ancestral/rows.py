@@ -12,7 +12,7 @@ from ...graph.faults import fault_error
 from ...graph.precision import x64
 from .forward import Forward
 
-__all__ = ["in_rows", "run_rows"]
+__all__ = ["forget", "in_rows", "run_rows"]
 
 NUMBERS = 2**24  # of all rows that are computed at once, at most
 KEPT = 32  # compiled programs
@@ -58,6 +58,11 @@ def in_rows(value: np.ndarray, count: int) -> np.ndarray:
 @lru_cache(maxsize=KEPT)
 def _compiled(forward: Forward) -> Any:
     return jax.jit(jax.vmap(forward.row, (None, 0, 0, None)))
+
+
+def forget() -> None:
+    """Keep none of the compiled programs."""
+    _compiled.cache_clear()
 
 
 def _check(forward: Forward, reports: Sequence[Any]) -> None:

@@ -183,6 +183,7 @@ class Tree:
             "no:cacheprovider",
             "-m",
             "not slow and not docs",
+            "--quick-programs",
             f"--basetemp={self.folder}/tmp",
         ]
         code = pytest.main([*command, *(["-x"] if wanted else []), *files], plugins=[plugin])

@@ -171,7 +171,7 @@ def _listed(file: str, old: str, new: str, effect: str) -> Mutant:
         sys.exit(f"{file}: {old!r} stands {data.count(piece)} times there, not once")
     start = data.index(piece)
     first = data[:start].count(b"\n") + 1
-    last = first + old.count("\n")
+    last = first + old.rstrip("\n").count("\n")
     nodes = [node for node in ast.walk(ast.parse(data)) if isinstance(node, ast.stmt)]
     around = [n for n in nodes if n.lineno <= first and last <= (n.end_lineno or 0)]
     statement = min(around, key=lambda n: (n.end_lineno or 0) - n.lineno)
@@ -200,11 +200,11 @@ def rounds(tree: Tree, path: Path) -> Iterator[list[Path]]:
     def far(file: Path) -> tuple[bool, ...]:
         near = file.is_relative_to(Path(*folder.parts[:2]))
         mentions = path.stem in (tree.folder / file).read_text()
-        return not near, not tree.known(file), file.parent != folder, not mentions
+        return not near, not mentions, not tree.known(file), file.parent != folder
 
     files = sorted((f for f in tree.files(Path("tests")) if f != mirror), key=far)
     yield [mirror] if (tree.folder / mirror).exists() else []
-    known = sum(not any(far(file)[:2]) for file in files)
+    known = sum(not any(far(file)[:3]) for file in files)
     yield files[:known]
     files, count = files[known:], 1
     while files:

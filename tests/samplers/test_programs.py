@@ -131,8 +131,8 @@ def test_hmc_is_a_loop_in_numpy_given_its_noise():
             self.sampler.record(name, found)
             return found
 
-        def uniform(self, *bounds, name):
-            found = self.whole.uniform(*bounds, name=name)
+        def uniform(self, *bounds, name, **options):
+            found = self.whole.uniform(*bounds, name=name, **options)
             self.sampler.record("uniform_" + name, found)
             return found
 

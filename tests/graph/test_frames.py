@@ -23,7 +23,7 @@ def test_a_variable_of_a_closure_is_read_until_a_comprehension_replaces_it():
     before = seen()
     inside = [seen() for x in [7]]
     assert before == {"x": f(), "other": other, "f": f}
-    assert "x" not in inside[0]
+    assert "x" not in inside[0] or sys.version_info < (3, 13)
     assert inside[0]["other"] == other
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from ..runs.background import leaving
+from ..runs.background import end, leaving
 from ..runs.signals import STOPS, Terminated, listen
 
 __all__ = [
@@ -92,6 +92,8 @@ class Commands(click.Group):
             note("kinetograph: stopped by Ctrl-C")
             code = INTERRUPTED
         leaving(code or 0)
+        if not args and kwargs.get("args") is None:  # the process is this command's own
+            end()
         sys.exit(code)
 
 

@@ -16,7 +16,7 @@ import time
 import weakref
 from collections.abc import Callable
 
-__all__ = ["Task", "leave", "leaving", "thread"]
+__all__ = ["Task", "end", "leave", "leaving", "thread"]
 
 LOOK = 0.2  # seconds between looks at whether somebody has asked to stop
 PATIENCE = 0.3  # seconds that the end of the process waits
@@ -42,7 +42,12 @@ def leaving(code: int) -> None:
 
 
 @atexit.register
-def _end() -> None:
+def end() -> None:
+    """End the process if such a thread still runs after a moment.
+
+    At the end of the process other libraries clean up, too, in an order that is not known, and a
+    thread that compiles may crash where JAX has cleaned up. The command calls it before.
+    """
     until = time.monotonic() + PATIENCE
     with contextlib.suppress(KeyboardInterrupt, SystemExit):
         for each in list(_THREADS):

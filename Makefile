@@ -85,7 +85,7 @@ test-all: ## run every test, the slow ones too, on every fitting Python here
 
 # Checks ------------------------------------------------------------------------------------------
 
-lint: $(TEST) ## check style and format
+lint: $(TEST) ## check style, format and language
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 

@@ -1,8 +1,8 @@
 """Eight schools: how much does coaching raise test scores? (Rubin 1981)
 
 Each school estimated its own effect, with a known standard error. The effects are partially pooled:
-tau says how far the schools lie apart. Written non-centred (theta = mu + tau * z), because with so
-little data per school theta and tau would otherwise be strongly dependent.
+tau is the standard deviation between schools. The model is non-centred (theta = mu + tau * z): with
+little data per school, theta and tau would otherwise be strongly dependent.
 """
 
 import json

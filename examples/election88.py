@@ -1,9 +1,10 @@
 """Votes in the 1988 election by state: a hierarchical logistic regression.
 
-In the week before, 11,566 people told pollsters whether they were for Bush (Gelman and Hill 2006,
-chapter 14). Those of one sex, race, age, education and state count together. Age, education, state
-and region each add an effect of their own, and how much these differ is unknown. Nobody was asked
-in Alaska and Hawaii. States and regions are written centred, for many people tell of each.
+In the week before the election, 11,566 people were asked whether they would vote for Bush (Gelman
+and Hill 2006, chapter 14). People of one sex, race, age, education and state are counted together.
+Age, education, state and region each have varying effects with an unknown standard deviation. No
+one was asked in Alaska and Hawaii. The effects of states and regions are centred, because each of
+them has many answers.
 """
 
 import json

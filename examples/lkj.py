@@ -1,12 +1,12 @@
-"""Radon again: intercepts and slopes that are correlated across counties, with an LKJ prior.
+"""Radon with intercepts and slopes correlated across counties: an LKJ prior.
 
 Each county has a pair of effects (intercept, slope) from a bivariate normal distribution with
 standard deviations `scale` and correlation matrix `correlation`. Compare `examples/radon.py`, which
-takes intercepts and slopes to be independent.
+assumes independent intercepts and slopes.
 
-Non-centred: effects = mean + z @ L.T, where L @ L.T is the covariance matrix. The centred way,
-`kg.multivariate_normal(mean, chol=factor, shape=(counties, 2))`, mixes poorly here, because the
-data say too little about the slopes.
+The model is non-centred: effects = mean + z @ L.T, where L @ L.T is the covariance matrix. The
+centred form, `kg.multivariate_normal(mean, chol=factor, shape=(counties, 2))`, mixes poorly here,
+because the data contain little information about the slopes.
 """
 
 import json

@@ -1,13 +1,13 @@
-"""Hares and lynxes: a differential equation with unknown rates (Lotka 1925, Volterra 1926).
+"""Hares and lynxes: a differential equation with unknown rates.
 
 The Hudson's Bay Company counted the pelts it bought, in thousands, from 1900 to 1920. Hares u feed
-lynxes v:
+lynxes v (Lotka 1925, Volterra 1926):
 
     du/dt = (alpha - beta v) u,    dv/dt = (-gamma + delta u) v
 
-The solver's steps depend on the rates, and derivatives go through it. Priors and data are those of
-B. Carpenter's case study (2018). Chains begin near the centres of the priors: from anywhere else
-some would find cycles that are nothing like those counted, and stay with them.
+The steps of the solver depend on the rates, and derivatives are taken through the solver. Priors
+and data come from B. Carpenter's case study (2018). Chains start near the centres of the priors:
+from other starting points, some chains stay at cycles that do not resemble the data.
 """
 
 import json
@@ -29,7 +29,7 @@ noise = kg.lognormal(-1, 1, shape=2, dims="species")
 
 
 def growth(t, z):
-    """What hares and lynxes gain and lose in a year."""
+    """The rates of change of hares and lynxes per year."""
     hares, lynxes = z[0], z[1]
     return [(rate[0] - rate[1] * lynxes) * hares, (-rate[2] + rate[3] * hares) * lynxes]
 

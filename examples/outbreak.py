@@ -1,16 +1,16 @@
-"""An outbreak that closes the schools: how much did that help, and when will it be over?
+"""An outbreak that closes the schools: the effect, and its last day.
 
-A town counts its new cases day by day. When too many people are ill at a time, the schools close;
-nobody wrote down how many that were, or when. The moment is a stopping time of the outbreak: it
-depends on all unknowns, and all that comes later depends on it. Schools close within a day, just
-when the level is reached, so that the density is continuous, as the sampler needs it.
+A town counts its new cases each day. When too many people are ill, the schools close; neither this
+number of people nor the day of the closure was recorded. The closure is a stopping time: it depends
+on all unknowns, and everything later depends on it. The schools close at the fraction of a day at
+which the level is reached, so that the density is continuous, as the sampler requires.
 
-Numbers are large at first, and `outbreak` follows their expectations (Kermack and McKendrick 1927,
-in steps of a day). At the end chance decides: `last_day` goes on with random draws, until nobody
-is ill.
+At first the numbers are large, and `outbreak` computes their expectations (Kermack and McKendrick
+1927, in steps of a day). At the end the numbers are small and random: `last_day` continues with
+random draws until no one is ill.
 
-The counts are simulated, with `truth`. Chains begin near the centres of the priors: a start at
-which schools never close says nothing about the level.
+The counts are simulated from `truth`. Chains start near the centres of the priors: at a start where
+the schools never close, the density does not depend on the level.
 """
 
 import numpy as np
@@ -22,7 +22,7 @@ PEOPLE, DAYS_ILL, DAYS = 10_000, 5.0, 45
 
 @kg.function(static_argnames="days")
 def outbreak(before, after, alarm, ill, days):
-    """New cases expected on each day; when the schools close; who is healthy and ill at the end."""
+    """Expected new cases, time of closure, final numbers healthy and ill."""
     healthy = PEOPLE - ill
     expected = np.zeros(days)
     closed = np.inf
@@ -47,7 +47,7 @@ streams = kg.RandomStreams(metaseed=1)
 
 @kg.function
 def last_day(after, healthy, ill):
-    """The day on which the last one gets well, if schools stay closed; a random draw."""
+    """The day of the last recovery, drawn, with schools closed."""
     day = DAYS
     ill = streams.poisson(ill)
     while ill > 0:
@@ -63,8 +63,8 @@ def last_day(after, healthy, ill):
 truth = {"before": 0.5, "after": 0.15, "alarm": 150.0, "ill": 5.0}
 cases = np.random.default_rng(1).poisson(outbreak(**truth, days=DAYS)[0])
 
-before = kg.lognormal(np.log(0.4), 0.3)  # people infected by one who is ill, a day
-after = kg.lognormal(np.log(0.2), 0.5)  # the same with schools closed
+before = kg.lognormal(np.log(0.4), 0.3)  # infections per ill person and day
+after = kg.lognormal(np.log(0.2), 0.5)  # infections with schools closed
 first = kg.lognormal(np.log(5), 0.5)  # ill on the first day
 rise = kg.lognormal(np.log(100), 0.5)
 alarm = first + rise

@@ -1,8 +1,8 @@
-"""Draw hares and lynxes: the counts, and what the model says they might have been.
+"""Plot hares and lynxes: the counts and the posterior predictive bands.
 
     python examples/plot_lotka_volterra.py OUT.png
 
-Dark bands hold the expected number with 90 % probability, light ones a count.
+Dark bands contain the expected number with 90 % probability, light bands a count.
 """
 
 import sys
@@ -23,14 +23,14 @@ DRAWS = 2000
 
 
 def curves(posterior: Any, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Expected numbers and counts, (draw, time, species), for some draws of the posterior."""
+    """Expected and simulated numbers (draw, time, species) for some posterior draws."""
     expected = kg.compile([rate, start], kg.ode.solve(growth, start, times))
     draws = (posterior[name].values for name in ("rate", "start", "noise"))
     rates, starts, sds = (
         v.reshape(-1, v.shape[-1])[:: v.shape[0] * v.shape[1] // DRAWS] for v in draws
     )
     mean = np.stack([expected(r, s) for r, s in zip(rates, starts, strict=True)])
-    # One deviation for all times: right at each of them, and the bands are smooth.
+    # One deviation for all times: each marginal is right, and the bands are smooth.
     normal = np.random.default_rng(1).normal(size=sds.shape)
     return mean, mean * np.exp(sds * normal)[:, None]
 
@@ -40,14 +40,14 @@ def draw(posterior: Any) -> Any:
     times = np.linspace(0, 20, 201)
     mean, simulated = curves(posterior, times)
     figure, rows = plt.subplots(2, 1, figsize=(8, 5), sharex=True, layout="constrained")
-    seen = np.vstack([pelts["y_init"], pelts["y"]])
-    years = 1900 + np.arange(len(seen))
+    observed = np.vstack([pelts["y_init"], pelts["y"]])
+    years = 1900 + np.arange(len(observed))
     for i, (axes, (name, colour)) in enumerate(zip(rows, COLOURS.items(), strict=True)):
         for values, alpha in ((simulated, 0.15), (mean, 0.4)):
             low, high = np.quantile(values[:, :, i], [0.05, 0.95], axis=0)
             axes.fill_between(1900 + times, low, high, color=colour, alpha=alpha, linewidth=0)
         axes.plot(1900 + times, np.median(mean[:, :, i], axis=0), color=colour, linewidth=1.5)
-        axes.plot(years, seen[:, i], "o", color=INK, markersize=4, zorder=3)
+        axes.plot(years, observed[:, i], "o", color=INK, markersize=4, zorder=3)
         axes.set_title(f"{name} pelts, thousands", fontsize=9, color=INK, loc="left")
         axes.set_ylim(0)
         axes.set_xlim(1899.7, 1920.3)
@@ -60,7 +60,7 @@ def draw(posterior: Any) -> Any:
 
 
 def main(target: str) -> None:
-    """Sample, write the picture."""
+    """Sample the model and write the picture."""
     tree = kg.mcmc(model, warmup=1000, initial=initial, seed=1)
     draw(tree["posterior"].dataset).savefig(target, dpi=150)
 

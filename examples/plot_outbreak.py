@@ -1,8 +1,8 @@
-"""Draw the outbreak: the counts, what the model expects, and when it will be over.
+"""Plot the outbreak: the counts, their predictions, and the last day.
 
     python examples/plot_outbreak.py OUT.png
 
-Dark bands hold the expected number with 90 % probability, light ones a count.
+Dark bands contain the expected number with 90 % probability, light bands a count.
 """
 
 import sys
@@ -21,15 +21,15 @@ COLOUR, INK, GRID = "#3b6fb6", "#333333", "#e6e6e6"
 DRAWS, SHOWN = 1000, 160  # draws of the posterior; days
 
 
-def some(posterior: Any, *names: str) -> np.ndarray:
+def thinned(posterior: Any, *names: str) -> np.ndarray:
     """Draws of quantities, (draw, quantity)."""
     draws = np.stack([posterior[name].values.ravel() for name in names], axis=-1)
     return draws[:: len(draws) // DRAWS]
 
 
 def draw_cases(axes: Any, posterior: Any) -> None:
-    """Counts, and bands for what is expected of days seen and to come."""
-    unknowns = some(posterior, "before", "after", "alarm", "first")
+    """Plot the counts, and bands for observed and future days."""
+    unknowns = thinned(posterior, "before", "after", "alarm", "first")
     mean = np.stack([outbreak(*draw, SHOWN)[0] for draw in unknowns])
     simulated = np.random.default_rng(1).poisson(mean)
     days = np.arange(SHOWN)
@@ -46,14 +46,14 @@ def draw_cases(axes: Any, posterior: Any) -> None:
 
 
 def draw_last_day(axes: Any, posterior: Any) -> None:
-    """The distribution of the last day."""
-    last = np.array([last_day(*draw) for draw in some(posterior, "after", "healthy", "ill")])
+    """Plot the distribution of the last day."""
+    last = np.array([last_day(*draw) for draw in thinned(posterior, "after", "healthy", "ill")])
     edges = np.arange(DAYS, SHOWN + 1, 5)
     axes.hist(last, edges, weights=np.full(len(last), 100 / len(last)), color=COLOUR, rwidth=0.9)
     low, middle, high = np.quantile(last, [0.05, 0.5, 0.95])
     axes.plot([low, high], [0, 0], color=INK, linewidth=2.5, clip_on=False, zorder=3)
     axes.plot(middle, 0, "o", color=INK, markerfacecolor="white", clip_on=False, zorder=4)
-    title = f"when the last one gets well: probability in every 5 days, %; median day {middle:.0f}"
+    title = f"last recovery: probability per 5 days, %; median day {middle:.0f}"
     axes.set_title(title, fontsize=9, color=INK, loc="left")
     axes.locator_params(axis="y", nbins=4, integer=True)
     axes.set_xlabel("day", fontsize=9, color=INK)
@@ -77,7 +77,7 @@ def draw(posterior: Any) -> Any:
 
 
 def main(target: str) -> None:
-    """Sample, write the picture."""
+    """Sample the model and write the picture."""
     tree = kg.mcmc(model, draws=2000, initial=initial, seed=1)
     draw(tree["posterior"].dataset).savefig(target, dpi=150)
 

@@ -1,8 +1,8 @@
-"""Draw the posterior of a run: for each quantity its density by chain, and its draws in order.
+"""Plot the posterior of a run: densities and traces of each chain.
 
     python examples/plot_posterior.py IN.nc OUT.png
 
-Chains that agree lie on top of each other on the left, and look like the same noise on the right.
+Chains that agree have equal densities on the left and similar noise on the right.
 """
 
 import sys
@@ -17,35 +17,37 @@ from scipy.stats import gaussian_kde
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
-MOST = 12  # rows; further quantities are left out
+MOST = 12  # rows; further quantities are not shown
 COLOURS = ["#3b6fb6", "#e07b39", "#4f9d69", "#a8497a", "#8a6d3b", "#5b5b8c"]
 INK, GRID = "#333333", "#e6e6e6"
 
 
 def quantities(posterior: xr.Dataset) -> list[tuple[str, np.ndarray]]:
     """The scalar quantities with their draws, (chain, draw)."""
-    found = []
+    draws_by_label = []
     for name, variable in posterior.data_vars.items():
         dims = variable.dims[2:]
         for place in np.ndindex(*variable.shape[2:]):
             labels = [str(variable[d].values[i]) for d, i in zip(dims, place, strict=True)]
             label = f"{name}[{', '.join(labels)}]" if labels else str(name)
-            found.append((label, variable.values[(..., *place)]))
-    return found
+            draws_by_label.append((label, variable.values[(..., *place)]))
+    return draws_by_label
 
 
 def limits(rows: list[tuple[str, np.ndarray]]) -> list[tuple[float, float]]:
-    """What each row shows: the central 99 % of its draws, from 0 on where they come near to it.
+    """The range that each row shows.
 
-    The elements of an array share a scale, so that they can be compared, unless that would squeeze
-    them.
+    This is the central 99 % of the draws, extended to 0 where it begins near 0. The elements of an
+    array share a range, so that they can be compared, unless it is much wider than their own.
     """
-    own = [tuple(np.quantile(draws, [0.005, 0.995])) for _, draws in rows]
+    central = [tuple(np.quantile(draws, [0.005, 0.995])) for _, draws in rows]
     shown = []
-    for (name, _), (low, high) in zip(rows, own, strict=True):
+    for (name, _), (low, high) in zip(rows, central, strict=True):
         base = name.partition("[")[0]
         peers = [
-            r for (other, _), r in zip(rows, own, strict=True) if other.partition("[")[0] == base
+            r
+            for (other, _), r in zip(rows, central, strict=True)
+            if other.partition("[")[0] == base
         ]
         bottom, top = min(r[0] for r in peers), max(r[1] for r in peers)
         widest = max(r[1] - r[0] for r in peers)
@@ -54,14 +56,14 @@ def limits(rows: list[tuple[str, np.ndarray]]) -> list[tuple[float, float]]:
 
 
 def density(draws: np.ndarray, grid: np.ndarray) -> np.ndarray:
-    """A kernel estimate; on a grid from 0 on with what it has below 0 folded back."""
+    """A kernel density estimate, reflected at a grid start of 0."""
     estimate = gaussian_kde(draws)
     folded = estimate(-grid) if grid[0] == 0 and draws.min() >= 0 else 0.0
     return np.asarray(estimate(grid) + folded)
 
 
 def draw_density(axes: Any, draws: np.ndarray, low: float, high: float) -> None:
-    """One density a chain; the median and the 90 % interval below."""
+    """Plot one density per chain, the median and the 90 % interval."""
     grid = np.linspace(low, high, 256)
     for chain, colour in zip(draws, COLOURS * len(draws), strict=False):
         if np.ptp(chain) > 0:  # a chain that never moved has no density
@@ -77,7 +79,7 @@ def draw_density(axes: Any, draws: np.ndarray, low: float, high: float) -> None:
 
 
 def draw_trace(axes: Any, draws: np.ndarray) -> None:
-    """The draws of each chain in their order."""
+    """Plot the draws of each chain in order."""
     for chain, colour in zip(draws, COLOURS * len(draws), strict=False):
         axes.plot(chain, color=colour, linewidth=0.3, alpha=0.7)
     axes.set_xlim(0, draws.shape[1])
@@ -86,7 +88,7 @@ def draw_trace(axes: Any, draws: np.ndarray) -> None:
 
 
 def draw_key(axes: Any, chains: int) -> None:
-    """Which colour is which chain, above the picture; with many chains some share one."""
+    """Draw the legend of the chains; many chains share colours."""
     numbers = [", ".join(map(str, range(chains)[i :: len(COLOURS)])) for i in range(len(COLOURS))]
     handles = [
         axes.plot([], color=colour, label=f"chain {number}" if number[0] == "0" else number)[0]
@@ -142,9 +144,9 @@ def draw(posterior: xr.Dataset) -> Any:
 
 
 def main(source: str, target: str) -> None:
-    """Read results, write the picture."""
+    """Read results and write the picture."""
     if not Path(source).is_file():
-        sys.exit(f"plot_posterior: there is no file {source}")
+        sys.exit(f"plot_posterior: the file {source} does not exist")
     with xr.open_datatree(source, engine="h5netcdf") as tree:
         figure = draw(tree["posterior"].dataset.load())
     figure.savefig(target, dpi=150)

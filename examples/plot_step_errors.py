@@ -1,8 +1,9 @@
-"""Draw the step-size errors of Langevin schemes on the oscillator, exactly, on logarithmic scales.
+"""Plot the exact step-size errors of Langevin schemes on the harmonic oscillator.
 
     python examples/plot_step_errors.py OUT.svg
 
-A line's slope is the scheme's order for that average; what is exact has no line.
+Both axes are logarithmic. The slope of a line is the order of the scheme for that average. An exact
+average has no line.
 """
 
 import sys
@@ -33,16 +34,19 @@ EXACT = 1e-12  # below this an error is the rounding of the closed form
 
 
 def errors(scheme: str, what: str) -> np.ndarray:
-    """|<what^2> - 1| at each step size; NaN where there is none, or the scheme is not stable."""
-    found = np.full(len(STEPS), np.nan)
+    """|<what^2> - 1| at each step size.
+
+    NaN if the average is undefined or exact, or the scheme is unstable.
+    """
+    values = np.full(len(STEPS), np.nan)
     for i, h in enumerate(STEPS):
         try:
             law = kg.laws.oscillator(scheme, step_size=h, friction=FRICTION)
         except ValueError:  # not stable
             continue
         if what in law.names and abs(law.moment(what, what) - 1) > EXACT:
-            found[i] = abs(law.moment(what, what) - 1)
-    return found
+            values[i] = abs(law.moment(what, what) - 1)
+    return values
 
 
 def draw() -> Any:
@@ -53,9 +57,9 @@ def draw() -> Any:
     ):
         exact = []
         for name, (scheme, colour, style) in SCHEMES.items():
-            found = errors(scheme, what)
-            if np.isfinite(found).any():
-                axes.plot(STEPS, found, style, color=colour, linewidth=1.6, label=name)
+            values = errors(scheme, what)
+            if np.isfinite(values).any():
+                axes.plot(STEPS, values, style, color=colour, linewidth=1.6, label=name)
             elif what in kg.laws.oscillator(scheme, 0.1, friction=FRICTION).names:
                 exact.append(name)
         axes.legend(
@@ -78,7 +82,7 @@ def draw() -> Any:
 
 
 def main(target: str) -> None:
-    """Write the picture, the same bytes each time."""
+    """Write the picture, with reproducible bytes."""
     plt.rcParams["svg.hashsalt"] = "kinetograph"
     draw().savefig(target, metadata={"Date": None} if target.endswith(".svg") else None, dpi=150)
 

@@ -1,8 +1,9 @@
-"""Radon in Minnesota homes: intercept and slope vary by county (Gelman and Hill 2006, chapter 13).
+"""Radon in Minnesota homes: intercept and slope vary by county.
 
-Some of the 85 counties have a single measured home. Partial pooling lets them borrow strength from
-the others. Both effects are written non-centred (alpha = mu_a + sd_a * z_a): the slopes are known
-so poorly that slope and sd_b would otherwise be strongly dependent.
+See Gelman and Hill (2006), chapter 13. Some of the 85 counties have a single measured home; partial
+pooling lets them borrow strength from the other counties. Both effects are non-centred
+(alpha = mu_a + sd_a * z_a), because the data contain little information about the slopes, so that
+slope and sd_b would otherwise be strongly dependent.
 """
 
 import json

@@ -1,8 +1,9 @@
 """Switching wells in Bangladesh: logistic regression (Gelman and Hill 2006, chapter 5).
 
-Households whose well holds too much arsenic were told so. Who changes to a safe well? The further
-away it is the fewer, the more arsenic the more. Distance (in 100 m) and arsenic are centred, so
-that their interaction can be read beside them, and education counts in steps of 4 years.
+Households were informed that their well contains too much arsenic. The model predicts which of them
+switch to a safe well, by the distance to that well, the arsenic level and education. Distance (in
+100 m) and arsenic are centred, so that main effects can be interpreted in the presence of their
+interaction; education is in units of 4 years.
 """
 
 import json

@@ -1,5 +1,7 @@
-"""How the site reads the code: parameters that share a line of a docstring each have their own
-default, and signatures have the names that are public.
+"""Docstring handling of the documentation site.
+
+Parameters that share a line of a docstring get one entry each, with their own default values.
+Signatures show the public names of types.
 """
 
 import re
@@ -7,28 +9,28 @@ from typing import Any
 
 import griffe
 
-# Types that have another name for type checkers than for users.
+# Type names of the type checker, and the names that users know.
 SHOWN = {"Computed": "Array", "Results": "DataTree"}
 
 
 def split(text: str) -> str:
-    """A docstring in which each parameter has a line and a description of its own."""
+    """Split parameters that share a line into one entry each."""
     head, title, rest = text.partition("\nParameters\n----------\n")
     section, *after = re.split(r"(?m)^(?=\S+\n-+$)", rest, maxsplit=1)
     items = re.split(r"(?m)^(?=\S)", section)
-    alone = [f"{name}\n{said}" for item in items[1:] for name, said in _apart(item)]
-    return head + title + items[0] + "".join(alone) + "".join(after)
+    entries = [f"{name}\n{text}" for item in items[1:] for name, text in _entries(item)]
+    return head + title + items[0] + "".join(entries) + "".join(after)
 
 
-def _apart(item: str) -> list[tuple[str, str]]:
-    """Each name of an item, with what is said of all of them."""
-    names, _, said = item.partition("\n")
-    several = names.split(", ") if ":" not in names else [names]
-    return [(name, said if name == several[-1] else f"{said.rstrip()}\n") for name in several]
+def _entries(item: str) -> list[tuple[str, str]]:
+    """The names of an item, each with the common description."""
+    line, _, text = item.partition("\n")
+    names = line.split(", ") if ":" not in line else [line]
+    return [(name, text if name == names[-1] else f"{text.rstrip()}\n") for name in names]
 
 
 class Parameters(griffe.Extension):
-    """Splits the parameters that share a line, and names types as users do."""
+    """Griffe extension: splits shared parameter lines and renames types."""
 
     def on_object(self, *, obj: griffe.Object, **rest: Any) -> None:
         """Rewrite a docstring before it is read."""
@@ -36,8 +38,10 @@ class Parameters(griffe.Extension):
             obj.docstring.value = split(obj.docstring.value)
 
     def on_function(self, *, func: griffe.Function, **rest: Any) -> None:
-        """Show types as users know them."""
-        for said in (*(p.annotation for p in func.parameters), func.returns):
-            for part in said.iterate(flat=True) if isinstance(said, griffe.Expr) else ():
+        """Show the public names of types."""
+        for annotation in (*(p.annotation for p in func.parameters), func.returns):
+            if not isinstance(annotation, griffe.Expr):
+                continue
+            for part in annotation.iterate(flat=True):
                 if isinstance(part, griffe.ExprName):
                     part.name = SHOWN.get(part.name, part.name)

@@ -1,4 +1,4 @@
-"""What the build of the documentation draws itself."""
+"""Hooks of the documentation build: pictures and links."""
 
 import re
 import runpy
@@ -17,7 +17,7 @@ def on_pre_build(config: Any) -> None:
 
 
 def on_page_markdown(markdown: str, page: Any, **rest: Any) -> str:
-    """Link the names in the tables of the reference to where the site tells more of them."""
+    """Link names in the reference tables to their entries."""
     if not page.file.src_uri.startswith("reference/"):
         return markdown
 
@@ -31,6 +31,6 @@ def on_page_markdown(markdown: str, page: Any, **rest: Any) -> str:
 
 
 def on_startup(command: str, dirty: bool) -> None:
-    """Run the pages of the gallery and draw their pictures, once; not for a server of drafts."""
+    """Draw the pictures of the gallery once, except for a draft server."""
     if command == "build":
         subprocess.run([sys.executable, ROOT / "scripts" / "draw_gallery.py"], check=True)

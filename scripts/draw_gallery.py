@@ -1,9 +1,9 @@
-"""Draw the pictures of the gallery, from what its pages compute.
+"""Draw the pictures of the gallery from the results of its pages.
 
     python scripts/draw_gallery.py [NAME ...]
 
 Each `images/gallery/NAME.png` of a page is drawn by the function NAME of `gallery_pictures`, from
-the variables that the blocks of the page above it have left. All pictures, or those named.
+the variables that the blocks above it have defined. Without NAME, all pictures are drawn.
 """
 
 import re
@@ -25,7 +25,7 @@ PICTURE = re.compile(r"\(images/gallery/(\w+)\.png\)")
 
 
 def draw_page(path: Path, names: set[str]) -> None:
-    """Run a page, and draw its pictures as it goes."""
+    """Run a page and draw its pictures."""
     page = path.read_text(encoding="utf-8")
     starts = [*[block.start for block in blocks(page)][1:], len(page)]
     variables: dict[str, Any] = {}
@@ -38,10 +38,10 @@ def draw_page(path: Path, names: set[str]) -> None:
 
 
 def main(*names: str) -> None:
-    """Draw the pictures of all pages that have some, or those named."""
+    """Draw the named pictures, or all."""
     for path in sorted((ROOT / "docs").glob("gallery*.md")):
-        found = PICTURE.findall(path.read_text(encoding="utf-8"))
-        wanted = set(found) & set(names or found)
+        pictures = PICTURE.findall(path.read_text(encoding="utf-8"))
+        wanted = set(pictures) & set(names or pictures)
         if wanted:
             draw_page(path, wanted)
 

@@ -1,6 +1,7 @@
-"""Tests of a copy of the tree, each time in a fork of one process that has imported JAX.
+"""Run tests of a copied tree in forks of one process.
 
-A sound run of a file of tests says what each test takes and which lines of the sources it executes.
+The parent process has imported JAX. A run without a mutant records the time of each test and the
+lines of the sources that the test executes.
 """
 
 import contextlib
@@ -23,23 +24,23 @@ import jax
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-KEPT = ROOT / ".cache" / "mutants"  # sound runs, and XLA's programs, which are known by their code
+KEPT = ROOT / ".cache" / "mutants"  # runs without a mutant, and compiled XLA programs
 SLOWLY_IMPORTED = ("scipy.stats", "scipy.special", "hypothesis.strategies", "mpmath", "jax.numpy")
 
 
 class Test(NamedTuple):
-    """A test that passes: what it takes, and by file a bit for each line that it executes."""
+    """A passing test with its time and its executed lines."""
 
-    seconds: float  # of processors, which do not depend on what else the machine does
-    lines: dict[str, int]
+    seconds: float  # processor time, which does not depend on other load
+    lines: dict[str, int]  # per file, one bit per executed line
 
 
 class Plugin:
-    """Chooses tests, and notes which fail and what they execute."""
+    """Selects tests, and records failures and executed lines."""
 
     def __init__(self, tree: Path, wanted: dict[str, float] | None) -> None:
         self.sources = str(tree / "src")
-        self.wanted = wanted  # None: all, traced
+        self.wanted = wanted  # None: all tests, traced
         self.failed: str | None = None
         self.tests: dict[str, Test] = {}
         self.lines: dict[str, int] = {}
@@ -97,7 +98,7 @@ class Tree:
             if (ROOT / name).is_file():
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(ROOT / name, folder / name)
-        # A mutant may have the length and the second of what it replaces.
+        # A mutant may have the size and the modification time of the original file.
         command = [sys.executable, "-m", "compileall", "-q", "--invalidation-mode", "checked-hash"]
         subprocess.run([*command, "src"], cwd=folder, check=True)
         self._sound: dict[Path, dict[str, Test]] = {}
@@ -106,11 +107,11 @@ class Tree:
         return sorted(p.relative_to(self.folder) for p in (self.folder / folder).rglob("test_*.py"))
 
     def known(self, file: Path) -> bool:
-        """Whether a sound run of a file has been made before."""
+        """Whether an earlier run of the file is recorded."""
         return self._place(file).exists()
 
     def sound(self, file: Path, module: Path) -> dict[str, Test]:
-        """The tests of a file that pass without any mutant, with the lines that they execute."""
+        """Passing tests of a file without a mutant, with their executed lines."""
         if file not in self._sound:
             place = self._place(file)
             known = self._digests(file)
@@ -126,7 +127,7 @@ class Tree:
         return self._sound[file]
 
     def failing(self, tests: dict[str, Test]) -> str | None:
-        """The first of the tests that fails, or "time::" if they take far too long."""
+        """The first failing test, or "time::" if the tests take too long."""
         if not tests:
             return None
         files = dict.fromkeys(Path(name.split("::")[0]) for name in tests)
@@ -147,14 +148,17 @@ class Tree:
     def _run(
         self, files: Iterable[Path], wanted: dict[str, float] | None, limit: int
     ) -> tuple[Plugin | None, int | None]:
-        """What a fork finds, or None where it ends without an answer, and its exit code, if any."""
+        """Run tests in a fork; return the plugin and the exit code.
+
+        The plugin is None if the fork ended without an answer.
+        """
         answer = self.folder / "answer"
         answer.unlink(missing_ok=True)
         process = multiprocessing.get_context("fork").Process(
             target=self._in_fork, args=(list(map(str, files)), wanted, limit, answer)
         )
         process.start()
-        process.join(600 + 20 * limit)  # for what waits in vain
+        process.join(600 + 20 * limit)  # for processes that wait without using the processor
         code = process.exitcode
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
@@ -200,12 +204,12 @@ class Tree:
 
 
 def digest(file: Path) -> str:
-    """What a file says, in short."""
+    """The hash of the content of a file."""
     return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
 def prepare() -> None:
-    """Import what takes long once, before the first fork, and without starting a backend of JAX."""
+    """Import slow modules before the first fork, without starting a JAX backend."""
     for name in SLOWLY_IMPORTED:
         importlib.import_module(name)
     jax.config.update("jax_compilation_cache_dir", str(KEPT / "programs"))

@@ -1,6 +1,6 @@
-"""The pictures of the gallery: each a function of the variables of its page.
+"""Pictures of the gallery; each function takes its page's variables.
 
-Dots are data, lines medians of the posterior, bands and bars hold 90 % of it.
+Dots are data, lines are posterior medians, bands and bars contain 90 % of the posterior.
 """
 
 from typing import Any

@@ -1,18 +1,19 @@
 #!/usr/bin/env python
-"""How many small mistakes the tests notice: mutants of single expressions, a sample with a seed.
+"""Mutation study: how many one-expression mutants do the tests catch?
 
     python scripts/mutants.py [--count 200] [--seed 1] [--only PATH[:LINE]] [--table FILE]
                               [--list] [--limit 60] [--write FILE]
 
-With `--table`, the mutants are those of a table in TOML (`scripts/mutants.toml`): faults that a
-user would meet, chosen by their meaning.
+Without `--table`, the mutants are a random sample of changed expressions, with a seed. With it,
+they are read from a table in TOML (`scripts/mutants.toml`): faults that a user would meet, chosen
+by their meaning.
 
-Each mutant is tried in a copy of the tree with the everyday tests that execute its line: first
-those of the file that mirrors its module, then of more and more other files, those of its folder
-and those whose lines are known before others, in each round tests of `--limit` seconds, the
-quickest first. The first failure is a catch, and so is taking half a minute more than four times
-what the tests take without the mutant, in seconds of the processor. What is known from earlier
-runs is kept, in .cache/mutants, while the files that it rests on stay as they are.
+Each mutant is tried in a copy of the tree with the everyday tests that execute its line: first with
+the test file that mirrors its module, then with more and more other files, beginning with test
+files of its folder and files whose executed lines are recorded. Each round runs tests of `--limit`
+seconds, the fastest first. The mutant is caught by the first failure, or if the tests take half a
+minute more than four times their processor time without the mutant. Results are kept in
+.cache/mutants as long as the module and the test file do not change.
 """
 
 import argparse
@@ -69,7 +70,7 @@ NAMES |= {new: old for old, new in NAMES.items() if new != "isnan"}
 
 
 class Mutant(NamedTuple):
-    """A piece of a file, and what to put in its place."""
+    """A piece of a file and its replacement."""
 
     path: Path
     line: int
@@ -77,8 +78,8 @@ class Mutant(NamedTuple):
     end: int
     old: str
     new: str
-    lines: int  # a bit for each line that a test of it may execute; -1: executed by an import
-    effect: str = ""  # for a user, where a table says it
+    lines: int  # one bit per line of the mutant; -1: executed at import
+    effect: str = ""  # for a user, from the table
 
     def __str__(self) -> str:
         old, new = (" ".join(text.split()) for text in (self.old, self.new))
@@ -86,7 +87,7 @@ class Mutant(NamedTuple):
 
 
 def changed(node: ast.AST) -> Iterator[ast.expr]:
-    """The mistakes one could make in writing an expression."""
+    """Plausible mistakes in an expression."""
     match node:
         case ast.BinOp(left, operator, right) if type(operator) in OPERATORS:
             yield ast.BinOp(left, OPERATORS[type(operator)](), right)
@@ -118,9 +119,9 @@ def changed(node: ast.AST) -> Iterator[ast.expr]:
 def expressions(
     node: ast.AST, inside: bool = False, first: int | None = None
 ) -> Iterator[tuple[ast.AST, int | None]]:
-    """What is computed: no annotations, decorators, messages or texts.
+    """The expressions below a node, except annotations, decorators, messages and texts.
 
-    Each with the first line of its statement, None where that is not inside of a function.
+    Each comes with the first line of its statement, or None outside a function.
     """
     for field, value in ast.iter_fields(node):
         if field in ("annotation", "returns", "decorator_list", "bases"):
@@ -137,7 +138,7 @@ def expressions(
 
 
 def mutants(path: Path) -> Iterator[Mutant]:
-    """All of a file, whose code differs from what it was."""
+    """All mutants of a file that change its code."""
     data = (ROOT / path).read_bytes()
     starts = [0]
     for line in data.splitlines(keepends=True):
@@ -154,12 +155,12 @@ def mutants(path: Path) -> Iterator[Mutant]:
 
 
 def listed(table: Path) -> list[Mutant]:
-    """Mutants of a table: the replaced text stands once in its file.
+    """The mutants of a table, each found once in its file.
 
     Raises
     ------
     SystemExit
-        If a text is missing from its file, or stands there more than once.
+        If a text is missing from its file, or occurs more than once.
     """
     rows = tomllib.loads(table.read_text())["mutant"]
     return [_listed(row["file"], row["old"], row["new"], row["effect"]) for row in rows]
@@ -168,7 +169,7 @@ def listed(table: Path) -> list[Mutant]:
 def _listed(file: str, old: str, new: str, effect: str) -> Mutant:
     data, piece = (ROOT / SOURCES / file).read_bytes(), old.encode()
     if data.count(piece) != 1:
-        sys.exit(f"{file}: {old!r} stands {data.count(piece)} times there, not once")
+        sys.exit(f"{file}: {old!r} occurs {data.count(piece)} times, not once")
     start = data.index(piece)
     first = data[:start].count(b"\n") + 1
     last = first + old.rstrip("\n").count("\n")
@@ -176,13 +177,13 @@ def _listed(file: str, old: str, new: str, effect: str) -> Mutant:
     around = [n for n in nodes if n.lineno <= first and last <= (n.end_lineno or 0)]
     statement = min(around, key=lambda n: (n.end_lineno or 0) - n.lineno)
     inside = any(isinstance(n, (ast.FunctionDef, ast.Lambda)) for n in around if n is not statement)
-    # A statement with a body counts from its first line to the mutant's last.
+    # A statement with a body counts from its first line to the last line of the mutant.
     lines = sum(1 << n for n in range(statement.lineno, last + 1)) if inside else -1
     return Mutant(SOURCES / file, first, start, start + len(piece), old, new, lines, effect)
 
 
 def drawn(every: list[Mutant], count: int, seed: int) -> list[Mutant]:
-    """A sample that changes little where the sources change little: by a hash of each mutant."""
+    """A sample by a hash of each mutant, stable under small changes."""
     seen: Counter[tuple[object, ...]] = Counter()
     ranks = {}
     for mutant in every:
@@ -193,7 +194,7 @@ def drawn(every: list[Mutant], count: int, seed: int) -> list[Mutant]:
 
 
 def rounds(tree: Tree, path: Path) -> Iterator[list[Path]]:
-    """The files of tests for a module, the likeliest first: its mirror, then more and more."""
+    """Groups of test files for a module, the likeliest first."""
     folder = Path("tests") / path.relative_to(SOURCES).parent
     mirror = folder / f"test_{path.name}"
 
@@ -214,11 +215,11 @@ def rounds(tree: Tree, path: Path) -> Iterator[list[Path]]:
 
 
 def tests_of(mutant: Mutant, files: list[Path], tree: Tree, limit: float) -> dict[str, Test]:
-    """The tests that execute a mutant, the quickest first, of so many seconds."""
+    """The fastest tests that execute a mutant, within a time limit."""
     tests = {n: t for file in files for n, t in tree.sound(file, mutant.path).items()}
     name = str(mutant.path)
     found = {n: t for n, t in tests.items() if t.lines.get(name, 0) & mutant.lines}
-    # What runs when the module is imported no test executes.
+    # Lines that run at import are not executed by any test.
     found = found or {n: t for n, t in tests.items() if name in t.lines}
     if not found and mutant.lines == -1:
         folder = "/".join(("tests", *mutant.path.relative_to(SOURCES).parts[:1]))
@@ -232,9 +233,9 @@ def tests_of(mutant: Mutant, files: list[Path], tree: Tree, limit: float) -> dic
 
 
 class Record:
-    """By mutant the test that caught it, and the files of tests that it survived.
+    """The catching test, or the survived test files, of each mutant.
 
-    It counts while the module and the tests are the same.
+    An entry is valid as long as the module and the test file do not change.
     """
 
     def __init__(self, tree: Tree) -> None:
@@ -268,7 +269,7 @@ class Record:
 
 
 def tried(mutant: Mutant, tests: dict[str, Test], tree: Tree) -> str | None:
-    """The test that catches a mutant."""
+    """The test that catches a mutant, or None."""
     target = tree.folder / mutant.path
     data = target.read_bytes()
     new = mutant.new if mutant.effect else f"({mutant.new})"
@@ -301,7 +302,7 @@ def chosen(options: argparse.Namespace) -> list[Mutant]:
 
 
 def table(sample: list[Mutant], record: Record) -> str:
-    """The study in Markdown."""
+    """The results of the study in Markdown."""
     catches = {mutant: record.catch(mutant) for mutant in sample}
     survivors = [mutant for mutant in sample if catches[mutant] is None]
     caught = len(sample) - len(survivors)

@@ -1,1 +1,1 @@
-"""Branches, loops, batches and states: nodes with subgraphs, and the contexts that build them."""
+"""Branches, loops, batches and states: nodes with subgraphs, and their contexts."""

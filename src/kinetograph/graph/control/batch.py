@@ -36,7 +36,10 @@ Axes = list[int | None]
 
 
 class Batch(Control):
-    """A subgraph over rows and captures; results have the rows as their first axis."""
+    """A node that computes a subgraph for every row.
+
+    Parents: the rows, then the captures. The first axis of each result is the number of rows.
+    """
 
     __slots__ = ("rows", "size_of_batch")
     kind_name = "vmap"
@@ -50,42 +53,42 @@ class Batch(Control):
         self.size_of_batch = rows[0].shape[0]
 
     def static_text(self) -> str:
-        """What, beside parents and subgraphs, the results depend on."""
+        """The settings that determine the results, besides parents and subgraphs."""
         return f"{self.rows} {self.size_of_batch}"
 
     def input_name(self, place: int) -> str:
-        """The row that a parent gives; nothing for captures."""
+        """The name of the row that a parent provides; empty for captures."""
         return self.subgraphs[0].inputs[place].label() if place < self.rows else ""
 
     def live_parents(self, places: Places) -> Iterable[int]:
-        """The rows and captures that take part."""
+        """The rows and captures on which derivatives depend."""
         return self.subgraphs[0].live_inputs(places)
 
     def form(self, place: int, kind: str, forms: "Forms") -> Node | None:
-        """Another form of a result, of all rows."""
+        """Another form of a result for all rows, or None."""
         (body,), (context,) = self.subgraphs, self.contexts
         assert isinstance(context, BatchContext)
         with aside(self):
-            wanted = forms(body.outputs[place], kind)
-            if wanted is None:
+            row_form = forms(body.outputs[place], kind)
+            if row_form is None:
                 return None
-            rows, captures = (arriving([wanted], body.inputs, r) for r in ("row", "captured"))
+            rows, captures = (arriving([row_form], body.inputs, r) for r in ("row", "captured"))
             inputs = (*body.inputs[: self.rows], *rows, *body.inputs[self.rows :], *captures)
             node = Batch(
                 context,
                 [*self.parents[: self.rows], *(n.outer for n in rows)],
                 [*self.parents[self.rows :], *(n.outer for n in captures)],
-                Subgraph(inputs, [wanted]),
+                Subgraph(inputs, [row_form]),
             )
-        return node.part(0, (self.size_of_batch, *wanted.shape), wanted.dtype)
+        return node.part(0, (self.size_of_batch, *row_form.shape), row_form.dtype)
 
     def surely_reads(self, places: Places | None) -> Iterable[int]:
-        """The rows, and the captures that the computation of each row reads."""
-        found = self.subgraphs[0].surely_read(places) if self.size_of_batch else frozenset()
-        return found | frozenset(range(self.rows))
+        """The rows, and the captures that the computation of every row reads."""
+        places_read = self.subgraphs[0].surely_read(places) if self.size_of_batch else frozenset()
+        return places_read | frozenset(range(self.rows))
 
     def compute(self, tensors: list[Any], scope: Scope) -> list[Any]:
-        """The results of all rows."""
+        """Compute the results of all rows."""
         (body,) = self.subgraphs
         rows, captures = list(map(read, tensors[: self.rows])), tensors[self.rows :]
         if scope.eager or self.size_of_batch == 0:
@@ -102,12 +105,12 @@ class Batch(Control):
 
         loops = scope.reporting(body)
 
-        def one(*rows: Any) -> Any:
+        def compute_row(*rows: Any) -> Any:
             inner = scope.inside()
             outputs = body.compute((*rows, *captures), inner, scope.live_places(self))
             return tuple(map(read, outputs)), inner.reports(loops)
 
-        results, reports = jax.vmap(one)(*map(jnp.asarray, rows))
+        results, reports = jax.vmap(compute_row)(*map(jnp.asarray, rows))
         scope.receive(loops, [Trips(*(x.max(0) for x in trips)) for trips in reports])
         return list(results)
 
@@ -118,31 +121,31 @@ BATCH = Operation("vmap", lambda *tensors: None)
 def vmap(
     f: Callable[..., Any], name: str | None = None, *, in_axes: Any = 0, out_axes: Any = 0
 ) -> Callable[..., Any]:
-    """The function that computes `f` for every row of its arguments.
+    """Return a function that computes `f` for every row of its arguments.
 
         vmap(f)(x, y)[i] = f(x[i], y[i])
 
-    Values, derivatives and the trips of loops of each row are those of the row alone. A conditional
-    whose rows take different branches computes all of them, and a loop runs until its last row is
-    finished or, on CPU where that is faster, row by row.
+    Values, derivatives and numbers of loop trips are the same as if each row were computed alone.
+    If the rows of a conditional take different branches, all branches are computed. A loop runs
+    until its last row is finished or, on CPU where that is faster, row by row.
 
     Parameters
     ----------
     f
-        A function of arrays that gives a structure of arrays.
+        A function of arrays that returns a structure of arrays.
     name
-        How messages and drawings call it.
+        The name in messages and drawings.
     in_axes
-        Along which axis the rows of the arguments lie, None for what is the same for all: one
-        number for all arguments, or a tuple with one for each, in which there may be structures
-        like the argument's, with a number for each of its parts.
+        The axis of each argument along which its rows lie; None for an argument that is the same
+        for all rows. Either one number for all arguments, or a tuple with an entry for each
+        argument. An entry may be a nested structure like its argument, with a number for each part.
     out_axes
-        The same of the results, of which each has rows.
+        The axis of the rows in each result, given in the same way. None is not allowed.
 
     Raises
     ------
     ShapeError
-        If arguments have no rows, or not equally many.
+        If an argument has no rows, or the arguments have different numbers of rows.
     TypeError, ValueError
         If `in_axes` or `out_axes` do not fit the arguments or results, or no argument has rows.
     ModelError
@@ -169,18 +172,19 @@ def vmap(
 
     def batched(*arguments: Any) -> Any:
         names = names_of_parameters(f, len(arguments))
-        flat = [flatten(a, n) for a, n in zip(arguments, names, strict=True)]
-        axes = _axes_of_arguments(in_axes, [structure for _, _, structure in flat], names)
-        leaves = [leaf for leaves, _, _ in flat for leaf in leaves]
-        every = [path for _, where, _ in flat for path in where]
+        flattened = [flatten(a, n) for a, n in zip(arguments, names, strict=True)]
+        axes = _axes_of_arguments(in_axes, [structure for _, _, structure in flattened], names)
+        leaves = [leaf for leaves, _, _ in flattened for leaf in leaves]
+        all_paths = [path for _, where, _ in flattened for path in where]
         with_rows = [i for i, axis in enumerate(axes) if axis is not None]
-        paths = [every[i] for i in with_rows]
-        rows = [_rows_first(leaves[i], axes[i], every[i]) for i in with_rows]
+        paths = [all_paths[i] for i in with_rows]
+        rows = [_rows_first(leaves[i], axes[i], all_paths[i]) for i in with_rows]
         sizes = {path: n.shape[0] if n.shape else None for path, n in zip(paths, rows)}
         if not rows or len(set(sizes.values())) > 1 or None in sizes.values():
-            what = ", ".join(f"{p} has {'none' if n is None else n}" for p, n in sizes.items())
+            counts = ", ".join(f"{p} has {'none' if n is None else n}" for p, n in sizes.items())
             raise ShapeError(
-                f"vmap: arguments need equally many rows: {what or 'there are none'}{place_text()}"
+                "vmap: arguments need equally many rows: "
+                f"{counts or 'there are none'}{place_text()}"
             )
         size = rows[0].shape[0]
         numbers = as_node(np.arange(size, dtype=np.uint32))
@@ -191,10 +195,10 @@ def vmap(
         ]
         for i, row in zip(with_rows, inner, strict=True):
             leaves[i] = Array(row)
-        left = iter(leaves)
+        remaining_leaves = iter(leaves)
         check_function(f, "f", "vmap", names)
         with context:
-            result = f(*(structure.fill(left) for _, _, structure in flat))
+            result = f(*(structure.fill(remaining_leaves) for _, _, structure in flattened))
         returned = collect(result, context, "vmap: what the function returns")
         cells = list(context._versions.assigned)
         for cell in cells:
@@ -214,7 +218,7 @@ def vmap(
             current_versions().replace(cell, cell.join(part, version))
         places = _checked_axes(returned.structure, out_axes, "out_axes")
         if None in places:
-            raise ValueError("vmap: out_axes: each result has rows, so that None says nothing")
+            raise ValueError("vmap: out_axes: None is not allowed, because each result has rows")
         moved = [
             moveaxis(part, 0, _axis(place, part.shape, path or "the result"))
             for part, place, path in zip(parts[:count], places, returned.paths, strict=True)
@@ -225,42 +229,43 @@ def vmap(
 
 
 def _axes_of_arguments(axes: Any, structures: Sequence[Structure], names: Sequence[str]) -> Axes:
-    """Where the rows of each leaf of the arguments are; None: it has none."""
-    each = axes if isinstance(axes, (tuple, list)) else [axes] * len(structures)
-    if len(each) != len(structures):
+    """The row axis of each leaf of the arguments; None without rows."""
+    argument_axes = axes if isinstance(axes, (tuple, list)) else [axes] * len(structures)
+    if len(argument_axes) != len(structures):
         raise ValueError(
-            f"vmap: in_axes has {len(each)} entries for {len(structures)} arguments{place_text()}"
+            f"vmap: in_axes has {len(argument_axes)} entries for {len(structures)} arguments"
+            f"{place_text()}"
         )
-    found = [
+    leaf_axes = [
         axis
-        for structure, own, name in zip(structures, each, names, strict=True)
-        for axis in _checked_axes(structure, own, f"in_axes of {name}")
+        for structure, axes_of_argument, name in zip(structures, argument_axes, names, strict=True)
+        for axis in _checked_axes(structure, axes_of_argument, f"in_axes of {name}")
     ]
-    if found and all(axis is None for axis in found):
+    if leaf_axes and all(axis is None for axis in leaf_axes):
         raise ValueError(f"vmap: in_axes is None for all arguments: none has rows{place_text()}")
-    return found
+    return leaf_axes
 
 
-def _checked_axes(structure: Structure, axes: Any, what: str) -> Axes:
+def _checked_axes(structure: Structure, axes: Any, subject: str) -> Axes:
     try:
-        found = list(structure.spread(axes, what))
+        leaf_axes = list(structure.spread(axes, subject))
     except TypeError as error:
         raise TypeError(f"vmap: {error}{place_text()}") from None
-    for axis in found:
+    for axis in leaf_axes:
         if axis is not None and (isinstance(axis, bool) or not isinstance(axis, (int, np.integer))):
-            raise TypeError(f"vmap: {what}: expected whole numbers or None, got {axis!r}")
-    return found
+            raise TypeError(f"vmap: {subject}: expected whole numbers or None, got {axis!r}")
+    return leaf_axes
 
 
-def _axis(axis: Any, shape: tuple[int, ...], what: str) -> int:
+def _axis(axis: Any, shape: tuple[int, ...], subject: str) -> int:
     if not -len(shape) <= axis < len(shape):
-        raise ShapeError(f"vmap: {what} of shape {shape} has no axis {axis}{place_text()}")
+        raise ShapeError(f"vmap: {subject} of shape {shape} has no axis {axis}{place_text()}")
     return int(axis) % len(shape)
 
 
 def _rows_first(value: Any, axis: Any, path: str) -> Node:
     """An argument with its rows along the first axis."""
     node = as_node(value, "vmap")
-    if axis == 0:  # a number has no rows, which is told with those of the others
+    if axis == 0:  # a number without rows is reported later, with the sizes of all arguments
         return node
     return moveaxis(node, _axis(axis, node.shape, path), 0)

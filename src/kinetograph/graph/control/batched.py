@@ -1,17 +1,19 @@
 """Loops of a batch, whose members may make different numbers of trips.
 
-    together     all members turn until the last one is finished; of what is carried, members that
-                 are finished keep the old values
-    in turn      one member after the other, each with its own trips
+There are two ways to run them:
 
-Together costs the trips of the longest loop for each member, and is faster where the processor
-computes several members by one instruction: where a trip is a few simple operations. Else, on CPU,
-in turn is: it makes the trips that are needed, and no others.
+    together     All members run until the last one is finished. A finished member keeps its old
+                 carried values.
+    in turn      The members run one after the other, each with its own number of trips.
 
-Rows that go out are not chosen, but written at the number of the trip, which is that of all
-members: so a trip costs its rows and not all rows. Loops that read rows from the last trip on begin
-together at the last trip of the longest. Where all members make equally many trips for sure,
-nothing is chosen.
+"Together" costs the trips of the longest loop for each member. It is faster where the processor
+computes several members with one instruction, that is, where a trip consists of a few simple
+operations. Otherwise, on CPU, "in turn" is faster, because it makes only the trips that are needed.
+
+Result rows are not selected member by member. They are written at the number of the trip, which all
+members share, so a trip costs the writing of its own rows only. Loops that read rows backwards all
+start at the last trip of the longest loop. If all members certainly make the same number of trips,
+carried values are not selected either.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -31,12 +33,12 @@ from .flat import Tensor, Tensors, Type, types_of, used_inputs
 if TYPE_CHECKING:
     from .derivable import After, Loop, Modes
 
-__all__ = ["batched", "chosen", "told_all"]
+__all__ = ["batched", "chosen", "with_tracers_captured"]
 
 Turns = Callable[..., tuple[Tensors, Tensor, Tensors]]
 
-_MEMBERS = 4  # for fewer, instructions for several gain little
-_ELEMENTS = 16  # of a value of one member: more of them fill instructions by themselves
+_MEMBERS = 4  # with fewer members, vector instructions gain little
+_ELEMENTS = 16  # a value with more elements than this fills vector instructions by itself
 _NAMES = """
     abs add add_any and broadcast_in_dim ceil clamp concatenate convert_element_type copy copy_p
     div dynamic_slice dynamic_update_slice eq exp exp2 expm1 expand_dims floor ge gt integer_pow
@@ -44,21 +46,24 @@ _NAMES = """
     reduce_min reduce_or reduce_sum rem reshape round rsqrt select_n sign slice split sqrt square
     squeeze stop_gradient sub tanh track transpose xor
 """
-_SIMPLE = frozenset(_NAMES.split())  # what XLA computes for several elements by one instruction
+_SIMPLE = frozenset(_NAMES.split())  # XLA computes several elements of these with one instruction
 _CALLS = frozenset(("jit", "pjit", "closed_call", "custom_jvp_call", "custom_vjp_call", "cond"))
 
 
 def chosen(flags: Tensor, new: Tensor, old: Any) -> Tensor:
-    """The new values of members for which a flag holds."""
+    """New values where the member's flag is true, else old values."""
     return jnp.where(flags.reshape(flags.shape + (1,) * (new.ndim - flags.ndim)), new, old)
 
 
 def batched(
     turns: "Callable[[Loop, Tensor, Tensors, Tensors, Tensors], Any]", loop: "Loop"
 ) -> Turns:
-    """A loop as a function of limit, carry, captures and rows that knows what it is in a batch.
+    """Return a loop as a function with its own batching rule.
 
-    Constants of the program are inputs, too: a branch around the loop may make rows of them.
+    The function takes limit, carry, captures and rows.
+
+    Constants of the traced program are inputs, too, because a branch around the loop may batch
+    them.
     """
 
     def call(*inputs: Any) -> Any:
@@ -68,33 +73,36 @@ def batched(
         @custom_vmap
         def evaluated(constants: Tensors, inputs: Any) -> Any:
             leaves = jax.tree.leaves(inputs)
-            found = jax.core.eval_jaxpr(program.jaxpr, constants, *leaves)
-            return jax.tree.unflatten(structure, found)
+            results = jax.core.eval_jaxpr(program.jaxpr, constants, *leaves)
+            return jax.tree.unflatten(structure, results)
 
         @evaluated.def_vmap
         def rule(size: int, flags: Any, constants: Tensors, inputs: Any) -> Any:
             flags = flags[1]
             body, more = _programs(loop, flags, inputs)
-            alike = _alike(body, more, flags)
-            if alike is not None:
+            varying = _varying_results(body, more, flags)
+            if varying is not None:
                 axes = jax.tree.map(_axis, flags)
-                found = jax.vmap(lambda *own: turns(loop, *own), axes, axis_size=size)(*inputs)
-                return jax.tree.map(lambda x, b: x if b else x[0], found, alike), alike
-            way = _together if _gains(body, size) else _in_turn
-            found = way(turns, loop, size, flags, *inputs)
-            return found, jax.tree.map(lambda _: True, found)
+                results = jax.vmap(lambda *own: turns(loop, *own), axes, axis_size=size)(*inputs)
+                return jax.tree.map(lambda x, b: x if b else x[0], results, varying), varying
+            run_members = _together if _faster_together(body, size) else _in_turn
+            results = run_members(turns, loop, size, flags, *inputs)
+            return results, jax.tree.map(lambda _: True, results)
 
         return evaluated(tuple(program.consts), inputs)
 
     return call
 
 
-def told_all(
+def with_tracers_captured(
     loop: "Loop", carry: Tensors, captures: Tensors, rows: Tensors
 ) -> "tuple[Loop, Tensors]":
-    """The loop, of which what it reads of the trace around it is among the captures.
+    """Turn tracers that a loop reads from outside into captures.
 
-    A batch comes to it when that trace has ended.
+    Returns the changed loop and all captures.
+
+    The batching rule of the loop runs after the surrounding trace has ended, so the loop must not
+    refer to the tracers of that trace.
     """
     types = types_of(carry), types_of(captures)
     row = tuple(Type(r.shape[1:], r.dtype) for r in rows)
@@ -104,29 +112,29 @@ def told_all(
     programs = [body]
     if loop.more is not None:
         programs.append(jax.make_jaxpr(loop.more)(*types))
-    read = {id(c): c for p in programs for c in p.consts if isinstance(c, jax.core.Tracer)}
-    if not read:
+    tracers = {id(c): c for p in programs for c in p.consts if isinstance(c, jax.core.Tracer)}
+    if not tracers:
         return loop, captures
-    own = len(captures)
+    count = len(captures)
 
     def call(program: Any, leaves: Any, everything: Tensors) -> Any:
-        found = dict(zip(read, everything[own:], strict=True))
+        found = dict(zip(tracers, everything[count:], strict=True))
         consts = [found.get(id(c), c) for c in program.consts]
         return jax.core.eval_jaxpr(program.jaxpr, consts, *leaves)
 
     def turn(_: Any, alive: Tensor, carry: Tensors, everything: Tensors, row: Tensors) -> "After":
-        leaves = (alive, *carry, *everything[:own], *row)
+        leaves = (alive, *carry, *everything[:count], *row)
         return jax.tree.unflatten(structure, call(body, leaves, everything))  # type: ignore[no-any-return]
 
     def more(carry: Tensors, everything: Tensors) -> Tensor:
-        return call(programs[1], (*carry, *everything[:own]), everything)[0]  # type: ignore[no-any-return]
+        return call(programs[1], (*carry, *everything[:count]), everything)[0]  # type: ignore[no-any-return]
 
     changed = replace(loop, body=turn, more=None if loop.more is None else more)
-    return changed, (*captures, *read.values())
+    return changed, (*captures, *tracers.values())
 
 
-def _gains(body: Any, size: int) -> bool:
-    """Whether trips of all members together are faster than those of each."""
+def _faster_together(body: Any, size: int) -> bool:
+    """Whether running all members together is faster than in turn."""
     if jax.default_backend() != "cpu":
         return True
     return size >= _MEMBERS and all(
@@ -137,7 +145,7 @@ def _gains(body: Any, size: int) -> bool:
 
 
 def _equations(jaxpr: Any) -> Iterator[Any]:
-    """The operations of a program and of those that it calls."""
+    """The operations of a program and of the programs that it calls."""
     for equation in jaxpr.eqns:
         yield equation
         if equation.primitive.name in _CALLS:
@@ -164,10 +172,10 @@ def _together(
     captures: Tensors,
     rows: Tensors,
 ) -> Any:
-    """The loop of all members."""
+    """Run the loop of all members at the same time."""
     of_limit, of_carry, of_captures, of_rows = flags
 
-    def whole(tensor: Tensor, flag: bool) -> Tensor:
+    def for_all_members(tensor: Tensor, flag: bool) -> Tensor:
         return tensor if flag else jnp.broadcast_to(tensor, (size, *tensor.shape))
 
     axes = (0, 0, tuple(map(_axis, of_captures)), tuple(map(_axis, of_rows)))
@@ -176,43 +184,49 @@ def _together(
     def body(
         modes: "Modes", alive: Tensor, carry: Tensors, captures: Tensors, row: Tensors
     ) -> "After":
-        def one(*own: Any) -> "After":
-            return loop.body(modes, *own)
+        def run_member(*parts_of_member: Any) -> "After":
+            return loop.body(modes, *parts_of_member)
 
-        return jax.vmap(one, axes, axis_size=size)(alive, carry, captures, row)  # type: ignore[no-any-return]
+        return jax.vmap(run_member, axes, axis_size=size)(alive, carry, captures, row)  # type: ignore[no-any-return]
 
-    wide = replace(
+    loop_of_batch = replace(
         loop,
         body=body,
         more=None if more is None else jax.vmap(more, axes[1:3], axis_size=size),
         results=tuple(Type((size, *t.shape), t.dtype) for t in loop.results),
     )
     inputs = (
-        whole(limit, of_limit),
-        tuple(map(whole, carry, of_carry)),
+        for_all_members(limit, of_limit),
+        tuple(map(for_all_members, carry, of_carry)),
         captures,
         tuple(jnp.moveaxis(r, 0, 1) if b else r for r, b in zip(rows, of_rows, strict=True)),
     )
-    new, trips, results = batched(turns, wide)(*inputs)
+    new, trips, results = batched(turns, loop_of_batch)(*inputs)
     return new, trips, tuple(jnp.moveaxis(r, 1, 0) for r in results)
 
 
 def _in_turn(turns: Any, loop: "Loop", size: int, flags: Any, *inputs: Any) -> Any:
-    """The loops of the members, one after the other."""
+    """Run the loops of the members one after the other."""
     leaves, structure = jax.tree.flatten(inputs)
-    of = jax.tree.leaves(tuple(flags))
-    differing = [leaf for leaf, flag in zip(leaves, of, strict=True) if flag]
+    batched_flags = jax.tree.leaves(tuple(flags))
+    batched_leaves = [leaf for leaf, flag in zip(leaves, batched_flags, strict=True) if flag]
 
-    def one(_: Any, own: Any) -> Any:
-        rest = iter(own)
-        parts = [next(rest) if flag else leaf for leaf, flag in zip(leaves, of, strict=True)]
+    def run_member(_: Any, member_leaves: Any) -> Any:
+        remaining = iter(member_leaves)
+        parts = [
+            next(remaining) if flag else leaf
+            for leaf, flag in zip(leaves, batched_flags, strict=True)
+        ]
         return None, batched(turns, loop)(*jax.tree.unflatten(structure, parts))
 
-    return lax.scan(one, None, differing, length=size)[1]
+    return lax.scan(run_member, None, batched_leaves, length=size)[1]
 
 
 def _programs(loop: "Loop", flags: Any, inputs: Any) -> tuple[Any, Any]:
-    """Of one member: the body, and what tells whether to go on (None: for ever)."""
+    """The programs of body and predicate for one member.
+
+    The program of a missing predicate is None.
+    """
 
     def type_of(tensor: Any, flag: bool) -> Any:
         return Type(tensor.shape[1:] if flag else tensor.shape, tensor.dtype)
@@ -225,27 +239,40 @@ def _programs(loop: "Loop", flags: Any, inputs: Any) -> tuple[Any, Any]:
     return body.jaxpr, more
 
 
-def _alike(body: Any, more: Any, flags: Any) -> Any:
-    """Which results differ from member to member where all make equally many trips; else None."""
+def _varying_results(body: Any, more: Any, flags: Any) -> Any:
+    """Whether each result differs between members, or None.
+
+    The value is None if the members may make different numbers of trips.
+
+    The flags have the structure of the results: carry, number of trips, rows.
+    """
     of_limit, of_carry, of_captures, of_rows = flags
-    reads = _reads(body)
-    differ = list(of_carry)
+    dependences = _dependences(body)
+    varying_carry = list(of_carry)
     while True:
-        found = [_any(read, [False, *differ, *of_captures, *of_rows]) for read in reads]
-        after = [a or b for a, b in zip(differ, found, strict=False)]
-        if after == differ:
+        varying = [
+            _depends_on_any(read, [False, *varying_carry, *of_captures, *of_rows])
+            for read in dependences
+        ]
+        grown = [a or b for a, b in zip(varying_carry, varying, strict=False)]
+        if grown == varying_carry:
             break
-        differ = after
-    if of_limit or (more is not None and _any(_reads(more)[0], [*differ, *of_captures])):
+        varying_carry = grown
+    if of_limit or (
+        more is not None and _depends_on_any(_dependences(more)[0], [*varying_carry, *of_captures])
+    ):
         return None
-    return tuple(differ), False, tuple(found[len(differ) :])
+    return tuple(varying_carry), False, tuple(varying[len(varying_carry) :])
 
 
-def _reads(jaxpr: Any) -> list[list[bool]]:
-    """Of each output of a program the inputs on which it depends."""
+def _dependences(jaxpr: Any) -> list[list[bool]]:
+    """Dependences of each output of a program on each input."""
     debug_info = jaxpr.debug_info.with_unknown_names()
-    return [used_inputs(jaxpr.replace(outvars=[v], debug_info=debug_info)) for v in jaxpr.outvars]
+    return [
+        used_inputs(jaxpr.replace(outvars=[output], debug_info=debug_info))
+        for output in jaxpr.outvars
+    ]
 
 
-def _any(reads: Sequence[bool], flags: Sequence[bool]) -> bool:
+def _depends_on_any(reads: Sequence[bool], flags: Sequence[bool]) -> bool:
     return any(map(and_, reads, flags))

@@ -1,7 +1,7 @@
-"""`kg.cond`, `kg.switch` and `kg.case`: one of several branches, taken when the program runs.
+"""`kg.cond`, `kg.switch` and `kg.case`: one of several branches at run time.
 
-The functions of the branches are called here, and their results checked and brought to common
-types; the node that they become is in `conditional`.
+This file calls the functions of the branches, checks their results and converts the results to
+common types. The node that the branches become is in `conditional`.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -33,10 +33,11 @@ def cond(
     strict: bool = False,
     name: str | None = None,
 ) -> Any:
-    """One of two branches, by a predicate that is known when the program runs.
+    """Compute one of two branches, chosen by a predicate at run time.
 
-    Both functions are called once, now, to build their graphs. When the program runs, only what is
-    made inside the function of the taken branch is computed; what is made outside always is.
+    Both functions are called once, now, to build their graphs. When the program runs, values made
+    inside a function are computed only if its branch is taken. Values made outside are always
+    computed.
 
     Parameters
     ----------
@@ -44,21 +45,21 @@ def cond(
         A boolean array with one element.
     true_fn, false_fn
         Functions without arguments that return the same structure of arrays: tuples, lists,
-        dictionaries, named tuples and dataclasses, nested in any way. Python numbers take the type
-        of what the other branch returns in their place.
+        dictionaries, named tuples and dataclasses, nested in any way. A Python number takes the
+        type of the value that the other branch returns in its place.
     strict
         Whether a list of one array is returned as a list and not as the array.
     name
-        How messages and drawings call it.
+        The name in messages and drawings.
 
     Returns
     -------
-    The structure the functions return.
+    The structure that the functions return.
 
     Raises
     ------
     TypeError
-        If a function cannot be called, `pred` is no boolean scalar, or the branches return
+        If a function cannot be called, `pred` is not a boolean scalar, or the branches return
         different structures or types.
     ShapeError
         If the branches return different shapes.
@@ -88,10 +89,10 @@ def switch(
     strict: bool = False,
     name: str | None = None,
 ) -> Any:
-    """One of n branches, by an integer.
+    """Compute one of n branches, chosen by an integer at run time.
 
-    Branch 0 .. n - 1 is taken by its number. An index outside takes `default` or, without one, the
-    nearest branch.
+    Branches are numbered 0 .. n - 1. An index outside this range takes `default` or, if there is no
+    default, the nearest branch.
 
     Parameters
     ----------
@@ -100,7 +101,7 @@ def switch(
     branches
         Functions without arguments that return the same structure of arrays; see `kg.cond`.
     default
-        Such a function for all other numbers.
+        A function of the same kind for all other numbers.
     strict, name
         As in `kg.cond`.
 
@@ -132,12 +133,12 @@ def switch(
     if default is not None:
         functions["default"] = default
         count = len(branches)
-        known = elementwise(
+        in_range = elementwise(
             "logical_and", elementwise("greater_equal", node, 0), elementwise("less", node, count)
         )
-        node = where(known, node, count)
-    for what, function in functions.items():
-        check_function(function, what, "switch")
+        node = where(in_range, node, count)
+    for argument_name, function in functions.items():
+        check_function(function, argument_name, "switch")
     order = tuple(range(len(functions)))
     return _build(node, functions, order=order, strict=strict, name=name, doing="switch")
 
@@ -149,17 +150,17 @@ def case(
     strict: bool = False,
     name: str | None = None,
 ) -> Any:
-    """The branch of the first predicate that is true.
+    """Compute the branch of the first predicate that is true.
 
-    All predicates are computed, but only one branch is. Where none is true, `default` is taken or,
-    without one, the last branch.
+    All predicates are computed, but only one branch is. If no predicate is true, `default` is taken
+    or, if there is no default, the last branch.
 
     Parameters
     ----------
     pred_fn_pairs
         Pairs of a boolean scalar and a function without arguments; see `kg.cond`.
     default
-        Such a function.
+        A function of the same kind, for the case that no predicate is true.
     strict, name
         As in `kg.cond`.
 
@@ -196,8 +197,8 @@ def case(
         functions[f"the function of pair {i}"] = pair[1]
     if default is not None:
         functions["default"] = default
-    for what, function in functions.items():
-        check_function(function, what, "case")
+    for argument_name, function in functions.items():
+        check_function(function, argument_name, "case")
     index = as_node(np.int64(len(functions) - 1))
     for i in reversed(range(len(pairs))):
         index = where(_predicate(pairs[i][0]), i, index)
@@ -231,7 +232,7 @@ def _build(
     name: str | None,
     doing: str,
 ) -> Any:
-    """Build the branches, in the order in which they are read, and the node."""
+    """Build the branches, in the order written, and the node."""
     names = list(functions)
     contexts: dict[int, CondContext] = {}
     returned: dict[int, Returned] = {}
@@ -249,10 +250,10 @@ def _build(
                 f"{doing}: {names[number]} must return at least one result{place_text()}"
             )
     branches = [returned[number] for number in range(len(names))]
-    own = [contexts[number] for number in range(len(names))]
+    contexts_by_number = [contexts[number] for number in range(len(names))]
     _check_structures(branches, names, order, doing)
-    outputs = _unified(branches, own, names, order, doing)
-    result = branches[order[0]].structure.fill(join(index, own, outputs, flat=False))
+    outputs = _unified(branches, contexts_by_number, names, order, doing)
+    result = branches[order[0]].structure.fill(join(index, contexts_by_number, outputs, flat=False))
     return result[0] if type(result) is list and len(result) == 1 and not strict else result
 
 
@@ -262,10 +263,13 @@ def join(
     outputs: Sequence[Sequence[Node]],
     flat: bool = True,
 ) -> list[Array]:
-    """The results of branches that have been built, whose outputs agree in shape and type.
+    """Join finished branches and return their results.
 
-    States that a branch assigned go on with the version of the branch that is taken. Two branches
-    that compute nothing are, if `flat`, no branches: a value is chosen of two.
+    The outputs of the branches agree in shape and type.
+
+    The new version of a state that a branch assigned is the version of the branch that is taken.
+    If `flat` is true and neither of two branches computes anything, the results are `where` of the
+    two values and no conditional is made.
     """
     cells = list(dict.fromkeys(cell for context in contexts for cell in context._versions.assigned))
     if not cells and not outputs[0]:
@@ -287,7 +291,10 @@ def join(
 
 
 def _chosen(index: Node, no: Node, yes: Node) -> Node | None:
-    """One of two values that are not computed in their branches, else None."""
+    """Choose between two values if neither is computed in its branch.
+
+    Returns None if one of them is computed.
+    """
     first, second = _uncomputed(yes), _uncomputed(no)
     if first is None or second is None:
         return None
@@ -295,7 +302,10 @@ def _chosen(index: Node, no: Node, yes: Node) -> Node | None:
 
 
 def _uncomputed(node: Node) -> Node | np.ndarray | None:
-    """What a node of a branch stands for, outside; None if it is computed."""
+    """The outer node or literal behind a node, or None.
+
+    The node belongs to a branch; None means that the branch computes it.
+    """
     if isinstance(node, Inner) and node.role == "captured":
         return node.outer
     if isinstance(node, Data) and node.literal:
@@ -321,13 +331,13 @@ def _check_structures(
 ) -> None:
     first = order[0]
     for number in order[1:]:
-        found = branches[first].structure.difference(branches[number].structure)
-        if found:
-            path, mine, other = found
+        difference = branches[first].structure.difference(branches[number].structure)
+        if difference:
+            path, first_structure, other_structure = difference
             raise TypeError(
                 f"{doing}: Incompatible return types of {names[first]} and {names[number]}"
-                f"{place_text()}: at {path or 'the top'} {names[first]} returns {mine}, "
-                f"{names[number]} returns {other}"
+                f"{place_text()}: at {path or 'the top'} {names[first]} returns {first_structure}, "
+                f"{names[number]} returns {other_structure}"
             )
 
 
@@ -338,7 +348,7 @@ def _unified(
     order: Sequence[int],
     doing: str,
 ) -> list[list[Node]]:
-    """The outputs of the branches in common types."""
+    """The outputs of the branches, converted to common types."""
     outputs: list[list[Node]] = [[] for _ in branches]
     first = order[0]
     for i, path in enumerate(branches[first].paths):

@@ -1,8 +1,9 @@
-"""A conditional as a node: an index, what its branches capture, and a subgraph for each of them.
+"""The node of a conditional: index, captures, and one subgraph per branch.
 
 Only the branch that is taken is computed, has effects and draws random numbers. In a batch whose
-members take different branches all of them are computed and the results selected; JAX then cuts off
-the gradient of a branch that is not taken at its inputs, so that it cannot poison others with NaN.
+members take different branches, all branches are computed and the results are selected. JAX then
+stops the gradient of a branch that is not taken at its inputs, so that a NaN in it cannot spread to
+the gradients of the branch that is taken.
 """
 
 import functools
@@ -31,7 +32,7 @@ __all__ = ["Cond"]
 
 
 class Cond(Control):
-    """A predicate or an index, the captured values, and a subgraph for each branch."""
+    """A predicate or index, captured values, and one subgraph per branch."""
 
     __slots__ = ("places",)
     kind_name = "cond"
@@ -49,39 +50,49 @@ class Cond(Control):
         self.places = tuple(places)  # which captures each branch reads
 
     def static_text(self) -> str:
-        """What, beside parents and subgraphs, the results depend on."""
+        """The settings that determine the results, besides parents and subgraphs."""
         return str(self.places)
 
     def live_parents(self, places: Places) -> Iterable[int]:
-        """The captures that take part in some branch."""
+        """The captures that take part in derivatives in at least one branch."""
         return {
-            1 + own[i]
-            for subgraph, own in zip(self.subgraphs, self.places, strict=True)
+            1 + capture_places[i]
+            for subgraph, capture_places in zip(self.subgraphs, self.places, strict=True)
             for i in subgraph.live_inputs(places)
         }
 
     def form(self, place: int, kind: str, forms: "Forms") -> Node | None:
-        """Another form of a result: that of each branch."""
+        """Another form of a result, or None.
+
+        It is made from the forms of that result in all branches.
+        """
         with aside(self):
-            results = [forms(subgraph.outputs[place], kind) for subgraph in self.subgraphs]
-            found = [
-                leaving(node, self.subgraphs[0].outputs[place].dtype) for node in results if node
+            candidates = [forms(subgraph.outputs[place], kind) for subgraph in self.subgraphs]
+            branch_forms = [
+                leaving(node, self.subgraphs[0].outputs[place].dtype) for node in candidates if node
             ]
-            if len(found) < len(results) or len({node.shape for node in found}) > 1:
+            if (
+                len(branch_forms) < len(candidates)
+                or len({node.shape for node in branch_forms}) > 1
+            ):
                 return None
             captures = {node: i for i, node in enumerate(self.parents[1:])}
             branches, places = [], []
-            for subgraph, own, node in zip(self.subgraphs, self.places, found, strict=True):
-                more = arriving([node], subgraph.inputs)
-                branches.append(Subgraph((*subgraph.inputs, *more), [node]))
-                others = (captures.setdefault(inner.outer, len(captures)) for inner in more)
-                places.append((*own, *others))
+            for subgraph, capture_places, node in zip(
+                self.subgraphs, self.places, branch_forms, strict=True
+            ):
+                new_inputs = arriving([node], subgraph.inputs)
+                branches.append(Subgraph((*subgraph.inputs, *new_inputs), [node]))
+                new_places = (
+                    captures.setdefault(inner.outer, len(captures)) for inner in new_inputs
+                )
+                places.append((*capture_places, *new_places))
             contexts = [c for c in self.contexts if isinstance(c, CondContext)]
             node = Cond(self.parents[0], list(captures), branches, contexts, places)
-        return node.part(0, found[0].shape, found[0].dtype)
+        return node.part(0, branch_forms[0].shape, branch_forms[0].dtype)
 
     def compute(self, tensors: list[Any], scope: Scope) -> list[Any]:
-        """The results of the branch that is taken."""
+        """Compute the results of the branch that is taken."""
         index, *captures = read(tensors[0]), *tensors[1:]
         live = scope.live_places(self)
         if scope.eager:
@@ -119,23 +130,30 @@ class Cond(Control):
         return list(results)
 
     def _readers(self, live: Places | None) -> dict[int, set[int]]:
-        """The branches that read a capture, of those that are read in any case where they are."""
+        """The branches that certainly read each capture.
+
+        A capture that a branch reads only in some cases is left out.
+        """
         readers: dict[int, set[int]] = {}
-        unsure: set[int] = set()
-        for number, own in enumerate(self.places):
+        uncertain: set[int] = set()
+        for number, capture_places in enumerate(self.places):
             subgraph = self.subgraphs[number]
             surely = subgraph.surely_read(live)
-            for i, place in enumerate(own):
+            for i, place in enumerate(capture_places):
                 if i in surely or subgraph.inputs[i] in subgraph.outputs:
                     readers.setdefault(place, set()).add(number)
                 else:
-                    unsure.add(place)
-        return {place: numbers for place, numbers in readers.items() if place not in unsure}
+                    uncertain.add(place)
+        return {place: numbers for place, numbers in readers.items() if place not in uncertain}
 
     def surely_reads(self, places: Places | None) -> Iterable[int]:
         """The captures that all branches read."""
-        every = len(self.subgraphs)
-        return {1 + place for place, own in self._readers(places).items() if len(own) == every}
+        branch_count = len(self.subgraphs)
+        return {
+            1 + place
+            for place, readers in self._readers(places).items()
+            if len(readers) == branch_count
+        }
 
 
 COND = Operation("cond", lambda *tensors: None)

@@ -1,10 +1,11 @@
-"""Build-time bookkeeping of branches and loops: what is made inside, and what comes from outside.
+"""Contexts: build-time records of branches and loops, with their nodes and captures.
 
-The innermost context stands on a stack. A node that is made tells it (`add_op`), and each parent
-that was made outside is captured (`add_value`) by every context on the way, once a level: inside,
-an `Inner` node stands for it. The graph itself is functional: captures become inputs of the branch
-or loop. `describe` writes the classic dataflow form of TensorFlow's control flow (Switch, Merge,
-Enter, NextIteration, Exit), which is a way to look at the graph and not how it runs.
+The current context is the innermost one. A new node registers itself there (`add_op`). Each parent
+that was made outside is captured (`add_value`) once by every context between the two places; inside
+a context, an `Inner` node represents the captured value. The graph itself is functional: captures
+become inputs of the branch or loop. `describe` writes the classic dataflow form of TensorFlow's
+control flow (Switch, Merge, Enter, NextIteration, Exit). This form is only a view of the graph, not
+the way in which it runs.
 
 Reference: Yu et al. (2018), Dynamic control flow in large-scale machine learning, EuroSys.
 """
@@ -33,25 +34,25 @@ __all__ = [
 ]
 
 
-ON_DISCARD: "list[Callable[[ControlFlowContext], None]]" = []  # told of contexts that are no more
-ON_DESCRIBE: "list[Callable[[ControlFlowContext], str]]" = []  # `drawing`, which is above
+ON_DISCARD: "list[Callable[[ControlFlowContext], None]]" = []  # called with discarded contexts
+ON_DESCRIBE: "list[Callable[[ControlFlowContext], str]]" = []  # filled by `drawing`, an outer layer
 
 
 class ControlFlowContext:
-    """A branch, a loop or a batch that is being built, or was.
+    """The build-time record of a branch, a loop or a batch.
 
     Attributes
     ----------
     name
-        As given with `name=`, else `cond_1`, `while_2`, ...
+        The argument `name`; by default `cond_1`, `while_2`, ...
     outer_context
-        The context in which this one was opened; None at the top.
+        The context in which this one was opened; None at the top level.
     nested_contexts
         The contexts that were opened in this one.
     values
         The nodes made inside.
     external_values
-        Captured outer nodes and what stands for them inside.
+        A mapping from captured outer nodes to the nodes that represent them inside.
     site
         The user's file and line.
     """
@@ -105,7 +106,7 @@ class ControlFlowContext:
     _versions: Versions
     _arguments: list[Inner]
     _entered: "list[ControlFlowContext | None]"
-    _owner_reference: "weakref.ref[Control] | None" = None  # not kept in files
+    _owner_reference: "weakref.ref[Control] | None" = None  # not saved in files
 
     @property
     def site(self) -> Site | None:
@@ -119,7 +120,7 @@ class ControlFlowContext:
 
     @property
     def external_values(self) -> Mapping[Node, Node]:
-        """Captured nodes and their insides."""
+        """Captured outer nodes, and the nodes that represent them inside."""
         return MappingProxyType(self._external)
 
     @property
@@ -129,7 +130,7 @@ class ControlFlowContext:
 
     @property
     def _owner(self) -> "Control | None":
-        """The finished node; None while it is being built, and when it has been dropped."""
+        """The finished node; None before and after its lifetime."""
         return None if self._owner_reference is None else self._owner_reference()
 
     # Building.
@@ -139,11 +140,11 @@ class ControlFlowContext:
         CURRENT.context = self
 
     def exit(self) -> None:
-        """Make the context current again in which this one was entered."""
+        """Restore the context that was current when this one was entered."""
         CURRENT.context = self._entered.pop()
 
     def discard(self) -> None:
-        """Forget an attempt that is made again, with other types of the loop variables."""
+        """Remove this context before its loop is built again."""
         if self.outer_context is not None:
             self.outer_context._nested.remove(self)
         for forget in ON_DISCARD:
@@ -162,17 +163,17 @@ class ControlFlowContext:
         self.exit()
 
     def add_op(self, node: Node, parents: tuple[Node, ...]) -> tuple[Node, ...]:
-        """Take note of a node that is being made; gives its parents as they are inside."""
+        """Register a new node; return its parents as they are represented inside."""
         self._values.append(node)
         for parent in parents:
             if parent.context is not self:
                 return tuple(self.add_value(p, parents) for p in parents)
         return parents
 
-    def add_value(self, node: Node, beside: Sequence[Node] = ()) -> Node:
-        """What stands for a node inside: itself if it was made here, else its capture.
+    def add_value(self, node: Node, operands: Sequence[Node] = ()) -> Node:
+        """The representation of `node` inside: the node itself or its capture.
 
-        Messages about it name one of the nodes `beside` which it is used.
+        An error message names one of `operands`, the nodes that are used together with `node`.
         """
         if node.context is self:
             return node
@@ -180,8 +181,8 @@ class ControlFlowContext:
         if node.context is not outer:
             if outer is None:
                 assert node.context is not None
-                raise node.context.escaped(node, beside)
-            node = outer.add_value(node, beside)
+                raise node.context.escaped(node, operands)
+            node = outer.add_value(node, operands)
         inner = self._external.get(node)
         if inner is None:
             inner = self.argument(node, "captured")
@@ -189,7 +190,7 @@ class ControlFlowContext:
         return inner
 
     def argument(self, outer: Node, role: str, name: str | None = None, **changed: Any) -> Inner:
-        """A node inside for a value that comes in."""
+        """Make the inner node for a value that enters the context."""
         before, CURRENT.context = CURRENT.context, self
         try:
             inner = Inner(outer, role, name, **changed)
@@ -198,16 +199,19 @@ class ControlFlowContext:
         self._arguments.append(inner)
         return inner
 
-    def escaped(self, node: Node, beside: Sequence[Node] = ()) -> SymbolicError:
-        """The complaint about a node made inside that is used outside, beside others."""
+    def escaped(self, node: Node, operands: Sequence[Node] = ()) -> SymbolicError:
+        """The error for a node of this context that is used outside.
+
+        `operands` are the nodes that are used together with it.
+        """
         name = describe(node)
         made = f" (made at {node.site})" if node.site else ""
         first, second = _loop_around(self), _loop_around(CURRENT.context)
         if first is not None and second is not None and first is not second:
-            others = [describe(n) for n in beside if n is not node]
-            what = f"an operation on {others[0]!r}" if others else "another value"
+            partners = [describe(n) for n in operands if n is not node]
+            use = f"an operation on {partners[0]!r}" if partners else "another value"
             return SymbolicError(
-                f"Cannot use {name!r}{made} as input to {what}{place_text()} because they are in "
+                f"Cannot use {name!r}{made} as input to {use}{place_text()} because they are in "
                 f"different while loops: {name!r} is in {first.title}, the other in "
                 f"{second.title}; make it a loop variable, so that the first loop returns it"
             )
@@ -218,13 +222,13 @@ class ControlFlowContext:
         )
 
     def read_outside(self, cell: Cell) -> Node:
-        """The version of a state that was current when this context was entered."""
+        """The version of a state when this context was entered."""
         outer = self.outer_context
         versions = top_level() if outer is None else outer._versions
         return versions.current(cell)
 
     def enclosing(self) -> "Iterator[ControlFlowContext]":
-        """This context and those around it, the innermost first."""
+        """This context and its enclosing contexts, the innermost first."""
         context: ControlFlowContext | None = self
         while context is not None:
             yield context
@@ -232,7 +236,7 @@ class ControlFlowContext:
 
     @property
     def title(self) -> str:
-        """How messages call it: "a branch of cond 'cond_1' (model.py:7)"."""
+        """The name in messages: "a branch of cond 'cond_1' (model.py:7)"."""
         place = f" ({self.site})" if self.site else ""
         return f"{self._noun()} {self.name!r}{place}"
 
@@ -240,7 +244,10 @@ class ControlFlowContext:
         return self.kind
 
     def describe(self) -> str:
-        """The classic dataflow form, as text; of a branch, that of the whole conditional."""
+        """The classic dataflow form as text.
+
+        For a branch, it is the form of the whole conditional.
+        """
         (write,) = ON_DESCRIBE
         return write(self)
 
@@ -256,9 +263,9 @@ class CondContext(ControlFlowContext):
     pred
         The predicate, or the index of a switch: a node outside.
     branch
-        Which value of the predicate takes this branch: 1 and 0, or the place in a switch.
+        The value of the predicate for which this branch is taken: 1 or 0, or the place in a switch.
     pivot
-        The predicate as this branch sees it, in the words of the classic form.
+        The name of the predicate inside this branch, in the classic form.
     """
 
     kind = "cond"
@@ -271,7 +278,7 @@ class CondContext(ControlFlowContext):
         super().__init__(name, pred=pred, branch=branch, pivot=f"switch_{end}")
 
     def call(self, function: Callable[[], Any]) -> Any:
-        """What the function of the branch returns, called inside this context."""
+        """Call the function of the branch inside this context."""
         with self:
             return function()
 
@@ -285,7 +292,7 @@ class WhileContext(ControlFlowContext):
     Attributes
     ----------
     loop_variables
-        The nodes that stand for the loop variables inside.
+        The nodes that represent the loop variables inside.
     maximum_iterations
         The bound: a number, a node, or None.
     grad, back_prop, parallel_iterations, swap_memory
@@ -312,7 +319,7 @@ class ScanContext(ControlFlowContext):
 
 
 class BatchContext(ControlFlowContext):
-    """A function of rows, computed for all of them.
+    """A function of rows that is computed for all rows.
 
     Attributes
     ----------
@@ -334,18 +341,18 @@ class BatchContext(ControlFlowContext):
 
 
 def current_context() -> ControlFlowContext | None:
-    """The innermost context that is being built; None at the top."""
+    """The innermost context that is being built; None at the top level."""
     return CURRENT.context
 
 
 def _loop_around(context: ControlFlowContext | None) -> WhileContext | None:
-    """The innermost while loop around what is made in a context."""
+    """The innermost while loop at or around `context`, or None."""
     enclosing = () if context is None else context.enclosing()
     return next((c for c in enclosing if isinstance(c, WhileContext)), None)
 
 
 def require_outside(nodes: Sequence[Node], doing: str) -> None:
-    """Refuse nodes of branches and loops where only the whole can be used."""
+    """Raise SymbolicError if a node was made inside a branch or loop."""
     for node in nodes:
         if node.context is not None:
             raise SymbolicError(f"{doing}: {node.context.escaped(node)}")

@@ -1,4 +1,4 @@
-"""Nodes with graphs inside: the base of conditionals, loops and batches."""
+"""Nodes with subgraphs: the base class of conditionals, loops and batches."""
 
 import weakref
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,9 +16,9 @@ __all__ = ["Control", "Looping", "everything", "loops_in", "origin"]
 
 
 class Control(Bundle):
-    """A node with subgraphs. Its tensor is the list of its results.
+    """A node with subgraphs, whose tensor is the list of its results.
 
-    `contexts` are those in which the subgraphs were built.
+    `contexts` are the contexts in which the subgraphs were built.
     """
 
     __slots__ = ("contexts", "subgraphs")
@@ -39,45 +39,52 @@ class Control(Bundle):
         self.claim_contexts()
 
     def claim_contexts(self) -> None:
-        """Tell the contexts which node they became, so that they can describe it.
+        """Store a weak reference to this node in its contexts.
 
-        Weakly: contexts hold what is inside of the node and must not keep the node alive.
+        The reference is weak, because contexts hold the inner nodes and must not keep this node
+        alive.
         """
         for context in self.contexts:
             context._set("_owner_reference", weakref.ref(self))
 
     @property
     def title(self) -> str:
-        """How messages call it."""
+        """The name in messages."""
         return f"{self.kind_name} {self.contexts[0].name!r}"
 
     def call(self, place: int) -> Call:
-        """How a result is written: `cond_1(pred, x)`, `while_1(i=0, n).i`."""
+        """The text form of a result: `cond_1(pred, x)`, `while_1(i=0, n).i`."""
         names = [self.input_name(i) for i in range(len(self.parents))]
         return Call(self.contexts[0].name, self.parents, tuple(names), self.result_name(place))
 
     def input_name(self, place: int) -> str:
-        """How the user calls what a parent is the first value of; nothing for captures."""
+        """The user's name of the variable that starts with a parent.
+
+        Empty for captures.
+        """
         return ""
 
     def result_name(self, place: int) -> str:
-        """What is written after the node to get one of its results; nothing for the only one."""
+        """The suffix that selects a result in text.
+
+        Empty if there is only one result.
+        """
         return f"[{place}]" if len(self.subgraphs[-1].outputs) > 1 else ""
 
     def compute(self, tensors: list[Any], scope: "Scope") -> list[Any]:
-        """The tensors of the results, given those of the parents."""
+        """Compute the tensors of the results from the tensors of the parents."""
         raise NotImplementedError
 
     def live_parents(self, places: "Places") -> Iterable[int]:
-        """The parents on which the results at these places depend, as far as derivatives go."""
+        """The parents on which derivatives of the results at these places depend."""
         return range(len(self.parents)) if places else ()
 
     def surely_reads(self, places: "Places | None") -> Iterable[int]:
-        """The parents that take part in those results, whatever happens inside."""
+        """The parents that certainly take part in the results at `places`."""
         return ()
 
     def static_text(self) -> str:
-        """What, beside parents and subgraphs, the results depend on."""
+        """The settings that determine the results, besides parents and subgraphs."""
         return repr(sorted((k, str(v)) for k, v in self.attributes.items()))
 
 
@@ -88,7 +95,7 @@ class Looping(Control):
 
 
 def loops_in(nodes: Iterable[Node]) -> Iterator[Looping]:
-    """The loops among nodes, and those inside of them, in a fixed order."""
+    """The loops among nodes and in their subgraphs, in a fixed order."""
     for node in nodes:
         if isinstance(node, Control):
             if isinstance(node, Looping):
@@ -98,7 +105,7 @@ def loops_in(nodes: Iterable[Node]) -> Iterator[Looping]:
 
 
 def everything(nodes: Iterable[Node]) -> Iterator[Node]:
-    """The nodes and those inside of them."""
+    """The nodes and all nodes of their subgraphs."""
     for node in nodes:
         yield node
         if isinstance(node, Control):
@@ -107,7 +114,7 @@ def everything(nodes: Iterable[Node]) -> Iterator[Node]:
 
 
 def origin(node: Node) -> Node:
-    """The node outside of all contexts that a captured node stands for."""
+    """The outermost node that a captured node represents."""
     while isinstance(node, Inner) and node.role == "captured":
         node = node.outer
     return node

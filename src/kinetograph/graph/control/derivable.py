@@ -1,20 +1,22 @@
-"""Loops whose number of trips is known only when they run, with derivatives of every order.
+"""Loops with an unknown number of trips and derivatives of every order.
 
-JAX cannot reverse `lax.while_loop`: what the backward pass needs would have to be kept for a number
-of trips that is not known. Here a loop brings its own rules, and they are loops of the same kind:
+JAX cannot differentiate `lax.while_loop` in reverse mode: the values that the backward pass needs
+would have to be stored for an unknown number of trips. Here a loop has its own derivative rules,
+which are loops of the same kind:
 
-    reverse   forward pass: the same loop, which also writes the loop variables that the body's
+    reverse   Forward pass: the same loop, which also writes the loop variables that the body's
               derivative needs into a buffer of `length` rows. Backward pass: a loop that counts
               down, applies the body's vector-Jacobian product to each row and sums the
-              cotangents of what the loop only reads.
-    forward   a loop over pairs of values and tangents, whose body is the body's jvp.
+              cotangents of the captures.
+    forward   A loop over pairs of values and tangents, whose body is the body's jvp.
 
-`modes` lists the derivatives that are being taken around a loop, the innermost first, so that each
-rule builds its loops for those that are left: reverse over reverse, forward over reverse and
-reverse over forward all come out of the two rules. With none left a loop is a `lax.while_loop`.
+`modes` lists the derivatives that are being taken around a loop, the innermost first. Each rule
+removes its own mode from the list and builds its loops for the remaining modes. The two rules
+therefore also give reverse over reverse, forward over reverse and reverse over forward. A loop
+without remaining modes is a `lax.while_loop`.
 
-Only the carry that is `live` takes part. The rest, with integers and booleans, has no derivative
-and is not kept unless the body's derivative needs it.
+Only carried values that are `live` take part in derivatives. The other carried values, with
+integers and booleans, have no derivative and are stored only if the body's derivative needs them.
 """
 
 from collections.abc import Callable, Iterable
@@ -28,14 +30,14 @@ import numpy as np
 from jax import lax
 from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 
-from .batched import batched, chosen, told_all
+from .batched import batched, chosen, with_tracers_captured
 from .flat import (
     Mask,
     Tensor,
     Tensors,
     Types,
-    among,
     floats,
+    in_places,
     merged,
     picked,
     types_of,
@@ -56,12 +58,15 @@ Body = Callable[[Modes, Tensor, Tensors, Tensors, Tensors], After]
 class Loop:
     """A loop as functions of flat tuples of tensors.
 
-    `body(modes, alive, carry, captures, row)` gives the next carry and a row of results; in a batch
-    it is also computed where `alive` is false, for nothing. `more(carry, captures)` says whether to
-    go on, for ever where it is None. `length` is the number of rows of what
-    the loop reads and writes row by row; `backwards` says that it does so from the last trip.
-    `live` is the part of the carry that takes part in derivatives; None for all that is
-    floating-point. An `ambient` one reads tensors of the trace around it, too.
+    - `body(modes, alive, carry, captures, row)` returns the next carry and a row of results. In a
+      batch it is also computed where `alive` is false, and its result is not used there.
+    - `more(carry, captures)` is true while the loop continues. If it is None, only the limit ends
+      the loop.
+    - `length` is the number of rows of the buffers that the loop reads and writes row by row.
+    - `backwards` is true if rows are processed from the last trip to the first.
+    - `live` marks the carried values that take part in derivatives; None marks all floating-point
+      ones.
+    - `ambient` is true if the body may read tensors of the surrounding trace, too.
     """
 
     body: Body
@@ -71,16 +76,16 @@ class Loop:
     backwards: bool = False
     strategy: "Callable[[Loop, Product, Modes], Strategy]" = field(kw_only=True)
     most: int = 2**31  # trips
-    note: Callable[[int], None] | None = None  # is told the size in bytes of what is kept
+    note: Callable[[int], None] | None = None  # called with the size of the buffers in bytes
     live: Mask | None = None
     ambient: bool = False
 
     def masks[T: Tensors | Types](self, carry: T, captures: T, rows: T) -> tuple[Mask, Mask, Mask]:
-        """What has derivatives."""
+        """The masks of the carry, captures and rows that have derivatives."""
         return floats(carry) if self.live is None else self.live, floats(captures), floats(rows)
 
     def settled(self, carry: Tensors) -> Tensors:
-        """The carry, of which what is not live is constant."""
+        """The carry, with gradients stopped for values that are not live."""
         if self.live is None:
             return carry
         return tuple(
@@ -92,8 +97,8 @@ class Product:
     """The vector-Jacobian product of a loop's body, traced once.
 
     A function of (alive, carry, captures, row, cotangents of the new carry, cotangents of the
-    result), which gives the cotangents of carry, captures, row. `masks` tell which of these, and
-    `of_results` which of the results, have cotangents.
+    result) that returns the cotangents of carry, captures and row. `masks` mark the carried values,
+    captures and rows with cotangents, and `of_results` marks the results with cotangents.
     """
 
     def __init__(self, loop: Loop, carry: Types, captures: Types, rows: Types, rest: Modes) -> None:
@@ -106,11 +111,11 @@ class Product:
 
         body = jax.make_jaxpr(turn)(flag, carry, captures, rows)
         masks = loop.masks(carry, captures, rows)
-        # What the body does not use needs no cotangents, which would be summed up in each trip.
-        used = used_inputs(body.jaxpr, told=True)[1 + counts[0] :]
-        apart = used[: counts[1]], used[counts[1] :]
-        others = (tuple(map(and_, *pair)) for pair in zip(masks[1:], apart, strict=True))
-        self.masks: tuple[Mask, ...] = (masks[0], *others)
+        # Unused captures need no cotangents, which would otherwise be summed in each trip.
+        used = used_inputs(body.jaxpr, tokens=True)[1 + counts[0] :]
+        used_parts = used[: counts[1]], used[counts[1] :]
+        used_masks = (tuple(map(and_, *pair)) for pair in zip(masks[1:], used_parts, strict=True))
+        self.masks: tuple[Mask, ...] = (masks[0], *used_masks)
         self.of_results = floats(loop.results)
 
         def product(alive: Tensor, *tensors: Tensors) -> Any:
@@ -118,14 +123,16 @@ class Product:
 
             def differentiable(*own: Tensors) -> Any:
                 inputs = map(merged, own, parts, self.masks)
-                flat = jaxpr_as_fun(body)(alive, *(leaf for part in inputs for leaf in part))
+                flat = jaxpr_as_fun(body)(
+                    alive, *(leaf for pullback in inputs for leaf in pullback)
+                )
                 new, result = flat[: counts[0]], flat[counts[0] :]
                 return (picked(new, self.masks[0]), picked(result, self.of_results)), flat
 
             _, pull, flat = jax.vjp(differentiable, *map(picked, parts, self.masks), has_aux=True)
             return flat, pull((ct_carry, ct_result))
 
-        whole = jax.make_jaxpr(product)(
+        traced_product = jax.make_jaxpr(product)(
             flag,
             carry,
             captures,
@@ -134,10 +141,12 @@ class Product:
             picked(loop.results, self.of_results),
         )
         forward = len(body.jaxpr.outvars)
-        names = whole.jaxpr.debug_info.with_unknown_names()
-        part = whole.jaxpr.replace(outvars=whole.jaxpr.outvars[forward:], debug_info=names)
-        self.jaxpr = ClosedJaxpr(part, whole.consts)
-        self.residuals = None if rest else Residuals(whole, counts, forward)
+        names = traced_product.jaxpr.debug_info.with_unknown_names()
+        pullback = traced_product.jaxpr.replace(
+            outvars=traced_product.jaxpr.outvars[forward:], debug_info=names
+        )
+        self.jaxpr = ClosedJaxpr(pullback, traced_product.consts)
+        self.residuals = None if rest else Residuals(traced_product, counts, forward)
         self.evaluate = jaxpr_as_fun(self.jaxpr)
         used = used_inputs(self.jaxpr.jaxpr)[1:]
         ends = np.cumsum(counts)
@@ -146,57 +155,65 @@ class Product:
         self._sizes = [sum(mask) for mask in self.masks]
 
     def moving(self, place: int) -> Types:
-        """The types of what has cotangents, of carry (0), captures (1) or a row (2)."""
+        """The types of inputs with cotangents.
+
+        The place is 0 for carry, 1 for captures and 2 for a row.
+        """
         return picked((self.carry, self.captures, self.rows)[place], self.masks[place])
 
     def still(self) -> Tensors:
-        """The cotangents of the captures before the first trip back."""
+        """The cotangents of the captures before the first backward trip: zeros."""
         return tuple(jnp.zeros(t.shape, t.dtype) for t in self.moving(1))
 
     def __call__(self, alive: Tensor, *parts: Tensors) -> tuple[Tensors, Tensors, Tensors]:
         return self.split(self.evaluate(alive, *(leaf for part in parts for leaf in part)))
 
-    def split(self, found: Iterable[Tensor]) -> tuple[Tensors, Tensors, Tensors]:
-        """Cotangents of carry, captures and row."""
-        flat = iter(found)
+    def split(self, cotangents: Iterable[Tensor]) -> tuple[Tensors, Tensors, Tensors]:
+        """Split a flat sequence into the cotangents of carry, captures and row."""
+        flat = iter(cotangents)
         a, b, c = (tuple(next(flat) for _ in range(size)) for size in self._sizes)
         return a, b, c
 
 
 class Strategy(Protocol):
-    """How the backward pass gets the values of all trips; see `strategies`."""
+    """A way to provide the values of all trips; see `strategies`."""
 
     def forward(self, limit: Tensor, carry: Tensors, captures: Tensors, rows: Tensors) -> Any:
-        """Run the loop: its results, and what is kept for the backward pass."""
+        """Run the loop; return its results and the stored values."""
 
     def backward(self, kept: Any, ct_carry: Tensors, ct_results: Tensors) -> Any:
-        """The cotangents of carry, captures and rows."""
+        """Compute the cotangents of carry, captures and rows."""
 
 
 def run(
     loop: Loop, limit: Tensor, carry: Tensors, captures: Tensors, rows: Tensors, modes: Modes
 ) -> tuple[Tensors, Tensor, Tensors]:
-    """The carry after the last trip, the number of trips, and the rows of results.
+    """Run a loop; return the last carry, the trips and results.
 
-    Ends after `limit` trips at the latest. Rows beyond `length` are not kept, so the derivative is
-    right only for at most `length` trips (for the strategy `Stack`).
+    The second value is the number of trips, the third the rows of results.
+
+    The loop ends after `limit` trips at the latest. Only the first `length` rows are stored, so
+    with the strategy `Stack` the derivative is right only for at most `length` trips.
     """
     carry, captures = tuple(map(jnp.asarray, carry)), tuple(map(jnp.asarray, captures))
     limit = jnp.asarray(limit, np.int32)
     if REVERSE not in modes:
         return _plain(loop, limit, carry, captures, rows, modes)
     rule = _reversed if modes[0] == REVERSE else _pushed
-    found: tuple[Tensors, Tensor, Tensors] = jax.tree.map(
+    results: tuple[Tensors, Tensor, Tensors] = jax.tree.map(
         _constant, rule(loop, limit, carry, captures, rows, modes[1:])
     )
-    return found
+    return results
 
 
 def _constant(tensor: Tensor) -> Tensor:
-    """A tensor that JAX knows to have no tangent, if it is of whole numbers or truth values.
+    """Remove the tangent of a tensor of integers or booleans.
 
-    Those out of a rule of our own have one, of a type without numbers. A number that is kept in one
-    branch shares its place with the index of a conditional in another, which must have none.
+    Other tensors are returned unchanged.
+
+    A custom derivative rule gives its integer results tangents of the type float0. JAX's `cond`
+    stores the residuals of all branches in shared places. There such an integer may meet the index
+    of a conditional in another branch, which must not have a tangent.
     """
     if jnp.issubdtype(tensor.dtype, jnp.inexact):
         return tensor
@@ -206,11 +223,11 @@ def _constant(tensor: Tensor) -> Tensor:
 def _plain(
     loop: Loop, limit: Tensor, carry: Tensors, captures: Tensors, rows: Tensors, modes: Modes
 ) -> tuple[Tensors, Tensor, Tensors]:
-    """The loop itself."""
-    if modes:  # JAX takes the derivative of it
+    """Run the loop without its own reverse rule."""
+    if modes:  # only forward modes: JAX differentiates the loop itself
         return _turns(loop, limit, carry, captures, rows, modes)
     if loop.ambient:
-        loop, captures = told_all(loop, carry, captures, rows)
+        loop, captures = with_tracers_captured(loop, carry, captures, rows)
     return batched(_turns, loop)(limit, carry, captures, rows)
 
 
@@ -222,7 +239,7 @@ def _turns(
     rows: Tensors,
     modes: Modes = (),
 ) -> tuple[Tensors, Tensor, Tensors]:
-    """The loop or, with a limit for each member, that of a batch."""
+    """Run a loop or, if `limit` is a vector, a batch."""
     batch, longest = limit.shape, limit.max()
 
     def place(trip: Tensor) -> Tensor:
@@ -276,17 +293,26 @@ def _reversed(
     def call(limit: Tensor, carry: Tensors, captures: Tensors, rows: Tensors) -> Any:
         return _plain(loop, limit, carry, captures, rows, ())
 
-    def backward(kept: Any, cotangents: Any) -> Any:
+    def backward(residuals: Any, cotangents: Any) -> Any:
         ct_carry, _, ct_results = cotangents
-        given, ct = picked(ct_carry, product.masks[0]), picked(ct_results, product.of_results)
-        found = strategy.backward(kept, given, ct)
-        return (None, *(among(part, mask) for part, mask in zip(found, product.masks, strict=True)))
+        ct_of_carry, ct_of_results = (
+            picked(ct_carry, product.masks[0]),
+            picked(ct_results, product.of_results),
+        )
+        cotangents_of_inputs = strategy.backward(residuals, ct_of_carry, ct_of_results)
+        return (
+            None,
+            *(
+                in_places(part, mask)
+                for part, mask in zip(cotangents_of_inputs, product.masks, strict=True)
+            ),
+        )
 
     call.defvjp(strategy.forward, backward, generic_batching=True)
     return call(limit, carry, captures, rows)
 
 
-# Forward mode, where a reverse one follows.
+# Forward mode, where a remaining mode is reverse.
 def _pushed(
     loop: Loop, limit: Tensor, carry: Tensors, captures: Tensors, rows: Tensors, rest: Modes
 ) -> tuple[Tensors, Tensor, Tensors]:
@@ -294,23 +320,25 @@ def _pushed(
     masks, of_results = loop.masks(carry, captures, rows), floats(loop.results)
 
     def body(modes: Modes, alive: Tensor, carry: Tensors, captures: Tensors, row: Tensors) -> After:
-        parts = (carry[: counts[0]], captures[: counts[1]], row[: counts[2]])
+        values = (carry[: counts[0]], captures[: counts[1]], row[: counts[2]])
         tangents = (carry[counts[0] :], captures[counts[1] :], row[counts[2] :])
 
-        def differentiable(*own: Tensors) -> Any:
-            new, result = loop.body((FORWARD, *modes), alive, *map(merged, own, parts, masks))
+        def differentiable(*differentiable_values: Tensors) -> Any:
+            new, result = loop.body(
+                (FORWARD, *modes), alive, *map(merged, differentiable_values, values, masks)
+            )
             return (picked(new, masks[0]), picked(result, of_results)), (new, result)
 
         _, (d_new, d_result), (new, result) = jax.jvp(
-            differentiable, tuple(map(picked, parts, masks)), tangents, has_aux=True
+            differentiable, tuple(map(picked, values, masks)), tangents, has_aux=True
         )
         return (*new, *d_new), (*result, *d_result)
 
-    more = loop.more
+    predicate = loop.more
     pairs = replace(
         loop,
         body=body,
-        more=None if more is None else lambda c, k: more(c[: counts[0]], k[: counts[1]]),
+        more=None if predicate is None else lambda c, k: predicate(c[: counts[0]], k[: counts[1]]),
         results=(*loop.results, *picked(loop.results, of_results)),
         live=None if loop.live is None else (*loop.live, *(True for m in loop.live if m)),
     )
@@ -321,10 +349,10 @@ def _pushed(
 
     @call.defjvp
     def rule(primals: Any, tangents: Any) -> Any:
-        limit, *parts = primals
+        limit, *values = primals
         carry, captures, rows = (
             (*part, *picked(ts, mask))
-            for part, ts, mask in zip(parts, tangents[1:], masks, strict=True)
+            for part, ts, mask in zip(values, tangents[1:], masks, strict=True)
         )
         new, trips, results = run(pairs, limit, carry, captures, rows, rest)
         d_new, d_results = new[counts[0] :], results[counts[3] :]

@@ -1,12 +1,12 @@
-"""What a program does beside computing: checks and prints, in the order in which they are written.
+"""Effects of a program: checks and prints, in source order.
 
-One hidden state goes through all of them: 0 until a check fails, then the number of that check.
-Branches, loops and batches hand it on like any other state, so an effect happens only in the branch
-that is taken and once a trip, and nothing happens after a check has failed. The state is of no use
-from one call to the next: every effect at the top begins with an `Entry`, and a compiled function
-strings together those that its inputs allow.
+One hidden state passes through all effects: 0 until a check fails, then the number of that check.
+Branches, loops and batches carry it like any other state. Therefore an effect happens only in the
+branch that is taken, once per trip, and no effect happens after a check has failed. The state is
+not kept between calls: every effect at the top level begins with an `Entry`, and a compiled
+function links the effects that can be computed from its inputs.
 
-Effects belong to compiled functions and `kg.debug`. Where a scope has no `Effects`, in the density
+Effects run in compiled functions and `kg.debug`. In a scope without `Effects`, such as the density
 of a model, they do nothing.
 """
 
@@ -30,7 +30,7 @@ STATE = np.dtype(np.int32)
 
 
 class Entry(Data):
-    """The state of the effects before one at the top."""
+    """The state of the effects before an effect at the top level."""
 
     __slots__ = ("program",)
     kind = "effects"
@@ -41,7 +41,7 @@ class Entry(Data):
 
 
 class EffectCell(Cell):
-    """The state of the effects; there is one, `EFFECTS`."""
+    """The state of the effects; `EFFECTS` is the only instance."""
 
     __slots__ = ()
     passing = True
@@ -53,11 +53,11 @@ class EffectCell(Cell):
         return "EFFECTS"
 
     def entry(self, program: Versions) -> Node:
-        """What stands for it before the first effect."""
+        """The node of the state before an effect at top level."""
         return Entry(self.initial, program)
 
     def join(self, versions: Node, inside: Node) -> Node:
-        """After a batch: that of the first row in which a check has failed."""
+        """The state of the first row with a failed check."""
         return Apply(JOIN, (versions,), (), STATE)
 
 
@@ -72,7 +72,7 @@ EFFECTS = EffectCell()
 
 
 class Effect(Apply):
-    """Something a program does: the state of the effects goes in and comes out."""
+    """A check or print that takes and returns the effects' state."""
 
     __slots__ = ()
     computes = True
@@ -81,22 +81,22 @@ class Effect(Apply):
         super().__init__(operation, parents, (), STATE)
 
     def compute(self, tensors: list[Any], scope: "Scope") -> Any:
-        """Do it; gives the next state."""
+        """Run the effect and return the next state."""
         raise NotImplementedError
 
     def error(self) -> Exception | None:
-        """What to raise when a program ends with the number of this effect; None if none can."""
+        """The error to raise for a failed check; None for other effects."""
         return None
 
 
 def append(make: Any) -> None:
-    """The effect that `make(state)` gives is the next one of the program, branch or loop."""
+    """Append the effect `make(state)` to the program, branch or loop."""
     versions = current_versions()
     versions.replace(EFFECTS, make(versions.current(EFFECTS)))
 
 
 def unfailed(state: Node) -> Node:
-    """Whether no check has failed: what loops with effects go on for."""
+    """Whether no check has failed; otherwise loops with effects end."""
     return Apply(UNFAILED, (state,), (), np.dtype(bool))
 
 
@@ -104,8 +104,8 @@ def unfailed(state: Node) -> Node:
 class Effects:
     """The effects of a compiled function.
 
-    `before` tells which effect the one with an entry follows, `numbers` what a check that has
-    failed leaves in the state, and `last` where the state is at the end.
+    `before` maps the entry of an effect to the end of the preceding effect. `numbers` maps each
+    effect to the state after its check has failed. `last` is the node of the final state.
     """
 
     before: Mapping[Node, Node]
@@ -114,19 +114,22 @@ class Effects:
 
     @staticmethod
     def of(strings: Mapping[Node, Node], needed: Iterable[Node]) -> "Effects | None":
-        """Those from entries to ends, in this order; `needed` are all nodes of the function."""
+        """The effects of a mapping from entries to ends, in this order.
+
+        `needed` are all nodes of the function. Returns None if there are no effects.
+        """
         if not strings:
             return None
         ends = list(strings.values())
-        found = dict.fromkeys(n for n in everything(needed) if isinstance(n, Effect))
-        numbers = {node: i for i, node in enumerate(found, start=1)}
+        effects = dict.fromkeys(n for n in everything(needed) if isinstance(n, Effect))
+        numbers = {node: i for i, node in enumerate(effects, start=1)}
         return Effects(dict(zip(list(strings)[1:], ends, strict=False)), numbers, ends[-1])
 
     def raise_failed(self, state: Any) -> None:
-        """Raise the error of the check whose number the state is, if any."""
+        """Raise the error of the failed check number `state`, if any."""
         number = int(state)
         if number:
-            node = next(n for n, own in self.numbers.items() if own == number)
+            node = next(n for n, effect_number in self.numbers.items() if effect_number == number)
             error = node.error()
             assert error is not None
             raise error

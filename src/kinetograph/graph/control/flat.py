@@ -1,6 +1,6 @@
-"""Flat tuples of tensors, of which only some take part in derivatives.
+"""Flat tuples of tensors, with masks of tensors that have derivatives.
 
-A mask tells which: the floating-point ones at most.
+A mask has one truth value for each tensor. It can be true for floating-point tensors only.
 """
 
 import math
@@ -18,7 +18,7 @@ __all__ = [
     "Tensor",
     "Tensors",
     "Types",
-    "among",
+    "in_places",
     "bytes_of",
     "filled",
     "floats",
@@ -42,7 +42,7 @@ def floats(tensors: Iterable[Tensor | Type]) -> Mask:
 
 
 def picked[T](tensors: Sequence[T], mask: Mask) -> tuple[T, ...]:
-    """Those in the mask."""
+    """The tensors for which the mask is true."""
     return tuple(t for t, chosen in zip(tensors, mask, strict=True) if chosen)
 
 
@@ -56,30 +56,30 @@ def types_of(tensors: Iterable[Tensor]) -> Types:
 
 
 def merged(parts: Tensors, everything: Tensors, mask: Mask) -> Tensors:
-    """`everything` with those in the mask replaced."""
-    rest = iter(parts)
-    return tuple(next(rest) if m else x for x, m in zip(everything, mask, strict=True))
+    """`everything`, with the tensors in the mask replaced by `parts` in order."""
+    remaining = iter(parts)
+    return tuple(next(remaining) if m else x for x, m in zip(everything, mask, strict=True))
 
 
-def among(parts: Tensors, mask: Mask) -> tuple[Tensor | None, ...]:
-    """Cotangents in their places, None for what has none."""
-    rest = iter(parts)
-    return tuple(next(rest, None) if chosen else None for chosen in mask)
+def in_places(parts: Tensors, mask: Mask) -> tuple[Tensor | None, ...]:
+    """Cotangents in the places of their tensors, None elsewhere."""
+    remaining = iter(parts)
+    return tuple(next(remaining, None) if chosen else None for chosen in mask)
 
 
-def filled(kept: Tensors, kinds: Types, needed: Sequence[bool]) -> Tensors:
-    """What was kept in its places; zeros, which nobody reads, in the others."""
-    rest = iter(kept)
+def filled(stored: Tensors, kinds: Types, needed: Sequence[bool]) -> Tensors:
+    """The stored tensors in their places; unread zeros in all other places."""
+    remaining = iter(stored)
     return tuple(
-        next(rest) if n else jnp.zeros(kind.shape, kind.dtype)
+        next(remaining) if n else jnp.zeros(kind.shape, kind.dtype)
         for kind, n in zip(kinds, needed, strict=True)
     )
 
 
 def with_zeros(tangents: Tensors, values: Tensors, mask: Mask) -> Tensors:
-    """Tangents in their places, zeros for what has none."""
-    rest = iter(tangents)
-    return tuple(next(rest) if m else _zero(v) for v, m in zip(values, mask, strict=True))
+    """Tangents in the places of their values, zeros elsewhere."""
+    remaining = iter(tangents)
+    return tuple(next(remaining) if m else _zero(v) for v, m in zip(values, mask, strict=True))
 
 
 def _zero(x: Any) -> Any:
@@ -87,13 +87,14 @@ def _zero(x: Any) -> Any:
     return jnp.zeros_like(x) if inexact else np.zeros(x.shape, jax.dtypes.float0)
 
 
-_CALLED = {"jit": "jaxpr", "pjit": "jaxpr", "custom_vmap_call": "call"}  # what is called
+_CALLED = {"jit": "jaxpr", "pjit": "jaxpr", "custom_vmap_call": "call"}  # parameter: the program
 
 
-def used_inputs(jaxpr: Any, told: bool = False) -> list[bool]:
-    """Which inputs of a program its outputs depend on.
+def used_inputs(jaxpr: Any, tokens: bool = False) -> list[bool]:
+    """Whether the outputs of a program depend on each of its inputs.
 
-    With those that are `told` in the backward pass whether a value took part, if asked for.
+    With `tokens`, the token of a tracked value counts as used where the value is used: in the
+    backward pass it receives the answer whether the value took part.
     """
     live = {id(v) for v in jaxpr.outvars}
     for equation in reversed(jaxpr.eqns):
@@ -102,35 +103,35 @@ def used_inputs(jaxpr: Any, told: bool = False) -> list[bool]:
             continue
         name = equation.primitive.name if not equation.effects else ""
         if name in _CALLED:
-            reads = _used_for(equation.params[_CALLED[name]].jaxpr, made, told)
+            reads = _used_for(equation.params[_CALLED[name]].jaxpr, made, tokens)
         elif name == "cond":
-            branches = [_used_for(b.jaxpr, made, told) for b in equation.params["branches"]]
+            branches = [_used_for(b.jaxpr, made, tokens) for b in equation.params["branches"]]
             reads = [True, *map(any, zip(*branches, strict=True))]
         elif name == "while":
-            reads = _used_by_while(equation.params, made, told)
+            reads = _used_by_while(equation.params, made, tokens)
         elif name == TRACK.name:
-            reads = [made[0], made[1] or (told and made[0]), *[any(made)] * 4]
+            reads = [made[0], made[1] or (tokens and made[0]), *[any(made)] * 4]
         else:
             reads = [True] * len(equation.invars)
         live.update(id(v) for v, r in zip(equation.invars, reads, strict=True) if r)
     return [id(v) in live for v in jaxpr.invars]
 
 
-def _used_for(jaxpr: Any, wanted: Sequence[bool], told: bool) -> list[bool]:
+def _used_for(jaxpr: Any, wanted: Sequence[bool], tokens: bool) -> list[bool]:
     outputs = [v for v, w in zip(jaxpr.outvars, wanted, strict=True) if w]
     return used_inputs(
-        jaxpr.replace(outvars=outputs, debug_info=jaxpr.debug_info.with_unknown_names()), told
+        jaxpr.replace(outvars=outputs, debug_info=jaxpr.debug_info.with_unknown_names()), tokens
     )
 
 
-def _used_by_while(params: Any, wanted: Sequence[bool], told: bool) -> list[bool]:
-    """What a loop reads for some of its results: what they are made of, and what it goes on by."""
-    consts, others = params["cond_nconsts"], params["body_nconsts"]
-    judged = used_inputs(params["cond_jaxpr"].jaxpr, told)
-    carried = [a or b for a, b in zip(wanted, judged[consts:], strict=True)]
+def _used_by_while(params: Any, wanted: Sequence[bool], tokens: bool) -> list[bool]:
+    """The inputs on which a loop's predicate or wanted results depend."""
+    cond_consts, body_consts = params["cond_nconsts"], params["body_nconsts"]
+    cond_inputs = used_inputs(params["cond_jaxpr"].jaxpr, tokens)
+    carried = [a or b for a, b in zip(wanted, cond_inputs[cond_consts:], strict=True)]
     while True:
-        body = _used_for(params["body_jaxpr"].jaxpr, carried, told)
-        more = [a or b for a, b in zip(carried, body[others:], strict=True)]
-        if more == carried:
-            return [*judged[:consts], *body[:others], *carried]
-        carried = more
+        body = _used_for(params["body_jaxpr"].jaxpr, carried, tokens)
+        extended = [a or b for a, b in zip(carried, body[body_consts:], strict=True)]
+        if extended == carried:
+            return [*cond_inputs[:cond_consts], *body[:body_consts], *carried]
+        carried = extended

@@ -1,4 +1,4 @@
-"""`result.loop`: what a while loop tells beside its results."""
+"""`result.loop`: a while loop's number of trips, and whether it was truncated."""
 
 from typing import TYPE_CHECKING
 
@@ -14,14 +14,14 @@ __all__ = ["LoopHandle"]
 
 
 class LoopHandle:
-    """A while loop; reached by `result.loop`."""
+    """Further results of a while loop, available as `result.loop`."""
 
     def __init__(self, node: "While") -> None:
         self._node = node
 
     @property
     def trips(self) -> Array:
-        """How often the body was carried out: a whole number."""
+        """The number of times that the body ran: an integer array."""
         return Array(self._node.part(self._node.carried, (), np.dtype(np.int32)))
 
     @property

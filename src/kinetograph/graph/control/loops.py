@@ -1,8 +1,8 @@
-"""`kg.while_loop`: a loop that goes on while a predicate holds, and its derivatives.
+"""The node of `kg.while_loop`, and its derivatives.
 
-The node is functional: loop variables, the versions of states that predicate or body assign, and
-captured values go in; the last values of the first two, the number of trips and whether the bound
-ended the loop come out.
+The node is functional. Its inputs are the loop variables, the versions of states that predicate or
+body assign, and captured values. Its results are the last values of the loop variables and states,
+the number of trips, and whether the bound ended the loop.
 """
 
 from collections.abc import Iterable, Sequence
@@ -38,15 +38,15 @@ __all__ = ["GRADS", "While"]
 
 GRADS = ("auto", "stack", "checkpoint", "forward", "none")
 FOREVER = 2**31 - 1
-STACK_BYTES = 2**28  # beyond, "auto" keeps no stack
-FINAL_BYTES = 2**22  # the same where the whole bound needs room, whatever the trips
+STACK_BYTES = 2**28  # the largest stack that "auto" uses
+FINAL_BYTES = 2**22  # the largest one if it needs a row for every trip that the bound allows
 
 
 class While(Looping):
     """A loop: predicate and body over loop variables, states and captures.
 
-    Parents: the loop variables, the carried states, the captures and, where it is no number known
-    now, the bound. Results: the loop variables, the carried states, trips, truncated.
+    Parents: the loop variables, the carried states, the captures and, if it is not a number known
+    at build time, the bound. Results: the loop variables, the carried states, trips, truncated.
     """
 
     __slots__ = ("bound", "carried", "grad", "judging", "on_limit", "variables")
@@ -79,7 +79,7 @@ class While(Looping):
 
     @property
     def bounded(self) -> bool:
-        """Whether there is a bound, known now or when the loop starts."""
+        """Whether there is a bound, either a number or a node."""
         return self.bound is not None or len(self.parents) > self.carried + self._captures
 
     @property
@@ -88,61 +88,70 @@ class While(Looping):
 
     @property
     def loop(self) -> LoopHandle:
-        """What it tells beside its results."""
+        """The number of trips and the truncation, as arrays."""
         return LoopHandle(self)
 
     @property
     def trips_place(self) -> int:
-        """Where the number of trips stands among the results."""
+        """The place of the number of trips among the results."""
         return self.carried
 
     def static_text(self) -> str:
-        """What, beside parents and subgraphs, the results depend on."""
+        """The settings that determine the results, besides parents and subgraphs."""
         return f"{self.variables} {self.judging} {self.bound} {self.grad} {self.on_limit}"
 
     def input_name(self, place: int) -> str:
-        """The loop variable or state that starts with a parent; nothing for captures."""
+        """The name of the variable that starts with a parent.
+
+        Empty for captures.
+        """
         return self.variable_name(place) if place < self.carried else ""
 
     def result_name(self, place: int) -> str:
-        """What is written after the node to get one of its results."""
+        """The suffix that selects a result in text."""
         if place < self.carried:
             return f".{self.variable_name(place)}"
         return ".trips" if place == self.carried else ".truncated"
 
     def variable_name(self, place: int) -> str:
-        """How the user calls a loop variable."""
+        """The user's name of a loop variable."""
         return self.subgraphs[1].inputs[place].label()
 
     def live_variables(self, places: Places | None) -> tuple[Places, Places]:
-        """The carried values and the captures that take part where those results do."""
+        """The carried values and captures on which derivatives depend.
+
+        `places` are the places of the differentiated results; None for all.
+        """
         predicate, body = self.subgraphs
         count = self.carried
         live = frozenset(range(count) if places is None else places) & frozenset(range(count))
         while True:
-            judged = (1 + i for i, place in enumerate(self.judging) if place in live)
-            reached = body.live_inputs(live) | predicate.live_inputs(frozenset(judged))
-            if live >= (inside := {i for i in reached if i < count}):
+            live_judged = (1 + i for i, place in enumerate(self.judging) if place in live)
+            reached = body.live_inputs(live) | predicate.live_inputs(frozenset(live_judged))
+            if live >= (reached_variables := {i for i in reached if i < count}):
                 kinds = self.subgraphs[1].inputs
                 carried = frozenset(i for i in live if kinds[i].dtype.kind == "f")
                 return carried, frozenset(i - count for i in reached if i >= count)
-            live |= inside
+            live |= reached_variables
 
     def live_parents(self, places: Places) -> Iterable[int]:
-        """The loop variables and captures that take part, to a fixed point."""
+        """The loop variables and captures on which derivatives depend."""
         if self.grad == "none":
             return ()
         carried, captures = self.live_variables(places)
         return (*carried, *(self.carried + i for i in captures))
 
     def compute(self, tensors: list[Any], scope: Scope) -> list[Any]:
-        """The loop variables after the last trip, and what else the loop gives."""
+        """Compute the results of the loop."""
         if REVERSE not in scope.modes or self.grad == "forward":
             tensors = list(map(read, tensors))
         elif self.grad == "none":
             tensors = list(map(plain, tensors))
-        carried, rest = tensors[: self.carried], tensors[self.carried :]
-        captures, bound = rest[: self._captures], list(map(plain, rest[self._captures :]))
+        carried, outer_values = tensors[: self.carried], tensors[self.carried :]
+        captures, bound = (
+            outer_values[: self._captures],
+            list(map(plain, outer_values[self._captures :])),
+        )
         limit = bound[0] if bound else FOREVER if self.bound is None else self.bound
         if scope.eager:
             return self._interpret(carried, captures, int(limit), scope)
@@ -156,7 +165,7 @@ class While(Looping):
         return _Lowered(self, scope, live).results(carried, captures, limit)
 
     def form(self, place: int, kind: str, forms: "Forms") -> Node | None:
-        """Another form of a loop variable after the last trip."""
+        """Another form of a last loop variable, or None."""
         predicate, body = self.subgraphs
         (context,) = self.contexts
         assert isinstance(context, WhileContext)
@@ -166,14 +175,14 @@ class While(Looping):
             if not growth:
                 return None
             captures = growth.arriving("captured")
-            rest = [*body.inputs[count:], *captures]
+            captured_inputs = [*body.inputs[count:], *captures]
             bound = self.parents[-1] if len(self.parents) > count + self._captures else self.bound
             node = While(
                 context,
                 growth.starts,
                 [*self.parents[count : count + self._captures], *(n.outer for n in captures)],
-                Subgraph([*growth.entering(predicate), *rest], predicate.outputs),
-                Subgraph([*growth.entering(body), *rest], growth.leaving),
+                Subgraph([*growth.entering(predicate), *captured_inputs], predicate.outputs),
+                Subgraph([*growth.entering(body), *captured_inputs], growth.leaving),
                 variables=growth.variables,
                 judging=[growth.place(i) for i in self.judging],
                 bound=bound,
@@ -185,7 +194,7 @@ class While(Looping):
     def _interpret(
         self, carried: list[Any], captures: list[Any], limit: int, scope: Scope
     ) -> list[Any]:
-        """The loop as Python would run it."""
+        """Run the loop eagerly, as Python would."""
         predicate, body = self.subgraphs
         if self.grad == "none":
             carried, captures = (list(map(lax.stop_gradient, part)) for part in (carried, captures))
@@ -209,60 +218,71 @@ class While(Looping):
         return [*carried, jnp.int32(trips), jnp.asarray(truncated)]
 
     def plan(self, scope: Scope, types: Sequence[Any], trips: int | None = None) -> LoopPlan:
-        """How the backward pass gets what it needs; `trips` are those for which there are rows."""
+        """The strategy and buffer of the backward pass.
+
+        `types` are tensors of the carried values. `trips` is the number of rows of the arrays that
+        are filled row by row; None if there are none.
+        """
         width = bytes_of(types)
         capacity = scope.capacity.of(self)
         if trips is not None:
             return LoopPlan("stack", trips, trips * width, "arrays go row by row")
         if self.grad == "checkpoint":
-            return LoopPlan("checkpoint", 0, 0, "asked for: runs again from the start, in segments")
+            return LoopPlan("checkpoint", 0, 0, "requested: runs the loop again, in segments")
         if self.grad == "forward":
-            return LoopPlan("forward", 0, 0, "asked for: pushes a tangent of every input along")
+            return LoopPlan("forward", 0, 0, "requested: propagates a tangent of every input")
         if scope.capacity.final:
             return self._final_plan(width)
         if self.grad == "stack":
             rows = max(self.bound, 1) if self.bound is not None else capacity
-            doubled = "asked for; room is doubled when a run needs more"
+            doubled = "requested; room is doubled when a run needs more"
             reason = doubled if self.bound is None else "room for all trips"
             return LoopPlan("stack", rows, rows * width, reason)
         rows = capacity if self.bound is None else min(self.bound, capacity)
         if rows * width > STACK_BYTES:
             return LoopPlan("checkpoint", 0, 0, f"a stack would take {rows * width} bytes")
-        known = self.bound is not None and rows == self.bound
-        reason = "the bound is small" if known else "room is doubled when a run needs more"
+        has_room_for_all = self.bound is not None and rows == self.bound
+        reason = (
+            "the bound is small" if has_room_for_all else "room is doubled when a run needs more"
+        )
         return LoopPlan("stack", max(rows, 1), rows * width, reason)
 
     def goes_row_by_row(self, scope: Scope, rowwise: Rowwise) -> bool:
-        """Whether there is room for the rows of all trips that the loop can make."""
+        """Whether the rows of all possible trips fit into memory."""
         if rowwise.trips is None or REVERSE not in scope.modes:
             return True
         if self.grad not in ("auto", "stack"):
             return False
         inputs = self.subgraphs[1].inputs
         kinds = [jax.ShapeDtypeStruct(inputs[i].shape, inputs[i].dtype) for i in rowwise.kept]
-        final = scope.capacity.final and self.grad != "stack"
-        most = FINAL_BYTES if final else STACK_BYTES
-        return rowwise.trips * bytes_of(kinds) <= most
+        full_capacity = scope.capacity.final and self.grad != "stack"
+        limit = FINAL_BYTES if full_capacity else STACK_BYTES
+        return rowwise.trips * bytes_of(kinds) <= limit
 
     def _final_plan(self, width: int) -> LoopPlan:
-        """The plan of a run that cannot be made again: there is room for all trips, or for none."""
+        """The plan for a run that cannot be repeated.
+
+        It is a stack for all trips if that is small enough, otherwise checkpoints.
+        """
         if self.bound is not None:
-            rows, most = max(self.bound, 1), STACK_BYTES if self.grad == "stack" else FINAL_BYTES
-            if rows * width <= most:
+            rows, largest = max(self.bound, 1), STACK_BYTES if self.grad == "stack" else FINAL_BYTES
+            if rows * width <= largest:
                 return LoopPlan("stack", rows, rows * width, "room for all trips")
-        return LoopPlan("checkpoint", 0, 0, "the trips are not known, or too many for a stack")
+        return LoopPlan("checkpoint", 0, 0, "the number of trips is unknown, or too large")
 
 
 WHILE = Operation("while", lambda *tensors: None)
 
 
 class _Lowered:
-    """A loop as functions of flat tuples: carried values, then the verdict, then inner reports.
+    """A loop as functions of a flat state.
 
-    The verdict of the predicate is carried where the predicate has effects of its own, or loops or
-    faults inside: it must run once more than the body, and no oftener. A value that is tracked is
-    carried with its token, and so is one that it can become. Arrays that are filled row by row are
-    not carried (see `rowwise`).
+    The state consists of the carried values, the verdict and the reports of inner loops.
+
+    The verdict is the value of the predicate. It is part of the state if the predicate has effects,
+    loops or faults inside: such a predicate must run exactly once more than the body. A tracked
+    value is carried together with its token, and so is every loop variable that a tracked value can
+    reach. Arrays that are filled row by row are not carried (see `rowwise`).
     """
 
     def __init__(self, node: While, scope: Scope, live: Places) -> None:
@@ -273,7 +293,7 @@ class _Lowered:
 
     def results(self, carried: list[Any], captures: list[Any], limit: Any) -> list[Any]:
         node, scope = self.node, self.scope
-        carried, captures = self._asked(carried, captures, limit)
+        carried, captures = self._with_known_participation(carried, captures, limit)
         leaves, self.captures = jax.tree.flatten(captures)
         outer = (*leaves, *scope.anchors)
         self.captured = len(leaves)
@@ -317,11 +337,11 @@ class _Lowered:
             truncated = (trips >= jnp.asarray(bound, np.int32)) & going
         overflowed = jnp.asarray(False)
         if scope.recorded:
-            # In the forward pass of a loop around this one there is nothing to keep yet.
-            kept = max(sizes, default=plan.bytes)
+            # In the forward pass of an enclosing loop nothing is stored yet.
+            stored_bytes = max(sizes, default=plan.bytes)
             if sizes or node not in scope.capacity.plans:
-                scope.capacity.plans[node] = plan._replace(bytes=kept)
-            if plan.strategy == "stack" and node.bound != plan.rows and kept > 0:
+                scope.capacity.plans[node] = plan._replace(bytes=stored_bytes)
+            if plan.strategy == "stack" and node.bound != plan.rows and stored_bytes > 0:
                 overflowed = trips > plan.rows
         error = truncated if node.on_limit == "error" else jnp.asarray(False)
         if scope.active is not None:
@@ -333,37 +353,41 @@ class _Lowered:
         return [*rowwise.leave(carried, self._values(state), written, trips), trips, truncated]
 
     def _settled(self, place: int, tensor: Any) -> Any:
-        """What goes into the loop as its variable, constant where it takes no part."""
+        """A tensor whose gradient is stopped if it is not live."""
         if place >= self.node.carried or place in self.live or not self.scope.modes:
             return tensor
         return lax.stop_gradient(plain(tensor))
 
-    def _asked(
+    def _with_known_participation(
         self, carried: list[Any], captures: list[Any], limit: Any
     ) -> tuple[list[Any], list[Any]]:
-        """What goes in, with the answer whether it takes part, where that is known beforehand.
+        """Read tracked inputs whose participation is known before the loop.
 
-        What every trip reads takes part if there is one.
+        Returns carried values and captures.
+
+        An input that every trip reads takes part if the loop makes at least one trip.
         """
         inputs = [*carried, *captures]
         if self.carries_verdict or not any(isinstance(t, Tracked) for t in inputs):
             return carried, captures
         scope = self.scope.inside(modes=(), anchors=(), active=None)
-        (first,) = self.predicate.compute([lax.stop_gradient(plain(t)) for t in inputs], scope)
-        first = first & (jnp.asarray(limit) > 0)
+        (first_verdict,) = self.predicate.compute(
+            [lax.stop_gradient(plain(t)) for t in inputs], scope
+        )
+        first_verdict = first_verdict & (jnp.asarray(limit) > 0)
         if self.scope.active is not None:
-            first = first & self.scope.active
+            first_verdict = first_verdict & self.scope.active
         results = self.scope.live_places(self.node)
         for i in self.body.surely_read(self.live):
-            given = i < len(carried) and (results is None or i in results)
-            inputs[i] = read(inputs[i], np.bool_(True) if given else first)
+            is_wanted = i < len(carried) and (results is None or i in results)
+            inputs[i] = read(inputs[i], np.bool_(True) if is_wanted else first_verdict)
         return inputs[: len(carried)], inputs[len(carried) :]
 
     def _values(self, state: Any) -> list[Any]:
-        """The carried values out of the state."""
-        rest = iter(state)
+        """Unpack the carried values from the state."""
+        remaining = iter(state)
         return [
-            Tracked(next(rest), next(rest)) if i in self.tracked else next(rest)
+            Tracked(next(remaining), next(remaining)) if i in self.tracked else next(remaining)
             for i in self.rowwise.origins
         ]
 
@@ -371,14 +395,20 @@ class _Lowered:
         return jax.tree.unflatten(self.captures, outer[: self.captured])  # type: ignore[no-any-return]
 
     def _judge(self, scope: Scope, carried: Sequence[Any], outer: Any, live: Places | None) -> Any:
-        """The verdict of the predicate, and the states that it assigns."""
+        """Compute the verdict of the predicate, and the states that it assigns."""
         inputs = (*self.rowwise.variables(carried), *self._captured(outer))
         return self.predicate.compute(inputs, scope, live)
 
     def _judged(
-        self, scope: Scope, carried: Sequence[Any], outer: Sequence[Any], before: Any
+        self, scope: Scope, carried: Sequence[Any], outer: Sequence[Any], earlier_reports: Any
     ) -> tuple[list[Any], list[Any], list[Any]]:
-        """Run the predicate where its verdict is carried; join what inner loops reported before."""
+        """Run the predicate if needed, and join inner loops' reports.
+
+        The predicate runs here only if its verdict is carried.
+
+        `before` holds earlier reports of the inner loops. Returns the flat carried values, the
+        verdict (empty if it is not carried) and the flat reports.
+        """
         values, verdict = list(carried), []
         inner = scope.inside()
         if self.carries_verdict:
@@ -386,8 +416,8 @@ class _Lowered:
             verdict = [answer]
             for place, version in zip(self.node.judging, versions, strict=True):
                 values[self.rowwise.kept.index(place)] = version
-        if before is not None:
-            inner.receive(self.inner, before)
+        if earlier_reports is not None:
+            inner.receive(self.inner, earlier_reports)
         places = zip(self.rowwise.origins, values, strict=True)
         values = [carried_on(t, i in self.tracked) for i, t in places]
         return (
@@ -399,18 +429,18 @@ class _Lowered:
     def _turn(
         self, modes: Any, alive: Any, state: Any, outer: Any, row: Any
     ) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-        before = self._values(state)
-        variables, instead = self.rowwise.begin(before, row)
+        values_before = self._values(state)
+        variables, instead = self.rowwise.begin(values_before, row)
         scope = self.scope.inside(
             modes=modes, anchors=outer[self.captured :], active=alive, instead=instead
         )
-        after = self.body.compute((*variables, *self._captured(outer)), scope, self.live)
-        carried, written = self.rowwise.end(before, after)
+        outputs = self.body.compute((*variables, *self._captured(outer)), scope, self.live)
+        carried, written = self.rowwise.end(values_before, outputs)
         flat = state[self.width + self.carries_verdict :]
         reports = [flat[i : i + 3] for i in range(0, len(flat), 3)]
         scope.receive(self.inner, reports)
-        found = scope.reports(self.inner)
-        values, verdict, joined = self._judged(scope, carried, outer, found)
+        inner_reports = scope.reports(self.inner)
+        values, verdict, joined = self._judged(scope, carried, outer, inner_reports)
         rows = map(self._settled, self.rowwise.filled, written)
         return (*values, *verdict, *joined), tuple(rows)
 
@@ -418,11 +448,11 @@ class _Lowered:
         if self.carries_verdict:
             verdict = state[self.width]
         else:
-            # No loops inside, so it does not matter where it is computed for nothing; and the rules
-            # of derivatives come here when the values around the loop are gone.
+            # The predicate contains no loops here, so computing it once more than needed is cheap.
+            # The derivative rules call it when the tracers outside the loop are no longer valid.
             scope = self.scope.inside(modes=(), anchors=(), active=None)
             (verdict,) = self._judge(scope, self._values(state), outer, None)
-        # Gradients that lacked room may be wrong, and so is all after a fault: go no further.
+        # End the loop after an overflow, because gradients may be wrong, and after a fault.
         reports = state[self.width + self.carries_verdict :]
         for overflowed in reports[2::3]:
             verdict = verdict & ~overflowed

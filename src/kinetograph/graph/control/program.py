@@ -1,4 +1,4 @@
-"""Which states and effects a compiled function has: those of its program."""
+"""The states and effects of a compiled function, taken from its program."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -14,30 +14,35 @@ __all__ = ["Program", "effects_of"]
 
 @dataclass
 class Program:
-    """States, the nodes that read them at the start, their versions at the end, and effects."""
+    """The states and effects of a compiled function.
+
+    `reads` are the nodes of the states in `cells` at the start of a call, `finals` their versions
+    at its end.
+    """
 
     cells: tuple[Cell, ...]
     reads: tuple[Node, ...]
     finals: tuple[Node, ...]
-    effects: dict[Node, Node]  # from the state before one to that after it, in order
+    effects: dict[Node, Node]  # from the effect state before an effect to the state after it
 
     @staticmethod
     def of(outputs: Sequence[Node], given: Collection[Node]) -> "Program":
-        """The program that outputs belong to; what is written from now on is another one.
+        """Return the program of the outputs and begin a new one.
 
-        It has the states that the outputs read or assign, and the effects on the way. Of the
-        assignments and effects of the program that is being written, the others are carried out
-        too, where the inputs allow it; other effects are left for later.
+        The returned program has the states that the outputs read or assign, and the effects on
+        which the outputs depend. It also has all other assignments and effects of the current
+        program that can be computed from the inputs. The remaining effects are left for the new
+        current program.
         """
         current = top_level()
         part = _Part(outputs, given)
         part.add_pending(current)
-        _refuse_two(list(part.homes | {current: None}), part.cells)
+        _check_one_program(list(part.homes | {current: None}), part.cells)
         homes = [next(p for p in part.homes if cell in p.latest) for cell in part.cells]
-        left = {e: end for e, end in current.effects.items() if e not in part.effects}
-        if current in homes or len(left) < len(current.effects):
+        remaining_effects = {e: end for e, end in current.effects.items() if e not in part.effects}
+        if current in homes or len(remaining_effects) < len(current.effects):
             new_program()
-            top_level().effects.update(left)
+            top_level().effects.update(remaining_effects)
         cells = tuple(part.cells)
         reads = tuple(home.entered[cell] for home, cell in zip(homes, cells, strict=True))
         finals = tuple(home.latest[cell] for home, cell in zip(homes, cells, strict=True))
@@ -45,14 +50,17 @@ class Program:
 
 
 def effects_of(outputs: Sequence[Node], given: Collection[Node]) -> dict[Node, Node]:
-    """The effects a function of these outputs would have, from entries to ends."""
+    """The effects that a function of these outputs would have.
+
+    The mapping leads from the state before each effect to the state after it.
+    """
     part = _Part(outputs, given)
     part.add_pending(top_level())
     return part.effects
 
 
 class _Part:
-    """What outputs need: states, the programs they belong to, and effects."""
+    """The states, programs and effects that outputs depend on."""
 
     def __init__(self, outputs: Sequence[Node], given: Collection[Node]) -> None:
         self.given = given
@@ -63,37 +71,37 @@ class _Part:
         self.complete = True  # whether the inputs suffice
         self._reach(outputs)
 
-    def _reach(self, outputs: Sequence[Node], known: Collection[Node] = ()) -> None:
+    def _reach(self, outputs: Sequence[Node], reached_before: Collection[Node] = ()) -> None:
         wanted = list(outputs)
         while wanted:
-            fresh: dict[Node, None] = {}
-            for node in ancestors(wanted, stop=lambda n: n in self.given or n in known):
-                if node in self.nodes or node in known:
+            newly_reached: dict[Node, None] = {}
+            for node in ancestors(wanted, stop=lambda n: n in self.given or n in reached_before):
+                if node in self.nodes or node in reached_before:
                     continue
                 self.nodes.add(node)
                 if isinstance(node, (Read, Assigned)):
                     home, cell = node.program, node.cell
                     self.homes[home] = self.cells[cell] = None
-                    fresh[home.latest[cell]] = None
+                    newly_reached[home.latest[cell]] = None
                 elif isinstance(node, Entry) and node in node.program.effects:
                     self.effects[node] = node.program.effects[node]
-                    fresh[self.effects[node]] = None
+                    newly_reached[self.effects[node]] = None
                 elif node not in self.given and not isinstance(node, (Apply, Bundle, Data)):
                     self.complete = False
-            wanted = [node for node in fresh if node not in self.nodes]
+            wanted = [node for node in newly_reached if node not in self.nodes]
 
     def add(self, output: Node) -> None:
-        """Have another output, where the inputs allow it."""
-        other = _Part((), self.given)
-        other._reach((output,), self.nodes)
-        if other.complete:
-            self.homes |= other.homes
-            self.cells |= other.cells
-            self.effects |= other.effects
-            self.nodes |= other.nodes
+        """Add an output if it can be computed from the inputs."""
+        part = _Part((), self.given)
+        part._reach((output,), self.nodes)
+        if part.complete:
+            self.homes |= part.homes
+            self.cells |= part.cells
+            self.effects |= part.effects
+            self.nodes |= part.nodes
 
     def add_pending(self, current: Versions) -> None:
-        """Have what the program that is being written does besides."""
+        """Add the other assignments and effects of the current program."""
         for cell in current.assigned:
             alive = cell.handle is not None and cell.handle() is not None
             if cell not in self.cells and not cell.hidden and alive:
@@ -104,9 +112,9 @@ class _Part:
         self.effects = dict(sorted(self.effects.items(), key=lambda item: item[0].serial))
 
 
-def _refuse_two(found: Sequence[Versions], own: Collection[Cell]) -> None:
-    for cell in own:
-        nodes = [p.latest[cell] for p in found if cell in p.latest]
+def _check_one_program(programs: Sequence[Versions], cells: Collection[Cell]) -> None:
+    for cell in cells:
+        nodes = [p.latest[cell] for p in programs if cell in p.latest]
         if len(nodes) > 1:
             first, second = nodes[:2]
             raise ModelError(

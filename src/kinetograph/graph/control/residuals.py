@@ -1,9 +1,9 @@
-"""The derivative of a trip in two parts: what is known before the cotangents come, and the rest.
+"""The derivative of a trip in two parts, before and after cotangents.
 
-The first part is computed in the forward pass, with the trip itself. What it hands on, the
-residuals, is kept of every trip; what follows from captures alone is computed again, once. Without
-residuals the backward pass computes each trip anew from the values that the loop carried: that
-keeps less.
+The first part is computed in the forward pass, together with the trip itself. The second part needs
+some values of the first part, the residuals, which are stored for every trip. Values that depend on
+captures only are not stored but computed again. Without residuals, the backward pass computes each
+trip again from the carried values, which needs less memory.
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,62 +15,71 @@ from .flat import Tensor, Tensors, Type, Types, bytes_of
 
 __all__ = ["Residuals"]
 
-_TIMES, _FREE = 4, 64  # how much more may be kept than what the loop carries, and bytes besides
+_TIMES, _FREE = 4, 64  # residuals may take _TIMES the bytes of the carry, plus _FREE bytes
 
 
 class Residuals:
-    """A program in two parts.
+    """A program split into two parts.
 
-    It has the inputs alive, carry, captures, row and cotangents, so many as `counts` tells, and so
-    many `forward` outputs that the cotangents have nothing to do with. `rows` are the places of the
-    rows that the second part reads, `types` those of what else is handed on.
+    The inputs of the program are alive, carry, captures, row and cotangents; `counts` holds the
+    numbers of carried values, captures and rows. The first `forward` outputs do not depend on the
+    cotangents. `rows` are the places of the rows that the second part reads, and `types` the types
+    of the residuals.
     """
 
     def __init__(self, program: ClosedJaxpr, counts: Sequence[int], forward: int) -> None:
         jaxpr = program.jaxpr
         carry, captures, row = counts
         start, end = 1 + carry, 1 + carry + captures
-        late = _reached(jaxpr, jaxpr.invars[end + row :])
+        after_cotangents = _reached(jaxpr, jaxpr.invars[end + row :])
         varying = _reached(jaxpr, [*jaxpr.invars[1:start], *jaxpr.invars[end : end + row]])
-        own = [e for e in jaxpr.eqns if _reads(e, late)]
-        wanted = dict.fromkeys(
+        late_equations = [e for e in jaxpr.eqns if _reads(e, after_cotangents)]
+        handed_on = dict.fromkeys(
             v
-            for v in (*(v for e in own for v in e.invars), *jaxpr.outvars[forward:])
-            if not isinstance(v, Literal) and v in varying and v not in late
+            for v in (*(v for e in late_equations for v in e.invars), *jaxpr.outvars[forward:])
+            if not isinstance(v, Literal) and v in varying and v not in after_cotangents
         )
         rows = jaxpr.invars[end : end + row]
-        self.rows = [i for i, v in enumerate(rows) if v in wanted]
-        kept = [v for v in wanted if v not in set(rows)]
-        self.types: Types = tuple(_type(v.aval) for v in kept)
-        self.gains = any(v not in set(jaxpr.invars) for v in kept)
-        known = [e for e in jaxpr.eqns if not _reads(e, late)]
-        again = [e for e in known if not _reads(e, varying)]
+        self.rows = [i for i, v in enumerate(rows) if v in handed_on]
+        residuals = [v for v in handed_on if v not in set(rows)]
+        self.types: Types = tuple(_type(v.aval) for v in residuals)
+        self.gains = any(v not in set(jaxpr.invars) for v in residuals)
+        early_equations = [e for e in jaxpr.eqns if not _reads(e, after_cotangents)]
+        from_captures = [e for e in early_equations if not _reads(e, varying)]
         self.first = _part(
-            program, known, jaxpr.invars[: end + row], [*jaxpr.outvars[:forward], *kept]
+            program,
+            early_equations,
+            jaxpr.invars[: end + row],
+            [*jaxpr.outvars[:forward], *residuals],
         )
-        inputs = [jaxpr.invars[0], *kept, *jaxpr.invars[start:end]]
+        inputs = [jaxpr.invars[0], *residuals, *jaxpr.invars[start:end]]
         inputs += [rows[i] for i in self.rows] + list(jaxpr.invars[end + row :])
-        self.second = _part(program, [*again, *own], inputs, jaxpr.outvars[forward:])
+        self.second = _part(
+            program, [*from_captures, *late_equations], inputs, jaxpr.outvars[forward:]
+        )
         self._forward = forward
 
     def worth(self, carried: int, length: int, most: int) -> bool:
-        """Whether to keep them, where so many bytes of what is carried would be kept of a trip."""
+        """Whether to store residuals instead of the carried values.
+
+        `length` is the number of trips and `most` the largest total size in bytes.
+        """
         size = bytes_of(self.types)
         return self.gains and size <= _TIMES * carried + _FREE and size * length <= most
 
     def forward(self, alive: Tensor, *parts: Tensors) -> tuple[Tensors, Tensors]:
-        """The outputs of a trip, and what is kept of it."""
-        found = tuple(self.first(alive, *(leaf for part in parts for leaf in part)))
-        return found[: self._forward], found[self._forward :]
+        """Compute the outputs of a trip and its residuals."""
+        outputs = tuple(self.first(alive, *(leaf for part in parts for leaf in part)))
+        return outputs[: self._forward], outputs[self._forward :]
 
 
 def _reached(jaxpr: Any, inputs: Iterable[Any]) -> set[Any]:
-    """What depends on some inputs."""
-    found = set(inputs)
+    """The values of a program that depend on some of its inputs."""
+    dependents = set(inputs)
     for equation in jaxpr.eqns:
-        if _reads(equation, found):
-            found.update(equation.outvars)
-    return found
+        if _reads(equation, dependents):
+            dependents.update(equation.outvars)
+    return dependents
 
 
 def _reads(equation: Any, values: set[Any]) -> bool:

@@ -1,4 +1,4 @@
-"""What the functions of branches and loops return, checked and brought to common types."""
+"""Results of the functions of branches and loops: checks and common types."""
 
 import inspect
 from collections.abc import Sequence
@@ -33,7 +33,10 @@ class Returned(NamedTuple):
 
 
 def check_function(value: Any, name: str, doing: str, arguments: Sequence[str] | None = ()) -> None:
-    """Refuse what cannot be called, or not with such arguments (None: with whatever comes)."""
+    """Raise TypeError if a value cannot be called with the named arguments.
+
+    If `arguments` is None, the function may take any arguments.
+    """
     if value is None:
         raise TypeError(f"{doing}: {name} argument required{place_text()}")
     if not callable(value):
@@ -45,7 +48,7 @@ def check_function(value: Any, name: str, doing: str, arguments: Sequence[str] |
         return
     try:
         signature = inspect.signature(value)
-    except (TypeError, ValueError):  # of some built-in functions it is not known
+    except (TypeError, ValueError):  # some built-in functions have no signature
         return
     try:
         signature.bind(*arguments)
@@ -57,23 +60,26 @@ def check_function(value: Any, name: str, doing: str, arguments: Sequence[str] |
         ) from None
 
 
-def collect(value: Any, context: ControlFlowContext, what: str, path: str = "") -> Returned:
-    """The leaves of what a function returned, as nodes inside `context`."""
+def collect(value: Any, context: ControlFlowContext, subject: str, path: str = "") -> Returned:
+    """The leaves of a returned value, as nodes inside `context`."""
     leaves, paths, structure = flatten(value, path)
     with context:
         nodes = []
         for leaf, at in zip(leaves, paths, strict=True):
             try:
-                node = as_variable(leaf, what)
+                node = as_variable(leaf, subject)
             except KinetographError as error:
                 where = f" at {at}" if at else ""
-                raise type(error)(f"{what}{where}{place_text()}: {error}") from None
+                raise type(error)(f"{subject}{where}{place_text()}: {error}") from None
             nodes.append(context.add_value(node))
     return Returned(nodes, paths, structure)
 
 
 def common_dtype(nodes: Sequence[Node]) -> np.dtype | None:
-    """The type of values of which some are Python numbers; None where they do not agree."""
+    """The common type of values, or None.
+
+    Python numbers adapt to the type of the other values.
+    """
     dtypes = [node.dtype for node in nodes]
     strong = {node.dtype for node in nodes if not node.weak}
     order = "biuf"
@@ -90,19 +96,25 @@ def common_dtype(nodes: Sequence[Node]) -> np.dtype | None:
 
 
 def converted(node: Node, dtype: np.dtype, context: ControlFlowContext) -> Node:
-    """The node in another type, inside its context; a Python number remains one."""
+    """A node converted to another type inside its context.
+
+    A Python number remains weak.
+    """
     if node.dtype == dtype:
         return node
     with context:
-        other = astype(node, dtype)
-    other.weak = node.weak
-    return other
+        result = astype(node, dtype)
+    result.weak = node.weak
+    return result
 
 
 def wrap_parts(
     bundle: Bundle, types: Sequence[Node], cells: Sequence[Any], weak: Sequence[bool]
 ) -> list[Array]:
-    """The results of a node as arrays; versions of states after them go on where they stand."""
+    """The results of a node as arrays.
+
+    The last results become new versions of the states in `cells`.
+    """
     arrays = []
     count = len(types) - len(cells)
     for place, node in enumerate(types):

@@ -1,8 +1,8 @@
-"""Taking back what was built since a mark: an attempt that failed, or was made to look at types.
+"""Undo the building of a graph since a mark.
 
-The graph itself is functional, so nodes that nobody holds are gone by themselves. What remembers
-them is put back: the versions of states, here and around, the notes of the contexts, and, by
-`ON_ROLLBACK`, what outer layers keep.
+The graph itself is functional, so nodes without references are deleted by Python. The records that
+refer to nodes are restored: the versions of states in all enclosing contexts, the lists of the
+contexts and, through `ON_ROLLBACK`, the records of outer layers.
 """
 
 from collections.abc import Callable, Iterator
@@ -17,29 +17,29 @@ from .state import Versions, new_program, top_level
 
 __all__ = ["ON_ROLLBACK", "Mark", "aside", "mark", "rollback"]
 
-ON_ROLLBACK: list[Callable[[int], None]] = []  # told the first serial number to forget
+ON_ROLLBACK: list[Callable[[int], None]] = []  # called with the first serial number to forget
 
 
 @dataclass(frozen=True)
 class _Versions:
-    """What `Versions` held."""
+    """A copy of the tables of a `Versions` object."""
 
     versions: Versions
     tables: dict[str, dict[Any, Any]]
 
     @staticmethod
     def of(versions: Versions) -> "_Versions":
-        tables = {n: dict(held) for n, held in vars(versions).items() if isinstance(held, dict)}
+        tables = {n: dict(table) for n, table in vars(versions).items() if isinstance(table, dict)}
         return _Versions(versions, tables)
 
     def restore(self) -> None:
-        for name, held in self.tables.items():
-            setattr(self.versions, name, dict(held))
+        for name, table in self.tables.items():
+            setattr(self.versions, name, dict(table))
 
 
 @dataclass(frozen=True)
 class _Notes:
-    """How much a context had noted: its lists only grow."""
+    """The lengths of the lists of a context; these lists only grow."""
 
     context: ControlFlowContext
     lengths: tuple[int, ...]
@@ -70,7 +70,7 @@ def _row_number(context: ControlFlowContext) -> object:
 
 @dataclass(frozen=True)
 class Mark:
-    """A moment in the building of a graph by one thread; made by `mark`."""
+    """A point in the building of a graph; made by `mark`."""
 
     serial: int
     context: ControlFlowContext | None
@@ -80,24 +80,24 @@ class Mark:
 
 
 def mark() -> Mark:
-    """The present moment, to which `rollback` goes back."""
+    """Record the present state, which `rollback` restores."""
     context = CURRENT.context
-    around = tuple(context.enclosing()) if context is not None else ()
+    enclosing = tuple(context.enclosing()) if context is not None else ()
     program = top_level()
-    versions = (*(c._versions for c in around), program)
+    versions = (*(c._versions for c in enclosing), program)
     return Mark(
         next_serial(),
         context,
-        tuple(map(_Notes.of, around)),
+        tuple(map(_Notes.of, enclosing)),
         tuple(map(_Versions.of, versions)),
         program,
     )
 
 
 def rollback(moment: Mark) -> None:
-    """Forget what this thread has built since a mark: assignments, captures, contexts and draws.
+    """Undo assignments, captures, contexts and draws of this thread since a mark.
 
-    Arrays made since then must not be used any more. The same mark may be gone back to again.
+    Arrays made since the mark must not be used afterwards. The same mark may be used several times.
     """
     CURRENT.context = moment.context
     new_program(moment.program)
@@ -111,11 +111,11 @@ def rollback(moment: Mark) -> None:
 
 @contextmanager
 def aside(node: Control) -> Iterator[None]:
-    """Build inside of a finished branch, batch or loop what shall leave no trace in it."""
+    """Build in a finished node's contexts, then restore the contexts."""
     notes = [_Notes.of(context) for context in node.contexts]
     try:
         yield
     finally:
-        for own in notes:
-            own.restore()
+        for context_notes in notes:
+            context_notes.restore()
         node.claim_contexts()

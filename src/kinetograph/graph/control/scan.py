@@ -1,4 +1,4 @@
-"""`kg.scan`: a loop over rows, with a number of trips known when the graph is built."""
+"""`kg.scan`: a loop over rows, with a fixed number of trips."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -60,47 +60,57 @@ class Scan(Control):
         self.length, self.reverse = length, reverse
 
     def static_text(self) -> str:
-        """What, beside parents and subgraphs, the results depend on."""
+        """The settings that determine the results, besides parents and subgraphs."""
         return f"{self.carried} {self.rows} {self.length} {self.reverse}"
 
     def input_name(self, place: int) -> str:
-        """The carry, state or row that a parent gives; nothing for captures."""
-        known = place < self.carried + self.rows
-        return self.subgraphs[0].inputs[place].label() if known else ""
+        """The name of the variable or row of a parent.
+
+        Empty for captures.
+        """
+        is_named = place < self.carried + self.rows
+        return self.subgraphs[0].inputs[place].label() if is_named else ""
 
     def result_name(self, place: int) -> str:
-        """What is written after the node to get one of its results."""
+        """The suffix that selects a result in text."""
         if place < self.carried:
             return f".{self.input_name(place)}"
         return f".ys[{place - self.carried}]" if self.results > 1 else ".ys"
 
     def live_outputs(self, places: Places | None) -> Places:
-        """The outputs of the body that take part where those results do, to a fixed point."""
+        """The outputs of the body on which derivatives depend.
+
+        `places` are the places of the differentiated results; None for all.
+
+        They are the fixed point over trips: an output also takes part if a later trip reads it.
+        """
         (body,) = self.subgraphs
         live = frozenset(range(len(body.outputs)) if places is None else places)
-        while not live >= (more := {i for i in body.live_inputs(live) if i < self.carried}):
-            live |= more
+        while not live >= (
+            carried_outputs := {i for i in body.live_inputs(live) if i < self.carried}
+        ):
+            live |= carried_outputs
         return live
 
     def live_parents(self, places: Places) -> Iterable[int]:
-        """The carry, rows and captures that take part."""
+        """The carry, rows and captures that take part in derivatives."""
         return self.subgraphs[0].live_inputs(self.live_outputs(places)) | {
             i for i in places if i < self.carried
         }
 
     def surely_reads(self, places: Places | None) -> Iterable[int]:
-        """What each trip reads, if there is one."""
+        """The parents that every trip reads; empty if there are no trips."""
         return self.subgraphs[0].surely_read(self.live_outputs(places)) if self.length else ()
 
     def compute(self, tensors: list[Any], scope: Scope) -> list[Any]:
-        """The carry after the last row, and the stacked results."""
+        """Compute the carry after the last row, and the stacked results."""
         (body,) = self.subgraphs
         live = self.live_outputs(scope.live_places(self)) if scope.modes else frozenset()
         tracked = {i for i, t in enumerate(tensors) if isinstance(t, Tracked)}
         if tracked and self.length:
-            surely = body.surely_read(live)
-            tensors = [read(t) if i in surely else t for i, t in enumerate(tensors)]
-            tracked -= surely
+            certain_places = body.surely_read(live)
+            tensors = [read(t) if i in certain_places else t for i, t in enumerate(tensors)]
+            tracked -= certain_places
         if scope.eager:
             return self._interpret(tensors, scope)
         rowwise = Rowwise(self, tracked, 0 if self.reverse else self.length)
@@ -118,47 +128,52 @@ class Scan(Control):
             ]
 
         def turn(state: Any, row: Any) -> Any:
-            (carry, reports), (own, coming) = state, row
-            variables, instead = rowwise.begin(carry, coming)
+            (carry, reports), (own_rows, row_slices) = state, row
+            variables, instead = rowwise.begin(carry, row_slices)
             inner = scope.inside(instead=instead)
             inner.receive(loops, reports)
-            outputs = settled(body.compute((*variables, *own, *captures), inner, live))
-            on, written = rowwise.end(carry, outputs[: self.carried])
-            return (on, inner.reports(loops)), (written, outputs[self.carried :])
+            outputs = settled(body.compute((*variables, *own_rows, *captures), inner, live))
+            next_carry, written = rowwise.end(carry, outputs[: self.carried])
+            return (next_carry, inner.reports(loops)), (written, outputs[self.carried :])
 
-        first = settled(tensors[: self.carried])
+        initial = settled(tensors[: self.carried])
         rows = [jnp.asarray(read(t)) for t in tensors[self.carried : self.carried + self.rows]]
         captures = tensors[self.carried + self.rows :]
-        carry, coming = rowwise.enter((*first, *rows, *captures))
+        carry, row_slices = rowwise.enter((*initial, *rows, *captures))
         start = (carry, scope.inside().reports(loops))
-        (new, reports), (written, results) = lax.scan(
-            turn, start, (rows, coming), length=self.length, reverse=self.reverse
+        (final, reports), (written, results) = lax.scan(
+            turn, start, (rows, row_slices), length=self.length, reverse=self.reverse
         )
         scope.receive(loops, reports)
-        return [*rowwise.leave(first, new, written, None), *results]
+        return [*rowwise.leave(initial, final, written, None), *results]
 
     def form(self, place: int, kind: str, forms: "Forms") -> Node | None:
-        """Another form of the last carry, or of stacked results."""
+        """Another form of the last carry or stacked results, or None."""
         (body,), (context,) = self.subgraphs, self.contexts
         assert isinstance(context, ScanContext)
-        carried, rest = self.carried, self.carried + self.rows
+        carried, first_capture = self.carried, self.carried + self.rows
         with aside(self):
-            grown = Growth.of(self, place, kind, forms)
-            if grown is None:
+            growth = Growth.of(self, place, kind, forms)
+            if growth is None:
                 return None
-            rows, captures = grown.arriving("row"), grown.arriving("captured")
-            own, others = body.inputs[carried:rest], body.inputs[rest:]
-            inputs = (*grown.entering(body), *own, *rows, *others, *captures)
-            parents = (
-                grown.starts,
-                (*self.parents[carried:rest], *(n.outer for n in rows)),
-                (*self.parents[rest:], *(n.outer for n in captures)),
+            rows, captures = growth.arriving("row"), growth.arriving("captured")
+            row_inputs, captured_inputs = (
+                body.inputs[carried:first_capture],
+                body.inputs[first_capture:],
             )
-            wanted, last = grown.wanted, place < carried
-            made = Subgraph(inputs, grown.leaving if last else [*grown.leaving, wanted])
-            node = Scan(context, parents, made, length=self.length, reverse=self.reverse)
-        if last:
-            return node.part(grown.variables, wanted.shape, wanted.dtype)
+            inputs = (*growth.entering(body), *row_inputs, *rows, *captured_inputs, *captures)
+            parents = (
+                growth.starts,
+                (*self.parents[carried:first_capture], *(n.outer for n in rows)),
+                (*self.parents[first_capture:], *(n.outer for n in captures)),
+            )
+            wanted, is_carry = growth.wanted, place < carried
+            body_of_form = Subgraph(
+                inputs, growth.leaving if is_carry else [*growth.leaving, wanted]
+            )
+            node = Scan(context, parents, body_of_form, length=self.length, reverse=self.reverse)
+        if is_carry:
+            return node.part(growth.variables, wanted.shape, wanted.dtype)
         return node.part(node.carried, (self.length, *wanted.shape), wanted.dtype)
 
     def _interpret(self, tensors: list[Any], scope: Scope) -> list[Any]:
@@ -194,7 +209,7 @@ def scan(
     reverse: bool = False,
     name: str | None = None,
 ) -> tuple[Any, Any]:
-    """A loop over the rows of arrays that carries values along and stacks results.
+    """Loop over rows with carried values, and stack the results.
 
         carry = init
         for x in xs: carry, y = f(carry, x); ys.append(y)
@@ -203,18 +218,18 @@ def scan(
     Parameters
     ----------
     f
-        Called once, now, with carry and a row; gives the next carry, in the same structure, and a
-        result: any structure of arrays, or None.
+        Called once, now, with the carry and a row. Returns the next carry, in the same structure,
+        and a result: any structure of arrays, or None.
     init
         The first carry: a structure of arrays and numbers.
     xs
-        A structure of arrays of equal length along the first axis; None for a plain repetition.
+        A structure of arrays of equal length along the first axis; None to repeat without rows.
     length
         The number of trips; needed where `xs` is None.
     reverse
-        Whether to go from the last row to the first. Results stand in the places of their rows.
+        Whether to process rows from the last to the first. Each result has the place of its row.
     name
-        How messages and drawings call it.
+        The name in messages and drawings.
 
     Returns
     -------
@@ -255,19 +270,21 @@ def build(
     reverse: bool = False,
     name: str | None = None,
 ) -> tuple[Any, Any]:
-    """The loop, of a function, a carry and rows that have been checked.
+    """Build the loop from a function, a carry and rows.
 
-    It is built anew when a Python number in the carry takes the type of an array.
+    The arguments have been checked.
+
+    The loop is built again when a Python number in the carry takes the type of an array.
     """
     for _ in range(5 * len(variables.nodes) + 1):
         context = ScanContext(name)
         before = CURRENT.adapted
-        made = _attempt(context, f, variables, rows)
-        carry, outputs, _ = made
-        others = grown(variables, carry, outputs, CURRENT.adapted > before, "scan")
-        if others is None:
-            return _finish(context, variables, made, length, reverse)
-        variables, name = others, context.name
+        attempt = _attempt(context, f, variables, rows)
+        carry, outputs, _ = attempt
+        changed_variables = grown(variables, carry, outputs, CURRENT.adapted > before, "scan")
+        if changed_variables is None:
+            return _finish(context, variables, attempt, length, reverse)
+        variables, name = changed_variables, context.name
         context.discard()
     raise AssertionError("types of the carry do not settle")
 
@@ -297,8 +314,8 @@ def _length(rows: Sequence[Node], paths: Sequence[str], length: Any) -> int:
     if not sizes:
         raise ValueError(f"scan: give xs or length{place_text()}")
     if len(set(sizes.values())) > 1:
-        what = ", ".join(f"{path} has {size}" for path, size in sizes.items())
-        raise ShapeError(f"scan: lengths do not agree: {what}{place_text()}")
+        lengths_text = ", ".join(f"{path} has {size}" for path, size in sizes.items())
+        raise ShapeError(f"scan: lengths do not agree: {lengths_text}{place_text()}")
     return next(iter(sizes.values()))
 
 
@@ -334,11 +351,11 @@ def _attempt(
 def _finish(
     context: ScanContext,
     variables: Variables,
-    made: tuple[list[Inner], list[Node], Returned],
+    attempt: tuple[list[Inner], list[Node], Returned],
     length: int,
     reverse: bool,
 ) -> tuple[Any, Any]:
-    carry, nodes, results = made
+    carry, nodes, results = attempt
     weak = [a.weak and b.weak for a, b in zip(carry, nodes, strict=True)]
     outputs = []
     for inner, node in zip(carry, nodes, strict=True):
@@ -352,24 +369,24 @@ def _finish(
     versions = context._versions
     cells = list(versions.assigned)
     entries = [e for cell in cells if isinstance(e := versions.entered[cell], Inner)]
-    own = set(map(id, entries))
+    entry_ids = set(map(id, entries))
     captures = [
-        n for n in context._arguments if n.role in ("captured", "state") and id(n) not in own
+        n for n in context._arguments if n.role in ("captured", "state") and id(n) not in entry_ids
     ]
     inner_rows = [n for n in context._arguments if n.role == "row"]
     latest = [versions.latest[cell] for cell in cells]
     body = Subgraph((*carry, *entries, *inner_rows, *captures), (*outputs, *latest, *results.nodes))
-    before = [n.outer for n in (*carry, *entries)]
+    initial = [n.outer for n in (*carry, *entries)]
     node = Scan(
         context,
-        (before, [n.outer for n in inner_rows], [n.outer for n in captures]),
+        (initial, [n.outer for n in inner_rows], [n.outer for n in captures]),
         body,
         length=length,
         reverse=reverse,
     )
-    last = wrap_parts(node, body.outputs[: len(before)], cells, weak)
+    final_carry = wrap_parts(node, body.outputs[: len(initial)], cells, weak)
     stacked = [
-        Array(node.part(len(before) + i, (length, *n.shape), n.dtype))
+        Array(node.part(len(initial) + i, (length, *n.shape), n.dtype))
         for i, n in enumerate(results.nodes)
     ]
-    return variables.restored(last), results.structure.fill(stacked)
+    return variables.restored(final_carry), results.structure.fill(stacked)

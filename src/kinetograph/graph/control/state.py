@@ -1,11 +1,13 @@
-"""`kg.state`: a variable of a compiled function that keeps its value from call to call.
+"""`kg.state`: a variable of a compiled function that outlives a call.
 
-Reading a state gives the node of its current version, and assigning makes a new version, so program
-order is the order of construction. A branch or loop that assigns takes the version at its entry and
-gives the one at its exit: nobody needs a control dependency.
+Reading a state returns the node of its current version, and assigning makes a new version, so the
+order of execution is the order of construction. A branch or loop that assigns a state takes the
+version at its entry as an input and returns the version at its exit. Control dependencies are
+therefore not needed.
 
-The versions made outside of branches and loops belong to a program: all that was written since
-`kg.compile` was last called. A compiled function carries out all assignments of its program.
+Versions that are made outside of branches and loops belong to the current program. A program
+contains everything that was written since the last call of `kg.compile`. A compiled function runs
+all assignments of its program.
 """
 
 import threading
@@ -68,16 +70,16 @@ ASSIGN = Operation("assign", lambda value: value)
 
 
 class Cell:
-    """What a state is: its first value, its name and where it was made."""
+    """The identity of a state: first value, name and source line."""
 
     __slots__ = ("__weakref__", "handle", "hidden", "initial", "name", "place")
-    passing = False  # begins anew in every call, and not kept
+    passing = False  # whether it starts with `initial` in every call instead of being kept
 
     def __init__(self, initial: np.ndarray, name: str | None, hidden: bool = False) -> None:
         self.initial = initial
         self.name = name
         self.place = here()
-        self.hidden = hidden  # of the library's own, such as a random stream
+        self.hidden = hidden  # whether it is internal, such as a random stream
         self.handle: weakref.ref[State] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -89,44 +91,48 @@ class Cell:
             setattr(self, name, value)
 
     def entry(self, program: "Versions") -> Node:
-        """What stands for its value when a compiled function is called."""
+        """The node of its value at the start of a call."""
         return Read(self, program)
 
     def check(self, before: np.ndarray, after: np.ndarray) -> None:
-        """Refuse a change of value; any is right here."""
+        """Check a new value; here every value is valid.
+
+        Subclasses raise an error if `after` is not a valid value after `before`.
+        """
 
     def join(self, versions: Node, inside: Node) -> Node:
-        """The version after a batch, given those of its rows, and what they are in the batch.
+        """The version after a batch, for hidden states.
 
-        For hidden states.
+        `versions` holds the versions of all rows, `inside` the version of a row as a node of the
+        batch.
         """
         raise NotImplementedError
 
     def view(self, values: Any) -> Any:
-        """What `fn.state[...]` gives of it."""
+        """The value that `fn.state[...]` returns."""
         return values.raw(self)
 
     @property
     def title(self) -> str:
-        """How messages call it."""
+        """The name in messages."""
         handle = self.handle() if self.handle is not None else None
         name = self.name or (variable_name(handle) if handle is not None else None)
         return repr(name) if name else f"made at {site_of(self.place)}"
 
 
 class Versions:
-    """The current versions of states, in a program or in one branch or loop."""
+    """The current versions of states in a program or context."""
 
     def __init__(self, context: "ControlFlowContext | None" = None) -> None:
         self.context = context
         self.entered: dict[Cell, Node] = {}  # the versions at the entry, in order of first use
         self.latest: dict[Cell, Node] = {}
         self.assigned: dict[Cell, None] = {}
-        self.traced = False  # whether a function is being traced, whose calls have the effects
-        self.effects: dict[Node, Node] = {}  # of a program: from the state before to that after
+        self.traced = False  # whether it belongs to a traced function, whose calls have the effects
+        self.effects: dict[Node, Node] = {}  # of a program: the effect state before to that after
 
     def current(self, cell: Cell) -> Node:
-        """The version a read gives now."""
+        """The version that a read returns now."""
         version = self.latest.get(cell)
         if version is None:
             if self.context is None:
@@ -143,13 +149,13 @@ class Versions:
 
     def assign(self, cell: Cell, value: Node) -> Node:
         """Make a new version."""
-        self.current(cell)  # what a branch that is not taken gives back
+        self.current(cell)  # record the version at the entry, which the other branches return
         version = Assigned(cell, value, self)
         self.replace(cell, version)
         return version
 
     def replace(self, cell: Cell, version: Node) -> None:
-        """Go on with another version."""
+        """Make another version the current one."""
         if cell.passing and self.context is None:
             del self.latest[cell]
             self.effects[self.entered.pop(cell)] = version
@@ -166,26 +172,29 @@ _PROGRAM = _Program()
 
 
 def top_level() -> Versions:
-    """The program that is being written."""
+    """The versions of the current program."""
     if _PROGRAM.versions is None:
         _PROGRAM.versions = Versions()
     return _PROGRAM.versions
 
 
 def new_program(versions: Versions | None = None) -> Versions | None:
-    """Begin another program (or go on with one); gives the one before."""
+    """Begin or continue a program; return the previous one."""
     before, _PROGRAM.versions = _PROGRAM.versions, versions
     return before
 
 
 def current_versions() -> Versions:
-    """Those of the innermost branch or loop, else of the program."""
+    """The versions of the innermost context or of the program."""
     context = CURRENT.context
     return top_level() if context is None else context._versions
 
 
 class State(Array):
-    """A variable of a compiled function; made by `kg.state`. In expressions it is its value."""
+    """A variable of a compiled function, made by `kg.state`.
+
+    In expressions it represents its value at that point of the program.
+    """
 
     __slots__ = ("cell",)
 
@@ -200,21 +209,23 @@ class State(Array):
 
     @property
     def held(self) -> Node | None:
-        """The version that has been read at this point of the program, if one has."""
+        """The version already read or assigned in this context, or None."""
         return current_versions().latest.get(self.cell)
 
     def assign(self, value: Any) -> Array:
-        """Give the state a new value from here on; returns the value.
+        """Give the state a new value and return the value.
+
+        The new value is valid from this point of the program on.
 
         Raises
         ------
         ShapeError
             If the value does not fit the state's shape.
         SymbolicError
-            If the value's type cannot become the state's without loss of kind.
+            If the value's type is of a higher kind than the state's, such as float for an integer.
         """
         node, initial = as_node(value, "assign"), self.cell.initial
-        what = f"{self.cell.title} ({site_of(here())})"
+        subject = f"{self.cell.title} ({site_of(here())})"
         if node.shape != initial.shape:
             try:
                 fits = np.broadcast_shapes(node.shape, initial.shape) == initial.shape
@@ -222,21 +233,21 @@ class State(Array):
                 fits = False
             if not fits:
                 raise ShapeError(
-                    f"assign to state {what}: it has shape {initial.shape}, "
+                    f"assign to state {subject}: it has shape {initial.shape}, "
                     f"{describe(node)} has shape {node.shape}"
                 )
             node = broadcast_to(node, initial.shape)
         if node.dtype != initial.dtype:
             if not np.can_cast(node.dtype, initial.dtype, "same_kind"):
                 raise SymbolicError(
-                    f"assign to state {what}: it holds {initial.dtype}, {describe(node)} is "
+                    f"assign to state {subject}: it holds {initial.dtype}, {describe(node)} is "
                     f"{node.dtype}; convert it with .astype"
                 )
             node = astype(node, initial.dtype)
         return Array(current_versions().assign(self.cell, node))
 
     def assign_add(self, value: Any) -> Array:
-        """Add to the state; returns the new value."""
+        """Add to the state; return the new value."""
         return self.assign(Array(elementwise("add", self, value)))
 
     def __repr__(self) -> str:
@@ -245,18 +256,19 @@ class State(Array):
 
 
 def state(initial: Any, name: str | None = None) -> State:
-    """A variable that keeps its value from one call of a compiled function to the next.
+    """A variable that keeps its value between calls of a compiled function.
 
-    Every compiled function has its own copy, which starts with `initial` and is read and set by
-    `f.state[s]`. In expressions a state stands for its value at that point of the program; `assign`
-    and `assign_add` change it from there on, inside a branch or loop as often as it is taken.
+    Every compiled function has its own copy, which starts with `initial`. Use `f.state[s]` to read
+    or set it. In expressions a state represents its value at that point of the program. `assign`
+    and `assign_add` change the value from that point on. Inside a branch they change it only if the
+    branch is taken, inside a loop in every trip.
 
     Parameters
     ----------
     initial
         The first value: numbers or a NumPy array.
     name
-        How messages and results call it.
+        The name in messages and results.
 
     Examples
     --------

@@ -1,11 +1,11 @@
-"""How the backward pass of a loop gets the values of all trips.
+"""Strategies for the values of all trips in the backward pass.
 
-    Stack         keeps, of every trip, what the derivative of the body needs
-    Checkpoints   keeps the start only, and runs the loop again, in segments
-    Jacobian      keeps nothing: pushes a tangent of every input number through the loop
+    Stack         stores the values that the derivative of the body needs, for every trip
+    Checkpoints   stores the start only, and runs the loop again, in segments
+    Jacobian      stores nothing, and propagates a tangent of every input number through the loop
 
-Each has `forward`, which runs the loop and gives its results and what is kept, and `backward`,
-which gives the cotangents of carry, captures and rows.
+Each strategy has two methods. `forward` runs the loop and returns its results and the stored
+values. `backward` returns the cotangents of carry, captures and rows.
 
 Reference: Griewank & Walther (2008), Evaluating derivatives, SIAM, chapter 12 (checkpoints).
 """
@@ -28,12 +28,12 @@ _BUDGET = 2**26  # bytes of the buffers of one loop under the strategy "checkpoi
 
 
 class Stack:
-    """Keep what the backward pass needs of every trip."""
+    """Store the values that the backward pass needs, for every trip."""
 
     def __init__(self, loop: Loop, product: Product, rest: Modes) -> None:
         self.loop, self.product, self.rest = loop, product, rest
-        kept = zip(product.carry, product.needs_carry, strict=True)
-        self.row_bytes = bytes_of(kind for kind, needed in kept if needed)
+        carry_needs = zip(product.carry, product.needs_carry, strict=True)
+        self.row_bytes = bytes_of(kind for kind, needed in carry_needs if needed)
         self.residuals = product.residuals
         if self.residuals is not None:
             if self.residuals.worth(self.row_bytes, loop.length, _BUDGET):
@@ -59,8 +59,8 @@ class Stack:
         new, trips, results = run(recorded, limit, carry, captures, rows, self.rest)
         count = len(loop.results)
         kept_rows = tuple(r for r, n in zip(rows, self.product.needs_row, strict=True) if n)
-        kept = (trips, captures, results[count:], kept_rows)
-        return (new, trips, results[:count]), kept
+        stored = (trips, captures, results[count:], kept_rows)
+        return (new, trips, results[:count]), stored
 
     def _with_residuals(
         self, residuals: Residuals, limit: Tensor, carry: Tensors, captures: Tensors, rows: Tensors
@@ -70,17 +70,17 @@ class Stack:
         def body(
             modes: Modes, alive: Tensor, carry: Tensors, captures: Tensors, row: Tensors
         ) -> After:
-            after, kept = residuals.forward(alive, carry, captures, row)
-            return after[:width], (*after[width:], *kept)
+            outputs, stored = residuals.forward(alive, carry, captures, row)
+            return outputs[:width], (*outputs[width:], *stored)
 
         recorded = replace(loop, body=body, results=(*loop.results, *residuals.types))
         new, trips, results = run(recorded, limit, carry, captures, rows, self.rest)
         count = len(loop.results)
-        kept = trips, captures, results[count:], tuple(rows[i] for i in residuals.rows)
-        return (new, trips, results[:count]), kept
+        stored = trips, captures, results[count:], tuple(rows[i] for i in residuals.rows)
+        return (new, trips, results[:count]), stored
 
-    def backward(self, kept: Any, ct_carry: Tensors, ct_results: Tensors) -> Any:
-        trips, captures, stack, kept_rows = kept
+    def backward(self, stored: Any, ct_carry: Tensors, ct_results: Tensors) -> Any:
+        trips, captures, stack, kept_rows = stored
         product, residuals = self.product, self.residuals
         needed, row_needed = product.needs_carry, product.needs_row
         widths = len(stack), len(kept_rows)
@@ -90,7 +90,7 @@ class Stack:
             modes: Modes, alive: Tensor, cts: Tensors, captures: Tensors, row: Tensors
         ) -> After:
             if residuals is not None:
-                found = residuals.second(
+                cotangents = residuals.second(
                     alive,
                     *row[: widths[0]],
                     *captures,
@@ -98,18 +98,18 @@ class Stack:
                     *cts[:count],
                     *row[sum(widths) :],
                 )
-                of_carry, of_captures, of_row = product.split(found)
+                of_carry, of_captures, of_row = product.split(cotangents)
                 sums = (a + b for a, b in zip(cts[count:], of_captures, strict=True))
                 return (*of_carry, *sums), of_row
             carry = filled(row[: widths[0]], product.carry, needed)
-            own = filled(row[widths[0] : sum(widths)], product.rows, row_needed)
+            row_values = filled(row[widths[0] : sum(widths)], product.rows, row_needed)
             of_carry, of_captures, of_row = product(
-                alive, carry, captures, own, cts[:count], row[sum(widths) :]
+                alive, carry, captures, row_values, cts[:count], row[sum(widths) :]
             )
             sums = (a + b for a, b in zip(cts[count:], of_captures, strict=True))
             return (*of_carry, *sums), of_row
 
-        down = Loop(
+        backward_loop = Loop(
             body,
             None,
             self.loop.length,
@@ -117,10 +117,10 @@ class Stack:
             backwards=not self.loop.backwards,
             strategy=Stack,
         )
-        by_row = (*stack, *kept_rows, *ct_results, *product.moving(2))
-        limit = jnp.minimum(trips, self.loop.length) if by_row else trips
+        row_inputs = (*stack, *kept_rows, *ct_results, *product.moving(2))
+        limit = jnp.minimum(trips, self.loop.length) if row_inputs else trips
         cts, _, of_rows = run(
-            down,
+            backward_loop,
             limit,
             (*ct_carry, *product.still()),
             captures,
@@ -131,10 +131,11 @@ class Stack:
 
 
 class Checkpoints:
-    """Keep nothing but the start; the backward pass runs the loop again, in segments.
+    """Store the start only, and run the loop again in segments.
 
-    A segment of more than c trips is cut into c parts whose starts are kept in a first run over
-    it; the last level keeps every trip. With c slots on each of d levels c^d trips are possible.
+    A segment of more than c trips is cut into c parts, and a first run over the segment stores the
+    starts of the parts. The last level stores every trip. With c slots on each of d levels, c^d
+    trips are possible.
     """
 
     def __init__(self, loop: Loop, product: Product, rest: Modes) -> None:
@@ -151,66 +152,73 @@ class Checkpoints:
         new, trips, results = run(self.loop, limit, carry, captures, rows, self.rest)
         return (new, trips, results), (trips, carry, captures)
 
-    def backward(self, kept: Any, ct_carry: Tensors, ct_results: Tensors) -> Any:
-        trips, carry, captures = kept
+    def backward(self, stored: Any, ct_carry: Tensors, ct_results: Tensors) -> Any:
+        trips, carry, captures = stored
         start = (*ct_carry, *self.product.still())
         cts = self._segment(self.levels, carry, captures, trips, start)
         count = len(ct_carry)
         return cts[:count], cts[count:], ()
 
     def _steps(self, modes: Modes, carry: Tensors, captures: Tensors, count: Tensor) -> Tensors:
-        """The carry some trips later."""
+        """The carry after `count` more trips."""
         loop = replace(self.loop, more=None, strategy=Checkpoints)
         return run(loop, count, carry, captures, (), modes)[0]
 
     def _segment(
         self, level: int, carry: Tensors, captures: Tensors, trips: Tensor, cts: Tensors
     ) -> Tensors:
-        """The cotangents at the start of a segment, given those at its end."""
+        """Cotangents at the start of a segment from those at its end."""
         if level == 1:
             return self._last_level(carry, captures, trips, cts)
         stride = jnp.maximum((trips + self.slots - 1) // self.slots, 1)
         parts = (trips + stride - 1) // stride
-        amount = len(captures)
+        capture_count = len(captures)
 
-        def up(modes: Modes, alive: Tensor, carry: Tensors, outer: Tensors, row: Tensors) -> After:
+        def keep_start(
+            modes: Modes, alive: Tensor, carry: Tensors, outer: Tensors, row: Tensors
+        ) -> After:
             *captures, stride = outer
             steps = jnp.where(alive, stride, 0)
             return self._steps(modes, carry, tuple(captures), steps), carry
 
-        def down(
+        def go_back(
             modes: Modes, alive: Tensor, state: Tensors, outer: Tensors, row: Tensors
         ) -> After:
-            left, *cts = state
-            captures, stride = outer[:amount], outer[amount]
-            # All parts are full but the last, which is the first one here.
-            part = jnp.where(alive, left - (left - 1) // stride * stride, 0)
+            trips_left, *cts = state
+            captures, stride = outer[:capture_count], outer[capture_count]
+            # All parts are full except the last one, which this loop reaches first.
+            part = jnp.where(alive, trips_left - (trips_left - 1) // stride * stride, 0)
             inner = self._within(modes)
-            return (left - part, *inner._segment(level - 1, row, captures, part, tuple(cts))), ()
+            return (
+                trips_left - part,
+                *inner._segment(level - 1, row, captures, part, tuple(cts)),
+            ), ()
 
         outer = (*captures, stride)
-        first = Loop(up, None, self.slots, types_of(carry), strategy=Stack, live=self.loop.live)
-        starts = run(first, parts, carry, outer, (), self.rest)[2]
-        second = Loop(down, None, self.slots, backwards=True, strategy=Stack)
-        state, _, _ = run(second, parts, (trips, *cts), outer, starts, self.rest)
+        forward_loop = Loop(
+            keep_start, None, self.slots, types_of(carry), strategy=Stack, live=self.loop.live
+        )
+        starts = run(forward_loop, parts, carry, outer, (), self.rest)[2]
+        backward_loop = Loop(go_back, None, self.slots, backwards=True, strategy=Stack)
+        state, _, _ = run(backward_loop, parts, (trips, *cts), outer, starts, self.rest)
         return state[1:]
 
     def _within(self, modes: Modes) -> "Checkpoints":
-        """The same strategy inside a loop for which other derivatives are left."""
+        """The same strategy for a loop with other remaining modes."""
         if modes == self.rest:
             return self
         product = self.product
-        again = Product(self.loop, product.carry, product.captures, product.rows, modes)
-        return Checkpoints(self.loop, again, modes)
+        product_of_modes = Product(self.loop, product.carry, product.captures, product.rows, modes)
+        return Checkpoints(self.loop, product_of_modes, modes)
 
     def _last_level(
         self, carry: Tensors, captures: Tensors, trips: Tensor, cts: Tensors
     ) -> Tensors:
         loop = replace(self.loop, more=None, length=self.slots, strategy=Stack)
         stack = Stack(loop, self.product, self.rest)
-        _, kept = stack.forward(trips, carry, captures, ())
+        _, stored = stack.forward(trips, carry, captures, ())
         count = len(self.product.moving(0))
-        of_carry, of_captures, _ = stack.backward(kept, cts[:count], ())
+        of_carry, of_captures, _ = stack.backward(stored, cts[:count], ())
         sums = (a + b for a, b in zip(cts[count:], of_captures, strict=True))
         return (*of_carry, *sums)
 
@@ -220,7 +228,7 @@ def _slots(levels: int, most: int) -> int:
 
 
 class Jacobian:
-    """Push a tangent of every input number through the loop; nothing is kept of the trips."""
+    """Propagate a tangent of every input number; store no trips."""
 
     def __init__(self, loop: Loop, product: Product, rest: Modes) -> None:
         self.loop, self.product, self.rest = loop, product, rest
@@ -228,8 +236,8 @@ class Jacobian:
     def forward(self, limit: Tensor, carry: Tensors, captures: Tensors, rows: Tensors) -> Any:
         parts, masks = (carry, captures), self.product.masks[:2]
 
-        def differentiable(*own: Tensors) -> Any:
-            new_carry, new_captures = map(merged, own, parts, masks)
+        def differentiable(*differentiable_values: Tensors) -> Any:
+            new_carry, new_captures = map(merged, differentiable_values, parts, masks)
             modes = (FORWARD, *self.rest)
             new, _, _ = run(self.loop, limit, new_carry, new_captures, rows, modes)
             return picked(new, masks[0])

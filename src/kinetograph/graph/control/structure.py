@@ -1,7 +1,7 @@
 """Nested structures of arrays: tuples, lists, dictionaries, named tuples and dataclasses.
 
-`flatten` gives the leaves in order, each with its path as the user would write it (`p.j`, `p[0]`,
-`p['a']`), and the `Structure`, which `fill`s itself with other leaves.
+`flatten` returns the leaves in order, the path of each leaf as the user would write it (`p.j`,
+`p[0]`, `p['a']`), and the `Structure`. `Structure.fill` makes the same structure of other leaves.
 """
 
 import dataclasses
@@ -16,16 +16,16 @@ __all__ = ["LEAF", "Structure", "flatten", "opened"]
 class Structure:
     """A structure without its leaves."""
 
-    make: Callable[[list[Any]], Any] | None  # None: a leaf
-    kind: Any = None  # type and keys: equal for equal structures
+    make: Callable[[list[Any]], Any] | None  # makes the value from its parts; None for a leaf
+    kind: Any = None  # type and keys, equal for equal structures
     parts: tuple["Structure", ...] = ()
 
     def fill(self, leaves: Iterable[Any]) -> Any:
-        """The structure with these leaves."""
+        """Make a value of this structure with the given leaves."""
         return self.take(iter(leaves))
 
     def take(self, leaves: Iterator[Any]) -> Any:
-        """The structure with the next leaves."""
+        """Make a value of this structure from an iterator of leaves."""
         if self.make is None:
             return next(leaves)
         return self.make([part.take(leaves) for part in self.parts])
@@ -33,12 +33,12 @@ class Structure:
     def leaves_of(self, value: Any, path: str = "") -> Iterator[Any]:
         """The leaves of a value of this structure.
 
-        Its dictionaries may have another order, and lists and tuples are the same.
+        Its dictionaries may have another order, and a list may take the place of a tuple.
 
         Raises
         ------
         TypeError
-            If the value has another structure; it says where.
+            If the value has another structure; the message says where.
         """
         if self.make is None:
             yield value
@@ -50,12 +50,12 @@ class Structure:
             yield from part.leaves_of(inner, path + step)
 
     def spread(self, prefix: Any, path: str = "") -> Iterator[Any]:
-        """For each leaf, what a prefix of this structure has in its place.
+        """The entry of a prefix that applies to each leaf.
 
         Raises
         ------
         TypeError
-            If the prefix has another structure; it says where.
+            If the prefix has another structure; the message says where.
         """
         if self.make is None or opened(prefix) is None or prefix is None:
             yield from repeat(prefix, self.count)
@@ -67,17 +67,17 @@ class Structure:
             yield from part.spread(inner, path + step)
 
     def _parts_of(self, value: Any) -> list[Any] | None:
-        """The parts of a value, in this structure's order; None if it has others."""
+        """The parts of a value of this structure, or None."""
         if self.kind is None:
             return [] if value is None else None
         owner, names = self.kind
         if self.keys is not None:
-            same = isinstance(value, Mapping) and value.keys() == set(names)
-            return [value[name] for name in names] if same else None
+            matches = isinstance(value, Mapping) and value.keys() == set(names)
+            return [value[name] for name in names] if matches else None
         if names is not None:
             return [getattr(value, n) for n in names] if isinstance(value, owner) else None
-        same = isinstance(value, (list, tuple)) and len(value) == len(self.parts)
-        return list(value) if same else None
+        matches = isinstance(value, (list, tuple)) and len(value) == len(self.parts)
+        return list(value) if matches else None
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -88,42 +88,49 @@ class Structure:
         return hash((self.kind, self.parts))
 
     def difference(self, other: "Structure", path: str = "") -> tuple[str, str, str] | None:
-        """Where two structures first differ, and what stands there in each."""
+        """The first path where two structures differ, and both structures there.
+
+        Returns None if they are equal. The structures are given as text.
+        """
         if self.kind != other.kind or len(self.parts) != len(other.parts):
             return path, str(self), str(other)
-        for (step, mine), theirs in zip(self._steps(), other.parts, strict=True):
-            found = mine.difference(theirs, path + step)
-            if found:
-                return found
+        for (step, part), other_part in zip(self._steps(), other.parts, strict=True):
+            difference = part.difference(other_part, path + step)
+            if difference:
+                return difference
         return None
 
     def new_keys(self, other: "Structure", path: str = "") -> list[str]:
-        """The keys that dictionaries have in the other structure only."""
+        """The paths of the dictionary keys that only the other structure has."""
         if self.kind == other.kind:
             pairs = zip(self._steps(), other.parts, strict=True)
             return [key for (step, a), b in pairs for key in a.new_keys(b, path + step)]
         if self.keys is None or other.keys is None:
             return []
-        own = {step: part for step, part in self._steps()}
+        parts_by_step = {step: part for step, part in self._steps()}
         return [
             key
             for step, part in other._steps()
-            for key in (own[step].new_keys(part, path + step) if step in own else [path + step])
+            for key in (
+                parts_by_step[step].new_keys(part, path + step)
+                if step in parts_by_step
+                else [path + step]
+            )
         ]
 
     @property
     def count(self) -> int:
-        """How many leaves it has."""
+        """The number of leaves."""
         return 1 if self.make is None else sum(part.count for part in self.parts)
 
     @property
     def keys(self) -> tuple[Any, ...] | None:
-        """Those of a dictionary; None of others."""
+        """The keys of a dictionary; None for other structures."""
         is_dict = isinstance(self.kind, tuple) and self.kind[0] is dict
         return self.kind[1] if is_dict else None
 
     def has_keys(self) -> bool:
-        """Whether there are dictionaries."""
+        """Whether the structure contains dictionaries."""
         return self.keys is not None or any(part.has_keys() for part in self.parts)
 
     def _steps(self) -> Iterator[tuple[str, "Structure"]]:
@@ -144,17 +151,20 @@ LEAF = Structure(None, "leaf")
 
 
 def _kind_of(value: Any) -> str:
-    """What a value is, as structures are described."""
-    found = opened(value)
-    if found is None:
+    """The description of a value in error messages about structures."""
+    container = opened(value)
+    if container is None:
         return f"a value of type {type(value).__name__}"
-    kind, parts, make = found
+    kind, parts, make = container
     return str(Structure(make, kind, tuple(LEAF for _ in parts)))
 
 
 def _steps(kind: Any, count: int) -> list[str]:
-    """How the parts of a container are reached."""
-    if not isinstance(kind, tuple):  # None, or what has no parts
+    """The text after a container's path that selects each part.
+
+    Examples: `[0]` or `.name`.
+    """
+    if not isinstance(kind, tuple):  # None, or a leaf
         return []
     owner, names = kind
     if names is None:
@@ -165,20 +175,20 @@ def _steps(kind: Any, count: int) -> list[str]:
 def flatten(
     value: Any, path: str = "", is_leaf: Callable[[Any], bool] | None = None
 ) -> tuple[list[Any], list[str], Structure]:
-    """The leaves of a structure, their paths, and the structure without them.
+    """Split a value into leaves, their paths, and its structure.
 
-    Containers for which `is_leaf` is true are leaves, too.
+    A container for which `is_leaf` returns true is a leaf, too.
     """
     leaves: list[Any] = []
     paths: list[str] = []
 
     def visit(value: Any, path: str) -> Structure:
-        found = None if is_leaf is not None and is_leaf(value) else opened(value)
-        if found is None:
+        container = None if is_leaf is not None and is_leaf(value) else opened(value)
+        if container is None:
             leaves.append(value)
             paths.append(path)
             return LEAF
-        kind, parts, make = found
+        kind, parts, make = container
         steps = _steps(kind, len(parts))
         inner = tuple(visit(p, path + step) for p, step in zip(parts, steps, strict=True))
         return Structure(make, kind, inner)
@@ -188,7 +198,10 @@ def flatten(
 
 
 def opened(value: Any) -> tuple[Any, list[Any], Callable[[list[Any]], Any]] | None:
-    """Type and keys, parts, and how to make another of it; None for a leaf."""
+    """Type and keys, parts, and constructor of a container.
+
+    Returns None for a leaf. The constructor makes a container from a list of parts.
+    """
     owner = type(value)
     if value is None:
         return None, [], lambda parts: None

@@ -1,4 +1,4 @@
-"""Graphs inside nodes: the branches of a conditional, the predicate and body of a loop."""
+"""Graphs inside nodes, such as branches and bodies of loops."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -19,9 +19,9 @@ __all__ = ["Subgraph"]
 
 
 class Subgraph:
-    """Nodes that are computed from inputs, inside of another node.
+    """Nodes inside another node that are computed from inputs.
 
-    The node that owns the subgraph says what the inputs receive.
+    The node that owns the subgraph passes the tensors of the inputs.
     """
 
     def __init__(self, inputs: Iterable[Node], outputs: Iterable[Node]) -> None:
@@ -33,20 +33,23 @@ class Subgraph:
             if node.context is not None:
                 node.check_inside()
         self.loops = tuple(loops_in(self.nodes))
-        self._live: dict[Places, Live] = {}  # found so far
+        self._live: dict[Places, Live] = {}  # a cache, like `_surely`
         self._surely: dict[Places | None, Places] = {}
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = {name: value for name, value in self.__dict__.items() if name != "has_faults"}
-        return {**kept, "_live": {}, "_surely": {}}
+        attributes = {name: value for name, value in self.__dict__.items() if name != "has_faults"}
+        return {**attributes, "_live": {}, "_surely": {}}
 
     @cached_property
     def has_faults(self) -> bool:
-        """Whether there are indices inside that are looked at when the program runs."""
+        """Whether there are indices inside that are checked when the program runs."""
         return any(map(has_faults, everything(self.nodes)))
 
     def live(self, places: Places | None) -> Live:
-        """What the outputs at these places (None: at all) are computed from."""
+        """The live nodes for the outputs at `places`.
+
+        None means all outputs.
+        """
         if places is None:
             places = frozenset(range(len(self.outputs)))
         if places not in self._live:
@@ -54,17 +57,20 @@ class Subgraph:
         return self._live[places]
 
     def live_inputs(self, places: Places) -> Places:
-        """The places of the inputs that those outputs depend on, as far as derivatives go."""
-        found = self.live(places).nodes
-        return frozenset(i for i, node in enumerate(self.inputs) if node in found)
+        """The inputs on which derivatives of the outputs depend.
+
+        Inputs and outputs are given by their places.
+        """
+        live_nodes = self.live(places).nodes
+        return frozenset(i for i, node in enumerate(self.inputs) if node in live_nodes)
 
     def compute(
         self, tensors: Iterable[Any], scope: Scope, places: Places | None = None
     ) -> tuple[Any, ...]:
-        """The tensors of the outputs, given those of the inputs.
+        """Compute the tensors of the outputs from the tensors of the inputs.
 
-        `places` are the outputs that take part in derivatives; None for all. What is tracked and
-        only passed on stays tracked.
+        `places` are the outputs that take part in derivatives; None for all. A tracked input that
+        is itself an output stays tracked.
         """
         given = dict(zip(self.inputs, tensors, strict=True))
         environment = dict(given)
@@ -74,7 +80,7 @@ class Subgraph:
             tracked if isinstance(tracked := given.get(node), Tracked) else environment[node]
             for node in self.outputs
         )
-        # Of exactly the promised type: JAX distinguishes "weak" ones.
+        # Convert to exactly the type of the node, because JAX distinguishes "weak" types.
         return tuple(
             Tracked(lax.convert_element_type(t.value, node.dtype), t.token)
             if isinstance(t, Tracked)
@@ -83,22 +89,30 @@ class Subgraph:
         )
 
     def surely_read(self, places: Places | None) -> Places:
-        """The places of the inputs that the computation of those outputs reads in any case."""
+        """The inputs that computing the outputs always reads.
+
+        Inputs and outputs are given by their places.
+        """
         if places not in self._surely:
             live, results = self.live(places)
             outputs = [node for node in self.outputs if node in live]
-            found = surely_read([node for node in self.nodes if node in live], outputs, results)
+            nodes_read = surely_read(
+                [node for node in self.nodes if node in live], outputs, results
+            )
             self._surely[places] = frozenset(
-                i for i, node in enumerate(self.inputs) if node in found
+                i for i, node in enumerate(self.inputs) if node in nodes_read
             )
         return self._surely[places]
 
     def passed_on(self, tracked: Iterable[int], carried: int) -> set[int]:
-        """Of the first inputs, which a loop carries, those that can be a tracked one, unread."""
-        found = set(tracked)
+        """The carried inputs that may hold an unread tracked value.
+
+        The first `carried` inputs are the carried values of a loop.
+        """
+        tracked_inputs = set(tracked)
         places = {node: i for i, node in enumerate(self.inputs)}
         while True:
-            more = {i for i in range(carried) if places.get(self.outputs[i]) in found}
-            if found >= more:
-                return {i for i in found if i < carried}
-            found |= more
+            receiving = {i for i in range(carried) if places.get(self.outputs[i]) in tracked_inputs}
+            if tracked_inputs >= receiving:
+                return {i for i in tracked_inputs if i < carried}
+            tracked_inputs |= receiving

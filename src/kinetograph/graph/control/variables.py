@@ -1,4 +1,4 @@
-"""Loop variables: how they are given, called, arranged and typed, for loops of all kinds."""
+"""Loop variables of all kinds of loops: names, structure and types."""
 
 import inspect
 from collections.abc import Callable, Sequence
@@ -26,30 +26,32 @@ __all__ = [
 
 
 class Variables(NamedTuple):
-    """Loop variables: nodes of their first values, and how they are called and arranged."""
+    """Loop variables: first values, names and structure."""
 
     nodes: list[Node]
-    growing: list[bool]  # began as Python numbers, whose type may grow
+    growing: list[bool]  # whether it started as a Python number, whose type may grow
     paths: list[str]
     structure: Structure
-    several: bool  # whether they are given to functions as arguments of their own
+    several: bool  # whether functions receive them as separate arguments
 
     def arguments(self, arrays: Sequence[Array]) -> list[Any]:
-        """What predicate and body are called with."""
+        """The arguments of predicate and body."""
         filled = self.structure.fill(arrays)
         return list(filled) if self.several else [filled]
 
     def restored(self, arrays: Sequence[Array]) -> Any:
-        """The structure in which the user gave them."""
+        """The arrays in the structure that the user passed."""
         return self.structure.fill(arrays)
 
 
 def read_variables(
     loop_vars: Any, doing: str, function: Callable[..., Any], spread: bool = True
 ) -> Variables:
-    """The loop variables a user gave, named like the parameters of `function`.
+    """Read the loop variables from the user's argument.
 
-    A list or tuple of them is spread over several parameters, where `spread` says so.
+    They are named like the parameters of `function`.
+
+    If `spread` is true, the elements of a list or tuple are passed as separate arguments.
     """
     several = spread and type(loop_vars) in (tuple, list)
     names = names_of_parameters(function, len(loop_vars) if several else 1)
@@ -57,9 +59,9 @@ def read_variables(
     paths: list[str] = []
     if several:
         for value, name in zip(loop_vars, names, strict=True):
-            more, where, _ = flatten(value, name)
-            leaves += more
-            paths += where
+            new_leaves, new_paths, _ = flatten(value, name)
+            leaves += new_leaves
+            paths += new_paths
         structure = flatten(loop_vars)[2]
     else:
         leaves, paths, structure = flatten(loop_vars, names[0])
@@ -88,36 +90,36 @@ def names_of_parameters(function: Callable[..., Any], count: int) -> list[str]:
 
 
 def match_result(
-    result: Any, variables: Variables, context: Any, doing: str, what: str
+    result: Any, variables: Variables, context: Any, doing: str, function_name: str
 ) -> list[Node]:
-    """What a body returned, as nodes in the order of the loop variables."""
+    """The nodes of a body's result, ordered like the variables."""
     structure = variables.structure
     if variables.several:
         count = len(structure.parts)
         several = type(result) in (tuple, list)
         if count == 1 and not (several and len(result) == 1):
             result, several = [result], True
-        amount = len(result) if several else 1
-        if amount != count:
+        result_count = len(result) if several else 1
+        if result_count != count:
             raise ValueError(
-                f"{doing}: Number of inputs and outputs of {what} must match loop_vars: {count}, "
-                f"{amount}{place_text()}"
+                f"{doing}: Number of inputs and outputs of {function_name} must match loop_vars: "
+                f"{count}, {result_count}{place_text()}"
             )
         result = type(structure.fill([None] * len(variables.nodes)))(result)
-    found = collect(result, context, f"{doing}: what {what} returns")
-    difference = structure.difference(found.structure)
+    returned = collect(result, context, f"{doing}: what {function_name} returns")
+    difference = structure.difference(returned.structure)
     if difference:
         path, before, after = difference
         name = _root(path, variables)
         raise TypeError(
             f"{doing}: {name!r} does not have the same nested structure after one iteration"
-            f"{place_text()}: it enters the loop as {before} and {what} returns {after}"
+            f"{place_text()}: it enters the loop as {before} and {function_name} returns {after}"
         )
-    return found.nodes
+    return returned.nodes
 
 
 def _root(path: str, variables: Variables) -> str:
-    """The user's name for a place in the structure of the loop variables."""
+    """The user's name for a path in the loop variables."""
     if not variables.several:
         first = variables.paths[0] if variables.paths else ""
         return first.split(".")[0].split("[")[0] + path
@@ -130,8 +132,8 @@ def _heads(variables: Variables) -> list[str]:
     heads, paths = [], iter(variables.paths)
     for part in variables.structure.parts:
         count = _leaves(part)
-        own = [next(paths) for _ in range(count)]
-        heads.append(own[0].split(".")[0].split("[")[0] if own else "?")
+        variable_paths = [next(paths) for _ in range(count)]
+        heads.append(variable_paths[0].split(".")[0].split("[")[0] if variable_paths else "?")
     return heads
 
 
@@ -140,9 +142,12 @@ def _leaves(structure: Structure) -> int:
 
 
 def grown_type(before: Node, after: Node, growing: bool) -> np.dtype | None:
-    """The type a loop variable needs that is `before` and `after` an iteration; None if it cannot.
+    """The type that a loop variable needs, or None.
 
-    Python numbers take the type of what they meet, also from one trip to the next.
+    `before` and `after` are its nodes before and after an iteration.
+
+    A Python number takes the type of the values that it is combined with, also from one trip to the
+    next. Returns None if no type fits.
     """
     dtype = common_dtype((before, after))
     if dtype is None and growing and not before.weak:
@@ -157,10 +162,13 @@ def grown(
     adapted: bool,
     doing: str,
 ) -> Variables | None:
-    """The variables in the types they need, None where they have them; refuses what cannot be.
+    """The variables in the types they need, or None.
 
-    `adapted` says whether a Python number took the type of something else in the loop. One that is
-    none after an iteration is none in the next: if that may matter, the loop has to be built anew.
+    None means that they already have these types.
+
+    `adapted` is true if a Python number took the type of another value in the loop. A variable that
+    is a Python number before an iteration but not after it is not one in the next iteration. If
+    this may matter, the loop has to be built again. Raises TypeError if no type fits a variable.
     """
     types = []
     for inner, node, growing in zip(inners, outputs, variables.growing, strict=True):
@@ -188,11 +196,11 @@ def grown(
 
 
 def _started(node: Node, dtype: np.dtype, weak: bool) -> Node:
-    """The first value of a loop variable in the type that it needs."""
+    """The first value of a loop variable in the needed type."""
     if node.dtype == dtype and node.weak == weak:
         return node
     if node.weak and node.dtype.kind == "i" and dtype.kind in "iu":
         demand_fits(node, dtype)
-    other = astype(node, dtype)
-    other.weak = weak
-    return other
+    converted = astype(node, dtype)
+    converted.weak = weak
+    return converted

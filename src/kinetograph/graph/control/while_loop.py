@@ -1,4 +1,4 @@
-"""Building a while loop from two Python functions: `kg.while_loop`."""
+"""`kg.while_loop`: build a while loop from two Python functions."""
 
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
@@ -37,42 +37,46 @@ def while_loop(
     swap_memory: bool = False,
     name: str | None = None,
 ) -> Any:
-    """Repeat `body` while `cond` holds, as often as the values require when the program runs.
+    """Repeat `body` while `cond` is true.
 
         while cond(*loop_vars): loop_vars = body(*loop_vars)
 
-    Derivatives of every order and in both directions are exact, with and without a bound on the
-    trips. Both functions are called once, now (once more if a Python number among `loop_vars` has
-    to take another type).
+    The number of trips depends on the values when the program runs. Derivatives of every order, in
+    reverse and forward mode, are exact with and without a bound on the number of trips. Both
+    functions are called once, now, and once more if a Python number among `loop_vars` has to take
+    another type.
 
     Parameters
     ----------
     cond
-        Called with the loop variables; gives a boolean scalar.
+        Called with the loop variables; returns a boolean scalar.
     body
-        Called with the loop variables; gives their next values, in the same structure.
+        Called with the loop variables; returns their next values, in the same structure.
     loop_vars
-        A list or tuple of loop variables, each an array or number or a nested structure of them;
-        anything else is one loop variable. Shapes and types do not change from trip to trip.
+        A list or tuple of loop variables, each an array, a number or a nested structure of them;
+        any other value is one loop variable. Shapes and types do not change from trip to trip.
     maximum_iterations
-        Ends the loop after so many trips: a whole number or an integer array.
+        The largest number of trips, after which the loop ends: an integer or an integer array.
     grad
-        How reverse derivatives get the values of all trips. `"auto"`: a buffer, doubled when a run
-        makes more trips than it holds; too large a buffer gives way to `"checkpoint"`. `"stack"`: a
-        buffer for `maximum_iterations` trips. `"checkpoint"`: nothing is kept, the loop is run
-        again in segments. `"forward"`: tangents are pushed along, one for each number that goes
-        into the loop. `"none"`: the derivative is zero.
+        The way in which reverse derivatives get the values of all trips. `"auto"`: a buffer, which
+        is doubled when a run makes more trips than it holds, or `"checkpoint"` if the buffer would
+        be too large. `"stack"`: a buffer for `maximum_iterations` trips. `"checkpoint"`: only the
+        start is stored, and the loop is run again in segments. `"forward"`: a tangent of each input
+        number of the loop is propagated through the trips. `"none"`: the derivative is zero.
     shape_invariants
-        Shapes of the loop variables. Shapes that grow are refused; the argument is there to say so.
+        Shapes of the loop variables. Growing shapes are not supported and raise an error that
+        explains what to do.
     back_prop
         False is the same as `grad="none"`.
     on_limit
-        `"stop"`, or `"error"`: a compiled function raises when the bound ends the loop while `cond`
-        still holds. In both cases `result.loop.truncated` tells.
+        The behaviour when the bound ends the loop while `cond` is still true. `"stop"`: the loop
+        returns its current values. `"error"`: a compiled function raises an error. In both cases
+        `result.loop.truncated` is true.
     parallel_iterations, swap_memory
-        Hints of TensorFlow's, accepted and without effect here: XLA schedules by itself.
+        Options of TensorFlow's `while_loop`, accepted without effect, because XLA does the
+        scheduling.
     name
-        How messages, drawings and reports call the loop.
+        The name of the loop in messages, drawings and reports.
 
     Returns
     -------
@@ -82,8 +86,8 @@ def while_loop(
     Raises
     ------
     TypeError
-        If a function cannot be called, `cond` gives no boolean scalar, or a loop variable changes
-        its type or the structure of what `body` returns differs.
+        If a function cannot be called, `cond` does not return a boolean scalar, a loop variable
+        changes its type, or `body` returns another structure.
     ValueError
         If there are no loop variables, their shapes or number change, or an option is unknown.
 
@@ -124,7 +128,7 @@ def while_loop(
 
 
 class Options(NamedTuple):
-    """How a loop is ended and differentiated; see `while_loop`."""
+    """Options of a loop: bound and derivatives; see `while_loop`."""
 
     bound: int | Node | None = None
     grad: str = "auto"
@@ -141,11 +145,11 @@ def build(
     options: Options,
     name: str | None = None,
 ) -> Any:
-    """The loop, of functions and variables that have been checked.
+    """Build the loop from functions and variables that have been checked.
 
-    It is built anew when a Python number among the variables takes the type of an array.
+    The loop is built again when a Python number among the variables takes the type of an array.
     """
-    given = {
+    attributes = {
         "maximum_iterations": options.bound,
         "grad": options.grad,
         "back_prop": options.grad != "none",
@@ -153,23 +157,23 @@ def build(
         "swap_memory": options.swap_memory,
     }
     for _ in range(5 * len(variables.nodes) + 1):
-        context = WhileContext(name, **given)
+        context = WhileContext(name, **attributes)
         before = CURRENT.adapted
-        made = _attempt(context, cond, body, variables)
+        attempt = _attempt(context, cond, body, variables)
         adapted = CURRENT.adapted > before
-        others = grown(variables, made.inners, made.outputs, adapted, "while_loop")
-        if others is None:
-            return _finish(context, made, variables, options)
-        variables, name = others, context.name
+        changed_variables = grown(variables, attempt.inners, attempt.outputs, adapted, "while_loop")
+        if changed_variables is None:
+            return _finish(context, attempt, variables, options)
+        variables, name = changed_variables, context.name
         context.discard()
     raise AssertionError("types of loop variables do not settle")
 
 
-class _Made(NamedTuple):
+class _Attempt(NamedTuple):
     inners: list[Inner]
     verdict: Node
-    judged: dict[Cell, Node]  # versions of states that the predicate assigned
-    entries: dict[Cell, Node]  # versions the body starts from, where the predicate assigned
+    judged: dict[Cell, Node]  # the versions of states that the predicate assigned
+    entries: dict[Cell, Node]  # the versions of these states at the start of the body
     outputs: list[Node]
 
 
@@ -178,7 +182,7 @@ def _attempt(
     cond: Callable[..., Any],
     body: Callable[..., Any],
     variables: Variables,
-) -> _Made:
+) -> _Attempt:
     inners = [
         context.argument(node, "loop variable", path)
         for node, path in zip(variables.nodes, variables.paths, strict=True)
@@ -201,51 +205,54 @@ def _attempt(
     if result is None:
         raise ValueError(f"while_loop: body must have a return value{place_text()}")
     outputs = match_result(result, variables, context, "while_loop", "body")
-    return _Made(inners, verdict, judged, entries, outputs)
+    return _Attempt(inners, verdict, judged, entries, outputs)
 
 
 def _finish(
     context: WhileContext,
-    made: _Made,
+    attempt: _Attempt,
     variables: Variables,
     options: Options,
 ) -> Any:
     outputs = []
-    for inner, node in zip(made.inners, made.outputs, strict=True):
+    for inner, node in zip(attempt.inners, attempt.outputs, strict=True):
         if node.shape != inner.shape:
             raise _changed_shape(inner, node, options.shape_invariants)
         with context:
             outputs.append(astype(node, inner.dtype) if node.dtype != inner.dtype else node)
-    weak = [a.weak and b.weak for a, b in zip(made.inners, made.outputs, strict=True)]
+    weak = [a.weak and b.weak for a, b in zip(attempt.inners, attempt.outputs, strict=True)]
     versions = context._versions
     cells = list(versions.assigned)
     entries = [versions.entered[cell] for cell in cells]
-    carried = set(map(id, entries))
+    entry_ids = set(map(id, entries))
     captures = [
         inner
         for inner in context._arguments
-        if inner.role in ("captured", "state") and id(inner) not in carried
+        if inner.role in ("captured", "state") and id(inner) not in entry_ids
     ]
-    before = [e for e in (*made.inners, *entries) if isinstance(e, Inner)]
-    after = [*made.inners, *(made.entries.get(c, e) for c, e in zip(cells, entries, strict=True))]
-    verdict = made.verdict
+    inputs = [e for e in (*attempt.inners, *entries) if isinstance(e, Inner)]
+    body_inputs = [
+        *attempt.inners,
+        *(attempt.entries.get(c, e) for c, e in zip(cells, entries, strict=True)),
+    ]
+    verdict = attempt.verdict
     if EFFECTS in versions.assigned:
         with context:
-            state = made.judged.get(EFFECTS, versions.entered[EFFECTS])
+            state = attempt.judged.get(EFFECTS, versions.entered[EFFECTS])
             verdict = elementwise("logical_and", verdict, unfailed(state))
-    predicate = Subgraph((*before, *captures), (verdict, *made.judged.values()))
+    predicate = Subgraph((*inputs, *captures), (verdict, *attempt.judged.values()))
     body = Subgraph(
-        (*(n for n in after if isinstance(n, Inner)), *captures),
+        (*(n for n in body_inputs if isinstance(n, Inner)), *captures),
         (*outputs, *(versions.latest[cell] for cell in cells)),
     )
     node = While(
         context,
-        [inner.outer for inner in before],
+        [inner.outer for inner in inputs],
         [inner.outer for inner in captures],
         predicate,
         body,
         variables=len(outputs),
-        judging=[len(outputs) + cells.index(cell) for cell in made.judged],
+        judging=[len(outputs) + cells.index(cell) for cell in attempt.judged],
         bound=options.bound,
         grad=options.grad,
         on_limit=options.on_limit,
@@ -288,7 +295,10 @@ def _verdict(value: Any, context: WhileContext) -> Node:
 
 
 def as_bound(value: Any) -> int | Node | None:
-    """The bound of a loop as a number or a node, checked."""
+    """The bound of a loop as a number or node.
+
+    Raises ValueError if the bound is not valid.
+    """
     if value is None:
         return None
     node = as_node(value, "while_loop")
@@ -307,7 +317,7 @@ def as_bound(value: Any) -> int | Node | None:
 
 
 def check_options(grad: str, on_limit: str, parallel_iterations: Any) -> None:
-    """Refuse options that are unknown."""
+    """Raise an error if an option of a loop is not valid."""
     if grad not in GRADS:
         choices = ", ".join(map(repr, GRADS))
         raise ValueError(f"while_loop: grad is {grad!r}{place_text()}; choose one of {choices}")

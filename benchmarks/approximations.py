@@ -1,13 +1,14 @@
-"""How often an approximation is wrong without a warning, and how often it warns of a good fit.
+"""Approximations that are wrong without a warning, or warn needlessly.
 
     python benchmarks/approximations.py                       # 20 seeds; a quarter of an hour
-    python benchmarks/approximations.py --seeds 4 --first 0   # those that the limits were chosen by
+    python benchmarks/approximations.py --seeds 4 --first 0   # the seeds that set the limits
     python benchmarks/approximations.py --models banana funnel --draws 1000
 
-Eight models, whose means, standard deviations and log Z are known in closed form or by quadrature
-(of the logistic regression by 400,000 weighted draws of a Student distribution with an efficiency
-above 0.9), and four approximations. A run is wrong if the mean of a target is off by more than
-10 % of a standard deviation, a standard deviation by more than 15 %, or log Z by more than 0.1.
+Four approximations of eight models with known means, standard deviations and log Z, in closed form
+or by quadrature (for the logistic regression, by 400,000 importance-weighted draws of a Student
+distribution with an efficiency above 0.9). A run is wrong if the mean of a target is off by more
+than 10 % of a standard deviation, a standard deviation by more than 15 %, or log Z by more than
+0.1.
 """
 
 import argparse
@@ -27,8 +28,8 @@ METHODS: dict[str, Callable[..., Any]] = {
     "Pathfinder": kg.pathfinder,
     "Laplace": kg.laplace_approximation,
 }
-Moments = dict[str, tuple[Any, Any]]  # of each target the mean and the standard deviation
-Problem = tuple[kg.Model, Moments, float]  # and log Z
+Moments = dict[str, tuple[Any, Any]]  # mean and standard deviation of each target
+Problem = tuple[kg.Model, Moments, float]  # ... and log Z
 
 
 def banana() -> Problem:
@@ -39,7 +40,7 @@ def banana() -> Problem:
 
 
 def funnel() -> Problem:
-    """Neal's funnel with six numbers of an unknown scale."""
+    """Neal's funnel: six numbers with an unknown scale."""
     v = kg.normal(0, 3, name="v")
     x = kg.normal(0, kg.exp(v / 2), shape=6, name="x")
     return kg.model(v, x), {"v": (0.0, 3.0), "x": (np.zeros(6), np.full(6, np.exp(2.25)))}, 0.0
@@ -50,7 +51,7 @@ ERRORS = np.array([15.0, 10, 16, 11, 9, 11, 10, 18])
 
 
 def schools() -> tuple[Moments, float]:
-    """Eight schools: by a grid of tau, given which all else is normal."""
+    """Eight schools by quadrature over tau; all else is normal given tau."""
     tau = 5 * np.tan(np.pi / 2 * (np.arange(200_000) + 0.5) / 200_000)  # half-Cauchy quantiles
     variance = ERRORS**2 + tau[:, None] ** 2
     precision = (1 / variance).sum(1) + 1 / 25
@@ -78,13 +79,13 @@ def schools() -> tuple[Moments, float]:
 
 
 def _moments(weight: np.ndarray, mean: np.ndarray, variance: Any) -> tuple[Any, Any]:
-    """The moments of a mixture of parts with these."""
+    """Mean and standard deviation of a mixture of these components."""
     first = weight @ mean
     return first, np.sqrt(weight @ (np.square(mean) + variance) - np.square(first))
 
 
 def centred() -> Problem:
-    """Eight schools as it is written down."""
+    """Eight schools, centred."""
     mu, tau = kg.normal(0, 5, name="mu"), kg.half_cauchy(5, name="tau")
     theta = kg.normal(mu, tau, shape=8, name="theta")
     kg.observe(kg.data(EFFECTS), kg.normal(theta, kg.data(ERRORS)))
@@ -92,7 +93,7 @@ def centred() -> Problem:
 
 
 def non_centred() -> Problem:
-    """Eight schools by standardised effects."""
+    """Eight schools with standardised effects."""
     mu, tau = kg.normal(0, 5, name="mu"), kg.half_cauchy(5, name="tau")
     theta = mu + tau * kg.normal(0, 1, shape=8, name="z")
     kg.observe(kg.data(EFFECTS), kg.normal(theta, kg.data(ERRORS)))
@@ -119,7 +120,7 @@ def logistic() -> Problem:
 
 
 def linear() -> Problem:
-    """Linear regression: by a grid of the error's scale, given which slopes are normal."""
+    """Linear regression by quadrature over the error scale."""
     rng = np.random.default_rng(5)
     design = np.c_[np.ones(30), rng.normal(size=(30, 3))]
     y = design @ [1.0, 2.0, -1.0, 0.5] + 0.7 * rng.normal(size=30)
@@ -145,7 +146,7 @@ def linear() -> Problem:
 
 
 def bimodal() -> Problem:
-    """Two normal distributions eight deviations apart, of 60 % and 40 %."""
+    """Two normal modes of 60 % and 40 %, eight deviations apart."""
     x = kg.variable(shape=2, name="x")
     parts = [
         np.log(share / (2 * np.pi)) - 0.5 * kg.sum((x - at) ** 2)
@@ -157,7 +158,7 @@ def bimodal() -> Problem:
 
 
 def correlated() -> Problem:
-    """Five normal numbers of deviations 1 to 5, with correlations of 0.9 and less."""
+    """Five correlated normal numbers with standard deviations 1 to 5."""
     mean, deviation = np.arange(5) - 2.0, np.arange(1, 6)
     covariance = 0.9 ** abs(np.subtract.outer(mean, mean)) * np.outer(deviation, deviation)
     x = kg.multivariate_normal(mean, covariance, name="x")
@@ -177,7 +178,7 @@ MODELS = {
 
 
 def tried(problem: Problem, method: str, seed: int, draws: int) -> dict[str, Any] | None:
-    """How far one run is off, and whether it warned; None where it ended in an error."""
+    """The errors of one run and its warning; None after a ModelError."""
     model, moments, log_z = problem
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

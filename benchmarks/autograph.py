@@ -1,11 +1,11 @@
 #!/usr/bin/env python
-"""What plain Python control flow costs, against the same written by hand: see README.md.
+"""The cost of plain Python control flow against hand-written graphs.
 
     python benchmarks/autograph.py [--repeats 9]
 
-Conversion of a function, calls that nothing symbolic can reach, building the graph, and the loops
-that come out of it. Times alternate between the sides; medians of the repeats, with the least and
-the greatest.
+See README.md. It measures the conversion of a function, calls with plain values, the time to build
+a graph, and the resulting loops. The sides take turns; figures are medians of the repeats, with
+minimum and maximum.
 """
 
 import argparse
@@ -24,7 +24,7 @@ TRIPS = 20_000
 
 
 def twenty_lines(x: Any, n: Any) -> Any:
-    """A function of 20 lines with nested loops, branches, break, continue and early return."""
+    """20 lines with nested loops, branches, break, continue and early return."""
     total = 0.0
     i = 0
     while i < n:
@@ -48,7 +48,7 @@ def twenty_lines(x: Any, n: Any) -> Any:
 
 
 def by_hand(x: Any, n: Any) -> Any:
-    """The same with kg.cond and kg.while_loop."""
+    """`twenty_lines` with kg.cond and kg.while_loop."""
     import kinetograph as kg
 
     def rest(i: Any, total: Any) -> Any:
@@ -87,7 +87,7 @@ def walk(x: Any, k: Any) -> Any:
 
 
 def walk_by_hand(x: Any, k: Any) -> Any:
-    """The same with kg.while_loop and kg.cond."""
+    """`walk` with kg.while_loop and kg.cond."""
     import kinetograph as kg
 
     def body(i: Any, s: Any) -> Any:
@@ -134,7 +134,7 @@ def repeated(function: Callable[..., Any], times: int) -> Callable[[Any], Any]:
 
 
 def timed(sides: dict[str, Callable[[Any], Any]], repeats: int, per: float) -> dict[str, Any]:
-    """Times of all sides in turn, in units of `per` seconds."""
+    """Times of all sides by turns, in units of `per` seconds."""
     found: dict[str, list[float]] = {name: [] for name in sides}
     for side in sides.values():
         side(1.0)

@@ -1,12 +1,13 @@
 #!/usr/bin/env python
-"""What a call of a compiled function costs, against `jax.jit`: see README.md.
+"""The cost of a call of a compiled function, against `jax.jit`.
 
     python benchmarks/calls.py [--rounds 200]
 
-Functions that compute next to nothing, called with numbers or a short array: what is measured is
-the way in and out. kinetograph gives NumPy arrays, and so does the other side, once with the result
-read and once, for what JAX does without waiting, not. The sides take turns within a round, a few
-calls each, so that what else the machine does meets all of them; ratios are those of a round.
+See README.md. The functions compute almost nothing and take numbers or a short array, so that the
+overhead of a call is measured. kinetograph returns NumPy arrays. The JAX side is measured twice:
+once reading the result as a NumPy array, and once without waiting for it. The sides take turns
+within a round, a few calls each, so that other load affects all of them; ratios are taken per
+round.
 """
 
 import argparse
@@ -21,7 +22,7 @@ import numpy as np
 from environments import machine
 from records import record
 
-CALLS = 20  # of each side in a round
+CALLS = 20  # per side and round
 GOAL = 2.0
 
 
@@ -58,7 +59,7 @@ def gradient(x: Any, y: Any) -> Any:
 
 
 def compiled(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Callable[..., Any]:
-    """The function by `kg.compile`."""
+    """The functions compiled by `kg.compile`."""
     import kinetograph as kg
 
     inputs = [kg.placeholder(np.shape(a), name=n) for n, a in zip("xy", arguments, strict=True)]
@@ -67,14 +68,14 @@ def compiled(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Callab
 
 
 def in_jax() -> dict[str, Callable[..., Any]]:
-    """The same functions by `jax.jit`."""
+    """The same functions compiled by `jax.jit`."""
     import jax
     import jax.numpy as jnp
 
     def turned(x: Any, y: Any) -> Any:
         return jax.lax.while_loop(lambda x: x < 3, lambda x: x * y + 1.0, x)
 
-    def unrolled(x: Any, y: Any) -> Any:  # JAX has no gradient of such a loop
+    def unrolled(x: Any, y: Any) -> Any:  # JAX cannot differentiate such a loop in reverse mode
         for _ in range(3):
             x = jnp.where(x < 3, x * y + 1.0, x)
         return x
@@ -117,7 +118,7 @@ def timed(
             for _ in range(CALLS):
                 side(*arguments)
             found[name].append((time.perf_counter() - start) / CALLS * 1e6)
-            flat(side(*arguments))  # and nothing is left to be done in the next one's time
+            flat(side(*arguments))  # wait, so that no work is left for the next side
     return found
 
 
@@ -159,7 +160,7 @@ def main() -> None:
         "a loop's gradients": (gradient, numbers),
         "an array and a loop": (rows, array),
     }
-    with jax.enable_x64(True):  # for the other side
+    with jax.enable_x64(True):  # for the JAX side
         for name, (function, arguments) in cases.items():
             jitted = in_jax()[name]
             sides = {

@@ -1,13 +1,14 @@
-"""NUTS of kinetograph, NumPyro and BlackJAX on the posteriors of reliability.py, all defaults.
+"""NUTS of kinetograph, NumPyro and BlackJAX on 12 posteriors, all defaults.
 
     python benchmarks/densities.py                   # 12 models; half an hour on two cores
     python benchmarks/densities.py --models garch --repeats 5
 
-One density for all, and its transforms: kinetograph's, as a JAX function. Each run is the second of
-a process, 4 chains of 1000 draws and the warm-up of each library, which is counted. What is
-compared is the least effective sample size, bulk, of all unknowns, a second of sampling and 1000
-gradients. A call of kinetograph checks its draws and gives them as a tree, too, which the peers'
-compiled functions do not: "call" is the whole of it.
+reliability.py defines the posteriors. All libraries sample the same density with the same
+transforms: the one of kinetograph, as a JAX function. Each run is the second one of its process: 4
+chains of 1000 draws after the default warm-up of the library, which is counted. The figures are the
+smallest bulk effective sample size of all unknowns per second of sampling and per 1000 gradients.
+kinetograph also checks its draws and returns them as a tree, which the compiled functions of the
+peers do not: the column "call" has the time of its whole call.
 """
 
 import argparse
@@ -24,7 +25,7 @@ PEERS = (OURS, "numpyro", "blackjax")
 
 
 def measure(name: str, peer: str, seed: int, limit: float) -> dict[str, Any] | None:
-    """One process; None if it took too long."""
+    """Run one process; None if it took too long."""
     try:
         found = by_peer(peer, name, "--warm", "--seed", str(seed), limit=limit)
     except subprocess.TimeoutExpired:
@@ -52,7 +53,7 @@ def spread(values: list[float]) -> str:
 
 
 def page(rows: list[dict[str, Any]]) -> str:
-    """Medians (least-greatest) over the repeats, and the ratios to the best peer in each."""
+    """Medians (minimum-maximum) over the repeats, and ratios to the best peer."""
     keys = ("a second", "1000 gradients", "us a gradient", "seconds", "call", "divergences")
     head = ["model", "library", *keys, "lost chains", "R-hat above 1.01"]
     lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]

@@ -1,4 +1,4 @@
-"""A virtual environment per peer, and what is known about the machine."""
+"""A virtual environment for each peer, and a description of the machine."""
 
 import json
 import os
@@ -34,7 +34,7 @@ NAMED = (
 
 
 def newest_python() -> str:
-    """The interpreter for the peers: what scripts/find-python says, else this one."""
+    """The interpreter for the peers: from scripts/find-python, else this one."""
     script = ROOT / "scripts" / "find-python"
     if script.exists():
         found = subprocess.run([str(script)], capture_output=True, text=True, check=False)
@@ -45,7 +45,7 @@ def newest_python() -> str:
 
 
 def environment(peer: str, update: bool = False) -> Path:
-    """The Python of a peer's environment; built if missing, brought up to date if asked."""
+    """The Python of a peer's environment, built or updated if necessary."""
     folder = HERE / ".venvs" / peer
     packages = (PACKAGES | ALL_IN_ONE)[peer]
     python = folder / "bin" / "python"
@@ -71,7 +71,7 @@ def own_python() -> Path:
 
 
 def versions(python: Path) -> dict[str, str]:
-    """The versions of Python and of the packages that matter, as that interpreter sees them."""
+    """The versions of Python and of the relevant packages of an interpreter."""
     code = (
         "import importlib.metadata as m, json, platform, sys\n"
         "out = {'python': platform.python_version()}\n"
@@ -87,7 +87,7 @@ def versions(python: Path) -> dict[str, str]:
 
 
 def _field(path: str, key: str) -> str:
-    """The first value of `key` in a file of `key: value` lines; empty where there is none."""
+    """The first value of a key in `key: value` lines, or ""."""
     try:
         lines = Path(path).read_text().splitlines()
     except OSError:
@@ -101,7 +101,7 @@ def cores() -> int:
 
 
 def machine() -> dict[str, Any]:
-    """The machine, without anything that names it."""
+    """A description of the machine, without names."""
     memory = _field("/proc/meminfo", "MemTotal").split()
     commit = subprocess.run(
         ["git", "rev-parse", "--short", "HEAD"],

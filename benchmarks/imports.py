@@ -1,8 +1,8 @@
 #!/usr/bin/env python
-"""What starting costs: the command that needs no model, and importing, against importing JAX.
+"""The cost of start-up: command and import, against importing JAX.
 
-Fresh processes take turns, with their bytecode cached; the least of some is told, of the processor
-seconds and of the clock.
+`kinetograph --help` needs no model. Fresh processes take turns, with cached bytecode; the minima of
+processor time and of elapsed time are printed.
 """
 
 import os
@@ -26,7 +26,7 @@ SCRIPTS = {
 
 
 def once(script: str, env: dict[str, str]) -> tuple[float, float]:
-    """The seconds of one process: of the processor, of the clock."""
+    """Processor seconds and elapsed seconds of one process."""
     used, begun = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     command = [str(own_python()), "-c", script]
     subprocess.run(command, env=env, stdout=subprocess.DEVNULL, check=True)
@@ -42,7 +42,7 @@ def main() -> None:
         for number in range(ROUNDS + 1):
             for name, script in SCRIPTS.items():
                 found = once(script, env)
-                if number:  # the first one writes the bytecode
+                if number:  # the first process writes the bytecode
                     times[name].append(found)
     jax = min(processor for processor, _ in times["`import jax`"])
     lines = [f"Starting: the least of {ROUNDS} processes.", ""]

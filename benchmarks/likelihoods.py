@@ -1,12 +1,13 @@
-"""Likelihoods of many observations against the same by hand in JAX: one value and gradient.
+"""Likelihoods of many observations against hand-written JAX.
 
     python benchmarks/likelihoods.py                 # six models; three minutes on two cores
     python benchmarks/likelihoods.py --models gamma --calls 2000
 
-Both are functions of the free vector and of the data, in float64, and take turns in one process;
-gradients are taken one after the other inside of a program, as a sampler has them. By hand is what
-a careful user of JAX writes: with all constants, each factor that does not depend on the data
-taken once, and JAX's own special functions. Both must agree, but for a constant, to 1e-9.
+It times one value with its gradient. Both sides are functions of the free vector and of the data,
+in float64, and take turns in one process; a program computes gradients one after the other, as a
+sampler does. The hand-written side is what a careful user of JAX writes: with all constants, each
+factor that does not depend on the data computed once, and the special functions of JAX. Both must
+agree to 1e-9, up to a constant.
 """
 
 import argparse
@@ -31,7 +32,7 @@ Density = Callable[..., Any]
 
 @dataclass
 class Case:
-    """A model, and its log density by hand, of the free vector and of the data."""
+    """A model, and its hand-written log density of free vector and data."""
 
     model: kg.Model
     by_hand: Density
@@ -43,7 +44,7 @@ def log_normal(x: Any, mean: float, sd: float) -> Any:
 
 
 def half_normal(log_x: Any, sd: float) -> Any:
-    """With the term of the logarithm."""
+    """Log density of a half-normal scale, with the Jacobian of its logarithm."""
     return log_normal(jnp.exp(log_x), 0.0, sd) + np.log(2) + log_x
 
 
@@ -76,7 +77,7 @@ def bernoulli(rng: np.random.Generator) -> Case:
 
 
 def poisson(rng: np.random.Generator) -> Case:
-    """Counts by a log rate with 100 groups, 10,000."""
+    """10,000 counts with a log rate of 100 groups."""
     x, group = rng.normal(size=10_000), rng.integers(0, 100, 10_000)
     eta = 0.5 + 0.3 * x + rng.normal(0, 0.5, 100)[group]
     y = rng.poisson(np.exp(eta)).astype(float)
@@ -109,7 +110,7 @@ def gamma(rng: np.random.Generator) -> Case:
 
 
 def negative_binomial(rng: np.random.Generator) -> Case:
-    """A regression of overdispersed counts, 10,000."""
+    """A regression of 10,000 overdispersed counts."""
     x = rng.normal(size=10_000)
     rate = np.exp(1 + 0.5 * x)
     y = rng.poisson(rate * rng.gamma(2.0, 0.5, 10_000)).astype(float)
@@ -130,7 +131,7 @@ def negative_binomial(rng: np.random.Generator) -> Case:
 
 
 def student(rng: np.random.Generator) -> Case:
-    """10,000 numbers with long tails, degrees of freedom unknown."""
+    """10,000 heavy-tailed numbers with unknown degrees of freedom."""
     y = 1 + 2 * rng.standard_t(4, 10_000)
     df, mu = kg.half_normal(20, name="df"), kg.normal(0, 10, name="mu")
     sigma = kg.half_normal(5, name="sigma")
@@ -151,7 +152,7 @@ MODELS = {f.__name__: f for f in (normal, bernoulli, poisson, gamma, negative_bi
 
 
 def looped(density: Density, calls: int) -> Any:
-    """So many gradients, each at a point that the one before has moved."""
+    """A loop of gradients; each moves the point of the next."""
 
     @jax.jit
     def many(free: Any, data: Any) -> Any:
@@ -172,7 +173,7 @@ def own_density(model: kg.Model) -> Density:
 
 
 def best_of(programs: list[Any], repeats: int, calls: int) -> list[float]:
-    """The least of several turns of each, in microseconds of a call."""
+    """The minimum over several turns, in microseconds per call."""
     best = [np.inf] * len(programs)
     for _ in range(repeats):
         for k, program in enumerate(programs):

@@ -1,12 +1,13 @@
 #!/usr/bin/env python
-"""What loops cost in the graph, against the same by hand in JAX: see README.md.
+"""The cost of loops in the graph, against hand-written JAX.
 
     python benchmarks/loops.py [--repeats 7] [--only recursions] [--trips 200 5000] [--rows 1 5 20]
 
-Three parts: loops over a 2-vector (`turns`), the recursions and the batches of `recursions.py`.
-Each figure is that of one execution inside a program that makes many, one after the other (a scan
-whose carry they change), so that the 10 us of a call from Python do not count. Times alternate
-between the two sides; medians of the repeats, with the least and the greatest.
+See README.md. There are three parts: loops over a 2-vector (`turns`), and the recursions and the
+batches of `recursions.py`. Each figure is the time of one execution inside a program that makes
+many, one after the other (a scan whose carry they change), so that the 10 us of a call from Python
+do not count. The two sides take turns; figures are medians of the repeats, with minimum and
+maximum.
 """
 
 import argparse
@@ -22,20 +23,20 @@ from environments import machine
 from records import record
 
 TRIPS = 400
-MANY = 300  # executions in a call
+MANY = 300  # executions per call
 TURN = 0.05
 START = np.array([1.0, 0.0])
 
 
 def turned(x: Any, w: Any, stack: Callable[[Any], Any]) -> Any:
-    """A trip: a damped turn of a plane vector, with a little curvature."""
+    """One trip: a damped rotation of a plane vector, slightly nonlinear."""
     a = x[0] - TURN * w * x[1]
     b = x[1] + TURN * w * x[0] * (1.0 - 0.01 * x[0])
     return stack([a, b])
 
 
 def graph(kind: str, gradient: bool) -> Callable[[Any], Any]:
-    """The loop in kinetograph; `kind` is bounded, or open: until a value is reached."""
+    """The loop in kinetograph: bounded, or open until a value is reached."""
     import kinetograph as kg
 
     def loop(x: Any, w: Any) -> Any:
@@ -60,7 +61,7 @@ def graph(kind: str, gradient: bool) -> Callable[[Any], Any]:
 
 
 def by_hand(kind: str, gradient: bool) -> Callable[[Any], Any]:
-    """The same in JAX, with the reverse loop written out."""
+    """The loop in JAX, with the reverse loop written out."""
     import jax
     import jax.numpy as jnp
     from jax import lax
@@ -110,7 +111,7 @@ def by_hand(kind: str, gradient: bool) -> Callable[[Any], Any]:
 
 
 def timed(functions: dict[str, Callable[[Any], Any]], repeats: int) -> dict[str, list[float]]:
-    """Microseconds an execution, all functions in turn."""
+    """Microseconds per execution, all functions by turns."""
     found: dict[str, list[float]] = {name: [] for name in functions}
     for function in functions.values():
         function(1.0)
@@ -127,7 +128,7 @@ def spread(values: list[float]) -> str:
 
 
 def inside_a_loop(f: Callable[[Any], Any], ours: bool, gradient: bool, many: int) -> Any:
-    """A function that executes another, or its gradient, so many times, one after the other."""
+    """Repeat a function, or its gradient, in one program."""
     import jax
     from jax import lax
 
@@ -151,7 +152,7 @@ def inside_a_loop(f: Callable[[Any], Any], ours: bool, gradient: bool, many: int
 def compared(
     functions: dict[str, Callable[[Any], Any]], many: int, repeats: int
 ) -> dict[str, tuple[float, float]]:
-    """For each, microseconds of an execution, the best of some, and seconds to compile."""
+    """The best microseconds per execution, and the seconds to compile."""
     results, compiling = {}, {}
     for name, function in functions.items():
         start = time.perf_counter()
@@ -170,7 +171,7 @@ def compared(
 
 
 def recursions(trips: Sequence[int], repeats: int) -> tuple[list[str], dict[str, Any]]:
-    """Recursions against `lax.scan` by hand: a table, and the figures."""
+    """Table and figures of recursions against hand-written `lax.scan`."""
     from recursions import RECURSIONS
 
     lines = ["| recursion | trips | | kinetograph, us | by hand, us | ratio | compile, s |"]
@@ -195,7 +196,7 @@ def recursions(trips: Sequence[int], repeats: int) -> tuple[list[str], dict[str,
 
 
 def batches(rows: Sequence[int], repeats: int) -> tuple[list[str], dict[str, Any]]:
-    """Gradients of batches of loops: a table, and the figures."""
+    """Table and figures of gradients of batches of loops."""
     from recursions import batch
 
     lines = [
@@ -254,7 +255,7 @@ def main() -> None:
 
 
 def turns(repeats: int) -> tuple[list[str], dict[str, Any]]:
-    """Loops over a 2-vector, against the same with the reverse loop by hand."""
+    """Loops over a 2-vector, against a hand-written reverse loop."""
     functions: dict[str, Callable[[Any], Any]] = {}
     for kind in ("bounded", "open", "scan"):
         for gradient in (False, True):

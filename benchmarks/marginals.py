@@ -1,10 +1,11 @@
-"""Mixtures, summed-out discrete unknowns and Gaussian processes: a gradient here and in NumPyro.
+"""Gradients of mixtures, marginalised unknowns and Gaussian processes, against NumPyro.
 
     python benchmarks/marginals.py                   # four models; some minutes on two cores
 
-The same model of each library, written as its documentation does, in float64: the time to trace and
-compile value and gradient, and that of one. Fresh processes take turns; each figure is the least.
-Log densities of both must agree at three points, but for a constant, to 1e-7.
+Each library has the same model, written as in its documentation, in float64. The figures are the
+time to trace and compile value and gradient, and the time of one gradient. Fresh processes take
+turns; each figure is a minimum. The log densities of both must agree to 1e-7 at three points, up to
+a constant.
 """
 
 import argparse
@@ -41,7 +42,7 @@ def mixture() -> Any:
 
 
 def labels() -> Any:
-    """The same with a label for each observation, summed out."""
+    """The mixture with a label for each observation, marginalised."""
     import kinetograph as kg
 
     w, (mu, sigma) = kg.dirichlet(np.ones(3), name="w"), unknowns()
@@ -82,7 +83,7 @@ MODELS = {f.__name__: f for f in (mixture, labels, hidden_markov, process)}
 
 
 def own(name: str, stored: str, out: str) -> None:
-    """In a process: values and log densities for the peer, and our times."""
+    """Run in a process: values for the peer, and times of kinetograph."""
     import jax.numpy as jnp
     from timing import timed
 

@@ -1,6 +1,6 @@
-"""The data of the models, in NumPy, and the points at which their densities are compared.
+"""Data of the models, and the points where densities are compared.
 
-Every peer writes the model itself, in its own language; the data and the names come from here.
+Each peer has the model in its own language; the data and the names come from here.
 
 eight_schools  non-centred: mu ~ N(0, 5), tau ~ HalfCauchy(5), z[8] ~ N(0, 1), theta = mu + tau z
 radon          varying intercept and slope, centred: alpha[85] ~ N(mu_a, sigma_a),
@@ -30,7 +30,7 @@ _SCALES: dict[str, tuple[int, ...]] = {
     "sigma_y": (),
 }
 
-# the unknowns and their shapes; positive ones are sampled as their logarithm
+# the unknowns and their shapes; positive unknowns are sampled as their logarithm
 UNKNOWNS: dict[str, dict[str, tuple[int, ...]]] = {
     "eight_schools": {"mu": (), "tau": (), "z": (8,)},
     "radon": _SCALES | {"alpha": (85,), "beta": (85,)},
@@ -40,7 +40,7 @@ UNKNOWNS: dict[str, dict[str, tuple[int, ...]]] = {
 }
 POSITIVE = {"tau", "sigma_a", "sigma_b", "sigma_y", "theta", "z_init", "sigma"}
 
-# what a user wants to know, and of which the effective sample size is taken
+# the quantities whose effective sample size is taken
 QUANTITIES: dict[str, tuple[str, ...]] = {
     "eight_schools": ("mu", "tau", "theta"),
     "radon": (*_SCALES, "alpha", "beta"),
@@ -49,8 +49,8 @@ QUANTITIES: dict[str, tuple[str, ...]] = {
     "lotka_volterra": ("theta", "z_init", "sigma"),
 }
 
-# Where chains start, for all peers alike; elsewhere each library's own choice is taken. From far
-# away chains end in cycles unlike those counted, with every library.
+# Common starting points of all peers; for other models each library chooses its own. From distant
+# points, chains of every library stay at cycles that do not resemble the data.
 STARTS: dict[str, dict[str, list[float]]] = {
     "lotka_volterra": {
         "theta": [1.0, 0.05, 1.0, 0.05],
@@ -60,9 +60,9 @@ STARTS: dict[str, dict[str, list[float]]] = {
 }
 TOLERANCES = {"rtol": 1e-6, "atol": 1e-8}  # of the solvers of differential equations
 
-# of posteriordb's reference draws (10,000 of them, nearly independent)
+# from the 10,000 nearly independent reference draws of posteriordb
 REFERENCE: dict[str, dict[str, tuple[Any, Any]]] = {
-    "eight_schools": {  # mean, Monte Carlo standard error of it
+    "eight_schools": {  # mean and its Monte Carlo standard error
         "mu": (4.4105, 0.033),
         "tau": (3.6021, 0.0319),
         "theta": (
@@ -110,7 +110,7 @@ def data(model: str) -> dict[str, Any]:
 
 
 def points(model: str) -> list[dict[str, np.ndarray]]:
-    """Two points of the free (unconstrained) space, by name; positive unknowns as logarithms."""
+    """Two points of the free space, by name; positive unknowns as logarithms."""
     rng = np.random.default_rng(7)
     if model == "lotka_volterra":
         center = {

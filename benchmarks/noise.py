@@ -1,11 +1,11 @@
 #!/usr/bin/env python
-"""What random numbers cost, against `jax.random` and NumPy: see README.md.
+"""The cost of random numbers, against `jax.random` and NumPy.
 
     python benchmarks/noise.py [--repeats 7]
 
-In a loop: ten float64 normals a step inside one program, less the time of the same loop without
-them. In bulk: 2**20 numbers of several laws in one call. And what it takes to compile a function of
-many draws. All in processor time, as NumPy has one core.
+See README.md. In a loop: ten float64 normals per step inside one program, less the time of the same
+loop without them. In bulk: 2**20 numbers of several distributions in one call. Compilation: a
+function of many draws. All figures are processor times, because NumPy uses one core.
 """
 
 import argparse
@@ -36,7 +36,7 @@ KEY = tuple(np.uint32(word) for word in (1, 2, 3, 4))
 
 
 def in_loop(draw: Callable[[Any], Any]) -> Callable[[], Any]:
-    """A loop that mixes ten numbers into a vector, step by step."""
+    """A loop that adds ten numbers to a vector at each step."""
 
     def step(x: Any, i: Any) -> Any:
         return 0.9 * x + 0.1 * draw(i), None
@@ -46,7 +46,7 @@ def in_loop(draw: Callable[[Any], Any]) -> Callable[[], Any]:
 
 
 def cases() -> dict[str, tuple[Callable[[], Any], float]]:
-    """What is timed, and how many units of it a call has."""
+    """The timed functions, each with its number of units per call."""
     theirs = jax.random.key(1)
     zero = jnp.uint32(0)
 
@@ -71,7 +71,7 @@ def cases() -> dict[str, tuple[Callable[[], Any], float]]:
 
 
 def laws() -> dict[str, tuple[Callable[[], Any], Callable[[], Any], float]]:
-    """Ours, theirs, and how many times their processor time is the goal."""
+    """Functions of kinetograph and of the peer, and the target ratio."""
     numpy, key = np.random.default_rng(1), jax.random.key(1)
     truncated = jax.jit(lambda k: jax.random.truncated_normal(k, -1.0, 2.0, (BULK,), np.float64))
 
@@ -108,7 +108,7 @@ def laws() -> dict[str, tuple[Callable[[], Any], Callable[[], Any], float]]:
 
 
 def law_times(repeats: int) -> tuple[list[str], dict[str, list[float]]]:
-    """Nanoseconds of processor time a number, ours and theirs by turns."""
+    """Nanoseconds of processor time per number, both sides by turns."""
     lines = [
         "",
         "| one of 2**20 | kinetograph | NumPy | ratio | goal |",
@@ -132,7 +132,7 @@ def law_times(repeats: int) -> tuple[list[str], dict[str, list[float]]]:
 
 
 def compile_times() -> list[str]:
-    """Seconds of processor time until a function of many draws has been called once."""
+    """Processor seconds to compile and call a function of many draws."""
     lines = ["", "| first call of a function of | CPU s |", "|---|---|"]
     for count, name, parameters in ((1, "normal", ()), (100, "normal", ()), (10, "gamma", (2.0,))):
         streams = kg.RandomStreams(1)

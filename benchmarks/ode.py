@@ -1,14 +1,15 @@
 #!/usr/bin/env python
-"""What solutions of differential equations cost, by output times, against diffrax: see README.md.
+"""The cost of solving differential equations, against diffrax.
 
     python benchmarks/ode.py [--repeats 7] [--times 20 200 1000 5000]
 
-Lotka and Volterra's equations over 20 years, by Tsit5 to the same tolerances; the value is the sum
-of the logarithms of the solution at all times, the gradient that by 4 rates and 2 initial values.
-In the last rows it is the time of an event, at which there are 20 hares and fewer from then on.
-Both libraries are in one process (the environment of the peer NumPyro), and take turns. Each figure
-is that of one execution inside a program that makes many, one after the other (a scan whose carry
-they change), so that the call from Python does not count. Compilation is that of a first call.
+See README.md. The equations of Lotka and Volterra are solved over 20 years by Tsit5 with the same
+tolerances and several numbers of output times. The value is the sum of the logarithms of the
+solution at all times; the gradient is taken with respect to 4 rates and 2 initial values. In the
+last rows the value is the time of an event: the number of hares falls to 20. Both libraries run by
+turns in one process (the environment of the peer NumPyro). Each figure is the time of one execution
+inside a program that makes many, one after the other (a scan whose carry they change), so that the
+call from Python does not count. The compile time is measured at the first call.
 """
 
 import argparse
@@ -26,9 +27,9 @@ from records import record
 
 POINT = np.array([0.55, 0.028, 0.8, 0.024, 34.0, 5.9])
 SPAN = 20.0
-LEVEL = 20.0  # of the hares
+LEVEL = 20.0  # number of hares at the event
 TOLERANCES = {"rtol": 1e-6, "atol": 1e-8}
-MANY = 30  # executions in a call
+MANY = 30  # executions per call
 
 
 def growth(p: Any, z: Any) -> list[Any]:

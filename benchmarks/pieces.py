@@ -1,7 +1,8 @@
 #!/usr/bin/env python
-"""A model built by a loop against the same model of arrays: whole runs, compiling, a gradient.
+"""A model built by a loop against the same model of arrays.
 
-All times are processor times, which hardly change when others use the machine.
+It measures whole runs, compilation and gradients, in processor time, which depends little on other
+load.
 """
 
 import argparse
@@ -18,13 +19,13 @@ import kinetograph as kg
 from kinetograph.graph.precision import x64
 from kinetograph.models.density import data_environment
 
-ROWS = 5  # of each piece
+ROWS = 5  # rows of each piece
 Data = dict[str, Any]
 Make = Callable[[Data, bool], kg.Model]
 
 
 def data(pieces: int, seed: int = 0) -> Data:
-    """Numbers, rows and counts of all pieces, and pieces of 1 to 9 rows."""
+    """Data of pieces: numbers, rows, counts, and 1 to 9 rows."""
     rng = np.random.default_rng(seed)
     lengths = rng.integers(1, 10, pieces)
     return {
@@ -45,7 +46,7 @@ def above() -> tuple[kg.Array, kg.Array]:
 
 
 def loop_of(step: Callable[..., None], **more: Any) -> Make:
-    """A model with a step for each piece, which gets an unknown of its own."""
+    """A model that makes one unknown for each piece in a loop."""
 
     def make(d: Data, named: bool) -> kg.Model:
         mu, tau = above()
@@ -162,7 +163,7 @@ SHAPES: dict[str, tuple[Make, Make]] = {
 
 
 def gradient(model: kg.Model) -> tuple[float, float]:
-    """Seconds to compile value and gradient, microseconds of one."""
+    """Seconds to compile value and gradient, and microseconds per gradient."""
     with x64():
         values = [jax.numpy.asarray(v) for v in model.argument_values]
         free = jax.numpy.asarray(0.3 * np.random.default_rng(1).normal(size=model.free_size))
@@ -176,7 +177,7 @@ def gradient(model: kg.Model) -> tuple[float, float]:
 
         @jax.jit
         def many(free: jax.Array, values: list[jax.Array], calls: int) -> jax.Array:
-            """As a sampler has them: one after the other, inside of a program."""
+            """Compute gradients one after the other in a program, as samplers do."""
 
             def step(_: int, free: jax.Array) -> jax.Array:
                 value, slope = jax.value_and_grad(density)(free, values)
@@ -191,13 +192,13 @@ def gradient(model: kg.Model) -> tuple[float, float]:
 
         seconds(10)
         calls = 1000
-        while seconds(calls) < 0.05:  # beside which handing over the data takes no time
+        while seconds(calls) < 0.05:  # long enough to neglect the transfer of the data
             calls *= 2
         return compiled, 1e6 * min(seconds(calls) for _ in range(5)) / calls
 
 
 def run(model: kg.Model, draws: int) -> float:
-    """Seconds of a whole run, compiling included."""
+    """Seconds of a whole run, with compilation."""
     start = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", kg.SamplingWarning)
@@ -224,7 +225,9 @@ if __name__ == "__main__":
     heads = ["build, s", "compile, s", "gradient, us", "run, s"]
     heads = heads if options.draws else heads[:3]
     if options.draws:
-        run(SHAPES["one number"][1](data(3), False), options.draws)  # imports what runs need
+        run(
+            SHAPES["one number"][1](data(3), False), options.draws
+        )  # imports the modules that runs need
     print("| pieces | | names | |", " | ".join(heads), "|")
     print("|---" * (4 + len(heads)) + "|")
     for pieces in options.pieces:

@@ -1,4 +1,4 @@
-"""Runs one peer once, in a fresh process, and says how long it took and what it reported."""
+"""Run a peer once in a fresh process, and time it."""
 
 import json
 import os
@@ -16,7 +16,7 @@ MARK = "@benchmark "  # as in peers/common.py
 
 @dataclass
 class Outcome:
-    """One process: seconds to the printed summary and to its end, its reports, its failure."""
+    """The times, the reports and the failure of one process."""
 
     printed: float | None = None
     ended: float = 0.0
@@ -28,8 +28,8 @@ def surroundings(cache: Path, jax_cache: bool = False) -> dict[str, str]:
     """The environment of a process whose compile caches are all below `cache`.
 
     kinetograph, PyTensor and Numba keep a cache by default; JAX only where the user asks for one.
-    Python keeps its byte code, as it does unless told not to: that of all libraries is there, from
-    their installation or from the process that compares densities.
+    Python keeps its bytecode by default: the bytecode of all libraries exists since their
+    installation or since the process that compares densities.
     """
     left_out = ("JAX_", "PYTENSOR", "NUMBA", "PYTHONDONTWRITEBYTECODE")
     env = {k: v for k, v in os.environ.items() if not k.startswith(left_out)}

@@ -1,4 +1,4 @@
-"""Where the results of a benchmark go: a page to read, and the times themselves."""
+"""Write the results of a benchmark: a page and JSON."""
 
 import json
 from datetime import date

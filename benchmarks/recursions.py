@@ -1,6 +1,7 @@
-"""Recursions as one writes them in Python, and the same by hand with `lax.scan`: see `loops.py`.
+"""Recursions in plain Python, and by hand with `lax.scan`.
 
-Each gives a pair of functions of one parameter, in kinetograph and in JAX.
+Each function here returns a pair of functions of one parameter, in kinetograph and in JAX; see
+`loops.py`.
 """
 
 from collections.abc import Callable
@@ -72,7 +73,7 @@ def moving_average(y: np.ndarray) -> Pair:
 
 
 def two_buffers(y: np.ndarray) -> Pair:
-    """The same with two buffers, by number."""
+    """ARMA(1, 1) with two buffers, by index."""
     import kinetograph as kg
 
     data = kg.data(y)
@@ -178,17 +179,17 @@ def hidden_markov(y: np.ndarray) -> Pair:
 
 
 def stopping(y: np.ndarray) -> Pair:
-    """A time that is reached after as many trips; by hand their number is known."""
+    """A loop up to a stopping time; the hand-written loop knows it."""
     return _stopping(len(y), "while")
 
 
 def left(y: np.ndarray) -> Pair:
-    """The same with `break`."""
+    """The stopping time with `break`."""
     return _stopping(len(y), "break")
 
 
 def stopping_buffer(y: np.ndarray) -> Pair:
-    """The same with a buffer that is longer."""
+    """The stopping time with a longer buffer."""
     return _stopping(len(y), "buffer")
 
 
@@ -252,10 +253,10 @@ RECURSIONS: dict[str, Callable[[np.ndarray], Pair]] = {
 
 
 def batch(rows: int, apart: bool, sine: bool) -> dict[str, Callable[[Any], Any]]:
-    """A sum over loops, each of which goes on until a time of its own.
+    """A sum over loops that each run until their own stopping time.
 
-    By `kg.vmap`, by `kg.scan` over the rows, and by hand: masked trips of all rows, in JAX. `apart`
-    tells whether the times are exponential or nearly the same.
+    It is computed by `kg.vmap`, by `kg.scan` over the rows, and by hand in JAX, with masked trips
+    of all rows. With `apart` the times are exponential, else nearly equal.
     """
     import jax
     import jax.numpy as jnp

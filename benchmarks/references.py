@@ -1,11 +1,11 @@
-"""Long runs of NumPyro's NUTS, to which the tests compare kinetograph's models.
+"""Long reference runs of NumPyro's NUTS for the tests of models.
 
     python benchmarks/references.py              # all, half an hour on two cores
     python benchmarks/references.py iris network
 
-Each model is written here once more, by hand and without kinetograph. `tests/references/NAME.json`
-has its data, and mean, sd, standard error and effective sample size of each quantity. Discrete
-unknowns are summed out by hand.
+The models are written by hand, without kinetograph, and discrete unknowns are marginalised by hand.
+`tests/references/NAME.json` has the data, and mean, sd, standard error and effective sample size of
+each quantity.
 """
 
 import json
@@ -28,15 +28,15 @@ Data = dict[str, Any]
 
 
 def sparse_data() -> Data:
-    """Two of fifteen coefficients are not zero."""
+    """Data of a regression with two nonzero of fifteen coefficients."""
     rng = np.random.default_rng(1)
     truth = np.array([4.0, -2.0] + 13 * [0.0])
     x = rng.normal(size=(25, 15))
     return {"x": x, "y": x @ truth + rng.normal(0, 2, size=25)}
 
 
-def kept(name: str) -> Callable[[], Data]:
-    """Measurements, which the file of the reference has itself."""
+def stored(name: str) -> Callable[[], Data]:
+    """Data that are stored in the reference file itself."""
 
     def read() -> Data:
         found = json.loads((FOLDER / f"{name}.json").read_text())["data"]
@@ -46,7 +46,7 @@ def kept(name: str) -> Callable[[], Data]:
 
 
 def network_data() -> Data:
-    """A curve that a line does not follow."""
+    """Data on a nonlinear curve."""
     rng = np.random.default_rng(2)
     x = np.sort(rng.uniform(-2, 2, size=40))
     y = np.sin(2 * x) + 0.2 * rng.normal(size=40)
@@ -87,7 +87,7 @@ def of_example(name: str) -> Callable[[], Data]:
 
 
 def models() -> dict[str, tuple[Callable[[], Data], Callable[..., Any], tuple[str, ...]]]:
-    """For each reference its data, the model, and its quantities; imports the peer."""
+    """Data, model and quantities of each reference; imports the peer."""
     import jax.numpy as jnp
     import numpyro
     import numpyro.distributions as dist
@@ -160,7 +160,7 @@ def models() -> dict[str, tuple[Callable[[], Data], Callable[..., Any], tuple[st
         return choose + k * log_sigmoid(eta) + (n - k) * log_sigmoid(-eta)
 
     def seen(visits: Any, n: int, occupied: Any, found: Any) -> None:
-        """The counts at ponds that are inhabited or not, by logits of both."""
+        """Add the likelihood of visits to ponds that are occupied or not."""
         both = log_sigmoid(occupied) + binomial(visits, n, found)
         none = jnp.where(visits == 0, log_sigmoid(-occupied), -jnp.inf)
         numpyro.factor("seen", jnp.logaddexp(both, none).sum())
@@ -208,7 +208,7 @@ def models() -> dict[str, tuple[Callable[[], Data], Callable[..., Any], tuple[st
         sample("y", dist.Binomial(sown, logits=eta), obs=grown)
 
     def air(ill: Any, children: Any, measured: Any) -> None:
-        """What was breathed differs from what was measured (Berkson)."""
+        """True and measured exposure differ (Berkson error)."""
         theta = sample("theta", dist.Normal(0, 10).expand([2]))
         x = note("x", 4.48 + 0.76 * measured + 9 * sample("z", dist.Normal(0, 1).expand([3])))
         sample("y", dist.Binomial(children, logits=theta[0] + theta[1] * x), obs=ill)
@@ -244,23 +244,23 @@ def models() -> dict[str, tuple[Callable[[], Data], Callable[..., Any], tuple[st
         "horseshoe": (sparse_data, horseshoe, ("b", "error")),
         "finnish_horseshoe": (sparse_data, finnish_horseshoe, ("b", "error")),
         "spike_and_slab": (sparse_data, spike_and_slab, ("b", "share", "error")),
-        "iris": (kept("iris"), iris, ("usual", "spread", "level", "slope", "error")),
-        "rats": (kept("rats"), rats, ("middle", "slope", "spread", "error")),
+        "iris": (stored("iris"), iris, ("usual", "spread", "level", "slope", "error")),
+        "rats": (stored("rats"), rats, ("middle", "slope", "spread", "error")),
         "network": (network_data, network, ("curve", "error")),
         "species_apart": (species_data, species_apart, ("occupied", "found")),
         "species_together": (species_data, species_together, ("usual", "spread", "occupied")),
         "species_by_depth": (wet_data, species_by_depth, ("usual", "spread", "slope")),
         "poisson": (counts_data, poisson, ("level", "slope")),
         "wells": (of_example("wells"), wells, ("beta",)),
-        "seeds": (kept("seeds"), seeds, ("b", "spread")),
-        "air": (kept("air"), air, ("theta", "x")),
-        "irt_2pl": (kept("irt_2pl"), irt_2pl, ("a", "b", "mu_b", "sigma_a", "sigma_b")),
+        "seeds": (stored("seeds"), seeds, ("b", "spread")),
+        "air": (stored("air"), air, ("theta", "x")),
+        "irt_2pl": (stored("irt_2pl"), irt_2pl, ("a", "b", "mu_b", "sigma_a", "sigma_b")),
         "election88": (of_example("election88"), election88, ("b", "spread", "state")),
     }
 
 
-def told(draws: np.ndarray) -> dict[str, float]:
-    """Of one number what the draws (chain, draw) say."""
+def statistics(draws: np.ndarray) -> dict[str, float]:
+    """Statistics of one quantity from its draws (chain, draw)."""
     from numpyro.diagnostics import effective_sample_size, split_gelman_rubin
 
     assert split_gelman_rubin(draws) < 1.01, split_gelman_rubin(draws)
@@ -270,7 +270,7 @@ def told(draws: np.ndarray) -> dict[str, float]:
 
 
 def run(name: str) -> None:
-    """The reference of one model, written to its file."""
+    """Run one model and write its reference file."""
     import jax
     from numpyro.infer import MCMC, NUTS
 
@@ -287,7 +287,7 @@ def run(name: str) -> None:
         draws = np.asarray(chains.get_samples(group_by_chain=True)[quantity])
         flat = draws.reshape(*draws.shape[:2], -1)
         for i in range(flat.shape[2]):
-            found[f"{quantity}[{i}]" if draws.ndim > 2 else quantity] = told(flat[:, :, i])
+            found[f"{quantity}[{i}]" if draws.ndim > 2 else quantity] = statistics(flat[:, :, i])
     print(f"{name}: {diverging} of {CHAINS * DRAWS} diverging", flush=True)
     content: dict[str, Any] = {"diverging": diverging}
     if not (ROOT / "examples" / "data" / f"{name}.json").exists():

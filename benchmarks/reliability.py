@@ -1,4 +1,4 @@
-"""How often a default run loses a chain: many chains of many models, nothing set.
+"""The share of chains that default runs lose, over many models.
 
     python benchmarks/reliability.py                   # all models; half an hour on two cores
     python benchmarks/reliability.py --models arma hmm
@@ -6,9 +6,10 @@
     python benchmarks/reliability.py --peers kinetograph numpyro nutpie --write
 
 A chain is lost if its mean log density is five posterior standard deviations below that of the
-better half of the chains, or if the log density moves less than a tenth of what it does in them.
-Tail: the share of draws below the 99 % quantile of a tail that too long steps do not reach. The
-peers sample the same densities, from uniform starting points as their own.
+better half of the chains, or if the standard deviation of its log density is below a tenth of
+that of the better half. The column tail has the share of draws below the 99 % quantile of an
+unknown with a long tail, which steps that are too long do not reach. The peers sample the same
+densities from uniform starting points, as they do by default.
 """
 
 import argparse
@@ -34,7 +35,7 @@ CHAINS = 96  # 24 runs of 4
 
 
 def arma() -> kg.Model:
-    """ARMA(1, 1), 200 observations: an unknown moving average of errors that explodes beyond 1."""
+    """ARMA(1, 1), 200 observations; errors explode for coefficients above 1."""
     rng = np.random.default_rng(3)
     noise, y = 0.4 * rng.normal(size=201), np.zeros(201)
     for t in range(1, 201):
@@ -56,7 +57,7 @@ def arma() -> kg.Model:
 
 
 def hmm() -> kg.Model:
-    """A hidden Markov model of two states, 200 observations, with a second, lower mode."""
+    """A hidden Markov model of two states with a second, lower mode."""
     rng = np.random.default_rng(4)
     state, states = 0, []
     for _ in range(200):
@@ -78,7 +79,7 @@ def hmm() -> kg.Model:
 
 
 def one_compartment() -> kg.Model:
-    """Elimination by Michaelis and Menten with first-order intake, 20 measurements."""
+    """Michaelis-Menten elimination with first-order absorption, 20 measurements."""
     times = np.linspace(0.5, 19, 20)
     truth = {"k_a": 0.7, "v_m": 1.1, "k_m": 3.0}
 
@@ -100,7 +101,7 @@ def one_compartment() -> kg.Model:
 
 
 def gp_counts() -> kg.Model:
-    """Counts whose logarithmic rates follow a Gaussian process at 11 points."""
+    """Counts whose log rates follow a Gaussian process at 11 points."""
     x = np.linspace(-10, 10, 11)
     counts = np.array([40, 37, 29, 12, 4, 3, 9, 19, 77, 82, 33])
     rho, alpha = kg.gamma(25, 4, name="rho"), kg.half_normal(2, name="alpha")
@@ -133,7 +134,7 @@ def logistic() -> kg.Model:
 
 
 def uncentred() -> kg.Model:
-    """A regression on years: intercept and slope nearly one direction."""
+    """A regression on uncentred years: strongly correlated intercept and slope."""
     rng = np.random.default_rng(7)
     year = np.arange(1960.0, 2010.0)
     y = kg.data(0.03 * (year - 1985) + 12 + 0.3 * rng.normal(size=50), name="y")
@@ -164,7 +165,7 @@ def garch() -> kg.Model:
 
 
 def mixture() -> kg.Model:
-    """Two normals that overlap, in order."""
+    """A mixture of two overlapping normals with ordered means."""
     rng = np.random.default_rng(9)
     y = kg.data(np.concatenate([rng.normal(-2.7, 1, 400), rng.normal(2.9, 1, 600)]), name="y")
     mu, sigma = kg.ordered_variable(2, name="mu"), kg.half_normal(2, shape=2, name="sigma")
@@ -187,7 +188,7 @@ def student() -> kg.Model:
 
 
 def stochastic_volatility() -> kg.Model:
-    """100 returns whose log volatility is autoregressive."""
+    """100 returns with autoregressive log volatility."""
     rng = np.random.default_rng(11)
     h = np.zeros(100)
     for t in range(1, 100):
@@ -234,7 +235,7 @@ MODELS: dict[str, Callable[[], kg.Model]] = {
 }
 
 
-# Of a long tail, the unknown and its 99 % quantile: of 8 x 10,000 draws at an acceptance of 0.99.
+# An unknown with a long tail and its 99 % quantile, from 8 x 10,000 draws at an acceptance of 0.99.
 TAILS = {"gp_counts": ("alpha", 5.227)}
 COLUMNS = {
     "model": "{}",
@@ -249,7 +250,7 @@ COLUMNS = {
 
 
 def lost(lp: np.ndarray) -> np.ndarray:
-    """Which chains are lost, from their log densities."""
+    """The lost chains, by their log densities."""
     mean, spread = lp.mean(1), lp.std(1)
     better = mean >= np.median(mean)
     return (mean < mean[better].mean() - 5 * np.median(spread[better])) | (
@@ -272,12 +273,12 @@ def by_kinetograph(model: kg.Model, options: dict[str, Any]) -> dict[str, Any]:
 
 
 def by_peer(peer: str, name: str, *options: str, limit: float | None = None) -> dict[str, Any]:
-    """A default run of a library in a process of its own: see peers/density_peer.py.
+    """A default run of a library in its own process: see peers/density_peer.py.
 
     Raises
     ------
     TimeoutExpired
-        If it takes more seconds than the limit.
+        If it exceeds the time limit.
     """
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "run.npz"
@@ -296,7 +297,7 @@ def scored(draws: dict[str, np.ndarray]) -> dict[str, Any]:
 
 
 def study(name: str, peer: str, options: dict[str, Any], limit: float) -> dict[str, Any] | None:
-    """What became of the chains of one model; None if a peer took more seconds than the limit."""
+    """The results of a model; None if a peer timed out."""
     if peer == OURS:
         found = by_kinetograph(MODELS[name](), options)
     else:

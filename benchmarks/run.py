@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Measures kinetograph against its peers, on this machine, in one run: see README.md."""
+"""Measure kinetograph against its peers in one run: see README.md."""
 
 import argparse
 import json
@@ -18,17 +18,18 @@ from table import OURS, Record, markdown
 from models import MODELS
 
 HERE = Path(__file__).resolve().parent
-# Each library's default; None: it ends by itself.
+# The default of each library; None: warm-up ends by itself.
 WARMUP = {OURS: None, "blackjax": 1000, "numpyro": 1000, "pymc": 1000, "nutpie": 400}
 MATCHED = 500
 AGREE = 1e-8
-# A differential equation: of peers that can; a long warm-up, where one is given, for all; densities
-# up to the tolerance of the solvers; and short runs of a peer that takes 30 ms a gradient.
+# The differential equation runs with the peers that support it, with one long warm-up for all that
+# take a number; densities agree up to the tolerance of the solvers; the peer that takes 30 ms per
+# gradient makes short runs.
 ODE = "lotka_volterra"
 ODE_PEERS = (OURS, "numpyro", "pymc")
 ODE_WARMUP, ODE_AGREE = 1000, 3e-4
-ODE_SHORT = {"pymc": (200, 200)}  # warm-up, draws; once, in a fresh process, compilation included
-SEEDS = {"cold": 0, "cached": 100, "warm": 200, "warm matched": 300}  # all runs are different
+ODE_SHORT = {"pymc": (200, 200)}  # warm-up, draws; once, in a fresh process, with compilation
+SEEDS = {"cold": 0, "cached": 100, "warm": 200, "warm matched": 300}  # no two runs share a seed
 
 
 def arguments() -> argparse.Namespace:
@@ -69,7 +70,7 @@ class Bench:
         self.moments: dict[str, dict[str, list[Any]]] = {}
 
     def densities(self) -> list[str]:
-        """All peers must have the same density, up to a constant, before any is timed."""
+        """Check that all peers have the same density, up to a constant."""
         lines = []
         for model in self.options.models:
             found: dict[str, float] = {}
@@ -90,7 +91,7 @@ class Bench:
         return lines
 
     def peers(self, model: str, row: str = "cold", repeat: int = 0) -> list[str]:
-        """The peers that have a model and are measured in this row and repeat."""
+        """The peers that are measured with a model in this row."""
         if model != ODE:
             return self.options.peers
         once = ODE_SHORT if repeat or row == "warm" else ()
@@ -99,7 +100,7 @@ class Bench:
     def measure(
         self, peer: str, model: str, row: str, repeat: int, warmup: int | None, cache: Path
     ) -> None:
-        """One process, one record."""
+        """Measure one process and return its record."""
         mode = "warm" if row.startswith("warm") else "cold"
         seed = self.options.seed + 1000 * repeat + SEEDS[row]
         draws = self.options.draws
@@ -148,7 +149,7 @@ class Bench:
         print(f"{model} {row} {repeat + 1}: {peer}: {shown}", flush=True)
 
     def cold(self, peer: str, model: str, repeat: int) -> None:
-        """A fresh process with empty caches; then, where a cache is kept, one with it filled."""
+        """Measure a process with empty caches, then one with filled caches."""
         with tempfile.TemporaryDirectory(dir=self.scratch) as folder:
             cache = Path(folder)
             self.measure(peer, model, "cold", repeat, MATCHED, cache)
@@ -156,7 +157,7 @@ class Bench:
                 self.measure(peer, model, "cached", repeat, MATCHED, cache)
 
     def all(self) -> None:
-        """Everything, the peers in turn: A B C D, A B C D, ..."""
+        """Measure everything, with the peers by turns."""
         shared = self.scratch / "shared"
         for model in self.options.models:
             for repeat in range(self.options.repeats):
@@ -170,7 +171,7 @@ class Bench:
                         self.measure(peer, model, "warm matched", repeat, MATCHED, shared)
 
     def memory(self) -> list[Record]:
-        """What a run of kinetograph takes over a process that only starts JAX and the draws."""
+        """The memory of a run, less bare JAX and the draws."""
         records: list[Record] = []
         if OURS not in self.options.peers:
             return records

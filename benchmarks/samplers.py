@@ -1,14 +1,14 @@
 #!/usr/bin/env python
-"""What a step of a sampler costs: see README.md.
+"""The cost of a step of each sampler: see README.md.
 
     python benchmarks/samplers.py [--repeats 7] [--steps 100000] [--batch 4096]
 
-One chain of the eight schools (ten free numbers), microseconds a step on one core: the samplers of
-the catalogue, the same with three observables, BAOAB written by hand in JAX with the same noise,
-and BlackJAX's samplers where there are some, each in a compiled loop. Compile times, and whether
-another step size compiles anything. A batch of chains makes a hundredth of the steps, beside
-BlackJAX's samplers under `jax.vmap`: nanoseconds a step of one chain, of the clock, as both may use
-all cores. All cases alternate in one process.
+Microseconds per step of one chain of eight schools (ten free numbers) on one core: the samplers of
+the catalogue, the same samplers with three observables, hand-written BAOAB in JAX with the same
+noise, and the corresponding samplers of BlackJAX, each in a compiled loop. Also compile times, and
+whether another step size compiles anything. A batch of chains makes a hundredth of the steps and is
+compared with BlackJAX under `jax.vmap`, in nanoseconds of elapsed time per step and chain, because
+both may use all cores. All cases take turns in one process.
 """
 
 import argparse
@@ -52,7 +52,7 @@ def eight_schools() -> kg.Model:
 
 
 def ours(model: kg.Model, sampler: Any, steps: int, observables: Any = ()) -> tuple[Any, float]:
-    """A call that makes so many steps in one block, and the seconds to compile it."""
+    """A call that makes `steps` steps, and the seconds to compile it."""
     program = Program(model, sampler, model.targets, as_observables(observables))
     begun = time.perf_counter()
     engine = build(program)
@@ -73,7 +73,7 @@ def ours(model: kg.Model, sampler: Any, steps: int, observables: Any = ()) -> tu
 
 
 def our_batch(model: kg.Model, sampler: Any, steps: int, batch: int) -> Callable[[], Any]:
-    """A call that makes so many steps of a batch of chains; it gives the seconds they took."""
+    """A call that makes steps of a batch and returns their seconds."""
 
     def call() -> Any:
         tree = kg.mcmc(
@@ -88,7 +88,7 @@ def our_batch(model: kg.Model, sampler: Any, steps: int, batch: int) -> Callable
 def their_batch(
     model: kg.Model, steps: int, batch: int, make: Callable[[Any], Any]
 ) -> Callable[[], Any]:
-    """A sampler of BlackJAX in a compiled loop, mapped over chains, keeping each draw."""
+    """A BlackJAX sampler in a compiled loop, mapped over chains."""
     algorithm = make(lambda q: -model.potential()(q))
 
     def loop(q: Any, key: Any) -> Any:
@@ -185,9 +185,9 @@ def peers(model: kg.Model) -> dict[str, Callable[[Any], Any]]:
 
 
 def clocked(calls: dict[str, Callable[[], Any]], clock: Any, repeats: int) -> dict[str, Any]:
-    """The seconds of each call, all cases in turn, after one call that does not count.
+    """The seconds of each call, by turns, after one warm-up call.
 
-    Those that a call gives, as a number, count instead of the clock's.
+    If a call returns a number, this number counts instead of the elapsed time.
     """
     times: dict[str, list[float]] = {name: [] for name in calls}
     for call in calls.values():
@@ -195,8 +195,8 @@ def clocked(calls: dict[str, Callable[[], Any]], clock: Any, repeats: int) -> di
     for _ in range(repeats):
         for name, call in calls.items():
             begun = clock()
-            told = call()
-            times[name].append(told if isinstance(told, float) else clock() - begun)
+            answer = call()
+            times[name].append(answer if isinstance(answer, float) else clock() - begun)
     return times
 
 

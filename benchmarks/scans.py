@@ -1,10 +1,10 @@
-"""A cheap sampler beside a scan by hand: what blocks, results and advice cost.
+"""A cheap sampler against a hand-written scan.
 
     python benchmarks/scans.py
 
-BAOAB of three numbers takes 0.2 us a step, so that what is done beside the steps shows: 100,000 of
-them by `lax.scan`, with all noise drawn before; by `kg.chain`; and by `kg.mcmc`, one chain, all
-draws kept. The runs take turns; the least and the median count.
+A BAOAB step of three numbers takes 0.2 us, so that the cost of blocks, results and advice shows. It
+times 100,000 steps by `lax.scan`, with all noise drawn before, by `kg.chain`, and by one chain of
+`kg.mcmc` that keeps all draws. The runs take turns; minimum and median are printed.
 """
 
 import time

@@ -1,4 +1,4 @@
-"""One effective sample size for all: arviz-stats on the draws that the peers saved."""
+"""Effective sample sizes of all peers by arviz-stats."""
 
 from pathlib import Path
 from typing import Any
@@ -12,14 +12,14 @@ AXES = {"chain_axis": 0, "draw_axis": 1}
 
 
 def load(path: Path) -> np.ndarray:
-    """All quantities of a run as one array (chain, draw, quantity), ordered by name."""
+    """All quantities of a run (chain, draw, quantity), ordered by name."""
     with np.load(path) as saved:
         arrays = [saved[name] for name in sorted(saved.files)]
     return np.concatenate([a.reshape(*a.shape[:2], -1) for a in arrays], axis=-1).astype(float)
 
 
 def score(draws: np.ndarray) -> dict[str, Any]:
-    """The worst effective sample sizes and R-hat over the quantities of one run."""
+    """The worst effective sample sizes and R-hat of one run."""
     return {
         "ess_bulk": float(np.min(array_stats.ess(draws, method="bulk", **AXES))),
         "ess_tail": float(np.min(array_stats.ess(draws, method="tail", prob=(0.05, 0.95), **AXES))),
@@ -41,9 +41,9 @@ def pooled(runs: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.nd
 
 
 def distances(model: str, runs: dict[str, list[tuple[np.ndarray, np.ndarray]]]) -> dict[str, float]:
-    """How far each peer's means are off, in standard errors, at the worst quantity.
+    """The largest error of the means of each peer, in standard errors.
 
-    Measured against posteriordb's reference draws where there are any, else against the others.
+    The reference is posteriordb if it has the model, else the pooled draws of the other peers.
     """
     out = {}
     for peer, own in runs.items():

@@ -1,9 +1,9 @@
-"""Runs with a store beside runs without: draws a second, and memory.
+"""Runs with and without a store: draws per second, and memory.
 
     python benchmarks/stores.py
 
-Each pair is run in turn, some times, and the fastest of each counts. Memory is the largest of the
-process, of runs of ever more draws.
+Both kinds of runs take turns, and the fastest of each counts. Memory is the peak of a process, for
+an increasing number of draws.
 """
 
 import resource
@@ -41,7 +41,7 @@ def regression() -> kg.Model:
 
 
 def seconds(model: kg.Model, draws: int, **options: Any) -> float:
-    """Of sampling alone, and of what comes with it."""
+    """Seconds of sampling alone, and of the whole run."""
     tree = kg.mcmc(model, draws=draws, seed=1, warmup=300, progress=False, **options)
     found: float = tree.attrs["sampling_time"]
     return found

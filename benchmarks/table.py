@@ -6,13 +6,13 @@ from typing import Any
 
 OURS = "kinetograph"
 Record = dict[str, Any]
-# The parts of the best peer's time that a new process may take to its summary.
+# Target ratios to the best peer of the time of a new process to its summary.
 COLD = {"eight_schools": 1 / 3, "radon_noncentred": 1 / 2, "logistic": 1 / 2}
 CACHED = dict.fromkeys(COLD, 1 / 4)
 
 
 def spread(values: Iterable[float | None], form: Callable[[float], str]) -> str:
-    """The median, with the least and the greatest where there are several."""
+    """The median, with minimum and maximum of several values."""
     known = [v for v in values if v is not None]
     if not known:
         return "-"
@@ -35,7 +35,7 @@ def percent(value: float) -> str:
 
 
 def pick(records: list[Record], key: str, **where: Any) -> dict[int, float]:
-    """The values of `key` by repeat, of the records that did not fail."""
+    """The values of `key` by repeat, without failed records."""
     chosen = (r for r in records if all(r.get(k) == v for k, v in where.items()))
     return {
         r["repeat"]: r[key] for r in chosen if r.get("error") is None and r.get(key) is not None
@@ -54,7 +54,7 @@ def best(records: list[Record], key: str, least: bool, **where: Any) -> str | No
 def model_table(
     records: list[Record], model: str, peers: list[str], far: dict[str, float]
 ) -> list[str]:
-    """One row per peer, and one more where it was measured with an equal warm-up."""
+    """One row per peer, and one per run with equal warm-up."""
     lines = [
         f"## {model}",
         "",
@@ -129,7 +129,7 @@ def goals(records: list[Record], models: list[str], memory: list[Record]) -> lis
 
 
 def failures(records: list[Record]) -> list[str]:
-    """Everything that went wrong; nothing is dropped."""
+    """All failures and warnings."""
     bad = [r for r in records if r.get("error")]
     lines = [
         f"- {r['peer']}, {r['model']}, {r['row']}, repeat {r['repeat']}: {r['error']}" for r in bad

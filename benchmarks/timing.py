@@ -1,4 +1,4 @@
-"""What a density costs: seconds to compile its value and gradient, microseconds of one."""
+"""Compile time and gradient time of a density."""
 
 import time
 from collections.abc import Callable
@@ -11,7 +11,7 @@ __all__ = ["timed"]
 
 
 def timed(density: Callable[[Any], Any], free: Any, turns: int = 40) -> dict[str, float]:
-    """Traced and compiled once; gradients one after the other in a program, the least of turns."""
+    """Seconds to trace and compile, and the least microseconds per gradient."""
     start = time.perf_counter()
     gradient = jax.jit(jax.value_and_grad(density))
     value, slope = gradient.lower(free).compile()(free)

@@ -24,7 +24,7 @@ def normal(x, mean, sd):
 
 
 def density(model):
-    """The log density of a model on the free space, Jacobians included, up to a constant."""
+    """The log density with Jacobians on the free space, without constants."""
     values = {k: jnp.asarray(v) for k, v in data(model).items()}
 
     def eight_schools(u):
@@ -79,7 +79,7 @@ def density(model):
 
 
 def quantities(model, u):
-    """What a user asks for, from free draws (chain, draw, ...)."""
+    """The quantities of a model from free draws (chain, draw, ...)."""
     out = dict(u)
     if model == "eight_schools":
         out["tau"] = np.exp(u["tau"])
@@ -94,7 +94,7 @@ def quantities(model, u):
 
 
 def sampler(job: Job):
-    """A function of a seed that runs all chains and gives NumPy arrays."""
+    """A function of a seed that returns all chains' NumPy draws."""
     logdensity = density(job.model)
     shapes = UNKNOWNS[job.model]
     keep = blackjax.adaptation.base.get_filter_adapt_info_fn(info_keys={"num_integration_steps"})

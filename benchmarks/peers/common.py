@@ -1,8 +1,8 @@
-"""What the peers' scripts share: the command line, saving draws, reporting.
+"""Command line, saved draws and reports of the peers' scripts.
 
 A script does one job and reports it in one line of JSON that starts with MARK, so that run.py finds
-it among whatever the library prints. `printed` reports the moment a user has the answer; saving the
-draws for run.py comes after it and is on nobody's clock.
+it in the output of the library. `printed` reports the moment at which a user has the answer; the
+draws are saved after it, outside the measured time.
 """
 
 import argparse
@@ -23,7 +23,7 @@ MARK = "@benchmark "
 
 @dataclass(frozen=True)
 class Job:
-    """What run.py asks of a peer."""
+    """A job of run.py for a peer."""
 
     model: str
     mode: str
@@ -37,7 +37,7 @@ class Job:
 
 @dataclass
 class Run:
-    """One sampling call: NumPy draws (chain, draw, ...) by name, and its costs."""
+    """One sampling call: NumPy draws (chain, draw, ...) and its costs."""
 
     draws: Mapping[str, np.ndarray]
     gradients: int | None = None
@@ -45,7 +45,7 @@ class Run:
 
 
 def length(given: str) -> int | None:
-    """Of a warm-up."""
+    """The number of warm-up transitions."""
     return None if given == "None" else int(given)
 
 
@@ -76,18 +76,18 @@ def report(**values: Any) -> None:
 
 
 def printed() -> None:
-    """The summary is on the screen: the cold clock stops here."""
+    """Report that the summary is printed: the cold time ends here."""
     report(printed=True)
 
 
 def save(job: Job, draws: Mapping[str, np.ndarray]) -> None:
-    """Keep the draws for run.py, which takes the same effective sample size of all."""
+    """Save the draws for run.py, which computes effective sample sizes."""
     if job.out is not None:
         np.savez(job.out, allow_pickle=False, **{k: np.asarray(v) for k, v in draws.items()})
 
 
 def warm(job: Job, sample: Callable[[int], Any], read: Callable[[Any], Run]) -> None:
-    """Call once to compile, then time the second call; `sample` returns results in NumPy."""
+    """Call `sample` once to compile it, then time the second call."""
     sample(job.seed + 1_000_000)
     start = time.perf_counter()
     result = sample(job.seed)

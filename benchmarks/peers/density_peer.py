@@ -1,8 +1,8 @@
-"""A default run on a density of reliability.py: kinetograph's, or that of another library.
+"""A default run of any library on a density of reliability.py.
 
-The density and its transforms are kinetograph's for all, so that samplers are compared, not models.
-Free states, log densities, divergences and gradients are saved, and the seconds that a second call
-takes in this process, if that is asked for.
+All libraries sample the density and transforms of kinetograph, so that samplers are compared, not
+models. Free states, log densities, divergences and numbers of gradients are saved, and on request
+the seconds of a second call in this process.
 """
 
 import argparse
@@ -21,11 +21,11 @@ sys.path.append(str(Path(__file__).resolve().parents[1]))
 from reliability import MODELS
 
 WARMUP, DRAWS = 1000, 1000
-BOUND, TRIES = 2.0, 100  # of the starting points, uniform: the first with a finite density
+BOUND, TRIES = 2.0, 100  # starting points are uniform: the first with a finite density
 CORES = len(os.sched_getaffinity(0))
 
 Found = dict[str, Any]
-Run = Callable[[int], Found]  # of a seed
+Run = Callable[[int], Found]  # a function of the seed
 
 
 def by_kinetograph(model: Any, chains: int) -> Run:
@@ -46,7 +46,7 @@ def by_kinetograph(model: Any, chains: int) -> Run:
 
 
 def in_threads(model: Any, chains: int, one_chain: Callable[[Any, Any], Any]) -> Run:
-    """Chains of a function of key and start, compiled once, one thread a core."""
+    """Run chains of a compiled function of key and start, in threads."""
     import jax
 
     finite = jax.jit(lambda u: jax.numpy.isfinite(model.potential()(u)))

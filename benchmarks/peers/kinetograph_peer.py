@@ -1,7 +1,7 @@
 """kinetograph, as its README says: `kg.mcmc` with its defaults.
 
-Beside the modes of the peers: `memory` reports the peak memory of a process that makes one run, and
-`bare` that of one that only starts JAX.
+In addition to the modes of the peers, `memory` reports the peak memory of a process that makes one
+run, and `bare` the peak memory of a process that only starts JAX.
 """
 
 from pathlib import Path
@@ -71,7 +71,7 @@ def lotka_volterra(kg, values):
 
 
 def density(name):
-    """The log density at the two points, whatever the order of the unknowns."""
+    """The log density at the two points, for any order of unknowns."""
     import numpy as np
 
     model = build(name)
@@ -80,7 +80,7 @@ def density(name):
 
 
 def peak_mb():
-    """The peak resident memory of this process; not that of the process that started it."""
+    """The peak resident memory of this process, without its parent process."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith("VmHWM:"):
             return int(line.split()[1]) / 1024

@@ -1,8 +1,9 @@
-"""NumPyro's densities of the models of marginals.py: agreement, compile time, a gradient's time.
+"""NumPyro's densities of the models of marginals.py.
 
     marginals_peer.py MODEL INPUT.npz OUTPUT.json
 
-The input holds the data, values of the unknowns and kinetograph's log densities of them.
+It reports agreement, compile time and gradient time. The input has the data, values of the unknowns
+and kinetograph's log densities.
 """
 
 import json

@@ -1,8 +1,8 @@
 """NumPyro: its NUTS, its own summary.
 
 Variants: `threads` compiles `MCMC.run` of one chain once (`jax.jit`) and runs it on one thread per
-core; `parallel`, `vectorized` and `sequential` are NumPyro's own ways to run chains. Those compile
-anew at every call of `MCMC.run` (NumPyro 0.22), which is most of their warm time; hence `threads`.
+core; `parallel`, `vectorized` and `sequential` are NumPyro's own ways to run chains. They compile
+again at every call of `MCMC.run` (NumPyro 0.22), which is most of their warm time; hence `threads`.
 `forward` is `threads` with derivatives of the model by forward mode, for differential equations.
 """
 
@@ -128,7 +128,7 @@ def one_chain(key):
 
 
 def sampler():
-    """A function of a seed that gives draws and extra fields (chain, draw, ...) in NumPy."""
+    """A function of a seed that returns draws and extra fields."""
     if task.variant in ("threads", "forward"):
         compiled = jax.jit(one_chain).lower(jax.random.key(0)).compile()
         pool = ThreadPoolExecutor(len(os.sched_getaffinity(0)))
@@ -150,7 +150,7 @@ def sampler():
 
 
 def warmup_steps():
-    """The leapfrog steps of a warm-up: only a separate one shows them (untimed, own seeds)."""
+    """The leapfrog steps of a warm-up, from a separate untimed run."""
 
     def steps(key):
         driver = mcmc(1)

@@ -1,4 +1,4 @@
-"""nutpie: a PyMC model through its Numba backend, chains in threads, one per core."""
+"""nutpie: a PyMC model by Numba, one thread per core."""
 
 import os
 

@@ -45,7 +45,7 @@ def build(name: str) -> pm.Model:
 
 
 def lotka_volterra(values: dict[str, Any]) -> None:
-    """Hares and lynxes, with PyMC's own solver: SciPy's odeint to 1.5e-8, which is fixed."""
+    """Hares and lynxes, with PyMC's solver (odeint to 1.5e-8)."""
     from pymc.ode import DifferentialEquation
 
     def growth(z, t, theta):
@@ -62,7 +62,7 @@ def lotka_volterra(values: dict[str, Any]) -> None:
 
 
 def densities(name: str) -> list[float]:
-    """The log density on the free space, Jacobians included, at the two points."""
+    """The log density with Jacobians on the free space, at two points."""
     model = build(name)
     logp = model.compile_logp(jacobian=True)
     free = {k: model.rvs_to_values[model[k]].name for k in UNKNOWNS[name]}

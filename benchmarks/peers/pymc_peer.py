@@ -1,4 +1,4 @@
-"""PyMC with its own NUTS: `pm.sample` as it comes, chains in processes, one per core."""
+"""PyMC's NUTS: default `pm.sample`, one process per core."""
 
 import os
 
@@ -15,7 +15,7 @@ def main() -> None:
         return report(density=densities(task.model))
     model = build(task.model)
 
-    # From a given start no jitter: PyMC would add it to that, too.
+    # No jitter with a given start, because PyMC would add it to the start.
     init = "adapt_diag" if task.model in STARTS else "auto"
 
     def sample(seed, **options):
@@ -36,7 +36,7 @@ def main() -> None:
         return {name: tree["posterior"][name].values for name in QUANTITIES[task.model]}
 
     def read(tree):
-        # the steps of the warm-up need a run that keeps it: the same seed, untimed
+        # an untimed run with the same seed that keeps the warm-up, to count its steps
         whole = sample(task.seed, discard_tuned_samples=False)
         groups = ("sample_stats", "warmup_sample_stats")
         gradients = sum(int(whole[group]["n_steps"].sum()) for group in groups)

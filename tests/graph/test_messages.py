@@ -225,7 +225,7 @@ def test_what_arrays_cannot_hold():
     assert "bitwise_and" in message(lambda: x & x, kg.SymbolicError)
     n = kg.placeholder((), int)
     assert message(lambda: n**-1, kg.SymbolicError) == (
-        "n ** -1: whole numbers have no negative whole powers; write n ** -1.0"
+        "n ** -1: integers have no negative integer powers; write n ** -1.0"
     )
     assert "complex" in message(lambda: kg.placeholder((), complex), kg.SymbolicError)
     assert "complex" in message(lambda: x.astype(complex), kg.SymbolicError)

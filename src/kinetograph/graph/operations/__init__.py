@@ -1,1 +1,1 @@
-"""Operations on arrays: nodes of the graph, with their shapes, types and checks."""
+"""Operations on arrays: graph nodes, with shapes, types and checks."""

@@ -1,4 +1,4 @@
-"""Arrays arranged as NumPy's lesser functions do: grids, pieces, rows of powers, differences."""
+"""Less common NumPy functions that arrange arrays: grids, parts, powers, differences."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -43,14 +43,14 @@ __all__ = [
 
 
 def atleast_3d(a: Operand) -> Node:
-    """x with three axes at least; a vector lies in the middle one."""
+    """x with at least three axes; a vector becomes the middle axis."""
     node = as_node(a)
     shape = {0: (1, 1, 1), 1: (1, *node.shape, 1), 2: (*node.shape, 1)}
     return reshape(node, shape.get(len(node.shape), node.shape))
 
 
 def broadcast_arrays(*arrays: Operand) -> tuple[Node, ...]:
-    """Arrays repeated to their common shape."""
+    """Arrays broadcast to their common shape."""
     nodes = [as_node(a) for a in arrays]
     try:
         shape = np.broadcast_shapes(*(node.shape for node in nodes))
@@ -61,18 +61,21 @@ def broadcast_arrays(*arrays: Operand) -> tuple[Node, ...]:
 
 
 def meshgrid(*vectors: Operand, indexing: str = "xy", sparse: bool = False) -> tuple[Node, ...]:
-    """The coordinates of a grid, each along an axis; the first two exchanged by "xy"."""
+    """The coordinates of a grid, one array for each axis.
+
+    With `indexing="xy"` the first two axes are exchanged.
+    """
     if indexing not in ("xy", "ij"):
         raise ValueError(f"meshgrid: indexing is {indexing!r}; choose 'xy' or 'ij'")
     nodes = [ravel(as_node(v)) for v in vectors]
     axes = list(range(len(nodes)))
     if indexing == "xy":
         axes[:2] = axes[:2][::-1]
-    found = [
+    coordinates = [
         reshape(node, [-1 if axis == i else 1 for i in range(len(nodes))])
         for node, axis in zip(nodes, axes, strict=True)
     ]
-    return tuple(found) if sparse else broadcast_arrays(*found)
+    return tuple(coordinates) if sparse else broadcast_arrays(*coordinates)
 
 
 def unstack(x: Operand, axis: int = 0) -> tuple[Node, ...]:
@@ -89,14 +92,14 @@ def rollaxis(a: Operand, axis: int, start: int = 0) -> Node:
     (moved,) = normalise_axes(node, axis, "rollaxis")
     if not -ndim <= start <= ndim:
         raise ShapeError(f"rollaxis of {describe(node)}: start {start} is out of range")
-    before = start + ndim if start < 0 else start
+    target = start + ndim if start < 0 else start
     order = [i for i in range(ndim) if i != moved]
-    order.insert(before - (moved < before), moved)
+    order.insert(target - (moved < target), moved)
     return transpose(node, order)
 
 
 def resize(a: Operand, new_shape: Any) -> Node:
-    """The elements in another shape, from the start again where there are not enough."""
+    """The elements in another shape, repeated from the start if needed."""
     node = ravel(as_node(a))
     wanted = tuple(np.empty(new_shape, np.bool_).shape)
     places = np.arange(int(np.prod(wanted))) % max(node.size, 1)
@@ -111,19 +114,22 @@ def diagflat(v: Operand, k: int = 0) -> Node:
 
 
 def ediff1d(x: Operand, to_end: Any = None, to_begin: Any = None) -> Node:
-    """The differences of neighbours in the flattened array, with more before and behind."""
+    """The differences of neighbours in the flattened array.
+
+    `to_begin` is put before the differences, and `to_end` after them.
+    """
     parts: list[Any] = [to_begin, diff(ravel(as_node(x))), to_end]
     return concatenate([ravel(as_node(p)) for p in parts if p is not None], 0)
 
 
 def delete(arr: Operand, obj: Any, axis: int | None = None) -> Node:
-    """x without the elements, rows, ... at known places."""
+    """x without the elements at places known at build time."""
     node = as_node(arr)
     if axis is None:
         node, axis = ravel(node), 0
     (a,) = normalise_axes(node, axis, "delete")
-    gone = obj if isinstance(obj, slice) else known(obj, "delete: the places")
-    return take(node, np.delete(np.arange(node.shape[a]), gone), a)
+    deleted = obj if isinstance(obj, slice) else known(obj, "delete: the places")
+    return take(node, np.delete(np.arange(node.shape[a]), deleted), a)
 
 
 def linspace(
@@ -138,7 +144,7 @@ def linspace(
 
 
 def vander(x: Operand, N: int | None = None, increasing: bool = False) -> Node:
-    """The powers of the elements of a vector as columns, the highest first."""
+    """The powers of a vector as columns, the highest first."""
     node = as_node(x, "vander")
     if len(node.shape) != 1:
         raise ShapeError(f"vander of {describe(node)}: needs a vector, got shape {node.shape}")
@@ -154,23 +160,26 @@ def vander(x: Operand, N: int | None = None, increasing: bool = False) -> Node:
 def cumulative_sum(
     name: str, x: Operand, axis: int | None = None, include_initial: bool = False
 ) -> Node:
-    """The running sum, or product, along an axis; with what it starts from, if asked for."""
+    """The running sum or product along an axis.
+
+    With `include_initial`, it begins with the initial value, 0 or 1.
+    """
     node = as_node(x)
     if axis is None:
         if len(node.shape) != 1:
             raise ShapeError(f"{name} of {describe(node)}, shape {node.shape}: needs axis=")
         axis = 0
     (a,) = normalise_axes(node, axis, name)
-    found = cumulative(name, node, a)
+    totals = cumulative(name, node, a)
     if not include_initial:
-        return found
+        return totals
     shape = [1 if i == a else n for i, n in enumerate(node.shape)]
-    first = np.full(shape, 0 if name == "cumsum" else 1, found.dtype)
-    return concatenate([first, found], a)
+    first = np.full(shape, 0 if name == "cumsum" else 1, totals.dtype)
+    return concatenate([first, totals], a)
 
 
 def fftshift(x: Operand, axes: int | Sequence[int] | None = None, back: bool = False) -> Node:
-    """The halves of axes exchanged, so that what is of frequency 0 lies in the middle, or back."""
+    """Exchange the halves of axes, which centres frequency 0, or undo it."""
     node = as_node(x)
     over = normalise_axes(node, axes, "fftshift")
     half = [node.shape[a] // 2 for a in over]
@@ -180,18 +189,18 @@ def fftshift(x: Operand, axes: int | Sequence[int] | None = None, back: bool = F
 def unwrap(
     p: Operand, discont: float | None = None, axis: int = -1, period: float = 2 * np.pi
 ) -> Node:
-    """Angles without jumps by more than half a period from one to the next along an axis."""
+    """Angles along an axis without jumps larger than half a period."""
     node = floating(p, "unwrap")
     (a,) = normalise_axes(node, axis, "unwrap")
     step, half = diff(node, 1, a), 0.5 * period
-    turned = elementwise("remainder", elementwise("add", step, half), period)
-    near = elementwise("subtract", turned, half)
+    shifted_step = elementwise("remainder", elementwise("add", step, half), period)
+    wrapped_step = elementwise("subtract", shifted_step, half)
     up = elementwise(
-        "logical_and", elementwise("equal", near, -half), elementwise("greater", step, 0)
+        "logical_and", elementwise("equal", wrapped_step, -half), elementwise("greater", step, 0)
     )
     limit = half if discont is None else max(discont, half)
-    small = elementwise("less", elementwise("absolute", step), limit)
-    change = where(small, 0.0, elementwise("subtract", where(up, half, near), step))
+    is_small = elementwise("less", elementwise("absolute", step), limit)
+    change = where(is_small, 0.0, elementwise("subtract", where(up, half, wrapped_step), step))
     shape = [1 if i == a else n for i, n in enumerate(node.shape)]
-    moved = concatenate([np.zeros(shape, node.dtype), cumulative("cumsum", change, a)], a)
-    return elementwise("add", node, moved)
+    correction = concatenate([np.zeros(shape, node.dtype), cumulative("cumsum", change, a)], a)
+    return elementwise("add", node, correction)

@@ -1,4 +1,4 @@
-"""Arrays put together: padded, in blocks, by choice among several."""
+"""Arrays made of other arrays: padding, blocks, selection by conditions."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -23,7 +23,11 @@ def append(arr: Operand, values: Operand, axis: int | None = None) -> Node:
 
 
 def pad(array: Operand, pad_width: Any, mode: str = "constant", constant_values: Any = 0) -> Node:
-    """x with more elements before and behind: a constant, or its own ("edge", "wrap", ...)."""
+    """Pad x along its axes, with constants or its own elements.
+
+    `mode` is "constant", or selects the own elements as in NumPy: "edge", "wrap", "reflect" or
+    "symmetric".
+    """
     node = as_node(array, "pad")
     try:
         widths = np.broadcast_to(np.asarray(pad_width, int), (len(node.shape), 2))
@@ -41,13 +45,13 @@ def pad(array: Operand, pad_width: Any, mode: str = "constant", constant_values:
         fills[:] = [[constant_values] * 2] * len(node.shape)
         if isinstance(constant_values, (tuple, list, np.ndarray)):
             fills[:] = np.broadcast_to(np.asarray(constant_values, object), fills.shape)
-    for axis, (before, behind) in enumerate(widths):
+    for axis, (before, after) in enumerate(widths):
         if mode != "constant":
-            places = np.pad(np.arange(node.shape[axis]), (before, behind), mode=mode)  # type: ignore[call-overload]
+            places = np.pad(np.arange(node.shape[axis]), (before, after), mode=mode)  # type: ignore[call-overload]
             node = take(node, places, axis)
             continue
         sides = []
-        for width, fill in zip((before, behind), fills[axis]):
+        for width, fill in zip((before, after), fills[axis]):
             shape = [int(width) if i == axis else n for i, n in enumerate(node.shape)]
             sides.append(filled(shape, fill, node.dtype))
         node = concatenate([sides[0], node, sides[1]], axis)
@@ -55,12 +59,15 @@ def pad(array: Operand, pad_width: Any, mode: str = "constant", constant_values:
 
 
 def filled(shape: Sequence[int], fill: Any, dtype: np.dtype) -> Node:
-    """An array of one value, in the type of another."""
+    """An array with one value in all elements, of the given type."""
     return broadcast_to(astype(fill, dtype), tuple(shape))
 
 
 def block(arrays: Any) -> Node:
-    """Arrays joined by nested lists: the innermost along the last axis, then the one before."""
+    """Join arrays in nested lists: innermost lists along the last axis.
+
+    Each outer level joins along the preceding axis.
+    """
 
     def depth(item: Any) -> int:
         return 1 + max(map(depth, item)) if isinstance(item, list) and item else 0
@@ -83,33 +90,42 @@ def block(arrays: Any) -> Node:
 
 
 def select(condlist: Sequence[Operand], choicelist: Sequence[Operand], default: Any = 0) -> Node:
-    """The choice of the first condition that holds, element by element, else the default."""
+    """The choice of the first true condition, or the default.
+
+    The choice is made for each element.
+    """
     if len(condlist) != len(choicelist) or not len(condlist):
         raise ShapeError(f"select: {len(condlist)} conditions and {len(choicelist)} choices")
-    found: Any = default
+    result: Any = default
     for condition, choice in zip(reversed(list(condlist)), reversed(list(choicelist))):
-        found = where(condition, choice, found)
-    node: Node = found
+        result = where(condition, choice, result)
+    node: Node = result
     return node
 
 
 def nan_to_num(
     x: Operand, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None
 ) -> Node:
-    """x with numbers for NaN and infinities, the largest there are by default."""
+    """Replace NaN and infinities by finite numbers.
+
+    The default for an infinity is the finite number of largest magnitude with its sign.
+    """
     node = as_node(x, "nan_to_num")
     if node.dtype.kind != "f":
         return node
     info = np.finfo(node.dtype)
     high = float(info.max) if posinf is None else posinf
     low = float(info.min) if neginf is None else neginf
-    found = where(elementwise("isnan", node), nan, node)
-    found = where(elementwise("equal", node, np.inf), high, found)
-    return where(elementwise("equal", node, -np.inf), low, found)
+    result = where(elementwise("isnan", node), nan, node)
+    result = where(elementwise("equal", node, np.inf), high, result)
+    return where(elementwise("equal", node, -np.inf), low, result)
 
 
 def rot90(m: Operand, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Node:
-    """A matrix turned by quarters, from the first axis to the second."""
+    """Rotate a matrix by k quarter turns.
+
+    The direction is from the first axis to the second.
+    """
     node = as_node(m, "rot90")
     first, second = (int(a) % len(node.shape) for a in axes)
     if k % 4 == 0:

@@ -1,8 +1,9 @@
-"""Whether indices fall inside of their axes: what is known of whole numbers beforehand.
+"""Interval analysis of integers, which proves indices to be inside their axes.
 
-An index whose interval lies inside of its axis is not looked at when the program runs. The analysis
-knows literals, `kg.range`, the numbers of rows, counters of loops, what the predicates of branches
-and loops say, and what is computed from all that by a few operations; of the rest, the type.
+An index whose interval lies inside its axis is not checked when the program runs. The analysis
+derives intervals from literals, `kg.range`, row numbers, counters of loops and the predicates of
+branches and loops, and propagates them through a few operations. For any other value it uses the
+range of the type.
 
 Reference: Cousot & Cousot (1977), Abstract interpretation, POPL (intervals).
 """
@@ -20,13 +21,16 @@ __all__ = ["RULES", "Interval", "inside", "of_all_parents"]
 
 Interval = tuple[int, int]  # the smallest and the largest value
 Of = Callable[[int], Interval]  # the interval of a parent
-_DEPTH = 12  # of the operations that are looked through
+_DEPTH = 12  # the largest number of nested operations that are analysed
 
 
 def inside(index: Node, low: int, high: int, at: Node | None = None) -> bool:
-    """Whether all elements are known to lie in low .. high, where the node `at` uses them."""
-    found = _Analysis(at).interval(index, _DEPTH)
-    return low <= found[0] and found[1] <= high
+    """Whether all elements provably lie in low .. high.
+
+    `at` is the node that uses them.
+    """
+    interval = _Analysis(at).interval(index, _DEPTH)
+    return low <= interval[0] and interval[1] <= high
 
 
 class _Analysis:
@@ -39,19 +43,25 @@ class _Analysis:
         info = np.iinfo(node.dtype) if node.dtype.kind in "iu" else None
         if info is None:
             return -(2**64), 2**64
-        found = self._known(node, depth) if depth else None
-        whole = int(info.min), int(info.max)
-        # What leaves the type wraps around, to anywhere.
-        return found if found and whole[0] <= found[0] and found[1] <= whole[1] else whole
+        known_interval = self._known(node, depth) if depth else None
+        type_range = int(info.min), int(info.max)
+        # A value outside the range of its type wraps around and can become any value.
+        return (
+            known_interval
+            if known_interval
+            and type_range[0] <= known_interval[0]
+            and known_interval[1] <= type_range[1]
+            else type_range
+        )
 
     def _known(self, node: Node, depth: int) -> Interval | None:
         if isinstance(node, Data):
-            # Data that are no literals can be given other values later.
-            known = node.literal and node.size
-            return (int(node.value.min()), int(node.value.max())) if known else None
+            # Data that are not literals can get other values later.
+            is_fixed = node.literal and node.size
+            return (int(node.value.min()), int(node.value.max())) if is_fixed else None
         if isinstance(node, Inner):
             return self._inner(node, depth - 1)
-        given: Interval | None = getattr(node, "interval", None)  # of one that a run is given
+        given: Interval | None = getattr(node, "interval", None)  # declared for inputs of a run
         if given is not None:
             return given
         rule = RULES.get(node.operation) if isinstance(node, Apply) else None
@@ -66,15 +76,18 @@ class _Analysis:
             return self._counter(node, depth)
         if node.role not in ("captured", "row"):
             return None
-        found = self.interval(node.outer, depth)
+        outer_interval = self.interval(node.outer, depth)
         context: Any = node.context
         pred = getattr(context, "pred", None)
         if pred is None or pred.dtype.kind != "b":
-            return found
-        return self._refined(found, pred, node.outer, bool(context.branch), depth)
+            return outer_interval
+        return self._refined(outer_interval, pred, node.outer, bool(context.branch), depth)
 
     def _counter(self, node: Inner, depth: int) -> Interval | None:
-        """Of a loop variable that only grows, or only shrinks, as long as the predicate allows."""
+        """The interval of a loop variable that only grows or only shrinks.
+
+        The predicate of the loop limits the growth.
+        """
         loop: Any = node.context._owner if node.context is not None else None
         if loop is None or loop.kind_name not in ("while loop", "scan"):
             return None
@@ -83,32 +96,38 @@ class _Analysis:
         low, high = self.interval(node.outer, depth)
         info = np.iinfo(node.dtype)
         if self._moves(after, node, 1, depth):
-            found = low, int(info.max)
+            reached = low, int(info.max)
         elif self._moves(after, node, -1, depth):
-            found = int(info.min), high
+            reached = int(info.min), high
         else:
-            found = int(info.min), int(info.max)
+            reached = int(info.min), int(info.max)
         if not predicate or self._is_in(predicate[0], node):
-            return found
+            return reached
         pred = predicate[0].outputs[0]
-        found = self._refined(found, pred, node, True, depth)
+        reached = self._refined(reached, pred, node, True, depth)
         for part in _conjuncts(pred):
             if isinstance(part, Inner) and part in body.inputs and part.role == "loop variable":
-                # It was computed at the end of the trip before, of what the variable became.
+                # The body computed it at the end of the previous trip, from the new variable.
                 verdict = body.outputs[body.inputs.index(part)]
-                later = self._refined(found, verdict, after, True, depth)
-                found = max(found[0], min(low, later[0])), min(found[1], max(high, later[1]))
-        return found
+                next_values = self._refined(reached, verdict, after, True, depth)
+                reached = (
+                    max(reached[0], min(low, next_values[0])),
+                    min(reached[1], max(high, next_values[1])),
+                )
+        return reached
 
     def _is_in(self, predicate: Any, variable: Inner) -> bool:
-        """Whether what is looked at belongs to the predicate, where it need not hold."""
+        """Whether `at` belongs to the predicate, which may be false there."""
         at = self.at
         while at is not None and at.context is not variable.context:
             at = at.context._owner if at.context is not None else None
         return at is None or at in predicate.nodes
 
     def _moves(self, node: Node, start: Node, sign: int, depth: int) -> bool:
-        """Whether a value is `start` plus something that is nowhere of the other sign."""
+        """Whether a value is `start` plus terms of one sign.
+
+        `sign` is 1 for terms of at least 0, and -1 for terms of at most 0.
+        """
         if node is start:
             return True
         if isinstance(node, Inner) and node.role == "captured":
@@ -126,14 +145,18 @@ class _Analysis:
         if operation not in steps or not self._moves(parents[0], start, sign, depth - 1):
             return False
         low, high = self.interval(parents[1], depth - 1)
-        most = int(np.iinfo(node.dtype).max) // 2  # so that a sum does not wrap around
-        return low >= 0 and high <= most if steps[operation] == 1 else -most <= low and high <= 0
+        largest_step = int(np.iinfo(node.dtype).max) // 2  # so that a sum does not wrap around
+        return (
+            low >= 0 and high <= largest_step
+            if steps[operation] == 1
+            else -largest_step <= low and high <= 0
+        )
 
     def _refined(
-        self, found: Interval, pred: Node, subject: Node, truth: bool, depth: int
+        self, interval_before: Interval, pred: Node, subject: Node, truth: bool, depth: int
     ) -> Interval:
-        """What is left of the interval of a value where a predicate has this truth."""
-        low, high = found
+        """The interval of `subject`, restricted by a predicate that equals `truth`."""
+        low, high = interval_before
         for small, large, gap in _orders(pred, truth, depth):
             if large is subject:
                 low = max(low, self.interval(small, depth)[0] + gap)
@@ -143,7 +166,7 @@ class _Analysis:
 
 
 def _conjuncts(pred: Node) -> Iterator[Node]:
-    """What all holds where a predicate does."""
+    """The predicates that are all true if `pred` is true."""
     if isinstance(pred, Apply) and pred.operation is ELEMENTWISE["logical_and"]:
         for parent in pred.parents:
             yield from _conjuncts(parent)
@@ -152,7 +175,10 @@ def _conjuncts(pred: Node) -> Iterator[Node]:
 
 
 def _orders(pred: Node, truth: bool, depth: int) -> Iterator[tuple[Node, Node, int]]:
-    """The pairs a, b for which a + gap <= b where a predicate has this truth."""
+    """Triples a, b, gap, with a + gap <= b.
+
+    They are true if the predicate `pred` equals `truth`.
+    """
     if isinstance(pred, Inner) and pred.role == "captured":
         yield from _orders(pred.outer, truth, depth)
     if not isinstance(pred, Apply) or not depth:
@@ -164,11 +190,11 @@ def _orders(pred: Node, truth: bool, depth: int) -> Iterator[tuple[Node, Node, i
     elif operation is ELEMENTWISE["logical_not"]:
         yield from _orders(parents[0], not truth, depth - 1)
     elif operation is PART and getattr(parents[0], "kind_name", "") == "cond":
-        # `a and b` is b where a holds, else False.
-        whole: Any = parents[0]
-        no = whole.subgraphs[0].outputs[pred.attributes["place"]]
+        # `a and b` is a conditional: b if a is true, otherwise False.
+        conditional: Any = parents[0]
+        no = conditional.subgraphs[0].outputs[pred.attributes["place"]]
         if truth and isinstance(no, Data) and no.literal and not no.value.any():
-            yield from _orders(whole.parents[0], True, depth - 1)
+            yield from _orders(conditional.parents[0], True, depth - 1)
     elif operation in _COMPARISONS:
         reverse, gap = _COMPARISONS[operation]
         if not truth:
@@ -180,7 +206,7 @@ def _orders(pred: Node, truth: bool, depth: int) -> Iterator[tuple[Node, Node, i
         yield parents[1], parents[0], 0
 
 
-_COMPARISONS = {  # whether the first operand is the larger one, and by how much at least
+_COMPARISONS = {  # whether the first operand is the larger one, and the smallest difference
     ELEMENTWISE["less"]: (False, 1),
     ELEMENTWISE["less_equal"]: (False, 0),
     ELEMENTWISE["greater"]: (True, 1),
@@ -191,7 +217,7 @@ Rule = Callable[[Apply, Of], Interval | None]
 
 
 def _corners(function: Callable[[int, int], int]) -> Rule:
-    """Of a function that is monotone in each of two operands."""
+    """The rule of a function that is monotone in two operands."""
 
     def rule(node: Apply, of: Of) -> Interval:
         values = [function(x, y) for x in of(0) for y in of(1)]
@@ -201,11 +227,14 @@ def _corners(function: Callable[[int, int], int]) -> Rule:
 
 
 def _hull(first: int) -> Rule:
-    """Of an operation whose elements are some of those of its operands, from the first on."""
+    """The rule of an operation that selects elements of its operands.
+
+    `first` is the place of the first operand that it selects from.
+    """
 
     def rule(node: Apply, of: Of) -> Interval:
-        found = [of(place) for place in range(first, len(node.parents))]
-        return min(low for low, _ in found), max(high for _, high in found)
+        intervals = [of(place) for place in range(first, len(node.parents))]
+        return min(low for low, _ in intervals), max(high for _, high in intervals)
 
     return rule
 
@@ -224,7 +253,7 @@ def _divided(name: str) -> Rule:
 
 
 def _place(node: Apply, of: Of) -> Interval:
-    """Of the place of the largest or smallest element."""
+    """The interval of the place of the largest or smallest element."""
     axis, x = node.attributes["axis"], node.parents[0]
     return 0, (x.size if axis is None else x.shape[axis]) - 1
 
@@ -245,4 +274,4 @@ RULES: dict[Operation, Rule] = {
     REDUCTIONS["argmin"][0]: _place,
     REDUCTIONS["max"][0]: of_all_parents,
     REDUCTIONS["min"][0]: of_all_parents,
-}  # modules of further operations add theirs
+}  # other modules add the rules of their operations

@@ -1,4 +1,4 @@
-"""Comparisons as NumPy makes them of whole arrays, and order among what is no NaN."""
+"""NumPy's comparisons of whole arrays, and quantiles and extremes that ignore NaN."""
 
 import math
 from typing import Any
@@ -27,17 +27,17 @@ __all__ = [
 def isclose(
     a: Operand, b: Operand, rtol: Operand = 1e-5, atol: Operand = 1e-8, equal_nan: bool = False
 ) -> Node:
-    """Whether numbers are within atol + rtol abs(b) of each other, or equal."""
+    """Whether numbers are equal up to atol + rtol abs(b)."""
     x, y = floating(a, "isclose"), floating(b, "isclose")
-    size = elementwise("absolute", y)
-    limit = elementwise("add", atol, elementwise("multiply", rtol, size))
-    apart = elementwise("absolute", elementwise("subtract", x, y))
-    near = elementwise("logical_and", elementwise("less_equal", apart, limit), _finite(y))
-    found = elementwise("logical_or", near, elementwise("equal", x, y))
+    magnitude = elementwise("absolute", y)
+    limit = elementwise("add", atol, elementwise("multiply", rtol, magnitude))
+    distance = elementwise("absolute", elementwise("subtract", x, y))
+    is_near = elementwise("logical_and", elementwise("less_equal", distance, limit), _finite(y))
+    result = elementwise("logical_or", is_near, elementwise("equal", x, y))
     if equal_nan:
-        both = elementwise("logical_and", elementwise("isnan", x), elementwise("isnan", y))
-        found = elementwise("logical_or", found, both)
-    return found
+        both_nan = elementwise("logical_and", elementwise("isnan", x), elementwise("isnan", y))
+        result = elementwise("logical_or", result, both_nan)
+    return result
 
 
 def _finite(x: Node) -> Node:
@@ -47,24 +47,24 @@ def _finite(x: Node) -> Node:
 def allclose(
     a: Operand, b: Operand, rtol: Operand = 1e-5, atol: Operand = 1e-8, equal_nan: bool = False
 ) -> Node:
-    """Whether all numbers are within atol + rtol abs(b) of each other, or equal."""
+    """Whether all numbers are equal up to atol + rtol abs(b)."""
     return reduce("all", isclose(a, b, rtol, atol, equal_nan))
 
 
 def array_equal(a1: Operand, a2: Operand, equal_nan: bool = False) -> Any:
-    """Whether arrays have one shape and the same elements."""
+    """Whether arrays have the same shape and the same elements."""
     x, y = as_node(a1), as_node(a2)
     if x.shape != y.shape:
         return False
-    found = elementwise("equal", x, y)
+    result = elementwise("equal", x, y)
     if equal_nan and x.dtype.kind == y.dtype.kind == "f":
-        both = elementwise("logical_and", elementwise("isnan", x), elementwise("isnan", y))
-        found = elementwise("logical_or", found, both)
-    return reduce("all", found)
+        both_nan = elementwise("logical_and", elementwise("isnan", x), elementwise("isnan", y))
+        result = elementwise("logical_or", result, both_nan)
+    return reduce("all", result)
 
 
 def array_equiv(a1: Operand, a2: Operand) -> Any:
-    """Whether arrays, one of them repeated to the shape of the other, have the same elements."""
+    """Whether arrays are equal after broadcasting one to the other's shape."""
     x, y = as_node(a1), as_node(a2)
     try:
         shape = np.broadcast_shapes(x.shape, y.shape)
@@ -74,19 +74,22 @@ def array_equiv(a1: Operand, a2: Operand) -> Any:
 
 
 def isinf_of_sign(sign: int, x: Operand) -> Node:
-    """Whether elements are infinite, with this sign."""
+    """Whether elements are infinite with the given sign."""
     return elementwise("equal", floating(x), sign * np.inf)
 
 
 def nan_cumulative(name: str, a: Operand, axis: int | None = None) -> Node:
-    """The running sum or product of what is no NaN."""
+    """The running sum or product, with NaN ignored."""
     node = floating(a, f"nan{name}")
     neutral = 0.0 if name == "cumsum" else 1.0
     return cumulative(name, where(elementwise("isnan", node), neutral, node), axis)
 
 
 def nan_arg(name: str, a: Operand, axis: int | None = None, keepdims: bool = False) -> Node:
-    """The place of the largest or smallest of what is no NaN (0 where all are)."""
+    """The place of the largest or smallest element, with NaN ignored.
+
+    It is 0 if all elements are NaN.
+    """
     node = floating(a, f"nan{name}")
     worst = -np.inf if name == "argmax" else np.inf
     return reduce(name, where(elementwise("isnan", node), worst, node), axis, keepdims)
@@ -95,40 +98,45 @@ def nan_arg(name: str, a: Operand, axis: int | None = None, keepdims: bool = Fal
 def nan_quantile(
     x: Operand, q: Any, axis: Axis = None, method: str = "linear", keepdims: bool = False
 ) -> Node:
-    """The quantiles, between elements by a line, of what is no NaN; NaN where all are."""
+    """Linearly interpolated quantiles that ignore NaN.
+
+    The result is NaN if all elements are NaN.
+    """
     node = floating(x, "nanquantile")
-    chances = known(q, "nanquantile: the probabilities").astype(float)
+    probabilities = known(q, "nanquantile: the probabilities").astype(float)
     if method != "linear":
         raise ValueError(f"nanquantile: method is {method!r}; 'linear' is available")
-    if not np.all((chances >= 0) & (chances <= 1)):
+    if not np.all((probabilities >= 0) & (probabilities <= 1)):
         raise ValueError(f"nanquantile: probabilities lie between 0 and 1, got {q!r:.60}")
     axes = normalise_axes(node, axis, "nanquantile")
-    rest = tuple(i for i in range(len(node.shape)) if i not in axes)
-    kept = tuple(node.shape[i] for i in rest)
+    remaining_axes = tuple(i for i in range(len(node.shape)) if i not in axes)
+    remaining_shape = tuple(node.shape[i] for i in remaining_axes)
     width = math.prod(node.shape[i] for i in axes)
-    columns = reshape(transpose(node, (*rest, *axes)), (*kept, width))
-    if width == 0:  # all of no elements are NaN
-        columns = broadcast_to(np.nan, (*kept, 1))
+    columns = reshape(transpose(node, (*remaining_axes, *axes)), (*remaining_shape, width))
+    if width == 0:  # an empty column counts as all NaN
+        columns = broadcast_to(np.nan, (*remaining_shape, 1))
     rows = sort(columns, -1)  # NaNs come last
-    bad = elementwise("isnan", rows)
-    count = reduce("sum", elementwise("logical_not", bad), -1, True)
+    is_nan = elementwise("isnan", rows)
+    count = reduce("sum", elementwise("logical_not", is_nan), -1, True)
     last = elementwise("maximum", elementwise("subtract", count, 1), 0)
-    clean = where(bad, 0.0, rows)
-    at = elementwise("multiply", chances.ravel(), last)
-    low = elementwise("floor", at)
-    part = elementwise("subtract", at, low)
-    place = astype(low, np.int64)
-    above = elementwise("minimum", elementwise("add", place, 1), last)
-    first, second = (take_along_axis(clean, p, -1) for p in (place, above))
-    between = elementwise(
-        "add",
-        elementwise("multiply", elementwise("subtract", 1, part), first),
-        elementwise("multiply", part, second),
+    finite_rows = where(is_nan, 0.0, rows)
+    position = elementwise("multiply", probabilities.ravel(), last)
+    lower_position = elementwise("floor", position)
+    fraction = elementwise("subtract", position, lower_position)
+    lower_place = astype(lower_position, np.int64)
+    upper_place = elementwise("minimum", elementwise("add", lower_place, 1), last)
+    lower_value, upper_value = (
+        take_along_axis(finite_rows, p, -1) for p in (lower_place, upper_place)
     )
-    found = where(elementwise("equal", part, 0), first, between)
-    found = where(elementwise("equal", count, 0), np.nan, found)
-    found = reshape(moveaxis(found, -1, 0), (*chances.shape, *kept))
+    interpolated = elementwise(
+        "add",
+        elementwise("multiply", elementwise("subtract", 1, fraction), lower_value),
+        elementwise("multiply", fraction, upper_value),
+    )
+    result = where(elementwise("equal", fraction, 0), lower_value, interpolated)
+    result = where(elementwise("equal", count, 0), np.nan, result)
+    result = reshape(moveaxis(result, -1, 0), (*probabilities.shape, *remaining_shape))
     if keepdims:
         ones = tuple(1 if i in axes else n for i, n in enumerate(node.shape))
-        found = reshape(found, (*chances.shape, *ones))
-    return found
+        result = reshape(result, (*probabilities.shape, *ones))
+    return result

@@ -1,4 +1,4 @@
-"""Functions that are expressions of others: links and matrix conveniences."""
+"""Functions composed of other operations: links and functions of matrices."""
 
 import numpy as np
 
@@ -21,7 +21,10 @@ __all__ = [
 
 
 def imultilogit(x: Operand) -> Node:
-    """Probabilities of m + 1 classes: softmax of the last axis with a 0 appended."""
+    """Probabilities of m + 1 classes, from m values.
+
+    The result is the softmax of the last axis with a 0 appended.
+    """
     node = floating(x, "imultilogit")
     if not node.shape:
         raise ShapeError(f"imultilogit of {describe(node)}: needs at least one axis")
@@ -53,23 +56,26 @@ def cov2cor(covariance: Operand) -> Node:
 
 
 def pairwise_distance(x: Operand, y: Operand | None = None) -> Node:
-    """The Euclidean distances between the rows of x and those of y; gradient 0 where they meet."""
+    """The Euclidean distances between the rows of two matrices.
+
+    `y` is `x` by default. The gradient is 0 where rows are equal.
+    """
     rows = floating(x, "pairwise_distance")
-    others = rows if y is None else floating(y, "pairwise_distance")
-    if len(rows.shape) != 2 or len(others.shape) != 2 or rows.shape[1] != others.shape[1]:
+    other_rows = rows if y is None else floating(y, "pairwise_distance")
+    if len(rows.shape) != 2 or len(other_rows.shape) != 2 or rows.shape[1] != other_rows.shape[1]:
         raise ShapeError(
             "pairwise_distance: needs two matrices with equally many columns, got "
-            f"{describe(rows)} {rows.shape} and {describe(others)} {others.shape}"
+            f"{describe(rows)} {rows.shape} and {describe(other_rows)} {other_rows.shape}"
         )
-    everything = slice(None)
+    all_columns = slice(None)
     difference = elementwise(
         "subtract",
-        index(rows, (everything, None, everything)),
-        index(others, (None, everything, everything)),
+        index(rows, (all_columns, None, all_columns)),
+        index(other_rows, (None, all_columns, all_columns)),
     )
     squares = reduce("sum", elementwise("square", difference), -1)
     if y is not None:
         return elementwise("root", squares)
-    # That of a row from itself is 0 wherever it lies, in all derivatives.
+    # The distance of a row from itself is constant 0, so all its derivatives are 0.
     same = np.eye(rows.shape[0], dtype=bool)
     return where(same, 0.0, elementwise("root", where(same, 1.0, squares)))

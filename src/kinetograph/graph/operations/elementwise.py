@@ -1,8 +1,9 @@
-"""Operations on each element alone: arithmetic, comparisons, transcendental and special functions.
+"""Elementwise operations: arithmetic, comparisons, transcendental and special functions.
 
-Shapes and dtypes follow NumPy's own rules (`numpy.ufunc.resolve_dtypes`), settled without JAX, and
-operands are cast to the types NumPy would compute in, so JAX's promotion rules never apply. Only
-where NumPy would answer small integers in half or single precision is it the working precision.
+Shapes and dtypes follow NumPy's own rules (`numpy.ufunc.resolve_dtypes`). They are found without
+JAX, and operands are cast to the types in which NumPy would compute, so JAX's promotion rules never
+apply. There is one exception: where NumPy would convert small integers to half or single precision,
+the working precision is used.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -39,15 +40,15 @@ from ..text import in_words
 __all__ = ["ELEMENTWISE", "Operand", "as_node", "as_variable", "elementwise", "literal", "power"]
 
 Operand = Any
-WEAK = (bool, int, float)  # Python numbers take the type of the array they meet
-_PYTHON = {"b": bool, "i": int, "f": float}  # what weak nodes stand for
+WEAK = (bool, int, float)  # Python numbers, which take the type of the array they are used with
+_PYTHON = {"b": bool, "i": int, "f": float}  # the Python types of weak nodes
 BAD_KINDS = "cOSUTVmM"
 BOOL = np.dtype(bool)
-# Told of operations on whole numbers that do not always have an answer, and of Python's whole
-# numbers that become of a narrower type.
+# Called with integer operations that are undefined for some operands, such as division by 0.
 ON_PARTIAL: list[Callable[[Operation, Sequence[Node]], None]] = []
+# Called with Python integers that are converted to a narrower type.
 ON_NARROWED: list[Callable[[Node, np.dtype], None]] = []
-# Gives the square of a node where it is known by other means than the node's value.
+# Each returns the square of a node if it can be computed without the node's value, else None.
 SQUARES: list[Callable[[Node], Node | None]] = []
 
 
@@ -100,7 +101,7 @@ _FLOAT_ONLY: dict[str, Callable[..., Any]] = {
     "xlogy": special.xlogy,
     "xlog1py": special.xlog1py,
 }
-# NumPy's own functions whose derivatives are better than JAX's, for floating-point numbers.
+# NumPy's functions of floating-point numbers with more accurate derivatives than JAX's.
 _FLOAT_RULES: dict[str, Callable[..., Any]] = {
     "tanh": special.tanh,
     "logaddexp": special.logaddexp,
@@ -113,7 +114,7 @@ _FLOAT_RULES: dict[str, Callable[..., Any]] = {
     "fmin": special.fmin,
 }
 
-# NumPy's ufuncs whose JAX namesakes compute the same function.
+# NumPy's ufuncs for which JAX has an equivalent function of the same name.
 _ARITHMETIC = "add subtract multiply divide floor_divide remainder power negative positive absolute"
 _ROUNDING = "fabs sign rint floor ceil trunc square cbrt sqrt"
 _EXPONENTIAL = "exp exp2 expm1 log log2 log10 log1p logaddexp logaddexp2"
@@ -151,9 +152,9 @@ _SYMBOLS = {
 }
 
 
-# What Python's own operators make of Python numbers is one again; NumPy's functions make arrays.
+# A Python operator on Python numbers gives a Python number, while NumPy's functions give arrays.
 _OPERATORS = {*_ARITHMETIC.split(), *_BITWISE.split(), *_LOGICAL.split(), *_ORDER}
-PARTIAL = {"floor_divide", "remainder", "power"}  # of whole numbers, not always an answer
+PARTIAL = {"floor_divide", "remainder", "power"}  # undefined for some integers
 
 
 def _operation(name: str, lower: Callable[..., Any]) -> Operation:
@@ -180,18 +181,18 @@ INTEGER_POWER = Operation("power", jax.lax.integer_pow, "**", elementwise=True)
 
 
 def literal(value: Any, dtype: np.dtype | None = None, operation: str = "") -> Data:
-    """A constant written in the program: part of the compiled program, not an argument of it."""
+    """Make a constant of the compiled program, which is not an argument."""
     refuse_traced(value, operation)
     if type(value) not in WEAK:
         refuse_masked(value, operation)
     try:
         array = np.array(value, dtype)
-    except (TypeError, ValueError) as error:  # lists of other lengths, objects that are no arrays
+    except (TypeError, ValueError) as error:  # ragged lists, objects that are not arrays
         if not _of_library(error):
-            raise  # what an object of the user's, or of ours, has to say of itself
+            raise  # an error of the user's own object, or of kinetograph, explains itself
         uneven = "; its parts differ in length" if "inhomogeneous" in str(error) else ""
         raise SymbolicError(
-            f"{f'{operation}: ' if operation else ''}{in_words(value)} is no array of numbers"
+            f"{f'{operation}: ' if operation else ''}{in_words(value)} is not an array of numbers"
             f"{place_text()}{uneven}"
         ) from None
     if array.dtype.kind in BAD_KINDS:
@@ -200,7 +201,7 @@ def literal(value: Any, dtype: np.dtype | None = None, operation: str = "") -> D
         dtype_text = "" if isinstance(value, (str, type(None))) else f" (dtype {array.dtype})"
         hint = "; arrays hold booleans, integers or real numbers"
         if value is None and operation in ("equal", "not_equal"):
-            hint = "; whether there is a value at all is asked by `is None`, or `is not None`"
+            hint = "; to test whether there is a value, write `is None` or `is not None`"
         raise SymbolicError(
             f"{f'{operation}: ' if operation else ''}{in_words(value)}{dtype_text} cannot be part "
             f"of a graph{place_text()}{hint}{labels}"
@@ -211,7 +212,7 @@ def literal(value: Any, dtype: np.dtype | None = None, operation: str = "") -> D
 
 
 def _of_library(error: Exception) -> bool:
-    """Whether NumPy has raised an error, or a library for an object of its own."""
+    """Whether NumPy or another library raised an error, not the user's code."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
@@ -221,7 +222,7 @@ def _of_library(error: Exception) -> bool:
 
 
 def refuse_traced(value: Any, operation: str) -> None:
-    """Refuse an array whose value JAX does not know yet as a known value."""
+    """Raise SymbolicError if a value is an array that JAX is tracing."""
     if isinstance(value, jax.core.Tracer):
         raise SymbolicError(
             f"{f'{operation}: ' if operation else ''}an array that JAX is tracing ({value.dtype}, "
@@ -231,7 +232,7 @@ def refuse_traced(value: Any, operation: str) -> None:
 
 
 def as_node(value: Operand, operation: str = "") -> Node:
-    """The node of an array, or a constant made of a number or NumPy array."""
+    """The node of an array, or a new constant for other values."""
     node = getattr(value, "node", value)
     if isinstance(node, Node):
         return node
@@ -239,7 +240,7 @@ def as_node(value: Operand, operation: str = "") -> Node:
 
 
 def as_variable(value: Operand, operation: str = "") -> Node:
-    """The node of a value that may be a Python number, which is weak then."""
+    """The node of a value; a Python number becomes weak."""
     node = as_node(value, operation)
     if type(value) in WEAK:
         node.weak = True
@@ -247,7 +248,10 @@ def as_variable(value: Operand, operation: str = "") -> Node:
 
 
 def type_of(value: Operand) -> Any:
-    """The dtype of an array; of Python numbers, and of nodes that stand for them, their type."""
+    """The dtype of an array, or a Python number's type.
+
+    A weak node represents a Python number.
+    """
     node = getattr(value, "node", value)
     if isinstance(node, Node):
         return _PYTHON[node.dtype.kind] if node.weak else node.dtype
@@ -255,9 +259,9 @@ def type_of(value: Operand) -> Any:
 
 
 class _Types(NamedTuple):
-    """What NumPy's rules say about operands of some types."""
+    """The result of NumPy's type rules for operands of given types."""
 
-    inputs: tuple[np.dtype, ...]  # the types in which they enter
+    inputs: tuple[np.dtype, ...]  # the types to which the operands are cast
     output: np.dtype
     attributes: Mapping[str, Any]  # the casts of the node, if any
 
@@ -265,30 +269,32 @@ class _Types(NamedTuple):
 @lru_cache(maxsize=4096)
 def _resolve(name: str, types: tuple[Any, ...], working: np.dtype) -> _Types:
     if name in _FLOAT_ONLY:
-        known = [t for t in types if isinstance(t, np.dtype)]
-        whole = not known or any(t.kind in "iub" for t in known)
-        output = FLOAT64 if whole else np.result_type(*known, FLOAT32)
+        dtypes = [t for t in types if isinstance(t, np.dtype)]
+        has_integers = not dtypes or any(t.kind in "iub" for t in dtypes)
+        output = FLOAT64 if has_integers else np.result_type(*dtypes, FLOAT32)
         inputs = (output,) * len(types)
     else:
         weak = tuple(np.dtype(bool) if t is bool else t for t in types)
-        *found, output = getattr(np, name).resolve_dtypes((*weak, None))
-        inputs = tuple(found)
+        *resolved, output = getattr(np, name).resolve_dtypes((*weak, None))
+        inputs = tuple(resolved)
         halved = FLOAT64 if output.kind == "f" and output.itemsize < 8 else output
         if halved is not output and not any(
             t is float or getattr(t, "kind", "") == "f" for t in types
         ):
-            # NumPy takes half precision for small integers; nobody wants exp(True) in 16 bits.
+            # NumPy uses half precision for small integers, but exp(True) in 16 bits is useless.
             inputs = tuple(FLOAT64 if t == output else t for t in inputs)
             output = FLOAT64
     if output == FLOAT64 and working is not FLOAT64:
         inputs = tuple(working if t == FLOAT64 else t for t in inputs)
         output = working
-    same = all(isinstance(t, type) or t == wanted for t, wanted in zip(types, inputs, strict=True))
-    return _Types(inputs, output, MappingProxyType({} if same else {"casts": inputs}))
+    unchanged = all(
+        isinstance(t, type) or t == dtype for t, dtype in zip(types, inputs, strict=True)
+    )
+    return _Types(inputs, output, MappingProxyType({} if unchanged else {"casts": inputs}))
 
 
 def elementwise(name: str, *operands: Operand) -> Node:
-    """Apply the named function to nodes, numbers and NumPy arrays under NumPy's rules."""
+    """Apply the named function to nodes, numbers and arrays by NumPy's rules."""
     nodes: list[Any] = []
     types: list[Any] = []
     complete, weak = True, False
@@ -308,7 +314,7 @@ def elementwise(name: str, *operands: Operand) -> Node:
             types.append(node.dtype)
         nodes.append(node)
     if weak and name in _ORDER and not any(t is float or _kind(t) == "f" for t in types):
-        # Whole numbers are compared as they are.
+        # Integers are compared in their own types.
         types = [node.dtype if isinstance(node, Node) else t for node, t in zip(nodes, types)]
     try:
         inputs, output, attributes = _resolve(name, tuple(types), float_dtype())
@@ -323,27 +329,31 @@ def elementwise(name: str, *operands: Operand) -> Node:
             if name not in _ORDER:
                 raise _too_large(name, nodes, inputs) from None
             wide = [x if isinstance(n, Node) else np.array(n) for x, n in zip(operands, nodes)]
-            return elementwise(name, *wide)  # compared as numbers of a type that holds both
+            return elementwise(name, *wide)  # compares in a type that holds both numbers
     if output.kind == "f" and (name == "square" or (name == "multiply" and nodes[0] is nodes[1])):
-        known = _known_square(nodes[0])
-        if known is not None:
-            return known
+        square = _known_square(nodes[0])
+        if square is not None:
+            return square
     operation = ELEMENTWISE[name]
     shape = broadcast(operation, nodes)
     if output.kind in "iu" and name in PARTIAL:
         for demand in ON_PARTIAL:
             demand(operation, nodes)
-    made = Apply(operation, tuple(nodes), shape, output, attributes)
+    node_made = Apply(operation, tuple(nodes), shape, output, attributes)
     if weak and name in _OPERATORS:
-        made.weak = all(isinstance(t, type) for t in map(type_of, operands))
-    return made
+        node_made.weak = all(isinstance(t, type) for t in map(type_of, operands))
+    return node_made
 
 
 def _known_square(node: Node) -> Node | None:
-    """The square of a root, or of what is made of roots, without the root: it may be at 0."""
+    """The square of a square root without the root, or None.
+
+    The derivative of the root at 0 is infinite, so the root is avoided. Products of roots are
+    recognised, too.
+    """
     if node.weak or not isinstance(node, (Apply, Inner)):
         return None
-    return next((square for known in SQUARES if (square := known(node)) is not None), None)
+    return next((square for square_of in SQUARES if (square := square_of(node)) is not None), None)
 
 
 def _kind(kind: Any) -> str:
@@ -353,32 +363,32 @@ def _kind(kind: Any) -> str:
 def _adapted(
     name: str, nodes: Sequence[Any], inputs: Sequence[np.dtype], output: np.dtype
 ) -> Mapping[str, Any]:
-    """The casts of operands of which some are weak."""
+    """The casts of operands if there are weak ones."""
     strong = tuple(n.dtype if isinstance(n, Node) else type(n) for n in nodes)
     try:
         usual = _resolve(name, strong, float_dtype())
         CURRENT.adapted += usual.inputs != tuple(inputs) or usual.output != output
     except TypeError:
         CURRENT.adapted += 1
-    same = True
-    for node, wanted in zip(nodes, inputs, strict=True):
-        if isinstance(node, Node) and node.dtype != wanted:
-            same = False
-            if node.weak and node.dtype.kind == "i" and wanted.kind in "iu":
+    unchanged = True
+    for node, dtype in zip(nodes, inputs, strict=True):
+        if isinstance(node, Node) and node.dtype != dtype:
+            unchanged = False
+            if node.weak and node.dtype.kind == "i" and dtype.kind in "iu":
                 for demand in ON_NARROWED:
-                    demand(node, wanted)
-    return {} if same else {"casts": tuple(inputs)}
+                    demand(node, dtype)
+    return {} if unchanged else {"casts": tuple(inputs)}
 
 
 def _too_large(name: str, nodes: Sequence[Any], inputs: Sequence[np.dtype]) -> DataError:
-    """What to say of a number that the type of the other operand does not hold."""
+    """The error for a number that does not fit the other type."""
     arrays = [describe(n) for n in nodes if isinstance(n, Node)]
     number = next(n for n in nodes if not isinstance(n, Node))
     if not arrays:
         return DataError(f"{name}: {number} does not fit {inputs[0]}{place_text()}")
     return DataError(
-        f"{name}: {number} does not fit the type of {arrays[0]}, {inputs[0]}{place_text()}; take a "
-        "larger one, as in x.astype(int)"
+        f"{name}: {number} does not fit the type of {arrays[0]}, {inputs[0]}{place_text()}; use a "
+        "larger type, as in x.astype(int)"
     )
 
 
@@ -391,8 +401,8 @@ def _wrong_types(name: str, types: list[Any]) -> SymbolicError:
         "subtract": "; for booleans use != or ^, or multiply by 1 first",
         "negative": "; for booleans use ~",
         "bitwise_xor": "; powers are written x ** y",
-        **dict.fromkeys(("bitwise_and", "bitwise_or"), "; comparisons are put in brackets" + _BOTH),
-        "invert": "; of conditions it is the opposite, as in ~(x > 0); of numbers x != 0 is one",
+        **dict.fromkeys(("bitwise_and", "bitwise_or"), "; put comparisons in brackets" + _BOTH),
+        "invert": "; it negates conditions, as in ~(x > 0); x != 0 makes a condition of a number",
     }
     return SymbolicError(
         f"{name} does not take operands of types {given}{place_text()}{hints.get(name, '')}"
@@ -422,7 +432,10 @@ def broadcast(operation: Operation, nodes: Sequence[Node]) -> tuple[int, ...]:
 
 
 def power(base: Operand, exponent: Operand) -> Node:
-    """base ** exponent; small whole exponents become products, 0.5 a square root."""
+    """base ** exponent.
+
+    A small integer exponent becomes products, the exponent 0.5 a square root.
+    """
     node = getattr(base, "node", base)
     if isinstance(node, Node) and type(exponent) in (int, float):
         if node.dtype.kind == "f":
@@ -432,11 +445,13 @@ def power(base: Operand, exponent: Operand) -> Node:
                 square = _known_square(node) if exponent and exponent % 2 == 0 else None
                 if square is not None:
                     return square if exponent == 2 else power(square, int(exponent) // 2)
-                made = Apply(INTEGER_POWER, (node,), node.shape, node.dtype, {"y": int(exponent)})
-                return _as_weak(made, node.weak)
+                power_node = Apply(
+                    INTEGER_POWER, (node,), node.shape, node.dtype, {"y": int(exponent)}
+                )
+                return _as_weak(power_node, node.weak)
         elif type(exponent) is int and exponent < 0:
             raise SymbolicError(
-                f"{describe(node)} ** {exponent}: whole numbers have no negative whole powers; "
+                f"{describe(node)} ** {exponent}: integers have no negative integer powers; "
                 f"write {describe(node)} ** {exponent}.0"
             )
     return elementwise("power", base, exponent)
@@ -448,23 +463,26 @@ def _as_weak(node: Node, weak: bool) -> Node:
 
 
 def promoted(*types: Any) -> np.dtype:
-    """The type that holds values of two types, dtypes or those of Python numbers."""
+    """The common type of values of several dtypes or Python types."""
     if all(t in (bool, BOOL) for t in types):
         return BOOL
     return _resolve("add", types, float_dtype()).output
 
 
 def where(condition: Operand, x: Operand, y: Operand) -> Node:
-    """x where the condition holds, else y; `sides` keeps the derivatives of the two apart."""
+    """x where the condition is true, else y.
+
+    `sides` keeps the derivatives of the two values separate.
+    """
     sides = [v if type(v) in WEAK else as_node(v, "where") for v in (x, y)]
     output = promoted(*map(type_of, sides))
     CURRENT.adapted += any(isinstance(v, Node) and v.weak and v.dtype != output for v in sides)
     nodes = [as_node(condition, "where")]
     nodes += [v if isinstance(v, Node) else literal(v, output) for v in sides]
     casts = (BOOL, output, output)
-    same = all(node.dtype == wanted for node, wanted in zip(nodes, casts))
+    unchanged = all(node.dtype == dtype for node, dtype in zip(nodes, casts))
     return Apply(
-        WHERE, tuple(nodes), broadcast(WHERE, nodes), output, {} if same else {"casts": casts}
+        WHERE, tuple(nodes), broadcast(WHERE, nodes), output, {} if unchanged else {"casts": casts}
     )
 
 
@@ -479,7 +497,7 @@ def polygamma(n: int, x: Operand) -> Node:
 
 
 def clip(x: Operand, lower: Operand = None, upper: Operand = None) -> Node:
-    """x limited to the interval [lower, upper]; None leaves a side open."""
+    """x limited to the interval [lower, upper]; None means no limit."""
     node = as_node(x, "clip")
     if lower is not None:
         node = elementwise("maximum", node, lower)
@@ -511,17 +529,21 @@ def round_to(x: Operand, decimals: int) -> Node:
 
 
 def _whole_rounded(node: Node, scale: int) -> Node:
-    """Whole numbers rounded to multiples of a power of 10, halves to even multiples."""
+    """Integers rounded to multiples of a power of 10, halves to even."""
     if scale == 1:
         return copy(node)
     if scale > np.iinfo(node.dtype).max:
         return elementwise("multiply", node, 0)
     below = elementwise("floor_divide", node, scale)
-    left = elementwise("subtract", node, elementwise("multiply", below, scale))
-    missing = elementwise("subtract", scale, left)
-    half = elementwise("logical_and", elementwise("equal", left, missing), _odd(below))
-    above = elementwise("logical_or", elementwise("greater", left, missing), half)
-    return elementwise("multiply", elementwise("add", below, astype(above, node.dtype)), scale)
+    remainder = elementwise("subtract", node, elementwise("multiply", below, scale))
+    complement = elementwise("subtract", scale, remainder)
+    is_half_to_even = elementwise(
+        "logical_and", elementwise("equal", remainder, complement), _odd(below)
+    )
+    round_up = elementwise(
+        "logical_or", elementwise("greater", remainder, complement), is_half_to_even
+    )
+    return elementwise("multiply", elementwise("add", below, astype(round_up, node.dtype)), scale)
 
 
 def _odd(node: Node) -> Node:
@@ -529,7 +551,7 @@ def _odd(node: Node) -> Node:
 
 
 def floating(x: Operand, operation: str = "") -> Node:
-    """x, converted to the working precision if it is of integers or booleans."""
+    """x, converted to the working precision if it has integers or booleans."""
     node = as_node(x, operation)
     return node if node.dtype.kind == "f" else astype(node, float_dtype())
 
@@ -541,18 +563,18 @@ def copy(x: Operand) -> Node:
 
 
 def checked_dtype(dtype: Any, operation: str) -> np.dtype:
-    """What the user gives as a dtype.
+    """The dtype that the user's argument describes.
 
     Raises
     ------
     TypeError
-        If it is none.
+        If the argument is not a dtype.
     """
     try:
         return np.dtype(dtype)
     except (TypeError, ValueError):
         raise TypeError(
-            f"{operation}: {in_words(dtype)} is no dtype, such as float, int or 'float32'"
+            f"{operation}: {in_words(dtype)} is not a dtype, such as float, int or 'float32'"
             f"{place_text()}"
         ) from None
 

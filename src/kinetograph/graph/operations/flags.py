@@ -1,4 +1,7 @@
-"""Single booleans in an index, as in `x[True]`: an axis of length 1 or 0, as in NumPy."""
+"""Single booleans in an index, as in `x[True]`.
+
+As in NumPy, such a boolean is a new axis of length 1 or 0.
+"""
 
 from typing import Any, NamedTuple
 
@@ -12,19 +15,19 @@ __all__ = ["Flags", "axes_taken"]
 
 
 class Flags(NamedTuple):
-    """An index with single booleans, such as x[True], as one of an array with an axis for each.
+    """An index with single booleans, such as x[True], rewritten without booleans.
 
-    NumPy reads True as an axis of length 1 in front of the axis that follows, False as one of
-    length 0.
+    NumPy treats True as a new axis of length 1 in front of the next axis, and False as a new axis
+    of length 0.
     """
 
     wide: tuple[Any, ...]  # the index that adds an axis for each boolean
-    key: tuple[Any, ...]  # the index without booleans, of the array with these axes
-    narrow: tuple[Any, ...]  # the index that takes these axes away
+    key: tuple[Any, ...]  # the index without booleans, for the array with the added axes
+    narrow: tuple[Any, ...]  # the index that removes the added axes
 
     @staticmethod
     def of(node: Node, key: Any) -> "Flags | None":
-        """None if the index has no such boolean."""
+        """Rewrite an index; None if it contains no single boolean."""
         parts = [getattr(p, "node", p) for p in (key if isinstance(key, tuple) else (key,))]
         if not any(map(_is_flag, parts)):
             return None
@@ -48,12 +51,12 @@ class Flags(NamedTuple):
 def _is_flag(part: Any) -> bool:
     if isinstance(part, (bool, np.bool_)):
         return True
-    known = isinstance(part, (Data, np.ndarray))
-    return known and part.dtype.kind == "b" and part.shape == ()
+    has_value = isinstance(part, (Data, np.ndarray))
+    return has_value and part.dtype.kind == "b" and part.shape == ()
 
 
 def axes_taken(part: Any) -> int:
-    """How many axes of an array a part of an index selects from."""
+    """The number of axes that a part of an index selects from."""
     if part is None or part is Ellipsis:
         return 0
     if isinstance(part, (int, np.integer, slice)):

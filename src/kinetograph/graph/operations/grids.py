@@ -1,4 +1,4 @@
-"""Functions by values at points: interpolation, polynomials, integrals, slopes, convolution."""
+"""Functions given by values: interpolation, polynomials, integrals, slopes, convolution."""
 
 from typing import Any
 
@@ -54,8 +54,12 @@ def convolve(a: Operand, v: Operand, mode: str = "full") -> Node:
 
 
 def interp(x: Operand, xp: Operand, fp: Operand, left: Any = None, right: Any = None) -> Node:
-    """The line through the points (xp, fp), xp ascending, at x; outside the ends' values."""
-    at, points, values = (floating(v, "interp") for v in (x, xp, fp))
+    """Linear interpolation between the points (xp, fp) at x.
+
+    xp is ascending. Outside its range the result is the value at the nearest end, or `left` and
+    `right`.
+    """
+    positions, points, values = (floating(v, "interp") for v in (x, xp, fp))
     if len(points.shape) != 1 or points.shape != values.shape or not points.size:
         raise ShapeError(
             f"interp: needs points and values of one length, got {describe(points)} of shape "
@@ -64,22 +68,25 @@ def interp(x: Operand, xp: Operand, fp: Operand, left: Any = None, right: Any = 
     low, high = (index(points, i) for i in (0, points.size - 1))
     first, last = (index(values, i) for i in (0, points.size - 1))
     if points.size == 1:
-        inside: Node = _plus(first, _times(0.0, at))
+        inside: Node = _plus(first, _times(0.0, positions))
     else:
-        place = elementwise("minimum", searchsorted(points, at, "right"), points.size - 1)
+        place = elementwise("minimum", searchsorted(points, positions, "right"), points.size - 1)
         above = elementwise("maximum", place, 1)
         below = _minus(above, 1)
         x0, x1, y0, y1 = (index(v, (i,)) for v in (points, values) for i in (below, above))
         width = _minus(x1, x0)
-        flat = elementwise("equal", width, 0)
-        part = elementwise("divide", _minus(at, x0), where(flat, 1.0, width))
-        inside = _plus(y0, _times(part, _minus(y1, y0)))
-    inside = where(elementwise("less", at, low), first if left is None else left, inside)
-    return where(elementwise("greater", at, high), last if right is None else right, inside)
+        is_flat = elementwise("equal", width, 0)
+        fraction = elementwise("divide", _minus(positions, x0), where(is_flat, 1.0, width))
+        inside = _plus(y0, _times(fraction, _minus(y1, y0)))
+    inside = where(elementwise("less", positions, low), first if left is None else left, inside)
+    return where(elementwise("greater", positions, high), last if right is None else right, inside)
 
 
 def polyval(p: Operand, x: Operand) -> Node:
-    """The polynomial with these coefficients, the highest power's first, by Horner's scheme."""
+    """The polynomial with coefficients p at x, by Horner's scheme.
+
+    The coefficient of the highest power comes first.
+    """
     coefficients, at = as_node(p, "polyval"), as_node(x, "polyval")
     if len(coefficients.shape) != 1:
         raise ShapeError(f"polyval: needs a vector of coefficients, got {coefficients.shape}")
@@ -94,28 +101,28 @@ def _along(node: Node, axis: int, part: slice) -> Node:
 
 
 def _across(spacing: Node, ndim: int, axis: int) -> Node:
-    """A vector of spacings, to go with an axis."""
+    """A vector of spacings with new axes, which varies along `axis`."""
     for _ in range(ndim - axis - 1):
         spacing = expand_dims(spacing, -1)
     return spacing
 
 
 def trapezoid(y: Operand, x: Operand | None = None, dx: Operand = 1.0, axis: int = -1) -> Node:
-    """The integral along an axis by trapezoids."""
+    """The integral along an axis, by the trapezoidal rule."""
     node = floating(y, "trapezoid")
     (a,) = normalise_axes(node, axis, "trapezoid")
-    width: Operand = dx  # a Python number has no type of its own
+    width: Operand = dx  # kept as a Python number, which takes the type of the array
     if x is not None:
         width = as_node(x, "trapezoid")
-        whole = len(width.shape) > 1
-        width = diff(width, 1, a if whole else -1)
-        width = width if whole else _across(width, len(node.shape), a)
-    both = _plus(_along(node, a, slice(1, None)), _along(node, a, slice(None, -1)))
-    return reduce("sum", _times(width, _times(0.5, both)), a)
+        is_full = len(width.shape) > 1
+        width = diff(width, 1, a if is_full else -1)
+        width = width if is_full else _across(width, len(node.shape), a)
+    pair_sums = _plus(_along(node, a, slice(1, None)), _along(node, a, slice(None, -1)))
+    return reduce("sum", _times(width, _times(0.5, pair_sums)), a)
 
 
 def gradient(f: Operand, *spacing: Operand, axis: Any = None, edge_order: int = 1) -> Any:
-    """The slopes along each axis: central differences, one-sided ones at the ends."""
+    """The slopes along each axis: central differences, one-sided differences at the ends."""
     node = floating(f, "gradient")
     axes = normalise_axes(node, axis, "gradient")
     if edge_order != 1:
@@ -124,8 +131,8 @@ def gradient(f: Operand, *spacing: Operand, axis: Any = None, edge_order: int = 
     if len(steps) != len(axes):
         raise ShapeError(f"gradient: {len(spacing)} spacings for {len(axes)} axes")
     slopes = [_slopes(node, a, h) for a, h in zip(axes, steps, strict=True)]
-    alone = len(axes) == 1 and (axis is None or isinstance(axis, (int, np.integer)))
-    return slopes[0] if alone or len(node.shape) == 1 else tuple(slopes)
+    is_single = len(axes) == 1 and (axis is None or isinstance(axis, (int, np.integer)))
+    return slopes[0] if is_single or len(node.shape) == 1 else tuple(slopes)
 
 
 def _slopes(node: Node, a: int, spacing: Operand) -> Node:
@@ -134,8 +141,8 @@ def _slopes(node: Node, a: int, spacing: Operand) -> Node:
     n, ndim = node.shape[a], len(node.shape)
     if n < 2:
         raise ShapeError(f"gradient of {describe(node)}: axis {a} needs two elements, has {n}")
-    apart = isinstance(spacing, Node) and spacing.shape
-    if apart:
+    has_coordinates = isinstance(spacing, Node) and spacing.shape
+    if has_coordinates:
         if spacing.shape != (n,):
             raise ShapeError(
                 f"gradient: coordinates of shape {spacing.shape} for an axis of length {n}"
@@ -144,12 +151,14 @@ def _slopes(node: Node, a: int, spacing: Operand) -> Node:
     else:
         width = spacing
     rise = elementwise("divide", diff(node, 1, a), width)
-    before, after = _along(rise, a, slice(None, -1)), _along(rise, a, slice(1, None))
-    if apart:  # the slope of the parabola through three points
+    slopes_before, slopes_after = _along(rise, a, slice(None, -1)), _along(rise, a, slice(1, None))
+    if has_coordinates:  # the slope of the parabola through three points
         h, k = index(width, slice(None, -1)), index(width, slice(1, None))
         total = _plus(h, k)
-        inner = elementwise("divide", _plus(_times(k, before), _times(h, after)), total)
+        inner = elementwise(
+            "divide", _plus(_times(k, slopes_before), _times(h, slopes_after)), total
+        )
     else:
-        inner = _times(0.5, _plus(before, after))
+        inner = _times(0.5, _plus(slopes_before, slopes_after))
     ends = _along(rise, a, slice(0, 1)), _along(rise, a, slice(n - 2, n - 1))
     return concatenate([ends[0], inner, ends[1]], a)

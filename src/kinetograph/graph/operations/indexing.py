@@ -1,10 +1,10 @@
-"""Reading and functional writing by index: slices, integers, masks, integer arrays, graph values.
+"""Indexed reads and functional writes: slices, integers, masks, integer arrays, graph values.
 
-Shapes are found by indexing a zero-stride NumPy array of the same shape, so the rules are NumPy's.
-Index arrays known when the graph is built are checked against the bounds at once, and computed ones
-that `bounds` cannot prove to lie inside when the program runs: see `faults`. One that falls outside
-reads NaN (of integers the smallest) and writes NaN, so that nothing plausible comes of it where
-nobody is told.
+Result shapes are found by indexing a zero-stride NumPy array of the same shape, so the rules are
+NumPy's. Index arrays known at build time are checked against the bounds at once. Computed indices
+are checked when the program runs (see `faults`), unless `bounds` proves that they lie inside. An
+index outside the bounds reads NaN (the smallest number for integers) and writes NaN, so that it
+never gives a plausible result, even where no error can be raised.
 """
 
 from collections.abc import Iterator
@@ -43,7 +43,7 @@ __all__ = [
 
 
 class _Slot:
-    """Stands for an index that is a parent of the node."""
+    """The mark in a template for an index that is a parent."""
 
     stable_text = "slot"
 
@@ -55,7 +55,7 @@ SLOT = _Slot()
 
 
 def rebuilt(template: tuple[Any, ...], indices: tuple[Any, ...]) -> tuple[Any, ...]:
-    # JAX adds the length of the axis to what counts from its end: it has to fit the type.
+    # JAX adds the length of the axis to negative indices, so the type must hold the length.
     wide = (i.astype(np.int32) if i.dtype.itemsize < 4 else i for i in indices)
     return tuple(next(wide) if part is SLOT else part for part in template)
 
@@ -73,7 +73,10 @@ def _slice(x: Any, *, template: tuple[Any, ...]) -> Any:
 
 
 def write(x: Any, value: Any, *indices: Any, template: tuple[Any, ...], how: str) -> Any:
-    """A tensor with other elements at an index, of which `indices` fill the open places."""
+    """A copy of a tensor with other elements at an index.
+
+    `indices` take the places of the marks in `template`.
+    """
     x, key = jnp.asarray(x), rebuilt(template, indices)
     if how == "multiply" and x.dtype.kind == "f":
         places = jnp.arange(x.size).reshape(x.shape).at[key].get(mode="fill", fill_value=x.size)
@@ -84,15 +87,15 @@ def write(x: Any, value: Any, *indices: Any, template: tuple[Any, ...], how: str
 
 def _write_checked(x: Any, value: Any, *indices: Any, sizes: tuple[int, ...], **how: Any) -> Any:
     outside = jnp.asarray(False)
-    kept = []
+    clipped_indices = []
     for i, size in zip(indices, sizes, strict=True):
         outside |= jnp.any((i < -size) | (i >= size))
-        kept.append(jnp.clip(i, -size, size - 1))
-    return write(x, jnp.where(outside, bad_value(x.dtype), value), *kept, **how)
+        clipped_indices.append(jnp.clip(i, -size, size - 1))
+    return write(x, jnp.where(outside, bad_value(x.dtype), value), *clipped_indices, **how)
 
 
 def bad_value(dtype: Any) -> Any:
-    """What stands for the element at an index outside of the array."""
+    """The value read from or written to an index outside the array."""
     if dtype.kind == "f":
         return np.asarray(np.nan, dtype)
     return np.asarray(dtype.kind == "b" or (np.iinfo(dtype).min or np.iinfo(dtype).max), dtype)
@@ -107,7 +110,7 @@ def _one_hot(x: Any, *, size: int, dtype: np.dtype, checked: bool = False) -> An
     return jnp.where((x == OUTSIDE)[..., None], bad_value(dtype), rows) if checked else rows
 
 
-OUTSIDE = -(2**40)  # a label that is none, also where it is combined with others
+OUTSIDE = -(2**40)  # an invalid label, which stays invalid in combinations with other labels
 READ = Operation("index", _read)
 READ_CHECKED = Operation("index", _read_checked)
 SLICE = Operation("index", _slice)
@@ -116,20 +119,20 @@ WRITE_CHECKED = Operation("update", _write_checked)
 LABELS = Operation("labels", _labels)
 RAVEL = Operation("ravel", jnp.ravel)
 ONE_HOT = Operation("one_hot", _one_hot)
-CHECKED = (READ_CHECKED, WRITE_CHECKED, LABELS)  # these have indices that may fall outside
+CHECKED = (READ_CHECKED, WRITE_CHECKED, LABELS)  # operations whose indices may fall outside
 bounds.RULES |= dict.fromkeys((READ, SLICE), lambda node, of: of(0))
 bounds.RULES[RAVEL] = bounds.of_all_parents
 
 
 class _Key:
-    """An index, taken apart: what is fixed, what are parents, and a stand-in for NumPy."""
+    """A parsed index: template, index nodes, and an equivalent for NumPy."""
 
     def __init__(self, node: Node, key: Any) -> None:
         self.node = node
         self.template: list[Any] = []
         self.nodes: list[Node] = []
         self.stand_in: list[Any] = []
-        self.known = True  # whether all index nodes are known to lie inside
+        self.known = True  # whether all index nodes provably lie inside
         self.axis = 0
         parts = [getattr(p, "node", p) for p in (key if isinstance(key, tuple) else (key,))]
         consumed = sum(axes_taken(part) for part in parts)
@@ -161,39 +164,42 @@ class _Key:
 
     def _array(self, part: Any) -> None:
         node = self.node
-        index = part if isinstance(part, Node) else _index_array(node, part)
-        if index.dtype.kind == "b":
-            self._mask(index)
+        index_node = part if isinstance(part, Node) else _index_array(node, part)
+        if index_node.dtype.kind == "b":
+            self._mask(index_node)
             return
-        if index.dtype.kind not in "iu":
+        if index_node.dtype.kind not in "iu":
             raise ShapeError(
-                f"{describe(node)}[{describe(index)}]: an index must be of integers, "
-                f"got {index.dtype}{place_text()}; convert it with .astype(int)"
+                f"{describe(node)}[{describe(index_node)}]: an index must be of integers, "
+                f"got {index_node.dtype}{place_text()}; convert it with .astype(int)"
             )
-        if not isinstance(index, Data):
+        if not isinstance(index_node, Data):
             size = self._size(self.axis)
-            self.known = self.known and bounds.inside(index, -size, size - 1)
-            self._slot(index, np.zeros(index.shape, np.int64))
+            self.known = self.known and bounds.inside(index_node, -size, size - 1)
+            self._slot(index_node, np.zeros(index_node.shape, np.int64))
             return
         if self.axis < len(node.shape):
-            check_bounds(index.value, self.axis, self._size(self.axis), node, index)
-        self._slot(index, np.zeros(index.shape, np.int64) if index.size == 0 else index.value)
+            check_bounds(index_node.value, self.axis, self._size(self.axis), node, index_node)
+        self._slot(
+            index_node,
+            np.zeros(index_node.shape, np.int64) if index_node.size == 0 else index_node.value,
+        )
 
     def _mask(self, mask: Node) -> None:
-        what = f"{describe(self.node)}[{describe(mask)}]"
+        expression = f"{describe(self.node)}[{describe(mask)}]"
         if not isinstance(mask, Data):
             raise ShapeError(
-                f"{what}: a mask computed in the graph has no known "
+                f"{expression}: a mask computed in the graph has no known "
                 f"number of true elements{place_text()}; use kg.where(mask, x, other)"
             )
         expected = self.node.shape[self.axis : self.axis + len(mask.shape)]
         if mask.shape != expected:
             raise ShapeError(
-                f"{what}: the mask has shape {mask.shape}, the axes it selects from have {expected}"
-                f"{place_text()}"
+                f"{expression}: the mask has shape {mask.shape}, the axes it selects from have "
+                f"{expected}{place_text()}"
             )
         if not mask.literal:
-            mask.settled = f"the mask of {what}{place_text()}"
+            mask.settled = f"the mask of {expression}{place_text()}"
         for places in np.nonzero(mask.value):
             self._slot(literal(places), places)
 
@@ -206,9 +212,9 @@ def _index_array(node: Node, part: Any) -> Node:
     if array.dtype.kind in "US":
         raise SymbolicError(
             f"{describe(node)}[{part!r:.60}]: an index must be of integers, got text"
-            f"{place_text()}; labels of dims are those of results, as in "
-            "results['posterior'].sel(...), and numpy.unique(labels, return_inverse=True) gives "
-            "integers of labels"
+            f"{place_text()}; labels of dims select from results, as in "
+            "results['posterior'].sel(...), and numpy.unique(labels, return_inverse=True) converts "
+            "labels to integers"
         )
     return literal(array, operation=f"index of {describe(node)}")
 
@@ -234,7 +240,7 @@ def _end_text(end: Any) -> str:
 
 
 def check_bounds(values: np.ndarray, axis: int, size: int, node: Node, index: Node) -> None:
-    """Refuse known indices that fall outside of an axis."""
+    """Raise ShapeError if a known index is out of bounds."""
     if not values.size:
         return
     low, high = int(values.min()), int(values.max())
@@ -249,18 +255,18 @@ def check_bounds(values: np.ndarray, axis: int, size: int, node: Node, index: No
 
 
 def trusted_indices(node: Apply) -> Iterator[tuple[Node, int, int]]:
-    """The index parents of a read or write that are not looked at, each with axis and length."""
+    """The unchecked indices of a read or write, with axis and length."""
     if node.operation in (READ, WRITE):
-        yield from (found[1:] for found in known_indices(node))
+        yield from (entry[1:] for entry in known_indices(node))
 
 
 def fixed_parts(node: Apply) -> tuple[Any, ...]:
-    """What a read or write takes, by numbers and slices, of what its computed indices select."""
+    """The fixed parts of an index: numbers, slices, new axes."""
     return tuple(part for part in node.attributes["template"] if part is not SLOT)
 
 
 def known_indices(node: Apply) -> Iterator[tuple[int, Node, int, int]]:
-    """The index parents of a read or write: place, node, axis and length."""
+    """The indices of a read or write: place, node, axis, length."""
     template, shape = node.attributes["template"], node.parents[0].shape
     indices = enumerate(node.parents)
     for _ in range(1 if node.operation in (READ, READ_CHECKED) else 2):
@@ -299,7 +305,7 @@ def index(x: Operand, key: Any) -> Node:
 
 
 def take(x: Operand, indices: Operand, axis: int | None = None, mode: str = "raise") -> Node:
-    """Elements of x along an axis (of the flattened array for None)."""
+    """Elements of x along an axis, or of the flattened array."""
     node = as_node(x, "take")
     if mode not in ("raise", "clip", "wrap"):
         raise ValueError(f"take: mode is {mode!r}; choose 'raise', 'clip' or 'wrap'")
@@ -327,37 +333,42 @@ def ravel(x: Operand) -> Node:
 
 
 def update(x: Operand, key: Any, value: Operand, how: str) -> Node:
-    """A copy of x in which the elements at `key` are set to, or combined with, `value`."""
-    node, given = as_node(x, how), as_node(value, how)
+    """A copy of x with the elements at `key` set to `value`.
+
+    `how` may also combine them with `value`, such as "add".
+    """
+    node, value_node = as_node(x, how), as_node(value, how)
     if (flags := Flags.of(node, key)) is not None:
         return index(update(index(node, flags.wide), flags.key, value, how), flags.narrow)
     parsed = _Key(node, key)
     shape = _result_shape(parsed)
     try:
-        fits = np.broadcast_shapes(shape, given.shape) == shape
+        fits = np.broadcast_shapes(shape, value_node.shape) == shape
     except ValueError:
         fits = False
     if not fits:
         raise ShapeError(
-            f"{describe(node)}.at[...].{how}: {describe(given)} of shape {given.shape} does not "
-            f"fit the selected elements of shape {shape}"
+            f"{describe(node)}.at[...].{how}: {describe(value_node)} of shape {value_node.shape} "
+            f"does not fit the selected elements of shape {shape}"
         )
     dtype = promoted(node.dtype, type_of(value))
-    CURRENT.adapted += given.weak and given.dtype != dtype
+    CURRENT.adapted += value_node.weak and value_node.dtype != dtype
     attributes = {
         "template": tuple(parsed.template),
         "how": how,
         "casts": (dtype, dtype, *(n.dtype for n in parsed.nodes)),
     }
-    made = Apply(WRITE, (node, given, *parsed.nodes), node.shape, dtype, attributes)
+    write_node = Apply(WRITE, (node, value_node, *parsed.nodes), node.shape, dtype, attributes)
     if parsed.known:
-        return made
-    sizes = tuple(size for _, _, _, size in known_indices(made))
-    return Apply(WRITE_CHECKED, made.parents, node.shape, dtype, {**attributes, "sizes": sizes})
+        return write_node
+    sizes = tuple(size for _, _, _, size in known_indices(write_node))
+    return Apply(
+        WRITE_CHECKED, write_node.parents, node.shape, dtype, {**attributes, "sizes": sizes}
+    )
 
 
 def labels(x: Node, size: int) -> Node:
-    """Labels 0 .. size - 1, of which others become `OUTSIDE`."""
+    """Labels, with `OUTSIDE` instead of labels outside 0 .. size - 1."""
     if isinstance(x, Data) or bounds.inside(x, 0, size - 1):
         return x
     wide = x if x.dtype.itemsize == 8 and x.dtype.kind == "i" else astype(x, np.int64)

@@ -1,4 +1,4 @@
-"""Operands whose values a graph is made by: orders, places, cut-offs."""
+"""Operands whose values must be known at build time: orders, places, cut-offs."""
 
 import numpy as np
 
@@ -11,22 +11,22 @@ from .elementwise import Operand, as_node
 __all__ = ["known", "known_number"]
 
 
-def known(value: Operand, what: str) -> np.ndarray:
-    """The numbers of an operand that has to be known while the graph is built."""
-    node = as_node(value, what)
+def known(value: Operand, subject: str) -> np.ndarray:
+    """The value of an operand that must be known at build time."""
+    node = as_node(value, subject)
     if not isinstance(node, Data):
         raise SymbolicError(
-            f"{what} must be known while the graph is built, which {describe(node)} is not"
+            f"{subject} must be known while the graph is built, which {describe(node)} is not"
             f"{place_text()}"
         )
     if not node.literal:
-        node.settled = f"{what}{place_text()}"
+        node.settled = f"{subject}{place_text()}"
     return np.asarray(node.value)
 
 
-def known_number(value: Operand, what: str) -> float:
-    """One such number."""
-    found = known(value, what)
-    if found.size != 1:
-        raise SymbolicError(f"{what} must be one number, got {found.size}{place_text()}")
-    return float(found.item())
+def known_number(value: Operand, subject: str) -> float:
+    """The number in an operand that must be known at build time."""
+    values = known(value, subject)
+    if values.size != 1:
+        raise SymbolicError(f"{subject} must be one number, got {values.size}{place_text()}")
+    return float(values.item())

@@ -31,40 +31,46 @@ __all__ = [
     "triangular_solve",
 ]
 
-# Below this size factorisations and solutions are written out as plain arithmetic: a call of the
-# linear algebra library would keep XLA from compiling the loop around it into one function.
+# Up to this size factorisations and solutions are written out as plain arithmetic, because a call
+# of the linear algebra library would prevent XLA from compiling a loop into one function.
 SMALL = 6
 
 
 def small_cholesky(a: Any) -> Any:
-    """The lower Cholesky factor, written out for small matrices; reads the lower triangle only."""
+    """The lower Cholesky factor, written out for small matrices.
+
+    Only the lower triangle of the matrix is read.
+    """
     n = a.shape[-1]
     if n == 0:
         return a
     if n > SMALL:
-        whole = jnp.tril(a) + jnp.swapaxes(jnp.tril(a, -1), -1, -2)
-        return jax.lax.linalg.cholesky(whole, symmetrize_input=False)
+        full_matrix = jnp.tril(a) + jnp.swapaxes(jnp.tril(a, -1), -1, -2)
+        return jax.lax.linalg.cholesky(full_matrix, symmetrize_input=False)
     rows: list[list[Any]] = [[None] * n for _ in range(n)]
     zero = jnp.zeros(a.shape[:-2], a.dtype)
     for i in range(n):
         for j in range(i + 1):
-            rest = a[..., i, j] - sum((rows[i][k] * rows[j][k] for k in range(j)), start=zero)
-            rows[i][j] = jnp.sqrt(rest) if i == j else rest / rows[j][j]
+            difference = a[..., i, j] - sum((rows[i][k] * rows[j][k] for k in range(j)), start=zero)
+            rows[i][j] = jnp.sqrt(difference) if i == j else difference / rows[j][j]
     filled = [jnp.stack([zero if e is None else e for e in row], -1) for row in rows]
     return jnp.stack(filled, -2)
 
 
 def triangular_solve(a: Any, b: Any) -> Any:
-    """The x with a @ x = b for lower triangular a, written out for small matrices."""
+    """Solve a @ x = b for lower triangular a.
+
+    The solution is written out for small matrices.
+    """
     n = a.shape[-1]
     if n == 0 or n > SMALL:
         return _triangular(a, b, lower=True, trans=0, unit_diagonal=False)
     rows: list[Any] = []
     for i in range(n):
-        rest = b[..., i, :]
+        right_side = b[..., i, :]
         for k in range(i):
-            rest = rest - a[..., i, k, None] * rows[k]
-        rows.append(rest / a[..., i, i, None])
+            right_side = right_side - a[..., i, k, None] * rows[k]
+        rows.append(right_side / a[..., i, i, None])
     return jnp.stack(rows, -2)
 
 
@@ -160,7 +166,10 @@ def _square(x: Operand, operation: str) -> Node:
 
 
 def matmul(a: Operand, b: Operand) -> Node:
-    """The matrix product a @ b, batched over leading axes as in NumPy."""
+    """The matrix product a @ b.
+
+    Leading axes are batched as in NumPy.
+    """
     x, y = as_node(a, "matmul"), as_node(b, "matmul")
     if not x.shape or not y.shape:
         raise ShapeError(
@@ -195,7 +204,10 @@ def _batch(operation: Operation, x: Node, y: Node) -> tuple[int, ...]:
 
 
 def dot(a: Operand, b: Operand, *, inner: bool = False) -> Node:
-    """numpy.dot: sums over the last axis of a and the last but one of b (the last, if `inner`)."""
+    """The product of numpy.dot or, with `inner`, of numpy.inner.
+
+    It sums over the last axis of a, and over the last but one axis of b (the last with `inner`).
+    """
     x, y = as_node(a, "dot"), as_node(b, "dot")
     if not x.shape or not y.shape:
         return elementwise("multiply", x, y)
@@ -203,24 +215,30 @@ def dot(a: Operand, b: Operand, *, inner: bool = False) -> Node:
         y = transpose(y, (*range(len(y.shape) - 2), len(y.shape) - 1, len(y.shape) - 2))
     if len(y.shape) <= 2:
         return matmul(x, y)
-    # Beyond matrices numpy.dot is an outer product over the other axes.
+    # For arrays with more axes, numpy.dot is an outer product over the other axes.
     last = len(y.shape) - 2
     columns = transpose(y, (last, *(i for i in range(len(y.shape)) if i != last)))
-    others = y.shape[:last] + y.shape[last + 1 :]
-    flat = matmul(x, reshape(columns, (y.shape[last], math.prod(others))))
-    return reshape(flat, x.shape[:-1] + others)
+    other_sizes = y.shape[:last] + y.shape[last + 1 :]
+    product = matmul(x, reshape(columns, (y.shape[last], math.prod(other_sizes))))
+    return reshape(product, x.shape[:-1] + other_sizes)
 
 
 def cholesky(x: Operand) -> Node:
-    """The lower triangular L with L @ L.T = x; NaN where x is not positive definite."""
+    """The lower triangular L with L @ L.T = x.
+
+    It is NaN where x is not positive definite.
+    """
     node = _square(x, "cholesky")
-    known = represent(node, "cholesky")
-    return Apply(CHOLESKY, (node,), node.shape, node.dtype) if known is None else known
+    factor = represent(node, "cholesky")
+    return Apply(CHOLESKY, (node,), node.shape, node.dtype) if factor is None else factor
 
 
 @register(MATMUL, "cholesky")
 def _factor_of_outer(node: Apply, form: Form) -> Node | None:
-    """L, where the product is L @ L.T of what is known to be a factor."""
+    """The Cholesky factor L of a product L @ L.T.
+
+    Returns None if L may not be a Cholesky factor.
+    """
     factor, transposed = node.parents
     ndim = len(factor.shape)
     swapped = (*range(ndim - 2), ndim - 1, ndim - 2)
@@ -237,7 +255,11 @@ def _factor_of_outer(node: Apply, form: Form) -> Node | None:
 
 @register(ELEMENTWISE["multiply"], "cholesky")
 def _factor_of_scaled(node: Apply, form: Form) -> Node | None:
-    """s_i L_ij, where the product is s_i R_ij s_j of positive s and R has the factor L."""
+    """The Cholesky factor of a scaled matrix, or None.
+
+    The scaled matrix is s_i R_ij s_j for positive s, and R has the known factor L. The result is
+    s_i L_ij.
+    """
     factors: list[Node] = []
     stack: list[Node] = [node]
     while stack and len(factors) <= 3:
@@ -259,7 +281,7 @@ def _factor_of_scaled(node: Apply, form: Form) -> Node | None:
 
 
 def _scale(node: Node) -> Node:
-    """The vector that a row or column is made of."""
+    """The vector from which a row or column was made by reshaping."""
     while isinstance(node, Apply) and node.operation in (RESHAPE, RAVEL, SLICE):
         template = node.attributes.get("template", ())
         if any(part not in (None, Ellipsis, slice(None)) for part in template):
@@ -269,7 +291,7 @@ def _scale(node: Node) -> Node:
 
 
 def _is_factor(node: Node, form: Form) -> bool:
-    """Whether a matrix is known to be lower triangular with a positive diagonal."""
+    """Whether a matrix is certainly lower triangular with a positive diagonal."""
     if isinstance(node, Data):
         lower = node.literal and not np.any(np.triu(node.value, 1))
         return bool(lower) and bool(np.all(np.diagonal(node.value, axis1=-2, axis2=-1) > 0))
@@ -302,14 +324,14 @@ def _system(a: Operand, b: Operand, operation: Operation, **attributes: Any) -> 
 
 
 def solve(a: Operand, b: Operand) -> Node:
-    """The x with a @ x = b."""
+    """Solve a @ x = b for x."""
     return _system(a, b, SOLVE)
 
 
 def solve_triangular(
     a: Operand, b: Operand, trans: int | str = 0, lower: bool = False, unit_diagonal: bool = False
 ) -> Node:
-    """The x with a @ x = b for triangular a, as in scipy.linalg."""
+    """Solve a @ x = b for triangular a, as in scipy.linalg."""
     code = {"N": 0, "T": 1, "C": 1}.get(trans, trans) if isinstance(trans, str) else trans
     return _system(a, b, SOLVE_TRIANGULAR, lower=lower, trans=code, unit_diagonal=unit_diagonal)
 
@@ -337,7 +359,7 @@ def slogdet(x: Operand) -> Slogdet:
 
 
 def factors(name: str, x: Operand) -> Any:
-    """All factors of a decomposition (eigh, qr or svd), named as NumPy names them."""
+    """All factors of a decomposition (eigh, qr or svd), with NumPy's names."""
     node = _square(x, name) if name == "eigh" else floating(x, name)
     if len(node.shape) < 2:
         raise ShapeError(f"{name} of {describe(node)}: needs a matrix, got shape {node.shape}")
@@ -356,7 +378,10 @@ def _abstract(
 
 
 def _traced(operation: Operation, operands: Sequence[Operand], **attributes: Any) -> Node:
-    """Apply an operation whose shape JAX works out (cached by the operands' types)."""
+    """Apply an operation whose result shape JAX finds.
+
+    The shape is cached by the operands' types.
+    """
     nodes = [as_node(x, operation.name) for x in operands]
     dtype = common_dtype(*(node.dtype for node in nodes))
     nodes = [astype(node, dtype) for node in nodes]
@@ -380,5 +405,5 @@ def kron(a: Operand, b: Operand) -> Node:
 
 
 def outer(a: Operand, b: Operand) -> Node:
-    """The product of each element of a with each of b."""
+    """The product of each element of a with each element of b."""
     return elementwise("multiply", reshape(a, (-1, 1)), ravel(b))

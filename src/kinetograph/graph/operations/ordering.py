@@ -1,6 +1,6 @@
-"""Functions of the order of elements: where they belong, quantiles, what is among others.
+"""Functions of the order of elements: sorting, searching, quantiles, membership.
 
-Derivatives are those of the elements that are picked; places themselves have none.
+Derivatives pass to the selected elements; places have no derivatives.
 """
 
 from typing import Any
@@ -34,7 +34,7 @@ _METHODS = ("linear", "lower", "higher", "midpoint", "nearest")
 
 
 def argsort(x: Operand, axis: int | None = -1) -> Node:
-    """The places of the elements in ascending order; of equal ones the first comes first."""
+    """The places of the elements in ascending order, by a stable sort."""
     node = as_node(x, "argsort")
     if axis is None:
         node, axis = ravel(node), 0
@@ -43,7 +43,7 @@ def argsort(x: Operand, axis: int | None = -1) -> Node:
 
 
 def take_along_axis(x: Operand, indices: Operand, axis: int | None = -1) -> Node:
-    """The elements at places along an axis, of which each row has its own."""
+    """The elements at given places along an axis, separately for each row."""
     node, places = as_node(x, "take_along_axis"), as_node(indices, "take_along_axis")
     if axis is None:
         node, axis = ravel(node), 0
@@ -62,7 +62,10 @@ def take_along_axis(x: Operand, indices: Operand, axis: int | None = -1) -> Node
 
 
 def searchsorted(a: Operand, v: Operand, side: str = "left") -> Node:
-    """The places in the ascending vector a before (side="left") or behind equal elements."""
+    """The places where elements of v belong in the ascending vector a.
+
+    The place is before (side="left") or after (side="right") equal elements.
+    """
     row, at = as_node(a, "searchsorted"), as_node(v, "searchsorted")
     if len(row.shape) != 1:
         raise ShapeError(f"searchsorted in {describe(row)}: needs a vector, got {row.shape}")
@@ -72,7 +75,10 @@ def searchsorted(a: Operand, v: Operand, side: str = "left") -> Node:
 
 
 def digitize(x: Operand, bins: Operand, right: bool = False) -> Node:
-    """The bin of each element: how many ends, known and ascending or descending, lie below it."""
+    """The bin of each element: the number of bin ends below it.
+
+    The bin ends are known at build time, in ascending or descending order.
+    """
     ends = np.asarray(getattr(as_node(bins), "value", None), float)
     if ends.ndim != 1 or not (np.all(np.diff(ends) >= 0) or np.all(np.diff(ends) <= 0)):
         raise ShapeError("digitize: bins must be known numbers in ascending or descending order")
@@ -85,67 +91,71 @@ def digitize(x: Operand, bins: Operand, right: bool = False) -> Node:
 def quantile(
     x: Operand, q: Any, axis: Axis = None, method: str = "linear", keepdims: bool = False
 ) -> Node:
-    """The quantiles of known probabilities, whose axes come first; between elements as `method`."""
+    """The quantiles for probabilities known at build time.
+
+    The axes of the probabilities come first in the result. `method` selects the interpolation
+    between elements.
+    """
     node = floating(x, "quantile")
-    chances = np.asarray(q, float)
-    if not np.all((chances >= 0) & (chances <= 1)):
+    probabilities = np.asarray(q, float)
+    if not np.all((probabilities >= 0) & (probabilities <= 1)):
         raise ValueError(f"quantile: probabilities lie between 0 and 1, got {q!r:.60}")
     if method not in _METHODS:
         raise ValueError(f"quantile: method is {method!r}; choose one of {', '.join(_METHODS)}")
     axes = normalise_axes(node, axis, "quantile")
-    rest = tuple(i for i in range(len(node.shape)) if i not in axes)
-    kept = tuple(node.shape[i] for i in rest)
+    remaining_axes = tuple(i for i in range(len(node.shape)) if i not in axes)
+    remaining_shape = tuple(node.shape[i] for i in remaining_axes)
     size = int(np.prod([node.shape[i] for i in axes]))
     if not size:
         raise ShapeError(f"quantile of {describe(node)}: shape {node.shape} has no elements")
-    rows = sort(reshape(transpose(node, (*rest, *axes)), (*kept, size)), -1)
-    low, part = _places(chances, size, method)
-    every = (slice(None),) * len(kept)
-    below, above = (index(rows, (*every, at)) for at in (low, np.minimum(low + 1, size - 1)))
-    whole = np.broadcast_to(part, chances.shape)
-    between = elementwise(
+    rows = sort(reshape(transpose(node, (*remaining_axes, *axes)), (*remaining_shape, size)), -1)
+    low, fraction = _places(probabilities, size, method)
+    all_rows = (slice(None),) * len(remaining_shape)
+    below, above = (index(rows, (*all_rows, at)) for at in (low, np.minimum(low + 1, size - 1)))
+    weights = np.broadcast_to(fraction, probabilities.shape)
+    interpolated = elementwise(
         "add",
-        elementwise("multiply", 1 - whole, below),
-        elementwise("multiply", whole, above),
+        elementwise("multiply", 1 - weights, below),
+        elementwise("multiply", weights, above),
     )
-    # 0 * inf would be NaN where an end is infinite.
-    found = where(whole == 0, below, where(whole == 1, above, between))
-    bad = reduce("any", elementwise("isnan", rows), -1)
-    for _ in range(chances.ndim):
-        bad = expand_dims(bad, -1)
-    found = astype(where(bad, np.nan, found), node.dtype)
-    for i in range(chances.ndim):
-        found = moveaxis(found, len(kept) + i, i)
+    # The product 0 * inf would be NaN where a neighbour is infinite.
+    result = where(weights == 0, below, where(weights == 1, above, interpolated))
+    has_nan = reduce("any", elementwise("isnan", rows), -1)
+    for _ in range(probabilities.ndim):
+        has_nan = expand_dims(has_nan, -1)
+    result = astype(where(has_nan, np.nan, result), node.dtype)
+    for i in range(probabilities.ndim):
+        result = moveaxis(result, len(remaining_shape) + i, i)
     if keepdims:
         ones = tuple(1 if i in axes else n for i, n in enumerate(node.shape))
-        found = reshape(found, (*chances.shape, *ones))
-    return found
+        result = reshape(result, (*probabilities.shape, *ones))
+    return result
 
 
-def _places(chances: np.ndarray, size: int, method: str) -> tuple[np.ndarray, np.ndarray]:
-    """The element below each quantile, and the part of the one above."""
-    at = chances * (size - 1)
-    low = np.floor(at).astype(int)
-    part = at - low
+def _places(probabilities: np.ndarray, size: int, method: str) -> tuple[np.ndarray, np.ndarray]:
+    """The element below each quantile, and the weight of the next."""
+    positions = probabilities * (size - 1)
+    low = np.floor(positions).astype(int)
+    fraction = positions - low
     if method == "lower":
-        part = np.zeros_like(part)
+        fraction = np.zeros_like(fraction)
     elif method == "higher":
-        part = np.ceil(part)
+        fraction = np.ceil(fraction)
     elif method == "midpoint":
-        part = np.where(part > 0, 0.5, 0.0)
+        fraction = np.where(fraction > 0, 0.5, 0.0)
     elif method == "nearest":
-        part = np.round(at) - low  # halves to even
-    return low, part
+        fraction = np.round(positions) - low  # halves to even
+    return low, fraction
 
 
 def isin(x: Operand, among: Operand, invert: bool = False) -> Node:
-    """Whether each element is one of the others."""
-    node, others = as_node(x, "isin"), ravel(as_node(among, "isin"))
-    same = elementwise("equal", expand_dims(node, -1), others)
-    found = reduce("any", same, -1)
-    return elementwise("logical_not", found) if invert else found
+    """Whether each element of x is one of the elements in `among`."""
+    node, candidates = as_node(x, "isin"), ravel(as_node(among, "isin"))
+    matches = elementwise("equal", expand_dims(node, -1), candidates)
+    is_member = reduce("any", matches, -1)
+    return elementwise("logical_not", is_member) if invert else is_member
 
 
 def count_nonzero(x: Operand, axis: Axis = None, keepdims: bool = False) -> Node:
-    """How many elements are not 0."""
+    """The number of elements that are not 0."""
     return reduce("sum", elementwise("not_equal", as_node(x), 0), axis, keepdims)

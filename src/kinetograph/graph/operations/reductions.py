@@ -52,13 +52,16 @@ def _deviation(x: Any, **options: Any) -> Any:
 
 
 def _median(x: Any, *, axis: tuple[int, ...], keepdims: bool) -> Any:
-    """The median; of no elements NaN, as the mean."""
+    """The median; NaN if there are no elements, like the mean."""
     empty = math.prod(x.shape[i] for i in axis) == 0
     return (jnp.mean if empty else jnp.median)(x, axis=axis, keepdims=keepdims)
 
 
 def _extreme(choose: Callable[..., Any]) -> Callable[..., Any]:
-    """The largest or smallest element; ties share the derivative, others have none at all."""
+    """The largest or smallest element, with a custom derivative.
+
+    Tied elements share the derivative; all other elements have derivative 0.
+    """
 
     def lowered(x: Any, *, axis: tuple[int, ...], keepdims: bool) -> Any:
         @derivatives(lambda primals, tangents: _of_ties(*primals, *tangents))
@@ -122,7 +125,7 @@ _OF_TWO = {
 
 
 def normalise_axes(node: Node, axis: Axis, operation: str) -> tuple[int, ...]:
-    """The axes as sorted non-negative numbers; all of them for None."""
+    """The axes as sorted non-negative numbers; None means all axes."""
     ndim = len(node.shape)
     if axis is None:
         return tuple(range(ndim))
@@ -153,7 +156,7 @@ def normalise_axes(node: Node, axis: Axis, operation: str) -> tuple[int, ...]:
 def reduce(
     name: str, x: Operand, axis: Axis = None, keepdims: bool = False, **options: Any
 ) -> Node:
-    """Combine elements along `axis` (all axes for None)."""
+    """Combine elements along `axis`; None means all axes."""
     node = as_node(x, name)
     operation, rule = REDUCTIONS[name]
     axes = normalise_axes(node, axis, name)
@@ -176,7 +179,10 @@ def reduce(
 
 
 def cumulative(name: str, x: Operand, axis: int | None = None) -> Node:
-    """Cumulative sum, product, maximum or minimum along one axis (flattened for None)."""
+    """Cumulative sum, product, maximum or minimum along one axis.
+
+    With `axis=None` the array is flattened first.
+    """
     node = as_node(x, name)
     shape = node.shape
     if axis is None:

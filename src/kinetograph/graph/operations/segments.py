@@ -1,8 +1,9 @@
-"""Combining elements by group: `segment_sum(x, index, n)` adds up the x of each label below n.
+"""Reductions by group: `segment_sum(x, index, n)` sums x for each label.
 
-The first axes of x are those of the labels; the others are kept. Where the labels are known and
-sorted, XLA is told so. An empty group has sum 0, product 1, maximum -inf, minimum inf, mean NaN.
-Where computed labels lie outside of 0 .. n - 1, the result is NaN and a compiled function raises.
+Labels lie in 0 .. n - 1. The first axes of x match the axes of the labels; the remaining axes are
+kept. If the labels are known and sorted, XLA uses that. An empty group has sum 0, product 1,
+maximum -inf, minimum inf and mean NaN. If a computed label lies outside 0 .. n - 1, the result is
+NaN and a compiled function raises an error.
 """
 
 from collections.abc import Sequence
@@ -50,49 +51,60 @@ SEGMENTS = {
 
 
 def segment(name: str, x: Operand, index: Any, num_segments: int | Sequence[int]) -> Node:
-    """Combine the elements of x by label, or by several labels given as a tuple."""
-    what = f"segment_{name}"
-    indices = [as_node(i, what) for i in (index if isinstance(index, (tuple, list)) else [index])]
-    sizes = as_sizes(num_segments, what)
+    """Combine the elements of x by a label or several labels.
+
+    Several labels are given as a tuple.
+    """
+    operation = f"segment_{name}"
+    indices = [
+        as_node(i, operation) for i in (index if isinstance(index, (tuple, list)) else [index])
+    ]
+    sizes = as_sizes(num_segments, operation)
     if isinstance(index, list) and len(sizes) == 1 and all(not i.shape for i in indices):
-        indices = [as_node(np.asarray(index), what)]
+        indices = [as_node(np.asarray(index), operation)]
     if len(indices) != len(sizes):
-        raise ShapeError(f"{what}: {len(indices)} indices, but {len(sizes)} numbers of segments")
-    node = as_node(x, what)
+        raise ShapeError(
+            f"{operation}: {len(indices)} indices, but {len(sizes)} numbers of segments"
+        )
+    node = as_node(x, operation)
     node = node if name == "sum" and node.dtype.kind in "iu" else floating(node)
     for i, size in zip(indices, sizes, strict=True):
-        _check(what, node, i, size, indices[0].shape)
-    inside = indices
+        _check(operation, node, i, size, indices[0].shape)
+    given_indices = indices
     indices = [known_labels(i, size) for i, size in zip(indices, sizes, strict=True)]
     labels = indices[0]
     for i, size in zip(indices[1:], sizes[1:], strict=True):
         labels = elementwise("add", elementwise("multiply", labels, size), i)
-    known = labels.value.reshape(-1) if isinstance(labels, Data) else None
+    known_values = labels.value.reshape(-1) if isinstance(labels, Data) else None
     total = int(np.prod(sizes))
     attributes = {
         "size": total,
-        "is_sorted": known is not None and labels.literal and bool((np.diff(known) >= 0).all()),  # type: ignore[attr-defined]
+        "is_sorted": known_values is not None
+        and labels.literal
+        and bool((np.diff(known_values) >= 0).all()),  # type: ignore[attr-defined]
     }
-    if indices != inside:
+    if indices != given_indices:
         attributes["checked"] = True
-    rest = node.shape[len(labels.shape) :]
-    result = Apply(SEGMENTS[name], (node, labels), (total, *rest), node.dtype, attributes)
-    return reshape(result, (*sizes, *rest))
+    remaining_shape = node.shape[len(labels.shape) :]
+    result = Apply(
+        SEGMENTS[name], (node, labels), (total, *remaining_shape), node.dtype, attributes
+    )
+    return reshape(result, (*sizes, *remaining_shape))
 
 
-def _check(what: str, x: Node, index: Node, size: int, shape: tuple[int, ...]) -> None:
+def _check(operation: str, x: Node, index: Node, size: int, shape: tuple[int, ...]) -> None:
     if index.dtype.kind not in "iu":
-        raise ShapeError(f"{what}: labels are integers, {describe(index)} has {index.dtype}")
+        raise ShapeError(f"{operation}: labels are integers, {describe(index)} has {index.dtype}")
     if index.shape != shape or x.shape[: len(shape)] != index.shape:
         raise ShapeError(
-            f"{what}: the labels {describe(index)} of shape {index.shape} do not fit the first "
-            f"axes of {describe(x)}, shape {x.shape}"
+            f"{operation}: the labels {describe(index)} of shape {index.shape} do not fit the "
+            f"first axes of {describe(x)}, shape {x.shape}"
         )
     if isinstance(index, Data) and index.size:
         low, high = int(index.value.min()), int(index.value.max())
         if low < 0 or high >= size:
             hint = "; do the labels start at 1? Subtract 1" if low == 1 and high == size else ""
             raise ShapeError(
-                f"{what}: the labels {describe(index)} run from {low} to {high}, "
+                f"{operation}: the labels {describe(index)} run from {low} to {high}, "
                 f"not from 0 to {size - 1}{hint}"
             )

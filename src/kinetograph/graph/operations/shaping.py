@@ -51,25 +51,28 @@ def _like(node: Node, operation: Operation, sizes: Sequence[int], /, **attribute
 
 
 def reshape(x: Operand, shape: int | Sequence[int]) -> Node:
-    """The same elements, in C order, in another shape; one size may be -1."""
+    """The elements in another shape, in C order.
+
+    One size may be -1; it is computed from the number of elements.
+    """
     node = as_node(x, "reshape")
-    wanted = list(as_sizes(shape, "reshape"))
-    unknown = [i for i, n in enumerate(wanted) if n == -1]
-    known = math.prod(n for n in wanted if n != -1)
-    if len(unknown) == 1 and known > 0 and node.size % known == 0:
-        wanted[unknown[0]] = node.size // known
-    if any(n < 0 for n in wanted) or math.prod(wanted) != node.size:
+    sizes = list(as_sizes(shape, "reshape"))
+    unknown_places = [i for i, n in enumerate(sizes) if n == -1]
+    known_size = math.prod(n for n in sizes if n != -1)
+    if len(unknown_places) == 1 and known_size > 0 and node.size % known_size == 0:
+        sizes[unknown_places[0]] = node.size // known_size
+    if any(n < 0 for n in sizes) or math.prod(sizes) != node.size:
         raise ShapeError(
             f"cannot reshape {describe(node)} of shape {node.shape} "
-            f"({node.size} elements) into {tuple(wanted)}"
+            f"({node.size} elements) into {tuple(sizes)}"
         )
-    if tuple(wanted) == node.shape:
+    if tuple(sizes) == node.shape:
         return node
-    return _like(node, RESHAPE, wanted, shape=tuple(wanted))
+    return _like(node, RESHAPE, sizes, shape=tuple(sizes))
 
 
 def as_sizes(shape: int | Sequence[int], operation: str) -> tuple[int, ...]:
-    """One size, or several, as a tuple of integers."""
+    """One size or several sizes as a tuple of integers."""
     try:
         return (operator.index(shape),)  # type: ignore[arg-type]
     except TypeError:
@@ -81,14 +84,14 @@ def as_sizes(shape: int | Sequence[int], operation: str) -> tuple[int, ...]:
 
 
 def transpose(x: Operand, axes: Sequence[int] | None = None) -> Node:
-    """The axes in another order (reversed for None)."""
+    """The array with its axes in another order, reversed for None."""
     node = as_node(x)
     ndim = len(node.shape)
     if axes is None:
         order = tuple(reversed(range(ndim)))
     else:
-        given = as_sizes(axes, "transpose")
-        order = tuple(a % ndim if -ndim <= a < ndim else a for a in given)
+        axis_numbers = as_sizes(axes, "transpose")
+        order = tuple(a % ndim if -ndim <= a < ndim else a for a in axis_numbers)
     if sorted(order) != list(range(ndim)):
         raise ShapeError(
             f"transpose of {describe(node)}, shape {node.shape}: axes {axes} do not fit"
@@ -119,16 +122,16 @@ def moveaxis(x: Operand, source: int, destination: int) -> Node:
 def broadcast_to(x: Operand, shape: int | Sequence[int]) -> Node:
     """Repeat along new or length-one axes."""
     node = as_node(x, "broadcast_to")
-    wanted = as_sizes(shape, "broadcast_to")
+    sizes = as_sizes(shape, "broadcast_to")
     try:
-        fits = np.broadcast_shapes(node.shape, wanted) == wanted
+        fits = np.broadcast_shapes(node.shape, sizes) == sizes
     except ValueError:
         fits = False
     if not fits:
-        raise ShapeError(f"cannot broadcast {describe(node)} of shape {node.shape} to {wanted}")
-    if wanted == node.shape:
+        raise ShapeError(f"cannot broadcast {describe(node)} of shape {node.shape} to {sizes}")
+    if sizes == node.shape:
         return node
-    return _like(node, BROADCAST, wanted, shape=wanted)
+    return _like(node, BROADCAST, sizes, shape=sizes)
 
 
 def expand_dims(x: Operand, axis: int | Sequence[int]) -> Node:
@@ -159,23 +162,29 @@ def squeeze(x: Operand, axis: int | Sequence[int] | None = None) -> Node:
 
 
 def _whole(value: Any, operation: str) -> Node:
-    """The node of an operand; a list that has arrays in it is stacked, as NumPy would."""
+    """The node of an operand, as in NumPy.
+
+    A list that contains arrays is stacked.
+    """
     return stack(value) if _has_arrays(value) else as_node(value, operation)
 
 
 def _has_arrays(value: Any) -> bool:
-    """Whether a list, or a list in it, has arrays of the graph."""
+    """Whether a list contains arrays of the graph, at any depth."""
     return isinstance(value, (list, tuple)) and any(
         isinstance(getattr(v, "node", v), Node) or _has_arrays(v) for v in value
     )
 
 
 def _several(arrays: Any, operation: str, axis: Any) -> Iterable[Any]:
-    """The arrays that are to be joined, which are given in one list."""
-    one = getattr(arrays, "node", arrays)
-    number = isinstance(one, Node) and not one.shape
-    apart = number or np.ndim(axis) or isinstance(getattr(axis, "node", None), Node)
-    if isinstance(arrays, Iterable) and not isinstance(arrays, (str, bytes)) and not apart:
+    """The arrays to join.
+
+    Raises TypeError if they are not given as a list.
+    """
+    candidate = getattr(arrays, "node", arrays)
+    is_number = isinstance(candidate, Node) and not candidate.shape
+    are_separate = is_number or np.ndim(axis) or isinstance(getattr(axis, "node", None), Node)
+    if isinstance(arrays, Iterable) and not isinstance(arrays, (str, bytes)) and not are_separate:
         return arrays
     raise TypeError(
         f"{operation}: takes a list of arrays, as in kg.{operation}([x, y]), got "
@@ -184,7 +193,7 @@ def _several(arrays: Any, operation: str, axis: Any) -> Iterable[Any]:
 
 
 def concatenate(arrays: Sequence[Operand], axis: int | None = 0) -> Node:
-    """Join arrays along an existing axis (flattened for None)."""
+    """Join arrays along an existing axis; None flattens them first."""
     nodes = [_whole(a, "concatenate") for a in _several(arrays, "concatenate", axis)]
     if not nodes:
         raise ShapeError("concatenate needs at least one array")
@@ -196,8 +205,8 @@ def concatenate(arrays: Sequence[Operand], axis: int | None = 0) -> Node:
             "and kg.concatenate([x, [number]]) to add one"
         )
     (a,) = normalise_axes(nodes[0], axis, "concatenate")
-    rest = {tuple(n for i, n in enumerate(node.shape) if i != a) for node in nodes}
-    if len(rest) > 1 or len({len(node.shape) for node in nodes}) > 1:
+    other_sizes = {tuple(n for i, n in enumerate(node.shape) if i != a) for node in nodes}
+    if len(other_sizes) > 1 or len({len(node.shape) for node in nodes}) > 1:
         shapes = ", ".join(f"{describe(n)} {n.shape}" for n in nodes)
         raise ShapeError(f"concatenate along axis {a}: the other axes differ: {shapes}")
     shape = list(nodes[0].shape)
@@ -208,7 +217,7 @@ def concatenate(arrays: Sequence[Operand], axis: int | None = 0) -> Node:
 
 
 def stack(arrays: Sequence[Operand], axis: int = 0) -> Node:
-    """Join arrays of one shape along a new axis."""
+    """Join arrays of the same shape along a new axis."""
     nodes = [_whole(a, "stack") for a in _several(arrays, "stack", axis)]
     if not nodes:
         raise ShapeError("stack needs at least one array")
@@ -226,7 +235,10 @@ def stack(arrays: Sequence[Operand], axis: int = 0) -> Node:
 
 
 def repeat(x: Operand, repeats: int | Sequence[int], axis: int | None = None) -> Node:
-    """Repeat each element along an axis (flattened for None), all or each its own times."""
+    """Repeat each element along an axis, or of the flattened array.
+
+    `repeats` is one number for all elements, or a number for each element.
+    """
     node = as_node(x, "repeat")
     if axis is None:
         node, axis = ravel(node), 0
@@ -262,7 +274,7 @@ def flip(x: Operand, axis: Axis = None) -> Node:
 
 
 def roll(x: Operand, shift: int | Sequence[int], axis: Axis = None) -> Node:
-    """Shift elements along axes, around the end (of the flattened array for None)."""
+    """Shift elements cyclically along axes, or in the flattened array."""
     node = as_node(x, "roll")
     if axis is None:
         return reshape(roll(ravel(node), shift, 0), node.shape)
@@ -287,7 +299,7 @@ def diag(x: Operand, k: int = 0) -> Node:
 
 
 def diagonal(x: Operand, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Node:
-    """The diagonal over two axes, as the last axis."""
+    """The diagonal over two axes, which becomes the last axis."""
     node = as_node(x)
     (a,), (b,) = (normalise_axes(node, axis, "diagonal") for axis in (axis1, axis2))
     rows, columns = node.shape[a], node.shape[b]
@@ -304,7 +316,7 @@ def trace(x: Operand, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Node:
 
 
 def triangle(name: str, x: Operand, k: int = 0) -> Node:
-    """The lower (tril) or upper (triu) triangle, the rest zero."""
+    """The lower (tril) or upper (triu) triangle, with zeros elsewhere."""
     node = as_node(x)
     if len(node.shape) < 2:
         raise ShapeError(f"{name} of {describe(node)}: needs a matrix, got shape {node.shape}")
@@ -312,7 +324,10 @@ def triangle(name: str, x: Operand, k: int = 0) -> Node:
 
 
 def sort(x: Operand, axis: int | None = -1) -> Node:
-    """The elements in ascending order along an axis (of the flattened array for None)."""
+    """The elements sorted in ascending order along an axis.
+
+    With `axis=None` the array is flattened first.
+    """
     node = as_node(x, "sort")
     if axis is None:
         node, axis = ravel(node), 0
@@ -321,7 +336,7 @@ def sort(x: Operand, axis: int | None = -1) -> Node:
 
 
 def diff(x: Operand, n: int = 1, axis: int = -1) -> Node:
-    """Differences of neighbours along an axis."""
+    """The n-th differences of neighbours along an axis."""
     node = as_node(x)
     (a,) = normalise_axes(node, axis, "diff")
     if n < 0:

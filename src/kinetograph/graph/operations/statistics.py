@@ -1,4 +1,4 @@
-"""Averages and covariances, and sums of what is no NaN: expressions of sums."""
+"""Averages, covariances, and reductions that ignore NaN."""
 
 from typing import Any
 
@@ -17,7 +17,10 @@ __all__ = ["average", "corrcoef", "cov", "nan_reduce"]
 
 
 def average(a: Operand, axis: Axis = None, weights: Operand | None = None) -> Node:
-    """The mean, or that weighted by what has the shape of a, or of its one axis."""
+    """The mean, or the mean with weights.
+
+    Weights have the shape of `a`, or are a vector along its one averaged axis.
+    """
     node = floating(a, "average")
     if weights is None:
         return reduce("mean", node, axis)
@@ -42,17 +45,24 @@ def cov(
     bias: bool = False,
     ddof: int | None = None,
 ) -> Node:
-    """The covariances of variables in rows, or in columns, with the divisor n - 1 or n - ddof."""
+    """The covariances of variables in rows or columns.
+
+    The divisor is n - 1, n with `bias`, or n - ddof.
+    """
     rows = _variables(m, rowvar)
     if y is not None:
         rows = concatenate([rows, _variables(y, rowvar)], 0)
-    lost = (0 if bias else 1) if ddof is None else ddof
+    lost_degrees = (0 if bias else 1) if ddof is None else ddof
     count = rows.shape[1]
-    if count <= lost:
-        raise ShapeError(f"cov of {describe(as_node(m))}: {count} observations, divisor n - {lost}")
-    apart = elementwise("subtract", rows, reduce("mean", rows, 1, True))
-    found = elementwise("divide", matmul(apart, swapaxes(apart, 0, 1)), float(count - lost))
-    return index(found, (0, 0)) if found.shape == (1, 1) else found
+    if count <= lost_degrees:
+        raise ShapeError(
+            f"cov of {describe(as_node(m))}: {count} observations, divisor n - {lost_degrees}"
+        )
+    deviations = elementwise("subtract", rows, reduce("mean", rows, 1, True))
+    covariances = elementwise(
+        "divide", matmul(deviations, swapaxes(deviations, 0, 1)), float(count - lost_degrees)
+    )
+    return index(covariances, (0, 0)) if covariances.shape == (1, 1) else covariances
 
 
 def _variables(m: Operand, rowvar: bool) -> Node:
@@ -65,48 +75,53 @@ def _variables(m: Operand, rowvar: bool) -> Node:
 
 
 def corrcoef(x: Operand, y: Operand | None = None, rowvar: bool = True) -> Node:
-    """The correlations of variables in rows, or in columns."""
-    found = cov(x, y, rowvar)
-    if not found.shape:
-        return elementwise("divide", found, found)
-    sd = elementwise("sqrt", diagonal(found, 0, 0, 1))
+    """The correlations of variables in rows or columns."""
+    covariances = cov(x, y, rowvar)
+    if not covariances.shape:
+        return elementwise("divide", covariances, covariances)
+    sd = elementwise("sqrt", diagonal(covariances, 0, 0, 1))
     scale = elementwise("multiply", expand_dims(sd, 1), expand_dims(sd, 0))
-    return elementwise("divide", found, scale)
+    return elementwise("divide", covariances, scale)
 
 
-# What stands for a NaN in each reduction.
+# The value that replaces NaN in each reduction.
 _NEUTRAL = {"sum": 0.0, "prod": 1.0, "max": -np.inf, "min": np.inf}
 
 
 def nan_reduce(
     name: str, a: Operand, axis: Axis = None, keepdims: bool = False, ddof: int = 0
 ) -> Node:
-    """A sum, product, mean, variance, deviation, maximum or minimum of what is no NaN."""
+    """A reduction that ignores NaN.
+
+    `name` is "sum", "prod", "mean", "var", "std", "max" or "min".
+    """
     node = as_node(a, f"nan{name}")
     if node.dtype.kind != "f" and name in _NEUTRAL:
         return reduce(name, node, axis, keepdims)
     node = floating(node, f"nan{name}")
-    bad = elementwise("isnan", node)
+    is_nan = elementwise("isnan", node)
     if name in ("max", "min"):
-        found = reduce(name, where(bad, _NEUTRAL[name], node), axis, keepdims)
-        return where(reduce("all", bad, axis, keepdims), np.nan, found)
+        result = reduce(name, where(is_nan, _NEUTRAL[name], node), axis, keepdims)
+        return where(reduce("all", is_nan, axis, keepdims), np.nan, result)
     if name in _NEUTRAL:
-        return reduce(name, where(bad, _NEUTRAL[name], node), axis, keepdims)
-    count = astype(reduce("sum", where(bad, 0.0, 1.0), axis, True), node.dtype)
-    mean = elementwise("divide", reduce("sum", where(bad, 0.0, node), axis, True), count)
+        return reduce(name, where(is_nan, _NEUTRAL[name], node), axis, keepdims)
+    count = astype(reduce("sum", where(is_nan, 0.0, 1.0), axis, True), node.dtype)
+    mean = elementwise("divide", reduce("sum", where(is_nan, 0.0, node), axis, True), count)
     if name == "mean":
-        return _kept(mean, node, axis, keepdims)
-    apart = where(bad, 0.0, elementwise("subtract", node, mean))
-    squares: Any = reduce("sum", elementwise("square", apart), axis, True)
-    left = elementwise("subtract", count, ddof)
-    enough = elementwise("greater", left, 0)
-    found = where(enough, elementwise("divide", squares, where(enough, left, 1.0)), np.nan)
-    found = elementwise("root", found) if name == "std" else found
-    return _kept(found, node, axis, keepdims)
+        return _without_axes(mean, node, axis, keepdims)
+    deviations = where(is_nan, 0.0, elementwise("subtract", node, mean))
+    squares: Any = reduce("sum", elementwise("square", deviations), axis, True)
+    divisor = elementwise("subtract", count, ddof)
+    is_enough = elementwise("greater", divisor, 0)
+    result = where(
+        is_enough, elementwise("divide", squares, where(is_enough, divisor, 1.0)), np.nan
+    )
+    result = elementwise("root", result) if name == "std" else result
+    return _without_axes(result, node, axis, keepdims)
 
 
-def _kept(found: Node, node: Node, axis: Axis, keepdims: bool) -> Node:
+def _without_axes(result: Node, node: Node, axis: Axis, keepdims: bool) -> Node:
     if keepdims:
-        return found
+        return result
     axes = normalise_axes(node, axis, "mean")
-    return reshape(found, [n for i, n in enumerate(node.shape) if i not in axes])
+    return reshape(result, [n for i, n in enumerate(node.shape) if i not in axes])

@@ -9,7 +9,7 @@ from tests.runs.models import check_alike, gaussian, run
 from tests.samplers import test_composition as composition
 
 import kinetograph as kg
-from kinetograph.runs.chain import Chain
+from kinetograph.runs.chain import RunningChain
 from kinetograph.runs.progress import SilentProgress
 from kinetograph.runs.warming import Tuner
 
@@ -195,14 +195,14 @@ def test_a_chain_without_a_start_ends_the_others(method):
 
 
 def test_an_error_in_one_chain_ends_the_others(monkeypatch):
-    take, watch = Chain.take, Watch()
+    take, watch = RunningChain.take, Watch()
 
     def broken(chain, block):
         take(chain, block)
         if chain is watch.chains[1]:
             raise RuntimeError("of chain 1")
 
-    monkeypatch.setattr(Chain, "take", broken)
+    monkeypatch.setattr(RunningChain, "take", broken)
     with pytest.raises(RuntimeError, match="of chain 1"):
         run(rooted(), sampler=Langevin(), chains=3, draws=ENDLESS, progress=watch)
     assert max(chain.transition for chain in watch.chains) < ENDLESS

@@ -6,7 +6,7 @@ from collections import deque
 import numpy as np
 import pytest
 
-from kinetograph.runs.chain import Chain, Lengths
+from kinetograph.runs.chain import Lengths, RunningChain
 from kinetograph.runs.forecast import Forecast, clock_text, ends
 from kinetograph.runs.warming import OPEN, Tuner
 
@@ -23,7 +23,7 @@ class Clock:
 
 def chain_of(warmup=500, begun=0):
     """A chain before its first transition here."""
-    chain = Chain(np.zeros(4, np.uint32), tuner=Tuner(warmup, True))
+    chain = RunningChain(np.zeros(4, np.uint32), tuner=Tuner(warmup, True))
     chain.transition = begun
     return chain
 

@@ -11,7 +11,7 @@ from kinetograph.runs import mcmc, memory, results
 from kinetograph.runs import run as running
 from kinetograph.runs.memory import available, check_memory
 from kinetograph.runs.progress import SilentProgress
-from kinetograph.runs.rows import Kept, Rows, joint
+from kinetograph.runs.rows import MemorySink, Rows, joint
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
 
@@ -196,7 +196,7 @@ def test_draws_of_a_whole_run_are_not_copied(monkeypatch):
 
 def test_rows_that_lie_side_by_side_are_told():
     blank = Rows([np.empty((0, 3))], np.empty((0, 1)))
-    chains = Kept.side_by_side(blank, 4, 2)
+    chains = MemorySink.side_by_side(blank, 4, 2)
     for i, chain in enumerate(chains):
         chain.add(Rows([np.full((4, 3), i)], np.zeros((4, 1))))
     parts = [chain.rows().targets[0] for chain in chains]
@@ -207,5 +207,5 @@ def test_rows_that_lie_side_by_side_are_told():
     for others in (parts[::-1], [p[:3] for p in parts], parts[:1], [parts[0], parts[0]]):
         assert joint(others) is None
     assert joint([np.zeros(3), np.zeros(3)]) is None
-    apart = [chain.rows().targets[0] for chain in Kept.side_by_side(blank, None, 2)]
+    apart = [chain.rows().targets[0] for chain in MemorySink.side_by_side(blank, None, 2)]
     assert joint(apart) is None

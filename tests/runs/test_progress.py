@@ -8,7 +8,7 @@ import pytest
 from tests.runs.models import gaussian, run, schools
 
 import kinetograph as kg
-from kinetograph.runs.chain import Chain, Lengths
+from kinetograph.runs.chain import Lengths, RunningChain
 from kinetograph.runs.progress import PlainProgress, row_of_all, rows_of_chains
 from kinetograph.runs.telling import make_progress
 from kinetograph.runs.terminal import TerminalProgress
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::kinetograph.SamplingWarning")
 
 def chain_at(number=0, length=500):
     """A chain, as progress sees it."""
-    return Chain(np.zeros(4, np.uint32), number=number, tuner=Tuner(length, True))
+    return RunningChain(np.zeros(4, np.uint32), number=number, tuner=Tuner(length, True))
 
 
 def gone_on(chain, transition=750, seconds=2.0, divergences=3, kept=250):

@@ -16,7 +16,7 @@ from kinetograph.graph.precision import x64
 from kinetograph.models import starts
 from kinetograph.models.starts import random_point
 from kinetograph.runs import engine as engines
-from kinetograph.runs.chain import Chain
+from kinetograph.runs.chain import RunningChain
 from kinetograph.runs.chains import beginnings
 from kinetograph.runs.program import Program
 
@@ -230,7 +230,7 @@ def test_a_search_in_pieces_finds_the_same_and_can_be_stopped(monkeypatch):
     monkeypatch.setattr(engines, "SEARCH_GRADIENTS", 1)
     model = weights()
     program = Program(model, kg.samplers.NUTS(), model.targets)
-    chain = Chain(chain_key(5, 0))
+    chain = RunningChain(chain_key(5, 0))
     (arguments,) = beginnings(program, [chain])
     calls = []
 

@@ -1,7 +1,7 @@
-"""The running averages of a chain: moments of what its draws give, in constant memory.
+"""Running averages of a chain: moments of its draws in constant memory.
 
-They are taken draw by draw from the rows of a block, after it, and go from block to block as part
-of the chain's state: so they do not depend on how it is cut into blocks.
+After each block its rows are added to the averages, one by one. The averages are part of the
+chain's state, so they do not depend on how the chain is divided into blocks.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,19 +25,19 @@ __all__ = ["Averages", "averaged_targets"]
 
 
 def averaged_targets(model: Model, averages: Sequence[Average]) -> tuple[Node, ...]:
-    """The targets among what is averaged.
+    """The targets of the model among the averaged quantities.
 
     Raises
     ------
     ModelError
-        If an array is no target of the model.
+        If an array is not a target of the model.
     """
     nodes = [a.quantity.node for a in averages if isinstance(a.quantity, Array)]
     for node in nodes:
         if node not in model.targets:
             raise ModelError(
-                f"averages: {describe(node)}{site_text(node)} is no target of the model, which "
-                f"are {', '.join(model.target_names)}; name it there, as in "
+                f"averages: {describe(node)}{site_text(node)} is not a target of the model, which "
+                f"has {', '.join(model.target_names)}; name it there, as in "
                 "kg.model(..., name=array)"
             )
     return tuple(n for n in model.targets if n in nodes)
@@ -45,13 +45,13 @@ def averaged_targets(model: Model, averages: Sequence[Average]) -> tuple[Node, .
 
 @dataclass(frozen=True)
 class Source:
-    """Where the values of a quantity are: a target, or columns of the statistics."""
+    """The place of a quantity's values: a target, or columns of statistics."""
 
     average: Average
     node: Node | None
     column: int
-    shape: tuple[int, ...]  # with that of the walkers
-    own: tuple[int, ...]  # without
+    shape: tuple[int, ...]  # with the axes of the walkers
+    shape_of_one: tuple[int, ...]  # without the axes of the walkers
 
 
 class Averages:
@@ -78,11 +78,11 @@ class Averages:
                 name = quantity.name
                 statistic, column = columns[name]
                 shape = statistic.shape
-                own = shape[1:] if walkers and shape[:1] == walkers else shape
-                source = Source(average, None, column, shape, own)
+                shape_of_one = shape[1:] if walkers and shape[:1] == walkers else shape
+                source = Source(average, None, column, shape, shape_of_one)
             if name in self.sources:
                 raise ValueError(f"averages: {name!r} is given twice")
-            if average.covariance and not source.own:
+            if average.covariance and not source.shape_of_one:
                 raise ShapeError(
                     f"averages: {name} is one number, whose covariance is its variance; give it "
                     "without kg.observables.covariance"
@@ -90,7 +90,7 @@ class Averages:
             self.sources[name] = source
 
     def start(self) -> dict[str, Moments]:
-        """Of no draws."""
+        """Moments before any draw."""
         return {
             name: Moments.start(np.empty(s.shape), covariance=s.average.covariance)
             for name, s in self.sources.items()
@@ -99,7 +99,7 @@ class Averages:
     def add(
         self, averages: Mapping[str, Moments], count: Any, targets: Sequence[Any], statistics: Any
     ) -> dict[str, Moments]:
-        """With the first `count` of the rows."""
+        """The moments after the first `count` rows are added."""
 
         def value(source: Source, row: Any) -> Any:
             if source.node is not None:
@@ -107,9 +107,9 @@ class Averages:
             size = int(np.prod(source.shape, dtype=int))
             return statistics[row, source.column : source.column + size].reshape(source.shape)
 
-        def with_row(row: Any, found: dict[str, Moments]) -> dict[str, Moments]:
+        def with_row(row: Any, moments: dict[str, Moments]) -> dict[str, Moments]:
             return {
-                name: found[name].add(jnp.asarray(value(source, row), float))
+                name: moments[name].add(jnp.asarray(value(source, row), float))
                 for name, source in self.sources.items()
             }
 
@@ -117,7 +117,7 @@ class Averages:
         return added
 
     def text(self) -> str:
-        """What they are, for telling programs apart."""
+        """A description of the averages by which programs are distinguished."""
 
         def place(source: Source) -> str:
             if source.node is not None:

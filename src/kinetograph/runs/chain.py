@@ -12,28 +12,28 @@ from .rows import Rows, Sink, rows_of
 from .state import Block, ChainState, Start, Where
 from .warming import LONGEST, MOST_TRANSITIONS, OPEN, Tuner
 
-__all__ = ["ENDLESS", "Chain", "Lengths"]
+__all__ = ["ENDLESS", "RunningChain", "Lengths"]
 
-ENDLESS = 2**30  # draws that a run which goes on until it is stopped may make, times thin
+ENDLESS = 2**30  # transitions that a run without a given number of draws may make after warm-up
 
 
 @dataclass(frozen=True)
 class Lengths:
-    """How long a run is."""
+    """The length of a run."""
 
-    warmup: int | None  # None: each chain ends its own
-    draws: int | None  # None: until it is stopped
+    warmup: int | None  # None: each chain ends its own warm-up
+    draws: int | None  # None: until the run is stopped
     thin: int
-    before: int = 0  # transitions after warm-up that another run has made
+    before: int = 0  # transitions after warm-up that an earlier run has made
 
     @property
     def sampled(self) -> int:
-        """Transitions of a chain after warm-up."""
+        """The number of transitions of a chain after warm-up."""
         return ENDLESS if self.draws is None else self.before + self.draws * self.thin
 
     @property
     def most(self) -> int:
-        """All transitions of a chain, at most."""
+        """The largest number of transitions of a chain, warm-up included."""
         return (LONGEST if self.warmup is None else self.warmup) + self.sampled
 
     def check(self, doing: str) -> None:
@@ -46,19 +46,21 @@ class Lengths:
 
 
 @dataclass
-class Chain:
-    """One chain: where it begins, its state, its draws so far, and what progress shows."""
+class RunningChain:
+    """A chain of a run: its start, state, draws and progress."""
 
     key: np.ndarray
-    free: np.ndarray | None = None  # the starting point, if it is given
+    free: np.ndarray | None = None  # the starting point, if the user gave one
     state: ChainState | None = None  # None until it has begun
     number: int = 0
     sink: Sink = field(default_factory=Sink)  # where the draws go
-    sampler: Sampler | None = None  # with its hyper-parameters, if they are not the program's
-    tuned: Mapping[str, Any] = field(default_factory=dict)  # values that replace the sampler's
+    sampler: Sampler | None = None  # if its hyper-parameters differ from the program's
+    tuned: Mapping[str, Any] = field(
+        default_factory=dict
+    )  # values of hyper-parameters that were tuned before
     climbing: bool = True  # whether the search for a starting point makes ascents
-    warmup: list[Rows] | None = None  # what blocks of warm-up gave, where that is kept
-    start: Start | None = None  # what was tried
+    warmup: list[Rows] | None = None  # the rows of warm-up, if the run keeps them
+    start: Start | None = None  # the result of the search for a starting point
     transition: int = 0
     gradients: int = 0
     spent: int = 0  # points evaluated in the last block
@@ -70,27 +72,30 @@ class Chain:
 
     @property
     def kept(self) -> int:
-        """Draws made."""
+        """The number of draws made."""
         return self.sink.count
 
     def left(self, lengths: Lengths) -> int:
-        """Transitions that are still to be made, at most."""
+        """The largest number of transitions that the chain still has to make."""
         end = LONGEST if self.tuner.end == OPEN else self.tuner.end
         return end + lengths.sampled - self.transition
 
-    def begin(self, found: Any) -> None:
-        """Take what the search for a starting point ended with."""
-        self.state, self.start = found.chain, jax.device_get(found.start)
-        self.gradients = int(found.chain.gradients)
-        self.failed = not bool(found.success)
+    def begin(self, result: Any) -> None:
+        """Take the result of the search for a starting point."""
+        self.state, self.start = result.chain, jax.device_get(result.start)
+        self.gradients = int(result.chain.gradients)
+        self.failed = not bool(result.success)
 
     def take(self, block: Block) -> None:
-        """Copy the new draws out of a block, and note where the chain is."""
+        """Copy the new draws of a block, and note the chain's progress."""
         self._take(block, Where(*np.asarray(block.progress).tolist()), float(block.step_size))
 
     @staticmethod
-    def take_each(chains: Sequence["Chain"], blocks: Block) -> None:
-        """The same of the chains of a batch; its arrays are NumPy's, of all chains."""
+    def take_each(chains: Sequence["RunningChain"], blocks: Block) -> None:
+        """Copy the new draws of a batch to its chains.
+
+        The arrays in `blocks` are NumPy's and hold all chains.
+        """
         free, slopes = blocks.free, blocks.slopes
         each = zip(chains, blocks.progress.tolist(), blocks.step_size.tolist(), strict=True)
         for i, (chain, where, step_size) in enumerate(each):
@@ -106,9 +111,9 @@ class Chain:
             chain._take(block, Where(*where), step_size)
 
     def _take(self, block: Block, where: Where, step_size: float) -> None:
-        if where.transition <= self.tuner.end:  # a block ends where warm-up does
-            held = [x if x is None else np.asarray(x) for x in (block.free, block.slopes)]
-            free, slopes = (x if x is None else x[: where.rows] for x in held)
+        if where.transition <= self.tuner.end:  # a block ends at the end of warm-up
+            arrays = [x if x is None else np.asarray(x) for x in (block.free, block.slopes)]
+            free, slopes = (x if x is None else x[: where.rows] for x in arrays)
             if free is not None:
                 self.tuner.add(free, slopes)
             if self.warmup is not None:
@@ -122,5 +127,5 @@ class Chain:
         self.step_size = step_size
 
     def at_stop(self) -> bool:
-        """Whether the host has to look at what is tuned."""
+        """Whether the host has to examine the draws of warm-up now."""
         return self.tuner.stops_at(self.transition, self.gradients)

@@ -1,11 +1,11 @@
-"""Driving chains: by threads, or all are a batch.
+"""Drive chains, on threads or as a batch.
 
-Threads share one executable, and XLA releases the interpreter while it runs. Where there are fewer
-of them than chains, these take turns, a block each, so that all are about as far. A batch is one
-thread with an executable of its own. The host only takes the new draws of each block, counts, and
-looks whether it should stop; the thread that was asked for the run waits, so that Ctrl-C never
-comes between a block and its draws. Whoever stops a run does not wait for blocks that take long:
-what such a block gives is not taken.
+Threads share one executable, and XLA releases the interpreter while it runs. If there are fewer
+threads than chains, the chains take turns of one block each, so that all advance equally. A batch
+is one thread with an executable for all chains. The host only takes the new draws of each block,
+counts, and checks whether the run should stop. The thread that called the run waits, so that Ctrl-C
+never comes between a block and its draws. A stopped run does not wait for blocks that take long,
+and does not take their draws.
 """
 
 import os
@@ -25,7 +25,7 @@ from ..adaptation.schedule import Phases
 from ..graph.precision import x64
 from ..kernels.blas import one_thread
 from .background import thread
-from .chain import Chain, Lengths
+from .chain import Lengths, RunningChain
 from .engine import Engine
 from .pace import Pace
 from .program import Program
@@ -35,18 +35,21 @@ from .warming import Tuned, judged
 
 __all__ = ["Ending", "Keeper", "advance", "beginnings", "run_chains", "threads_available"]
 
-PATIENCE = 1.2  # seconds that a run which is stopped waits for blocks
+PATIENCE = 1.2  # seconds that a stopped run waits for its blocks
 
 
 @dataclass
 class Ending:
-    """How a run ended, if not as it should."""
+    """The end of a run, if it did not end normally."""
 
     stopped: BaseException | None = None  # KeyboardInterrupt or Terminated
-    error: BaseException | None = None  # in a chain, or in what watches
+    error: BaseException | None = None  # in a chain, or in a function that watches the run
 
     def hear(self, late: list[type[BaseException]]) -> bool:
-        """Take the signals that have been held back; whether there are any."""
+        """Take the signals that have been held back.
+
+        Returns whether there were any.
+        """
         kinds = late[:]
         late.clear()
         if kinds:
@@ -56,39 +59,42 @@ class Ending:
 
 
 class Keeper(Protocol):
-    """Who writes down where chains are."""
+    """A writer of checkpoints."""
 
-    def due(self, chain: Chain) -> bool:
-        """Whether it is time to."""
+    def due(self, chain: RunningChain) -> bool:
+        """Whether a checkpoint of the chain is due."""
 
-    def keep(self, chain: Chain) -> None:
-        """Do it."""
+    def keep(self, chain: RunningChain) -> None:
+        """Write a checkpoint of the chain."""
 
 
 @dataclass
 class Control:
-    """What the threads and the one that waits for them share."""
+    """State shared by the threads and the thread that waits."""
 
     stop: threading.Event = field(default_factory=threading.Event)
-    failed: threading.Event = field(default_factory=threading.Event)  # of a chain, and so of all
+    failed: threading.Event = field(default_factory=threading.Event)  # in a chain, so all end
     errors: list[BaseException] = field(default_factory=list)
     batch: ChainState | None = None  # the states of a batch
     keeper: Keeper | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
-    _left: bool = False  # nobody waits for blocks any more
+    _left: bool = False  # no thread waits for blocks
 
     def ends(self) -> bool:
-        """Whether no further block is to be run."""
+        """Whether no further block is run."""
         return self.stop.is_set() or self.failed.is_set()
 
     @contextmanager
     def taking(self) -> Iterator[bool]:
-        """While what a block gave is taken; whether anybody waits for it."""
+        """A context in which the results of a block are taken.
+
+        Yields whether a thread still waits for them.
+        """
         with self._lock:
             yield not self._left
 
     def leave(self) -> None:
-        """Wait for nothing any more: what has been taken is whole."""
+        """Stop waiting; all results taken so far are complete."""
         with self._lock:
             self._left = True
 
@@ -101,18 +107,18 @@ def threads_available() -> int:
 
 
 def tuned_of(state: ChainState) -> Tuned:
-    """What is tuned, on the host."""
-    found: Tuned = jax.tree.map(np.asarray, Tuned(state.hyper, state.adaptation))
-    return found
+    """The tuned values of a chain's state, on the host."""
+    tuned: Tuned = jax.tree.map(np.asarray, Tuned(state.hyper, state.adaptation))
+    return tuned
 
 
-def _plan(lengths: Lengths, pace: Pace, chain: Chain) -> Plan:
+def _plan(lengths: Lengths, pace: Pace, chain: RunningChain) -> Plan:
     numbers = np.int32(lengths.thin), np.int64(pace.gradients)
     return Plan(*numbers, np.bool_(chain.warmup is not None))
 
 
-def beginnings(program: Program, chains: Sequence[Chain]) -> list[Any]:
-    """What the search for each chain's starting point takes."""
+def beginnings(program: Program, chains: Sequence[RunningChain]) -> list[Any]:
+    """The arguments of the search for each chain's starting point."""
     blank = np.zeros(program.space.shape, program.dtype)
     rows = []
     for chain in chains:
@@ -130,12 +136,12 @@ def beginnings(program: Program, chains: Sequence[Chain]) -> list[Any]:
 def advance(
     engine: Engine,
     data: Any,
-    chain: Chain,
+    chain: RunningChain,
     plan: Plan,
     sampled: int,
     control: Control | None = None,
 ) -> None:
-    """Advance a chain by a block, and tune it where the host has to."""
+    """Advance a chain by a block, and tune it if due."""
     state = chain.state
     assert state is not None
     phases = chain.tuner.phases(chain.transition, sampled)
@@ -155,16 +161,16 @@ def advance(
 
 def run_chains(
     engine: Engine,
-    chains: Sequence[Chain],
+    chains: Sequence[RunningChain],
     lengths: Lengths,
     threads: int,
     watch: Callable[[], bool | None],
     keeper: Keeper | None = None,
 ) -> Ending:
-    """Run chains, on threads or as the batch that the engine is for.
+    """Run chains, on threads or as the engine's batch.
 
-    `watch` is called while waiting, and after the last block; the run ends when it gives True. A
-    chain that finds no start ends the others, too.
+    `watch` is called during the run and after the last block. The run ends when it returns True. If
+    a chain finds no starting point, all chains end.
     """
     control, ending = Control(keeper=keeper), Ending()
     with x64():
@@ -188,11 +194,11 @@ def run_chains(
             with hearing():
                 for worker in workers:
                     worker.start()
-                going = True
-                while going:
+                alive = True
+                while alive:
                     _wait(workers, 0.05)
-                    going = any(worker.is_alive() for worker in workers)
-                    if watch():  # once more when all have ended, however quick they were
+                    alive = any(worker.is_alive() for worker in workers)
+                    if watch():  # called once more after all chains have ended
                         break
         except STOPS as stopped:
             ending.stopped = stopped
@@ -202,7 +208,7 @@ def run_chains(
         try:
             with hearing():
                 _wait(workers, PATIENCE)
-        except STOPS as stopped:  # once more: at once
+        except STOPS as stopped:  # a second signal: do not wait
             ending.stopped = stopped
         control.leave()
         if control.batch is not None:
@@ -214,14 +220,14 @@ def run_chains(
 
 
 def _wait(workers: Sequence[threading.Thread], seconds: float) -> None:
-    """Until all have ended, but no longer than so many seconds."""
+    """Wait until all threads have ended, at most the given seconds."""
     until = time.perf_counter() + seconds
     for worker in workers:
         worker.join(max(0.0, until - time.perf_counter()))
 
 
 def _take_turns(waiting: deque[Iterator[None]]) -> None:
-    """Give the chain that has waited longest its turn, until there is none."""
+    """Give each waiting chain its turn, until all have ended."""
     with x64():
         while waiting:
             try:
@@ -235,18 +241,18 @@ def _take_turns(waiting: deque[Iterator[None]]) -> None:
 
 
 def _turns_of(
-    engine: Engine, data: Any, chain: Chain, lengths: Lengths, control: Control
+    engine: Engine, data: Any, chain: RunningChain, lengths: Lengths, control: Control
 ) -> Iterator[None]:
-    """Run one chain to its end, or until all end, a block at a time."""
+    """Run a chain block by block, until it or the run ends."""
     pace = engine.pace
     if chain.state is None:
         (arguments,) = beginnings(engine.program, [chain])
-        found = engine.find(arguments, data, control.stop.is_set)
-        if found is None:
+        result = engine.find(arguments, data, control.stop.is_set)
+        if result is None:
             return
         with control.taking() as wanted:
             if wanted:
-                chain.begin(found)
+                chain.begin(result)
         if chain.failed:
             control.failed.set()
     while chain.left(lengths) > 0 and not control.ends():
@@ -260,9 +266,9 @@ def _turns_of(
 
 
 def _run_batch(
-    engine: Engine, data: Any, chains: Sequence[Chain], lengths: Lengths, control: Control
+    engine: Engine, data: Any, chains: Sequence[RunningChain], lengths: Lengths, control: Control
 ) -> None:
-    """Run all chains as one batch, in which each goes on until all have ended."""
+    """Run all chains as one batch, until all chains have ended."""
     pace = engine.pace
     with x64():
         states = _begun(engine, data, chains, control)
@@ -274,14 +280,14 @@ def _run_batch(
             plan = _plan(lengths, pace, chains[0])
             states = states._replace(phases=Phases(*np.array(phases, np.int32).T))
             states, blocks = engine.advance(states, data, plan)
-            if all(c.transition >= c.tuner.late for c in chains):  # nobody looks at them
+            if all(c.transition >= c.tuner.late for c in chains):  # the tuner does not need them
                 blocks = blocks._replace(free=None, slopes=None)
             rows = jax.device_get(blocks._replace(reports=()))
             computed = time.perf_counter() - begun
             with control.taking() as wanted:
                 if not wanted:
                     return
-                Chain.take_each(chains, rows)
+                RunningChain.take_each(chains, rows)
                 states = _tuned(states, chains)
                 control.batch = states
                 if control.keeper is not None and control.keeper.due(chains[0]):
@@ -292,49 +298,51 @@ def _run_batch(
             spent = rows.progress[:, Where._fields.index("spent")]
             for chain in chains:
                 chain.seconds += elapsed
-            # While some wait for the others, nothing is gained.
+            # The time in which chains wait for slower ones is lost.
             waited = computed * (1 - spent.mean() / max(spent.max(), 1))
             pace.adjust(int(spent.max()), computed, elapsed - computed + float(waited))
 
 
-def _begun(engine: Engine, data: Any, chains: Sequence[Chain], control: Control) -> Any:
-    """The states of a batch, at its starting points or where another run has left it."""
+def _begun(engine: Engine, data: Any, chains: Sequence[RunningChain], control: Control) -> Any:
+    """The states of a batch, at starting points or from before."""
     if all(chain.state is not None for chain in chains):
         return jax.device_put(_stacked([chain.state for chain in chains]))
     arguments = _stacked(beginnings(engine.program, chains))
-    found = engine.find(arguments, data, control.stop.is_set)
-    if found is None:
+    result = engine.find(arguments, data, control.stop.is_set)
+    if result is None:
         return None
     with control.taking() as wanted:
         if wanted:
-            for chain, start in zip(chains, _members(jax.device_get(found)), strict=True):
+            for chain, start in zip(chains, _members(jax.device_get(result)), strict=True):
                 chain.begin(start)
                 if chain.failed:
                     control.failed.set()
-    return found.chain
+    return result.chain
 
 
-def _tuned(states: ChainState, chains: Sequence[Chain]) -> ChainState:
+def _tuned(states: ChainState, chains: Sequence[RunningChain]) -> ChainState:
     """The states of a batch, tuned where the host has to."""
     due = [i for i, chain in enumerate(chains) if chain.at_stop()]
     if not due:
         return states
     leaves, structure = jax.tree.flatten(tuned_of(states))
     leaves = [np.array(leaf) for leaf in leaves]
-    held: Tuned = jax.tree.unflatten(structure, leaves)
+    tuned_states: Tuned = jax.tree.unflatten(structure, leaves)
     windows = [chains[i].tuner.window(chains[i].transition) for i in due]
     dense = chains[0].tuner.dense
-    known = judged(jax.tree.map(lambda a: a[due], held.hyper), windows, dense)
-    for i, window, told in zip(due, windows, known, strict=True):
+    divergences = judged(jax.tree.map(lambda a: a[due], tuned_states.hyper), windows, dense)
+    for i, window, chain_divergences in zip(due, windows, divergences, strict=True):
         chain, before = chains[i], jax.tree.unflatten(structure, [leaf[i] for leaf in leaves])
-        tuned = chain.tuner.looked_at(chain.transition, chain.gradients, window, before, told)
+        tuned = chain.tuner.looked_at(
+            chain.transition, chain.gradients, window, before, chain_divergences
+        )
         if tuned is not before:
             for leaf, value in zip(leaves, jax.tree.leaves(tuned), strict=True):
                 leaf[i] = value
-    return states._replace(**held._asdict())
+    return states._replace(**tuned_states._asdict())
 
 
-def settle(chains: Sequence[Chain], states: ChainState) -> None:
+def settle(chains: Sequence[RunningChain], states: ChainState) -> None:
     """Give each chain of a batch its state."""
     for chain, state in zip(chains, _members(jax.device_get(states)), strict=True):
         chain.state = state

@@ -1,11 +1,11 @@
 """Convergence diagnostics: effective sample size, R-hat, Monte Carlo standard error.
 
-Rank-normalised split chains; autocorrelations by Geyer's initial monotone sequence. The same
-definitions as ArviZ's, which is the oracle of the tests; written here on NumPy alone because
-importing the library costs more than a whole run of a small model.
+The diagnostics use rank-normalised split chains, and sum autocorrelations by Geyer's initial
+monotone sequence. They are defined as in ArviZ, with which the tests compare them. They are
+written on NumPy alone, because importing ArviZ takes longer than a whole run of a small model.
 
-Source: A. Vehtari, A. Gelman, D. Simpson, B. Carpenter, P.-C. Bürkner, Rank-normalization, folding,
-and localization: an improved R-hat, Bayesian Analysis 16 (2021) 667-718.
+Source: A. Vehtari, A. Gelman, D. Simpson, B. Carpenter, P.-C. Bürkner, `Rank-normalization,
+folding, and localization: an improved R-hat`, Bayesian Analysis 16 (2021) 667-718.
 
 All functions take draws of shape (chain, draw, ...) and work on each remaining element.
 """
@@ -20,13 +20,13 @@ __all__ = ["ess_bulk", "ess_mean", "ess_tail", "mcse_mean", "rhat", "rhat_and_es
 
 Draws = np.ndarray
 
-SUSPECT = 1.005  # a folded R-hat without ranks below it is not looked at more closely
-HUGE = 1e100  # a draw above it
-_PART = 2**19  # numbers worked on at once, some ten times 4 MiB
+SUSPECT = 1.005  # above this folded R-hat without ranks, the one with ranks is computed, too
+HUGE = 1e100  # a larger draw is scaled before it is squared
+_PART = 2**19  # numbers worked on at once, about ten arrays of 4 MiB
 
 
 def _flat(draws: Draws) -> np.ndarray:
-    """Shape (elements, chain, draw)."""
+    """The draws in the shape (elements, chain, draw)."""
     chains, length = draws.shape[:2]
     return np.moveaxis(np.asarray(draws, float).reshape(chains, length, -1), -1, 0)
 
@@ -41,22 +41,25 @@ def _split(x: np.ndarray) -> np.ndarray:
 
 
 def _rank_normalised(x: np.ndarray) -> np.ndarray:
-    """Normal scores of the ranks over all chains; ties share the mean of their ranks."""
+    """Normal scores of the ranks over all chains.
+
+    Equal values share the mean of their ranks.
+    """
     elements, chains, length = x.shape
     flat = x.reshape(elements, -1)
     size = flat.shape[1]
     order = np.argsort(flat, axis=1)
     ordered = np.take_along_axis(flat, order, axis=1)
     if (ordered[:, 1:] == ordered[:, :-1]).any():
-        # Twice the mean rank is a whole number, so that the scores come from a table.
+        # Twice a mean rank is a whole number, so the scores are looked up in a table.
         table = quantile((0.5 * np.arange(2, 2 * size + 1) - 0.375) / (size + 0.25), np)
         doubled = 2 * np.arange(1, size + 1, dtype=np.int32)
-        made = np.stack([table[_tied(row, doubled) - 2] for row in ordered])
+        ordered_scores = np.stack([table[_tied(row, doubled) - 2] for row in ordered])
     else:
         scores = quantile((np.arange(1, size + 1) - 0.375) / (size + 0.25), np)
-        made = np.broadcast_to(scores, flat.shape)
+        ordered_scores = np.broadcast_to(scores, flat.shape)
     scores = np.empty_like(flat)
-    np.put_along_axis(scores, order, made, axis=1)
+    np.put_along_axis(scores, order, ordered_scores, axis=1)
     return scores.reshape(elements, chains, length)
 
 
@@ -68,7 +71,10 @@ def _tied(ordered: np.ndarray, doubled: np.ndarray) -> np.ndarray:
 
 
 def _autocovariance(x: np.ndarray) -> np.ndarray:
-    """Of each element by lag, the mean over its chains: that of the spectra, transformed once."""
+    """The autocovariance of each element by lag, averaged over its chains.
+
+    The power spectra of the chains are averaged first, so that one inverse transform is enough.
+    """
     length = x.shape[-1]
     size = 1 << (2 * length - 1).bit_length()
     spectrum = np.fft.rfft(x - x.mean(-1, keepdims=True), size, axis=-1)
@@ -77,14 +83,20 @@ def _autocovariance(x: np.ndarray) -> np.ndarray:
 
 
 def _moderate(x: np.ndarray) -> np.ndarray:
-    """The draws, divided by the largest of an element where its squares would overflow."""
+    """The draws, scaled for elements whose squares would overflow.
+
+    The draws of such an element are divided by the largest absolute value.
+    """
     largest = np.abs(x).max((1, 2), initial=0.0)
     extreme = (largest > HUGE) & np.isfinite(largest)
     return x / np.where(extreme, largest, 1.0)[:, None, None] if extreme.any() else x
 
 
 def _ess(x: np.ndarray) -> np.ndarray:
-    """The effective sample size of each element's mean, x of shape (elements, chain, draw)."""
+    """The effective sample size of each element's mean.
+
+    `x` has the shape (elements, chain, draw).
+    """
     _, chains, length = x.shape
     total = chains * length
     constant = np.ptp(x.reshape(len(x), -1), axis=1) < np.finfo(float).resolution
@@ -105,37 +117,44 @@ def _ess(x: np.ndarray) -> np.ndarray:
 
 
 def _geyer(rho: np.ndarray, length: int) -> float:
-    """The autocorrelation time: pairs of autocorrelations, cut at the first sum not positive."""
+    """The autocorrelation time by Geyer's initial monotone sequence.
+
+    Autocorrelations are summed in pairs, up to the first pair whose sum is not positive.
+    """
     pairs = max((length - 1) // 2, 1)
     even, odd = rho[0 : 2 * pairs : 2], rho[1 : 2 * pairs : 2]
     sums = even + odd
     negative = np.flatnonzero(~(sums > 0))
     last = int(negative[0]) if len(negative) else pairs - 1
-    # The first even lag that is not part of a kept pair counts once.
+    # The first even lag after the pairs that count is counted once.
     tail = even[last] if even[last] > 0 or sums[last] >= 0 else 0.0
     monotone = np.minimum.accumulate(sums[:last])
     return float(-1.0 + 2.0 * monotone.sum() + tail)
 
 
 def _where_finite(x: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """The values of elements whose draws are all finite; NaN for the others."""
+    """The values of elements whose draws are all finite; NaN elsewhere."""
     return np.where(np.isfinite(x).all((1, 2)), values, np.nan)
 
 
 def _by_parts(kernel: Callable[[np.ndarray], np.ndarray], draws: Draws) -> np.ndarray:
-    """The kernel's values, a part of the elements at a time: the work arrays stay small."""
+    """The values of a kernel, computed in parts of the elements.
+
+    Parts keep the work arrays small.
+    """
     x = _flat(draws)
     step = max(1, _PART // max(1, x.shape[1] * x.shape[2]))
-    with np.errstate(all="ignore"):  # draws of chains that grow without bound may be of any size
+    with np.errstate(all="ignore"):  # a diverging chain has draws of any size
         parts = [kernel(x[i : i + step]) for i in range(0, max(len(x), 1), step)]
     return np.concatenate(parts, axis=-1)
 
 
 def together(draws: Draws, walkers: int) -> Draws:
-    """Ensembles as chains: the walkers' draws, one draw of all after the other.
+    """Join the walkers of each ensemble to one chain.
 
-    R-hat of these is the nested R-hat of C. Margossian and others, Bayesian Analysis (2024): it
-    asks whether independent ensembles agree, not whether each walker has been everywhere.
+    The draws of all walkers follow each other, draw by draw. R-hat of these chains is the nested
+    R-hat of C. Margossian et al., Bayesian Analysis (2024): it asks whether independent ensembles
+    agree, not whether each walker has been everywhere.
     """
     chains, length, *shape = draws.shape
     split = draws.reshape(chains // walkers, walkers, length, *shape)
@@ -157,7 +176,11 @@ def ess_bulk(draws: Draws) -> np.ndarray:
 
 
 def ess_tail(draws: Draws, probability: float = 0.9) -> np.ndarray:
-    """The smaller effective sample size for the two quantiles of a central interval."""
+    """The tail effective sample size.
+
+    It is the smaller one of the effective sample sizes of the two quantiles that bound a central
+    interval of this probability.
+    """
     edges = ((1 - probability) / 2, (1 + probability) / 2)
 
     def kernel(x: np.ndarray) -> np.ndarray:
@@ -189,8 +212,8 @@ def _basic_rhat(x: np.ndarray) -> np.ndarray:
     length = x.shape[-1]
     between = length * x.mean(-1).var(1, ddof=1)
     within = x.var(-1, ddof=1).mean(1)
-    found: np.ndarray = np.sqrt((between / within + length - 1) / length)
-    return found
+    ratio: np.ndarray = np.sqrt((between / within + length - 1) / length)
+    return ratio
 
 
 def mcse_mean(draws: Draws) -> np.ndarray:
@@ -203,10 +226,11 @@ def mcse_mean(draws: Draws) -> np.ndarray:
 def rhat_and_ess_bulk(
     targets: Mapping[str, Draws],
 ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """Rank-normalised split R-hat and bulk effective sample size, for the check after every run.
+    """Rank-normalised split R-hat and bulk effective sample size of each target.
 
-    Both come from one ranking. The folded form, which sees chains of different spread, needs a
-    ranking of its own: it is made only where the same statistic without ranks is not close to 1.
+    The check after every run uses this function. Both numbers come from one ranking. The folded
+    R-hat, which detects chains of different spread, needs a second ranking: it is computed only
+    where the folded R-hat without ranks is not close to 1.
     """
 
     def kernel(x: np.ndarray) -> np.ndarray:
@@ -233,7 +257,10 @@ def rhat_and_ess_bulk(
 
 
 def _together(targets: Mapping[str, Draws]) -> list[list[str]]:
-    """Targets to be worked on at once: many small ones together, a large one alone."""
+    """Groups of targets that are computed at once.
+
+    Many small targets share a group; a large one is alone.
+    """
     groups: list[list[str]] = []
     room = 0
     for name, draws in targets.items():

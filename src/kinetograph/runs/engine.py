@@ -1,4 +1,4 @@
-"""From a program to executables: trace, lower, compile or take from the cache."""
+"""Make executables of a program: trace, lower, then compile or load."""
 
 import math
 import threading
@@ -25,18 +25,18 @@ from .state import Plan
 __all__ = ["Engine", "build"]
 
 
-# How XLA is to compile for a processor. Of a batch, sums of short rows by loops of its own: the
-# library that it hands them to takes several times as long. Of one chain, with less effort, which
-# halves the time to compile a model of 200 unknowns, and with the widest vectors there are: what it
-# makes of a chain's loop is as fast.
+# Compiler options for a processor. For a batch, sums of short rows are computed by XLA's own loops,
+# because the library that it would call takes several times as long. For one chain, less
+# optimisation halves the time to compile a model of 200 unknowns, and the widest vectors are used;
+# the loop of a chain is as fast as with full optimisation.
 _LOOPS = {"xla_cpu_experimental_ynn_fusion_type": "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT"}
 _QUICK = {"xla_backend_optimization_level": 1, "xla_cpu_prefer_vector_width": 512}
-SEARCH_GRADIENTS = 30  # a search makes at once, if it has to: that of an easy model is over then
+SEARCH_GRADIENTS = 30  # at least this many at a time: enough for the whole search of an easy model
 
 
 @dataclass
 class Engine:
-    """The executables of a program, and how long it took to get them."""
+    """The executables of a program, with their compile times."""
 
     program: Program
     batch: int | None
@@ -45,31 +45,31 @@ class Engine:
 
     @property
     def pace(self) -> Pace:
-        """How many gradients a block should take."""
+        """The number of gradients that a block should take."""
         return self.compiled.pace
 
     def find(self, beginning: Any, data: Any, ends: Callable[[], bool] = bool) -> Any:
-        """Where a chain, or each of a batch, begins; `beginning` are arguments of the search.
+        """The starting point of a chain, or of a batch.
 
-        None, if `ends()` says so before it is found.
+        `beginning` are arguments of the search. None if `ends()` is true before the search is over.
         """
         program, state = self.program, self.compiled.blank
         spent, walkers = 0, math.prod(program.walkers)
         while not ends():
-            compiled, begun = self.compiled, time.perf_counter()
+            compiled, started = self.compiled, time.perf_counter()
             gradients = np.int64(max(self.pace.gradients // walkers, SEARCH_GRADIENTS))
-            found = compiled.search(*beginning, state, gradients, data)
-            if not self.accept(compiled, program.model.density.loops, found.reports):
+            result = compiled.search(*beginning, state, gradients, data)
+            if not self.accept(compiled, program.model.density.loops, result.reports):
                 continue
-            if np.asarray(found.over).all():
-                return found
-            before, spent = spent, int(np.asarray(found.chain.gradients).max())
-            state = found.search
-            self.pace.adjust(spent - before, time.perf_counter() - begun)
+            if np.asarray(result.over).all():
+                return result
+            before, spent = spent, int(np.asarray(result.chain.gradients).max())
+            state = result.search
+            self.pace.adjust(spent - before, time.perf_counter() - started)
         return None
 
     def advance(self, state: Any, data: Any, plan: Plan) -> Any:
-        """The state and the block after advancing a chain, or a batch."""
+        """Advance a chain, or a batch; returns the state and the block."""
         while True:
             compiled = self.compiled
             state_after, block = compiled.block(state, data, plan)
@@ -77,10 +77,11 @@ class Engine:
                 return state_after, block
 
     def accept(self, compiled: Compiled, loops: Sequence[Any], reports: Sequence[Any]) -> bool:
-        """Whether what was computed can be used.
+        """Whether the results of a call can be used.
 
-        If not, some loop made more trips than its backward pass had room for: there is a program
-        with more room now, to be run on what this one started from.
+        They cannot if a loop made more trips than its backward pass had capacity for. Then
+        `compiled` has been replaced by a program with more capacity, and the call must be repeated
+        with the same arguments.
 
         Raises
         ------
@@ -102,11 +103,11 @@ def build(
 ) -> Engine:
     """Compile the programs of one chain, or of a batch of chains.
 
-    What is to be done `meanwhile` is called when the interpreter is free for it.
+    `meanwhile` is called when the interpreter is free, while XLA compiles.
 
-    What was compiled for a model is kept as long as it, if it is among the programs used last: a
-    second run with a sampler whose step has the same graph, whatever its hyper-parameters, its
-    draws, chains and seed, compiles nothing.
+    The compiled programs of a model live as long as the model, if they are among the programs used
+    last. A second run whose sampler has the same graph compiles nothing, for any values of its
+    hyper-parameters and any number of draws, chains and seed.
     """
     with program.model.its_values():  # data are part of the graphs of observables
         return _build(program, batch, meanwhile)
@@ -114,28 +115,34 @@ def build(
 
 def _build(program: Program, batch: int | None, meanwhile: Callable[[], Any]) -> Engine:
     capacity = program.model.capacity
-    made = program.model.version, capacity.key()
-    key = (identity(program), tuple(program.targets), batch, *made)
-    known = find(program.model, key)
-    if known is not None:
+    model_key = program.model.version, capacity.key()
+    key = (identity(program), tuple(program.targets), batch, *model_key)
+    in_memory = find(program.model, key)
+    if in_memory is not None:
         meanwhile()
-        again = Compiled(known.search, known.block, known.blank, 0.0, 0.0, True, known.pace)
-        return Engine(program, batch, again)
-    # Tracing holds the interpreter, and XLA does not: the search is traced while XLA compiles the
-    # block, which takes longer, and what else there is to do begins when that is traced, too.
-    traced, begun = threading.Event(), threading.Event()
+        engine_programs = Compiled(
+            in_memory.search, in_memory.block, in_memory.blank, 0.0, 0.0, True, in_memory.pace
+        )
+        return Engine(program, batch, engine_programs)
+    # Tracing holds the interpreter, and XLA does not. So the search is traced while XLA compiles
+    # the block, which takes longer, and `meanwhile` is called after that.
+    traced, meanwhile_called = threading.Event(), threading.Event()
 
-    def done() -> None:
-        if not begun.is_set():
-            begun.set()
+    def search_traced() -> None:
+        if not meanwhile_called.is_set():
+            meanwhile_called.set()
             meanwhile()
 
-    beside = Task(partial(_compile, program, batch, "search", _search, traced.wait, done))
+    search_task = Task(
+        partial(_compile, program, batch, "search", _search, traced.wait, search_traced)
+    )
     try:
-        block, tracing, seconds, cached = _compile(program, batch, "block", _block, done=traced.set)
+        block, tracing, seconds, cached = _compile(
+            program, batch, "block", _block, after=traced.set
+        )
     finally:
         traced.set()
-    begin, *_ = beside.result()
+    begin, *_ = search_task.result()
     compiled = Compiled(begin, block, _blank(program, batch), tracing, seconds, cached, Pace())
     hold(program.model, key, compiled)
     if not cached:
@@ -148,31 +155,31 @@ def _compile(
     batch: int | None,
     which: str,
     lowered: Callable[..., Any],
-    first: Callable[[], Any] = bool,
-    done: Callable[[], Any] = bool,
+    before: Callable[[], Any] = bool,
+    after: Callable[[], Any] = bool,
 ) -> tuple[Any, float, float, bool]:
-    """An executable, how long tracing and compiling took, and whether it came from the cache.
+    """An executable, its times of tracing and compiling, and its origin.
 
-    What comes `first` is called before tracing, and `done` after it, or where there is nothing to
-    be traced.
+    The last value is whether it came from the cache. `before` is called before tracing. `after` is
+    called after tracing, or when an entry of the cache makes tracing unnecessary.
     """
     traced = 0.0
 
     def lower() -> Any:
         nonlocal traced
-        first()
-        begun = time.perf_counter()
-        made = lowered(program, batch)
-        traced = time.perf_counter() - begun
-        done()
-        return made
+        before()
+        started = time.perf_counter()
+        lowered_program = lowered(program, batch)
+        traced = time.perf_counter() - started
+        after()
+        return lowered_program
 
-    begun = time.perf_counter()
+    started = time.perf_counter()
     with x64(), paused():
-        known = fingerprint(program, batch)
-        text = None if known is None else f"{which}\n{known}"
-        executable, from_cache = compile_cached(text, lower, done)
-    return executable, traced, time.perf_counter() - begun - traced, from_cache
+        program_fingerprint = fingerprint(program, batch)
+        text = None if program_fingerprint is None else f"{which}\n{program_fingerprint}"
+        executable, from_cache = compile_cached(text, lower, after)
+    return executable, traced, time.perf_counter() - started - traced, from_cache
 
 
 def _block(program: Program, batch: int | None) -> Any:
@@ -187,7 +194,7 @@ def _block(program: Program, batch: int | None) -> Any:
 
 
 def _options(batch: int | None) -> dict[str, Any] | None:
-    """Those of XLA's options that there are for a program."""
+    """The compiler options for a program."""
     if jax.default_backend() != "cpu":
         return None
     return _accepted(tuple((_QUICK if batch is None else _LOOPS).items()))
@@ -195,13 +202,16 @@ def _options(batch: int | None) -> dict[str, Any] | None:
 
 @cache
 def _accepted(options: tuple[tuple[str, Any], ...]) -> dict[str, Any] | None:
-    """Options, if there are such: they are XLA's, and may go."""
-    found = dict(options)
+    """The options, if this version of XLA accepts them, otherwise None.
+
+    They are options of XLA and may be removed there.
+    """
+    accepted = dict(options)
     try:
-        jax.jit(lambda x: x, compiler_options=found).lower(np.int32(0)).compile()
+        jax.jit(lambda x: x, compiler_options=accepted).lower(np.int32(0)).compile()
     except RuntimeError:
         return None
-    return found
+    return accepted
 
 
 def _search(program: Program, batch: int | None) -> Any:

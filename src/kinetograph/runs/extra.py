@@ -1,4 +1,4 @@
-"""`kg.extra_samples`: a run goes on from where its results say that it is."""
+"""`kg.extra_samples`: continue a run from its results."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +17,7 @@ from ..samplers.sampler import Sampler
 from .again import averages_again, observables_again, samplers_again
 from .arguments import check_model, check_one_of, check_whole
 from .averages import averaged_targets
-from .chain import Chain, Lengths
+from .chain import Lengths, RunningChain
 from .keeping import kept_targets, named_targets
 from .mcmc import program_of
 from .memory import check_memory
@@ -25,7 +25,7 @@ from .program import Program
 from .progress import Progress
 from .records import WINDOWS, NotItsState, restore
 from .results import blank_rows, check_tree, join_statistics
-from .rows import Kept, Rows
+from .rows import MemorySink, Rows
 from .run import Run, carry_out
 from .signals import ON_SIGTERM, listen
 from .telling import make_progress
@@ -34,10 +34,10 @@ from .until import SoFar, Until, check_watching, watched
 
 __all__ = ["extra_samples"]
 
-DOING = "extra_samples"
-RUN = "results of kg.mcmc, whole"
-# Of the attributes of results, those that are not of the time they took.
-SAID = (
+CALLER = "extra_samples"
+COMPLETE = "the complete results of kg.mcmc"
+# The attributes of results that do not depend on the time that the run took.
+DESCRIPTIVE = (
     "seed",
     "sampler_settings",
     "sampler_tune",
@@ -65,45 +65,47 @@ def extra_samples(
     until: Until | None = None,
     on_sigterm: Literal["exit", "return"] | str = "exit",
 ) -> "DataTree":
-    """Go on with a run: more draws of the same chains.
+    """Continue a run: make further draws with the same chains.
 
-    A run of n draws and m extra samples is, to the last bit, a run of n + m draws: chains go on
-    from the state that `results["sampler_state"]` holds, with what warm-up has tuned and with the
-    random numbers that come next. So do those of a run that was stopped, within warm-up, too, and
-    of results that have been in a file. (On another processor sums are rounded in another way.)
+    A run of n draws and m extra samples equals a run of n + m draws to the last bit: the chains
+    continue from the state in `results["sampler_state"]`, with the tuning of warm-up and the next
+    random numbers. This holds for a run that was stopped, also within warm-up, and for results that
+    were read from a file. (Another processor may round sums in another way.)
 
     Parameters
     ----------
     results
-        What `kg.mcmc` or this gave, or `kg.stashed_samples` holds.
+        Results of `kg.mcmc` or `kg.extra_samples`, or of `kg.stashed_samples`.
     model
         The model, with the same data.
     draws
-        How many more of each chain; None: until the run is stopped.
+        The number of additional draws of each chain. With None the run continues until it is
+        stopped.
     sampler
-        The sampler of the run, or those of its chains; needed if it is none of `kg.samplers`, has
-        schedules, or is another for each chain.
+        The sampler of the run, or a list of the samplers of its chains. It is needed if the sampler
+        is not one of `kg.samplers`, has schedules, or differs from chain to chain.
     observables, averages
-        Those of the run; needed where some are none of `kg.observables`.
+        The observables and averages of the run. They are needed if some of them are not in
+        `kg.observables`.
     progress, threads, callback, until, on_sigterm
-        As in `kg.mcmc`. What `until` looks at are all draws: first those of `results`, then each
-        time there are a fifth more.
+        As in `kg.mcmc`. `until` examines all draws: first the draws of `results`, then again each
+        time their number has grown by a fifth.
 
     Returns
     -------
     xarray.DataTree
-        Results as those of `kg.mcmc`, of all draws, those of `results` included.
+        Results in the format of `kg.mcmc`, of all draws, including the draws of `results`.
 
     Raises
     ------
     TypeError
-        If these are no results.
+        If `results` are not results of a run.
     ModelError
-        If they are those of another model, or of other data.
+        If the results come from another model, or from other data.
     ValueError
-        If they are those of another sampler, other observables or averages.
+        If the results come from another sampler, or have other observables or averages.
     MemoryError
-        If all draws would need more memory than there is.
+        If all draws would need more memory than is available.
 
     Warns
     -----
@@ -121,145 +123,172 @@ def extra_samples(
     True
     """
     listen()
-    check_one_of(DOING, "on_sigterm", on_sigterm, ON_SIGTERM, "")
-    posterior = check_tree(results, DOING)
-    check_model(model, DOING, "second")
+    check_one_of(CALLER, "on_sigterm", on_sigterm, ON_SIGTERM, "")
+    posterior = check_tree(results, CALLER)
+    check_model(model, CALLER, "second")
     least = {} if draws is None else {"draws": (draws, 0)}
-    check_whole(DOING, least | ({} if threads is None else {"threads": (threads, 1)}))
+    check_whole(CALLER, least | ({} if threads is None else {"threads": (threads, 1)}))
     if "sampler_state" not in results.children or "sampler_settings" not in results.attrs:
-        raise TypeError(f"{DOING}: the results have no state of chains to go on from; give {RUN}")
+        raise TypeError(
+            f"{CALLER}: the results have no state of chains to continue from; give {COMPLETE}"
+        )
     attributes, state = dict(results.attrs), results["sampler_state"].dataset
-    samplers = samplers_again(attributes, sampler, len(state["transition"]), DOING)
+    samplers = samplers_again(attributes, sampler, len(state["transition"]), CALLER)
     keep = attributes.get("keep", 1) == 1
-    kept = kept_targets(model, _known(posterior, model)) if keep else None
-    wanted = as_averages(averages or averages_again(attributes, model, DOING))
-    extra = as_observables(observables or observables_again(attributes, DOING))
-    program = program_of(model, samplers[0], kept, averaged_targets(model, wanted), extra, wanted)
-    check_unknowns(program, results, DOING)
+    kept_nodes = kept_targets(model, _targets_with_draws(posterior, model)) if keep else None
+    requested_averages = as_averages(averages or averages_again(attributes, model, CALLER))
+    requested_observables = as_observables(observables or observables_again(attributes, CALLER))
+    program = program_of(
+        model,
+        samplers[0],
+        kept_nodes,
+        averaged_targets(model, requested_averages),
+        requested_observables,
+        requested_averages,
+    )
+    check_unknowns(program, results, CALLER)
     _check_same(program, results)
     thin = int(attributes["thin"])
     before = posterior.sizes.get("draw", 0) * thin
     if not keep:
-        made = np.asarray(state["transition"]) - np.asarray(state["phases_end"])
-        before = int(made.min()) // thin * thin
-    more = None if draws is None else int(draws)
-    lengths = Lengths(None, more, thin, before)
-    lengths.check(DOING)
-    total = None if more is None else posterior.sizes.get("draw", 0) + more
-    told = ""
-    if kept is not None and total is not None and until is None:
-        blank, count = blank_rows(program, kept.values()), len(state["transition"])
-        told = check_memory(DOING, list(kept), blank, count, total, True)
-    chains = _chains(program, results, kept, total)
+        transitions = np.asarray(state["transition"]) - np.asarray(state["phases_end"])
+        before = int(transitions.min()) // thin * thin
+    extra_draws = None if draws is None else int(draws)
+    lengths = Lengths(None, extra_draws, thin, before)
+    lengths.check(CALLER)
+    total = None if extra_draws is None else posterior.sizes.get("draw", 0) + extra_draws
+    memory_warning = ""
+    if kept_nodes is not None and total is not None and until is None:
+        blank, count = blank_rows(program, kept_nodes.values()), len(state["transition"])
+        memory_warning = check_memory(CALLER, list(kept_nodes), blank, count, total, True)
+    chains = _chains(program, results, kept_nodes, total)
     program.check_schedules(max(c.transition for c in chains), lengths.most)
-    check_watching(DOING, callback, until, total, len(chains), keep)
-    attributes = {k: attributes[k] for k in SAID if k in attributes}
+    check_watching(CALLER, callback, until, total, len(chains), keep)
+    attributes = {k: attributes[k] for k in DESCRIPTIVE if k in attributes}
     attributes["draws"] = -1 if total is None else total
     method = str(attributes.get("chain_method", "threads"))
-    named = named_targets(model, kept)
-    run = Run(DOING, program, chains, lengths, method, named, attributes, keep, told=told)
+    target_names = named_targets(model, kept_nodes)
+    run = Run(
+        CALLER,
+        program,
+        chains,
+        lengths,
+        method,
+        target_names,
+        attributes,
+        keep,
+        told=memory_warning,
+    )
     run.returns = on_sigterm == "return"
     if all(chain.transition >= chain.tuner.end for chain in chains):
         run.earlier = {n: results[n] for n in results.children if n.startswith("warmup_")}
-    there, ended = posterior.sizes.get("draw", 0), not results.attrs.get("interrupted")
-    run = watched(run, callback, until, there, ended)
-    return carry_out(run, threads, make_progress(progress, DOING))
+    draws_before, ended = posterior.sizes.get("draw", 0), not results.attrs.get("interrupted")
+    run = watched(run, callback, until, draws_before, ended)
+    return carry_out(run, threads, make_progress(progress, CALLER))
 
 
-def _known(posterior: Any, model: Model) -> list[str]:
-    """The targets of which there are draws."""
-    lost = [str(name) for name in posterior.data_vars if name not in model.target_names]
-    if lost:
+def _targets_with_draws(posterior: Any, model: Model) -> list[str]:
+    """The names of the targets that have draws."""
+    missing = [str(name) for name in posterior.data_vars if name not in model.target_names]
+    if missing:
         raise ModelError(
-            f"{DOING}: the results have draws of {', '.join(lost)}, which this model has not as a "
-            f"target (it has {', '.join(model.target_names)})"
+            f"{CALLER}: the results have draws of {', '.join(missing)}, which this model does not "
+            f"have as a target (it has {', '.join(model.target_names)})"
         )
     return [name for name in model.target_names if name in posterior.data_vars]
 
 
 def _check_same(program: Program, results: Any) -> None:
-    """Refuse results with other records, or of other data."""
-    here = [s.name for s in program.statistics]
-    there = list(results["sample_stats"].data_vars) if "sample_stats" in results.children else []
-    if here != there:
+    """Refuse results with other records, or results of other data."""
+    statistics = [s.name for s in program.statistics]
+    recorded = list(results["sample_stats"].data_vars) if "sample_stats" in results.children else []
+    if statistics != recorded:
         only = [
             f"{', '.join(a)} {where}"
             for a, where in (
-                ([n for n in there if n not in here], "there alone"),
-                ([n for n in here if n not in there], "here alone"),
+                ([n for n in recorded if n not in statistics], "only there"),
+                ([n for n in statistics if n not in recorded], "only here"),
             )
             if a
         ]
         raise ValueError(
-            f"{DOING}: the results have other records of each draw ({'; '.join(only)}); give the "
+            f"{CALLER}: the results have other records of each draw ({'; '.join(only)}); give the "
             "sampler= and the observables= of that run"
         )
-    names = set(program.running.sources)
+    averaged_here = set(program.running.sources)
     averaged = set(results["averages/mean"].data_vars) if "averages" in results.children else set()
-    if names != averaged:
+    if averaged_here != averaged:
         raise ValueError(
-            f"{DOING}: the results have averages of {', '.join(sorted(averaged)) or 'nothing'}, "
-            f"and averages= asks for {', '.join(sorted(names)) or 'nothing'}: give those of the run"
+            f"{CALLER}: the results have averages of {', '.join(sorted(averaged)) or 'nothing'}, "
+            f"and averages= asks for {', '.join(sorted(averaged_here)) or 'nothing'}: give the "
+            "averages of the run"
         )
     for group, data in data_groups(program.model).items():
-        held = results[group].dataset if group in results.children else {}
+        group_data = results[group].dataset if group in results.children else {}
         for name, values in data.data_vars.items():
-            if name not in held:
-                raise ModelError(f"{DOING}: the results are those of a model without data {name}")
-            if not np.array_equal(held[name].values, values.values, equal_nan=True):
+            if name not in group_data:
+                raise ModelError(f"{CALLER}: the results come from a model without data {name}")
+            if not np.array_equal(group_data[name].values, values.values, equal_nan=True):
                 raise ModelError(
-                    f"{DOING}: {name} has other values than when the results were drawn; their "
-                    "posterior is another: run kg.mcmc(model, tuned=results)"
+                    f"{CALLER}: {name} has other values than when the results were drawn, so the "
+                    "posterior is another one: run kg.mcmc(model, tuned=results)"
                 )
 
 
 def _chains(
     program: Program, results: Any, kept: Mapping[str, Any] | None, total: int | None
-) -> list[Chain]:
-    """The chains where the results left them, with the draws that they have made."""
+) -> list[RunningChain]:
+    """The chains that the results hold, with their state and draws."""
     state, seed = results["sampler_state"].dataset, int(results.attrs["seed"])
     each = "ensemble" if program.walkers else "chain"
-    held = Held(program, results, list(kept or {}))
-    found = []
+    result_rows = ResultRows(program, results, list(kept or {}))
+    chains = []
     for i, number in enumerate(state[each].values.tolist()):
         record = {name: values.values[i] for name, values in state.data_vars.items()}
         for name in WINDOWS:
             if name in record:
                 record[name] = record[name][: record[f"{name}_count"]]
-        chain = Chain(chain_key(seed, number), number=number)
+        chain = RunningChain(chain_key(seed, number), number=number)
         try:
             restore(program, chain, record)
         except NotItsState as error:
             raise ValueError(
-                f"{DOING}: the state of chain {number} in the results is not that of this model "
+                f"{CALLER}: the state of chain {number} in the results does not fit this model "
                 f"and sampler: {error}"
             ) from error
         if kept is None:
             chain.sink.count = int(record["draws"])
         else:
-            rows = held.rows(number)
+            rows = result_rows.rows(number)
             if len(rows.statistics) != record["draws"]:
                 path = results.attrs.get("store")
                 raise ValueError(
-                    f"{DOING}: chain {number} has made {record['draws']} draws, of which the "
-                    f"results hold {len(rows.statistics)}; "
-                    + (f"give {RUN}" if path is None else f"kg.resume({path!r}) goes on with them")
+                    f"{CALLER}: chain {number} has made {record['draws']} draws, but the results "
+                    f"hold {len(rows.statistics)} of them; "
+                    + (
+                        f"give {COMPLETE}"
+                        if path is None
+                        else f"kg.resume({path!r}) continues the run"
+                    )
                 )
-            room = None if total is None else max(total, len(rows.statistics))
-            chain.sink = Kept(blank_rows(program, kept.values()), room)
+            capacity = None if total is None else max(total, len(rows.statistics))
+            chain.sink = MemorySink(blank_rows(program, kept.values()), capacity)
             chain.sink.add(rows)
-        found.append(chain)
-    return found
+        chains.append(chain)
+    return chains
 
 
-class Held:
+class ResultRows:
     """The rows of draws that results hold."""
 
     def __init__(self, program: Program, results: Any, names: Sequence[str]) -> None:
         self.program, self.results, self.names = program, results, names
 
     def rows(self, number: int) -> Rows:
-        """Those of a chain, or of an ensemble: what is in the posterior and what goes beyond."""
+        """The rows of a chain, or of an ensemble.
+
+        They are the draws in the posterior, followed by the unfinished ones.
+        """
         state = self.results["sampler_state"].dataset
         each = "ensemble" if self.program.walkers else "chain"
         made = int(state["draws"].sel({each: number}))

@@ -1,14 +1,15 @@
-"""What a compiled program depends on, as a text, so that it can be looked up without tracing.
+"""A text of all that a compiled program depends on.
 
-Tracing and lowering a model takes longer than sampling a small one. The text lists the whole graph
-of the model (operations, attributes, shapes, types, literal values, supports), the graphs of the
-sampler's step and of the observables, and the sources of kinetograph itself. Values of the model's
-data are arguments of the program and no part of it. Where something cannot be told by looking at
-it, a user's own JAX function, there is no fingerprint, and the program is looked up by its lowered
-text instead.
+A program is looked up by this text without tracing, because tracing and lowering a model takes
+longer than sampling a small one. The text lists the whole graph of the model (operations,
+attributes, shapes, types, literal values, supports), the graphs of the sampler's step and of the
+observables, and a digest of the sources of kinetograph. The values of the model's data are
+arguments of the program and not part of the text. An object whose behaviour cannot be derived from
+its attributes, such as a user's JAX function, has no such text. Then there is no fingerprint, and
+the program is looked up by its lowered text instead.
 
-Within a process the programs of a model are told apart by the same text, in which such things stand
-for themselves.
+Within a process the programs of a model are distinguished by the same text. There such objects are
+compared as objects.
 """
 
 import functools
@@ -39,13 +40,16 @@ from .program import Program
 __all__ = ["fingerprint", "identity", "program_text"]
 
 
-class _Unknown(Exception):
-    """Something whose behaviour cannot be told by looking at it."""
+class _Opaque(Exception):
+    """An object whose behaviour cannot be derived from its attributes."""
 
 
 @functools.cache
 def _package_digest() -> str:
-    """The sources of kinetograph: a change of any line makes other programs."""
+    """A digest of the sources of kinetograph.
+
+    A change of any line makes new programs.
+    """
     root = Path(__file__).parents[1]
     digest = hashlib.sha256()
     for path in sorted(root.rglob("*.py")):
@@ -55,14 +59,17 @@ def _package_digest() -> str:
 
 
 def _name(function: Any) -> str | None:
-    """A function of kinetograph or JAX by its name; others may do anything."""
+    """The name of a function of kinetograph or JAX.
+
+    None for other functions, whose name does not say what they do.
+    """
     module = getattr(function, "__module__", None) or ""
     if module.split(".")[0] not in ("kinetograph", "jax", "jaxlib"):
         return None
     name = getattr(function, "__qualname__", None) or getattr(function, "__name__", None)
     if name is None:
         return None
-    # The sources are part of the fingerprint, so that a place in them says which function it is.
+    # The sources are part of the fingerprint, so the line number identifies the function.
     code = getattr(function, "__code__", None)
     return f"{module}.{name}:{code.co_firstlineno if code is not None else ''}"
 
@@ -73,20 +80,21 @@ def _array(array: np.ndarray) -> str:
 
 
 class _Writer:
-    """Writes graphs, line by line.
+    """Writes graphs as text, line by line.
 
-    What cannot be told by looking at it is an error, or, where `opaque`, one of the `objects`.
+    An object whose behaviour cannot be derived from its attributes raises `_Opaque`, or, with
+    `opaque=True`, is added to `objects`.
     """
 
     def __init__(self, opaque: bool = False) -> None:
         self.lines: list[str] = []
         self.numbers: dict[Node, int] = {}
         self.opaque, self.objects = opaque, list[Any]()
-        self.baked = False  # whether all data are part of the program
+        self.baked = False  # whether the values of all data are part of the program
 
-    def unknown(self, value: Any) -> str:
+    def opaque_text(self, value: Any) -> str:
         if not self.opaque:
-            raise _Unknown
+            raise _Opaque
         self.objects.append(value)
         return f"object {len(self.objects)}"
 
@@ -94,19 +102,19 @@ class _Writer:
         if isinstance(function, Lifted):
             return f"lifted {function.single} {self.function(function.function)}"
         if isinstance(function, functools.partial):
-            given = f"{self.value(function.args)} {self.value(function.keywords)}"
-            return f"partial {self.function(function.func)} {given}"
+            arguments = f"{self.value(function.args)} {self.value(function.keywords)}"
+            return f"partial {self.function(function.func)} {arguments}"
         name = _name(function)
         if name is None:
-            return self.unknown(function)
-        held = [cell.cell_contents for cell in getattr(function, "__closure__", None) or ()]
-        held += getattr(function, "__defaults__", None) or ()
-        if any(value is function for value in held):
-            return self.unknown(function)
-        return f"{name}{self.value(held) if held else ''}"
+            return self.opaque_text(function)
+        captured = [cell.cell_contents for cell in getattr(function, "__closure__", None) or ()]
+        captured += getattr(function, "__defaults__", None) or ()
+        if any(value is function for value in captured):
+            return self.opaque_text(function)
+        return f"{name}{self.value(captured) if captured else ''}"
 
     def value(self, value: Any) -> str:
-        """An attribute: only kinds whose text says all."""
+        """The text of an attribute, for types whose text is complete."""
         if value is None or isinstance(value, (bool, int, float, str, np.dtype, np.generic)):
             return repr(value)
         if value is Ellipsis or isinstance(value, slice):
@@ -120,7 +128,7 @@ class _Writer:
         text = getattr(value, "stable_text", None)
         if isinstance(text, str):
             return text
-        return self.function(value) if callable(value) else self.unknown(value)
+        return self.function(value) if callable(value) else self.opaque_text(value)
 
     def reference(self, node: Node) -> str:
         return f"%{self.numbers[node]}"
@@ -138,7 +146,7 @@ class _Writer:
             attributes = self.value(node.attributes or {})
             text = f"{operation.name} {self.function(operation.lower)} {attributes}"
         elif isinstance(node, Data):
-            # Data made inside of a branch or loop are part of the program.
+            # The values of data that are made inside of a branch or loop are part of the program.
             written = self.baked or node.literal or node.context is not None
             text = _array(node.value) if written else ""
         elif isinstance(node, Distribution):
@@ -146,12 +154,12 @@ class _Writer:
         elif isinstance(node, Variable):
             text = self.support(node.support)
         else:
-            text = self.unknown(node)
+            text = self.opaque_text(node)
         self.numbers[node] = len(self.numbers)
         self.lines.append(f"{head} {text}")
 
     def subgraph(self, part: Subgraph) -> str:
-        """Write the nodes inside of another one; gives what its inputs and outputs are."""
+        """Write the nodes of a subgraph; returns its inputs and outputs."""
         for node in sorted({*part.inputs, *part.nodes}, key=lambda node: node.serial):
             if node not in self.numbers:
                 self.node(node)
@@ -164,8 +172,8 @@ class _Writer:
 
     def own_support(self, support: OwnSupport) -> str:
         ends = {"free": support.free, "value": support.value}
-        for what, node in ends.items():
-            self.entry(what, node)
+        for name, node in ends.items():
+            self.entry(name, node)
         for node in sorted(ancestors(support.results), key=lambda node: node.serial):
             if node not in self.numbers:
                 self.node(node)
@@ -203,14 +211,14 @@ class _Writer:
         refs = [",".join(map(self.reference, nodes)) for nodes in parts]
         return f"{refs} {form.sd is None} {form.structure}"
 
-    # What stands beside the model's graph: all values in it are part of the program.
+    # In graphs outside the model's graph, all values are part of the program.
     def graph(
         self,
         inputs: Mapping[Any, Node],
         results: Iterable[Node],
         states: Iterable[tuple[Cell, Node, Node]] = (),
     ) -> None:
-        """A graph from named inputs and states to results."""
+        """Write a graph from named inputs and states to results."""
         for name, node in inputs.items():
             self.entry(f"input {name}", node)
         ends = list(results)
@@ -221,14 +229,14 @@ class _Writer:
         for node in sorted(ancestors(ends), key=lambda node: node.serial):
             if node not in self.numbers:
                 self.node(node)
-            elif isinstance(node, Data):  # of the model, where its value is an argument
+            elif isinstance(node, Data):  # data of the model, whose value is an argument there
                 self.lines.append(f"value {self.reference(node)} {_array(node.value)}")
         self.baked = False
         self.lines.append(f"ends {','.join(map(self.reference, ends))}")
 
-    def entry(self, what: str, node: Node) -> None:
+    def entry(self, label: str, node: Node) -> None:
         self.numbers.setdefault(node, len(self.numbers))
-        self.lines.append(f"{what} {self.reference(node)} {node.shape} {node.dtype}")
+        self.lines.append(f"{label} {self.reference(node)} {node.shape} {node.dtype}")
 
     def step(self, graph: StepGraph) -> None:
         states = [(cell, node, graph.latest[cell]) for cell, node in graph.entered.items()]
@@ -236,15 +244,15 @@ class _Writer:
         self.lines.append(f"records {', '.join(graph.session.records)}")
 
     def around(self, program: Program) -> None:
-        """The sampler, the observables and the averages."""
+        """Write the sampler, the observables and the averages."""
         sampler, kernel, observed = program.sampler, program.kernel, program.observed
         if isinstance(kernel, StagedKernel):
             self.lines.append(f"sampler {', '.join(tuned_names(sampler))}")
             for graph in kernel.graphs:
                 self.step(graph)
         else:
-            kind, *rest = sampler.structure()
-            self.lines.append(f"sampler {self.function(kind)} {self.value(rest)}")
+            kind, *structure = sampler.structure()
+            self.lines.append(f"sampler {self.function(kind)} {self.value(structure)}")
             self.lines.append(f"records {', '.join(s.name for s in kernel.statistics)}")
         if observed is not None:
             self.graph(observed.inputs, observed.results)
@@ -254,29 +262,35 @@ class _Writer:
 
 
 def identity(program: Program) -> Hashable:
-    """What tells the programs of a model apart: graphs of the sampler and of observables."""
+    """A key for the programs of a model.
+
+    It is made of the graphs of the sampler and the observables.
+    """
     writer = _Writer(opaque=True)
     writer.around(program)
     return "\n".join(writer.lines), tuple(map(identity_of, writer.objects))
 
 
 def program_text(program: Program) -> str:
-    """The same for the record: functions of users stand there by their names."""
+    """The text of a program for the record.
+
+    It names functions of users by module and name instead of refusing them.
+    """
     writer = _Writer(opaque=True)
     _write(program, writer)
     names = [
-        f"{getattr(o, '__module__', '')}.{getattr(o, '__qualname__', type(o).__qualname__)}"
-        for o in writer.objects
+        f"{getattr(obj, '__module__', '')}.{getattr(obj, '__qualname__', type(obj).__qualname__)}"
+        for obj in writer.objects
     ]
     return "\n".join([str(program.dtype), *writer.lines, *names])
 
 
 def fingerprint(program: Program, batch: int | None) -> str | None:
-    """The text a program can be looked up by, or None."""
+    """The text by which a program is looked up, or None."""
     writer = _Writer()
     try:
         _write(program, writer)
-    except _Unknown:
+    except _Opaque:
         return None
     capacities = [program.model.capacity.of(loop) for loop in program.loops]
     head = [_package_digest(), str(program.dtype), str(batch), str(capacities)]
@@ -299,6 +313,6 @@ def _write(program: Program, writer: _Writer) -> None:
     for group in (model.component.unknowns, program.targets, model.arguments):
         writer.lines.append(",".join(map(writer.reference, group)))
     if model.batch is not None:
-        rows, *others = model.batch.settings
-        writer.lines.append(f"batch {[writer.reference(node) for node in rows]} {others}")
+        rows, *settings = model.batch.settings
+        writer.lines.append(f"batch {[writer.reference(node) for node in rows]} {settings}")
     writer.around(program)

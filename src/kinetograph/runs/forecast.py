@@ -18,7 +18,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from .chain import Chain, Lengths
+from .chain import Lengths, RunningChain
 from .warming import FINAL, LONGEST, OPEN, SHORTEST
 
 __all__ = ["Forecast", "clock_text", "ends"]
@@ -44,7 +44,7 @@ def ends(works: Sequence[float], at_once: int) -> list[float]:
 class _Watched:
     """A chain, and when it had made how many transitions: seconds of its own by transition."""
 
-    chain: Chain
+    chain: RunningChain
     first: int = 0
     made: list[int] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
@@ -83,7 +83,7 @@ class Forecast:
 
     def __init__(
         self,
-        chains: Sequence[Chain],
+        chains: Sequence[RunningChain],
         lengths: Lengths,
         at_once: int,
         clock: Callable[[], float] = time.perf_counter,
@@ -115,11 +115,11 @@ class Forecast:
             works = [(usual if c is None else c) * self.still(chain) for c, chain in each]
             self._ends, self._told = ends(works, self.at_once), self.clock()
 
-    def known(self, chain: Chain) -> bool:
+    def known(self, chain: RunningChain) -> bool:
         """Whether the end of a chain's warm-up is no guess."""
         return chain.tuner.end != OPEN
 
-    def end(self, chain: Chain) -> int:
+    def end(self, chain: RunningChain) -> int:
         """The end of a chain's warm-up, or a guess."""
         if self.known(chain):
             return chain.tuner.end
@@ -130,11 +130,11 @@ class Forecast:
         others = [max(c.tuner.end, least) for c in self.chains if self.known(c)]
         return round(sum([between, *others]) / (1 + len(others)))
 
-    def still(self, chain: Chain) -> int:
+    def still(self, chain: RunningChain) -> int:
         """Transitions that a chain has still to make."""
         return max(self.end(chain) + self.lengths.sampled - chain.transition, 0)
 
-    def of_all(self, chain: Chain) -> int:
+    def of_all(self, chain: RunningChain) -> int:
         """Transitions that a chain will have made."""
         return chain.transition + self.still(chain)
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..bits.draws import chain_key
 from .advice import LOOKED_AT
-from .chain import Chain
+from .chain import RunningChain
 from .chains import Ending
 from .program import Program
 from .records import NotItsState, record, restore
@@ -31,18 +31,18 @@ EVERY = 10.0  # seconds between checkpoints
 class Keeper:
     """Writes down where chains are, and has readers see what there is."""
 
-    def __init__(self, store: Store, chains: Sequence[Chain], every: float) -> None:
+    def __init__(self, store: Store, chains: Sequence[RunningChain], every: float) -> None:
         self.store, self.chains, self.every = store, chains, every
         now = time.monotonic()
         self._last = {chain.number: now for chain in chains}
         self._shown = now
         self._broken: set[int] = set()
 
-    def due(self, chain: Chain) -> bool:
+    def due(self, chain: RunningChain) -> bool:
         """Whether the state of a chain is to be written."""
         return time.monotonic() - self._last[chain.number] >= self.every
 
-    def keep(self, chain: Chain) -> None:
+    def keep(self, chain: RunningChain) -> None:
         """Write its draws as far as there are, then its state."""
         self._broken.add(chain.number)  # until it is done
         if isinstance(chain.sink, Stored):
@@ -84,7 +84,7 @@ class Keeper:
         LOG.info("%s could not be written: %s", self.store.path, error)
         ending.error = ending.error or error
 
-    def everyone(self, program: Program, begun: Sequence[Chain]) -> list[Chain]:
+    def everyone(self, program: Program, begun: Sequence[RunningChain]) -> list[RunningChain]:
         """The chains that have begun, and those of other processes as their last states have them.
 
         With the rows of their warm-ups, where those are kept.
@@ -95,7 +95,7 @@ class Keeper:
                 continue
             for head, state in self.store.states(number)[:1]:
                 key = chain_key(int(self.store.manifest["attributes"]["seed"]), number)
-                other = Chain(key, number=number, sink=Sink())
+                other = RunningChain(key, number=number, sink=Sink())
                 try:
                     restore(program, other, state)
                 except NotItsState:  # of another model, with which the run has been forced to go on
@@ -111,7 +111,7 @@ class Keeper:
                 chain.warmup = self._warmup(chain)
         return chains
 
-    def _warmup(self, chain: Chain) -> list[Rows] | None:
+    def _warmup(self, chain: RunningChain) -> list[Rows] | None:
         """All rows of a chain's warm-up, or None if some have been lost meanwhile."""
         try:
             return [*self.store.warmups(chain.number).read(), *(chain.warmup or ())]

@@ -28,13 +28,13 @@ from .arguments import (
     check_whole,
 )
 from .averages import averaged_targets
-from .chain import Chain, Lengths
+from .chain import Lengths, RunningChain
 from .keeping import kept_targets, named_targets
 from .memory import check_memory
 from .program import Program
 from .progress import Progress
 from .results import blank_rows
-from .rows import Kept, Sink
+from .rows import MemorySink, Sink
 from .run import Run, carry_out
 from .signals import ON_SIGTERM, listen
 from .start import starting_points
@@ -77,137 +77,144 @@ def mcmc(
 ) -> "DataTree":
     """Draw from the posterior of a model.
 
-    Compiles model and sampler to one program, runs each chain on a thread of its own (on an
-    accelerator: all chains as a batch), and checks the result. On threads the draws depend on the
-    model, the sampler, the seed and the chain's number alone: not on the number of chains or
-    threads, nor on whether progress is shown.
+    `kg.mcmc` compiles model and sampler to one program, runs each chain on a thread (on an
+    accelerator: all chains as a batch), and checks the results. On threads the draws of a chain
+    depend only on the model, the sampler, the seed and the number of the chain: not on the number
+    of chains or threads, nor on whether progress is shown.
 
     Parameters
     ----------
     model
-        Made by `kg.model`.
+        A model made by `kg.model`.
     sampler
-        By default `kg.samplers.NUTS()`. A list has one for each chain, which may differ in the
-        values of hyper-parameters.
+        By default `kg.samplers.NUTS()`. A list has one sampler for each chain; these may differ in
+        the values of hyper-parameters only.
     draws
-        Draws kept of each chain; None: until the run is stopped, by `until`, a callback or Ctrl-C.
+        The number of draws that are kept of each chain. With None the run continues until `until`,
+        a callback or Ctrl-C stops it.
     warmup
-        Transitions of each chain that tune step size and metric and are not kept. By default each
-        chain ends its own, after 200 to 2,000 transitions, when the metric fits its draws, these do
-        not drift and the step size has settled (`tree.attrs["warmup"]` has the number, or those of
-        the chains); of a sampler that tunes nothing, or moves ensembles, it is 500.
+        The number of transitions of each chain that tune step size and metric and are not kept. By
+        default each chain ends its own warm-up, after 200 to 2,000 transitions, when the metric
+        fits the draws, the draws do not drift and the step size has settled. `tree.attrs["warmup"]`
+        is the number, or a list with a number for each chain. The default is 500 for a sampler that
+        tunes nothing, or that moves ensembles.
     chains
-        The number of chains, or their numbers as a `range`: what a chain draws depends on its
-        number and the seed alone, so that `range(4, 8)` are four more chains. With a sampler that
-        moves ensembles, that of ensembles, and each of the walkers is a chain of the results.
+        The number of chains, or a `range` of their numbers. The draws of a chain depend on its
+        number and the seed only, so `range(4, 8)` gives four additional chains. With a sampler that
+        moves ensembles it is the number of ensembles, and each walker is a chain of the results.
     seed
-        A whole number, not negative. None takes one from the system's entropy; the results
-        record it as `tree.attrs["seed"]`.
+        A whole number that is not negative. With None the seed is taken from the system's entropy;
+        `tree.attrs["seed"]` records it.
     thin
         Keep every thin-th transition only.
     initial
-        Where chains start: a dictionary of values of unknowns (for all chains), a list of one
-        dictionary a chain, an array of free states, or what `kg.pathfinder`, `kg.advi` or
-        `kg.laplace_approximation` gave, of which the first draws are taken. What a dictionary lacks
-        is drawn from uniform(-2, 2) on the free scale. By default short ascents are made from
-        twelve such points, and the end of one is taken, in proportion to its density; "random"
-        takes the first point of up to 100 at which log density and gradient are finite, as for the
-        walkers of an ensemble and in mini-batches; "prior" takes the first draw of the unknowns'
-        distributions whose log density is finite; "pathfinder" takes, for each chain, a draw of a
-        `kg.pathfinder` of its own. Walkers have starts of their own: values and free states have a
-        leading axis of walkers, a list has a dictionary a walker.
+        Where chains start: a dictionary of values of unknowns (for all chains), a list with one
+        dictionary for each chain, an array of free states, or results of `kg.pathfinder`, `kg.advi`
+        or `kg.laplace_approximation`, whose first draws are taken. An unknown that is missing in a
+        dictionary is drawn from uniform(-2, 2) on the free scale. By default short ascents start at
+        twelve points drawn in this way, and the end of one ascent is taken, chosen in proportion to
+        its density. "random" takes the first of up to 100 such points at which log density and
+        gradient are finite; walkers of an ensemble and models with mini-batches always start so.
+        "prior" takes the first draw of the unknowns' distributions whose log density is finite.
+        "pathfinder" runs `kg.pathfinder` for each chain and takes one of its draws. With walkers,
+        values and free states have a leading axis of walkers, and a list has one dictionary for
+        each walker.
     observables
-        What else to record of each draw: a list of `kg.observables` and of functions of a
-        `kg.observables.Step`.
+        Additional quantities to record with each draw: a list of `kg.observables` and of functions
+        of a `kg.observables.Step`.
     averages
-        Of what to compute running averages: a list of targets of the model, `kg.observables`
-        and functions of a `kg.observables.Step`; `kg.observables.covariance(x)` of one of them
-        asks for the covariance, too. They are those of the draws that are kept, or would be,
-        of each chain, computed as they are made, in memory that does not grow with the draws.
+        Quantities whose running averages are computed: a list of targets of the model,
+        `kg.observables` and functions of a `kg.observables.Step`. `kg.observables.covariance(x)` of
+        one of them computes the covariance, too. The averages of each chain are taken over its
+        draws after thinning, whether `keep` keeps them or not, as the draws are made, in memory
+        that does not grow with their number.
     keep
-        Of which targets of the model draws are kept: a list of them or of their names; by default
-        of all. False: of none, nor what is recorded of them; the results are `averages`.
+        The targets whose draws are kept: a list of targets of the model or of their names; by
+        default all. With False no draws and no records are kept; the results are the `averages`.
     store
-        A folder, such as "run.zarr", to which draws go as they come; no more of them than a block
-        are held in memory, and `kg.resume` goes on with the run after whatever befell it. It is a
-        zarr store that xarray opens as these results, also while the run goes on:
-        `xarray.open_datatree(store, engine="zarr")`. Another process may add chains of the same
-        seed, by `chains=range(4, 8)`.
+        A folder, such as "run.zarr", to which draws are written as they are made. Only one block of
+        draws is in memory, and `kg.resume` continues the run after a crash. The folder is a zarr
+        store that xarray opens as these results, also during the run: `xarray.open_datatree(store,
+        engine="zarr")`. Another process may add chains with the same seed, by `chains=range(4, 8)`.
     checkpoint_every
-        Seconds between the states of chains that are written to the store, from which a run that
-        was killed goes on.
+        Seconds between the checkpoints that are written to the store. A run that was killed
+        continues from its last checkpoint.
     dtype
-        "float32": real numbers take half of the room in the store. The chains go on from their
-        exact states all the same.
+        "float32": real numbers take half as much space in the store. The chains continue from their
+        exact states nevertheless.
     progress
         True: a live table in a terminal or a notebook, plain lines elsewhere, on standard error.
-        False: silence. Python's `logging` has what is told, too: `kinetograph.runs`, level INFO.
+        False: no output. Python's `logging` receives the texts, too: logger `kinetograph.runs`,
+        level INFO.
     callback
-        A function that is called with a `kg.SoFar` each time that all chains have more draws; the
-        run ends when it gives True.
+        A function that is called with a `kg.SoFar` each time all chains have more draws. The run
+        ends when it returns True.
     until
-        When there are enough draws: `kg.until(ess=400, r_hat=1.01)`.
+        A condition for enough draws: `kg.until(ess=400, r_hat=1.01)`.
     threads
-        Chains that run at once; by default as many as there are processors.
+        The number of chains that run at once; by default the number of processors.
     chain_method
-        "threads": each chain is a thread, and as many run at once as `threads` says. "batch": all
-        chains are one program that advances them together, as suits an accelerator; each makes the
-        draws that it makes as a thread, but for the rounding of sums in another order. Rounding
-        grows along a chain, so that after a hundred transitions or so the draws are others, from
-        the same posterior. By default "threads" on a processor and "batch" on an accelerator.
+        "threads": each chain is a thread, and `threads` of them run at once. "batch": all chains
+        are one program that advances them together, as suits an accelerator. Each chain makes the
+        same draws as on a thread, except for rounding, because sums are taken in another order.
+        Rounding errors grow along a chain, so after about a hundred transitions the draws differ,
+        but come from the same posterior. The default is "threads" on a processor and "batch" on an
+        accelerator.
     keep_warmup
-        True: the rows of warm-up are kept, too, each of them whatever `thin`, in the groups
-        `warmup_posterior` and `warmup_sample_stats`. They are no draws from the posterior. Where
-        chains end their warm-ups at different transitions, the rows of the shorter ones are filled
-        up with NaN, or 0 of whole numbers; `tree.attrs["warmup"]` has the lengths.
+        True: the transitions of warm-up are kept, too, every one of them (`thin` has no effect
+        there), in the groups `warmup_posterior` and `warmup_sample_stats`. They are not draws from
+        the posterior. If warm-ups of chains have different lengths, the shorter ones are filled up
+        with NaN, or with 0 in whole numbers; `tree.attrs["warmup"]` has the lengths.
     tuned
-        Results of `kg.mcmc` of the same model, whose data may be others, and the same kind of
-        sampler: what warm-up has tuned there, step size and metric, is where it begins here, or,
-        with `warmup=0`, what the draws are made with. Chain k takes that of chain k there, modulo
-        their number. Where chains start is for `initial` to say: of as many chains,
-        `initial=results["sampler_state/position_q"]` goes on from their last draws; give another
-        seed then, as the same numbers would be drawn again.
+        Results of `kg.mcmc` with the same model, whose data may differ, and the same kind of
+        sampler. Warm-up begins with the step size and the metric that were tuned there, or, with
+        `warmup=0`, the draws are made with them. Chain k takes the values of chain k there, modulo
+        the number of chains. `initial` sets the starting points: for the same number of chains,
+        `initial=results["sampler_state/position_q"]` continues from the last draws; give another
+        seed then, because the same seed gives the same random numbers again.
     on_sigterm
-        What SIGTERM does, by which systems end a process: "exit" ends it with the exit code 143,
-        after the draws have gone to the store or to `kg.stashed_samples()`, which `finally` blocks
-        and `except SystemExit` can write to a file; "return": the run returns what it has, as at
-        Ctrl-C. Before there are draws, and between runs, the process ends.
+        What happens at SIGTERM, the signal by which systems end a process. "exit" ends the process
+        with the exit code 143, after the draws have been written to the store or put into
+        `kg.stashed_samples()`, from where `finally` blocks and `except SystemExit` can write them
+        to a file. "return" returns the draws so far, as Ctrl-C does. Before there are draws, and
+        between runs, the process ends.
 
     Returns
     -------
     xarray.DataTree
-        In the ArviZ schema: posterior, sample_stats, observed_data, constant_data and
-        sampler_state, in which `hyper_step_size`, `hyper_scale` and so on are what each chain has
-        tuned; and, where asked for, averages: `tree["averages/mean"]`,
-        `tree["averages/variance"]` (both as `numpy.var(ddof=1)` has it) and
-        `tree["averages/covariance"]` have the quantities by name, `tree["averages/count"]` is the
-        number of draws of each chain they are of. Ctrl-C returns what has been drawn so far, with
-        `tree.attrs["interrupted"]` set and `tree.attrs["stopped_by"]`, which is "Ctrl-C", "SIGTERM"
-        or, in `kg.stashed_samples()`, "error": as many draws of each chain as all have, further
-        ones in `tree["unfinished_posterior"]`, and the averages of all that each has; of chains
-        that have no draw there are none. `kg.extra_samples` goes on from there. With a
-        store, arrays are read from it when they are looked at.
+        Results in the ArviZ schema: posterior, sample_stats, observed_data, constant_data and
+        sampler_state, in which `hyper_step_size`, `hyper_scale` and so on are the tuned values of
+        each chain. With `averages`, `tree["averages/mean"]`, `tree["averages/variance"]` (as
+        `numpy.var(ddof=1)`) and `tree["averages/covariance"]` have the quantities by name, and
+        `tree["averages/count"]` is the number of draws of each chain that were averaged. Ctrl-C
+        returns the draws so far, with `tree.attrs["interrupted"]` set and
+        `tree.attrs["stopped_by"]`, which is "Ctrl-C", "SIGTERM" or, in `kg.stashed_samples()`,
+        "error". Then each chain has as many draws as the chain with the fewest draws, further draws
+        are in `tree["unfinished_posterior"]`, and the averages are over all draws of each chain;
+        chains without a draw are left out. `kg.extra_samples` continues from there. With a store,
+        arrays are read from it when they are used.
 
     Raises
     ------
     TypeError
-        If `model` is no model or `sampler` no sampler.
+        If `model` is not a model or `sampler` is not a sampler.
     ValueError
         If a number is out of its range, the samplers of a list differ in more than values, or
         `tuned` are results of another sampler.
     ModelError
-        If what is averaged or recorded cannot be computed from a step, or `tuned` are results of
+        If an average or an observable cannot be computed from a step, or `tuned` are results of
         another model.
     StartError
-        If no starting point has a finite log density and gradient; names the terms that do not.
+        If no starting point has a finite log density and gradient; the message names the terms that
+        are not finite.
     KinetographError
         If the store holds something else, or a chain that another process runs.
     OSError
-        If the store cannot be written: a disk that is full or may only be read.
+        If the store cannot be written, because the disk is full or read-only.
     MemoryError
-        If the draws would need more memory than there is, before anything is compiled.
+        If the draws would need more memory than is available; checked before compilation.
     KeyboardInterrupt
-        If the run is stopped before any chain has a draw. What warm-up has tuned is in
+        If the run is stopped before any chain has a draw. The tuning of warm-up is in
         `kg.stashed_samples()` then, as are the draws when an error ends the run.
     SystemExit
         At SIGTERM, see `on_sigterm`.
@@ -228,7 +235,7 @@ def mcmc(
     >>> tree["posterior"]["mu"].sizes["draw"]
     1000
 
-    A million draws of which nothing is kept but what they are on average:
+    Keep only the averages of a million draws:
 
     >>> tree = kg.mcmc(
     ...     kg.model(mu), kg.samplers.BAOAB(0.5), draws=250_000, seed=1, progress=False,
@@ -239,7 +246,7 @@ def mcmc(
     >>> tree["averages/count"].values.tolist()
     [250000, 250000, 250000, 250000]
 
-    More draws, with what has been tuned, from where the chains are:
+    Draw more, with the tuning of a run and from its last states:
 
     >>> model = kg.model(mu)
     >>> tree = kg.mcmc(model, draws=100, seed=1, progress=False)
@@ -250,67 +257,79 @@ def mcmc(
     """
     listen()
     check_one_of("mcmc", "on_sigterm", on_sigterm, ON_SIGTERM, "")
-    extra, wanted = as_observables(observables), as_averages(averages)
+    requested_observables, requested_averages = as_observables(observables), as_averages(averages)
     numbers = _numbers(chains)
     samplers = _check(model, sampler, draws, warmup, len(numbers), thin, threads)
     method = _chain_method(chain_method, threads)
-    used = check_seed(seed, "mcmc")
-    shown = make_progress(progress)
+    seed_used = check_seed(seed, "mcmc")
+    progress_display = make_progress(progress)
     place = None if store is None else folder("mcmc", store)
     every = check_every("mcmc", checkpoint_every)
-    keys = [chain_key(used, number) for number in numbers]
+    keys = [chain_key(seed_used, number) for number in numbers]
     starts = starting_points(model, samplers[0], initial, keys, "mcmc")
     kept = kept_targets(model, keep)
-    averaged = averaged_targets(model, wanted)
-    if kept is None and not wanted:
-        raise ValueError("mcmc: keep=False keeps no draws; say by averages= what is to remain")
+    averaged = averaged_targets(model, requested_averages)
+    if kept is None and not requested_averages:
+        raise ValueError(
+            "mcmc: keep=False keeps no draws; give the averages to compute by averages="
+        )
     if check_flag("mcmc", "keep_warmup", keep_warmup) and kept is None:
-        raise ValueError("mcmc: keep=False keeps no rows at all; leave out keep_warmup=True")
+        raise ValueError("mcmc: keep=False keeps no rows; leave out keep_warmup=True")
     check_watching("mcmc", callback, until, draws, len(numbers), kept is not None)
-    program = program_of(model, samplers[0], kept, averaged, extra, wanted)
+    program = program_of(
+        model, samplers[0], kept, averaged, requested_observables, requested_averages
+    )
     lengths = Lengths(
         warmup_length(program.host_tunes, warmup), None if draws is None else int(draws), int(thin)
     )
     program.check_schedules(0, lengths.most)
-    known = tuned_values(program, samplers, tuned)
+    tuned_of_chains = tuned_values(program, samplers, tuned)
     warn_of_noise(program, "mcmc")
-    blank, told = blank_rows(program, (kept or {}).values()), ""
+    blank, memory_warning = blank_rows(program, (kept or {}).values()), ""
     if kept is not None and store is None and lengths.draws is not None and until is None:
-        copied = bool(program.walkers)  # each has a chain of the results
-        told = check_memory("mcmc", list(kept), blank, len(numbers), lengths.draws, copied)
+        rows_are_copied = bool(program.walkers)  # each walker is a chain of the results
+        memory_warning = check_memory(
+            "mcmc", list(kept), blank, len(numbers), lengths.draws, rows_are_copied
+        )
     sinks: Sequence[Sink] = [Sink() for _ in numbers]
-    if kept is not None and store is None:  # that of a store comes with it
-        sinks = Kept.side_by_side(blank, lengths.draws, len(numbers))
-    running = [
-        Chain(
+    if kept is not None and store is None:  # a store brings its own sinks
+        sinks = MemorySink.side_by_side(blank, lengths.draws, len(numbers))
+    running_chains = [
+        RunningChain(
             key,
             start,
             number=number,
             sink=sink,
-            sampler=each,
+            sampler=chain_sampler,
             tuned=values,
             climbing=initial is None,
             warmup=[] if keep_warmup else None,
             tuner=program.tuner(lengths.warmup),
         )
-        for number, each, key, start, values, sink in zip(
-            numbers, samplers, keys, starts, known, sinks, strict=True
+        for number, chain_sampler, key, start, values, sink in zip(
+            numbers, samplers, keys, starts, tuned_of_chains, sinks, strict=True
         )
     ]
-    attributes = {"seed": str(used), "draws": -1 if draws is None else draws}
-    attributes |= said_of(program, samplers, method) | said_of_quantities(model, extra, wanted)
-    named = named_targets(model, kept)
-    run = Run("mcmc", program, running, lengths, method, named, attributes, kept is not None)
-    run.given_start, run.told = starts[0] is not None, told
+    attributes = {"seed": str(seed_used), "draws": -1 if draws is None else draws}
+    attributes |= run_attributes(program, samplers, method) | said_of_quantities(
+        model, requested_observables, requested_averages
+    )
+    target_names = named_targets(model, kept)
+    run = Run(
+        "mcmc", program, running_chains, lengths, method, target_names, attributes, kept is not None
+    )
+    run.given_start, run.told = starts[0] is not None, memory_warning
     run.returns = on_sigterm == "return"
     if place is not None:
-        from .stored import store_of  # zarr takes time, and few ask for it
+        from .stored import store_of  # zarr is slow to import, and rarely used
 
         store_of(place, run, _dtype(dtype), every)
     elif dtype is not None:
-        raise ValueError("mcmc: dtype= is that of numbers in a store; give store=, or leave it out")
+        raise ValueError(
+            "mcmc: dtype= is the type of numbers in a store; give store=, or leave it out"
+        )
     try:
-        return carry_out(watched(run, callback, until), threads, shown)
+        return carry_out(watched(run, callback, until), threads, progress_display)
     finally:
         if run.keeper is not None:
             run.keeper.store.close()
@@ -320,23 +339,25 @@ def check_every(doing: str, seconds: Any) -> float:
     """The seconds between checkpoints."""
     if isinstance(seconds, bool) or not isinstance(seconds, Real) or not float(seconds) >= 0:
         raise ValueError(
-            f"{doing}: checkpoint_every must be seconds, not negative, got {seconds!r:.80}"
+            f"{doing}: checkpoint_every must be a number of seconds that is not negative, "
+            f"got {seconds!r:.80}"
         )
     return float(seconds)
 
 
-def _dtype(wanted: Any) -> Any:
-    if wanted is None:
+def _dtype(given: Any) -> Any:
+    if given is None:
         return None
     try:
-        found = np.dtype(wanted)
+        dtype = np.dtype(given)
     except TypeError:
-        found = None
-    if found is None or found not in (np.dtype(np.float32), np.dtype(np.float64)):
+        dtype = None
+    if dtype is None or dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
         raise ValueError(
-            f"mcmc: dtype is that of the numbers in the store, float32 or float64, got {wanted!r}"
+            f"mcmc: dtype= must be the type of numbers in the store, float32 or float64, "
+            f"got {given!r}"
         )
-    return found
+    return dtype
 
 
 def program_of(
@@ -347,14 +368,20 @@ def program_of(
     observables: tuple[Observable, ...],
     averages: tuple[Average, ...],
 ) -> Program:
-    """The program of a run: of targets whose draws are kept, and others that are averaged."""
+    """The program of a run.
+
+    Its targets are the nodes in `kept`, whose draws are kept, and the nodes in `averaged`.
+    """
     targets = dict.fromkeys([*(kept or {}).values(), *averaged])
     program = Program(model, sampler, tuple(targets), observables, averages)
     return program if kept is None else watching_solvers(program)
 
 
-def said_of(program: Program, samplers: Sequence[Sampler], method: str) -> dict[str, Any]:
-    """What results say of a run from the start: what it takes to go on."""
+def run_attributes(program: Program, samplers: Sequence[Sampler], method: str) -> dict[str, Any]:
+    """The attributes of results that are known from the start.
+
+    They are needed to continue the run.
+    """
     sampler, model = program.sampler, program.model
     return {
         **said_of_samplers(samplers),
@@ -381,23 +408,26 @@ def _check(
 
 
 def _numbers(chains: Any) -> Sequence[int]:
-    """The numbers of the chains: of so many, or those given."""
+    """The numbers of the chains.
+
+    They are 0, 1, ... for a count, or a given range.
+    """
     if isinstance(chains, range):
         if not chains or min(chains) < 0:
-            raise ValueError(f"mcmc: chains must be numbers that are not negative, got {chains!r}")
+            raise ValueError(f"mcmc: the numbers of chains must not be negative, got {chains!r}")
         return chains
     check_whole("mcmc", {"chains": (chains, 1)})
     return range(int(chains))
 
 
-def _chain_method(wanted: Any, threads: Any) -> str:
-    """How chains are run: as is wanted, or as suits the device."""
-    if wanted is None:
+def _chain_method(given: Any, threads: Any) -> str:
+    """The way in which chains run, by default what suits the device."""
+    if given is None:
         return "threads" if jax.default_backend() == "cpu" else "batch"
-    check_one_of("mcmc", "chain_method", wanted, CHAIN_METHODS)
-    if wanted == "batch" and threads is not None:
+    check_one_of("mcmc", "chain_method", given, CHAIN_METHODS)
+    if given == "batch" and threads is not None:
         raise ValueError(
-            f"mcmc: a batch of chains is one program, of which threads={threads} says nothing; "
-            'leave it out, or give chain_method="threads"'
+            f"mcmc: a batch of chains is one program on one thread, so threads={threads} has no "
+            'effect; leave it out, or give chain_method="threads"'
         )
-    return str(wanted)
+    return str(given)

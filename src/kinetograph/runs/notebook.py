@@ -7,7 +7,7 @@ from html import escape
 from typing import Any
 
 from ..graph.markup import Html, table
-from .chain import Chain, Lengths
+from .chain import Lengths, RunningChain
 from .forecast import Forecast
 from .progress import COLUMNS, Row, finished_text, further_text, row_of_all, rows_of_chains
 
@@ -41,7 +41,7 @@ class NotebookProgress:
         self._lines.append(text)
         self._show()
 
-    def start(self, chains: Sequence[Chain], lengths: Lengths, at_once: int) -> None:
+    def start(self, chains: Sequence[RunningChain], lengths: Lengths, at_once: int) -> None:
         self.forecast = Forecast(chains, lengths, at_once)
         self.last = time.perf_counter()
         self._show()

@@ -1,4 +1,4 @@
-"""Files of one user alone: which folders others can change, and a key that only the user reads."""
+"""Files of one user: checks of folders, and a private key."""
 
 import os
 import secrets
@@ -13,17 +13,18 @@ _LENGTH = 32
 
 
 def written_by_others(folder: Path) -> Path | None:
-    """The folder, or a folder above it, in which others can replace entries; None if not so.
+    """The first folder of a path where another user can replace entries.
 
-    In a folder with the sticky bit, such as /tmp, others cannot replace the user's entries.
+    The folder itself and all folders above it are checked; None if no other user can change them.
+    In a folder with the sticky bit, such as /tmp, other users cannot replace the user's entries.
     """
     if os.name != "posix":
         return None
-    given = Path(os.path.abspath(folder))  # the folders of links count, too
+    absolute = Path(os.path.abspath(folder))  # a folder that holds a symbolic link counts, too
     resolved = folder.resolve()
-    for each in dict.fromkeys((given, *given.parents, resolved, *resolved.parents)):
+    for each in dict.fromkeys((absolute, *absolute.parents, resolved, *resolved.parents)):
         status = each.stat()
-        above = each not in (given, resolved)
+        above = each not in (absolute, resolved)
         owners = (os.getuid(), 0) if above else (os.getuid(),)
         shared = status.st_mode & 0o022 and not (above and status.st_mode & stat.S_ISVTX)
         if shared or status.st_uid not in owners:
@@ -32,7 +33,10 @@ def written_by_others(folder: Path) -> Path | None:
 
 
 def private_key(path: Path) -> bytes | None:
-    """The key in a file, which is made if there is none; None if others can read or write it."""
+    """The key in a file; creates the file if it is missing.
+
+    None if other users can read or write the file, or if it does not hold a key.
+    """
     if not path.exists():
         _make(path)
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
@@ -45,14 +49,17 @@ def private_key(path: Path) -> bytes | None:
 
 
 def _make(path: Path) -> None:
-    """Write a key as a whole; that of another process stays if it comes first."""
-    part = path.with_name(f".{secrets.token_hex(6)}.part")
-    handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    """Write a new key in one step.
+
+    If another process writes a key first, that key stays.
+    """
+    temporary = path.with_name(f".{secrets.token_hex(6)}.part")
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(secrets.token_bytes(_LENGTH))
         with suppress(FileExistsError):
-            os.link(part, path)
+            os.link(temporary, path)
     finally:
         with suppress(OSError):
-            part.unlink()
+            temporary.unlink()

@@ -1,15 +1,16 @@
 """One chain as one compiled program, run in blocks.
 
-A block advances a chain until it has made the wished number of transitions or has spent its
-gradients. The chain's whole state goes in and comes out, so a chain does not depend on how it is
-cut into blocks. Where the chain begins is another, small program (`search`).
+A block advances a chain until the given number of transitions has been made or the given number of
+gradients has been spent. The chain's whole state is an argument and a result, so the draws do not
+depend on how a chain is divided into blocks. A separate small program (`search`) finds the starting
+point.
 
-    warm-up     transitions 0 .. end - 1, after each of which the tuning is updated
-    sampling    transitions end .. end + draws thin - 1, of which each thin-th is kept
+    warm-up     transitions 0 .. end - 1, each followed by an update of the tuning
+    sampling    transitions end .. end + draws thin - 1; each thin-th is kept
 
-For one chain the kernel's step is called in a loop of transitions, and in a batch of chains all
-make each of them at once. But a kernel with turns runs as one loop of turns there, in which each
-chain opens its next transition as soon as the last one is finished: none waits for another's.
+For one chain the kernel's step is called in a loop of transitions. In a batch all chains make each
+transition together. But a kernel with turns runs a batch as one loop of turns, in which each chain
+opens its next transition as soon as the last one is finished, without waiting for other chains.
 """
 
 import math
@@ -46,18 +47,18 @@ from .warming import Tuner
 
 __all__ = ["ROWS", "Program"]
 
-ROWS = 4000  # draws a block can hold at most: fast samplers lose 0.1 ms with each,
-ELEMENTS = 2**20  # and numbers, so that its memory is bounded,
-BATCH_ELEMENTS = 2**21  # and that of a batch of chains
+ROWS = 4000  # the largest number of draws in a block: fast samplers lose 0.1 ms with each block,
+ELEMENTS = 2**20  # the largest number of elements, which bounds the memory,
+BATCH_ELEMENTS = 2**21  # and the bound for a batch of chains
 FEW = 40  # draws whose targets are computed at once: a divisor of ROWS, a multiple of 8,
-FEW_ELEMENTS = 2**16  # and numbers of their computation
+FEW_ELEMENTS = 2**16  # and the bound for the elements of their computation
 BATCH_LP = Statistic("batch_lp", float, "estimate of the log density from the batch of the step")
 STEP_SIZE = Statistic("step_size", float, "the step size of the transition")
 
 
 @dataclass(frozen=True)
 class Program:
-    """The program of a model, a sampler and what is to be recorded."""
+    """The program of a model, a sampler and the recorded quantities."""
 
     model: Model
     sampler: Sampler
@@ -66,7 +67,7 @@ class Program:
     averages: tuple[Average, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.model.batch is not None:  # what a batch tells of the potential is called so
+        if self.model.batch is not None:  # estimates from a batch have names of their own
             observables, averages = of_batch(self.observables), of_batch(self.averages)
             object.__setattr__(self, "observables", observables)
             object.__setattr__(self, "averages", averages)
@@ -79,7 +80,7 @@ class Program:
 
     @cached_property
     def space(self) -> Space:
-        """Where the sampler moves."""
+        """The space in which the sampler moves."""
         density = self.model.density
         names = dict(zip(density.unknowns, self.model.names, strict=True))
         parts = {
@@ -87,24 +88,24 @@ class Program:
             for v, place in density.slices.items()
         }
         shape = (*self.walkers, self.model.free_size)
-        wanted = frozenset(o.name for o in self._named)
-        return Space(shape, self.dtype, parts, len(density.loops), wanted)
+        names_of_observables = frozenset(o.name for o in self._named)
+        return Space(shape, self.dtype, parts, len(density.loops), names_of_observables)
 
     @property
     def _named(self) -> tuple[Observable, ...]:
-        """What is asked for by the observables with names."""
+        """The observables with names that are recorded or averaged."""
         averaged = [a.quantity for a in self.averages if isinstance(a.quantity, Observable)]
         return tuple(o for o in (*self.observables, *averaged) if is_named(o))
 
     @cached_property
     def counted(self) -> tuple[Statistic, ...]:
-        """The evaluations that are counted for the record."""
+        """The statistics that count evaluations."""
         names = [name for name in COUNTED if name in self.space.wanted]
         return tuple(Statistic(name, int, COUNTED[name].text) for name in names)
 
     @property
     def walkers(self) -> tuple[int, ...]:
-        """The shape of a chain's walkers: none, or as many as the sampler has."""
+        """The shape of a chain's walkers: empty, or their number."""
         count = self.sampler.walkers
         return () if count is None else (int(count),)
 
@@ -125,7 +126,7 @@ class Program:
         Raises
         ------
         ModelError
-            If it does, and nobody said that it may.
+            If it does, and the model does not allow it.
         """
         batch = self.model.batch
         if batch is None or not self.kernel.moves_by_values:
@@ -147,78 +148,86 @@ class Program:
 
     @cached_property
     def warmup(self) -> Warmup:
-        """What is tuned."""
+        """The hyper-parameters that are tuned."""
         kernel = self.kernel
         within = kernel.tuned_within if isinstance(kernel, StagedKernel) else ()
         return Warmup(tuple(self.sampler.tune), within)
 
     @cached_property
     def steps_within(self) -> tuple[str, ...]:
-        """The step sizes that are tuned of samplers within, which are recorded."""
+        """The recorded step sizes that are tuned in inner samplers."""
         names = (n for n in self.warmup.within if n not in self.warmup.scales)
-        known = {statistic.name for statistic in self.records}
-        return tuple(name for name in names if _recorded(name) not in known)
+        recorded = {statistic.name for statistic in self.records}
+        return tuple(name for name in names if _recorded(name) not in recorded)
 
     @property
     def host_tunes(self) -> bool:
-        """Whether the host looks at the draws of warm-up."""
+        """Whether the host examines the draws of warm-up."""
         return bool(self.warmup.tune) and not self.walkers
 
     def tuner(self, length: int | None) -> Tuner:
-        """The warm-up of a chain."""
+        """The host's part of the warm-up of a chain."""
         looks = self.host_tunes and (length is None or "directions" in self.hyper())
         return Tuner(length, looks, self.sampler.dense)
 
     @property
     def keeps_slopes(self) -> bool:
-        """Whether it looks at their gradients, too."""
+        """Whether the host examines the gradients of warm-up, too."""
         return self.host_tunes and "scale" in self.warmup.tune
 
     @cached_property
     def records(self) -> tuple[Statistic, ...]:
-        """The sampler's statistics; the log density that a batch tells has a name of its own."""
+        """The sampler's statistics.
+
+        The log density that is estimated from a batch of rows has its own name.
+        """
         texts = {observable.name: observable.text for observable in self._named}
-        found = tuple(
+        statistics = tuple(
             s._replace(text=s.text or texts.get(s.name, "")) for s in self.kernel.statistics
         )
         if self.model.batch is None:
-            return found
-        return tuple(BATCH_LP._replace(shape=s.shape) if s.name == "lp" else s for s in found)
+            return statistics
+        return tuple(BATCH_LP._replace(shape=s.shape) if s.name == "lp" else s for s in statistics)
 
     @cached_property
     def observed(self) -> ObservableGraph | None:
-        """The graph of the observables: of those that are recorded, then of others averaged."""
+        """The graph of the observables: recorded ones first, then averaged ones."""
         records = self.records
-        known = {statistic.name for statistic in records}
+        recorded = {statistic.name for statistic in records}
         averaged = [a.quantity for a in self.averages if isinstance(a.quantity, Observable)]
         every = list(dict.fromkeys([*self.observables, *averaged]))
         check_observables(every, "averages")
-        wanted = [o for o in every if o.name not in {*known, *(s.name for s in self.counted)}]
-        for taken in (o for o in every if o.name in known and not is_named(o)):
+        unrecorded = [
+            o for o in every if o.name not in {*recorded, *(s.name for s in self.counted)}
+        ]
+        for taken in (o for o in every if o.name in recorded and not is_named(o)):
             raise ValueError(
-                f"observables: {taken.name!r} is what {type(self.sampler).__name__} records itself"
+                f"observables: {taken.name!r} is a record of {type(self.sampler).__name__} already"
                 "; give the observable another name: kg.observables.observable(function, name)"
             )
-        if not wanted:
+        if not unrecorded:
             return None
         shapes, schedules = self.unaveraged_shapes, self.schedules
         scheduled = (schedules.nodes, schedules.event) if schedules else ()
-        return ObservableGraph(wanted, self.space, shapes.slots, shapes.hyper, records, *scheduled)
+        return ObservableGraph(
+            unrecorded, self.space, shapes.slots, shapes.hyper, records, *scheduled
+        )
 
     @cached_property
     def computed(self) -> tuple[Statistic, ...]:
-        """What is known of each draw: the sampler's statistics, the run's, and observables.
+        """The statistics computed for each draw.
 
-        An observable with a name, such as `kinetic_energy`, is the sampler's statistic of it.
+        They are the statistics of the sampler, of the run, and of the observables. An observable
+        with a name, such as `kinetic_energy`, is a statistic of the sampler.
         """
         tuned = (STEP_SIZE,) if "step_size" in self.sampler.tune else ()
         within = (STEP_SIZE._replace(name=_recorded(name)) for name in self.steps_within)
-        found = (*self.records, *tuned, *within, *self.counted)
-        return found if self.observed is None else (*found, *self.observed.statistics)
+        statistics = (*self.records, *tuned, *within, *self.counted)
+        return statistics if self.observed is None else (*statistics, *self.observed.statistics)
 
     @cached_property
     def statistics(self) -> tuple[Statistic, ...]:
-        """What is recorded of it: all but the observables that are only averaged."""
+        """The recorded statistics: all but observables that are only averaged."""
         recorded = {o.name for o in self.observables}
         observed = self.observed.statistics if self.observed else ()
         unrecorded = sum(s.name not in recorded for s in observed)
@@ -232,8 +241,10 @@ class Program:
 
     @cached_property
     def takes_gradient(self) -> bool:
-        """Whether a transition needs the gradient where it ends: for the next one, for the metric,
-        for an observable. If not, it is not computed there, but at the end of a block alone.
+        """Whether a transition needs the gradient at its end.
+
+        The next transition, the metric or an observable may need it. If none does, the gradient is
+        computed only at the end of a block.
         """
         observed = self.observed is not None and self.observed.takes_gradient
         tuned = bool(self.warmup.scales)
@@ -242,36 +253,36 @@ class Program:
 
     @cached_property
     def kept(self) -> tuple[Any, ...]:
-        """Shapes and types of what is kept of each draw for the observables."""
+        """Shapes and types of the values that observables need of each draw."""
         observed = self.observed
         if observed is None:
             return ()
         shapes = self.unaveraged_shapes
         with x64():
-            found: tuple[Any, ...] = jax.eval_shape(
+            kept_shapes: tuple[Any, ...] = jax.eval_shape(
                 observed.keep, shapes.position, shapes.slots, shapes.hyper
             )
-        return found
+        return kept_shapes
 
     @cached_property
     def loops(self) -> tuple[Looping, ...]:
-        """The loops in the graph of the log density and of the targets."""
+        """The loops in the graphs of log density and targets."""
         nodes = ancestors([*self.model.density.nodes, *self.targets])
         return tuple(dict.fromkeys((*self.model.density.loops, *loops_in(nodes))))
 
     def rows(self, batch: int | None = None) -> int:
-        """How many draws a block can hold, of each chain."""
+        """The largest number of draws in a block, for each chain."""
         width = (1 + self.keeps_slopes) * self.model.free_size + sum(t.size for t in self.targets)
         width = width * math.prod(self.walkers) + sum(x.size for x in self.kept)
         most = min(ELEMENTS, BATCH_ELEMENTS // (batch or 1))
-        held = int(np.clip(most // max(width, 1), 1, ROWS))
+        count = int(np.clip(most // max(width, 1), 1, ROWS))
         few = self.few(batch)
-        return held if held < few else held // few * few
+        return count if count < few else count // few * few
 
     def few(self, batch: int | None = None) -> int:
-        """Of how many draws targets and observables are computed at once.
+        """The number of draws whose targets and observables are computed at once.
 
-        A batch of chains is computed at once, too, and its memory is larger.
+        In a batch they are computed for all chains at once, and more memory is allowed.
         """
         observed = self.observed.results if self.observed else []
         computed = [n for n in ancestors([*self.targets, *observed]) if not isinstance(n, Data)]
@@ -286,7 +297,7 @@ class Program:
         return Target(model.density, environment, model.capacity, model.batch)
 
     def hyper(self) -> dict[str, np.ndarray]:
-        """The hyper-parameters as they are set."""
+        """The hyper-parameters as set by the user."""
         return self.sampler.hypers(self.space)
 
     def begin(self, target: Target, key: Any, hyper: Any, start: Start) -> ChainState:
@@ -295,15 +306,15 @@ class Program:
         return chain._replace(averages=self.running.start())
 
     def unaveraged(self, target: Target, key: Any, hyper: Any, start: Start) -> ChainState:
-        """The same without averages."""
+        """The state of a chain at its starting point, without averages."""
         moment, position = Moment(hyper, Noise(key, BEFORE), target), start.position
         slots = self.kernel.init(moment, position)
         adaptation, hyper = self.warmup.start(position, hyper, start.scale)
         zero, spent = jnp.int32(0), jnp.sum(start.gradients, dtype=jnp.int64)
         counts = {statistic.name: jnp.int64(0) for statistic in self.counted}
         phases = Phases(zero, zero, zero, zero, jnp.int32(NEVER), jnp.int32(NEVER))
-        begun = zero, spent, zero
-        return ChainState(position, slots, hyper, adaptation, phases, key, *begun, {}, counts)
+        counters = zero, spent, zero
+        return ChainState(position, slots, hyper, adaptation, phases, key, *counters, {}, counts)
 
     def shapes(self) -> ChainState:
         """The shapes and types of a chain's state."""
@@ -313,7 +324,10 @@ class Program:
 
     @cached_property
     def unaveraged_shapes(self) -> ChainState:
-        """The same without averages: what observables, and so the averages of them, go by."""
+        """The shapes and types of a chain's state, without averages.
+
+        Observables depend on these shapes, and the averages depend on the observables.
+        """
 
         def begun(data: Any, key: Any, hyper: Any, q: Any) -> ChainState:
             position = Position(q, jnp.zeros(self.walkers, self.dtype), q)
@@ -341,5 +355,5 @@ class Program:
 
 
 def _recorded(name: str) -> str:
-    """How the record of a hyper-parameter within is called."""
+    """The name under which an inner hyper-parameter is recorded."""
     return name.replace(".", "_")

@@ -1,4 +1,4 @@
-"""The compiled programs that a process keeps in memory, and giving their memory back."""
+"""The compiled programs in memory, and how their memory is freed."""
 
 import ctypes
 import sys
@@ -17,7 +17,7 @@ from .pace import Pace
 
 __all__ = ["HELD", "MOST", "Compiled", "clear_cache", "find", "hold", "trim"]
 
-MOST = 64  # programs of all models together; each takes some 10 MiB
+MOST = 64  # programs of all models together; each takes about 10 MiB
 
 _LOCK = threading.Lock()
 _TIMES = count(1)
@@ -29,29 +29,29 @@ class Compiled:
 
     search: Any
     block: Any
-    blank: Any  # a search that has not begun, on the device
+    blank: Any  # the state of a search that has not begun, on the device
     trace_seconds: float
     compile_seconds: float
     from_cache: bool
     pace: Pace
-    used: int = field(default=0, compare=False)  # when it was asked for last, by a count
+    used: int = field(default=0, compare=False)  # the time of the last use, in counts
 
 
-# The programs of each model: they go when the model goes.
+# The programs of each model, removed with the model.
 HELD: "weakref.WeakKeyDictionary[Model, dict[Any, Compiled]]" = weakref.WeakKeyDictionary()
 
 
 def find(model: Model, key: Any) -> Compiled | None:
     """A program of a model, if it is in memory."""
     with _LOCK:
-        found = HELD.get(model, {}).get(key)
-        if found is not None:
-            found.used = next(_TIMES)
-        return found
+        compiled = HELD.get(model, {}).get(key)
+        if compiled is not None:
+            compiled.used = next(_TIMES)
+        return compiled
 
 
 def hold(model: Model, key: Any, compiled: Compiled) -> None:
-    """Keep a program; of more than `MOST` those that were used longest ago go."""
+    """Keep a program, and forget the least recently used beyond `MOST`."""
     with _LOCK:
         compiled.used = next(_TIMES)
         HELD.setdefault(model, {})[key] = compiled
@@ -62,25 +62,28 @@ def hold(model: Model, key: Any, compiled: Compiled) -> None:
 
 
 def trim() -> None:
-    """Give free memory back to the system: a compiler leaves tens of MiB of it to the process."""
+    """Return free memory to the system.
+
+    After a compilation tens of MiB of free memory would stay with the process.
+    """
     if sys.platform == "linux":
-        with suppress(OSError, AttributeError):  # a C library other than glibc
+        with suppress(OSError, AttributeError):  # the C library is not glibc
             ctypes.CDLL(None).malloc_trim(0)
 
 
 def clear_cache() -> None:
-    """Forget the compiled programs in memory, and give their memory back.
+    """Forget the compiled programs in memory, and free their memory.
 
-    A process keeps the 64 programs that runs used last, of all models together, each for as long
-    as its model exists; a program takes some 10 MiB. A run that is under way keeps its own program.
-    What JAX keeps of functions it has compiled is cleared too, by `jax.clear_caches()`: functions
-    of `kg.compile`, and your own of `jax.jit`, are compiled once more when they are next called.
+    A process keeps the 64 programs that runs used last, of all models together, each for as long as
+    its model exists; a program takes about 10 MiB. A run in progress keeps its own program. JAX's
+    caches of compiled functions are cleared, too, by `jax.clear_caches()`: functions of
+    `kg.compile`, and your own functions of `jax.jit`, are compiled once more at their next call.
 
-    The compiled programs on disk stay: the next run on a model loads its program from there, and
-    draws the same to the last bit. To have none on disk, set KINETOGRAPH_CACHE=off. To remove those
-    there are, delete the folder.
+    The compiled programs on disk stay: the next run of a model loads its program from there, and
+    its draws are the same to the last bit. To keep no programs on disk, set KINETOGRAPH_CACHE=off.
+    To remove the present ones, delete the folder.
 
-    On Linux with glibc, memory that is free then goes back to the system.
+    On Linux with glibc, the freed memory is returned to the system.
 
     Examples
     --------

@@ -1,6 +1,7 @@
-"""Progress of a run: a table in terminals and notebooks, plain lines elsewhere, or nothing.
+"""Progress of a run: a table, plain lines, or nothing.
 
-It looks at the chains from outside and cannot change a draw.
+Terminals and notebooks show a table, other outputs get plain lines. Progress reads the chains from
+outside and cannot change a draw.
 """
 
 import sys
@@ -9,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from .chain import Chain, Lengths
+from .chain import Lengths, RunningChain
 from .forecast import Forecast, clock_text
 
 __all__ = [
@@ -24,19 +25,20 @@ __all__ = [
     "rows_of_chains",
 ]
 
-PLAIN_SECONDS = 5.0  # between lines where the output is no terminal
+PLAIN_SECONDS = 5.0  # between lines where the output is not a terminal
 MOST_ROWS = 16  # of a table
-COLUMNS = ("chain", "", "phase", "transitions", "div.", "step", "speed", "left")  # 80 characters
+# A row has 80 characters in all.
+COLUMNS = ("chain", "", "phase", "transitions", "div.", "step", "speed", "left")
 
 
 class Progress(Protocol):
-    """What a run tells somebody who watches."""
+    """The reports that a run makes to an observer."""
 
     def say(self, text: str) -> None:
-        """A line about what is being done."""
+        """Show a line of text."""
 
-    def start(self, chains: Sequence[Chain], lengths: Lengths, at_once: int) -> None:
-        """Sampling begins, of so many chains at once."""
+    def start(self, chains: Sequence[RunningChain], lengths: Lengths, at_once: int) -> None:
+        """Sampling begins; `at_once` chains run at the same time."""
 
     def update(self) -> None:
         """Called often while chains run."""
@@ -46,20 +48,20 @@ class Progress(Protocol):
 
 
 class SilentProgress:
-    """Says nothing."""
+    """Progress that shows nothing."""
 
     def say(self, text: str) -> None: ...
-    def start(self, chains: Sequence[Chain], lengths: Lengths, at_once: int) -> None: ...
+    def start(self, chains: Sequence[RunningChain], lengths: Lengths, at_once: int) -> None: ...
     def update(self) -> None: ...
     def finish(self) -> None: ...
 
 
 @dataclass(frozen=True)
 class Row:
-    """A row of a table: of a chain, or of all."""
+    """A row of the table, for one chain or for all chains."""
 
     name: str
-    share: float | None  # of what is to be done
+    share: float | None  # the part of the work that is done, from 0 to 1
     phase: str
     transitions: str
     divergences: int
@@ -68,7 +70,7 @@ class Row:
     left: str
 
 
-def _phase(chain: Chain, lengths: Lengths) -> str:
+def _phase(chain: RunningChain, lengths: Lengths) -> str:
     if chain.left(lengths) <= 0:
         return "done"
     return "warm-up" if chain.transition < chain.tuner.end else "sampling"
@@ -81,19 +83,19 @@ def _speed(speed: float | None) -> str:
 
 
 def rows_of_chains(forecast: Forecast) -> list[Row]:
-    """The rows of a table, of as many chains as there is room for."""
+    """The rows of the first `MOST_ROWS` chains."""
     lengths, rows = forecast.lengths, []
     for place, chain in enumerate(forecast.chains[:MOST_ROWS]):
-        made, total, share = f"{chain.transition:,}", "", None
+        transitions, total, share = f"{chain.transition:,}", "", None
         if not forecast.endless:
-            of_all = max(forecast.of_all(chain), 1)
-            about = "" if forecast.known(chain) else "~"
-            total, share = f"/{about}{of_all:,}", chain.transition / of_all
+            all_transitions = max(forecast.of_all(chain), 1)
+            tilde = "" if forecast.known(chain) else "~"
+            total, share = f"/{tilde}{all_transitions:,}", chain.transition / all_transitions
         row = Row(
             str(chain.number),
             share,
             _phase(chain, lengths),
-            made + total,
+            transitions + total,
             chain.divergences,
             f"{chain.step_size:.3g}" if chain.transition else "-",
             _speed(forecast.speed(place)),
@@ -104,7 +106,7 @@ def rows_of_chains(forecast: Forecast) -> list[Row]:
 
 
 def row_of_all(forecast: Forecast) -> Row:
-    """The row of the run: its own transitions, and its time left."""
+    """The row of the whole run, with its time left."""
     phases = {_phase(chain, forecast.lengths) for chain in forecast.chains}
     phase = phases.pop() if len(phases) == 1 else "sampling" if "sampling" in phases else "warm-up"
     share = forecast.share
@@ -121,17 +123,17 @@ def row_of_all(forecast: Forecast) -> Row:
 
 
 def further_text(forecast: Forecast) -> str:
-    """Of the chains for which a table has no room, how many they are."""
-    more = len(forecast.chains) - MOST_ROWS
-    return f"{more} further chains" if more > 0 else ""
+    """A text with the number of chains without a row."""
+    hidden = len(forecast.chains) - MOST_ROWS
+    return f"{hidden} further chains" if hidden > 0 else ""
 
 
 def _percent(share: float) -> str:
-    return f"{int(100 * share)} %"  # 100 when all is done
+    return f"{int(100 * share)} %"  # rounded down, so 100 only when all is done
 
 
-def finished_text(chains: Sequence[Chain], seconds: float) -> str:
-    """What has come of it."""
+def finished_text(chains: Sequence[RunningChain], seconds: float) -> str:
+    """A summary of the finished run in one line."""
     draws, divergences = sum(c.kept for c in chains), sum(c.divergences for c in chains)
     return (
         f"{draws:,} draws of {len(chains)} chains in {seconds:.2f} s, {divergences:,} divergences"
@@ -141,7 +143,7 @@ def finished_text(chains: Sequence[Chain], seconds: float) -> str:
 class PlainProgress:
     """Lines for logs: one every few seconds, and one at the end."""
 
-    may_be_lost = True  # with the stream: that ends no run
+    may_be_lost = True  # a closed stream does not end the run
 
     def __init__(self, stream: Any = None) -> None:
         self.stream = stream or sys.stderr
@@ -149,7 +151,7 @@ class PlainProgress:
     def say(self, text: str) -> None:
         print(text, file=self.stream, flush=True)
 
-    def start(self, chains: Sequence[Chain], lengths: Lengths, at_once: int) -> None:
+    def start(self, chains: Sequence[RunningChain], lengths: Lengths, at_once: int) -> None:
         self.forecast = Forecast(chains, lengths, at_once)
         self.last = time.perf_counter()
 
@@ -165,7 +167,7 @@ class PlainProgress:
         slowest = max(forecast.chains, key=lambda c: c.left(forecast.lengths))
         of_all = f" of {forecast.of_all(slowest):,}"
         if forecast.endless:
-            of_all, left = "", "until it is stopped"
+            of_all, left = "", "until the run is stopped"
         else:
             left = f"{row.left} left"
             of_all = of_all if forecast.known(slowest) else of_all.replace(" of", " of about")

@@ -30,7 +30,7 @@ from ..kernels.contract import Statistic
 from ..kernels.moments import Moments
 from ..models.groups import as_group, data_groups, stamp
 from ..models.model import Model
-from .chain import Chain
+from .chain import RunningChain
 from .program import Program
 from .records import WINDOWS, record
 from .rows import Rows, joint
@@ -143,13 +143,13 @@ def blank_rows(program: Program, targets: Iterable[Node]) -> Rows:
     return Rows(held, np.empty((0, sum(s.size for s in program.statistics)), program.dtype))
 
 
-def _of_warmup(program: Program, chain: Chain, targets: int) -> Rows:
+def _of_warmup(program: Program, chain: RunningChain, targets: int) -> Rows:
     """The rows of a chain's warm-up, from none on."""
     blocks = [Rows(b.targets[:targets], b.statistics) for b in chain.warmup or []]
     return Rows.joined([blank_rows(program, program.targets[:targets]), *blocks])
 
 
-def _averages(program: Program, chains: Sequence[Chain], numbers: np.ndarray) -> Any:
+def _averages(program: Program, chains: Sequence[RunningChain], numbers: np.ndarray) -> Any:
     """The running averages of each chain: their count, and a group for each moment."""
     import xarray as xr
 
@@ -163,9 +163,9 @@ def _averages(program: Program, chains: Sequence[Chain], numbers: np.ndarray) ->
     for name, source in program.running.sources.items():
         found = Moments(*(np.stack(x) for x in zip(*(h[name][:3] for h in held), strict=True)))
         counts = np.repeat(found.count, math.prod(walkers)).astype(np.int64)
-        node, ndim = source.node, len(source.own)
+        node, ndim = source.node, len(source.shape_of_one)
         dims = [f"{name}_dim_{i}" for i in range(ndim)] if node is None else model.axes(node)
-        for dim, size in zip(dims, source.own, strict=True):
+        for dim, size in zip(dims, source.shape_of_one, strict=True):
             if node is not None:
                 coords[dim] = model.coords.get(dim, np.arange(size))
         # Its own axes are those of each draw: as if all were of one draw.
@@ -215,7 +215,7 @@ def state_group(held: Sequence[dict[str, Any]], numbers: Sequence[int], each: st
 def as_tree(
     program: Program,
     targets: Sequence[tuple[str, Node]],
-    chains: Sequence[Chain],
+    chains: Sequence[RunningChain],
     draws: int,
     attributes: Mapping[str, Any],
     going: bool = False,

@@ -20,7 +20,7 @@ from ..samplers.sampler import Sampler
 from .again import averages_again, observables_again, samplers_again
 from .arguments import check_model, check_one_of, check_whole
 from .averages import averaged_targets
-from .chain import Chain, Lengths
+from .chain import Lengths, RunningChain
 from .fingerprint import program_text
 from .keeper import EVERY, Keeper
 from .keeping import kept_targets, named_targets
@@ -250,7 +250,7 @@ def _other_model(program: Program, manifest: dict[str, Any]) -> list[str]:
     return found
 
 
-def _chain(store: Store, run: Run, number: int, sampler: Sampler) -> Chain:
+def _chain(store: Store, run: Run, number: int, sampler: Sampler) -> RunningChain:
     """A chain at its last checkpoint whose draws are there, or at its begin."""
     for head, state in store.states(number):
         chain = _blank(store, run, number, sampler)
@@ -276,7 +276,7 @@ def _chain(store: Store, run: Run, number: int, sampler: Sampler) -> Chain:
     return _begun(store, run, number, sampler)
 
 
-def _begun(store: Store, run: Run, number: int, sampler: Sampler) -> Chain:
+def _begun(store: Store, run: Run, number: int, sampler: Sampler) -> RunningChain:
     """A chain at its begin."""
     chain = _blank(store, run, number, sampler)
     begin_again(run.program, chain, store.begin(number))
@@ -285,9 +285,9 @@ def _begun(store: Store, run: Run, number: int, sampler: Sampler) -> Chain:
     return chain
 
 
-def _blank(store: Store, run: Run, number: int, sampler: Sampler) -> Chain:
+def _blank(store: Store, run: Run, number: int, sampler: Sampler) -> RunningChain:
     key = chain_key(int(store.manifest["attributes"]["seed"]), number)
     warmup: list[Rows] | None = [] if store.manifest.get("keep_warmup") else None
-    chain = Chain(key, number=number, sampler=sampler, warmup=warmup)
+    chain = RunningChain(key, number=number, sampler=sampler, warmup=warmup)
     attach(store, run.program, run.keep, len(run.targets), chain)
     return chain

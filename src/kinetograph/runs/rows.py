@@ -1,4 +1,4 @@
-"""Rows of draws: those of a block, and those that are kept in memory."""
+"""Rows of draws: views of a block, and sinks in memory."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -7,9 +7,9 @@ import numpy as np
 
 from .state import Block, Where
 
-__all__ = ["Kept", "Rows", "Sink", "joint", "rows_of"]
+__all__ = ["MemorySink", "Rows", "Sink", "joint", "rows_of"]
 
-FIRST = 1000  # rows there is room for where nobody says how many come
+FIRST = 1000  # rows allocated first, if the number of draws is not known
 
 
 class Rows(NamedTuple):
@@ -19,75 +19,82 @@ class Rows(NamedTuple):
     statistics: np.ndarray
 
     def cut(self, first: int, until: int | None = None) -> "Rows":
-        """Some of them, as views."""
+        """The rows `first` to `until`, as views."""
         return Rows([t[first:until] for t in self.targets], self.statistics[first:until])
 
     def copied(self) -> "Rows":
-        """Copies of them."""
+        """Copies of the rows."""
         return Rows([np.array(t) for t in self.targets], np.array(self.statistics))
 
     @classmethod
     def joined(cls, parts: Sequence["Rows"]) -> "Rows":
-        """One after the other."""
+        """The rows of all parts, one part after the other."""
         targets = zip(*(part.targets for part in parts), strict=True)
         joined = [np.concatenate(each) for each in targets]
         return cls(joined, np.concatenate([part.statistics for part in parts]))
 
 
 def joint(parts: Sequence[np.ndarray]) -> np.ndarray | None:
-    """The array of which these are all rows, in their order, if there is one."""
-    whole = parts[0].base
-    if not isinstance(whole, np.ndarray) or whole.shape != (len(parts), *parts[0].shape):
+    """The array whose rows are these parts, in their order.
+
+    None if there is no such array.
+    """
+    shared = parts[0].base
+    if not isinstance(shared, np.ndarray) or shared.shape != (len(parts), *parts[0].shape):
         return None
-    places = [part.__array_interface__["data"][0] for part in whole]
-    same = [p.__array_interface__["data"][0] for p in parts] == places
-    alike = all(p.base is whole and p.shape == whole.shape[1:] for p in parts)
-    return whole if same and alike and whole.size else None
+    places = [part.__array_interface__["data"][0] for part in shared]
+    in_order = [p.__array_interface__["data"][0] for p in parts] == places
+    are_rows = all(p.base is shared and p.shape == shared.shape[1:] for p in parts)
+    return shared if in_order and are_rows and shared.size else None
 
 
 def rows_of(block: Block, count: int | None = None) -> Rows:
-    """The rows of a block, as NumPy's views of them."""
-    number = int(Where(*np.asarray(block.progress)).rows) if count is None else count
-    targets = [np.asarray(values)[:number] for values in block.targets]
-    return Rows(targets, np.asarray(block.statistics)[:number])
+    """The rows of a block, as NumPy views of its arrays."""
+    rows = int(Where(*np.asarray(block.progress)).rows) if count is None else count
+    targets = [np.asarray(values)[:rows] for values in block.targets]
+    return Rows(targets, np.asarray(block.statistics)[:rows])
 
 
 class Sink:
-    """Where the draws of a chain go: nowhere, if it is not said.
+    """A receiver of draws; this base class only counts them.
 
     Attributes
     ----------
     count
-        How many have come.
+        The number of draws received.
     """
 
     count = 0
-    readable = False  # whether they can be had again
+    readable = False  # whether `rows` can return the draws
 
     def add(self, rows: Rows) -> None:
-        """Take new draws, whose arrays will be overwritten."""
+        """Receive new draws, whose arrays will be overwritten afterwards."""
         self.count += len(rows.statistics)
 
     def rows(self) -> Rows:
-        """All that there are."""
+        """All draws received."""
         raise NotImplementedError
 
 
-class Kept(Sink):
-    """Draws in memory: with room for all that will come, or as much as it takes.
+class MemorySink(Sink):
+    """A sink that keeps draws in memory.
 
-    They may be read while another thread adds some.
+    It has room for a given number of draws, or grows as needed. Another thread may read draws while
+    some are added.
     """
 
     readable = True
 
-    def __init__(self, blank: Rows, room: int | None, held: Rows | None = None) -> None:
+    def __init__(self, blank: Rows, room: int | None, buffer: Rows | None = None) -> None:
         self._blank = blank
-        self._held = _room(blank, FIRST if room is None else room) if held is None else held
+        self._buffer = _room(blank, FIRST if room is None else room) if buffer is None else buffer
 
     @classmethod
-    def side_by_side(cls, blank: Rows, room: int | None, chains: int) -> list["Kept"]:
-        """Of some chains: if it is known how many draws come, parts of the same arrays."""
+    def side_by_side(cls, blank: Rows, room: int | None, chains: int) -> list["MemorySink"]:
+        """The sinks of some chains.
+
+        If the number of draws is known, the sinks share arrays, in which each chain has a part.
+        """
         if room is None:
             return [cls(blank, None) for _ in range(chains)]
         shared = [np.empty((chains, room, *t.shape[1:]), t.dtype) for t in blank.targets]
@@ -100,27 +107,27 @@ class Kept(Sink):
     def add(self, rows: Rows) -> None:
         """Copy new draws."""
         end = self.count + len(rows.statistics)
-        if end > len(self._held.statistics):
+        if end > len(self._buffer.statistics):
             larger = _room(self._blank, max(end, 2 * self.count))
             _put(larger, self.rows(), 0)
-            self._held = larger
-        _put(self._held, rows, self.count)
+            self._buffer = larger
+        _put(self._buffer, rows, self.count)
         self.count = end
 
     def rows(self) -> Rows:
-        """All that there are, as views."""
-        return self._held.cut(0, self.count)
+        """All draws, as views."""
+        return self._buffer.cut(0, self.count)
 
 
-def _put(held: Rows, rows: Rows, place: int) -> None:
+def _put(buffer: Rows, rows: Rows, place: int) -> None:
     end = place + len(rows.statistics)
-    held.statistics[place:end] = rows.statistics
-    for column, values in zip(held.targets, rows.targets, strict=False):
+    buffer.statistics[place:end] = rows.statistics
+    for column, values in zip(buffer.targets, rows.targets, strict=False):
         column[place:end] = values
 
 
 def _room(blank: Rows, count: int) -> Rows:
-    def more(array: Any) -> np.ndarray:
+    def empty(array: Any) -> np.ndarray:
         return np.empty((count, *array.shape[1:]), array.dtype)
 
-    return Rows([more(t) for t in blank.targets], more(blank.statistics))
+    return Rows([empty(t) for t in blank.targets], empty(blank.statistics))

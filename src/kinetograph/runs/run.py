@@ -13,7 +13,7 @@ from ..graph.node import Node
 from ..graph.source import warn_user
 from .advice import LOOKED_AT, SamplingWarning, diagnose_averages, findings
 from .background import leaving
-from .chain import Chain, Lengths
+from .chain import Lengths, RunningChain
 from .chains import Ending, run_chains, threads_available
 from .drawn import drawn
 from .engine import Engine, build
@@ -40,7 +40,7 @@ class Run:
 
     doing: str
     program: Program
-    chains: Sequence[Chain]
+    chains: Sequence[RunningChain]
     lengths: Lengths
     method: str
     targets: Sequence[tuple[str, Node]]  # of which draws are kept, by name
@@ -188,7 +188,7 @@ def results_so_far(run: Run, draws: int) -> Any:
 
 
 def _tree(
-    run: Run, chains: Sequence[Chain], count: int, ending: Ending, times: dict[str, float]
+    run: Run, chains: Sequence[RunningChain], count: int, ending: Ending, times: dict[str, float]
 ) -> Any:
     stored = run.keeper is not None
     if stored:
@@ -211,7 +211,7 @@ def _tree(
     return tree
 
 
-def _warmups(chains: Sequence[Chain]) -> int | list[int]:
+def _warmups(chains: Sequence[RunningChain]) -> int | list[int]:
     """How long the warm-up was, an interrupted one too: of each chain, if they differ."""
     found = [min(chain.tuner.end, chain.transition) for chain in chains]
     return found if len(set(found)) > 1 else found[0]

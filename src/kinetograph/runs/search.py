@@ -1,22 +1,23 @@
-"""Where a chain begins: a small program of its own, beside that of the blocks.
+"""The search for a starting point: a small program before the blocks.
 
-A point drawn from uniform(-2, 2) on the free scale may be absurd, with a density 1e80 below that of
-the posterior, though finite. So from each of the first twelve at which log density and gradient are
-finite a short ascent is made, and of the ends one is taken in proportion to its density:
+A point drawn from uniform(-2, 2) on the free scale may be absurd: its density is finite, but may be
+1e80 below that of the posterior. So a short ascent is made from each of the first twelve points at
+which log density and gradient are finite, and the end of one ascent is chosen in proportion to its
+density:
 
-    q' = q + rate sign(gradient)         kept where the density rises, or else tried with 0.3 rate;
+    q' = q + rate sign(gradient)         accepted if the density rises, else tried with 0.3 rate;
     rate = 0.1, times 1.5 where the gradient's sign has held, halved where it turned, at most 0.5
 
-until 20 gradients are spent, or one step gains less than 0.3 units of the log density for each
-unknown: near the foot of the posterior, not at its top. The last step of an ascent tells how curved
-the density is, and so the first scale of each unknown,
+An ascent ends when 20 gradients are spent, or when a step gains less than 0.3 units of the log
+density for each unknown. That is near the foot of the posterior, not at its top. The last step of
+the ascent shows the curvature of the density, and so gives the first scale of each unknown:
 
     scale = (|gradient| + |change of gradient / change of q|)^(-1/2).
 
-A point that the user gave is taken as it is, as is the first finite one where that is asked for.
-Of an ensemble each walker takes the first finite one of its own, so that they begin apart.
+No ascent is made from a point that the user gave, nor if the first finite point was asked for. Each
+walker of an ensemble takes its own first finite point, so that the walkers begin apart.
 
-The program stops after so many gradients as it is told, and goes on from where it stopped.
+The program stops after a given number of gradients, and continues from where it stopped.
 """
 
 import math
@@ -39,42 +40,45 @@ from .state import ASCENTS, ChainState, Start
 if TYPE_CHECKING:
     from .program import Program
 
-__all__ = ["Found", "Search", "blank_search", "search"]
+__all__ = ["SearchResult", "Search", "blank_search", "search"]
 
-_START = 0  # the purpose of the random numbers of starting points; samplers use others
+_START = 0  # the purpose of these random numbers; samplers use other purposes
 STEPS = 20
 RATE, LONGEST = 0.1, 0.5
 FASTER, SLOWER, REFUSED = 1.5, 0.5, 0.3
-ENOUGH = 0.3  # gain of the log density, for each unknown, below which an ascent ends
+ENOUGH = 0.3  # an ascent ends if a step gains less log density than this for each unknown
 
 
-class Found(NamedTuple):
-    """What a search gives; without success the position is the last one tried."""
+class SearchResult(NamedTuple):
+    """The result of a search.
+
+    Without success its position is the last point tried.
+    """
 
     chain: ChainState
     start: Start
     success: Any
     reports: tuple[Trips, ...]  # of the loops in the log density
-    search: "Search"  # to go on from, unless it
+    search: "Search"  # the state to continue from, unless the search is over
     over: Any
 
 
 class _Climb(NamedTuple):
-    """An ascent under way."""
+    """An ascent in progress."""
 
     at: Position
     scale: Any
     rate: Any
-    steps: Any  # evaluations since its first point; -1: a point is to be drawn
+    steps: Any  # evaluations since the first point of the ascent; -1: a new point is needed
 
 
 class Search(NamedTuple):
-    """A search under way, of one walker."""
+    """The state of the search of one walker."""
 
     climb: _Climb
     start: Start
-    score: Any  # of the best end so far: log density and Gumbel noise
-    ascents: Any  # ended so far
+    score: Any  # log density of the best end so far, plus Gumbel noise
+    ascents: Any  # number of ascents that have ended
     trips: tuple[Trips, ...]
 
 
@@ -89,27 +93,23 @@ def search(
     begun: Search,
     gradients: Any,
     data: Sequence[Any],
-) -> Found:
-    """The state of a chain before its first transition; `free` is where, if it is `given`.
-
-    The first scale is that of `hyper` if the user has `scaled` the coordinates. It goes on from
-    what has `begun`, for so many `gradients` of a walker.
-    """
+) -> SearchResult:
+    """The state of a chain before its first transition."""
     target = program.target(data)
-    one = partial(_search, program, target, key, gradients)
+    singleone = partial(_search, program, target, key, gradients)
     if program.walkers:
         climbing, walkers = jnp.bool_(False), jnp.arange(program.walkers[0])
         axes = (0, None, None, 0, 0)
-        end, over = jax.vmap(one, axes)(free, given, climbing, walkers, begun)
-        trips = tuple(Trips(*(jnp.max(x, 0) for x in told)) for told in end.trips)
+        end, over = jax.vmap(singleone, axes)(free, given, climbing, walkers, begun)
+        trips = tuple(Trips(*(jnp.max(x, 0) for x in reports)) for reports in end.trips)
     else:
-        end, over = one(free, given, climbing, 0, begun)
+        end, over = singleone(free, given, climbing, 0, begun)
         trips = end.trips
     start = end.start
     if "scale" in program.sampler.tune:
         start = start._replace(scale=jnp.where(scaled, hyper["scale"], start.scale))
     chain = program.begin(target, key, hyper, start)
-    return Found(chain, start, jnp.all(end.score > -jnp.inf), trips, end, jnp.all(over))
+    return SearchResult(chain, start, jnp.all(end.score > -jnp.inf), trips, end, jnp.all(over))
 
 
 def _search(
@@ -123,9 +123,9 @@ def _search(
     walker: Any,
     begun: Search,
 ) -> tuple[Search, Any]:
-    """Try points and climb from them, until there have been enough ascents or too many points.
+    """Try points and climb, until ascents or points run out.
 
-    Gives whether that is so, too.
+    Also returns whether that is so.
     """
     size, dtype = program.model.free_size, program.dtype
     count = math.prod(program.walkers)
@@ -149,14 +149,14 @@ def _search(
         point, noise = drawn(attempts)
         q = jnp.where(fresh, point, climb.at.q + climb.rate * jnp.sign(climb.at.gradient))
         tried, trips = target.evaluate(q, state.trips)
-        tried = lax.optimization_barrier(tried)  # or else it is computed again where it is used
+        tried = lax.optimization_barrier(tried)  # so that XLA does not compute it again at each use
         finite = jnp.isfinite(tried.log_density) & jnp.all(jnp.isfinite(tried.gradient))
         after, gain = _climbed(climb, tried, finite, fresh)
         enough = (after.steps >= STEPS) | (gain < ENOUGH * size) | ~climbing
         ended = jnp.where(fresh, finite & ~climbing, enough)
         score = jnp.where(ended, after.at.log_density + noise, -jnp.inf)
         best = score > state.score
-        # Where nothing is finite the last point tried is what can be told of.
+        # If no point is finite, the last one is kept for the error.
         nothing = fresh & ~finite & (state.score == -jnp.inf)
         taken = _chosen(best, after.at, _chosen(nothing, tried, start.position))
         number = state.ascents
@@ -185,31 +185,36 @@ def _search(
 
 
 def _climbed(climb: _Climb, tried: Position, finite: Any, fresh: Any) -> tuple[_Climb, Any]:
-    """The ascent after an evaluation, and what it gained; of refused steps without bound."""
+    """The ascent after an evaluation, and its gain.
+
+    The gain of a refused step is infinite, so that the ascent continues.
+    """
     at = climb.at
-    up = finite & (fresh | (tried.log_density > at.log_density))
-    held = jnp.sign(tried.gradient) * jnp.sign(at.gradient) > 0
-    faster = jnp.minimum(LONGEST, climb.rate * jnp.where(held, FASTER, SLOWER))
-    rate = jnp.where(fresh, RATE, jnp.where(up, faster, REFUSED * climb.rate))
+    accepted = finite & (fresh | (tried.log_density > at.log_density))
+    same_sign = jnp.sign(tried.gradient) * jnp.sign(at.gradient) > 0
+    faster = jnp.minimum(LONGEST, climb.rate * jnp.where(same_sign, FASTER, SLOWER))
+    rate = jnp.where(fresh, RATE, jnp.where(accepted, faster, REFUSED * climb.rate))
     moved = tried.q - at.q
     still = fresh | (moved == 0)
     secant = jnp.where(still, 0.0, (tried.gradient - at.gradient) / jnp.where(still, 1.0, moved))
-    scale = jnp.where(up, first_scale(tried.gradient, secant), climb.scale)
+    scale = jnp.where(accepted, first_scale(tried.gradient, secant), climb.scale)
     steps = jnp.where(fresh, jnp.where(finite, 0, -1), climb.steps + 1)
-    gain = jnp.where(up, tried.log_density - at.log_density, jnp.inf)
-    return _Climb(_chosen(up, tried, at), scale, rate.astype(at.q.dtype), steps), gain
+    gain = jnp.where(accepted, tried.log_density - at.log_density, jnp.inf)
+    return _Climb(_chosen(accepted, tried, at), scale, rate.astype(at.q.dtype), steps), gain
 
 
 def blank_search(program: "Program") -> Search:
-    """Before the first point, of each walker."""
+    """The state of each walker's search before the first point."""
     size, dtype = program.model.free_size, program.dtype
     blank = np.zeros(size, dtype)
     start = Start.at(Position(blank, np.zeros((), dtype), blank))
     climb = _Climb(start.position, start.scale, np.full(size, RATE, dtype), np.int32(-1))
     trips = tuple(NO_TRIPS for _ in program.model.density.loops)
-    one = Search(climb, start, np.float64(-np.inf), np.int32(0), trips)
-    each: Search = jax.tree.map(lambda x: np.broadcast_to(x, (*program.walkers, *x.shape)), one)
-    return each
+    single = Search(climb, start, np.float64(-np.inf), np.int32(0), trips)
+    stacked: Search = jax.tree.map(
+        lambda x: np.broadcast_to(x, (*program.walkers, *x.shape)), single
+    )
+    return stacked
 
 
 def _chosen(which: Any, first: Any, second: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Where chains start, and what to say when they find no start."""
+"""Starting points of chains, and the error if none is found."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,7 +9,7 @@ from ..graph.errors import StartError
 from ..models.model import Model
 from ..models.starts import START_ATTEMPTS, blame, ensemble_points, initial_points
 from ..samplers.sampler import Sampler
-from .chain import Chain
+from .chain import RunningChain
 
 __all__ = ["explain_failure", "starting_points"]
 
@@ -17,9 +17,12 @@ __all__ = ["explain_failure", "starting_points"]
 def starting_points(
     model: Model, sampler: Sampler, initial: Any, keys: Sequence[np.ndarray], doing: str
 ) -> list[Any]:
-    """For each chain's key where it starts, or None where a point should be searched for."""
+    """The starting point for each chain's key.
+
+    It is None where a search has to find the point.
+    """
     if isinstance(initial, str) and initial == "pathfinder":
-        from ..approximations.pathfinder import pathfinder_points  # takes time, and few ask for it
+        from ..approximations.pathfinder import pathfinder_points  # slow to import, and rarely used
 
         walkers = sampler.walkers
         points = list(pathfinder_points(model, keys, int(walkers or 1), doing))
@@ -34,8 +37,11 @@ def starting_points(
     return points
 
 
-def explain_failure(model: Model, chains: Sequence[Chain], given: bool) -> StartError:
-    """The error for chains that found no starting point, naming what is not finite."""
+def explain_failure(model: Model, chains: Sequence[RunningChain], given: bool) -> StartError:
+    """The error for chains without a starting point.
+
+    The message names the terms of the log density that are not finite.
+    """
     failed = [chain for chain in chains if chain.failed]
     state = failed[0].state
     assert state is not None
@@ -44,14 +50,14 @@ def explain_failure(model: Model, chains: Sequence[Chain], given: bool) -> Start
         if len(failed) == 1
         else f"{len(failed)} of {len(chains)} chains"
     )
-    how = (
+    problem = (
         "the given initial point has no finite log density or gradient"
         if given
         else f"no finite log density and gradient in {START_ATTEMPTS} random starting points"
     )
-    found, at = state.position, np.asarray(state.position.q)
-    if at.ndim == 2:  # the first walker that has none
-        slopes = np.isfinite(found.gradient).all(-1)
-        worst = int((np.isfinite(found.log_density) & slopes).argmin())
+    position, at = state.position, np.asarray(state.position.q)
+    if at.ndim == 2:  # the first walker without a finite start
+        slopes = np.isfinite(position.gradient).all(-1)
+        worst = int((np.isfinite(position.log_density) & slopes).argmin())
         which, at = f"{which}, walker {worst}", at[worst]
-    return StartError("\n".join([f"{which}: {how}.", *blame(model, at, given)]))
+    return StartError("\n".join([f"{which}: {problem}.", *blame(model, at, given)]))

@@ -1,4 +1,4 @@
-"""The draws of the run that was stopped last: `kg.stashed_samples`."""
+"""The draws of the last run that was stopped or failed: `kg.stashed_samples`."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,55 +13,59 @@ _LAST: list[Any] = []
 
 
 def stash(tree: Any) -> None:
-    """Keep the results of a run that did not end as it should."""
+    """Keep the results of a run that was stopped or failed."""
     _LAST[:] = [tree]
 
 
 @contextmanager
 def safe() -> Iterator[Callable[[Any, str], None]]:
-    """Hold results while something is done with them; they stay in the stash if that fails.
+    """Hold results while they are processed.
 
-    Gives a function that takes results, and a text about them for the error.
+    If the processing fails, they stay in the stash. Yields a function that takes results, and a
+    text about them that is added to an error as a note. If nothing fails, the stash has its earlier
+    content again afterwards.
     """
-    before, said = _LAST[:], ""
+    before, note = _LAST[:], ""
 
-    def keep(tree: Any, what: str) -> None:
-        nonlocal said
+    def keep(tree: Any, text: str) -> None:
+        nonlocal note
         stash(tree)
-        said = what
+        note = text
 
     try:
         yield keep
     except Exception as error:
-        if said:
-            error.add_note(said)
+        if note:
+            error.add_note(note)
         raise
     _LAST[:] = before
 
 
 def stashed() -> Any:
-    """What is held, or None."""
+    """The results in the stash, or None."""
     return _LAST[0] if _LAST else None
 
 
 def stashed_samples() -> "DataTree":
-    """What the last run of this process that was stopped, or that failed, had drawn.
+    """The draws of the last run that was stopped or failed.
 
-    Ctrl-C and SIGTERM stop a run; an error in a callback, in the model or on the disk ends it, and
-    so does a warning about the finished run that is an error. What `kg.mcmc` gives then, or would
-    have given, is held here until the next such run.
+    The run must have been in this process. Ctrl-C and SIGTERM stop a run. An error in a callback,
+    in the model or on the disk ends it, and so does a warning about the finished run if warnings
+    are errors. The results that `kg.mcmc` returns in such a case, or would have returned, stay here
+    until the next run that is stopped or fails.
 
     Returns
     -------
     xarray.DataTree
-        Results as those of `kg.mcmc`: as many draws of each chain as all have, none at all if it
-        was stopped before; further ones of some chains in `tree["unfinished_posterior"]`.
-        `kg.extra_samples(tree, model)` goes on from there, within warm-up, too.
+        Results in the format of `kg.mcmc`. Each chain has as many draws as the chain with the
+        fewest draws; if the run was stopped before any chain had a draw, there are none. Further
+        draws of some chains are in `tree["unfinished_posterior"]`. `kg.extra_samples(tree, model)`
+        continues the run, also if it was stopped within warm-up.
 
     Raises
     ------
     KinetographError
-        If no run has been stopped.
+        If no run has been stopped or has failed.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The state of a chain, of a block of its transitions, and what a block gives."""
+"""The state of a chain, of a block's loop, and its results."""
 
 from typing import Any, NamedTuple
 
@@ -11,33 +11,33 @@ from ..kernels.target import Position
 
 __all__ = ["ASCENTS", "BY_CHAIN", "Block", "ChainState", "Loop", "Plan", "Row", "Start", "Where"]
 
-ASCENTS = 12  # that a search for a starting point makes at most
+ASCENTS = 12  # the most that a search for a starting point makes
 
 
 class Start(NamedTuple):
-    """A starting point, and what became of all that were tried."""
+    """A starting point, with a record of the search for it."""
 
     position: Position
-    scale: Any  # a first guess
+    scale: Any  # a first guess of the metric's scale
     attempts: Any  # points drawn
     gradients: Any  # evaluations
-    taken: Any  # which ascent's end it is
-    begins: Any  # log density where each ascent began, NaN for those not made,
-    ends: Any  # and where it ended
+    taken: Any  # the number of the ascent that ended at the starting point
+    begins: Any  # log density at the begin of each ascent; NaN for ascents that were not made,
+    ends: Any  # and at its end
 
     @classmethod
     def at(cls, position: Position) -> "Start":
-        """A point that nothing has been tried for yet."""
+        """A point for which nothing has been tried yet."""
         shape, dtype = np.shape(position.q), position.q.dtype
         zero, unknown = np.int32(0), np.full(ASCENTS, np.nan, dtype)
         return cls(position, np.ones(shape, dtype), zero, zero, zero, unknown, unknown)
 
 
 class ChainState(NamedTuple):
-    """Everything a chain is: a pytree that can be saved and continued."""
+    """The complete state of a chain, which can be saved and continued."""
 
     position: Position
-    slots: Any  # the sampler's own
+    slots: Any  # the slots of the sampler
     hyper: Any  # values of its hyper-parameters, by name
     adaptation: Adaptation
     phases: Phases
@@ -46,36 +46,42 @@ class ChainState(NamedTuple):
     gradients: Any  # gradients evaluated so far
     divergences: Any  # since warm-up
     averages: dict[str, Moments]  # of the draws kept since warm-up
-    counts: dict[str, Any]  # evaluations since the last draw kept, those that are recorded
+    counts: dict[str, Any]  # evaluations since the last kept draw, if they are recorded
 
 
 class Plan(NamedTuple):
-    """What a block is to do: values of the compiled program, not part of it."""
+    """The task of a block.
+
+    Its fields are arguments of the compiled program, not part of it.
+    """
 
     thin: Any
-    gradients: Any  # it ends after evaluations at this many points
-    warmup: Any = np.bool_(False)  # whether targets are computed of warm-up, too
+    gradients: Any  # the block ends after evaluations at this number of points
+    warmup: Any = np.bool_(False)  # whether targets are computed in warm-up, too
 
 
 class Block(NamedTuple):
-    """What a block gives: new rows, and where the chain is, in few arrays to copy out."""
+    """The results of a block: new rows, and the chain's progress.
+
+    There are few arrays, because each is copied out.
+    """
 
     progress: Any  # whole numbers, in the order of `Where`
     step_size: Any
     statistics: Any
     targets: tuple[Any, ...]
     reports: tuple[Any, ...]  # of the loops in the model's graph
-    free: Any = None  # the free states and their gradients, where the host tunes by them
+    free: Any = None  # the free states and their gradients, if the host tunes by them
     slopes: Any = None
 
 
-BY_CHAIN = Block._make([0, 0, 1, 1, 0, 1, 1])  # the axis of the chains of a batch
+BY_CHAIN = Block._make([0, 0, 1, 1, 0, 1, 1])  # the axis of the chains in a batch
 
 
 class Where(NamedTuple):
-    """Where a chain is after a block."""
+    """The progress of a chain after a block."""
 
-    rows: Any  # new ones
+    rows: Any  # new rows
     transition: Any
     gradients: Any
     divergences: Any
@@ -83,18 +89,18 @@ class Where(NamedTuple):
 
 
 class Loop(NamedTuple):
-    """What a block carries from transition to transition."""
+    """The values that a block carries from transition to transition."""
 
     chain: ChainState
-    count: Any  # rows: transitions of warm-up, or draws kept
+    count: Any  # rows: transitions in warm-up, or kept draws
     spent: Any  # points evaluated
     trips: tuple[Trips, ...]  # of the loops in the log density
 
 
 class Row(NamedTuple):
-    """What is noted of a draw; of all draws of a block in its buffers."""
+    """The record of a draw, or of all draws in buffers."""
 
     free: Any
     statistics: Any
-    kept: tuple[Any, ...]  # for the observables
-    slopes: tuple[Any, ...]  # the gradient, where the host tunes by it
+    kept: tuple[Any, ...]  # values that the observables need
+    slopes: tuple[Any, ...]  # the gradient, if the host tunes by it

@@ -1,4 +1,4 @@
-"""`kg.chain`: one chain, stepped by hand, by the same program as a run's."""
+"""`kg.chain`: a chain stepped by hand, with the program of a run."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
@@ -22,71 +22,73 @@ from ..samplers.sampler import Sampler
 from .advice import warn_of_noise
 from .arguments import check_model, check_sampler, check_seed, check_whole
 from .averages import averaged_targets
-from .chain import Chain as Running
+from .chain import RunningChain
 from .chains import advance, beginnings
 from .engine import build
 from .program import Program
 from .results import split_statistics
-from .rows import Rows as Kept
-from .rows import rows_of
+from .rows import Rows, rows_of
 from .start import explain_failure, starting_points
 from .state import ChainState, Plan, Where
 from .warming import warmup_length
 
-__all__ = ["Chain", "Rows", "chain"]
+__all__ = ["Chain", "StepResults", "chain"]
 
 
-class Rows(NamedTuple):
-    """What some steps gave: arrays with a row a step, by the names of targets and of statistics."""
+class StepResults(NamedTuple):
+    """The results of some steps, with one row for each step.
+
+    They are arrays by the names of targets, and by the names of statistics.
+    """
 
     posterior: dict[str, np.ndarray]
     sample_stats: dict[str, np.ndarray]
 
 
 class _Values(MutableMapping[str, Any]):
-    """Named arrays of a chain's state, or named tuples of arrays, which may be set."""
+    """Named arrays or tuples of arrays in a chain's state."""
 
     def __init__(
-        self, what: str, get: Callable[[], dict[str, Any]], put: Callable[[dict[str, Any]], None]
+        self, kind: str, get: Callable[[], dict[str, Any]], put: Callable[[dict[str, Any]], None]
     ) -> None:
-        self._what, self._get, self._put = what, get, put
+        self._kind, self._get, self._put = kind, get, put
 
     def __getitem__(self, name: str) -> Any:
         def copied(value: Any) -> np.ndarray:
             array = np.array(value)
-            array.setflags(write=False)  # what is written into it would be lost
+            array.setflags(write=False)  # a value written into the copy would be lost
             return array
 
-        return jax.tree.map(copied, self._known(name))
+        return jax.tree.map(copied, self._current(name))
 
-    def _known(self, name: str) -> Any:
-        held = self._get()
-        if name not in held:
+    def _current(self, name: str) -> Any:
+        values = self._get()
+        if name not in values:
             raise KeyError(
-                f"the sampler has no {self._what} {name!r}; it has: {', '.join(held) or 'none'}"
+                f"the sampler has no {self._kind} {name!r}; it has: {', '.join(values) or 'none'}"
             )
-        return held[name]
+        return values[name]
 
     def __setitem__(self, name: str, value: Any) -> None:
-        known, paths, structure = flatten(self._known(name), name)
-        values = [value_of(value, f"the {self._what} {name}")]
+        leaves, paths, structure = flatten(self._current(name), name)
+        values = [value_of(value, f"the {self._kind} {name}")]
         if structure != LEAF:
-            values, _, given = flatten(value)
-            if given != structure:
-                raise TypeError(f"{self._what} {name!r} is {structure}, got {given}")
-        new = map(self._fitted, paths, known, values)
+            values, _, given_structure = flatten(value)
+            if given_structure != structure:
+                raise TypeError(f"{self._kind} {name!r} is {structure}, got {given_structure}")
+        new = map(self._fitted, paths, leaves, values)
         self._put({**self._get(), name: structure.fill(new)})
 
     def _fitted(self, name: str, old: Any, value: Any) -> np.ndarray:
         old, array = np.asarray(old), np.asarray(value)
         if not np.can_cast(array.dtype, old.dtype, "same_kind"):
-            raise TypeError(f"{self._what} {name!r} is {old.dtype}, got {array.dtype}")
+            raise TypeError(f"{self._kind} {name!r} is {old.dtype}, got {array.dtype}")
         if array.shape not in (old.shape, ()):
-            raise ShapeError(f"{self._what} {name!r} has shape {old.shape}, got {array.shape}")
+            raise ShapeError(f"{self._kind} {name!r} has shape {old.shape}, got {array.shape}")
         return np.array(np.broadcast_to(array, old.shape).astype(old.dtype))
 
     def __delitem__(self, name: str) -> None:
-        raise TypeError(f"a {self._what} cannot be removed")
+        raise TypeError(f"a {self._kind} cannot be removed")
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._get())
@@ -104,7 +106,8 @@ class Chain:
     Attributes
     ----------
     state
-        All that the chain is, a tree of arrays: kept and set again, it goes on from there.
+        The complete state of the chain, a tree of arrays. If it is saved and set again later, the
+        chain continues from it.
     """
 
     def __init__(
@@ -119,15 +122,15 @@ class Chain:
         self._program, self._engine, self._key = program, build(program), key
         with x64():
             self._data = jax.device_put(program.model.argument_values)
-        self._state: ChainState = self._found(start, climbing)
+        self._state: ChainState = self._start_at(start, climbing)
         if momenta is not None:
             self.slots["p"] = _momenta(program, self._state.slots, momenta)
         if warmup != 0:
             self._warm_up(warmup)
 
-    def _found(self, free: Any, climbing: bool = False) -> ChainState:
+    def _start_at(self, free: Any, climbing: bool = False) -> ChainState:
         program = self._program
-        running = Running(self._key, free, climbing=climbing)
+        running = RunningChain(self._key, free, climbing=climbing)
         (beginning,) = beginnings(program, [running])
         with x64():
             running.begin(self._engine.find(beginning, self._data))
@@ -148,7 +151,7 @@ class Chain:
 
     @property
     def slots(self) -> MutableMapping[str, Any]:
-        """The sampler's slots, by name; each may be set, and so may several at once."""
+        """The slots of the sampler by name, which may be set."""
         return _Values("slot", lambda: self.state.slots, self._set_slots)
 
     @slots.setter
@@ -157,7 +160,7 @@ class Chain:
 
     @property
     def hyper(self) -> MutableMapping[str, Any]:
-        """The values of the hyper-parameters, by name; each may be set, or several at once."""
+        """The hyper-parameters by name, which may be set."""
         return _Values("hyper-parameter", lambda: self.state.hyper, self._set_hyper)
 
     @hyper.setter
@@ -178,24 +181,27 @@ class Chain:
 
     @property
     def log_density(self) -> Any:
-        """The log density there: a number, or one for each walker of an ensemble."""
+        """The log density at the position.
+
+        It is a number, or an array with a number for each walker of an ensemble.
+        """
         value = np.array(self.state.position.log_density)
         return value if value.ndim else float(value)
 
     @property
     def gradient(self) -> np.ndarray:
-        """The gradient of the log density there."""
+        """The gradient of the log density at the position."""
         return np.array(self.state.position.gradient)
 
     @property
     def values(self) -> dict[str, np.ndarray]:
-        """The values of the unknowns there."""
-        found: dict[str, np.ndarray] = self._program.model.transform(self.q)
-        return found
+        """The values of the unknowns at the position."""
+        by_name: dict[str, np.ndarray] = self._program.model.transform(self.q)
+        return by_name
 
     @property
     def iteration(self) -> int:
-        """How many transitions have been made, those of warm-up included."""
+        """The number of transitions made, warm-up included."""
         return int(self.state.transition)
 
     @property
@@ -204,12 +210,12 @@ class Chain:
         return {name: Moments(*moments) for name, moments in self.state.averages.items()}
 
     def reset_averages(self) -> None:
-        """Begin the averages anew with the next step."""
+        """Restart the averages with the next step."""
         with x64():
             self.state = self.state._replace(averages=self._program.running.start())
 
     def move(self, to: Any) -> None:
-        """Put the chain elsewhere; slots and hyper-parameters stay as they are.
+        """Move the chain; slots and hyper-parameters stay as they are.
 
         Parameters
         ----------
@@ -224,23 +230,23 @@ class Chain:
         program = self._program
         keys = [self._key]
         (free,) = starting_points(program.model, program.sampler, to, keys, "chain.move")
-        self.state = self.state._replace(position=self._found(free).position)
+        self.state = self.state._replace(position=self._start_at(free).position)
 
-    def step(self, n: int = 1, *, keep: bool = True) -> Rows:
-        """Make n transitions; gives what they gave.
+    def step(self, n: int = 1, *, keep: bool = True) -> StepResults:
+        """Make n transitions, and return their results.
 
         Parameters
         ----------
         n
-            How many.
+            The number of transitions.
         keep
             False: no rows are kept, and any number of transitions takes the same memory.
 
         Returns
         -------
-        Rows
-            `posterior`, the targets, and `sample_stats`, what the sampler recorded: dictionaries of
-            arrays with n rows, or none.
+        StepResults
+            `posterior`, the targets, and `sample_stats`, the records of the sampler: dictionaries
+            of arrays with n rows, or with no rows.
         """
         check_whole("chain.step", {"n": (n, 0)})
         blocks = self._run(int(n), keep)
@@ -257,11 +263,11 @@ class Chain:
         rows = np.concatenate(
             [np.empty((0, width), program.dtype), *(b.statistics for b in blocks)]
         )
-        return Rows(posterior, split_statistics(program.statistics, rows))
+        return StepResults(posterior, split_statistics(program.statistics, rows))
 
     def _warm_up(self, length: int | None) -> None:
         """Tune the sampler."""
-        running = Running(self._key, None, self._state)
+        running = RunningChain(self._key, None, self._state)
         running.tuner = self._program.tuner(length)
         pace = self._engine.pace
         while running.transition < running.tuner.end:
@@ -272,8 +278,8 @@ class Chain:
             pace.adjust(running.spent, time.perf_counter() - begun)
         self._state = jax.device_get(running.state)
 
-    def _run(self, n: int, keep: bool = False) -> list[Kept]:
-        found = []
+    def _run(self, n: int, keep: bool = False) -> list[Rows]:
+        rows = []
         until, pace = self.iteration + n, self._engine.pace
         self._program.check_schedules(self.iteration, until)
         while self.iteration < until:
@@ -286,39 +292,41 @@ class Chain:
             self._state = state
             pace.adjust(Where(*block.progress).spent, time.perf_counter() - begun)
             if keep:
-                found.append(rows_of(block).copied())
-        return found
+                rows.append(rows_of(block).copied())
+        return rows
 
     def __repr__(self) -> str:
         return f"<chain of {self._program.sampler!r} after {self.iteration} transitions>"
 
 
 def _momenta(program: Program, slots: Mapping[str, Any], given: Any) -> Any:
-    """Momenta of all coordinates, from an array of them or arrays by unknowns.
+    """Momenta of all coordinates, from one array or from arrays by unknowns.
 
     Raises
     ------
     ModelError
-        If the sampler keeps none.
+        If the sampler does not keep momenta.
     ValueError, ShapeError
-        If one is missing, or has another shape.
+        If the momenta of an unknown are missing, or have another shape.
     """
     if "p" not in slots:
-        held = f"its slots are {', '.join(slots)}" if slots else "it keeps nothing between steps"
+        slots_text = (
+            f"its slots are {', '.join(slots)}" if slots else "it keeps nothing between steps"
+        )
         raise ModelError(
-            f"chain: momenta: {type(program.sampler).__name__} has no slot p of momenta that last "
-            f"from step to step; {held}"
+            f"chain: momenta: {type(program.sampler).__name__} has no slot p for momenta that are "
+            f"kept from step to step; {slots_text}"
         )
     if not isinstance(given, Mapping):
         return given
     parts = program.space.parts
     if set(given) != set(parts):
         raise ValueError(
-            f"chain: momenta: give those of all unknowns, {', '.join(parts)}; got "
+            f"chain: momenta: give the momenta of all unknowns, {', '.join(parts)}; got "
             f"{', '.join(map(str, given)) or 'none'}"
         )
-    found = np.zeros(np.shape(slots["p"]), program.dtype)
-    lead = found.shape[:-1]
+    momenta = np.zeros(np.shape(slots["p"]), program.dtype)
+    lead = momenta.shape[:-1]
     for name, (place, shape) in parts.items():
         value = np.asarray(value_of(given[name], f"chain: momenta of {name}"), program.dtype)
         if value.shape not in (shape, (*lead, *shape)):
@@ -326,35 +334,35 @@ def _momenta(program: Program, slots: Mapping[str, Any], given: Any) -> Any:
                 f"chain: momenta of {name} have shape {(*lead, *shape)} on the free scale, got "
                 f"{value.shape}"
             )
-        whole = np.broadcast_to(value, (*lead, *shape))
-        found[..., place] = whole.reshape((*lead, place.stop - place.start))
-    return found
+        broadcast = np.broadcast_to(value, (*lead, *shape))
+        momenta[..., place] = broadcast.reshape((*lead, place.stop - place.start))
+    return momenta
 
 
 def _check_state(value: Any, before: ChainState) -> None:
-    """Refuse what is no state of such a chain.
+    """Refuse a value that is not a state of such a chain.
 
     Raises
     ------
     TypeError
-        If it is none, or a value in it has another type.
+        If its structure differs, or an array in it has another type.
     ShapeError
-        If a value has another shape.
+        If an array has another shape.
     """
-    own, structure = jax.tree_util.tree_flatten_with_path(before)
-    given: Any = jax.tree.structure(value)
-    if given != structure:
+    leaves, structure = jax.tree_util.tree_flatten_with_path(before)
+    given_structure: Any = jax.tree.structure(value)
+    if given_structure != structure:
         raise TypeError(
-            f"chain.state: no state of this chain, but {type(value).__name__}; give what "
-            "chain.state was, with other values by chain.slots, chain.hyper and chain.move"
+            f"chain.state: expected a state of this chain, got {type(value).__name__}; give a "
+            "value of chain.state, and change it by chain.slots, chain.hyper and chain.move"
         )
-    for (path, old), new in zip(own, jax.tree.leaves(value), strict=True):
+    for (path, old), new in zip(leaves, jax.tree.leaves(value), strict=True):
         name = jax.tree_util.keystr(path)
         if np.shape(new) != np.shape(old):
             raise ShapeError(f"chain.state{name} has shape {np.shape(old)}, got {np.shape(new)}")
         if np.asarray(new).dtype != np.asarray(old).dtype:
-            kinds = np.asarray(old).dtype, np.asarray(new).dtype
-            raise TypeError(f"chain.state{name} is {kinds[0]}, got {kinds[1]}")
+            dtypes = np.asarray(old).dtype, np.asarray(new).dtype
+            raise TypeError(f"chain.state{name} is {dtypes[0]}, got {dtypes[1]}")
 
 
 def chain(
@@ -369,25 +377,27 @@ def chain(
     observables: Any = (),
     averages: Any = (),
 ) -> Chain:
-    """One chain of a sampler, to be stepped by hand.
+    """One chain of a sampler, stepped by hand.
 
-    Its draws are those of chain number `index` of `kg.mcmc(model, sampler, seed=seed)` with the
-    same `initial` and `warmup`, to the last bit, in steps of any number. Between steps all may be
-    looked at and changed, slots and hyper-parameters, without another compilation.
+    Its draws equal the draws of chain number `index` of `kg.mcmc(model, sampler, seed=seed)` with
+    the same `initial` and `warmup` to the last bit, for any division into steps. Between steps
+    everything can be read and changed, slots and hyper-parameters included, without another
+    compilation.
 
     Parameters
     ----------
     model, sampler, seed, initial, observables, averages
-        As in `kg.mcmc`. The averages are `chain.averages`.
+        As in `kg.mcmc`. The averages are in `chain.averages`.
     index
-        Which chain of a run it is.
+        The number of the chain in a run.
     momenta
-        Where momenta begin, of a sampler that keeps them from step to step: a dictionary of arrays
-        by the names of all unknowns, on their free scale, or an array of all. They are momenta in
-        coordinates in which the mass is 1, as `chain.slots["p"]`. By default the sampler draws
+        Initial momenta, for a sampler that keeps momenta from step to step: a dictionary with the
+        names of all unknowns and arrays on their free scale, or one array of all momenta. They are
+        momenta in coordinates with mass 1, like `chain.slots["p"]`. By default the sampler draws
         them.
     warmup
-        Transitions that tune the sampler, made at once; None: as many as `kg.mcmc` makes.
+        The number of transitions that tune the sampler, made at once; None: as many as `kg.mcmc`
+        makes.
 
     Returns
     -------
@@ -434,9 +444,11 @@ def chain(
     )
     key = chain_key(check_seed(seed, "chain"), int(index))
     (start,) = starting_points(model, sampler, initial, [key], "chain")
-    wanted = as_averages(averages)
-    averaged_targets(model, wanted)
-    program = Program(model, sampler, model.targets, as_observables(observables), wanted)
+    requested_averages = as_averages(averages)
+    averaged_targets(model, requested_averages)
+    program = Program(
+        model, sampler, model.targets, as_observables(observables), requested_averages
+    )
     warn_of_noise(program, "chain")
     length = warmup_length(program.host_tunes, warmup)
     return Chain(program, key, start, length, initial is None, momenta)

@@ -1,8 +1,8 @@
-"""The loops of a block: of one chain, and of a batch of chains.
+"""The loops of a block, for a chain and for a batch.
 
-What is large, the buffers of rows, is kept apart from the state of the loops and written whatever
-happened; a row that is not kept is overwritten by the next one. A branch or a choice on buffers
-would copy them at each step.
+The large buffers of rows are separate from the state of the loops. Every transition writes its row;
+a row that is not kept is overwritten by the next one. A branch or a choice on buffers would copy
+them at each step.
 """
 
 import math
@@ -45,15 +45,15 @@ def one_chain(
 
     carry = (steps.start(chain), steps.buffers(steps.most))
     loop, rows = lax.while_loop(more, transition, carry)
-    return steps.result(loop, rows, steps.told(loop))
+    return steps.result(loop, rows, steps.rows_to_compute(loop))
 
 
 def in_step(
     program: "Program", chains: ChainState, data: Sequence[Any], plan: Plan
 ) -> tuple[ChainState, Block]:
-    """A loop of transitions that all chains of a batch make at once, but for those that have ended.
+    """A loop in which all chains of a batch make transitions together.
 
-    The block ends when one of them has to.
+    Chains that have ended are left as they are. The block ends when the first running chain has to.
     """
     batch = len(chains.transition)
     steps = _Steps(program, data, plan, batch)
@@ -66,7 +66,7 @@ def in_step(
     def transition(carry: tuple[Loop, Row]) -> tuple[Loop, Row]:
         loops, rows = carry
         after, row = jax.vmap(steps.transition, (0, None))(loops, _any_warming(loops))
-        if program.host_tunes:  # each chain ends its warm-up for itself
+        if program.host_tunes:  # each chain has its own end of warm-up
             after = jax.vmap(_chosen)(ended, loops, after)
             return after, _scattered(rows, row, loops.count)
         return after, _written(rows, row, loops.count[0])
@@ -78,7 +78,10 @@ def in_step(
 def in_turns(
     program: "Program", chains: ChainState, data: Sequence[Any], plan: Plan
 ) -> tuple[ChainState, Block]:
-    """A loop of turns, in which each chain of a batch opens its next transition as it needs to."""
+    """A loop of turns in which each chain opens transitions independently.
+
+    A chain opens its next transition when it needs to, without waiting for the other chains.
+    """
     batch = len(chains.transition)
     steps = _Steps(program, data, plan, batch)
 
@@ -112,7 +115,7 @@ def _written(rows: Row, row: Row, place: Any) -> Row:
 def _scattered(rows: Row, row: Row, places: Any) -> Row:
     chains = jnp.arange(len(places))
 
-    def write(buffer: Any, new: Any) -> Any:  # nothing, if the chain has filled its rows
+    def write(buffer: Any, new: Any) -> Any:  # no effect if the chain has filled its rows
         return buffer.at[places, chains].set(new, mode="drop")
 
     scattered: Row = jax.tree.map(write, rows, row)
@@ -120,29 +123,29 @@ def _scattered(rows: Row, row: Row, places: Any) -> Row:
 
 
 def _results(steps: "_Steps", loops: Loop, rows: Row) -> tuple[ChainState, Block]:
-    # The same bound for all: a loop that ended for each by itself would select among buffers.
+    # One bound for all chains: a loop with an end for each chain would select among buffers.
     each = jax.vmap(steps.result, (0, 1, None), (0, BY_CHAIN))
-    most = jnp.max(jax.vmap(steps.told)(loops))
+    most = jnp.max(jax.vmap(steps.rows_to_compute)(loops))
     results: tuple[ChainState, Block] = each(loops, rows, most)
     return results
 
 
-class _Told(NamedTuple):
-    """What a block tells of its draws beside the sampler's record."""
+class _Outputs(NamedTuple):
+    """The values that a block computes from its draws after the loop."""
 
     targets: tuple[Any, ...]
-    observed: Any  # None without observables
-    trips: tuple[Trips, ...]  # of the loops in their graph
+    observed: Any  # None if there are no observables
+    trips: tuple[Trips, ...]  # of the loops in the graph of the targets
 
 
 class _Steps:
-    """The pieces that the loops are made of, for one chain."""
+    """The pieces of the loops, for one chain."""
 
     def __init__(
         self, program: "Program", data: Sequence[Any], plan: Plan, batch: int | None = None
     ) -> None:
         self.program, self.plan, self.batch = program, plan, batch
-        self.most = program.rows(batch)  # draws that a block can hold
+        self.most = program.rows(batch)  # the largest number of draws in a block
         self.target = program.target(data)
 
     def moment(self, chain: ChainState) -> Moment:
@@ -153,7 +156,7 @@ class _Steps:
         return Loop(chain, jnp.int32(0), jnp.int64(0), self.target.no_trips())
 
     def buffers(self, count: int, *batch: int) -> Row:
-        """Room for so many draws, of each chain."""
+        """Buffers for `count` draws, of each chain."""
         program, observed = self.program, self.program.observed
         later = sum(s.size for s in observed.statistics) if observed else 0
         width = sum(s.size for s in program.computed) - later
@@ -167,7 +170,7 @@ class _Steps:
         )
 
     def more(self, loop: Loop) -> Any:
-        """Whether the block goes on, as far as one chain is concerned."""
+        """Whether this chain allows the block to continue."""
         chain, phases = loop.chain, loop.chain.phases
         glance = (chain.transition >= phases.glance) & (chain.gradients >= phases.worth)
         return (
@@ -179,32 +182,38 @@ class _Steps:
         )
 
     def transition(self, loop: Loop, any_warming: Any = None) -> tuple[Loop, Row]:
-        """A transition, and what is noted of it."""
+        """Make a transition, and return its row."""
         chain = loop.chain
         state = State(chain.position, chain.slots, loop.trips)
         return self.close(loop, *self.program.kernel.step(self.moment(chain), state), any_warming)
 
     def open(self, chain: ChainState, before: Any = None) -> Any:
-        """The state of a transition in turns, at its begin, in the room of the one before."""
+        """The state of a transition in turns at its begin.
+
+        It uses the memory of the state of the transition before, if there is one.
+        """
         turns = self.program.kernel.turns
         assert turns is not None
         return turns.begin(self.moment(chain), chain.position, before)
 
     def turn(self, loop: Loop, state: Any, any_warming: Any) -> tuple[Loop, Any, Row]:
-        """A turn of a transition, and what is noted of it if it was the last one."""
+        """Make a turn of a transition, and return its row.
+
+        The row is meaningful only after the last turn of a transition.
+        """
         turns = self.program.kernel.turns
         assert turns is not None
         moment = self.moment(loop.chain)
         point, trips = moment.target.evaluate(turns.ask(moment, state), loop.trips)
-        told = turns.tell(moment, state, point)
-        position, info = once(turns.end(told))
+        told_state = turns.tell(moment, state, point)
+        position, info = once(turns.end(told_state))
         ending = State(position, loop.chain.slots, trips)
         closed, row = self.close(loop, ending, info, any_warming)
-        going, finished = self.more(loop), turns.finished(told)
-        ended, going, finished = once((going & finished, going, finished))
-        after = _chosen(ended, closed, loop)._replace(trips=_chosen(going, trips, loop.trips))
-        # What a chain that has filled its block goes on with is thrown away.
-        return after, _chosen(finished, self.open(closed.chain, told), told), row
+        running, finished = self.more(loop), turns.finished(told_state)
+        ended, running, finished = once((running & finished, running, finished))
+        after = _chosen(ended, closed, loop)._replace(trips=_chosen(running, trips, loop.trips))
+        # The next transition of a chain that has filled its block is discarded.
+        return after, _chosen(finished, self.open(closed.chain, told_state), told_state), row
 
     def close(
         self, loop: Loop, state: State, info: Info, any_warming: Any = None
@@ -212,7 +221,7 @@ class _Steps:
         """The loop after a transition, and the row of its draw."""
         chain, plan, position = loop.chain, self.plan, state.position
         gradients, alone = info.gradients, info.values
-        if not self.program.takes_gradient:  # nothing asks for it, and so it is not computed
+        if not self.program.takes_gradient:  # the gradient is not used, so XLA does not compute it
             position = position._replace(gradient=chain.position.gradient)
             one = math.prod(self.program.walkers)
             spared = one if self.program.kernel.takes_gradient else gradients
@@ -253,10 +262,10 @@ class _Steps:
     def _adapt(
         self, chain: ChainState, position: Position, info: Info, warming: Any, any_warming: Any
     ) -> tuple[Adaptation, Any]:
-        """Update the tuning while warming, then leave it alone.
+        """Update the tuning during warm-up, and keep it afterwards.
 
-        In a batch a branch is a choice, whose sides are both computed. So there it is asked first
-        whether any chain of it warms up.
+        In a batch a branch is a choice whose two sides are both computed. So a branch around it
+        first asks whether any chain of the batch is in warm-up.
         """
         warmup = self.program.warmup
         if not warmup.tune and not warmup.within:
@@ -265,8 +274,8 @@ class _Steps:
 
         def update(_: None) -> tuple[Adaptation, Any]:
             state, done, phases = chain.adaptation, chain.transition, chain.phases
-            found, hyper = warmup.update(state, chain.hyper, done, phases, position, info)
-            return found, {name: hyper[name] for name in tuned}
+            adapted, hyper = warmup.update(state, chain.hyper, done, phases, position, info)
+            return adapted, {name: hyper[name] for name in tuned}
 
         def keep(_: None) -> tuple[Adaptation, Any]:
             return chain.adaptation, tuned
@@ -278,15 +287,18 @@ class _Steps:
         return chosen[0], chain.hyper | chosen[1]
 
     def result(self, loop: Loop, rows: Row, most: Any) -> tuple[ChainState, Block]:
-        """What a block gives; `most` is how many draws a chain of it has kept at most."""
+        """The state after a block, and the block.
+
+        `most` is the largest number of draws that a chain of the batch has kept.
+        """
         if not self.program.takes_gradient:
             position, trips = self.target.evaluate(loop.chain.position.q, loop.trips)
-            known = loop.chain.position._replace(gradient=position.gradient)
-            loop = loop._replace(chain=loop.chain._replace(position=known), trips=trips)
-        told = self._told(loop, rows, most)
+            end_position = loop.chain.position._replace(gradient=position.gradient)
+            loop = loop._replace(chain=loop.chain._replace(position=end_position), trips=trips)
+        outputs = self._outputs(loop, rows, most)
         scope = Scope()
         scope.receive(self.target.density.loops, loop.trips)
-        scope.receive(self.program.loops, told.trips)
+        scope.receive(self.program.loops, outputs.trips)
         chain = loop.chain
         where = Where(loop.count, chain.transition, chain.gradients, chain.divergences, loop.spent)
         progress = jnp.stack([jnp.asarray(number, jnp.int64) for number in where])
@@ -294,69 +306,74 @@ class _Steps:
         reports = scope.reports(self.program.loops)
         statistics = rows.statistics
         if self.program.observed is not None:
-            statistics = jnp.concatenate([statistics, told.observed], 1)
+            statistics = jnp.concatenate([statistics, outputs.observed], 1)
         if self.program.averages:
             running = self.program.running
             count = jnp.where(self.warming(loop), 0, loop.count)
-            averages = running.add(chain.averages, count, told.targets, statistics)
+            averages = running.add(chain.averages, count, outputs.targets, statistics)
             chain = chain._replace(averages=averages)
         recorded = sum(s.size for s in self.program.statistics)
         if statistics.shape[1] > recorded:
             statistics = statistics[:, :recorded]
         by_host = (rows.free, *rows.slopes) if self.program.host_tunes else ()
-        return chain, Block(progress, step_size, statistics, told.targets, reports, *by_host)
+        return chain, Block(progress, step_size, statistics, outputs.targets, reports, *by_host)
 
     def warming(self, loop: Loop) -> Any:
-        """Whether the rows of a block are those of warm-up: where that ends a block does."""
+        """Whether the rows of a block belong to warm-up.
+
+        A block ends where warm-up ends, so either all of them do or none.
+        """
         return loop.chain.transition <= loop.chain.phases.end
 
-    def told(self, loop: Loop) -> Any:
-        """Of how many rows the targets are computed."""
+    def rows_to_compute(self, loop: Loop) -> Any:
+        """The number of rows whose targets are computed."""
         return jnp.where(self.warming(loop) & ~self.plan.warmup, 0, loop.count)
 
-    def _told(self, loop: Loop, rows: Row, most: Any) -> _Told:
-        """Targets and observables of the draws: a few draws at a time, until all are done."""
+    def _outputs(self, loop: Loop, rows: Row, most: Any) -> _Outputs:
+        """Targets and observables of the draws, computed in small parts."""
         few = min(self.program.few(self.batch), self.most)
 
-        def part(number: Any) -> _Told:
+        def part(number: Any) -> _Outputs:
             first = number * few
             some = jax.tree.map(lambda buffer: lax.dynamic_slice_in_dim(buffer, first, few), rows)
-            return self._told_of(loop, some, first + jnp.arange(few))
+            return self._outputs_of(loop, some, first + jnp.arange(few))
 
-        def add(number: Any, told: _Told) -> _Told:
+        def add(number: Any, outputs: _Outputs) -> _Outputs:
             def put(buffer: Any, new: Any) -> Any:
                 return lax.dynamic_update_slice_in_dim(buffer, new, number * few, 0)
 
             new = part(number)
-            targets, observed = jax.tree.map(put, (told.targets, told.observed), new[:2])
-            trips = [old.join(more) for old, more in zip(told.trips, new.trips, strict=True)]
-            return _Told(targets, observed, tuple(trips))
+            targets, observed = jax.tree.map(put, (outputs.targets, outputs.observed), new[:2])
+            trips = [old.join(more) for old, more in zip(outputs.trips, new.trips, strict=True)]
+            return _Outputs(targets, observed, tuple(trips))
 
         def blank(shape: Any) -> Any:
             return jnp.zeros((self.most, *shape.shape[1:]), shape.dtype)
 
         shapes = jax.eval_shape(part, jnp.int32(0))
         targets, observed = jax.tree.map(blank, shapes[:2])
-        none = _Told(targets, observed, Scope().reports(self.program.loops))
-        told: _Told = lax.fori_loop(0, (most + few - 1) // few, add, none)
-        return told
+        empty = _Outputs(targets, observed, Scope().reports(self.program.loops))
+        outputs: _Outputs = lax.fori_loop(0, (most + few - 1) // few, add, empty)
+        return outputs
 
-    def _told_of(self, loop: Loop, rows: Row, numbers: Any) -> _Told:
-        """The same of some draws at once, by their numbers."""
+    def _outputs_of(self, loop: Loop, rows: Row, numbers: Any) -> _Outputs:
+        """Targets and observables of some rows, given their numbers."""
         targets, loops = tuple(self.program.targets), self.program.loops
         density, data, capacity, *_ = self.target
 
         def record(q: Any, row: Any) -> Any:
-            # Rows that hold no draw are computed, too, but no loop turns for them.
-            scope = Scope(capacity=capacity, active=row < self.told(loop) if loops else None)
+            # Rows without a draw are computed, too, but their loops make no trips.
+            scope = Scope(
+                capacity=capacity, active=row < self.rows_to_compute(loop) if loops else None
+            )
             values = density.targets(q, targets, data, scope)
             return values, scope.reports(loops)
 
         walkers = self.program.walkers
         each = jax.vmap(record, (0, None)) if walkers else record
-        values, found = jax.vmap(each)(rows.free, numbers)
-        trips = tuple(Trips(*(jnp.max(x) for x in trips)) for trips in found)
-        return _Told(values, self._observed(loop, rows, numbers), trips)
+        values, reports = jax.vmap(each)(rows.free, numbers)
+        trips = tuple(Trips(*(jnp.max(x) for x in trips)) for trips in reports)
+        return _Outputs(values, self._observed(loop, rows, numbers), trips)
 
     def _observed(self, loop: Loop, rows: Row, numbers: Any) -> Any:
         """Observables of draws."""
@@ -365,7 +382,7 @@ class _Steps:
             return None
         done, end = loop.chain.transition, loop.chain.phases.end
         thin = jnp.where(done <= end, 1, plan.thin)
-        last = end + (done - end) // thin * thin - 1  # the transition of the last row
+        last = end + (done - end) // thin * thin - 1  # the number of the transition of the last row
 
         def of(q: Any, statistics: Any, kept: Any, _: Any, number: Any) -> Any:
             event = (last - (count - 1 - number) * thin).astype(np.uint32)

@@ -16,7 +16,7 @@ from ..models.model import Model
 from ..models.saving import model_to_bytes
 from ..version import __version__
 from .cache import processor
-from .chain import Chain
+from .chain import RunningChain
 from .fingerprint import program_text
 from .keeper import Keeper
 from .program import Program
@@ -155,7 +155,7 @@ def create(path: Path, run: Run, dtype: Any) -> Store:
 
 def without_draws(run: Run) -> Any:
     """The tree of a run's results before there are draws."""
-    chains = run.chains or [Chain(np.zeros(4, np.uint32), number=0)]
+    chains = run.chains or [RunningChain(np.zeros(4, np.uint32), number=0)]
     return as_tree(run.program, run.targets, chains, 0, run.attributes, going=True, stored=True)
 
 
@@ -185,7 +185,9 @@ def _model(program: Program) -> tuple[bytes | None, str]:
         return None, str(error)
 
 
-def attach(store: Store, program: Program, run_keeps: bool, targets: int, chain: Chain) -> None:
+def attach(
+    store: Store, program: Program, run_keeps: bool, targets: int, chain: RunningChain
+) -> None:
     """Have the draws of a chain go to the store."""
     if not run_keeps:
         chain.sink = Sink()

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
-from .chain import Chain, Lengths
+from .chain import Lengths, RunningChain
 from .progress import PlainProgress, Progress, SilentProgress, finished_text
 
 __all__ = ["LOG", "Telling", "make_progress"]
@@ -44,8 +44,8 @@ class Telling:
 
     def __init__(self, shown: Progress, doing: str) -> None:
         self.shown, self.doing = shown, doing
-        self._chains: Sequence[Chain] = ()
-        self._warming: list[Chain] = []
+        self._chains: Sequence[RunningChain] = ()
+        self._warming: list[RunningChain] = []
 
     def log(self, text: str) -> None:
         """A line to the log alone."""
@@ -66,7 +66,7 @@ class Telling:
         self.log(text)
         self._show(lambda: self.shown.say(text))
 
-    def start(self, chains: Sequence[Chain], lengths: Lengths, at_once: int) -> None:
+    def start(self, chains: Sequence[RunningChain], lengths: Lengths, at_once: int) -> None:
         self.begun, self._chains = time.perf_counter(), chains
         self._warming = [chain for chain in chains if chain.transition < chain.tuner.end]
         draws = "until it is stopped" if lengths.draws is None else f"{lengths.draws:,} draws each"

@@ -1,10 +1,13 @@
-"""Progress in a terminal: a live table, a row a chain, and one of all with the time left."""
+"""A live progress table in a terminal.
+
+The table has one row for each chain, and one row for the whole run with the time left.
+"""
 
 import time
 from collections.abc import Sequence
 from typing import Any
 
-from .chain import Chain, Lengths
+from .chain import Lengths, RunningChain
 from .forecast import Forecast
 from .progress import COLUMNS, Row, finished_text, further_text, row_of_all, rows_of_chains
 
@@ -15,9 +18,13 @@ WIDTH = 14
 
 
 class TerminalProgress:
-    """A live table: of each chain and of all how far they are, divergences, speed and time left."""
+    """A live table of a run's progress.
 
-    may_be_lost = True  # with the terminal: that ends no run
+    Each row shows transitions, divergences, step size, speed and the time left: one row for each
+    chain and one for all chains together.
+    """
+
+    may_be_lost = True  # a closed terminal does not end the run
 
     def __init__(self) -> None:
         from rich.console import Console
@@ -28,7 +35,7 @@ class TerminalProgress:
     def say(self, text: str) -> None:
         self.console.print(text, style="dim", highlight=False, markup=False)
 
-    def start(self, chains: Sequence[Chain], lengths: Lengths, at_once: int) -> None:
+    def start(self, chains: Sequence[RunningChain], lengths: Lengths, at_once: int) -> None:
         from rich.live import Live
 
         self.forecast = Forecast(chains, lengths, at_once)

@@ -1,4 +1,4 @@
-"""What warm-up has tuned in another run, taken over by a new one."""
+"""Take over the tuning of another run."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -13,11 +13,11 @@ from .program import Program
 
 __all__ = ["check_unknowns", "tuned_values", "unknowns_text"]
 
-WHOLE = "give what kg.mcmc returned, whole"
+COMPLETE = "give the complete results of kg.mcmc"
 
 
 def unknowns_text(program: Program) -> str:
-    """The unknowns of a model with the numbers of their free coordinates, for the record."""
+    """The unknowns with their numbers of free coordinates, as JSON."""
     return json.dumps(_sizes(program))
 
 
@@ -28,18 +28,18 @@ def _sizes(program: Program) -> dict[str, int]:
 def tuned_values(
     program: Program, samplers: Sequence[Sampler], results: Any
 ) -> list[dict[str, Any]]:
-    """For the sampler of each chain the values of hyper-parameters that `results` say are tuned.
+    """The tuned hyper-parameters in `results`, for the sampler of each chain.
 
-    Chain k takes those of chain k modulo the number of chains there.
+    Chain k takes the values of chain k modulo the number of chains in the results.
 
     Raises
     ------
     TypeError
-        If they are no results.
+        If `results` are not results of a run.
     ModelError
-        If they are those of another model.
+        If the results come from another model.
     ValueError
-        If they are those of another sampler, or a value is missing or out of its range.
+        If the results come from another sampler, or a value is missing or out of its range.
     """
     if results is None:
         return [{} for _ in samplers]
@@ -49,12 +49,13 @@ def tuned_values(
     names = program.warmup.tune + program.warmup.within
     if not names:
         raise ValueError(
-            f"mcmc: tuned: {samplers[0]!r} tunes nothing that could be taken over; leave it out"
+            f"mcmc: tuned: {samplers[0]!r} tunes nothing, so nothing can be taken over; leave out "
+            "tuned="
         )
-    held = {name: _variable(state, name) for name in names}
-    count = len(next(iter(held.values())))
+    tuned = {name: _variable(state, name) for name in names}
+    count = len(next(iter(tuned.values())))
     return [
-        _of_chain(program, sampler, {n: v[k % count] for n, v in held.items()}, state, k % count)
+        _of_chain(program, sampler, {n: v[k % count] for n, v in tuned.items()}, state, k % count)
         for k, sampler in enumerate(samplers)
     ]
 
@@ -63,13 +64,13 @@ def _state(results: Any) -> Any:
     """The group that holds the states of chains."""
     try:
         state = results["sampler_state"].dataset
-        known = "unknowns" in results.attrs and "sampler" in results.attrs
+        has_attributes = "unknowns" in results.attrs and "sampler" in results.attrs
     except (KeyError, TypeError, AttributeError, IndexError):
-        known = False
-    if not known:
+        has_attributes = False
+    if not has_attributes:
         raise TypeError(
             f"mcmc: tuned: expected results of kg.mcmc, got {type(results).__name__} without the "
-            f"group sampler_state or the attributes that tell whose it is: {WHOLE}"
+            f"group sampler_state or the attributes unknowns and sampler: {COMPLETE}"
         )
     return state
 
@@ -78,8 +79,8 @@ def _check_sampler(sampler: Sampler, results: Any) -> None:
     there, here = results.attrs["sampler"], type(sampler).__name__
     if there != here:
         raise ValueError(
-            f"mcmc: tuned: the results are those of {there}, whose tuned values say nothing to "
-            f"{here}; give results of {here}, or sampler={there}(...)"
+            f"mcmc: tuned: the results come from {there}, whose tuned values do not fit {here}; "
+            f"give results of {here}, or sampler={there}(...)"
         )
 
 
@@ -89,16 +90,16 @@ def check_unknowns(program: Program, results: Any, doing: str) -> None:
     Raises
     ------
     TypeError
-        If they do not tell.
+        If the attribute `unknowns` of the results cannot be read.
     ModelError
-        If there are others.
+        If the unknowns differ.
     """
     try:
         there = dict(json.loads(results.attrs["unknowns"]))
     except (TypeError, ValueError):
         raise TypeError(
             f"{doing}: the attribute unknowns, {results.attrs['unknowns']!r:.80}, does not "
-            f"tell the unknowns of a model: {WHOLE}"
+            f"list the unknowns of a model: {COMPLETE}"
         ) from None
     here = _sizes(program)
     if list(there.items()) == list(here.items()):
@@ -110,13 +111,15 @@ def check_unknowns(program: Program, results: Any, doing: str) -> None:
             f"{_numbers(of[name])} {where}" if name in of else f"none {where}"
             for of, where in ((there, "there"), (here, "here"))
         ]
-        what = f"the unknown {name!r} has {' and '.join(sizes)}"
+        difference = f"the unknown {name!r} has {' and '.join(sizes)}"
         break
     else:
-        what = f"the unknowns are in the order {', '.join(there)} there, {', '.join(here)} here"
+        difference = (
+            f"the unknowns are in the order {', '.join(there)} there, {', '.join(here)} here"
+        )
     raise ModelError(
-        f"{doing}: the results are those of another model: {what}; give results of this model, "
-        "whose data alone may be others"
+        f"{doing}: the results come from another model: {difference}; give results of this model "
+        "(its data may differ)"
     )
 
 
@@ -126,60 +129,65 @@ def _numbers(count: int) -> str:
 
 def _variable(state: Any, name: str) -> np.ndarray:
     """A hyper-parameter of each chain."""
-    held = state.get(f"hyper_{name}")
-    if held is None or held.ndim == 0 or len(held) == 0:
+    variable = state.get(f"hyper_{name}")
+    if variable is None or variable.ndim == 0 or len(variable) == 0:
         raise ValueError(
-            f"mcmc: tuned: the group sampler_state of the results has no hyper_{name}: {WHOLE}"
+            f"mcmc: tuned: the group sampler_state of the results has no hyper_{name}: {COMPLETE}"
         )
-    return np.asarray(held.values)
+    return np.asarray(variable.values)
 
 
-def _directions(sampler: Sampler, own: Mapping[str, Any], state: Any, chain: int) -> dict[str, Any]:
-    """The directions of the metric, where it has some."""
+def _directions(
+    sampler: Sampler, hyper: Mapping[str, Any], state: Any, chain: int
+) -> dict[str, Any]:
+    """The directions of the metric, if the metric has any."""
     parts = {name: state.get(f"hyper_directions_{name}") for name in Directions._fields}
-    held = {name: np.asarray(v.values)[chain] for name, v in parts.items() if v is not None}
-    room = own.get("directions")
-    if not held:
+    arrays = {name: np.asarray(v.values)[chain] for name, v in parts.items() if v is not None}
+    room = hyper.get("directions")
+    if not arrays:
         return {}
     if room is None:
-        if np.all(held.get("count") == 0):
+        if np.all(arrays.get("count") == 0):
             return {}
         raise ValueError(
-            f"mcmc: tuned: the metric of the results has directions, and that of {sampler!r} has "
-            "none; give a sampler with the metric of that run, such as "
+            f"mcmc: tuned: the metric of the results has directions, and the metric of {sampler!r} "
+            "has none; give a sampler with the metric of that run, such as "
             f'{type(sampler).__name__}(metric="auto")'
         )
-    if {name: np.shape(v) for name, v in held.items()} != {
+    if {name: np.shape(v) for name, v in arrays.items()} != {
         name: np.shape(v) for name, v in room._asdict().items()
     }:
         raise ValueError(
             f"mcmc: tuned: the metric of the results has room for "
-            f"{len(held.get('stretches', ()))} directions, and that of {sampler!r} for "
+            f"{len(arrays.get('stretches', ()))} directions, and the metric of {sampler!r} for "
             f"{len(room.stretches)}; give a sampler with the metric of that run"
         )
-    like = room._asdict()
-    return {"directions": Directions(**{n: v.astype(like[n].dtype) for n, v in held.items()})}
+    fields = room._asdict()
+    return {"directions": Directions(**{n: v.astype(fields[n].dtype) for n, v in arrays.items()})}
 
 
 def _of_chain(
     program: Program, sampler: Sampler, values: Mapping[str, Any], state: Any, chain: int
 ) -> dict[str, Any]:
-    """The values for a chain; the target of acceptance is as high as it had risen."""
-    own = sampler.hypers(program.space)
-    found = {}
+    """The tuned values for a chain.
+
+    The target of acceptance is at least as high as it had risen.
+    """
+    hyper = sampler.hypers(program.space)
+    tuned = {}
     for name, value in values.items():
-        if np.shape(value) != np.shape(own[name]):
+        if np.shape(value) != np.shape(hyper[name]):
             raise ValueError(
                 f"mcmc: tuned: hyper_{name} has shape {np.shape(value)} a chain, and "
-                f"{np.shape(own[name])} is expected: {WHOLE}"
+                f"{np.shape(hyper[name])} is expected: {COMPLETE}"
             )
-        found[name] = np.asarray(value, own[name].dtype)
-    found |= _directions(sampler, own, state, chain)
-    if "target_limit" in own:
-        risen = np.minimum(_variable(state, "target_acceptance")[chain], own["target_limit"])
-        found["target_acceptance"] = np.maximum(own["target_acceptance"], risen)
+        tuned[name] = np.asarray(value, hyper[name].dtype)
+    tuned |= _directions(sampler, hyper, state, chain)
+    if "target_limit" in hyper:
+        raised = np.minimum(_variable(state, "target_acceptance")[chain], hyper["target_limit"])
+        tuned["target_acceptance"] = np.maximum(hyper["target_acceptance"], raised)
     try:
-        sampler.check_hypers(found)
+        sampler.check_hypers(tuned)
     except (TypeError, ValueError) as error:
         raise ValueError(f"mcmc: tuned: of chain {chain} there, {error}") from error
-    return found
+    return tuned

@@ -1,7 +1,7 @@
 """Ordinary differential equations in the graph: `kg.ode.solve`.
 
-Written as a user would write it, in plain Python that `kg.autograph` converts; nothing here is
-known to the rest of kinetograph.
+The solver is written as a user could write it, in plain Python that `kg.autograph` converts. No
+other package of kinetograph imports this one.
 """
 
 from .events import Event, Occurrences, Solution

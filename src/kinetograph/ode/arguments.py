@@ -1,4 +1,7 @@
-"""The arguments of `kg.ode.solve`, checked; its times are in `times`."""
+"""Checks of the arguments of `kg.ode.solve`.
+
+The times are read in `times`, jumps and doses in `stops`, and events in `events`.
+"""
 
 from typing import Any, NamedTuple
 
@@ -15,7 +18,7 @@ from ..graph.precision import float_dtype
 from ..graph.source import place_text
 from ..graph.suggestions import meant
 from .right import Leaves
-from .times import known
+from .times import constant_value
 
 __all__ = ["Tolerance", "check_options", "read_positive", "read_start", "read_tolerance"]
 
@@ -24,54 +27,54 @@ def read_start(y0: Any) -> tuple[Leaves, list[str], Structure]:
     """The leaves of the initial value, as floating-point arrays."""
     if y0 is None:
         raise ValueError(f"solve: y0 must be provided{place_text()}")
-    found, paths, structure = flatten(y0)
-    if not found:
+    values, paths, structure = flatten(y0)
+    if not values:
         raise ValueError(f"solve: y0 has no elements{place_text()}")
     leaves = []
-    for leaf, path in zip(found, paths, strict=True):
+    for leaf, path in zip(values, paths, strict=True):
         try:
             leaves.append(Array(floating(leaf, "solve")))
         except KinetographError as error:
             raise type(error)(f"solve: y0{path}{place_text()}: {error}") from None
-        value = known(leaf)
+        value = constant_value(leaf)
         if value is not None and not np.isfinite(value).all():
-            place = np.argwhere(~np.isfinite(value))[0].tolist()
+            index = np.argwhere(~np.isfinite(value))[0].tolist()
             raise ValueError(
-                f"solve: y0{path}{place or ''} is {value[tuple(place)]}{place_text()}; the "
-                "solution starts with a number"
+                f"solve: y0{path}{index or ''} is {value[tuple(index)]}{place_text()}; the "
+                "initial value must be finite"
             )
     return leaves, paths, structure
 
 
 class Tolerance(NamedTuple):
-    """The errors of a step that are tolerated, relative and, of each leaf, absolute."""
+    """The relative tolerance, and the absolute tolerance of each leaf."""
 
     relative: float
     absolute: list[np.ndarray]
 
     def scales(self, sizes: Leaves) -> Leaves:
-        """The errors that are tolerated in values of these sizes."""
+        """The largest tolerated errors of values of these sizes."""
         return [self.relative * size + a for a, size in zip(self.absolute, sizes, strict=True)]
 
 
 def read_tolerance(
     rtol: Any, atol: Any, leaves: Leaves, paths: list[str], structure: Structure
 ) -> Tolerance:
-    """The tolerances; those not given fit the precision."""
+    """Read the tolerances; the defaults depend on the precision."""
     coarse = float_dtype().itemsize < 8
     rtol = (1e-4 if coarse else 1e-6) if rtol is None else rtol
     atol = (1e-6 if coarse else 1e-8) if atol is None else atol
-    least = 100 * float(np.finfo(float_dtype()).eps)
-    relative = known(rtol)
-    if relative is None or relative.shape or not relative >= least:
+    smallest = 100 * float(np.finfo(float_dtype()).eps)
+    relative = constant_value(rtol)
+    if relative is None or relative.shape or not relative >= smallest:
         raise ValueError(
-            f"solve: rtol is {rtol}{place_text()}; it must be a number of at least {least:.1g}, a "
-            f"hundred roundings of {float_dtype()}"
+            f"solve: rtol is {rtol}{place_text()}; it must be a number of at least "
+            f"{smallest:.1g}, a hundred rounding errors of {float_dtype()}"
         )
     parts, _, given = flatten(atol)
-    vector = structure.make is None and known(atol) is not None
-    parts = [atol] if vector else parts * len(leaves) if given.make is None else parts
-    if not vector and given.make is not None and structure.difference(given):
+    whole_atol = structure.make is None and constant_value(atol) is not None
+    parts = [atol] if whole_atol else parts * len(leaves) if given.make is None else parts
+    if not whole_atol and given.make is not None and structure.difference(given):
         raise TypeError(
             f"solve: atol is {given} where y0 is {structure}{place_text()}; give a number, or one "
             "for each element of y0"
@@ -83,11 +86,12 @@ def read_tolerance(
 
 
 def _absolute(atol: Any, leaf: Array, path: str) -> np.ndarray:
-    values = known(atol)
+    """The absolute tolerance of a leaf, in the shape of the leaf."""
+    values = constant_value(atol)
     if values is None or not (values >= 0).all():
         raise ValueError(
-            f"solve: atol{path} is {atol}{place_text()}; it must be of numbers known now, none of "
-            "them negative"
+            f"solve: atol{path} is {atol}{place_text()}; it must consist of constant numbers, none "
+            "of them negative"
         )
     try:
         return np.broadcast_to(values, leaf.shape).astype(leaf.dtype)
@@ -98,26 +102,26 @@ def _absolute(atol: Any, leaf: Array, path: str) -> np.ndarray:
 
 
 def _check_relative(atol: np.ndarray, leaf: Array, path: str) -> None:
-    """Refuse elements that begin at 0 where the tolerance is relative alone."""
+    """Refuse elements whose initial value and absolute tolerance are both 0."""
     if atol.all():
         return
-    value = known(leaf)
+    value = constant_value(leaf)
     zeros = None if value is None else np.argwhere((value == 0) & (atol == 0)).tolist()
-    what = f"y0{path}" if value is not None or not leaf.shape else f"an element of y0{path}"
-    place = zeros[0] if zeros and leaf.shape else ""
+    element = f"y0{path}" if value is not None or not leaf.shape else f"an element of y0{path}"
+    index = zeros[0] if zeros and leaf.shape else ""
     run_time_check(
         ((leaf != 0) | (atol > 0)).all() if zeros is None else not zeros,
         ValueError,
-        f"solve: atol is 0, and {what}{place} is 0{place_text()}: no error is small relative "
-        "to 0; choose an atol that is small beside the values that matter",
+        f"solve: atol is 0, and {element}{index} is 0{place_text()}: no error is small relative "
+        "to 0; choose an atol that is small compared with the values that matter",
     )
 
 
 def read_positive(value: Any, name: str) -> Array | None:
-    """A size of steps, which has no derivative; None if it is not given."""
+    """Read a step size, which has no derivative; None if not given."""
     if value is None:
         return None
-    number = known(value)
+    number = constant_value(value)
     if number is not None and not number.shape and not number > 0:
         raise ValueError(f"solve: {name} must be positive, got {value}{place_text()}")
     step = Array(floating(value, "solve"))
@@ -129,17 +133,19 @@ def read_positive(value: Any, name: str) -> Array | None:
 def check_options(
     method: str, methods: tuple[str, ...], max_steps: Any, on_limit: str, grad: str
 ) -> None:
-    """Refuse what is unknown or out of range."""
+    """Refuse unknown methods and options, and a `max_steps` that is not positive."""
     for name, value, choices in (
         ("method", method, methods),
         ("on_limit", on_limit, ("nan", "error")),
         ("grad", grad, GRADS),
     ):
         if value not in choices:
-            listed = ", ".join(map(repr, choices)) + meant(value, choices)
-            raise ValueError(f"solve: {name} is {value!r}{place_text()}; choose one of {listed}")
-    whole = isinstance(max_steps, (int, np.integer)) and not isinstance(max_steps, bool)
-    if max_steps is not None and (not whole or max_steps < 1):
+            alternatives = ", ".join(map(repr, choices)) + meant(value, choices)
+            raise ValueError(
+                f"solve: {name} is {value!r}{place_text()}; choose one of {alternatives}"
+            )
+    is_whole = isinstance(max_steps, (int, np.integer)) and not isinstance(max_steps, bool)
+    if max_steps is not None and (not is_whole or max_steps < 1):
         raise ValueError(
             f"solve: max_steps is {max_steps!r}{place_text()}; it must be a positive whole number"
         )

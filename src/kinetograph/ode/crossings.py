@@ -1,8 +1,9 @@
-"""Where numbers change their sign: first between samples, then to the last bit.
+"""Sign changes of functions: between samples first, then to the last bit.
 
-The sign that a number has had is its side: 1 or -1, or 0 while it is not known. It changes where a
-sample is on the other side, or is 0, if it may change in that direction. A sample that is not a
-number is taken for a change, too, so that what is not known does not go unseen.
+The side of a function is the last sign that it had: 1 or -1, or 0 while no sign is known. A
+function changes at a sample that is on the other side or is 0, if changes in that direction count.
+A sample that is NaN counts as a change, too, so that an undefined function is reported and not
+overlooked.
 """
 
 from typing import Any, NamedTuple
@@ -18,32 +19,38 @@ from ..graph.lift import lift
 __all__ = ["Change", "bracket", "first_change", "next_sides"]
 
 SECTIONS = 16
-MOST_SECTIONS = 1024  # more than there can be between any two numbers
+MOST_SECTIONS = 1024  # more halvings than there can be between any two numbers
 
 
 class Change(NamedTuple):
-    """The first of some samples at which there is a change."""
+    """The first sample at which a function changes its sign."""
 
-    place: Any  # the number of the sample; -1 if there is none
-    which: Any  # of all numbers, those that change there
-    before: Any  # the sides of all before
-    after: Any  # those behind the last sample
+    place: Any  # the index of the sample; -1 if no function changes
+    which: Any  # for each function, whether it changes there
+    before: Any  # the sides of all functions before that sample
+    after: Any  # the sides of all functions after the last sample
 
 
 def first_change(signs: Array, sides: Array, directions: np.ndarray) -> Change:
-    """The first change in signs of shape (samples, numbers); direction 0 is either."""
+    """The first change in `signs`, an array of shape (samples, functions).
+
+    `directions` holds the sign after the changes that count for each function, or 0 if both do.
+    """
     return Change(*_first_change(signs, sides, directions))
 
 
 def _changed(signs: Any, sides: Any, directions: Any) -> Any:
-    """Those that change."""
+    """Whether each function changes at a sample."""
     either = (directions == 0) | (sides == -directions)
     return ((signs != sides) & (sides != 0) & either) | jnp.isnan(signs) | jnp.isnan(sides)
 
 
 @lift
 def next_sides(signs: Any, sides: Any, directions: Any) -> Any:
-    """The sides behind a sample, but of those that change there the ones before."""
+    """The sides after a sample.
+
+    Functions that change at the sample keep the side that they had before.
+    """
     stays = (signs == 0) | _changed(signs, sides, directions)
     return jnp.where(stays, sides, signs)
 
@@ -64,9 +71,10 @@ def _first_change(signs: Any, sides: Any, directions: Any) -> Any:
 
 @convert_lazily
 def bracket(changed: Any, low: Array, high: Array) -> tuple[Array, Array]:
-    """Two neighbouring times, of which the second only has changed, as `high` has.
+    """Two neighbouring times between which the change lies.
 
-    `changed` tells it of a vector of times.
+    `changed` says for each of a vector of times whether the change has happened. It has not at
+    `low`, and has at `high`; so it is for the two times that are returned.
     """
     shares = np.arange(1, SECTIONS, dtype=low.dtype) / SECTIONS
     while _apart(low, high):
@@ -77,13 +85,14 @@ def bracket(changed: Any, low: Array, high: Array) -> tuple[Array, Array]:
 
 
 def _apart(low: Array, high: Array) -> Array:
+    """Whether there is a floating-point number between the two."""
     middle = low + (high - low) / 2
     return (low < middle) & (middle < high)
 
 
 @lift
 def _narrower(samples: Any, changed: Any, low: Any, high: Any) -> tuple[Any, Any]:
-    """The section with the first change."""
+    """The ends of the first section in which the change happens."""
     times = jnp.concatenate([low[None], samples, high[None]])
     behind = (changed | (samples >= high)) & (samples > low)
     first = jnp.argmax(jnp.append(behind, True))

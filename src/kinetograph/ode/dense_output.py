@@ -1,10 +1,11 @@
-"""The solution between the ends of steps: what is kept of each step, and its values at any times.
+"""The solution inside of steps, at any times.
 
-A step is a row of numbers: its start t and its size h, and of all leaves together the values at its
-two ends and the bends in between (see `tableaus`). For many output times the rows of all steps are
-kept, in the order of the trips of the loop, one that was refused before another of the same start,
-and all times are looked up at once. For few of them, or where there is no room for the rows, the
-values are written as each step passes them.
+A step is stored as a row of numbers: its start t, its size h, and for all leaves together the
+values at the two ends of the step and the bends in between (see `tableaus`). If there are many
+output times, the rows of all steps are kept in the order of the trips of the loop, and the values
+at all times are computed at once. A rejected step comes before the next attempt, which has the same
+start; so the search for the last row at or before a time finds the accepted one. If there are few
+output times, or no room for the rows, the values are written as each step passes the times.
 """
 
 from typing import Any, NamedTuple
@@ -25,16 +26,16 @@ BENDS = 3
 
 
 class Path(NamedTuple):
-    """The solution from its start to where it ended."""
+    """The solution from its start to the last time that was reached."""
 
     kept: Array  # the rows of the steps, or the values at the output times
-    count: Any  # how many there are
-    t: Array  # the end
-    y: Leaves  # the value there
+    count: Any  # the number of rows or values that were written
+    t: Array  # the last time
+    y: Leaves  # the value at that time
 
 
 def row_width(leaves: Leaves) -> int:
-    """How many numbers a row has."""
+    """The number of elements of a row."""
     return 2 + (2 + BENDS) * sum(leaf.size for leaf in leaves)
 
 
@@ -45,13 +46,16 @@ def row_of(t: Array, size: Array, y: Leaves, new: Leaves, bends: tuple[Leaves, .
 
 
 def still_row(t: Array, y: Leaves) -> Array:
-    """The row of a time at which the solution stands."""
+    """The row of a step of size 0 at a time."""
     none = [leaf * 0 for leaf in y]
     return row_of(t, t * 0, y, y, (none,) * BENDS)
 
 
 def values_at(ts: Array, path: Path, rows: bool) -> Leaves:
-    """The values at times; the first or the last one beyond."""
+    """The values at times.
+
+    Times outside of the path have the value at its start or at its end.
+    """
     flat = _all_values(ts, path.kept, path.count) if rows else path.kept
     ends = np.cumsum([leaf.size for leaf in path.y])
     before = (ts < path.t).reshape(-1, 1)
@@ -64,13 +68,13 @@ def values_at(ts: Array, path: Path, rows: bool) -> Leaves:
 
 @lift
 def value_inside(t: Any, row: Any) -> Any:
-    """The value at a time inside of a step, or those at several ones."""
+    """The values at one or several times inside of a step."""
     share = _share(t, row[0], row[1])[..., None]
     start, end, *bends = row[2:].reshape(2 + BENDS, -1)
-    # Term by term: a product of small matrices would be a call of its own.
+    # Term by term: XLA makes a separate call of a product of small matrices.
     bend = bends[-1]
-    for other in reversed(bends[:-1]):
-        bend = bend * share + other
+    for coefficient in reversed(bends[:-1]):
+        bend = bend * share + coefficient
     return (1 - share) * start + share * end + share * (1 - share) * bend
 
 
@@ -78,15 +82,17 @@ def value_inside(t: Any, row: Any) -> Any:
 def _all_values(ts: Any, rows: Any, count: Any) -> Any:
     starts = jax.lax.stop_gradient(rows[:, 0])
     starts = jnp.where(jnp.arange(len(starts)) < count, starts, jnp.inf)
-    place = jnp.searchsorted(starts, jax.lax.stop_gradient(ts), side="right") - 1
-    place = jnp.maximum(place, 0)
-    # Times and values apart: XLA copies what it finds of short rows several times otherwise.
-    t, size = rows[:, :2].T.at[:, place].get(mode="promise_in_bounds")
-    parts = rows[:, 2:].reshape(len(rows), 2 + BENDS, -1).at[place].get(mode="promise_in_bounds")
+    index = jnp.searchsorted(starts, jax.lax.stop_gradient(ts), side="right") - 1
+    index = jnp.maximum(index, 0)
+    # Times and values are gathered separately: otherwise XLA copies the gathered rows several
+    # times.
+    t, size = rows[:, :2].T.at[:, index].get(mode="promise_in_bounds")
+    parts = rows[:, 2:].reshape(len(rows), 2 + BENDS, -1).at[index].get(mode="promise_in_bounds")
     return _inside(ts, t, size, parts)
 
 
 def _inside(ts: Any, t: Any, size: Any, parts: Any) -> Any:
+    """The values at times, each inside of a step of its own."""
     share = _share(ts, t, size)
     bend = share * (1 - share)
     weights = jnp.stack([1 - share, share, *(bend * share**i for i in range(BENDS))], -1)
@@ -94,5 +100,5 @@ def _inside(ts: Any, t: Any, size: Any, parts: Any) -> Any:
 
 
 def _share(ts: Any, t: Any, size: Any) -> Any:
-    """How far times are on the way from the start of a step to its end."""
+    """The fraction of a step that lies before a time."""
     return jnp.where(size > 0, (ts - t) / jnp.where(size > 0, size, 1), 0)

@@ -1,4 +1,4 @@
-"""What happens where a function of time and solution changes its sign: `kg.ode.Event`."""
+"""`kg.ode.Event`: an event where a function g(t, y(t)) changes its sign."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -13,23 +13,25 @@ __all__ = ["Event", "Occurrences", "Solution", "read_events"]
 
 
 class Event:
-    """Something that happens where g(t, y(t)) changes its sign; for `kg.ode.solve(events=...)`.
+    """An event where g(t, y(t)) changes its sign; for `kg.ode.solve(events=...)`.
 
     Parameters
     ----------
     g
-        A function of the time and of the value in the structure of `y0`; gives one number. What
-        else it reads, an unknown threshold say, it captures.
+        A function of the time and of the value in the structure of `y0`, which returns one number.
+        It may also read arrays from outside, such as an unknown threshold.
     change
-        A function of the same that gives the value with which the solution goes on. What the
-        right-hand side is to switch by goes into y, too: `change=lambda t, y: y | {"on": 1.0}`.
+        A function of the time and the value, which returns the value from which the solution
+        continues. If the right-hand side has to switch at the event, put the switch into y:
+        `change=lambda t, y: y | {"on": 1.0}`.
     direction
-        1: only where g grows through 0, along the way from t0 on; -1: only where it falls; 0: both.
+        1: only where g grows through 0 in the direction of the integration; -1: only where it falls
+        through 0; 0: both.
     terminal
-        Whether the solution ends there. If not given it does, unless there is a `change`.
+        Whether the solution ends at the event. By default it ends there unless there is a `change`.
     keep
-        Of how many times the results tell: None for the first one alone, or the number n of the
-        first ones, with an axis for them.
+        The number n of occurrences in the results, which then have an axis of length n: the first n
+        are reported. By default only the first one is reported, without that axis.
 
     Raises
     ------
@@ -70,21 +72,23 @@ class Event:
         check_function(g, "g", "Event", ("t", "y"))
         if change is not None:
             check_function(change, "change", "Event", ("t", "y"))
-        number = isinstance(direction, (int, float, np.number)) and not isinstance(direction, bool)
-        if not number or direction not in (-1, 0, 1):
+        is_number = isinstance(direction, (int, float, np.number)) and not isinstance(
+            direction, bool
+        )
+        if not is_number or direction not in (-1, 0, 1):
             raise ValueError(
                 f"Event: direction is {direction!r}{place_text()}; choose 1, where g grows "
-                "through 0, -1, where it falls, or 0 for both"
+                "through 0, -1, where it falls through 0, or 0 for both"
             )
         if not isinstance(terminal, (bool, type(None))):
-            raise ValueError(f"Event: terminal is {terminal!r}{place_text()}; True or False")
+            raise ValueError(f"Event: terminal is {terminal!r}{place_text()}; give True or False")
         if terminal and change is not None:
             raise ValueError(
-                f"Event: a terminal event has a change{place_text()}; the solution does not go on "
-                "behind it: leave one of the two out"
+                f"Event: a terminal event has a change{place_text()}; the solution does not "
+                "continue after it: leave one of the two out"
             )
-        whole = isinstance(keep, (int, np.integer)) and not isinstance(keep, bool)
-        if keep is not None and (not whole or keep < 1):
+        is_whole = isinstance(keep, (int, np.integer)) and not isinstance(keep, bool)
+        if keep is not None and (not is_whole or keep < 1):
             raise ValueError(
                 f"Event: keep is {keep!r}{place_text()}; it must be a positive whole number, "
                 "or None"
@@ -92,7 +96,10 @@ class Event:
 
 
 class Occurrences(NamedTuple):
-    """How often an event happened, when, and what the value was, before a change."""
+    """The occurrences of an event: their number, their times, the values there.
+
+    The values are those before the event's `change`.
+    """
 
     count: Any
     t: Any
@@ -100,23 +107,29 @@ class Occurrences(NamedTuple):
 
 
 class Solution(NamedTuple):
-    """The values at the times asked for, and what happened: `Occurrences`, or a list of them."""
+    """The values at the output times, and the events.
+
+    `events` is one `Occurrences`, or a list of them if a list of events was given.
+    """
 
     y: Any
     events: Any
 
 
 def read_events(events: Any) -> list[Event]:
-    """The events, of which one may be given by itself, and functions for those that end it."""
+    """Read the argument `events`: None, one event or a list of events.
+
+    A function g is read as a terminal event.
+    """
     if events is None:
         return []
     several = events if isinstance(events, (list, tuple)) else [events]
     for number, event in enumerate(several):
         if not isinstance(event, Event) and not callable(event):
-            what = f"events[{number}]" if several is events else "events"
+            label = f"events[{number}]" if several is events else "events"
             raise TypeError(
-                f"solve: {what} is {type(event).__name__}{place_text()}; expected kg.ode.Event(g), "
-                "or a function g(t, y), or a list of them"
+                f"solve: {label} is {type(event).__name__}{place_text()}; expected "
+                "kg.ode.Event(g), or a function g(t, y), or a list of them"
             )
         for name in ("terminal", "direction"):
             if hasattr(event, name) and not isinstance(event, Event):

@@ -1,9 +1,9 @@
-"""The loop of steps: plain Python, which `kg.autograph` turns into a loop of the graph.
+"""The loop of steps, in plain Python that `kg.autograph` converts.
 
-Steps are as long as the error allows, wherever the output times lie: of each there is a row from
-which the solution inside of it follows (see `dense_output`). The step size is no function of the
-parameters for derivatives: these are those of the chosen steps, taken as they are. Only a step that
-ends at a stop moves with it (see `stops`).
+Steps are as long as the error allows, independently of the output times: each step gives a row,
+from which the solution inside of the step is computed (see `dense_output`). Derivatives treat the
+chosen step sizes as constants. Only a step that ends at a stop changes its size with the time of
+that stop (see `stops`).
 """
 
 from typing import Any, NamedTuple
@@ -21,24 +21,24 @@ from .step import Trial
 from .stops import Stops
 from .times import Times
 from .unreached import Ending
-from .watch import Seen
+from .watch import EventState
 
 __all__ = ["Limits", "integrate"]
 
 SAFETY, SHRINK, GROW = 0.9, 0.2, 10.0
-NOW, BEFORE = 0.17, 0.04  # exponents of the errors of this step and of the one before
-SMALLEST, LARGEST = 1e-20, 1e30  # squared errors that are told apart
-SHORTEST = 1e-12  # of the interval: near time 0 steps are no smaller than at this time
-BESIDE = 8  # roundings: as far from a stop f is taken on its sides
+NOW, BEFORE = 0.17, 0.04  # exponents of the errors of this step and of the step before
+SMALLEST, LARGEST = 1e-20, 1e30  # squared errors outside of these bounds are clipped
+SHORTEST = 1e-12  # share of the interval; below it the smallest step shrinks no further with t
+BESIDE = 8  # rounding errors between a stop and the times at which f is evaluated around it
 
 
 class Limits(NamedTuple):
-    """How many steps there may be, what happens then, and how the loop is differentiated."""
+    """Bounds on the steps, and how the loop is differentiated."""
 
-    steps: int
-    longest: Any  # the size of a step; None for any
-    rows: bool  # whether there is room for those of all steps
-    grad: str
+    steps: int  # the largest number of steps
+    longest: Any  # the largest size of a step; None for no bound
+    rows: bool  # whether the rows of all steps are kept
+    grad: str  # the argument `grad` of `kg.while_loop`
 
 
 @convert_lazily
@@ -51,101 +51,110 @@ def integrate(
     step: Any,
     limits: Limits,
     watch: Any = None,
-    seen: Any = None,
+    events: Any = None,
 ) -> tuple[Path, Ending, Any]:
-    """The steps, from the value and the slopes at the first time; a `Watch` is for events."""
+    """Take the steps from the value and slopes at the first time.
+
+    `watch` (a `Watch`) and its state `seen` are given if there are events. Returns the path, the
+    reason for which the loop ended, and the state of the events.
+    """
     eps = float(np.finfo(times.start.dtype).eps)
     tiny = 16 * eps
     t, end = times.start, times.end
     width = row_width(y) if limits.rows else sum(leaf.size for leaf in y)
     count = limits.steps if limits.rows else times.outputs.shape[0]
     kept = Array(as_node(np.zeros((count, width), t.dtype)))
-    n = 0
-    before: Any = 0.0  # the logarithm of the error of the last step that was taken whole
-    least = SHORTEST * abs(end - times.start)
-    stopping = stops.times is not None
-    passed: Any = 0  # stops
+    rows_written = 0
+    before: Any = 0.0  # the logarithm of the error of the last accepted step that no stop cut
+    least_time = SHORTEST * abs(end - times.start)
+    has_stops = stops.times is not None
+    stops_passed: Any = 0
     stop: Any = np.inf
-    if stopping:
-        passed = (stops.times < t).sum()
-        stop = stops.times[minimum(passed, len(stops.times) - 1)]
-    watching = watch is not None
-    while _goes_on(t, end, stop, step, tiny * maximum(abs(t), least), seen):
+    if has_stops:
+        stops_passed = (stops.times < t).sum()
+        stop = stops.times[minimum(stops_passed, len(stops.times) - 1)]
+    has_events = watch is not None
+    while _continues(t, end, stop, step, tiny * maximum(abs(t), least_time), events):
         set_loop_options(
             maximum_iterations=limits.steps,
             grad=limits.grad,
             name="steps",
         )
-        if times.fixed and stops.fixed and not watching:
+        if times.fixed and stops.fixed and not has_events:
             t = stop_gradient(t)
-        beside = stop_gradient(BESIDE * eps * maximum(abs(t), least))
-        if stopping and stop <= t:
-            # Of two stops at a time, or one at the start, each moves what it follows.
+        beside = stop_gradient(BESIDE * eps * maximum(abs(t), least_time))
+        if has_stops and stop <= t:
+            # A stop at the time of the previous stop, or at the start: the value moves on to it.
             later = stop - t
             y = [leaf + later * slope for leaf, slope in zip(y, slopes, strict=True)]
             t = t + later
             if stops.amounts is not None:
-                y = [leaf + amount[passed] for leaf, amount in zip(y, stops.amounts, strict=True)]
+                y = [
+                    leaf + amount[stops_passed]
+                    for leaf, amount in zip(y, stops.amounts, strict=True)
+                ]
             slopes = method.right(t + beside, y)
             row = still_row(t, y)
             before = 0.0
-            passed = passed + 1
-            stop = stops.times[minimum(passed, len(stops.times) - 1)]
+            stops_passed = stops_passed + 1
+            stop = stops.times[minimum(stops_passed, len(stops.times) - 1)]
         else:
-            meant = stop_gradient(step)
+            wanted = stop_gradient(step)
             if limits.longest is not None:
-                meant = minimum(meant, limits.longest)
-            target = minimum(stop, end) if stopping else end
+                wanted = minimum(wanted, limits.longest)
+            target = minimum(stop, end) if has_stops else end
             size = target - t
-            last = meant >= size
-            size = where(last, size, meant)
+            reaches_target = wanted >= size
+            size = where(reaches_target, size, wanted)
             until = t + size
-            if stopping:
-                beside = stop_gradient(BESIDE * eps * maximum(abs(target), least))
-                until = where(last & (target >= stop), target - beside, until)
-            made = method.step(t, y, slopes, size, until)
-            row = row_of(t, size, y, made.new, made.bends)
-            square = made.square
+            if has_stops:
+                beside = stop_gradient(BESIDE * eps * maximum(abs(target), least_time))
+                until = where(reaches_target & (target >= stop), target - beside, until)
+            trial = method.step(t, y, slopes, size, until)
+            row = row_of(t, size, y, trial.new, trial.bends)
+            square = trial.square
             accepted = square <= 1
-            square = where(square < LARGEST, square, LARGEST)  # or it is NaN
+            square = where(square < LARGEST, square, LARGEST)  # also if it is NaN
             error = 0.5 * log(maximum(square, SMALLEST))
             factor = SAFETY * exp(-NOW * error + BEFORE * where(accepted, before, 0.0))
-            most = where(accepted, GROW, 1.0)
-            step = stop_gradient(size) * minimum(maximum(factor, SHRINK), most)
-            if stopping:
-                # A step that was cut says little about how large it might have been.
-                step = where(accepted & last, maximum(step, meant), step)
-                error = where(last, before, error)
-            behind = where(last, target, t + size)
-            look: Any = watch.look(t, behind, row, seen) if watching else None
-            if watching and (accepted & look.found):
-                t, y, slopes, seen = watch.happen(t, row, look, seen)
+            largest_factor = where(accepted, GROW, 1.0)
+            step = stop_gradient(size) * minimum(maximum(factor, SHRINK), largest_factor)
+            if has_stops:
+                # A step that a stop cut short says little about how large the next one may be.
+                step = where(accepted & reaches_target, maximum(step, wanted), step)
+                error = where(reaches_target, before, error)
+            arrival = where(reaches_target, target, t + size)
+            search: Any = watch.search(t, arrival, row, events) if has_events else None
+            if has_events and (accepted & search.has_change):
+                t, y, slopes, events = watch.take_event(t, row, search, events)
                 before = 0.0
             else:
-                y = [where(accepted, a, b) for a, b in zip(made.new, y, strict=True)]
-                slopes = [where(accepted, a, b) for a, b in zip(made.slopes, slopes, strict=True)]
-                t = where(accepted, behind, t)
+                y = [where(accepted, a, b) for a, b in zip(trial.new, y, strict=True)]
+                slopes = [where(accepted, a, b) for a, b in zip(trial.slopes, slopes, strict=True)]
+                t = where(accepted, arrival, t)
                 before = where(accepted, error, before)
-                seen = watch.passed(accepted, look, seen) if watching else None
+                events = watch.pass_step(accepted, search, events) if has_events else None
         if limits.rows:
-            # Added to zeros, not set: the derivative then has nothing to write.
-            kept = kept.at[n].add(row)
-            n = n + 1
+            # Added to zeros, not set: the derivative of an addition needs no stored values.
+            kept = kept.at[rows_written].add(row)
+            rows_written = rows_written + 1
         else:
-            while n < count and times.outputs[n] < t:
+            while rows_written < count and times.outputs[rows_written] < t:
                 set_loop_options(maximum_iterations=count, grad="stack", name="outputs")
-                kept = kept.at[n].add(value_inside(times.outputs[n], row))
-                n = n + 1
-    going = _goes_on(t, end, stop, step, tiny * maximum(abs(t), least), seen)
-    arrived = t >= end if seen is None else ((t >= end) | seen.over) & ~seen.lost
-    return Path(kept, n, t, y), Ending(~going & ~arrived, going), seen
+                kept = kept.at[rows_written].add(value_inside(times.outputs[rows_written], row))
+                rows_written = rows_written + 1
+    continues = _continues(t, end, stop, step, tiny * maximum(abs(t), least_time), events)
+    arrived = t >= end if events is None else ((t >= end) | events.ended) & ~events.undefined
+    return Path(kept, rows_written, t, y), Ending(~continues & ~arrived, continues), events
 
 
-def _goes_on(t: Any, end: Any, stop: Any, step: Any, shortest: Any, seen: Seen | None) -> Any:
-    """Whether there is a stop to go over, or a step to make, and no event has ended it.
+def _continues(
+    t: Any, end: Any, stop: Any, step: Any, shortest: Any, events: EventState | None
+) -> Any:
+    """Whether the solution continues with a stop or a step.
 
-    A step too small to change the time ends it, unless it is all that is left.
+    A step that is too small to change the time ends the loop, unless it reaches the end or a stop.
     """
-    makes = (step > shortest) | (step >= minimum(stop, end) - t)
-    going = ((stop <= t) & (t <= end)) | ((t < end) & makes)
-    return going if seen is None else going & ~seen.over
+    has_step = (step > shortest) | (step >= minimum(stop, end) - t)
+    going = ((stop <= t) & (t <= end)) | ((t < end) & has_step)
+    return going if events is None else going & ~events.ended

@@ -1,4 +1,4 @@
-"""A number that has only some of its derivatives: in the place of the others stands NaN."""
+"""Numbers whose derivatives above some order are NaN, as they are unknown."""
 
 from functools import cache
 from typing import Any
@@ -13,12 +13,14 @@ __all__ = ["limited"]
 
 
 def limited(x: Array, orders: int) -> Array:
-    """The number, of which the derivatives of so many orders are known, and others NaN."""
+    """Return x, whose derivatives of an order above `orders` are NaN."""
     return _same(orders)(x)  # type: ignore[no-any-return]
 
 
 @cache
 def _same(orders: int) -> Any:
+    """The identity, whose derivatives of an order above `orders` are NaN."""
+
     @jax.custom_jvp
     def same(x: Any) -> Any:
         return x
@@ -33,7 +35,7 @@ def _same(orders: int) -> Any:
 
 @cache
 def _zero(orders: int) -> Any:
-    """0 with so many derivatives less one, of 0."""
+    """The constant 0, with the derivative of order `orders` NaN."""
 
     @jax.custom_jvp
     def zero(x: Any) -> Any:

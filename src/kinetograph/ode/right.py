@@ -1,4 +1,4 @@
-"""The user's right-hand side: called with leaves, its results checked."""
+"""The user's right-hand side: calls it with leaves and checks its results."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -16,11 +16,15 @@ __all__ = ["Leaves", "Right", "named"]
 
 Leaves = list[Array]
 
-_OF_LISTS = re.compile("list|sequence")  # what Python says of arithmetic with lists
+_LIST_ARITHMETIC = re.compile("list|sequence")  # words of Python's errors for lists in arithmetic
 
 
 class Right:
-    """The function f(t, y), from leaves to leaves; its `if`s and loops may depend on t and y."""
+    """The function f(t, y) as a function of leaves that returns leaves.
+
+    Its branches and loops may depend on t and y. With `sign` -1 the time and the derivative change
+    their signs, so that the integrator always goes forward.
+    """
 
     def __init__(
         self,
@@ -34,7 +38,7 @@ class Right:
     ) -> None:
         self.f, self.structure, self.paths, self.like = f, structure, paths, like
         self.name, self.gives = name, gives  # for messages
-        self.sign = sign  # of the direction in time; t comes times the sign, and so goes the result
+        self.sign = sign  # multiplies the time that f is called with, and the result of f
         self.converted = converted(f)
 
     def __call__(self, t: Array, leaves: Sequence[Any]) -> Leaves:
@@ -43,12 +47,12 @@ class Right:
         return slopes if forward else [self.sign * slope for slope in slopes]
 
     def leaves(self, t: Array, leaves: Sequence[Any]) -> Leaves:
-        """What the function gives for the leaves, at the user's own time."""
+        """The leaves of the function's result, without the sign of the direction."""
         y = self.structure.fill(leaves)
         try:
             result = self.converted(t, y)
         except TypeError as error:
-            as_vector = isinstance(error, SymbolicError) or _OF_LISTS.search(str(error))
+            as_vector = isinstance(error, SymbolicError) or _LIST_ARITHMETIC.search(str(error))
             if isinstance(y, list) and as_vector:
                 hint = "y is a list, as y0 is: for a vector, give np.array(y0)"
                 error.args = (f"solve: {self._name()}: {error}; {hint}",)
@@ -58,7 +62,7 @@ class Right:
         vector = self.structure.make is None and len(self.like[0].shape) > 0
         if vector and isinstance(result, (list, tuple)) and result:
             result = self._elements(result)
-        found, _, structure = flatten(result)
+        values, _, structure = flatten(result)
         difference = self.structure.difference(structure)
         if difference:
             path, wanted, got = difference
@@ -68,24 +72,26 @@ class Right:
             raise TypeError(f"solve: {self._name()} returns {got} where y{path} is {wanted}{hint}")
         return [
             self._leaf(leaf, like, path)
-            for leaf, like, path in zip(found, self.like, self.paths, strict=True)
+            for leaf, like, path in zip(values, self.like, self.paths, strict=True)
         ]
 
     def _elements(self, result: Sequence[Any]) -> Any:
+        """The vector of a list of elements."""
         try:
             return stack(result)
         except KinetographError as error:
-            raise type(error)(f"solve: what {self._name()} returns: {error}") from None
+            raise type(error)(f"solve: the result of {self._name()}: {error}") from None
 
     def _leaf(self, leaf: Any, like: Array, path: str) -> Array:
+        """A leaf of the result, which must have the value's shape."""
         try:
             node = as_node(leaf, "solve")
         except KinetographError as error:
-            raise type(error)(f"solve: what {self._name()} returns: {error}") from None
+            raise type(error)(f"solve: the result of {self._name()}: {error}") from None
         if node.shape != like.shape:
             raise ShapeError(
                 f"solve: {self._name()} returns shape {node.shape} for y{path} of shape "
-                f"{like.shape}; {self.gives} has the shape of the value"
+                f"{like.shape}; {self.gives} must have the shape of the value"
             )
         return Array(node).astype(like.dtype)
 
@@ -94,6 +100,9 @@ class Right:
 
 
 def named(function: Callable[..., Any], name: str) -> str:
-    """A user's function, with its own name if it has one, and where it is written."""
-    own = getattr(function, "__name__", type(function).__name__)
-    return f"{name if own == '<lambda>' else own}{written_at(function) or place_text()}"
+    """The name of a user's function, with file and line.
+
+    For a lambda it is `name`.
+    """
+    own_name = getattr(function, "__name__", type(function).__name__)
+    return f"{name if own_name == '<lambda>' else own_name}{written_at(function) or place_text()}"

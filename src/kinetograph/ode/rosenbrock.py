@@ -1,4 +1,6 @@
-"""One step of a Rosenbrock method, for stiff equations: stages are solutions of linear equations.
+"""One step of a Rosenbrock method, for stiff equations.
+
+The stages u[i] are solutions of linear equations:
 
     (1 / (gamma h) - J) u[i] = f(t + c[i] h, y + sum_j a[i][j] u[j])
                                + sum_j g[i][j] u[j] / h + h d[i] df/dt
@@ -37,13 +39,13 @@ __all__ = ["RODAS5P", "Coefficients", "Rosenbrock"]
 
 
 class Coefficients(NamedTuple):
-    """The coefficients of a method."""
+    """The coefficients of a method, named as in the module's formulas."""
 
     gamma: float
-    a: tuple[tuple[float, ...], ...]  # of the stages from the second on
+    a: tuple[tuple[float, ...], ...]  # for the stages from the second on, like g and c
     g: tuple[tuple[float, ...], ...]
     c: tuple[float, ...]
-    d: tuple[float, ...]  # of all stages
+    d: tuple[float, ...]  # for all stages
     b: tuple[float, ...]
     bends: tuple[tuple[float, ...], ...]
 
@@ -145,14 +147,17 @@ RODAS5P = Coefficients(
 
 
 class Rosenbrock(NamedTuple):
-    """A right-hand side, the coefficients, and what error a step may have."""
+    """A Rosenbrock method, with its right-hand side and the tolerance."""
 
     right: Right
     coefficients: Coefficients
     tolerance: Tolerance
 
     def step(self, t: Array, y: Leaves, slopes: Leaves, size: Array, until: Any) -> Step:
-        """A step from the value and the slopes at a time; `until` is what f takes for its end."""
+        """Take a step of a given size from a given state.
+
+        `until` is the time with which f is called at the end of the step.
+        """
         method = self.coefficients
         jacobian, by_time = self._derivatives(t, y)
         flat, like = _joined(y), y
@@ -161,9 +166,11 @@ class Rosenbrock(NamedTuple):
         rows = zip(method.a, method.g, method.c, method.d[1:], strict=True)
         for a, g, c, d in rows:
             value = flat + combined(a, stages)
-            when = until if c == 1 else t + c * size
-            known = _joined(self.right(when, _parted(value, like))) + combined(g, stages) / size
-            stages.append(_solution(*factors, known + size * d * by_time if d else known))
+            stage_time = until if c == 1 else t + c * size
+            right_side = (
+                _joined(self.right(stage_time, _parted(value, like))) + combined(g, stages) / size
+            )
+            stages.append(_solution(*factors, right_side + size * d * by_time if d else right_side))
         new = _parted(flat + combined(method.b, stages), like)
         bends = tuple(_parted(combined(row, stages), like) for row in method.bends)
         sizes = [maximum(abs(a), abs(b)) for a, b in zip(y, new, strict=True)]
@@ -171,25 +178,28 @@ class Rosenbrock(NamedTuple):
         return Step(new, self.right(until, new), bends, square)
 
     def _derivatives(self, t: Array, y: Leaves) -> tuple[Array, Array]:
-        """Those of the slopes by the values, a matrix, and by the time."""
-        where, what = t + 0, _joined(y) + 0
+        """The derivatives of the slopes by the values and by the time.
+
+        The first is a matrix, the second a vector.
+        """
+        at_time, at_values = t + 0, _joined(y) + 0
 
         def column(direction: Array) -> Array:
-            time, flat = where + 0, what + 0
+            time, flat = at_time + 0, at_values + 0
             slopes = _joined(self.right(time, _parted(flat, y)))
             return jvp(slopes, [flat, time], [direction[:-1], direction[-1]])
 
-        columns = vmap(column)(np.eye(what.shape[0] + 1, dtype=what.dtype))
+        columns = vmap(column)(np.eye(at_values.shape[0] + 1, dtype=at_values.dtype))
         return columns[:-1].T, columns[-1]
 
 
 def _joined(leaves: Leaves) -> Array:
-    """All elements as one vector."""
+    """All elements of the leaves as one vector."""
     return concatenate([leaf.ravel() for leaf in leaves])
 
 
 def _parted(flat: Array, like: Leaves) -> Leaves:
-    """The leaves of a vector of all elements."""
+    """The leaves of a vector of all elements, shaped as in `like`."""
     ends = np.cumsum([leaf.size for leaf in like])
     return [
         flat[int(end) - leaf.size : int(end)].reshape(leaf.shape).astype(leaf.dtype)
@@ -199,7 +209,10 @@ def _parted(flat: Array, like: Leaves) -> Leaves:
 
 @lift
 def _factors(jacobian: Any, diagonal: Any) -> Any:
-    """The matrix diagonal - J, and its factors, which have no derivative of their own."""
+    """The matrix `diagonal` I - J, and its LU factors.
+
+    The factors are constants for derivatives; `_solution` has its own derivative.
+    """
     matrix = diagonal * jnp.eye(len(jacobian), dtype=jacobian.dtype) - jacobian
     lu, _, order = lax.linalg.lu(lax.stop_gradient(matrix))
     return matrix, lu, order
@@ -207,7 +220,10 @@ def _factors(jacobian: Any, diagonal: Any) -> Any:
 
 @lift
 def _solution(matrix: Any, lu: Any, order: Any, right: Any) -> Any:
-    """The solution x of matrix x = right, whose derivative is one of the same equations."""
+    """The solution x of matrix x = right.
+
+    Its derivative is the solution of equations with the same matrix.
+    """
     solve = lax.linalg.triangular_solve
 
     def forward(_: Any, b: Any) -> Any:

@@ -21,10 +21,10 @@ from .watch import Watch
 
 __all__ = ["solve"]
 
-ROOM = 2**18  # bytes of a buffer that is worth having at once, rather than to be grown on demand
-LARGEST_ROOM = 2**28
-ROWS = 2**22  # bytes of the rows of all steps that are worth having; see `dense_output`
-MANY = 300  # output times from which on it is quicker to look all of them up at once
+ROOM = 2**18  # bytes up to which a buffer is allocated in full, rather than grown on demand
+LARGEST_ROOM = 2**28  # the same, if the loop carries the values at many times
+ROWS = 2**22  # bytes up to which the rows of all steps are kept; see `dense_output`
+MANY = 300  # output times; with more of them it is faster to look all of them up at once
 
 
 def solve(
@@ -49,118 +49,125 @@ def solve(
 
         dy/dt = f(t, y),    y(t0) = y0,    result[i] = y(ts[i])
 
-    An embedded method of order 5(4), of Runge-Kutta's or Rosenbrock's kind, with steps of adaptive
-    size: the estimated error of a step, divided by atol + rtol max(|y|, |y new|), is at most 1 in
-    the root mean square over the elements of y. Where a step's is larger, a smaller step is tried.
-    The solution at the times asked for is that of the method's own polynomial of degree 4 inside of
-    steps, so that steps are as many as the solution needs, however many times there are.
+    Embedded Runge-Kutta and Rosenbrock methods of order 5(4) with adaptive step sizes. The
+    estimated error of a step, divided by atol + rtol max(|y|, |y new|), is at most 1 in the root
+    mean square over the elements of y; if it is larger, the step is rejected and a smaller one is
+    tried. At the output times the solution is the method's polynomial of degree 4 inside of the
+    step, so the number of steps does not depend on the number of output times.
 
     Parameters
     ----------
     f
-        The right-hand side, called with a time and a value in the structure of `y0`; gives the
-        derivative in the same structure. What else it reads, parameters say, it captures. It is
-        called some times, now, to build its graph; an `if` or a loop in it that depends on t or y
-        becomes part of the graph, as in `kg.function`. For a vector y it may also return a list of
-        its elements.
+        The right-hand side, called with a time and a value in the structure of `y0`; returns the
+        derivative in the same structure. It may also read arrays from outside, such as parameters.
+        It is called a few times when the graph is built. An `if` or a loop in it that depends on t
+        or y becomes part of the graph, as in `kg.function`. For a vector y it may return a list of
+        the elements.
     y0
         The initial value: an array or number, or a list, tuple, dictionary or named tuple of them,
-        nested at will. A list is a list, of numbers, too: for a vector give an array.
+        nested to any depth. A list of numbers is a structure of scalars; for a vector give an
+        array.
     ts
-        Times that increase, or decrease, from t0 on, shape (n,): numbers, or an array. Of one whose
-        values are known only at run time, a time that goes back has the solution NaN.
+        The output times, shape (n,): numbers or an array, increasing or decreasing from t0 on. If
+        their values are known at run time only, the solution is NaN from the first time that is out
+        of order.
     t0
         The time of `y0`; `ts[0]` if not given, so that `result[0]` is `y0`.
     rtol, atol
-        The relative and the absolute tolerance, of a single step; 1e-6 and 1e-8 if not given, 1e-4
-        and 1e-6 in single precision. `atol` may be an array that fits y, or a structure like `y0`.
-        Where it is 0 no element of `y0` may be 0.
+        The relative and the absolute tolerance of a single step; by default 1e-6 and 1e-8, in
+        single precision 1e-4 and 1e-6. `atol` may be an array that broadcasts to y, or a structure
+        like `y0`. Where `atol` is 0, the element of `y0` must not be 0.
     method
         `"tsit5"` (Tsitouras) or `"dopri5"` (Dormand and Prince), which are explicit, or `"rodas5p"`
         (Steinebach) for stiff equations.
     jump_ts
-        Times at which f jumps, or its derivatives do: an array, or a list of numbers and arrays,
-        in any order. Steps end there, and f is called on both sides, a few roundings away. Times
-        that f compares its `t` with need not be given: `kg.where(t > x, ...)`, `if t < 1:`.
+        Times at which f or a derivative of f jumps: an array, or a list of numbers and arrays, in
+        any order. A step ends at each of them, and f is called on both sides of it, a few rounding
+        errors away. Times with which f compares its `t` need not be given: `kg.where(t > x, ...)`,
+        `if t < 1:`.
     doses
-        A list of pairs (time, amount): what is added to y at the time, in the structure of `y0`. At
-        its own time a dose has been given. One before t0 has not been: `y0` has it already. Where
-        the times decrease, too, the amount is added when the solution comes to the time: going
-        back from y0 to the time before a dose takes the amount with the other sign.
+        A list of pairs (time, amount). The amount, in the structure of `y0`, is added to y at the
+        time. An output at the time of a dose includes the dose. A dose before t0 is not allowed:
+        `y0` includes it already. If the times decrease, the amount is added, too, when the solution
+        arrives at the time; to go back to the state before a dose, give the amount with the other
+        sign.
     events
-        What happens where a function g(t, y) changes its sign, at times that the solution decides:
-        a `kg.ode.Event`, which may end the solution or change y, or a list of them. A function g by
-        itself ends it. The result then is a pair.
+        A `kg.ode.Event`, or a list of them: where a function g(t, y) changes its sign, the solution
+        ends or y changes. A function g is a terminal event. With events the result is a `Solution`.
     first_step
-        The size of the first step that is tried; chosen from f near t0 if not given.
+        The size of the first step that is tried; by default it is chosen from f near t0.
     max_step
-        The largest size of a step: what is shorter, a pulse that f gives a smooth shape, may be
-        stepped over unseen.
+        The largest size of a step. Without it a feature of f that is shorter than a step, such as a
+        smooth pulse, may be stepped over unnoticed.
     max_steps
-        The largest number of steps, with those that were refused. If not given, 1000 for
-        rtol = 1e-6, more for a smaller one (in proportion to rtol^(-1/5)).
+        The largest number of steps, including rejected ones. The default is 1000 for rtol >= 1e-6
+        and grows in proportion to rtol^(-1/5) below.
     on_limit
-        When a time is not reached, as `max_steps` do not suffice or a step gets too small to
-        change the time: `"nan"`, or `"error"`, with which a compiled function raises. The log
-        density of a model is NaN in both cases: a sampler refuses the move and goes on.
+        The reaction if a time is not reached, because `max_steps` do not suffice or a step gets too
+        small to change the time: `"nan"`, or `"error"`, with which a compiled function raises. The
+        log density of a model is NaN in both cases, so a sampler rejects the move and continues.
     grad
-        How derivatives of the loop of steps get the values of all steps: see `kg.while_loop`.
-        Where a buffer for `max_steps` is small, `"auto"` is `"stack"`.
+        The way in which derivatives of the loop of steps get the values of all steps: see
+        `kg.while_loop`. `"auto"` is `"stack"` if a buffer for `max_steps` steps is small.
 
     Returns
     -------
     Array, in the structure of `y0`
-        Each of shape (n, *shape of its y0). NaN from the time on that was not reached, and so are
-        its derivatives: after too many steps, when a step gets too small to change the time, or
-        when f is not finite. So it is behind an event that ends the solution, at whose own time the
-        value is that there; `kg.where(ts <= end.t, y, end.y)` holds it.
+        Each leaf has the shape (n, *shape of the leaf of y0). Values and derivatives are NaN from
+        the first time that was not reached: after too many steps, when a step gets too small to
+        change the time, or when f is not finite. They are NaN after a terminal event, too (not at
+        its own time); `kg.where(ts <= end.t, y, end.y)` continues with the last value.
     Solution
-        With `events`: the array as `y`, and `events`, of each (count, t, y): how often it happened,
-        when, infinity for never, and the value then, before its change, NaN for never.
+        With `events`: the array as `y`, and `events` with (count, t, y) of each event: the number
+        of its occurrences, their times (infinite if there is none), and the values there before its
+        change (NaN if there is none).
 
     Raises
     ------
     TypeError
-        If f cannot be called or what it returns has another structure than `y0`.
+        If f cannot be called, or its result has another structure than `y0`.
     ShapeError
-        If what f returns, or `ts`, has the wrong shape.
+        If the result of f, or `ts`, has the wrong shape.
     ValueError
-        If `ts` goes back, or an option is out of its range; where an element of `y0` is 0 and
-        `atol` is, now or when a compiled function is called. If f switches at times that parameters
-        decide about in a way from which no time follows, `t - x > 0` say: give `jump_ts`.
+        If `ts` is out of order, or an option is out of its range. If an element of `y0` and its
+        `atol` are both 0 (if `y0` is not constant, when a compiled function is called). If f
+        switches at times that depend on parameters in a form that cannot be solved for the time,
+        such as `t - x > 0`: give `jump_ts`.
     LoopError
-        When a compiled function is called, with `on_limit="error"`.
+        When a compiled function is called, with `on_limit="error"`, if a time was not reached.
 
     Notes
     -----
-    Derivatives of every order and in both directions are exact for the steps that were made, whose
-    sizes are held fixed ("discretise, then differentiate"): they differ from those of the true
-    solution by as much as the tolerance allows, and from those of the computed one, whose steps
-    move with the parameters, by no more. Derivatives by `ts`, `t0`, `jump_ts` and the times of
-    doses are there, too, where they are arrays. Where two jumps of f come together the sum of the
-    derivatives by their times is right, and each of them is not defined.
+    Derivatives of every order, in forward and reverse mode, are exact for the steps that were
+    taken, with fixed step sizes ("discretise, then differentiate"). They differ from the
+    derivatives of the true solution by as much as the tolerance allows. They differ by no more from
+    the derivatives of the computed solution, whose step sizes change with the parameters. `ts`,
+    `t0`, `jump_ts` and the times of doses have derivatives, too, if they are arrays. If two jumps
+    of f coincide, the sum of the derivatives by their times is right, but neither derivative alone
+    is defined.
 
-    What f switches by that depends on y is not looked for: where f jumps there, derivatives lack
-    what the time of the switch moves by. Make it an event: `Event(lambda t, y: y["level"] - c,
-    change=lambda t, y: y | {"on": 1.0})`, with an f that reads y["on"], whose derivative is 0.
+    Switches of f that depend on y are not searched for. If f jumps at one, the derivatives ignore
+    that the time of the switch depends on the parameters. Make the switch an event: `Event(lambda
+    t, y: y["level"] - c, change=lambda t, y: y | {"on": 1.0})`, with an f that reads y["on"] and
+    returns 0 for its derivative.
 
-    An event is looked for at eight places of each step: two changes of a sign between two of them
-    are not seen, nor is a root at which g does not change its sign. `max_step` makes steps shorter.
-    A root at t0 is no event; a dose, or another event's change, that carries g over 0 is one. At
-    the time of an event the change has been made. Where g is not a number, and from where an event
-    follows itself within roundings of the time on, as the bounces of a ball that comes to rest,
-    the solution is NaN; so it is where g jumps over 0 between two constants. The time of an event
-    has its first three derivatives, and so has what follows from it, and further ones are NaN;
-    where g only touches 0 they are infinite.
+    Each step is searched for events at eight points. Two sign changes between two neighbouring
+    points are missed, and so is a root at which g does not change its sign; `max_step` makes steps
+    shorter. A root at t0 is not an event. If a dose or another event's change carries g over 0,
+    that is an event. An output at the time of an event includes the change. The solution is NaN
+    where g is NaN, where g jumps over 0 between two constants, and where an event follows itself
+    within rounding errors of the time, like the bounces of a ball that comes to rest. The time of
+    an event, and all that is computed from it, has three derivatives; higher ones are NaN. Where g
+    only touches 0 the derivatives are infinite.
 
-    A step that is refused costs as much as one that is taken, and if f is not finite in it the
-    gradient is NaN: write a right-hand side that is finite a little beyond its domain,
-    `kg.sqrt(kg.maximum(y, 1e-12))` say.
+    A rejected step costs as much as an accepted one, and the gradient is NaN if f is not finite in
+    a rejected step. Write a right-hand side that is finite a little outside of its domain, such as
+    `kg.sqrt(kg.maximum(y, 1e-12))`.
 
-    For a stiff equation, one with rates much faster than its solution, the steps of an explicit
-    method are short however smooth the solution is, and `max_steps` may not suffice. `"rodas5p"` is
-    a Rosenbrock method, L-stable and of order 5(4), too. Each of its steps takes the Jacobian of f
-    by y, from the graph, and factorises a matrix of as many rows as y has elements.
+    For a stiff equation, whose rates are much faster than its solution, an explicit method takes
+    short steps however smooth the solution is, and `max_steps` may not suffice. `"rodas5p"` is an
+    L-stable Rosenbrock method of order 5(4). Each of its steps computes the Jacobian of f by y,
+    from the graph, and factorises a matrix with as many rows as y has elements.
 
     Examples
     --------
@@ -206,8 +213,8 @@ def solve(
     right = Right(f, structure, paths, leaves, times.sign)
     stops, times = read_stops(jump_ts, doses, times, right, leaves)
     slopes = right(times.start, leaves)
-    happenings = read_events(events)
-    watch = Watch(happenings, right) if happenings else None
+    event_list = read_events(events)
+    watch = Watch(event_list, right) if event_list else None
     trial: Trial
     if method == "rodas5p":
         trial = Rosenbrock(right, RODAS5P, tolerance)
@@ -215,37 +222,43 @@ def solve(
         trial = Method(right, TABLEAUS[method], tolerance)
     if step is None:
         step = choose_first_step(trial, times.start, leaves, slopes, times.end - times.start)
-    most = max_steps
-    if most is None:
-        most = math.ceil(1000 * max(1.0, 1e-6 / tolerance.relative) ** 0.2)
-    size = most * row_width(leaves) * times.start.dtype.itemsize
+    step_limit = max_steps
+    if step_limit is None:
+        step_limit = math.ceil(1000 * max(1.0, 1e-6 / tolerance.relative) ** 0.2)
+    size = step_limit * row_width(leaves) * times.start.dtype.itemsize
     rows = times.outputs.shape[0] > MANY and size <= ROWS
-    # Where the values at all times are carried, what a step needs of them cannot be seen: nothing.
+    # If the loop carries the values at many times, the "auto" of the loop counts them for each
+    # step, although the backward pass needs none of them: allow a much larger stack.
     room = ROOM if rows or times.outputs.shape[0] * row_width(leaves) < 2**12 else LARGEST_ROOM
-    if grad == "auto" and most * _row_bytes(leaves) <= room:
+    if grad == "auto" and step_limit * _row_bytes(leaves) <= room:
         grad = "stack"
     limits = Limits(
-        steps=int(most),
+        steps=int(step_limit),
         longest=longest,
         rows=rows,
         grad=grad,
     )
-    known = watch.begin(times.start, leaves, slopes) if watch is not None else None
-    path, ending, seen = integrate(trial, times, stops, leaves, slopes, step, limits, watch, known)
+    event_state = watch.begin(times.start, leaves, slopes) if watch is not None else None
+    path, ending, event_state = integrate(
+        trial, times, stops, leaves, slopes, step, limits, watch, event_state
+    )
     results = mark_unreached(values_at(times.outputs, path, rows), times, path)
-    told: list[Array] = []
+    occurrences: list[Array] = []
     if watch is not None:
-        told = watch.occurrences(seen, ending.stuck | ending.limited, path)
+        occurrences = watch.occurrences(event_state, ending.stuck | ending.limited, path)
     if on_limit == "error":
-        demanded = demand_the_end([*results, *told], ending, limits.steps, method)
-        results, told = demanded[: len(leaves)], demanded[len(leaves) :]
+        checked = demand_the_end([*results, *occurrences], ending, limits.steps, method)
+        results, occurrences = checked[: len(leaves)], checked[len(leaves) :]
     y = structure.fill(results)
     if events is None:
         return y
-    found = watch.results(told) if watch is not None else []
-    return Solution(y, found if isinstance(events, (list, tuple)) else found[0])
+    event_results = watch.results(occurrences) if watch is not None else []
+    return Solution(y, event_results if isinstance(events, (list, tuple)) else event_results[0])
 
 
 def _row_bytes(leaves: Leaves) -> int:
-    """About what the backward pass needs of a step: the time, the value, the slopes, the sizes."""
+    """An estimate of the bytes per step that the backward pass reads.
+
+    These are the time, the value, the slopes and the sizes.
+    """
     return sum((2 * leaf.size + 1) * leaf.dtype.itemsize for leaf in leaves) + 32

@@ -1,4 +1,4 @@
-"""One step of an embedded Runge-Kutta method, and how long the first one should be."""
+"""A step of an embedded Runge-Kutta method; the first step's size."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
@@ -16,35 +16,41 @@ __all__ = ["Method", "Step", "Trial", "choose_first_step", "combined", "scaled_s
 
 
 class Step(NamedTuple):
-    """What a step gives."""
+    """The result of a step."""
 
-    new: Leaves  # the value behind it
-    slopes: Leaves  # those there
-    bends: tuple[Leaves, ...]  # of the solution in between; see `tableaus`
-    square: Any  # of the scaled error
+    new: Leaves  # the value at the end of the step
+    slopes: Leaves  # the slopes at the end
+    bends: tuple[Leaves, ...]  # the bends of the solution in between; see `tableaus`
+    square: Any  # the square of the scaled error; the step is accepted if it is at most 1
 
 
 class Trial(Protocol):
-    """A method, of a right-hand side and a tolerance."""
+    """A method, with its right-hand side and the tolerance of a step."""
 
     @property
     def right(self) -> Right: ...
     @property
     def tolerance(self) -> Tolerance: ...
     def step(self, t: Array, y: Leaves, slopes: Leaves, size: Array, until: Any) -> Step:
-        """A step from the value and the slopes at a time; `until` is what f takes for its end."""
+        """Take a step of a given size from a given state.
+
+        `until` is the time with which f is called at the end of the step.
+        """
         ...
 
 
 class Method(NamedTuple):
-    """A right-hand side, the coefficients, and what error a step may have."""
+    """An explicit Runge-Kutta method, with its right-hand side and the tolerance."""
 
     right: Right
     tableau: Tableau
     tolerance: Tolerance
 
     def step(self, t: Array, y: Leaves, slopes: Leaves, size: Array, until: Any) -> Step:
-        """A step from the value and the slopes at a time; `until` is what f takes for its end."""
+        """Take a step of a given size from a given state.
+
+        `until` is the time with which f is called at the end of the step.
+        """
         stages = [slopes]
         new = y
         for row, c in zip(self.tableau.a, self.tableau.c, strict=True):
@@ -76,7 +82,10 @@ def combined(weights: Sequence[float], stages: Sequence[Array]) -> Array:
 
 
 def scaled_square(errors: Leaves, scales: Leaves) -> Array:
-    """The square of an error, at most 1 if it is tolerated; it has no derivative."""
+    """The square of the scaled error, without derivatives.
+
+    The error is tolerated if it is at most 1.
+    """
     return stop_gradient(_mean_square(errors, scales))
 
 
@@ -91,9 +100,10 @@ def _mean_square(values: Leaves, scales: Leaves) -> Array:
 
 @convert_lazily
 def choose_first_step(method: Trial, t: Array, y: Leaves, slopes: Leaves, span: Any) -> Array:
-    """A step with an error well below the tolerance (Hairer, Nørsett, Wanner, p. 169).
+    """Estimate a step whose error is well below the tolerance.
 
-    Time is measured in the length of the interval, so that its unit does not matter.
+    The algorithm is that of Hairer, Nørsett, Wanner, p. 169, with the length of the interval as the
+    unit of time.
     """
     if not span > 0:
         span = 1.0
@@ -113,6 +123,6 @@ def choose_first_step(method: Trial, t: Array, y: Leaves, slopes: Leaves, span: 
     else:
         step = (0.01 / curvature) ** (1 / 5)
     step = minimum(100 * trial, step)
-    if not np.isfinite(step):  # as where f is not finite a little ahead
+    if not np.isfinite(step):  # for example if f is not finite a little ahead
         step = trial
     return stop_gradient(step * span)

@@ -1,9 +1,10 @@
-"""Where a right-hand side switches at a time: found in its graph.
+"""Times at which a right-hand side switches, found in its graph.
 
-A comparison of the time with what depends on neither the time nor the solution, `t > x` say, gives
-a time at which a step has to end. Others that only time and parameters decide, `t - x > 0` or
-`kg.floor(t / x)`, cannot be turned into a time here, and the derivative by their parameters would
-lack what the jump moves by: they are refused, unless the user gave the times.
+A comparison of the time with a value that depends on neither the time nor the solution, such as
+`t > x`, gives a time at which a step has to end. Other expressions of time and parameters, such as
+`t - x > 0` or `kg.floor(t / x)`, are not solved for the time here. Without a stop there the
+derivative by the parameters would ignore that the switch moves with them. So such expressions raise
+an error, unless the user gave the times.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -21,7 +22,7 @@ from .right import Leaves
 __all__ = ["switching_times"]
 
 _ORDER = {ELEMENTWISE[name] for name in ("less", "less_equal", "greater", "greater_equal")}
-_STAIRS = {
+_STEP_FUNCTIONS = {
     ELEMENTWISE[name]
     for name in ("sign", "floor", "ceil", "rint", "trunc", "floor_divide", "remainder", "heaviside")
 }
@@ -30,47 +31,52 @@ _STAIRS = {
 def switching_times(
     slopes: Callable[[Array, Leaves], Leaves], t: Array, y: Leaves, given: Iterable[Array]
 ) -> list[Array]:
-    """The times that the right-hand side compares its time with.
+    """The times with which the right-hand side compares its time.
 
     Raises
     ------
     ValueError
-        If it switches at other times, and parameters that are not among those of the given times
-        decide about them.
+        If the right-hand side switches at times that depend on other parameters, and no given time
+        depends on these parameters.
     """
     time, values = stop_gradient(t + 0), [stop_gradient(leaf + 0) for leaf in y]
     time.node.name = "t"
     outputs = [slope.node for slope in slopes(time, values)]
     stems = {time.node, *(leaf.node for leaf in values)}
     order = list(_outside_of_loops(ancestors(outputs, stop=stems.__contains__)))
-    moving = _after(order, {time.node})
-    solved = _after(order, {leaf.node for leaf in values})
-    known = _parameters(array.node for array in given)
-    found: dict[Node, Array] = {}
+    after_time = _descendants(order, {time.node})
+    after_solution = _descendants(order, {leaf.node for leaf in values})
+    given_parameters = _parameters(array.node for array in given)
+    times: dict[Node, Array] = {}
     for node in order:
-        if not isinstance(node, Apply) or node.operation not in (*_ORDER, *_STAIRS):
+        if not isinstance(node, Apply) or node.operation not in (*_ORDER, *_STEP_FUNCTIONS):
             continue
-        if node not in moving or node in solved:
+        if node not in after_time or node in after_solution:
             continue
         sides = [origin(parent) for parent in node.parents]
-        others = [side for side in sides if side is not time.node]
-        here = all(other.context is time.node.context for other in others)
-        if node.operation in _ORDER and len(others) == 1 and others[0] not in moving and here:
-            found[others[0]] = Array(others[0])
+        other_sides = [side for side in sides if side is not time.node]
+        same_context = all(side.context is time.node.context for side in other_sides)
+        if (
+            node.operation in _ORDER
+            and len(other_sides) == 1
+            and other_sides[0] not in after_time
+            and same_context
+        ):
+            times[other_sides[0]] = Array(other_sides[0])
             continue
-        unknown = _parameters([node]) - known - stems
-        if unknown:
-            names = ", ".join(sorted({describe(other) for other in unknown}))
+        parameters = _parameters([node]) - given_parameters - stems
+        if parameters:
+            names = ", ".join(sorted({describe(parameter) for parameter in parameters}))
             raise ValueError(
-                f"solve: f switches by {describe(node)}{place_text()}, at times that {names} "
-                "decides, and the derivative by it would lack what the switch moves by; give the "
-                "times as jump_ts=[...], or compare t itself with them"
+                f"solve: f switches by {describe(node)}{place_text()}, at times that depend on "
+                f"{names}, and the derivative would ignore how they move; give the times as "
+                "jump_ts=[...], or compare t itself with them"
             )
-    return list(found.values())
+    return list(times.values())
 
 
 def _outside_of_loops(nodes: Iterable[Node]) -> Iterator[Node]:
-    """The nodes, with those of branches."""
+    """The nodes, including the nodes in branches but not those in loops."""
     for node in nodes:
         if isinstance(node, Cond):
             for branch in node.subgraphs:
@@ -78,17 +84,22 @@ def _outside_of_loops(nodes: Iterable[Node]) -> Iterator[Node]:
         yield node
 
 
-def _after(order: Iterable[Node], stems: set[Node]) -> set[Node]:
-    """The nodes that follow from others."""
-    found = set(stems)
+def _descendants(order: Iterable[Node], stems: set[Node]) -> set[Node]:
+    """The stems, and the nodes that are computed from them.
+
+    `order` lists the nodes so that each follows its parents.
+    """
+    descendants = set(stems)
     for node in order:
-        if origin(node) in found or any(origin(parent) in found for parent in node.parents):
-            found.add(node)
-    return found
+        if origin(node) in descendants or any(
+            origin(parent) in descendants for parent in node.parents
+        ):
+            descendants.add(node)
+    return descendants
 
 
 def _parameters(nodes: Iterable[Node]) -> set[Node]:
-    """What may have derivatives, of all that nodes are computed from."""
+    """The inputs, from which the nodes are computed, that may have derivatives."""
 
     def above(node: Node) -> tuple[Node, ...]:
         return (node.outer,) if isinstance(node, Inner) else node.parents

@@ -1,4 +1,4 @@
-"""The coefficients of embedded Runge-Kutta methods of order 5(4) that reuse their last stage.
+"""The coefficients of embedded explicit Runge-Kutta methods of order 5(4).
 
     k[0] = f(t, y),    k[i] = f(t + c[i-1] h, y + h sum_j a[i-1][j] k[j]),    i = 1 ... 6
     y(t + h) = y + h sum_j a[5][j] k[j],    its error = h sum_j error[j] k[j]
@@ -15,7 +15,8 @@ in the middle.
 References
 ----------
 Dormand, Prince (1980), A family of embedded Runge-Kutta formulae, J. Comput. Appl. Math. 6.
-Shampine (1986), Some practical Runge-Kutta formulas, Math. Comp. 46 (the middle of theirs).
+Shampine (1986), Some practical Runge-Kutta formulas, Math. Comp. 46 (the value in the middle of a
+step of Dormand and Prince).
 Tsitouras (2011), Runge-Kutta pairs of order 5(4) satisfying only the first column simplifying
 assumption, Comput. Math. Appl. 62.
 """
@@ -42,12 +43,12 @@ def _tableau(
     lower: tuple[float, ...],
     middle: tuple[float, ...],
 ) -> Tableau:
-    """With the error as the difference to a solution of lower order, and a value in the middle."""
+    """A tableau from the weights of the lower order and the middle."""
     weights = (*a[-1], 0.0)
     error = tuple(p - q for p, q in zip(weights, lower, strict=True))
     rows = []
     for stage, (b, m) in enumerate(zip(weights, middle, strict=True)):
-        # What is left of the polynomial at 0, 1/2 and 1, without theta (1 - theta).
+        # The values of the factor of theta (1 - theta) at theta = 0, 1/2 and 1.
         start, half, end = (stage == 0) - b, 4 * (m - b / 2), b - (stage == 6)
         second = 2 * (start + end - 2 * half)
         rows.append((start, end - start - second, second))

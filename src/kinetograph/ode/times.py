@@ -1,4 +1,4 @@
-"""The times of `kg.ode.solve`, checked, in the direction in which they go."""
+"""The times of `kg.ode.solve`: checks, and the direction of the integration."""
 
 from typing import Any, NamedTuple
 
@@ -13,22 +13,25 @@ from ..graph.node import Data
 from ..graph.operations.elementwise import floating
 from ..graph.source import place_text
 
-__all__ = ["Times", "known", "read_times"]
+__all__ = ["Times", "constant_value", "read_times"]
 
 
 class Times(NamedTuple):
-    """The times asked for, and the one of the initial value; all times the sign, so they grow."""
+    """The times of the initial value and of the outputs.
+
+    All are multiplied by `sign`, so that they grow.
+    """
 
     start: Array
     end: Array
     outputs: Array
-    fixed: bool  # whether all are known now, so that no derivative by them is wanted
-    sign: Any  # -1 if they go back; not a number where that is known at run time only
-    first: float | None  # the start, if it is known now
+    fixed: bool  # whether all are numbers, so that derivatives by them cannot be requested
+    sign: Any  # -1 if the times decrease; an array if the direction is known at run time only
+    first: float | None  # the start, if it is constant
 
 
-def known(value: Any) -> np.ndarray | None:
-    """Numbers that are known now and for good; None for others."""
+def constant_value(value: Any) -> np.ndarray | None:
+    """The value as a NumPy array if it is constant; None otherwise."""
     if isinstance(value, Array):
         node = value.node
         return node.value.astype(float) if isinstance(node, Data) and node.literal else None
@@ -40,10 +43,10 @@ def known(value: Any) -> np.ndarray | None:
 
 
 def read_times(ts: Any, t0: Any) -> Times:
-    """The times."""
+    """Read the arguments `ts` and `t0`."""
     if ts is None:
         raise ValueError(f"solve: ts must be provided{place_text()}")
-    values = known(ts)
+    values = constant_value(ts)
     node = floating(ts if values is None else values, "solve")
     if len(node.shape) != 1 or not node.size:
         raise ShapeError(
@@ -56,7 +59,7 @@ def read_times(ts: Any, t0: Any) -> Times:
         raise ShapeError(f"solve: t0 has shape {start.shape}{place_text()}; expected one number")
     start = start.astype(node.dtype)
     fixed = not isinstance(ts, Array) and not isinstance(t0, Array)
-    first = known(t0) if t0 is not None else None if values is None else values[0]
+    first = constant_value(t0) if t0 is not None else None if values is None else values[0]
     if first is not None and not np.isfinite(first):
         name = "t0" if t0 is not None else "ts[0]"
         raise ValueError(f"solve: {name} is {first}{place_text()}; it must be finite")
@@ -68,29 +71,30 @@ def read_times(ts: Any, t0: Any) -> Times:
     if sign is not FORWARD:
         start, times = sign * start, sign * times
     end = times.max() if values is None else times[-1]
-    begin = None if first is None or not isinstance(sign, int) else float(sign * first)
-    return Times(start, end, times, fixed, sign, begin)
+    first_time = None if first is None or not isinstance(sign, int) else float(sign * first)
+    return Times(start, end, times, fixed, sign, first_time)
 
 
 FORWARD = 1
 
 
 def _sign(values: np.ndarray | None, first: np.ndarray | None) -> Any:
-    """The direction, if it is known: of the times, or from the start to the last of them."""
+    """The direction of the times: 1, -1, or None if unknown."""
     if values is None or (first is None and len(values) == 1):
         return None
     return -1 if values[-1] < (values[0] if first is None else first) else FORWARD
 
 
 def _check_order(ts: np.ndarray, first: np.ndarray | None, sign: Any) -> None:
+    """Refuse times that are infinite, out of order, or around t0."""
     if not np.isfinite(ts).all():
-        place = int(np.flatnonzero(~np.isfinite(ts))[0])
-        raise ValueError(f"solve: ts[{place}] is {ts[place]}{place_text()}")
+        index = int(np.flatnonzero(~np.isfinite(ts))[0])
+        raise ValueError(f"solve: ts[{index}] is {ts[index]}{place_text()}")
     if sign is None:
         return
-    wrong = np.flatnonzero(sign * np.diff(ts) <= 0)
-    if wrong.size:
-        i = int(wrong[0])
+    wrong_indices = np.flatnonzero(sign * np.diff(ts) <= 0)
+    if wrong_indices.size:
+        i = int(wrong_indices[0])
         equal = ts[i] == ts[i + 1]
         raise ValueError(
             f"solve: ts must increase, or decrease, from t0 on, but ts[{i}] = {ts[i]:g} is "
@@ -99,6 +103,6 @@ def _check_order(ts: np.ndarray, first: np.ndarray | None, sign: Any) -> None:
         )
     if first is not None and sign * (ts[0] - first) < 0:
         raise ValueError(
-            f"solve: ts[0] = {ts[0]:g} and ts[{len(ts) - 1}] = {ts[-1]:g} lie on two sides of "
-            f"t0 = {first:g}{place_text()}; solve in each direction by itself"
+            f"solve: ts[0] = {ts[0]:g} and ts[{len(ts) - 1}] = {ts[-1]:g} lie on both sides of "
+            f"t0 = {first:g}{place_text()}; solve in each direction separately"
         )

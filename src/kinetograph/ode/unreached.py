@@ -1,7 +1,7 @@
-"""The times that were not reached: the solution is NaN there, and so is its derivative.
+"""NaN for the solution at times that were not reached.
 
-NaN that is put in the place of a value is a constant, with derivatives of 0. Here they become NaN,
-by all that the steps were computed from, however little of it they have got to use.
+A NaN that replaces a value is a constant, whose derivatives are 0. Here the derivatives are NaN, by
+every input of the loop of steps, even if the steps that were taken have not used that input.
 """
 
 from typing import Any, NamedTuple
@@ -27,60 +27,63 @@ __all__ = ["Ending", "demand_the_end", "mark_rows", "mark_unreached"]
 
 
 class Ending(NamedTuple):
-    """Why the end was not reached."""
+    """The reason for which the last time was not reached."""
 
-    stuck: Any  # no further step can be made
-    limited: Any  # there were too many
+    stuck: Any  # whether no further step can be taken
+    limited: Any  # whether the largest number of steps was reached
 
 
 def mark_unreached(results: Leaves, times: Times, path: Path) -> Leaves:
-    """The values at times, NaN from the first one on that lies beyond the end or goes back."""
+    """Replace values by NaN from the first time that was not reached.
+
+    A time that is out of order counts as not reached.
+    """
     return mark_rows(results, _reached(times.outputs, times.start, path.t), path)
 
 
 def mark_rows(results: Leaves, reached: Array, path: Path) -> Leaves:
-    """The rows that are reached, and NaN."""
+    """Replace all rows but the first `reached` ones by NaN."""
     sources = _sources(path.t.node)
     return [Array(Apply(MARK, (r.node, reached.node, *sources), r.shape, r.dtype)) for r in results]
 
 
 @lift
 def _reached(ts: Any, start: Any, t: Any) -> Any:
-    """How many times, from the first on, increase from the start and are not beyond t."""
+    """The number of leading times that increase and do not exceed t."""
     rising = ts >= jnp.append(start, ts[:-1])
     return jnp.argmin(jnp.append(rising & (ts <= t), False)).astype(np.int32)
 
 
 def demand_the_end(results: Leaves, ending: Ending, steps: int, method: str) -> Leaves:
-    """The results, which a compiled function raises for if the end was not reached.
+    """The results, with a run-time check that the last time was reached.
 
-    The demand stands in a branch that gives the results: so all that use these make it, and the
-    log density of a model, which makes none, stays what it is.
+    The check is in a branch that returns the results, so every compiled function that uses them
+    runs it. The log density of a model runs no checks, so it does not change.
     """
     reached = ~(ending.stuck | ending.limited)
     hint = "" if method == "rodas5p" else ', or method="rodas5p" if the equation is stiff'
     where = f"solve{place_text()}: the last of the times was not reached"
 
-    def demanding() -> list[Any]:
+    def checking() -> list[Any]:
         run_time_check(
             ~ending.limited,
             LoopError,
-            f"{where} in max_steps = {steps} steps; give more of them, a larger rtol or atol{hint}",
+            f"{where} in max_steps = {steps} steps; give a larger max_steps, rtol or atol{hint}",
         )
         run_time_check(
             ~ending.stuck,
             LoopError,
-            f"{where}: steps became too small to change the time, as where f is not finite or the "
-            "solution ends, or a time lies before another that it follows",
+            f"{where}: the steps became too small to change the time, for example because f is not "
+            "finite, the solution diverges, or the times are out of order",
         )
         return results
 
-    found = cond(reached, lambda: results, demanding)
-    return found if isinstance(found, list) else [found]
+    checked = cond(reached, lambda: results, checking)
+    return checked if isinstance(checked, list) else [checked]
 
 
 def _sources(result: Node) -> list[Node]:
-    """What goes into the loop, if there was any step to take, and may have derivatives."""
+    """The inputs of the loop of steps that may have derivatives."""
     if not (isinstance(result, Apply) and result.operation is PART):
         return []
     (loop,) = result.parents
@@ -93,35 +96,42 @@ def _sources(result: Node) -> list[Node]:
 
 @jax.custom_jvp
 def _mark(values: Any, reached: Any, *sources: Any) -> Any:
-    return jnp.where(_before(reached, values), values, jnp.nan)
+    """The values, with NaN from row `reached` on.
+
+    `sources` matter for the derivative only.
+    """
+    return jnp.where(_is_reached(reached, values), values, jnp.nan)
 
 
-def _before(reached: Any, values: Any) -> Any:
+def _is_reached(reached: Any, values: Any) -> Any:
     return jnp.arange(len(values)).reshape(-1, *(1 for _ in values.shape[1:])) < reached
 
 
 @_mark.defjvp
 def _tangent(primals: Any, tangents: Any) -> Any:
-    own, _, *others = tangents
-    total = jnp.zeros((), own.dtype)
-    for t in others:
-        total = total + _spoilt(t).sum().astype(own.dtype)
+    tangent, _, *source_tangents = tangents
+    total = jnp.zeros((), tangent.dtype)
+    for t in source_tangents:
+        total = total + _nan_unless_zero(t).sum().astype(tangent.dtype)
 
-    # Weights without a ratio, by which cotangents of several rows do not cancel.
-    weights = jnp.sqrt(jnp.arange(2, 2 + own.size, dtype=own.dtype)).reshape(own.shape)
-    return _mark(*primals), jnp.where(_before(primals[1], own), own, weights * _spoilt(total))
+    # Weights with irrational ratios, so that cotangents of several rows do not cancel.
+    weights = jnp.sqrt(jnp.arange(2, 2 + tangent.size, dtype=tangent.dtype)).reshape(tangent.shape)
+    return _mark(*primals), jnp.where(
+        _is_reached(primals[1], tangent), tangent, weights * _nan_unless_zero(total)
+    )
 
 
-def _spoilt(t: Any) -> Any:
-    """NaN for a tangent that is not 0, and 0 for 0, in linear operations: the same turned around.
+def _nan_unless_zero(t: Any) -> Any:
+    """NaN for a tangent that is not 0, and 0 for 0.
 
-    Rows that are not reached say nothing about a result that does not use them.
+    It is made of linear operations, so the transposed derivative does the same for cotangents: rows
+    that were not reached do not affect a result that does not use them.
     """
     large = np.sqrt(np.finfo(t.dtype).max)
-    # Unknown to XLA, which else would multiply them first.
+    # The barrier hides the numbers from XLA, which otherwise would multiply them first.
     a, b = lax.optimization_barrier((jnp.asarray(large, t.dtype), jnp.asarray(large / 2, t.dtype)))
     up, down = t, -t
-    for _ in range(5):  # enough for the smallest number
+    for _ in range(5):  # enough to make the smallest number infinite
         up, down = up * a, down * b
     return up + down
 

@@ -1,6 +1,7 @@
-"""The command, as `kinetograph` and as `python -m kinetograph` start it.
+"""The entry point of `kinetograph` and of `python -m kinetograph`.
 
-What the command stands on is imported here, so that Ctrl-C is one line meanwhile, too.
+The modules of the command are imported inside `main`, so that Ctrl-C during the imports gives one
+line, too, and not a traceback.
 """
 
 import contextlib
@@ -18,14 +19,17 @@ def main() -> None:
     except KeyboardInterrupt:
         with contextlib.suppress(OSError):
             print("kinetograph: stopped by Ctrl-C", file=sys.stderr)
-        exec("")  # else Python ends by a signal where it came within an `exec`
+        exec("")  # without it, Python ends by a signal if Ctrl-C came inside an `exec`
         sys.exit(130)
     command(prog_name="kinetograph")
 
 
 def _open_streams() -> None:
-    """Open what is closed of the standard streams: the next file would be in its place otherwise,
-    and have in it what libraries tell of."""
+    """Open closed standard streams on the null device.
+
+    Otherwise the next file that is opened would take the stream's descriptor, and would receive
+    what libraries print.
+    """
     for number in range(3):
         try:
             os.fstat(number)

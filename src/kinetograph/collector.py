@@ -1,7 +1,7 @@
-"""Pause Python's garbage collector where very many lasting objects are made.
+"""Pauses of Python's garbage collector while many lasting objects are created.
 
-Importing JAX and tracing a program make hundreds of thousands of objects that stay; the collector
-would look through them again and again, some 5 % of the time until a first result.
+Importing JAX and tracing a program create hundreds of thousands of objects that stay. The collector
+would scan them repeatedly, which takes about 5 % of the time until the first result.
 """
 
 import gc
@@ -13,17 +13,18 @@ __all__ = ["paused"]
 
 @contextmanager
 def paused(lasting: bool = False) -> Iterator[None]:
-    """A block in which cycles are not collected; afterwards things are as they were.
+    """A block without collection of cycles; the former setting returns afterwards.
 
-    `lasting` says that what the block makes stays for good: it is not looked through even once.
+    `lasting` says that the objects made in the block stay until the process ends. The collector
+    then moves them to its oldest generation without scanning them.
     """
     collecting = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        if lasting and not gc.get_freeze_count():  # what somebody else has frozen stays so
+        if lasting and not gc.get_freeze_count():  # objects that other code has frozen stay frozen
             gc.freeze()
-            gc.unfreeze()  # all objects are of the oldest generation
+            gc.unfreeze()  # this leaves all objects in the oldest generation
         if collecting:
             gc.enable()

@@ -23,7 +23,7 @@ def test_a_method_is_not_told_of_the_object_it_is_of():
 
 
 def test_an_array_in_the_place_of_a_flag():
-    with pytest.raises(ValueError, match="there is to be one number, text, True or False"):
+    with pytest.raises(ValueError, match="one number, text, True or False"):
         kg.optimizers.gradient_descent(0.1, nesterov=np.ones(2))
 
 

@@ -20,10 +20,10 @@ ANSWERS = {
     "kg.special.beta(1, 2)": "scipy.special.beta takes arrays",
     "kg.special.owens_t": "it is kg.owens_t",
     "kg.fft.fftshift(1)": "np.fft.fftshift takes arrays",
-    "kg.fft.fft(1)": "there is none",
+    "kg.fft.fft(1)": "there is no",
     "kg.stats.norm": "here it is kg.normal",
-    "kg.linalg": "functions of NumPy and SciPy are kg's own",
-    "kg.numpy.linalg": "functions of NumPy and SciPy are kg's own",
+    "kg.linalg": "functions of NumPy and SciPy are functions of kg",
+    "kg.numpy.linalg": "functions of NumPy and SciPy are functions of kg",
 }
 
 
@@ -38,7 +38,7 @@ def test_the_answer_names_the_function(code):
     assert ANSWERS[code] in asked(code)
 
 
-STARTS = ("there is none", "np.", "scipy.")
+STARTS = ("there is no", "np.", "scipy.")
 MODULES = {
     "linalg": (np.linalg, scipy.linalg),
     "fft": (np.fft, scipy.fft),

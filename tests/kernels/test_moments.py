@@ -141,7 +141,7 @@ def test_what_is_refused():
         kg.Moments.start(1.0, forget=1.5)
     with pytest.raises(kg.ShapeError, match=r"the values have shape \(3,\), got \(\)"):
         kg.Moments.start(np.zeros(3)).add(1.0)
-    with pytest.raises(AttributeError, match="keep variances alone"):
+    with pytest.raises(AttributeError, match="keep variances only"):
         _ = fed(VALUES).covariance
 
     class Forgetful(kg.Sampler):

@@ -131,7 +131,7 @@ def test_what_is_refused():
     unknown = kg.normal(0, 1)
     with pytest.raises(kg.ModelError, match=r"observable u .*test_observables.* an unknown"):
         run(None, observables=[kg.observables.observable(lambda s: s.q * unknown, "u")])
-    with pytest.raises(kg.ModelError, match="calls random of Python's"):
+    with pytest.raises(kg.ModelError, match="calls random of Python"):
         run(None, observables=[kg.observables.observable(lambda s: s.q * random.random(), "u")])
     with pytest.raises(TypeError, match="gives NoneType, not a number"):
         run(None, observables=[kg.observables.observable(lambda s: None, "u")])

@@ -1,9 +1,10 @@
-"""Random bits: a cipher, keys from seeds, the bits of one draw, and numbers made of them.
+"""Random bits: a cipher, keys made of seeds, and random numbers.
 
 cipher       four words from a key and a counter
-keys         from seeds and members to keys
+keys         keys made of seeds and members
+mixing       keys made of the values of arrays
 source       the bits of one draw: uniform and normal numbers
-quantile     of the normal distribution
-rejection    for every element the first proposal that is accepted
+quantile     the quantile of the normal distribution
+rejection    rejection sampling: for each element the first proposal that is accepted
 draws        numbers for chains
 """

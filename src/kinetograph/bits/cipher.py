@@ -1,8 +1,8 @@
-"""Threefry4x32-20: a counter-based cipher. Four 32-bit words are a function of a key and a counter.
+"""Threefry4x32-20, a counter-based cipher.
 
-Nothing is carried from one call to the next, so a number depends only on what it is for: the key
-names the stream, the counter names the event. Written in plain integer operations, so that no JAX
-version or flag can change a number.
+Four 32-bit words are a function of a key and a counter. No state is carried from one call to the
+next, so a number depends only on its use: the key names the stream, the counter names the event.
+The cipher consists of plain integer operations, so that no JAX version or flag can change a number.
 
 Source: J. Salmon, M. Moraes, R. Dror, D. Shaw, Parallel random numbers: as easy as 1, 2, 3,
 SC11 (2011); rotations and parity word of the published Random123 library.
@@ -26,8 +26,11 @@ _ROUNDS = 20
 
 @jax.jit
 def threefry4x32(key: Words, counter: Words) -> Words:
-    """Four words (uint32, in the common shape) for a 128-bit key and a 128-bit counter."""
-    # Written with lax and traced once a shape, as tracing these operations takes long.
+    """Four words for a 128-bit key and a 128-bit counter.
+
+    The words are uint32 and have the common shape of all arguments.
+    """
+    # Written with lax and traced once for each shape, because tracing these operations is slow.
     shape = jnp.broadcast_shapes(*(jnp.shape(word) for word in (*key, *counter)))
 
     def spread(word: Any) -> Any:

@@ -11,7 +11,7 @@ from .source import Source, event_source, once, unit
 
 __all__ = ["chain_key", "normals", "source", "uniforms", "words"]
 
-_WORDS = np.uint32(0x776F7264)  # "word": apart from all that is drawn through a sub-key
+_WORDS = np.uint32(0x776F7264)  # "word": separates these words from all draws through a sub-key
 _OPEN = 2.0**-54  # moves [0, 1) to (0, 1)
 
 
@@ -21,13 +21,16 @@ def chain_key(seed: Seed, index: int) -> np.ndarray:
 
 
 def source(key: Any, event: Any, purpose: int, size: int) -> Source:
-    """The bits for one event and purpose of a chain; element i depends on i only."""
+    """The bits for one event and purpose of a chain.
+
+    Element i depends only on i, not on the number of elements.
+    """
     words: Words = (key[0], key[1], key[2], key[3])
     return event_source(words, (event, 0), np.uint32(purpose), (size,), np.float64)
 
 
 def words(key: Any, event: Any, purpose: int, lane: Any) -> Words:
-    """Four 32-bit words of each lane, for one event and purpose of a chain."""
+    """Four 32-bit words of each lane for an event and purpose."""
     counter = (
         _WORDS,
         np.uint32(purpose),
@@ -39,11 +42,17 @@ def words(key: Any, event: Any, purpose: int, lane: Any) -> Words:
 
 
 def uniforms(key: Any, event: Any, purpose: int, size: int) -> Any:
-    """`size` uniform numbers on (0, 1) for one event and purpose of a chain."""
+    """Uniform numbers on (0, 1) for an event of a chain.
+
+    `size` is their number, and `purpose` separates draws within an event.
+    """
     high, low, *_ = words(key, event, purpose, jnp.arange(size, dtype=np.uint32))
     return unit((high, low), np.dtype(np.float64)) + _OPEN
 
 
 def normals(key: Any, event: Any, purpose: int, size: int) -> Any:
-    """`size` standard normal numbers for one event and purpose of a chain."""
+    """Standard normal numbers for an event and purpose of a chain.
+
+    `size` is their number.
+    """
     return source(key, event, purpose, size).normal()

@@ -1,8 +1,9 @@
-"""From seeds to keys: four words that name a stream, made on the host by NumPy's SeedSequence.
+"""Keys made of seeds: four words that name a stream.
 
-SeedSequence is stable by NumPy's policy, but takes [1, 2] and [1, 2, 0], or 2**32 and [0, 1], for
-the same. What goes into it is therefore a list in which every part says how long it is, so that
-different seeds, members and names never give the same list.
+The host makes them with NumPy's SeedSequence. SeedSequence is stable by NumPy's policy, but gives
+the same words for [1, 2] and [1, 2, 0], or for 2**32 and [0, 1]. Each part of its input is
+therefore preceded by its length, so that different seeds, members and names never give the same
+input.
 """
 
 import hashlib
@@ -25,12 +26,12 @@ __all__ = [
     "make_key",
 ]
 
-STREAM_VERSION = 1  # changes with any number that any stream gives
+STREAM_VERSION = 1  # to be increased with any change of the numbers of any stream
 
 Seed = int | tuple[int, ...]
 
 _LIBRARY = 0x6B696E65  # "kine"
-MEMBER, CHAIN, SIMULATION = 1, 2, 3  # what a key is for: keys of one use are never those of another
+MEMBER, CHAIN, SIMULATION = 1, 2, 3  # uses of keys: keys of different uses differ
 
 
 def fresh_seed() -> int:
@@ -38,32 +39,39 @@ def fresh_seed() -> int:
     return secrets.randbits(128)
 
 
-def check_seed(bits: Any, what: str) -> Seed:
-    """An integer or a tuple of integers; refuses all else by name.
+def check_seed(bits: Any, name: str) -> Seed:
+    """Return a seed as an integer or a tuple of integers.
+
+    Parameters
+    ----------
+    bits
+        A whole number, or a list, tuple or vector of whole numbers.
+    name
+        The name of the function or argument for messages.
 
     Raises
     ------
     TypeError
-        If it is no whole number or list of whole numbers.
+        If the value is not a whole number or a list of whole numbers.
     ValueError
         If a number is negative, or the list is empty.
     """
     if isinstance(bits, (list, tuple, np.ndarray)) and np.ndim(bits) == 1:
         if len(bits) == 0:
-            raise ValueError(f"{what}: the list of whole numbers is empty")
-        return tuple(_whole(item, what) for item in bits)
-    return _whole(bits, what)
+            raise ValueError(f"{name}: the list of whole numbers is empty")
+        return tuple(_whole(item, name) for item in bits)
+    return _whole(bits, name)
 
 
-def _whole(value: Any, what: str) -> int:
+def _whole(value: Any, name: str) -> int:
     if isinstance(value, (bool, np.bool_)) or not hasattr(value, "__index__"):
         raise TypeError(
-            f"{what}: must be a whole number or a list of whole numbers, got {value!r} "
+            f"{name}: must be a whole number or a list of whole numbers, got {value!r} "
             f"({type(value).__name__})"
         )
     number = operator.index(value)
     if number < 0:
-        raise ValueError(f"{what}: must not be negative, got {value!r}")
+        raise ValueError(f"{name}: must not be negative, got {value!r}")
     return number
 
 
@@ -76,10 +84,10 @@ def _words(number: int) -> list[int]:
 
 @lru_cache(maxsize=65536)
 def _make(seed: Seed, use: int, member: int | str) -> bytes:
-    items: Sequence[int] = seed if isinstance(seed, tuple) else (seed,)
-    parts = [_LIBRARY, STREAM_VERSION, int(isinstance(seed, tuple)), len(items)]
-    for item in items:
-        words = _words(item)
+    numbers: Sequence[int] = seed if isinstance(seed, tuple) else (seed,)
+    parts = [_LIBRARY, STREAM_VERSION, int(isinstance(seed, tuple)), len(numbers)]
+    for number in numbers:
+        words = _words(number)
         parts += [len(words), *words]
     if isinstance(member, str):
         digest = hashlib.blake2s(member.encode(), digest_size=16).digest()
@@ -90,5 +98,8 @@ def _make(seed: Seed, use: int, member: int | str) -> bytes:
 
 
 def make_key(seed: Seed, use: int, member: int | str) -> np.ndarray:
-    """The key (four words) of a member, by its number or name, under a seed."""
+    """The key (four words) of a member under a seed.
+
+    `use` is one of MEMBER, CHAIN and SIMULATION; the member is given by its number or its name.
+    """
     return np.frombuffer(_make(seed, use, member), np.uint32)

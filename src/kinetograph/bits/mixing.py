@@ -1,4 +1,7 @@
-"""A key made of the bits of an array, for draws that are a function of what they belong to."""
+"""A key made of the values of an array.
+
+It serves draws that must be a function of the values to which they belong.
+"""
 
 from typing import Any
 
@@ -15,15 +18,16 @@ _KEY = tuple(np.uint32(w) for w in (0x6B657900, 0x6F660000, 0, 0))
 
 
 def key_of(numbers: Any) -> Words:
-    """Four words that differ where any of the numbers does.
+    """Four words that depend on each number and its index.
 
-    Each number is encrypted with its place; the sums of the words over all are encrypted again.
+    Each number is encrypted with its index. The sums of the words over all numbers are then
+    encrypted again. Equal arrays give equal words; other arrays give other words.
     """
     flat = jnp.ravel(numbers)
     words = lax.bitcast_convert_type(flat, np.uint32).reshape(flat.size, -1)
     zero = np.uint32(0)
     low, high = words[:, 0], words[:, 1] if words.shape[1] > 1 else jnp.zeros_like(words[:, 0])
-    place = jnp.arange(flat.size, dtype=np.uint32)
-    block = threefry4x32(_KEY, (low, high, place, zero))
+    index = jnp.arange(flat.size, dtype=np.uint32)
+    block = threefry4x32(_KEY, (low, high, index, zero))
     a, b, c, d = (jnp.sum(w, dtype=np.uint32) for w in block)
     return threefry4x32((a, b, c, d), (zero, zero, zero, np.uint32(flat.size & 0xFFFFFFFF)))

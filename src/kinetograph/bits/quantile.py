@@ -1,4 +1,6 @@
-"""The standard normal quantile: Wichura's AS 241 (PPND16), with a relative error of about 1e-16.
+"""The standard normal quantile, by Wichura's AS 241 (PPND16).
+
+The relative error is about 1e-16.
 
 Source: M. J. Wichura, Algorithm AS 241: the percentage points of the normal distribution,
 Applied Statistics 37 (1988) 477-484.
@@ -45,17 +47,20 @@ def _ratio(coefficients: tuple[tuple[float, ...], tuple[float, ...]], x: Any) ->
 
 
 def _horner(coefficients: tuple[float, ...], x: Any) -> Any:
-    # lax instead of operators, which take several times as long to trace.
+    # lax functions, because operators take several times as long to trace.
     multiply, add = (np.multiply, np.add) if isinstance(x, np.ndarray) else (lax.mul, lax.add)
-    first, second, *others = (np.asarray(c, x.dtype)[()] for c in coefficients)
+    first, second, *remaining = (np.asarray(c, x.dtype)[()] for c in coefficients)
     value: Any = add(multiply(x, first), second)
-    for c in others:
+    for c in remaining:
         value = add(multiply(value, x), c)
     return value
 
 
 def upper_quantile(tail: Any, library: Any = jnp) -> Any:
-    """z >= 0 with P(Z > z) = tail, for tail in (0, 1/2]."""
+    """The quantile z >= 0 of an upper tail probability.
+
+    P(Z > z) = tail for a standard normal Z and tail in (0, 1/2]. `library` is jax.numpy or numpy.
+    """
     near = tail >= 0.075
     centred = 0.5 - tail
     centre = centred * _ratio(_CENTRE, 0.180625 - centred * centred)
@@ -65,6 +70,9 @@ def upper_quantile(tail: Any, library: Any = jnp) -> Any:
 
 
 def quantile(p: Any, library: Any = jnp) -> Any:
-    """The standard normal quantile of p in (0, 1), computed with jax.numpy or numpy."""
+    """The standard normal quantile of p in (0, 1).
+
+    `library`, jax.numpy or numpy, computes it.
+    """
     value = upper_quantile(library.minimum(p, 1.0 - p), library)
     return library.where(p < 0.5, -value, value)

@@ -1,9 +1,11 @@
-"""Rejection: for every element the first proposal that is accepted.
+"""Rejection sampling: for each element the first proposal that is accepted.
 
-An element goes through its own attempts 0, 1, ..., however long others take. Few elements go
-through them side by side, until the last has one. Of many, those whose first proposal is not
-accepted wait in a queue: a trip of a loop takes some of them, for one attempt, and those that have
-to try once more queue up again. So each attempt is paid for by those elements only that need it.
+Each element has its own sequence of attempts 0, 1, ..., which does not depend on the number of
+attempts of the other elements. Arrays of at most `FEW` elements make each attempt for all elements
+together, until each element has a value. In larger arrays, the elements whose first proposal was
+rejected wait in a queue. Each trip of a loop takes a block of elements from the queue and makes one
+attempt for each; rejected elements join the queue again. So only elements that need another attempt
+pay for it.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,8 +19,8 @@ from .source import Source
 
 __all__ = ["FEW", "first_accepted"]
 
-FEW = 2**17  # elements; compiling the queue takes about two seconds
-_PARTS = 64  # of the elements, one of which a trip takes from the queue
+FEW = 2**17  # elements; larger arrays use the queue, which takes about two seconds to compile
+_PARTS = 64  # a trip takes 1/64 of the number of elements from the queue
 
 Proposal = Callable[..., tuple[Any, Any]]
 
@@ -31,14 +33,25 @@ def first_accepted(
     otherwise: Any,
     sure: Proposal | None = None,
 ) -> Any:
-    """What `propose(source, attempt, *parameters)`, a value and whether it is accepted, accepts.
+    """The first accepted proposal for each element.
 
-    Parameters broadcast to the shape of the source. Those elements that are not `valid` take part
-    in nothing and are `otherwise`. There is no largest number of attempts: it goes on until each
-    has one, so `propose` must accept with a fair probability wherever `valid` is true.
-
-    `sure` is a squeeze: it makes the same proposals for less and accepts some of those that
-    `propose` accepts, and no others.
+    Parameters
+    ----------
+    source
+        The bits of the draw; its shape is the shape of the result.
+    propose
+        A function `propose(source, attempt, *parameters)` that returns a value and whether it is
+        accepted. The number of attempts is not bounded, so it must accept with a fair probability
+        wherever `valid` is true.
+    parameters
+        Arrays that broadcast to the shape of the source.
+    valid
+        Whether an element is drawn at all. Other elements are `otherwise`, without any attempt.
+    otherwise
+        The value of elements that are not valid.
+    sure
+        A squeeze: a cheaper function that makes the same proposals. It accepts some of the
+        proposals that `propose` accepts, and rejects all that `propose` rejects.
     """
     parameters = [lax.stop_gradient(p) for p in parameters]
     valid = jnp.broadcast_to(valid, source.shape)
@@ -77,9 +90,9 @@ def _queueing(
     size = source.size
     length = size // _PARTS
     first, accepted = (propose if sure is None else sure)(source, np.uint32(0), *parameters)
-    found = jnp.where(valid & accepted, first, otherwise).reshape(-1)
+    values = jnp.where(valid & accepted, first, otherwise).reshape(-1)
     waiting = (valid & ~accepted).reshape(-1)
-    # Of an array the elements that are at turn, of a single number itself.
+    # Arrays are read at the elements of a trip; single numbers serve all elements.
     flat = [jnp.broadcast_to(p, source.shape).reshape(-1) if jnp.ndim(p) else p for p in parameters]
 
     def unfinished(state: Any) -> Any:
@@ -87,53 +100,56 @@ def _queueing(
         return count > 0
 
     def step(state: Any) -> Any:
-        attempt, head, behind, count, queue, found = state
-        # Read once, before it is overwritten: else XLA copies the queue.
+        attempt, head, end, count, queue, values = state
+        # Read once, before the queue is overwritten: otherwise XLA copies the queue.
         places = lax.optimization_barrier(lax.dynamic_slice(queue, (head,), (length,)))
         present = head + jnp.arange(length, dtype=np.int32) < count
-        own = [p.at[places].get(mode="clip") if p.ndim else p for p in flat]
-        proposal, accepted = propose(source.of(places), attempt, *own)
-        found = _put(found, present & accepted, places, proposal)
-        again, more = _places(present & ~accepted, places, length)
-        # Never in front of what has been read.
-        queue = lax.dynamic_update_slice(queue, again, (behind,))
-        head, behind = head + np.int32(length), behind + more
-        through = head >= count
+        element_parameters = [p.at[places].get(mode="clip") if p.ndim else p for p in flat]
+        proposal, accepted = propose(source.of(places), attempt, *element_parameters)
+        values = _put(values, present & accepted, places, proposal)
+        rejected, rejected_count = _places(present & ~accepted, places, length)
+        # The elements are written behind the place up to which the queue has been read.
+        queue = lax.dynamic_update_slice(queue, rejected, (end,))
+        head, end = head + np.int32(length), end + rejected_count
+        round_ended = head >= count
         zero = np.int32(0)
         return (
-            attempt + through.astype(np.uint32),
-            jnp.where(through, zero, head),
-            jnp.where(through, zero, behind),
-            jnp.where(through, behind, count),
+            attempt + round_ended.astype(np.uint32),
+            jnp.where(round_ended, zero, head),
+            jnp.where(round_ended, zero, end),
+            jnp.where(round_ended, end, count),
             queue,
-            found,
+            values,
         )
 
     def wait() -> Any:
         queue, count = _places(waiting, jnp.arange(size, dtype=np.uint32), size + length)
         attempt = jnp.uint32(1 if sure is None else 0)
-        state = (attempt, jnp.int32(0), jnp.int32(0), count, queue, found)
+        state = (attempt, jnp.int32(0), jnp.int32(0), count, queue, values)
         return lax.while_loop(unfinished, step, state)[5]
 
-    return lax.cond(jnp.any(waiting), wait, lambda: found).reshape(source.shape)
+    return lax.cond(jnp.any(waiting), wait, lambda: values).reshape(source.shape)
 
 
 def _places(chosen: Any, places: Any, length: int) -> tuple[Any, Any]:
-    """The chosen of the places, one behind the other, and zeros to a length; how many they are."""
-    # Ranks from words of 32 of them, as XLA's cumulative sums are slow.
+    """The chosen places, packed to the front, and their number.
+
+    The result has the given length; zeros fill its end.
+    """
+    # Ranks are computed from words of 32 flags, because XLA's cumulative sums are slow.
     rows = jnp.pad(chosen, (0, -chosen.size % 32)).reshape(-1, 32).astype(np.uint32)
     column = jnp.arange(32, dtype=np.uint32)
     words = jnp.sum(rows << column, axis=1, dtype=np.uint32)[:, None]
     counts = lax.population_count(words).astype(np.int32)
     ends = jnp.cumsum(counts, axis=0)
-    left = lax.population_count(words & ((np.uint32(1) << column) - np.uint32(1)))
-    rank = (ends - counts + left.astype(np.int32)).reshape(-1)[: chosen.size]
+    preceding = lax.population_count(words & ((np.uint32(1) << column) - np.uint32(1)))
+    rank = (ends - counts + preceding.astype(np.int32)).reshape(-1)[: chosen.size]
     return _put(jnp.zeros(length, places.dtype), chosen, rank, places), ends[-1, 0]
 
 
 def _put(array: Any, chosen: Any, places: Any, values: Any) -> Any:
-    """The array with the chosen of the values at their places."""
-    # The others go to places of their own beyond its end, where they are dropped.
+    """Return the array with the chosen values set at their places."""
+    # Values that are not chosen go to distinct places beyond the end, where they are dropped.
     beyond = jnp.arange(array.size, array.size + chosen.size, dtype=places.dtype)
     target = jnp.where(chosen, places, beyond)
     return array.at[target].set(values, mode="drop", unique_indices=True)

@@ -1,16 +1,17 @@
-"""Where a draw gets its bits: element i, attempt a of an event is one block of the cipher.
+"""The bits of a draw: a block of the cipher per attempt.
 
     sub-key       = threefry(key, (DRAW, lane, event))
-    block(i, a)   = threefry(sub-key, (BITS, a, i))
+    block(i, a)   = threefry(sub-key, (BITS, a, i))         element i, attempt a
     part k        = the same with the sub-key threefry(sub-key, (PART, k))
-    row k         = with the sub-key threefry(sub-key, (PART, k, 0, 1)), for vectors
+    row k         = the same with the sub-key threefry(sub-key, (PART, k, 0, 1)), for vectors
 
-so a number depends on its stream, the event's number, its place in the array and, where a method
-tries several times, on the attempt: not on how many others are drawn, nor on how long they take.
+So a number depends on its stream, the number of the event, its place in the array and, where a
+method makes several attempts, on the attempt. It does not depend on how many other numbers are
+drawn, or on how many attempts they take.
 
     uniform       53 bits (24 in single precision): k 2**-53, so 0 is possible and 1 is not
     normal        the quantile (Wichura's AS 241) of 64 bits (32), computed in the nearer tail, so
-                  that both tails are right: to 9.1 standard deviations (6.3)
+                  that both tails are accurate: to 9.1 standard deviations (6.3)
 """
 
 from typing import Any
@@ -31,7 +32,7 @@ _ONE = np.uint64(0x3FF0000000000000)  # the exponent of numbers in [1, 2)
 
 
 class Source:
-    """The bits of one draw event, for arrays of a shape, or for some places in one."""
+    """The bits of one draw, for an array or part of it."""
 
     def __init__(
         self, key: Words, shape: tuple[int, ...], dtype: Any, places: Any | None = None
@@ -43,22 +44,28 @@ class Source:
 
     @property
     def size(self) -> int:
-        """How many elements."""
+        """The number of elements."""
         return int(np.prod(self.shape, dtype=np.int64))
 
     def of(self, places: Any) -> "Source":
-        """The bits of the elements at these places (uint32) of the flat array."""
+        """The bits of some elements of the flat array.
+
+        `places` (uint32) are the indices of the elements.
+        """
         return Source(self.key, places.shape, self.dtype, places)
 
     def part(self, number: int, dtype: Any = None) -> "Source":
-        """Other bits of the same event, of what a number is made of beside others."""
+        """Further bits of the same event, for numbers that need several parts."""
         key = threefry4x32(self.key, (_PART, np.uint32(number), np.uint32(0), np.uint32(0)))
         return Source(key, self.shape, self.dtype if dtype is None else dtype, self._places)
 
     def row(self, number: Any) -> "Source":
-        """Other bits of the same event, for one number of each vector; `number` may be an array."""
-        where = (_PART, jnp.asarray(number, np.uint32), np.uint32(0), np.uint32(1))
-        return Source(threefry4x32(self.key, where), self.shape[:-1], self.dtype)
+        """Further bits of the same event, for one number of each vector.
+
+        The vectors lie along the last axis. `number` may be an array.
+        """
+        counter = (_PART, jnp.asarray(number, np.uint32), np.uint32(0), np.uint32(1))
+        return Source(threefry4x32(self.key, counter), self.shape[:-1], self.dtype)
 
     def words(self, attempt: Any = 0) -> Words:
         """Four words for every element; `attempt` may be an array."""
@@ -67,7 +74,10 @@ class Source:
         return first, second, third, fourth
 
     def _first(self, attempt: Any) -> tuple[Any, Any]:
-        """The first two of the words; in single precision, which takes one, the second is zero."""
+        """The first two words of each element.
+
+        Single precision needs only one word: the second is then zero.
+        """
         a, b, *_ = self._block(attempt)
         if self.dtype == np.float32:
             return lax.optimization_barrier(a).reshape(self.shape), np.uint32(0)
@@ -75,8 +85,10 @@ class Source:
         return first.reshape(self.shape), second.reshape(self.shape)
 
     def _block(self, attempt: Any) -> Words:
-        """The words as vectors: of some shapes, (3, 2) or (5, 2), LLVM compiles the cipher 10 times
-        as long as of the vector of as many elements.
+        """The four words of each element, as vectors.
+
+        LLVM takes 10 times as long to compile the cipher for some shapes, such as (3, 2) or (5, 2),
+        as for a vector of the same size.
         """
         place = self._places
         if place is None:
@@ -110,11 +122,11 @@ class Source:
 
 
 def once(first: Any, second: Any) -> tuple[Any, Any]:
-    """The two words, whose cipher the compiled program computes once.
+    """The two words, with a cipher that the compiled program computes once.
 
-    XLA computes the cipher again for every use of a word, and its simplifier asks of logarithms,
-    absolute values and maxima whether what goes in is non-negative, in a walk that takes
-    exponential time in the cipher. Both end at a barrier around a single value.
+    Without a barrier, XLA computes the cipher again for each use of a word. Its simplifier asks
+    whether the arguments of logarithms, absolute values and maxima are non-negative, by a walk that
+    takes exponential time in the cipher. A barrier around a single value prevents both.
     """
     if not jax.config.jax_enable_x64:
         return lax.optimization_barrier((first, second))
@@ -126,26 +138,32 @@ def once(first: Any, second: Any) -> tuple[Any, Any]:
 def event_source(
     key: Words, event: tuple[Any, Any], lane: Any, shape: tuple[int, ...], dtype: Any
 ) -> Source:
-    """The bits of an event (low and high word of its number) of a stream, in a lane (a chain)."""
+    """The bits of an event of a stream, in one lane.
+
+    `event` holds the low and the high word of the number of the event. A lane is a chain.
+    """
     low, high = event
     return Source(threefry4x32(key, (_DRAW, lane, high, low)), shape, dtype)
 
 
 def unit(words: tuple[Any, Any], dtype: np.dtype) -> Any:
-    """Numbers in [0, 1) from two words: the upper 53 bits, or 24 of the first word."""
+    """Numbers in [0, 1) from two words.
+
+    Double precision takes the upper 53 bits of both, single precision 24 bits of the first.
+    """
     first, second = words
     if dtype == np.float32:
         return (first >> np.uint32(8)).astype(np.float32) * np.float32(2.0**-24)
     upper = first.astype(np.uint64) << np.uint64(20)
     bits = upper | (second >> np.uint32(12)).astype(np.uint64)
     last = (second >> np.uint32(11)) & np.uint32(1)
-    # 52 bits by the mantissa of a number in [1, 2), and one more.
+    # 52 bits are the mantissa of a number in [1, 2); the last bit is added.
     coarse = lax.bitcast_convert_type(bits | _ONE, np.float64) - 1.0
     return coarse + last.astype(np.int32).astype(np.float64) * 2.0**-53
 
 
 def normal(words: tuple[Any, Any], dtype: np.dtype) -> Any:
-    """Standard normal numbers from two words: the first bit is the sign."""
+    """Standard normal numbers from two words; the first bit gives the sign."""
     first, second = words
     negative = first < np.uint32(0x80000000)
     first = jnp.where(negative, first, ~first)

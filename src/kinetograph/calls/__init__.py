@@ -1,8 +1,11 @@
-"""Calls of public functions that cannot be carried out as they are written.
+"""Errors that help with wrong calls of public functions.
 
-words     what other libraries call our parameters: the one table of it
-names     what other libraries call our functions
-answers   a keyword that there is not, too many values or too few: what to write
-depths    errors of libraries about what a function was given, told in our words
-public    gives all public functions and modules these answers
+words       argument names of other libraries, with the name here
+elsewhere   function names of other libraries, with the name here
+names       errors for public names that do not exist
+submodules  errors for submodules of NumPy, SciPy and JAX
+answers     errors for calls that do not fit a signature
+flags       errors for texts where True or False is expected
+depths      errors of libraries, with the public function, its arguments and the user's line
+public      adds these errors to all public functions, classes and modules
 """

@@ -1,7 +1,8 @@
-"""What a call is answered that names a parameter there is not, or gives too many values or too few.
+"""Error messages for calls that do not fit a function's signature.
 
-A function is wrapped, which costs a call some tenths of a microsecond: nothing is looked at unless
-it raises an error.
+They name an unknown argument, missing arguments or surplus values, and say what to write. Public
+functions are wrapped, which costs some tenths of a microsecond a call: the call is examined only if
+the function raises an error.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,31 +21,31 @@ from .words import COMPUTED, OF_CALLS, OF_FUNCTIONS, REMARKS, SETTINGS, WORDS
 __all__ = ["ANSWERED", "answered", "no_parameter"]
 
 ANSWERED = "__answers_calls__"  # set on functions that have been wrapped
-# Bounds of a distribution that has none as its parameters.
+# Words for the bounds of a distribution; they mean `truncation=` unless it has parameters for them.
 _BOUNDS = {"bounds", "left", "low", "lower", "right", "high", "upper"}
 _BOUNDS |= {"trunc", "truncate", "truncated"}
-_OF_TARGETS = ("named", "named_targets")  # what takes arrays by any words
-_MANY = 12  # parameters, of which the list is left out where one of them is what is meant
+_OF_TARGETS = ("named", "named_targets")  # variadic parameters that take arrays under any name
+_MANY = 12  # longer lists of parameters are left out where a hint names the right one
 _BY_POSITION = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 _BY_NAME = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
 
 
 def answered[F: Callable[..., Any]](function: F, title: str, *, bound: bool = False) -> F:
-    """The function, which answers calls that do not fit its signature.
+    """Wrap a function so that wrong calls raise errors that help.
 
     Parameters
     ----------
     function
-        What is called.
+        The function to wrap.
     title
-        What users call it.
+        Its name for users.
     bound
-        Whether the first value is the object whose method it is.
+        Whether the first value is the object whose method the function is.
 
     Raises
     ------
     TypeError
-        That says what to write.
+        If a call does not fit the signature. The message says what to write.
     """
 
     flags = flags_of(function)
@@ -56,16 +57,16 @@ def answered[F: Callable[..., Any]](function: F, title: str, *, bound: bool = Fa
         try:
             return function(*values, **named)
         except NETTED as error:
-            made = type(values[0]).__name__ if function.__name__ == "__init__" else title
-            answer = _answer(function, made, bound, values, named)
-            if answer is None and isinstance(error, TypeError):
-                answer = _not_of_targets(function, made, named)
-            told = retold(error, function, made, values, named) if answer is None else None
-            if answer is None and told is None:
-                raise shortened(error)  # noqa: B904  # it is the same error
-            if told is not None:
-                raise told from error
-        raise TypeError(answer)
+            name = type(values[0]).__name__ if function.__name__ == "__init__" else title
+            message = _answer(function, name, bound, values, named)
+            if message is None and isinstance(error, TypeError):
+                message = _not_of_targets(function, name, named)
+            replacement = retold(error, function, name, values, named) if message is None else None
+            if message is None and replacement is None:
+                raise shortened(error)  # noqa: B904  # the caught error itself
+            if replacement is not None:
+                raise replacement from error
+        raise TypeError(message)
 
     setattr(call, ANSWERED, True)
     return cast(F, call)
@@ -78,131 +79,155 @@ def _answer(
     values: tuple[Any, ...],
     named: Mapping[str, Any],
 ) -> str | None:
-    """What is wrong with a call; None where the signature allows it."""
+    """The message for a wrong call; None for a fitting call."""
     try:
-        taken = signature(function)
-        taken.bind(*values, **named)
+        expected = signature(function)
+        expected.bind(*values, **named)
     except TypeError:
         pass
-    except ValueError:  # it has none that could be looked at
+    except ValueError:  # the function has no signature, as some C functions
         return None
-    else:  # Python takes a name for one of the rest that can be given by position alone
-        if not any(name in named for name in _by_position_alone(taken)):
+    else:  # the name of a positional-only parameter may have been collected by **
+        if not any(name in named for name in _positional_only(expected)):
             return None
-    parameters = list(taken.parameters.values())
+    parameters = list(expected.parameters.values())
     kinds = {p.kind for p in parameters}
-    own = parameters[1:] if bound else parameters
-    given = values[1:] if bound else values
-    by_position = [p.name for p in own if p.kind in _BY_POSITION]
+    call_parameters = parameters[1:] if bound else parameters
+    positional = values[1:] if bound else values
+    by_position = [p.name for p in call_parameters if p.kind in _BY_POSITION]
     if Parameter.VAR_KEYWORD not in kinds:
-        names = _taken_by_name(own)
+        names = _taken_by_name(call_parameters)
         for word in named:
             if word not in names:
-                rest = next((p.name for p in own if p.kind is Parameter.VAR_POSITIONAL), "")
-                return no_parameter(title, word, names, rest)
+                variadic = next(
+                    (p.name for p in call_parameters if p.kind is Parameter.VAR_POSITIONAL), ""
+                )
+                return no_parameter(title, word, names, variadic)
     else:
-        lacking = [p.name for p in _lacking(own, len(given), named)]
-        for word in _of_nobody(own, named):
-            if word not in lacking and _hint(title, word, lacking):
-                return no_parameter(title, word, _taken_by_name(own))
-    if Parameter.VAR_POSITIONAL not in kinds and len(given) > len(by_position):
-        return _too_many(title, given, by_position, len(own))
-    alone = _by_position_alone(taken)
-    for name, value in zip(by_position, given, strict=False):
-        if name in named and name not in alone:
+        missing = [p.name for p in _missing_parameters(call_parameters, len(positional), named)]
+        for word in _unknown_words(call_parameters, named):
+            if word not in missing and _hint(title, word, missing):
+                return no_parameter(title, word, _taken_by_name(call_parameters))
+    if Parameter.VAR_POSITIONAL not in kinds and len(positional) > len(by_position):
+        return _too_many(title, positional, by_position, len(call_parameters))
+    positional_only = _positional_only(expected)
+    for name, value in zip(by_position, positional, strict=False):
+        if name in named and name not in positional_only:
             return (
                 f"{title}: {name} is given twice{place_text()}, as {in_words(value)} by position "
                 f"and by name"
             )
-    return _missing(title, own, len(given), named)
+    return _missing(title, call_parameters, len(positional), named)
 
 
-def _by_position_alone(taken: Signature) -> list[str]:
-    return [p.name for p in taken.parameters.values() if p.kind is Parameter.POSITIONAL_ONLY]
+def _positional_only(call_signature: Signature) -> list[str]:
+    return [
+        p.name for p in call_signature.parameters.values() if p.kind is Parameter.POSITIONAL_ONLY
+    ]
 
 
 def _not_of_targets(
     function: Callable[..., Any], title: str, named: Mapping[str, Any]
 ) -> str | None:
-    """What to say of a word that is a parameter's, nearly, where any word can name an array."""
+    """The message for a misspelt parameter of a function of targets.
+
+    Such a function takes arrays under any name, so a misspelt parameter looks like the name of an
+    array. None if no keyword resembles a parameter.
+    """
     try:
-        own = list(signature(function).parameters.values())
+        parameters = list(signature(function).parameters.values())
     except ValueError:
         return None
-    if own and own[-1].kind is Parameter.VAR_KEYWORD and own[-1].name in _OF_TARGETS:
-        known = _taken_by_name(own)
-        for word in _of_nobody(own, named):
-            if not isinstance(named[word], Array) and _hint(title, word, known):
-                return no_parameter(title, word, known)
+    if (
+        parameters
+        and parameters[-1].kind is Parameter.VAR_KEYWORD
+        and parameters[-1].name in _OF_TARGETS
+    ):
+        names = _taken_by_name(parameters)
+        for word in _unknown_words(parameters, named):
+            if not isinstance(named[word], Array) and _hint(title, word, names):
+                return no_parameter(title, word, names)
     return None
 
 
-def _taken_by_name(own: list[Parameter]) -> list[str]:
-    others = (Parameter.POSITIONAL_ONLY, Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
-    return [p.name for p in own if p.kind not in others]
+def _taken_by_name(parameters: list[Parameter]) -> list[str]:
+    excluded = (Parameter.POSITIONAL_ONLY, Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
+    return [p.name for p in parameters if p.kind not in excluded]
 
 
-def _of_nobody(own: list[Parameter], named: Mapping[str, Any]) -> list[str]:
-    """The words of a call that no parameter has by name."""
-    known = _taken_by_name(own)
-    return [word for word in named if word not in known]
+def _unknown_words(parameters: list[Parameter], named: Mapping[str, Any]) -> list[str]:
+    """The keywords of a call that no parameter has."""
+    names = _taken_by_name(parameters)
+    return [word for word in named if word not in names]
 
 
-def no_parameter(title: str, word: str, known: list[str], rest: str = "") -> str:
-    """What to say of a keyword that a function does not have; `rest` takes all by position."""
-    hint = _hint(title, word, known)
-    if rest and rest in (word, *WORDS.get(word, ())):
-        hint = f"; the {rest} are given by position, one after the other"
-    listed = f"{'' if hint.endswith('?') else '.'} It takes {', '.join(known) or 'nothing'}"
-    if hint and len(known) > _MANY:
+def no_parameter(title: str, word: str, names: list[str], variadic: str = "") -> str:
+    """The message for a keyword that a function does not have.
+
+    `names` are the keywords that the function takes, and `variadic` is the name of its parameter
+    for any number of positional values.
+    """
+    hint = _hint(title, word, names)
+    if variadic and variadic in (word, *WORDS.get(word, ())):
+        hint = f"; the {variadic} are given by position, one after the other"
+    listed = f"{'' if hint.endswith('?') else '.'} It takes {', '.join(names) or 'nothing'}"
+    if hint and len(names) > _MANY:
         listed = ""
     return f"{title}: there is no parameter {word}{place_text()}{hint}{listed}"
 
 
-def _hint(title: str, word: str, known: list[str]) -> str:
+def _hint(title: str, word: str, names: list[str]) -> str:
+    """Advice on an unknown keyword of a call, or an empty text."""
     name = title.rpartition(".")[2]
     if word in OF_CALLS.get(name, {}):
         return f"; {OF_CALLS[name][word]}"
     if word in OF_FUNCTIONS.get(name, {}):
         return f"; here it is called {OF_FUNCTIONS[name][word]}"
-    if word in REMARKS and "dims" in known:
+    if word in REMARKS and "dims" in names:
         return "; " + REMARKS[word].format(name)
-    if word in _BOUNDS and "truncation" in known and not {"min", "max"} & {*known}:
+    if word in _BOUNDS and "truncation" in names and not {"min", "max"} & {*names}:
         return "; bounds are given by truncation=(lower, upper), with None where there is none"
-    if word == "size" and "shape" in known:
+    if word == "size" and "shape" in names:
         return "; here it is called shape"
-    ours = WORDS.get(word, ())
-    here = [p for p in ours if p in known]
-    if here:
-        return f"; here it is called {here[0]}"
-    for own, formula in COMPUTED.get(word, ()):
-        if own in known:
-            return f"; give {own}={formula}"
-    for whose, settings in SETTINGS.items():
-        for own in (word, *ours):
-            if whose in known and own in settings:
-                return f"; it is a setting of the {whose}: {whose}={settings[own]}"
+    meanings = WORDS.get(word, ())
+    matches = [p for p in meanings if p in names]
+    if matches:
+        return f"; here it is called {matches[0]}"
+    for parameter, formula in COMPUTED.get(word, ()):
+        if parameter in names:
+            return f"; give {parameter}={formula}"
+    for owner, settings in SETTINGS.items():
+        for setting in (word, *meanings):
+            if owner in names and setting in settings:
+                return f"; it is a setting of the {owner}: {owner}={settings[setting]}"
     if word in REMARKS:
         return "; " + REMARKS[word].format("normal")
-    near = closest(word, known)
-    if near is None and known[:1] == ["free"]:
-        return f"; values by name are a dictionary, as in {name}({{{word!r}: 1.0}})"
+    near = closest(word, names)
+    if near is None and names[:1] == ["free"]:
+        return f"; give values by name as a dictionary, as in {name}({{{word!r}: 1.0}})"
     return f"; did you mean {near}?" if near else ""
 
 
-def _too_many(title: str, given: tuple[Any, ...], own: list[str], count: int) -> str:
-    texts = [v for v in given if isinstance(v, str)]
+def _too_many(
+    title: str, positional: tuple[Any, ...], names: list[str], parameter_count: int
+) -> str:
+    """The message for a call with too many positional values."""
+    texts = [v for v in positional if isinstance(v, str)]
     name = title.rpartition(".")[2]
-    if texts and own[:1] != ["name"]:
+    if texts and names[:1] != ["name"]:
         hint = f"; a name is given by name={texts[0]!r}"
-    elif len(given) == len(own) + 1 and _is_zero(given[0]) and own[:1] in _FROM_ZERO:
-        rest = ", ".join(in_words(v).removeprefix("the number ") for v in given[1:])
-        hint = f"; it begins at 0 always: write {name}({rest})"
+    elif len(positional) == len(names) + 1 and _is_zero(positional[0]) and names[:1] in _FROM_ZERO:
+        remaining = ", ".join(in_words(v).removeprefix("the number ") for v in positional[1:])
+        hint = f"; its support always begins at 0: write {name}({remaining})"
     else:
-        hint = "; all else is given by keyword" if count > len(own) else ""
-    taken = " and ".join([", ".join(own[:-1]), own[-1]]) if own[1:] else "".join(own) or "nothing"
-    values = "1 value" if len(given) == 1 else f"{len(given)} values"
-    return f"{title}: takes {taken} by position, got {values}{place_text()}{hint}"
+        hint = "; give the other arguments by keyword" if parameter_count > len(names) else ""
+    expected = (
+        " and ".join([", ".join(names[:-1]), names[-1]])
+        if names[1:]
+        else "".join(names) or "nothing"
+    )
+    values = "1 value" if len(positional) == 1 else f"{len(positional)} values"
+    return f"{title}: takes {expected} by position, got {values}{place_text()}{hint}"
 
 
 _FROM_ZERO = (["sd"], ["scale"], ["rate"])
@@ -212,29 +237,38 @@ def _is_zero(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and value == 0
 
 
-def _lacking(own: list[Parameter], count: int, named: Mapping[str, Any]) -> list[Parameter]:
-    """The parameters that have no value yet, and need one."""
-    lacking, place = [], 0
-    for p in own:
+def _missing_parameters(
+    parameters: list[Parameter], count: int, named: Mapping[str, Any]
+) -> list[Parameter]:
+    """The required parameters without a value.
+
+    `count` is the number of positional values.
+    """
+    missing, position = [], 0
+    for p in parameters:
         if p.kind in _BY_POSITION:
-            place += 1
-            if place <= count:
+            position += 1
+            if position <= count:
                 continue
         variadic = p.kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
-        given = p.name in named and p.kind is not Parameter.POSITIONAL_ONLY
-        if not variadic and p.default is Signature.empty and not given:
-            lacking.append(p)
-    return lacking
+        by_name = p.name in named and p.kind is not Parameter.POSITIONAL_ONLY
+        if not variadic and p.default is Signature.empty and not by_name:
+            missing.append(p)
+    return missing
 
 
-def _missing(title: str, own: list[Parameter], count: int, named: Mapping[str, Any]) -> str | None:
-    lacking = [p.name for p in _lacking(own, count, named)]
-    own = [p for p in own if p.kind is not Parameter.VAR_KEYWORD]
-    if not lacking:
+def _missing(
+    title: str, parameters: list[Parameter], count: int, named: Mapping[str, Any]
+) -> str | None:
+    missing = [p.name for p in _missing_parameters(parameters, count, named)]
+    parameters = [p for p in parameters if p.kind is not Parameter.VAR_KEYWORD]
+    if not missing:
         return None
-    words = "parameter" if len(lacking) == 1 else "parameters"
-    verb = "is" if len(lacking) == 1 else "are"
-    takes = f"; it takes {', '.join(p.name for p in own)}" if len(own) <= _MANY else ""
-    if any(name in named for name in lacking):
+    words = "parameter" if len(missing) == 1 else "parameters"
+    verb = "is" if len(missing) == 1 else "are"
+    takes = (
+        f"; it takes {', '.join(p.name for p in parameters)}" if len(parameters) <= _MANY else ""
+    )
+    if any(name in named for name in missing):
         takes = "; it is given by position, as the first value"
-    return f"{title}: the {words} {' and '.join(lacking)} {verb} missing{place_text()}{takes}"
+    return f"{title}: the {words} {' and '.join(missing)} {verb} missing{place_text()}{takes}"

@@ -1,8 +1,11 @@
-"""What others call our public names, without capitals and underscores: by ours, or what is told."""
+"""Function names of other libraries, with the name or advice here.
+
+Keys are written without capitals and underscores.
+"""
 
 __all__ = ["ELSEWHERE"]
 
-# Others' names by ours.
+# Names in other libraries, by the name here.
 _OTHERS = {
     "kg.advi(model) or kg.pathfinder(model)": (
         "autodiagonalnormal autonormal fit fitsurrogateposterior meanfield svi traceelbo "
@@ -168,62 +171,62 @@ _OTHERS = {
     "x.reshape(shape)": "toarray1d tomatrix tovector",
     "x[indices]": "booleanmask gather gathernd",
 }
-# What has no name here, and is not needed.
-_TOLD = {
+# Names in other libraries, by advice, where kinetograph has no function for them.
+_ADVICE = {
     "a direction is x / kg.sqrt((x**2).sum()) of x = kg.normal(0, 1, shape=n)": (
         "projectednormal unitvector"
     ),
-    "a known number is written as it is": "delta diracdelta",
-    "a reparametrisation is written out, as mu + tau * kg.normal(0, 1)": (
+    "write a known number as it is": "delta diracdelta",
+    "write the reparametrisation out, as mu + tau * kg.normal(0, 1)": (
         "locscalereparam neutrareparam reparam transformreparam"
     ),
-    "an array is made by calling: kg.data(value), kg.normal(0, 1)": "gretaarray",
-    "an unknown is made by its distribution, as kg.normal(0, 1), and sampled by kg.mcmc(model)": (
+    "functions make arrays: kg.data(value), kg.normal(0, 1)": "gretaarray",
+    "a distribution makes an unknown, as kg.normal(0, 1), and kg.mcmc(model) samples it": (
         "sample"
     ),
-    "az.hdi(results), of arviz, takes results as they are": "hdi hpdi",
-    "az.loo(results), of arviz, takes results with kg.log_likelihood(model, results)": (
+    "az.hdi(results) of arviz takes results as they are": "hdi hpdi",
+    "az.loo(results) of arviz takes results with kg.log_likelihood(model, results)": (
         "compare loo waic"
     ),
-    "az.plot_...(results), of arviz, takes results as they are": (
+    "az.plot_...(results) of arviz takes results as they are": (
         "plotdist plotenergy plotforest plotloo plotpair plotposterior plotppc plotrank "
         "plottrace traceplot"
     ),
-    "bounds are given by censoring=(lower, upper) of a distribution": "censored",
-    "bounds are given by truncation=(lower, upper) of a distribution": (
+    "give bounds by censoring=(lower, upper) of a distribution": "censored",
+    "give bounds by truncation=(lower, upper) of a distribution": (
         "bound lefttruncateddistribution righttruncateddistribution truncated "
         "truncatedcauchy twosidedtruncateddistribution"
     ),
-    "copies are made by shape= or dims=, and vectors' densities are sums over the last axis": (
+    "shape= or dims= make copies; densities of vectors are sums over the last axis": (
         "expandeddistribution independent platestack toevent"
     ),
-    "discrete unknowns are summed out: kg.mcmc(model) does so": (
+    "kg.mcmc(model) marginalises discrete unknowns automatically": (
         "binarygibbsmetropolis binarymetropolis categoricalgibbsmetropolis configenumerate "
         "discretehmcgibbs hmcgibbs mixedhmc"
     ),
-    "functions are kg's own, as kg.exp, and NumPy's": "math",
-    "independent copies are made by shape= or dims= of a distribution": "plate",
+    "functions belong to kg itself, as kg.exp, or to NumPy": "math",
+    "shape= or dims= of a distribution make independent copies": "plate",
     "it is kg.factor(-0.5 * ((x[i] - x[j])**2).sum()) of x = kg.zero_sum_normal(...)": "icar",
     "kg.model(name=array) records an array under a name": "deterministic",
-    "rows are left out by an index, as in kg.observe(y[seen], kg.normal(mean[seen], 1))": (
+    "leave rows out by an index, as in kg.observe(y[rows], kg.normal(mean[rows], 1))": (
         "mask maskeddistribution"
     ),
-    "NumPy's own arrays are taken everywhere, and kg.data(value) is one with a name": (
+    "NumPy's arrays are taken everywhere; kg.data(value, name=...) names one": (
         "arange array asarray constant eye fill full linspace ones oneslike repmatrix "
         "repvector tensor zeros zeroslike"
     ),
     "it is b * kg.concatenate([[1.0], kg.cumprod(1 - b)[:-1]]) of b = kg.beta(1, a, shape=n)": (
         "stickbreakingweights"
     ),
-    "where chains start is for kg.mcmc(..., initial={...}) to say": "initialpoint testpoint",
-    "labels of dims are given by dims=kg.dim(name, labels), or by kg.model(coords=)": (
+    "give the starting values of chains by kg.mcmc(..., initial={...})": "initialpoint testpoint",
+    "give labels of dims by dims=kg.dim(name, labels), or by kg.model(coords=)": (
         "addcoord addcoords"
     ),
-    "values that change are kg.data, by model.set_data(...), or a kg.state": "shared",
-    "what is transformed is computed, as kg.exp(kg.normal(0, 1)); for data it is kg.distribution": (
+    "write changing values as kg.data with model.set_data(...), or as kg.state": "shared",
+    "compute the transform, as kg.exp(kg.normal(0, 1)); for data write a kg.distribution": (
         "transformeddistribution"
     ),
-    "write it as kg.distribution, of its log density": (
+    "write it as kg.distribution, with its log density": (
         "betaquotient discreteweibull eulermaruyama garch11 gaussianstatespace gompertz "
         "hurdlegamma hurdlelognormal interpolated kumaraswamy lomax moyal paretotype2 "
         "polyagamma rice sinebivariatevonmises skellam triangular"
@@ -231,6 +234,6 @@ _TOLD = {
     "x[:n], x[-n:] and x[i:j] are parts of an array": "head tail",
 }
 ELSEWHERE = {
-    word: f"here it is {ours}" for ours, words in _OTHERS.items() for word in words.split()
+    word: f"here it is {name}" for name, words in _OTHERS.items() for word in words.split()
 }
-ELSEWHERE |= {word: told for told, words in _TOLD.items() for word in words.split()}
+ELSEWHERE |= {word: advice for advice, words in _ADVICE.items() for word in words.split()}

@@ -1,4 +1,7 @@
-"""Parameters that are True or False: a text in their place, as "no", is True to Python."""
+"""Checks of parameters that are True or False.
+
+A text in the place of a flag, such as "no", would count as True in Python.
+"""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -8,39 +11,43 @@ from ..graph.text import in_words
 
 __all__ = ["check_flags", "flags_of"]
 
-_TAKE_TEXT = {"keep", "progress"}  # names of what is kept; what is no Progress is told there
+# `keep` also takes names; `progress` is checked by the run, with its own message.
+_TAKE_TEXT = {"keep", "progress"}
 
 
 def flags_of(function: Callable[..., Any]) -> dict[str, int]:
-    """The parameters whose default is True or False, with their places; -1 where they have none."""
+    """Names and positions of the parameters whose default is True or False.
+
+    The position of a keyword-only parameter is -1.
+    """
     code = getattr(function, "__code__", None)
     if code is None:
         return {}
     by_position = code.co_varnames[: code.co_argcount]
     defaults = getattr(function, "__defaults__", None) or ()
-    last = by_position[len(by_position) - len(defaults) :]
-    found = {
+    with_default = by_position[len(by_position) - len(defaults) :]
+    flags = {
         name: by_position.index(name)
-        for name, default in zip(last, defaults, strict=True)
+        for name, default in zip(with_default, defaults, strict=True)
         if isinstance(default, bool)
     }
-    named = getattr(function, "__kwdefaults__", None) or {}
-    found |= {name: -1 for name, default in named.items() if isinstance(default, bool)}
-    return {name: place for name, place in found.items() if name not in _TAKE_TEXT}
+    keyword_defaults = getattr(function, "__kwdefaults__", None) or {}
+    flags |= {name: -1 for name, default in keyword_defaults.items() if isinstance(default, bool)}
+    return {name: position for name, position in flags.items() if name not in _TAKE_TEXT}
 
 
 def check_flags(
     title: str, flags: Mapping[str, int], values: tuple[Any, ...], named: Mapping[str, Any]
 ) -> None:
-    """Refuse text in place of True or False.
+    """Refuse texts in place of True or False.
 
     Raises
     ------
     TypeError
-        That names the parameter.
+        If the value of a flag is a text. The message names the parameter.
     """
-    for name, place in flags.items():
-        value = values[place] if 0 <= place < len(values) else named.get(name)
+    for name, position in flags.items():
+        value = values[position] if 0 <= position < len(values) else named.get(name)
         if isinstance(value, str):
             raise TypeError(
                 f"{title}: {name} must be True or False, got {in_words(value)}{place_text()}"

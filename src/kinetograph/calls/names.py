@@ -1,4 +1,7 @@
-"""A public name that there is not: what may be meant, and what other libraries' names are here."""
+"""Errors for public names that do not exist.
+
+The message suggests a similar name, or the name here of another library's function.
+"""
 
 from collections.abc import Iterable
 from importlib import import_module
@@ -12,7 +15,7 @@ from .submodules import of_submodule
 __all__ = ["instead_of", "no_attribute"]
 
 _TABLE = "to_dataframe(), a table of pandas, which has it"
-# What others' models and results have, by ours.
+# Attributes of other libraries' models and results, with the attribute or call here.
 _ATTRIBUTES = {
     "Model": {
         **dict.fromkeys(("logp", "logpdf", "log_density", "lnprob", "logprob"), "log_prob"),
@@ -48,13 +51,13 @@ _ATTRIBUTES = {
 }
 
 _ROOT = __name__.partition(".")[0]
-# Where a name may be that is looked for in the package itself.
+# Modules that may have a name that was looked for in the package itself.
 _WITHIN = ("samplers", "observables", "optimizers", "gp", "ode", "autograph", "streams")
 
-# Whose functions take arrays.
+# Libraries whose functions take arrays.
 _LIBRARIES = {"np": "numpy", "np.linalg": "numpy.linalg", "scipy.special": "scipy.special"}
 
-# What Stan asks of a distribution, by the end of the name.
+# Stan's functions of a distribution, by the end of their name.
 _OF_STAN = {
     **dict.fromkeys(("lpdf", "lpmf", "lupdf", "lupmf"), "kg.log_density({0}, x)"),
     "lcdf": "kg.log_cdf({0}, x)",
@@ -64,22 +67,28 @@ _OF_STAN = {
 
 
 def no_attribute(module: str, name: str, names: Iterable[str]) -> AttributeError:
-    """The error for a name that a module does not have, and the names that it has."""
+    """The error for a name that a module does not have.
+
+    `names` are the names that the module has.
+    """
     text = f"module {module!r} has no attribute {name!r}"
-    # Tools ask modules for names of their own; nobody reads what they are told.
+    # Tools look for private names in modules, and do not read the message.
     hint = "" if name.startswith("_") else _hint(module, name, list(names))
-    # A name without its object: Python would say once more what may be meant.
+    # Without `obj`: Python would append a suggestion of its own.
     return AttributeError(text + hint, name=name)
 
 
 def instead_of(kind: str, attribute: str) -> str:
-    """What does here what a method of others' objects does: a function, in most cases."""
-    own = _ATTRIBUTES.get(kind, {}).get(attribute)
-    if own is not None:
-        return f"; here it is {own}"
-    told = ELSEWHERE.get(plain(attribute))
-    if told is not None:
-        return f"; {told}"
+    """Advice on an attribute of another library's object, or an empty text.
+
+    The advice is an attribute, a call or, in most cases, a function of kinetograph.
+    """
+    replacement = _ATTRIBUTES.get(kind, {}).get(attribute)
+    if replacement is not None:
+        return f"; here it is {replacement}"
+    advice = ELSEWHERE.get(plain(attribute))
+    if advice is not None:
+        return f"; {advice}"
     if kind in _ATTRIBUTES:
         return ""
     function = getattr(import_module(_ROOT), attribute, None)
@@ -87,25 +96,25 @@ def instead_of(kind: str, attribute: str) -> str:
 
 
 def _hint(module: str, name: str, names: list[str]) -> str:
-    answer = of_submodule(name, names) if module == _ROOT else None
-    if answer is not None:
-        return answer
-    told = ELSEWHERE.get(plain(name))
-    if told is not None:
-        return f"; {told}"
-    family, _, asked = name.rpartition("_")
-    if asked in _OF_STAN and family:
-        ours = ELSEWHERE.get(plain(family), "").removeprefix("here it is ")
-        known = ours or (f"kg.{family}" if family in names else "")
-        made = known if known.endswith(")") else f"{known}(...)"
-        return "; here it is " + _OF_STAN[asked].format(made if known else "distribution")
-    same = [each for each in names if plain(each) == plain(name)]
-    if same:
-        return f"; did you mean {same[0]!r}?"
-    for inner in _WITHIN if module == _ROOT else ():
-        for each in import_module(f"{_ROOT}.{inner}").__all__:
-            if plain(each) == plain(name):
-                return f"; it is kg.{inner}.{each}"
+    submodule_advice = of_submodule(name, names) if module == _ROOT else None
+    if submodule_advice is not None:
+        return submodule_advice
+    advice = ELSEWHERE.get(plain(name))
+    if advice is not None:
+        return f"; {advice}"
+    family, _, suffix = name.rpartition("_")
+    if suffix in _OF_STAN and family:
+        distribution = ELSEWHERE.get(plain(family), "").removeprefix("here it is ")
+        call = distribution or (f"kg.{family}" if family in names else "")
+        full_call = call if call.endswith(")") else f"{call}(...)"
+        return "; here it is " + _OF_STAN[suffix].format(full_call if call else "distribution")
+    equal_names = [candidate for candidate in names if plain(candidate) == plain(name)]
+    if equal_names:
+        return f"; did you mean {equal_names[0]!r}?"
+    for submodule in _WITHIN if module == _ROOT else ():
+        for candidate in import_module(f"{_ROOT}.{submodule}").__all__:
+            if plain(candidate) == plain(name):
+                return f"; it is kg.{submodule}.{candidate}"
     for short, library in _LIBRARIES.items():
         function = getattr(import_module(library), name, None)
         if callable(function) and is_available(function):

@@ -1,4 +1,4 @@
-"""All that is public answers calls that do not fit, and names that there are not."""
+"""Better errors for wrong calls and unknown names of all public objects."""
 
 import sys
 from functools import partial
@@ -15,14 +15,14 @@ from .names import instead_of, no_attribute
 __all__ = ["open_class", "open_to_users"]
 
 INSTEAD.append(instead_of)
-_CONVERTED = ("init", "step")  # methods that users override, and that become a graph
+_CONVERTED = ("init", "step")  # methods that users override, and that are converted to a graph
 
 
 def open_to_users(module: ModuleType) -> None:
-    """Have the public functions, classes and names of a module say what is wrong with a use.
+    """Give the functions, classes and names of a module errors that help.
 
-    Functions of its `__all__` are replaced by ones that do, methods of classes in the classes.
-    Its `dir` has these names alone.
+    The functions in its `__all__` are replaced by wrapped ones, and the methods of its classes are
+    replaced within the classes. `dir(module)` lists the names of `__all__` only.
     """
     namespace = vars(module)
     for name in module.__all__:
@@ -30,17 +30,20 @@ def open_to_users(module: ModuleType) -> None:
         if isclass(value):
             open_class(value)
         elif isinstance(value, FunctionType) and not hasattr(value, ANSWERED):
-            namespace[name] = made = answered(value, name)
-            home = sys.modules.get(value.__module__)
-            if getattr(home, name, None) is value:  # where pickle looks for it
-                setattr(home, name, made)
+            namespace[name] = wrapped = answered(value, name)
+            defining_module = sys.modules.get(value.__module__)
+            if getattr(defining_module, name, None) is value:  # pickle looks the function up there
+                setattr(defining_module, name, wrapped)
     if "__getattr__" not in namespace:
         namespace["__getattr__"] = partial(_missing, module)
     namespace.setdefault("__dir__", partial(_names, module))
 
 
 def _names(module: ModuleType) -> list[str]:
-    """What completion offers: files of a package that have been imported are in it, too."""
+    """The names for completion.
+
+    Files of a package that have been imported are attributes of it, too, and are left out.
+    """
     return sorted({*module.__all__, *(name for name in vars(module) if name.startswith("__"))})
 
 
@@ -49,7 +52,7 @@ def _missing(module: ModuleType, name: str) -> Any:
 
 
 def open_class(kind: type) -> None:
-    """Have the attributes and methods of a class say what is wrong with a use."""
+    """Give the attributes and methods of a class errors that help."""
     if issubclass(kind, (BaseException, tuple)):
         return
     if not hasattr(kind, "__getattr__"):
@@ -61,7 +64,7 @@ def open_class(kind: type) -> None:
         setattr(base, ANSWERED, True)
         for name, value in list(vars(base).items()):
             if name.startswith("_") and (name != "__init__" or base is Array):
-                continue  # arrays are made by operations, very many of them
+                continue  # operations create very many arrays; users do not call `Array(...)`
             if name in _CONVERTED:
                 continue
             title = base.__name__ if name == "__init__" else name

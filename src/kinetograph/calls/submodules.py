@@ -1,4 +1,7 @@
-"""Submodules of NumPy, SciPy and JAX, as in `kg.linalg.solve`: where their functions are here."""
+"""Advice on submodules of NumPy, SciPy and JAX, as in `kg.linalg.solve`.
+
+The advice says how the function of the submodule is called in kinetograph.
+"""
 
 import dis
 from collections.abc import Callable
@@ -13,7 +16,7 @@ from .elsewhere import ELSEWHERE
 
 __all__ = ["of_submodule"]
 
-# The modules behind a name, in the order in which a function is looked for.
+# The modules of a name, in the order in which they are searched for a function.
 _MODULES = {
     "linalg": ("numpy.linalg", "scipy.linalg"),
     "fft": ("numpy.fft", "scipy.fft"),
@@ -30,11 +33,16 @@ _MODULES = {
     "lax": (),
 }
 _WHOLE = ("numpy", "np", "jnp", "scipy")
-_FUNCTIONS = "functions of NumPy and SciPy are kg's own, as kg.solve and kg.erf, or take arrays"
+_FUNCTIONS = (
+    "functions of NumPy and SciPy are functions of kg, as kg.solve and kg.erf, or take arrays"
+)
 
 
 def of_submodule(name: str, names: list[str]) -> str | None:
-    """What to say of a submodule that the package does not have; None for other names."""
+    """Advice on a submodule that the package does not have.
+
+    None if the name is not a submodule of NumPy, SciPy or JAX.
+    """
     if name not in _MODULES:
         return None
     path = [name, *_read_next(name)]
@@ -47,39 +55,47 @@ def of_submodule(name: str, names: list[str]) -> str | None:
 
 def _answer(module: str, name: str, names: list[str]) -> str:
     families = import_module("..distributions.family", __package__).FAMILIES
-    if name in names and not (module == "special" and name in families):  # as the function beta
+    if name in names and not (
+        module == "special" and name in families
+    ):  # special.beta is the function
         return f"it is kg.{name}"
-    found = [(each, getattr(import_module(each), name, None)) for each in _MODULES[module]]
-    for library, function in found:
+    functions = [
+        (module_name, getattr(import_module(module_name), name, None))
+        for module_name in _MODULES[module]
+    ]
+    for library, function in functions:
         if function is not None and _takes_arrays(function):
             return f"{library.replace('numpy', 'np')}.{name} takes arrays"
-    told = ELSEWHERE.get(plain(name))
-    if told is not None:
-        return told
-    for library, function in found:
+    advice_elsewhere = ELSEWHERE.get(plain(name))
+    if advice_elsewhere is not None:
+        return advice_elsewhere
+    for library, function in functions:
         words = advice(library, name, "x") if function is not None else ""
         if words:
-            return f"there is none of this name{words}"
-    return "there is none; kg.lift(function) makes an operation of a JAX function"
+            return f"there is no function of this name{words}"
+    return "there is no such function; kg.lift(function) makes an operation of a JAX function"
 
 
 def _takes_arrays(function: Callable[..., Any]) -> bool:
     try:
         return is_available(function)
-    except TypeError:  # what cannot be looked up, as it has no hash
+    except TypeError:  # an object without a hash cannot be looked up
         return False
 
 
 def _read_next(name: str) -> list[str]:
-    """The attributes that the user's line reads of this one: `solve` in `kg.linalg.solve(a, b)`."""
+    """The attributes that the user's line reads from this name.
+
+    For the name `linalg` in `kg.linalg.solve(a, b)` they are `["solve"]`.
+    """
     frame = user_frame()
     if frame is None:
         return []
-    steps = [s for s in dis.get_instructions(frame.f_code) if s.offset >= frame.f_lasti]
-    found: list[str] = []
-    for step in steps[1:] if steps and steps[0].argval == name else ():
-        if step.opname not in ("LOAD_ATTR", "LOAD_METHOD", "CACHE"):
+    instructions = [s for s in dis.get_instructions(frame.f_code) if s.offset >= frame.f_lasti]
+    attributes: list[str] = []
+    for instruction in instructions[1:] if instructions and instructions[0].argval == name else ():
+        if instruction.opname not in ("LOAD_ATTR", "LOAD_METHOD", "CACHE"):
             break
-        if step.opname != "CACHE":
-            found.append(str(step.argval))
-    return found
+        if instruction.opname != "CACHE":
+            attributes.append(str(instruction.argval))
+    return attributes

@@ -1,7 +1,8 @@
-"""What other libraries call our parameters: PyMC, NumPyro, TFP, Stan, BUGS, greta, SciPy, torch.
+"""Argument names of other libraries, and the parameters here.
 
-`OURS` has for each parameter of ours the words of others. Where a word stands for several of ours,
-the first that the function has is meant.
+The libraries are PyMC, NumPyro, TFP, Stan, BUGS, greta, SciPy and torch. `OURS` lists for each
+parameter of kinetograph the names in other libraries; `WORDS` is the inverse. If a name means
+several parameters, the first that the function has is suggested.
 """
 
 __all__ = ["COMPUTED", "OF_CALLS", "OF_FUNCTIONS", "OURS", "REMARKS", "SETTINGS", "WORDS"]
@@ -184,13 +185,13 @@ OTHERS = {
 OURS: dict[str, tuple[str, ...]] = {}
 WORDS: dict[str, tuple[str, ...]] = {}
 for _table in (OTHERS, RUNS, DISTRIBUTIONS):
-    for _own, _theirs in _table.items():
-        OURS[_own] = (*OURS.get(_own, ()), *(word for word in _theirs.split() if word != _own))
-for _own, _several in OURS.items():
-    for _word in _several:
-        WORDS[_word] = (*WORDS.get(_word, ()), _own)
+    for _name, _text in _table.items():
+        OURS[_name] = (*OURS.get(_name, ()), *(word for word in _text.split() if word != _name))
+for _name, _words in OURS.items():
+    for _word in _words:
+        WORDS[_word] = (*WORDS.get(_word, ()), _name)
 
-# Where the table would be wrong, or say nothing: by function, then word.
+# Exceptions from the tables, where they are wrong or incomplete: by function, then by word.
 OF_FUNCTIONS = {
     "poisson": {"mu": "rate"},
     "zero_inflated_poisson": {"mu": "rate"},
@@ -201,15 +202,18 @@ OF_FUNCTIONS = {
     "multivariate_student": {"scale": "cov"},
     "wishart": {"concentration": "df"},
 }
-# What is to be written instead where the same word has another meaning elsewhere.
+# Advice for words that have another meaning in other libraries.
 _SHARE = {"psi": "give zero=1 - psi, where psi is the share of counts"}
 _NEGATIVE = {
     **{
         word: f"give mean= and dispersion=1 / {word}, or size={word} and prob="
         for word in ("alpha", "phi", "concentration")
     },
-    "probs": "give prob=1 - probs: prob is that of a success, which ends the failures",
-    "logits": "give prob=kg.ilogit(-logits): prob is that of a success, which ends the failures",
+    "probs": "give prob=1 - probs: prob is the probability of a success, which ends the failures",
+    "logits": (
+        "give prob=kg.ilogit(-logits): prob is the probability of a success, which ends the "
+        "failures"
+    ),
 }
 _MOMENTS_OF_BETA = "give shape1=mu * n, shape2=(1 - mu) * n with n = mu * (1 - mu) / sigma**2 - 1"
 _MOMENTS_OF_GAMMA = "give alpha=(mu / sigma)**2, rate=mu / sigma**2"
@@ -231,35 +235,39 @@ OF_CALLS: dict[str, dict[str, str]] = {
     "wald": {"phi": "give lam=mu * phi"},
     "random_walk": {
         "init_dist": _FIRST,
-        "innovation_dist": "its steps are normal, of sd= and drift=; others are kg.cumsum(steps)",
+        "innovation_dist": (
+            "steps are normal, with sd= and drift=; for other steps write kg.cumsum(steps)"
+        ),
     },
     "ar": {
         "init_dist": _FIRST,
-        "ar_order": "it is how many numbers rho has; leave it out",
+        "ar_order": "the order is the length of rho; leave it out",
     },
     "lkj_cholesky": {
-        "sd_dist": "deviations are unknowns of their own: kg.diag(sd) @ kg.lkj_cholesky(...)",
-        "compute_corr": "with chol = kg.lkj_cholesky(...) it is chol @ chol.T; leave it out",
+        "sd_dist": "standard deviations are separate unknowns: kg.diag(sd) @ kg.lkj_cholesky(...)",
+        "compute_corr": (
+            "with chol = kg.lkj_cholesky(...), correlations are chol @ chol.T; leave it out"
+        ),
     },
     "solve": dict.fromkeys(
-        ("args", "theta", "params"), "f uses arrays from where it is written; leave it out"
+        ("args", "theta", "params"), "f reads arrays from its enclosing scope; leave it out"
     )
-    | {"t_span": "ts are all the times; y0 is at the first"},
+    | {"t_span": "give all times by ts; y0 is the value at the first"},
     **{
         name: {
-            "input_dim": "a kernel is of points of any dimension; leave it out",
+            "input_dim": "a kernel takes points of any dimension; leave it out",
             "X": "points are given to the kernel: kernel(x)",
         }
         for name in ("rbf", "matern12", "matern32", "matern52", "periodic", "linear")
     },
-    "scan": {"non_sequences": "f uses arrays from where it is written; leave it out"},
+    "scan": {"non_sequences": "f reads arrays from its enclosing scope; leave it out"},
     "compile": {
         "updates": "an update is an output: state.assign(value), or state.assign_add(value)",
         "givens": "compile the outputs of other placeholders, or take kg.do(model, ...)",
         **dict.fromkeys(("mode", "on_unused_input", "allow_input_downcast"), "leave it out"),
     },
 }
-# Parameters that are functions of ours, which are tried in this order.
+# Parameters of other libraries that are functions of ones here; the first match is suggested.
 COMPUTED = {
     "mean": (("rate", "1 / mean"),),
     "precision": (("sd", "1 / sqrt(precision)"),),
@@ -275,7 +283,7 @@ COMPUTED = {
     "var": (("sd", "sqrt(var)"),),
     "variance": (("sd", "sqrt(variance)"),),
 }
-# Settings of what a run is given, which users of other libraries give to the run.
+# Settings of a sampler or optimiser, which other libraries take as arguments of the run.
 SETTINGS = {
     "sampler": {
         "target_acceptance": "kg.samplers.NUTS(target_acceptance=...)",
@@ -289,21 +297,21 @@ SETTINGS = {
         "memory": "kg.optimizers.lbfgs(memory=...)",
     },
 }
-# What is said or done elsewhere; {0} is the function.
+# Advice on words whose subject belongs to another function; {0} is the function called.
 _SEEN = "data are given by kg.observe(data, kg.{0}(...))"
-_START = "where chains start is for kg.mcmc(..., initial={{...}}) to say"
+_START = "give the starting values of chains by kg.mcmc(..., initial={{...}})"
 REMARKS = {
     **dict.fromkeys(("observed", "obs", "data"), _SEEN),
     "dims": "dims are named where arrays are made, as in kg.data(values, dims=...)",
     "transform": (
-        "constraints belong to kg.ordered_variable and its like, which take a prior by "
-        "kg.factor(kg.log_density(kg.{0}(...), x))"
+        "constraints belong to variables such as x = kg.ordered_variable(...), which get a prior "
+        "by kg.factor(kg.log_density(kg.{0}(...), x))"
     ),
     **dict.fromkeys(
         ("mask", "obs_mask"),
-        "rows are left out by an index, as in kg.observe(y[seen], kg.{0}(mean[seen], 1))",
+        "leave rows out by an index, as in kg.observe(y[rows], kg.{0}(mean[rows], 1))",
     ),
-    "infer": "discrete unknowns are summed out; leave it out",
+    "infer": "discrete unknowns are marginalised automatically; leave it out",
     "mutable": "all data can be changed, by model.set_data(...); leave it out",
     **dict.fromkeys(("initval", "testval", "test_value"), _START),
     "total_size": "mini-batches are made by kg.minibatch(model, size)",
@@ -314,8 +322,8 @@ REMARKS = {
     ),
     **dict.fromkeys(
         ("timeout", "max_time", "time_limit"),
-        "callback= is called as draws come, and stops the run when it returns True",
+        "callback= is called while draws are taken, and stops the run when it returns True",
     ),
-    "one_by_one": "values that are not finite are looked for in each chain anyway; leave it out",
-    "compute_convergence_checks": "convergence is always looked at; leave it out",
+    "one_by_one": "each chain is always checked for values that are not finite; leave it out",
+    "compute_convergence_checks": "convergence is always checked; leave it out",
 }

@@ -1,1 +1,1 @@
-"""Transitions: the one contract between samplers and runs, `init(at)` and `step(state)`."""
+"""Kernels: the contract between samplers and runs, `init` and `step`."""

@@ -1,4 +1,4 @@
-"""What a batch of chains computes once."""
+"""Barriers for values that a batch of chains computes once."""
 
 from typing import Any
 
@@ -10,11 +10,12 @@ __all__ = ["once"]
 
 
 def once(values: Any) -> Any:
-    """The values, which the program of a batch computes before what uses them.
+    """Return values that the program of a batch computes only once.
 
-    In a batch each branch is a choice for every chain. What is chosen by is used for each element
-    of all that is chosen, in many loops over arrays, and XLA computes it there again and again,
-    with all that it follows from, unless a barrier keeps it. Of one chain nothing is changed.
+    In a batch, each branch becomes a selection for every chain. The condition of a selection is
+    read for each element of all selected arrays, in many loops. Without a barrier, XLA computes the
+    condition and everything it depends on again in each of these loops. For a single chain the
+    values are returned unchanged.
     """
     return jax.tree.map(_once, values)
 

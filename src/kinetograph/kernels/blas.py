@@ -1,6 +1,6 @@
-"""The linear algebra under NumPy and SciPy, on one thread.
+"""Linear algebra of NumPy and SciPy on a single thread.
 
-Its threads cost more than small matrices take, and more still where chains have all processors.
+Several threads cost more than small matrices take, and still more if chains use all processors.
 """
 
 import threading
@@ -12,13 +12,13 @@ from typing import Any
 __all__ = ["one_thread"]
 
 _LOCK = threading.Lock()
-_within = 0  # how many want it now
-_limit: Any = None  # what the first of them has set, and the last takes back
+_active_blocks = 0  # number of active blocks
+_limit: Any = None  # the limit set by the first active block, and removed by the last
 
 
 @cache
 def _libraries() -> Any:
-    """The libraries, as a `threadpoolctl.ThreadpoolController`."""
+    """The linear algebra libraries, as a `threadpoolctl.ThreadpoolController`."""
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
@@ -26,19 +26,22 @@ def _libraries() -> Any:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Each call into these libraries, of whatever thread, is computed by the one that makes it."""
-    global _within, _limit
+    """A block in which linear algebra uses only the calling thread.
+
+    The limit holds for calls from all threads of the process.
+    """
+    global _active_blocks, _limit
     with _LOCK:
-        if _within == 0:
+        if _active_blocks == 0:
             _limit = _libraries().limit(limits=1, user_api="blas")
-        _within += 1
+        _active_blocks += 1
     try:
         yield
     finally:
         with _LOCK:
-            _within -= 1
-            if _within == 0:
-                _free()  # from the thread that set the limit: it may have been another one
+            _active_blocks -= 1
+            if _active_blocks == 0:
+                _free()  # another thread may have set the limit
                 _limit.restore_original_limits()
                 _free()
 

@@ -1,18 +1,18 @@
-"""The contract of a transition, the same for NUTS and for a user's own sampler.
+"""The contract of a kernel, for NUTS and for samplers of users.
 
-A sampler, bound to a space, gives a kernel: two functions of tensors, traced by JAX,
+A sampler that is bound to a space gives a kernel: two functions of tensors, traced by JAX,
 
     init(moment, position)       -> slots             once, at the starting point
     step(moment, state)          -> (state, info)     a transition
 
-where the state is a position, with log density and gradient, and the sampler's own slots (momenta,
-thermostats, counters: any pytree). The moment holds what is known at this transition: the values of
-the hyper-parameters, the noise, and the target, whose `evaluate` is called wherever a value and a
-gradient are needed, inside of loops, too. Each place that calls it is a copy of the model in the
-compiled program, so a kernel calls it in one place.
+The state is a position, with log density and gradient, and the sampler's slots (momenta,
+thermostats, counters: any pytree). The moment holds what a transition may read: the values of the
+hyper-parameters, the noise, and the target. `target.evaluate` gives value and gradient at any
+point, inside loops, too. Each call of it in the source becomes a copy of the model in the compiled
+program, so a kernel should call it in one place.
 
 A kernel whose transitions differ in length has `turns`: the same transition cut into pieces of one
-gradient each, so that in a batch of chains none waits for the longest.
+gradient each, so that in a batch of chains none waits for the longest transition.
 """
 
 import math
@@ -28,17 +28,17 @@ __all__ = ["Info", "Kernel", "Moment", "Space", "State", "Statistic", "Turns"]
 
 
 class Space(NamedTuple):
-    """Where a kernel moves, as far as it is known before there are data."""
+    """The space of a kernel, as far as known without data."""
 
     shape: tuple[int, ...]  # of the free state: (size,), or (walkers, size)
     dtype: np.dtype
     parts: Mapping[str, tuple[slice, tuple[int, ...]]]  # places and shapes of named unknowns
-    loops: int  # in the log density
-    wanted: frozenset[str] = frozenset()  # records that are made where a run asks for them
+    loops: int  # number of loops in the log density
+    wanted: frozenset[str] = frozenset()  # optional records that the run asks for
 
 
 class Moment(NamedTuple):
-    """What a transition may use beside its state."""
+    """The inputs of a transition in addition to its state."""
 
     hyper: Mapping[str, Any]  # values of the hyper-parameters
     noise: Noise
@@ -46,7 +46,10 @@ class Moment(NamedTuple):
 
 
 class State(NamedTuple):
-    """Where a transition begins or ends; `trips` is handed from one evaluation to the next."""
+    """The state before or after a transition.
+
+    `trips` are reports on the model's loops, passed from one evaluation to the next.
+    """
 
     position: Position
     slots: Any
@@ -54,18 +57,18 @@ class State(NamedTuple):
 
 
 class Info(NamedTuple):
-    """What a transition tells: for warm-up, for counting, and for the record."""
+    """The report of a transition, for warm-up, counters and records."""
 
     acceptance: Any  # the statistic that warm-up drives to the sampler's target
-    gradients: Any  # at how many points it took value and gradient
+    gradients: Any  # number of points at which value and gradient were evaluated
     diverging: Any
     statistics: Any  # a vector: the values of `Kernel.statistics`, one after the other
-    values: Any = 0  # at how many points it took the value alone, where `n_value` is wanted
-    within: Any = ()  # by name, the acceptance for each step size within; NaN: no step was made
+    values: Any = 0  # number of evaluations of the value alone, if the record `n_value` is wanted
+    within: Any = ()  # acceptance for each inner step size, by name; NaN if no step was made
 
 
 class Statistic(NamedTuple):
-    """A recorded quantity: its name in the results, its type, what it is, and its shape."""
+    """A recorded quantity: name in the results, type, description and shape."""
 
     name: str
     dtype: Any
@@ -74,51 +77,63 @@ class Statistic(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many numbers it has."""
+        """The number of elements."""
         return math.prod(self.shape)
 
 
 class Turns(Protocol):
-    """A transition cut into turns of one gradient each: ask for a point, be told its density."""
+    """A transition cut into turns of one gradient each.
+
+    A turn asks for a point and then receives the position with its density and gradient.
+    """
 
     def begin(self, moment: Moment, position: Position, before: Any = None) -> Any:
-        """The state of a new transition; what is large may be left as it was `before`."""
+        """The state of a new transition.
+
+        Large buffers may be left as they are in `before`, the state of an earlier transition.
+        """
 
     def ask(self, moment: Moment, state: Any) -> Any:
         """The point at which the next value and gradient are wanted."""
 
     def tell(self, moment: Moment, state: Any, point: Position) -> Any:
-        """The state after the value and gradient at the asked point are known."""
+        """The state after value and gradient at the requested point are known."""
 
     def finished(self, state: Any) -> Any:
         """Whether the transition is complete."""
 
     def end(self, state: Any) -> tuple[Position, Info]:
-        """The new position, and what happened."""
+        """The new position and the report of the transition."""
 
 
 class Kernel(Protocol):
-    """What a run needs of a sampler that is bound to a space."""
+    """The interface of a sampler that is bound to a space."""
 
     @property
     def statistics(self) -> tuple[Statistic, ...]:
-        """What `Info.statistics` holds."""
+        """The quantities in `Info.statistics`."""
 
     @property
     def turns(self) -> Turns | None:
-        """The transition in turns, where its length differs."""
+        """The transition in turns; None if all transitions have equal length."""
 
     @property
     def moves_by_values(self) -> bool:
-        """Whether new positions depend on values of the potential, not on its gradient alone."""
+        """Whether new positions depend on values of the potential.
+
+        If not, they depend on its gradient alone.
+        """
 
     @property
     def takes_gradient(self) -> bool:
-        """Whether a step uses gradients; if not, it need not know that of the point it ends at."""
+        """Whether a step uses gradients.
+
+        If not, the gradient at the end of a step need not be known.
+        """
 
     @property
     def ends_with_value(self) -> bool:
-        """Whether it evaluates the point it ends at for the potential alone, whatever it uses."""
+        """Whether a step evaluates the potential alone at its last point."""
 
     def init(self, moment: Moment, position: Position) -> Any:
         """The slots at a starting point."""

@@ -1,9 +1,9 @@
-"""Directions in which a scale differs from that of the coordinates.
+"""Directions whose scale differs from the scale of the coordinates.
 
     S = D P,  P = I + sum_j (r_j - 1) v_j v_j^T
 
-for a diagonal D and orthonormal v_j: a step of length h goes h r_j far along v_j, in coordinates
-that D has scaled. A mass matrix of (S S^T)^-1; a product takes O(n k) for k directions.
+for a diagonal D and orthonormal v_j: a step of length h moves by h r_j along v_j, in coordinates
+scaled by D. The mass matrix is (S S^T)^-1. A product takes O(n k) operations for k directions.
 """
 
 from typing import Any, NamedTuple
@@ -16,25 +16,25 @@ __all__ = ["Directions"]
 
 
 class Directions(NamedTuple):
-    """Some directions, of those that there is room for."""
+    """Some directions, in arrays with room for a fixed number."""
 
-    vectors: Any  # a row each
-    stretches: Any  # r
-    count: Any  # how many are in use
+    vectors: Any  # one row for each direction
+    stretches: Any  # r, one for each direction
+    count: Any  # number of directions in use
 
     @classmethod
     def none(cls, most: int, size: int, dtype: Any) -> "Directions":
-        """Room for so many, in as many dimensions."""
+        """Return no directions, with room for `most` in `size` dimensions."""
         return cls(np.zeros((most, size), dtype), np.ones(most, dtype), np.int32(0))
 
     def check(self, owner: str) -> None:
-        """Refuse what are no directions.
+        """Refuse invalid directions.
 
         Raises
         ------
         ValueError
-            If there are more than there is room for, they are not orthonormal, or a stretch is not
-            positive and finite.
+            If there are more directions than room for them, the vectors are not orthonormal, or a
+            stretch is not positive and finite.
         """
         count, most = int(self.count), len(self.stretches)
         if not 0 <= count <= most:
@@ -43,16 +43,16 @@ class Directions(NamedTuple):
         if not np.all((stretches > 0) & np.isfinite(stretches)):
             raise ValueError(f"{owner}: directions: stretches must be positive, got {stretches}")
         with np.errstate(all="ignore"):
-            apart = np.abs(vectors @ vectors.T - np.eye(count))
-        if not np.all(apart < 1e-3):
+            deviations = np.abs(vectors @ vectors.T - np.eye(count))
+        if not np.all(deviations < 1e-3):
             raise ValueError(f"{owner}: directions: vectors must be orthonormal rows")
 
     def stretched(self, p: Any) -> Any:
-        """P p."""
+        """Return P p."""
 
         def add(number: Any, total: Any) -> Any:
             v = lax.dynamic_index_in_dim(self.vectors, number, keepdims=False)
-            more = lax.dynamic_index_in_dim(self.stretches, number, keepdims=False) - 1.0
-            return total + (more * jnp.sum(v * p)) * v
+            excess = lax.dynamic_index_in_dim(self.stretches, number, keepdims=False) - 1.0
+            return total + (excess * jnp.sum(v * p)) * v
 
         return lax.fori_loop(0, self.count, add, p)

@@ -1,4 +1,7 @@
-"""What the graph of a step or an observable cannot be computed from, told by the user's line."""
+"""Checks that the graph of a step or observable can be computed.
+
+Errors name the array without a value in a run, and the user's line.
+"""
 
 from collections.abc import Collection, Iterable
 from typing import Any
@@ -16,9 +19,10 @@ __all__ = ["Given", "refuse_cells", "refuse_effects", "refuse_elsewhere"]
 
 
 class Given(Placeholder):
-    """A value that a method of a sampler, or an observable, is given each time.
+    """An input of a sampler's method or an observable.
 
-    `interval` is the least and the largest whole number that it can be, where that is known.
+    It has a new value at each call. `interval` holds the least and the largest whole number that it
+    can be, if they are known.
     """
 
     __slots__ = ("interval",)
@@ -32,14 +36,23 @@ class Given(Placeholder):
 def refuse_elsewhere(
     where: str, results: Iterable[Node], given: Collection[Node], begun: int
 ) -> None:
-    """Refuse results that are computed from what has no value when the program runs.
+    """Refuse results that depend on an array without a value.
 
-    `given` are the nodes that have one; nodes made since have serial numbers from `begun` on.
+    Parameters
+    ----------
+    where
+        The method or observable, for messages.
+    results
+        The nodes to compute.
+    given
+        The nodes that have a value when the program runs.
+    begun
+        The serial number of the first node made by the method; older nodes come from outside.
 
     Raises
     ------
     ModelError
-        It names the array, and the line that uses it.
+        If there is such an array. The message names it, and the line that uses it.
     """
     nodes = ancestors(results, stop=given.__contains__)
     missing = [
@@ -51,43 +64,43 @@ def refuse_elsewhere(
         return
     first = node = missing[0]
     user: Node | None = None
-    while True:  # to the last one that was there before
+    while True:  # follow the users of the array to the last node from outside the method
         user = next((n for n in nodes if node in n.parents), None)
         if user is None or user.serial >= begun:
             break
         node = user
-    what = f"{where} uses {describe(node)}{'' if user is None else site_text(user)}"
+    use = f"{where} uses {describe(node)}{'' if user is None else site_text(user)}"
     if isinstance(first, Variable):
         raise ModelError(
-            f"{what}, an unknown of a model, which has no value there: random numbers are "
-            "self.noise(...), the unknowns at a point are self.parts(at.q), and those of an "
-            "observable's step are step.parts"
+            f"{use}, an unknown of a model, which has no value there: random numbers are "
+            "self.noise(...), the unknowns at a point are self.parts(at.q), and the unknowns in "
+            "an observable are step.parts"
         )
     if isinstance(first, Given):
         raise ModelError(
-            f"{what}, an array of another method or run, which has no value there; what is kept "
-            "from step to step is a slot: return it from init in a dictionary, take it in step "
-            "by its name and return it with the point"
+            f"{use}, an array of another method or run, which has no value there; to keep a value "
+            "from step to step, make it a slot: return it from init in a dictionary, take it in "
+            "step by its name and return it with the point"
         )
     raise ModelError(
-        f"{what}, a {first.kind}, which has no value there; declare it as a hyper-parameter, "
+        f"{use}, a {first.kind}, which has no value there; declare it as a hyper-parameter, "
         "kg.hyper(...)"
     )
 
 
 def refuse_effects(where: str, nodes: Iterable[Node]) -> None:
-    """Refuse prints and checks, which a run does not carry out.
+    """Refuse prints and checks, which a run does not execute.
 
     Raises
     ------
     ModelError
-        It names the line.
+        If there is a print or a check. The message names its line.
     """
     for node in everything(ancestors(nodes)):
         if isinstance(node, Check):
             raise ModelError(
-                f"{where} demands that something holds{site_text(node)}, but a run does not stop "
-                f"at a step ({node.text}); decide by `if` what happens else, or record it: "
+                f"{where} calls kg.check{site_text(node)}, but a run does not stop at a step "
+                f"({node.text}); write an `if` for the other case, or record the condition: "
                 "self.record('name', condition)"
             )
         if isinstance(node, Effect):
@@ -99,20 +112,20 @@ def refuse_effects(where: str, nodes: Iterable[Node]) -> None:
 
 
 def refuse_cells(where: str, cells: Iterable[Cell]) -> None:
-    """Refuse states and streams that chains would share.
+    """Refuse states and streams that all chains would share.
 
     Raises
     ------
     ModelError
-        It names the state.
+        If there is one. The message names the state.
     """
     for cell in cells:
         if cell.hidden:
             raise ModelError(
-                f"{where}: a draw of kg.RandomStreams in a step would be the same in all chains; "
-                "use self.noise, whose methods are the same"
+                f"{where}: a draw of kg.RandomStreams in a step would be equal in all chains; "
+                "use self.noise, which has the same methods"
             )
         raise ModelError(
-            f"{where}: the state {cell.title} is not a chain's own; keep it as a slot: give it "
-            "from init, take it in step and return it"
+            f"{where}: all chains would share the state {cell.title}; keep it as a slot: return "
+            "it from init, take it in step and return it with the point"
         )

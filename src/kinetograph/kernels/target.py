@@ -1,4 +1,7 @@
-"""The target of a transition: a model's log density and gradient at any point, in any loop."""
+"""The target of a transition: a model's log density and gradient.
+
+They can be evaluated at any point, in any loop.
+"""
 
 from typing import Any, NamedTuple
 
@@ -17,7 +20,7 @@ __all__ = ["Position", "Target", "any_short"]
 
 
 class Position(NamedTuple):
-    """A point of the free state, with the log density and its gradient there."""
+    """A point of the free state, with its log density and gradient."""
 
     q: Any
     log_density: Any
@@ -27,9 +30,9 @@ class Position(NamedTuple):
 class Target(NamedTuple):
     """The log density of a model with data, on its free state.
 
-    Points may have a leading axis of walkers. `trips` are what the model's loops have told so far,
-    to be handed on through a kernel's own loops; without loops they are empty. `rows` are those of
-    the data that are seen, with a `batch`; None: all.
+    Points may have a leading axis of walkers. `trips` are the reports on the model's loops so far,
+    which a kernel passes through its own loops; they are empty for models without loops. With a
+    `batch`, `rows` are the rows of the data that are used; None: all rows.
     """
 
     density: Density
@@ -39,35 +42,46 @@ class Target(NamedTuple):
     rows: Any = None
 
     def of_transition(self, noise: Noise) -> "Target":
-        """What a transition sees of it: the same, or some of the rows."""
+        """The target of one transition: this target, or a batch of rows."""
         batch = self.batch
         if batch is None:
             return self
         return self._replace(rows=noise.rows(batch.count, batch.size, batch.replace))
 
     def no_trips(self) -> tuple[Trips, ...]:
-        """What is told before the first evaluation."""
+        """The reports on loops before the first evaluation."""
         return Scope().reports(self.density.loops)
 
     def evaluate(self, q: Any, trips: tuple[Trips, ...]) -> tuple[Position, tuple[Trips, ...]]:
-        """Value and gradient at a point."""
+        """Value and gradient at a point, and the joined reports on loops."""
 
-        def one(q: Any) -> Any:
+        def evaluate_one(q: Any) -> Any:
             if self.rows is None:
                 return self.density.value_and_gradient(q, self.data, self.capacity)
             assert self.batch is not None
-            found = self.batch.value_and_gradient(q, self.data, self.capacity, self.rows)
-            return *found, ()
+            result = self.batch.value_and_gradient(q, self.data, self.capacity, self.rows)
+            return *result, ()
 
-        value, gradient, found = one(q) if jnp.ndim(q) == 1 else jax.vmap(one)(q)
+        value, gradient, reports = (
+            evaluate_one(q) if jnp.ndim(q) == 1 else jax.vmap(evaluate_one)(q)
+        )
         if jnp.ndim(q) > 1:
-            found = [Trips(*(jnp.max(x, 0) for x in told)) for told in found]
-        return Position(q, value, gradient), self.join(trips, found)
+            reports = [Trips(*(jnp.max(x, 0) for x in report)) for report in reports]
+        return Position(q, value, gradient), self.join(trips, reports)
 
     def evaluate_with_covariance(
         self, q: Any, trips: tuple[Trips, ...], *, full: bool
     ) -> tuple[Position, Any, tuple[Trips, ...]]:
-        """The same, with an estimate of the covariance of the gradient; 0 where all are seen."""
+        """Value and gradient with an estimate of the gradient's covariance.
+
+        The covariance is 0 if all rows are used. It is a matrix if `full` is true, and otherwise
+        its diagonal.
+
+        Raises
+        ------
+        ModelError
+            If the batch has only one row.
+        """
         if self.rows is None:
             position, trips = self.evaluate(q, trips)
             shape = (*q.shape, q.shape[-1]) if full else q.shape
@@ -76,24 +90,26 @@ class Target(NamedTuple):
         assert batch is not None
         if batch.size < 2:
             raise ModelError(
-                "the covariance of a gradient cannot be told from one row; give kg.minibatch a "
-                "size of at least 2"
+                "the covariance of a gradient cannot be estimated from one row; give "
+                "kg.minibatch a size of at least 2"
             )
 
-        def one(q: Any) -> Any:
+        def evaluate_one(q: Any) -> Any:
             return batch.with_covariance(q, self.data, self.capacity, self.rows, full=full)
 
-        value, gradient, covariance = one(q) if jnp.ndim(q) == 1 else jax.vmap(one)(q)
+        value, gradient, covariance = (
+            evaluate_one(q) if jnp.ndim(q) == 1 else jax.vmap(evaluate_one)(q)
+        )
         return Position(q, value, gradient), covariance, trips
 
-    def join(self, trips: tuple[Trips, ...], found: Any) -> tuple[Trips, ...]:
-        """What was told before and what is told now, together."""
-        return tuple(old.join(Trips(*new)) for old, new in zip(trips, found, strict=True))
+    def join(self, trips: tuple[Trips, ...], new_trips: Any) -> tuple[Trips, ...]:
+        """Join earlier reports on loops with the reports of an evaluation."""
+        return tuple(old.join(Trips(*new)) for old, new in zip(trips, new_trips, strict=True))
 
     def log_density(self, q: Any) -> Any:
-        """The log density alone; -inf where it is not a number."""
+        """The log density alone; -inf where it is NaN."""
 
-        def one(q: Any) -> Any:
+        def evaluate_one(q: Any) -> Any:
             scope = Scope(capacity=self.capacity)
             if self.rows is None:
                 value = self.density.log_density(q, self.data, scope=scope)
@@ -102,12 +118,15 @@ class Target(NamedTuple):
                 value = self.batch.log_density(q, self.data, self.rows, scope=scope)
             return jnp.where(jnp.isnan(value), -jnp.inf, value)
 
-        return one(q) if jnp.ndim(q) == 1 else jax.vmap(one)(q)
+        return evaluate_one(q) if jnp.ndim(q) == 1 else jax.vmap(evaluate_one)(q)
 
 
 def any_short(trips: tuple[Trips, ...]) -> Any:
-    """Whether a gradient may be wrong for want of room: what follows from it is then of no use."""
+    """Whether a loop had too little room for its backward pass.
+
+    The gradient may then be wrong, and values computed from it must not be used.
+    """
     overflowed = np.bool_(False)
-    for told in trips:
-        overflowed = overflowed | told.overflowed
+    for report in trips:
+        overflowed = overflowed | report.overflowed
     return overflowed

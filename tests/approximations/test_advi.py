@@ -127,12 +127,12 @@ def test_chains_start_from_it():
     [
         ({"draws": 0}, ValueError, "advi: draws must be a whole number of at least 1, got 0"),
         ({"rank": -1}, ValueError, "advi: rank must be a whole number of at least 0"),
-        ({"rank": 4}, ValueError, "advi: rank must be at most 3, the numbers of the free state"),
+        ({"rank": 4}, ValueError, "advi: rank must be at most 3, the size of the free state"),
         ({"elbo_draws": 0}, ValueError, "advi: elbo_draws must be"),
         ({"tolerance": np.nan}, ValueError, "advi: tolerance must be"),
         ({"max_iterations": 0}, ValueError, "advi: max_iterations must be"),
         ({"seed": "a"}, ValueError, "advi: seed must be"),
-        ({"optimizer": "lbfgs"}, ValueError, "advi: lbfgs searches along lines"),
+        ({"optimizer": "lbfgs"}, ValueError, "advi: lbfgs uses line searches"),
         ({"optimizer": "adamm"}, ValueError, "advi: .* did you mean 'adam'"),
     ],
 )

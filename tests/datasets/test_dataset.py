@@ -250,13 +250,13 @@ def test_map_draws_anew_for_each_element():
     [
         (lambda d: kg.Dataset({"x": X, "y": Y[:4]}), kg.ShapeError, "'x'. has 6, .*'y'. has 4"),
         (lambda d: kg.Dataset((X, 3.0)), kg.ShapeError, r"arrays\[1\] is a single number \(0-d"),
-        (lambda d: kg.Dataset(()), ValueError, "there are no arrays"),
+        (lambda d: kg.Dataset(()), ValueError, "expected an array"),
         (lambda d: kg.Dataset(np.array(["a"])), kg.DataError, "not numbers"),
         (lambda d: kg.Dataset([1.0, np.nan]), kg.DataError, "nan at index 1"),
         (lambda d: d.batch(0), ValueError, "size must be positive, got 0"),
-        (lambda d: d.batch(2.0), TypeError, "size must be a whole number of Python's, got 2.0"),
+        (lambda d: d.batch(2.0), TypeError, "size must be a Python whole number, got 2.0"),
         (lambda d: d.batch(True), TypeError, "got True"),
-        (lambda d: d.batch(kg.data(2)), TypeError, "size must be a whole number of Python's"),
+        (lambda d: d.batch(kg.data(2)), TypeError, "size must be a Python whole number"),
         (lambda d: d.batch(7), ValueError, "size 7 is larger than the dataset, which has 6"),
         (lambda d: d.batch(4, drop_remainder=False), ValueError, "1 batches of 4 and 2 elements"),
         (lambda d: d.take(-1), ValueError, "n must be not negative, got -1"),
@@ -268,7 +268,7 @@ def test_map_draws_anew_for_each_element():
         (lambda d: d.shuffle(3), TypeError, "must be kg.RandomStreams, got int"),
         (lambda d: d.map(3), TypeError, "f must be callable, got int"),
         (lambda d: d.zip([1, 2]), TypeError, "expected datasets, got list"),
-        (lambda d: kg.Dataset.range(2.5), TypeError, "bound must be a whole number"),
+        (lambda d: kg.Dataset.range(2.5), TypeError, "bound must be a Python whole number"),
     ],
 )
 def test_mistakes(make, error, text):

@@ -90,7 +90,7 @@ def test_next_in_branches_and_loops():
 
     g = kg.function(f)
     assert [int(g(n, t)) for n in (0, 2) for t in (False, True)] == [1, 12, 123, 1234]
-    with pytest.raises(StopIteration, match=r"no element left \(test_loops.py"):
+    with pytest.raises(StopIteration, match=r"no elements left \(test_loops.py"):
         g(8, False)
     assert int(g(7, False)) == 12345678
 
@@ -101,7 +101,7 @@ def test_next_at_a_known_end():
         it = iter(kg.Dataset.range(1))
         return next(it) + next(it) + x
 
-    with pytest.raises(StopIteration, match="no element left"):
+    with pytest.raises(StopIteration, match="no elements left"):
         f(0)
 
 
@@ -133,7 +133,7 @@ def test_an_iterator_is_not_moved_in_a_loop_over_itself():
             x = x + e * next(it)
         return x
 
-    with pytest.raises(kg.StagingError, match="moved on by the body of a loop over itself"):
+    with pytest.raises(kg.StagingError, match="advanced in the body of a loop over itself"):
         f(0)
 
 

@@ -42,7 +42,7 @@ def test_bad_input():
     with pytest.raises(kg.ModelError, match="observes nothing"):
         kg.calibration(kg.model(mu))
     kg.observe([0.0], kg.normal(mu, 1), name="y")
-    with pytest.raises(ValueError, match="ranks=99 are more than the 20 draws"):
+    with pytest.raises(ValueError, match="ranks=99 exceeds the 20 draws"):
         kg.calibration(kg.model(mu), 3, draws=10, chains=2)
     with pytest.raises(TypeError, match=r"the array .*, not a model"):
         kg.calibration(mu)

@@ -203,7 +203,7 @@ def test_mistakes(fitted):
         kg.predict(model, results["posterior"])
     for word, told in (
         ("random_seed", "here it is called seed"),
-        ("num_samples", "one for each draw"),
+        ("num_samples", "one draw for each draw"),
     ):
         with pytest.raises(TypeError, match=f"predict: .*{word}.*; .*{told}"):
             kg.predict(model, results, **{word: 7})
@@ -224,7 +224,7 @@ def test_mistakes(fitted):
         kg.predict(model, results.isel(draw=slice(0, 0), missing_dims="ignore"))
     with pytest.raises(kg.ShapeError, match=r"no dimension 'chain'.* results.isel\(chain=\[0\]\)"):
         kg.predict(model, results.isel(chain=0, missing_dims="ignore"))
-    with pytest.raises(kg.ModelError, match=r"y is what the model observes.* observed=y"):
+    with pytest.raises(kg.ModelError, match=r"y is observed data.* observed=y"):
         kg.predict(model, results, y)
     with pytest.raises(kg.ModelError, match="predict: 'draw' is an array and a dimension"):
         kg.predict(model, results, draw=2 * mu)
@@ -237,5 +237,5 @@ def test_mistakes(fitted):
     lonely = kg.normal(0, 1, name="lonely")
     with pytest.raises(kg.ModelError, match="no observed data"):
         kg.predict(kg.model(lonely), results)
-    with pytest.raises(kg.ShapeError, match=r"another model: mu has shape \(\) in them"):
+    with pytest.raises(kg.ShapeError, match=r"another model: mu has shape \(\) in the results"):
         kg.predict(other, results, new=nu + 1)

@@ -1,4 +1,7 @@
-"""`kg.advi`: a posterior as the normal distribution of the free state that is nearest to it.
+"""`kg.advi`: automatic differentiation variational inference.
+
+The posterior is approximated by the normal distribution of the free state with the greatest
+evidence lower bound.
 
 Source: A. Kucukelbir, D. Tran, R. Ranganath, A. Gelman, D. Blei, Automatic differentiation
 variational inference, Journal of Machine Learning Research 18 (2017) 1-45; for covariances of low
@@ -31,8 +34,8 @@ from .results import as_tree, noise
 
 __all__ = ["advi"]
 
-_SCALE = 0.1  # of the first loadings, and of numbers without a path
-_LOADINGS = 2**30  # rows of random numbers from here on are the first loadings
+_SCALE = 0.1  # of the initial loadings, and of the initial deviations if a path made no step
+_LOADINGS = 2**30  # first row of the random numbers for the initial loadings
 
 
 def advi(
@@ -47,71 +50,73 @@ def advi(
     elbo_draws: int = 10,
     seed: int | np.integer | None = None,
 ) -> "DataTree":
-    """Approximate the posterior by the normal distribution q of the free state nearest to it.
+    """Approximate the posterior by the closest normal distribution of the free state.
 
-    q maximises the evidence lower bound
+    The normal distribution q maximises the evidence lower bound
 
         ELBO(q) = mean of log p(u) - log q(u),  u ~ q,
 
-    which is log Z less the Kullback-Leibler divergence from q to the posterior, over all means and
-    the covariances D (1 + W W') D, with D diagonal and W of `rank` columns. Reparametrised draws
-    u = m + D (e + W f) give its gradient.
+    which is log Z minus the Kullback-Leibler divergence from q to the posterior. The maximum is
+    over all means m and all covariances D (1 + W W') D, with D diagonal and W of `rank` columns.
+    Its gradient is estimated from reparametrised draws u = m + D (e + W f).
 
-    It begins with the means and deviations that a path of `kg.pathfinder` has found, and ends by
-    itself. Steps are made in blocks of 200. Where the mean ELBO of a block is no greater
-    than that of the block before by more than `tolerance`, or its standard error if that is more,
-    the steps are shortened to a quarter; when that has gained no more either, it has converged, and
+    The ascent starts from the means and deviations of a path of `kg.pathfinder`, and stops by
+    itself. Steps are made in blocks of 200. When the mean ELBO of a block exceeds that of the block
+    before by no more than `tolerance`, or than its standard error if that is larger, the step size
+    is divided by 4. When a smaller step size brings no further gain, the ascent has converged, and
     q has the average parameters of the last block.
 
-    The results are draws of a pool around q, weighted to the posterior and resampled, as
-    `kg.laplace_approximation` explains.
+    The results are draws from a pool around q, weighted to the posterior and resampled; see
+    `kg.laplace_approximation`.
 
     Parameters
     ----------
     model
         Made by `kg.model`.
     draws
-        The number of draws of the results.
+        The number of draws in the results.
     rank
-        The columns of W. 0, mean field, takes the numbers of the free state for independent, and
-        their deviations come out too small where they are not; `model.free_size` leaves the
-        covariance free.
+        The number of columns of W. With 0, mean field, the numbers of the free state are
+        independent; if they are correlated in the posterior, their deviations come out too small.
+        With `model.free_size`, the covariance is unrestricted.
     optimizer
-        An optimiser that goes step by step, as for `kg.opt`: a name, one with settings such as
-        `kg.optimizers.rmsprop(0.05)`, or an optax transformation; it sees m in units of D. By
-        default `kg.optimizers.adam(0.1)`.
+        An optimiser that makes single steps, as for `kg.opt`: a name, one with settings such as
+        `kg.optimizers.rmsprop(0.05)`, or an optax transformation. It sees m in units of D. The
+        default is `kg.optimizers.adam(0.1)`.
     initial
-        Where the path starts, as `initial` of `kg.opt`; at random by default.
+        The start of the path, as `initial` of `kg.opt`; random by default.
     max_iterations
-        The most steps, rounded up to blocks.
+        The greatest number of steps, rounded up to whole blocks.
     tolerance
-        In nats, as the ELBO; a part of the ELBO would depend on constants of the density.
+        In nats, like the ELBO. It is not relative, because the ELBO contains arbitrary constants of
+        the density.
     elbo_draws
-        The draws of each step.
+        The number of draws in each step.
     seed
-        A whole number, not negative. None takes one from the system's entropy; the results
-        record it.
+        A whole number, not negative. None takes one from the system's entropy; the results record
+        it.
 
     Returns
     -------
     xarray.DataTree
-        As of `kg.laplace_approximation`, with its attributes. `tree.attrs` also has the `elbo` of
-        q, `converged` and `iterations`, and the group history the mean ELBO of each block, `elbo`,
-        and by what its steps were multiplied, `rate`.
+        As for `kg.laplace_approximation`, with the same attributes. In addition `tree.attrs` has
+        the `elbo` of q, `converged` and `iterations`, and the group history has for each block its
+        mean ELBO, `elbo`, and the factor of its step size, `rate`.
 
     Raises
     ------
     ValueError
-        If a number is out of its range, or the optimiser does not go step by step.
+        If a number is out of its range, or the optimiser does not make single steps.
     StartError
-        If density or gradient are not finite at the starting point.
+        If the density or gradient is not finite at the starting point.
     ModelError
-        If they are at none of the draws of a block.
+        If they are finite at none of the draws of a block.
 
     Warns
     -----
     ApproximationWarning
-        If it has not converged, or weights do not mend q; see `kg.laplace_approximation`.
+        If the ascent has not converged, or the weights cannot correct q; see
+        `kg.laplace_approximation`.
 
     Examples
     --------
@@ -128,51 +133,52 @@ def advi(
     count, columns = whole(doing, "draws", draws, 1), whole(doing, "rank", rank, 0)
     if columns > model.free_size:
         raise ValueError(
-            f"{doing}: rank must be at most {model.free_size}, the numbers of the free state, "
+            f"{doing}: rank must be at most {model.free_size}, the size of the free state, "
             f"got {columns}"
         )
-    chosen = _chosen(doing, optimizer)
+    steps = _choose_steps(doing, optimizer)
     limits = limits_of(doing, max_iterations, tolerance)
-    judging = whole(doing, "elbo_draws", elbo_draws, 1)
-    used = fresh_seed() if seed is None else whole(doing, "seed", seed, 0)
-    objective, key = Objective(model, True), chain_key(used, 0)
+    draws_per_step = whole(doing, "elbo_draws", elbo_draws, 1)
+    seed_used = fresh_seed() if seed is None else whole(doing, "seed", seed, 0)
+    objective, key = Objective(model, True), chain_key(seed_used, 0)
     (path,) = walk_paths(objective, initial, [key], doing)
     start = _start(path, columns, key)
     blocks = -(-limits.iterations // BLOCK)
-    found = climb(objective, chosen, start, key, judging, blocks, limits.tolerance)
-    if found is None:
+    ascent = climb(objective, steps, start, key, draws_per_step, blocks, limits.tolerance)
+    if ascent is None:
         lines = [
-            f"{doing}: log density or gradient are not finite at draws of every step of a block, "
-            "such as these. A smaller learning rate may help, as "
+            f"{doing}: the log density or gradient is not finite at draws of every step of a "
+            "block, such as the following. A smaller learning rate may help, such as "
             "optimizer=kg.optimizers.adam(0.01).",
             *blame(model, start.mean + np.exp(start.log_scale) * noise(key, 1, model.free_size)[0]),
         ]
         raise ModelError("\n".join(lines))
-    if not found.converged:
+    if not ascent.converged:
         warn_user(
             f"{doing}: not converged in max_iterations = {limits.iterations}: the ELBO gained "
-            f"{found.gain:.2g} in the last {BLOCK} steps; raise max_iterations, give another "
-            "optimizer, or a better start by initial=",
+            f"{ascent.gain:.2g} in the last {BLOCK} steps; raise max_iterations, use another "
+            "optimizer=, or give a better start with initial=",
             ApproximationWarning,
         )
-    return _results(objective, found, key, count, columns, used)
+    return _results(objective, ascent, key, count, columns, seed_used)
 
 
-def _chosen(doing: str, optimizer: Any) -> Steps:
-    """The optimiser, of those that can follow a noisy gradient."""
-    chosen = adam(0.1) if optimizer is None else choose(doing, optimizer)
-    if not isinstance(chosen, Steps):
+def _choose_steps(doing: str, optimizer: Any) -> Steps:
+    """The optimiser, which must accept noisy gradients."""
+    steps = adam(0.1) if optimizer is None else choose(doing, optimizer)
+    if not isinstance(steps, Steps):
         raise ValueError(
-            f"{doing}: {chosen.name} searches along lines, which needs an objective without "
-            "noise; take one that goes step by step, such as kg.optimizers.adam(0.1)"
+            f"{doing}: {steps.name} uses line searches, which need an objective without noise; "
+            "use an optimiser that makes single steps, such as kg.optimizers.adam(0.1)"
         )
-    return chosen
+    return steps
 
 
 def _start(path: Path, rank: int, key: np.ndarray) -> Family:
-    """What the path has found, or a narrow distribution where it made no step.
+    """The initial parameters, from a path or around its starting point.
 
-    Loadings of 0 would have no slope by which to leave 0.
+    If the path made no step, the distribution is narrow. The initial loadings are random, because
+    the gradient is 0 at loadings of 0.
     """
     size = path.free.size
     mean, scale = path.free, np.full(size, _SCALE)
@@ -183,26 +189,27 @@ def _start(path: Path, rank: int, key: np.ndarray) -> Family:
 
 
 def _results(
-    objective: Objective, found: Ascent, key: np.ndarray, count: int, rank: int, seed: int
+    objective: Objective, ascent: Ascent, key: np.ndarray, count: int, rank: int, seed: int
 ) -> Any:
+    """The results tree of an ascent."""
     import xarray as xr
 
-    mean, log_scale, loadings = (np.asarray(part, float) for part in found.family)
+    mean, log_scale, loadings = (np.asarray(part, float) for part in ascent.family)
     q = LowRankNormal.of(mean, np.exp(log_scale), loadings, np.eye(rank))
-    more = "" if rank else "give a rank=, "
-    advice = f"To come nearer, {more}reparametrise, or sample with kg.mcmc"
-    others = scouts(objective, seed, "advi")
-    judged = judge("advi", objective, {0: q}, others, count, seed, key, advice)
+    rank_advice = "" if rank else "give a rank=, "
+    advice = f"For a better approximation, {rank_advice}reparametrise, or sample with kg.mcmc"
+    scout_laws = scouts(objective, seed, "advi")
+    judged = judge("advi", objective, {0: q}, scout_laws, count, seed, key, advice)
     attributes = {
         "approximation": "ADVI",
         "rank": rank,
         "elbo": judged.pool.elbo(q, 0),
-        "converged": int(found.converged),
-        "iterations": BLOCK * len(found.elbo),
+        "converged": int(ascent.converged),
+        "iterations": BLOCK * len(ascent.elbo),
         **judged.attributes,
     }
     history = xr.Dataset(
-        {"elbo": ("block", found.elbo), "rate": ("block", found.rate)},
-        {"block": np.arange(len(found.elbo))},
+        {"elbo": ("block", ascent.elbo), "rate": ("block", ascent.rate)},
+        {"block": np.arange(len(ascent.elbo))},
     )
     return as_tree(objective, judged.free, judged.statistics, attributes, {"history": history})

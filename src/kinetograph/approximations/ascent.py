@@ -1,12 +1,14 @@
-"""Climbing the evidence lower bound: compiled blocks of steps, and when to make no more.
+"""Ascent of the evidence lower bound by compiled blocks of steps.
 
-With u = m + s (e + W f), e and f standard normal, s > 0 and W of some columns, none for independent
-numbers, q is normal with the covariance diag(s) (1 + W W') diag(s). Its evidence lower bound is the
-mean of log p(u) - log q(u); of its gradient by m, log s and W the part through u,
+With u = m + s (e + W f), e and f standard normal, s > 0 and W of any number of columns (0 for
+independent numbers), q is normal with the covariance diag(s) (1 + W W') diag(s). Its evidence lower
+bound is the mean of log p(u) - log q(u). Of its gradient with respect to m, log s and W, only the
+part through u is used,
 
-    mean of (d log p / du - d log q / du) du / d(m, log s, W),
+    mean of (d log p / du - d log q / du) du / d(m, log s, W).
 
-has the same mean as the whole, and no variance where q is p. The optimiser sees m in units of s.
+It has the same mean as the full gradient, and no variance where q equals p. The optimiser sees m in
+units of s.
 
 Source: G. Roeder, Y. Wu, D. Duvenaud, Sticking the landing, Advances in Neural Information
 Processing Systems 30 (2017); for rates that fall from plateau to plateau and averaged iterates
@@ -31,8 +33,8 @@ from ..optimizers.objective import Objective
 __all__ = ["BLOCK", "Ascent", "Block", "Family", "climb"]
 
 BLOCK = 200  # steps
-SLOWER = 0.25  # the rate after a plateau
-_STEPS = 2  # the purpose of the random numbers; 0 is that of starts, 1 that of draws
+SLOWER = 0.25  # factor of the rate after a plateau
+_STEPS = 2  # purpose of the random numbers; 0 is for starting points, 1 for draws
 
 
 class Family(NamedTuple):
@@ -43,7 +45,7 @@ class Family(NamedTuple):
     loadings: Any  # (size, rank)
 
     def draw(self, noise: Any) -> Any:
-        """A draw, of size + rank standard normal numbers."""
+        """A draw, made from size + rank standard normal numbers."""
         size = self.mean.size
         return self.mean + jnp.exp(self.log_scale) * (noise[:size] + self.loadings @ noise[size:])
 
@@ -60,25 +62,25 @@ class Family(NamedTuple):
 
 
 class Block(NamedTuple):
-    """What a block of steps has come to."""
+    """The state and statistics after a block of steps."""
 
     at: Family
     state: Any  # of the optimiser
-    average: Family  # of its steps
-    elbo: Any  # the mean over its draws
-    error: Any  # the standard error of that
-    finite: Any  # the part of the steps whose gradient was
-    reports: Any  # of the loops in the model's graph
+    average: Family  # over the steps of the block
+    elbo: Any  # the mean over the draws of the block
+    error: Any  # the standard error of the mean
+    finite: Any  # the fraction of steps with a finite gradient
+    reports: Any  # trip counts of the loops in the model's graph
 
 
 class Ascent(NamedTuple):
-    """What all blocks have come to."""
+    """The result of all blocks."""
 
     family: Family
     elbo: np.ndarray  # of each block
-    rate: np.ndarray  # by which the optimiser's steps were multiplied there
+    rate: np.ndarray  # factor of the optimiser's steps in each block
     converged: bool
-    gain: float  # of the last fall of the rate, or of the last block
+    gain: float  # of the ELBO since the last fall of the rate, or in the last block
 
 
 def climb(
@@ -87,42 +89,44 @@ def climb(
     start: Family,
     key: np.ndarray,
     draws: int,
-    most: int,
+    most_blocks: int,
     tolerance: float,
 ) -> Ascent | None:
-    """Steps until a fall of the rate gains nothing, or so many blocks; None if no step is finite.
+    """Make steps until convergence, or until `most` blocks.
 
-    At each rate blocks are made until one is no better than that before by more than the standard
-    error, or the tolerance. Then the rate falls; where that has gained no more, it ends.
+    At each rate blocks are made until the ELBO of a block exceeds that of the block before by no
+    more than its standard error, or than the tolerance if that is larger. Then the rate falls. If
+    the last fall of the rate has brought no gain, the ascent has converged. Returns None if no step
+    of a block has a finite gradient.
     """
     blocks = _Blocks(objective, optimizer, draws, key)
     block, rate = blocks.first(start), 1.0
-    before, plateau = (-math.inf, 0.0), (-math.inf, 0.0)
+    previous, plateau = (-math.inf, 0.0), (-math.inf, 0.0)
     elbos, rates, gain = [], [], math.inf
-    for number in range(most):
+    for number in range(most_blocks):
         block = blocks.go(block, number, rate)
         if not block.finite:
             return None
-        here = float(block.elbo), float(block.error)
-        elbos.append(here[0])
+        latest = float(block.elbo), float(block.error)
+        elbos.append(latest[0])
         rates.append(rate)
-        gain, enough = _gain(here, before, tolerance)
-        before = here
+        gain, enough = _gain(latest, previous, tolerance)
+        previous = latest
         if gain > enough:
             continue
-        gain, enough = _gain(here, plateau, tolerance)
+        gain, enough = _gain(latest, plateau, tolerance)
         if gain <= enough:
             return Ascent(block.average, np.array(elbos), np.array(rates), True, gain)
-        plateau, rate = here, SLOWER * rate
-        before = -math.inf, 0.0
+        plateau, rate = latest, SLOWER * rate
+        previous = -math.inf, 0.0
     return Ascent(block.average, np.array(elbos), np.array(rates), False, gain)
 
 
 def _gain(
-    here: tuple[float, float], there: tuple[float, float], tolerance: float
+    latest: tuple[float, float], reference: tuple[float, float], tolerance: float
 ) -> tuple[float, float]:
-    """What was gained, and how much of it is nothing."""
-    return here[0] - there[0], max(tolerance, math.hypot(here[1], there[1]))
+    """The gain of the ELBO, and the least gain that counts."""
+    return latest[0] - reference[0], max(tolerance, math.hypot(latest[1], reference[1]))
 
 
 class _Blocks:
@@ -140,26 +144,29 @@ class _Blocks:
         return optax.with_extra_args_support(self.optimizer.make(self.schedule or rate))
 
     def first(self, start: Family) -> Block:
-        """Before the first step."""
+        """The state before the first step."""
         start = Family(*(np.asarray(part, self.objective.dtype) for part in start))
         with x64():
             state = self._transformation(np.asarray(self.rate, self.objective.dtype)).init(start)
         return Block(start, state, start, -math.inf, 0.0, 1.0, ())
 
     def go(self, block: Block, number: int, factor: float) -> Block:
-        """The next block, made again where a model's loop lacked room."""
+        """Run the next block.
+
+        If a loop of the model needs more capacity, the program is compiled with more and run again.
+        """
         objective, optimizer = self.objective, self.optimizer
         rank = block.at.loadings.shape[1]
         key = ("advi", optimizer.name, optimizer.settings, self.draws, rank)
-        of = self.schedule or optimizer.given
+        schedule = self.schedule or optimizer.given
         numbers = (np.asarray(x, objective.dtype) for x in (self.rate, factor))
         arguments = (self.key, np.int32(number * BLOCK), *numbers, objective.data)
         while True:
-            run = objective.kept(key, lambda capacity: jax.jit(self._program(capacity)), of)
+            run = objective.kept(key, lambda capacity: jax.jit(self._program(capacity)), schedule)
             with x64():
-                found: Block = jax.tree.map(np.asarray, run(block.at, block.state, *arguments))
-            if not objective.model.ensure_capacity(objective.model.density.loops, found.reports):
-                return found
+                result: Block = jax.tree.map(np.asarray, run(block.at, block.state, *arguments))
+            if not objective.model.ensure_capacity(objective.model.density.loops, result.reports):
+                return result
 
     def _program(self, capacity: Capacity) -> Any:
         objective, draws = self.objective, self.draws
@@ -168,7 +175,7 @@ class _Blocks:
             return objective.traced(free, data, capacity)
 
         def step(number: Any, at: Family, key: Any, data: Any) -> Any:
-            """The gradient of minus the bound, its terms, and what loops report."""
+            """The gradient of minus the bound, its terms, and loop reports."""
             size = at.mean.size + at.loadings.shape[1]
             noise = normals(key, number, _STEPS, draws * size).reshape(draws, size)
             noise = noise.astype(objective.dtype)
@@ -210,7 +217,7 @@ class _Blocks:
             finite = jnp.where(good[:, None], terms, 0.0)
             count = jnp.maximum(jnp.sum(good), 1) * draws
             elbo = jnp.sum(finite) / count
-            # Draws of a step scatter about its own mean, which moves.
+            # Deviations are from the mean of each step, because the mean changes between steps.
             centre = jnp.sum(finite, 1, keepdims=True) / draws
             spread = jnp.sum(jnp.where(good[:, None], (finite - centre) ** 2, 0.0))
             error = jnp.sqrt(spread / max(1, draws - 1) * draws) / count

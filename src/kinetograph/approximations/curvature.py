@@ -1,11 +1,11 @@
-"""The inverse Hessian that the last steps of a quasi-Newton path tell of, in factors.
+"""The inverse Hessian from the last steps of a quasi-Newton path.
 
-With the differences s of points and y of gradients of the last J steps as columns of S and Y,
+Take the differences s of points and y of gradients of the last J steps as columns of S and Y. With
+the upper triangle E of S' Y, the BFGS formula turns diag(a) into
 
     H = diag(a) + B C B',   B = [a Y, S],   C = [[0, -E^-1], [-E^-T, E^-T (diag E + Y' a Y) E^-1]]
 
-where E is the upper triangle of S' Y, is what the BFGS formula makes of diag(a); a follows the
-diagonal of the inverse Hessian from step to step.
+and a follows the diagonal of the inverse Hessian from step to step.
 
 Sources: R. Byrd, J. Nocedal, R. Schnabel, Representations of quasi-Newton matrices, Mathematical
 Programming 63 (1994) 129-156, for H; J. Gilbert, C. Lemaréchal, Some numerical experiments with
@@ -21,21 +21,21 @@ from .low_rank import LowRankNormal
 
 __all__ = ["Curvature"]
 
-_SLIGHT = 1e-12  # a step of which y's is a smaller part of y'y tells of no curvature
+_SLIGHT = 1e-12  # steps with y's below this fraction of y'y are skipped
 
 
 class Curvature:
-    """The inverse Hessian along a path, from its last steps."""
+    """The inverse Hessian along a path, estimated from its last steps."""
 
     def __init__(self, size: int, memory: int) -> None:
         self.diagonal = np.ones(size)
         self.steps: deque[tuple[np.ndarray, np.ndarray]] = deque(maxlen=memory)
 
     def after(self, s: np.ndarray, y: np.ndarray, noise: float = 0.0) -> None:
-        """Learn from a step s and the change y of the gradient.
+        """Update the estimate with a step s and its gradient change y.
 
-        One along which the objective is not convex tells nothing, nor one so short that the
-        objective bends by no more than the `noise` of rounding.
+        Steps along which the objective is not convex are skipped, and so are steps so short that
+        the objective changes by no more than the rounding error `noise`.
         """
         along = float(y @ s)
         if not along > max(_SLIGHT * float(y @ y), noise):
@@ -45,11 +45,12 @@ class Curvature:
         self.diagonal = 1 / (
             ahead / (along * a) + y * y / along - ahead * (s / a) ** 2 / (along * back)
         )
-        # Steps shrink towards a mode; the same curvature with y's = 1 keeps E well conditioned.
+        # Steps shrink towards a mode. Scaled to y's = 1 they give the same curvature, and E stays
+        # well conditioned.
         self.steps.append((s / math.sqrt(along), y / math.sqrt(along)))
 
     def normal(self, free: np.ndarray, gradient: np.ndarray) -> LowRankNormal:
-        """The normal distribution with this covariance and the mean free - H gradient.
+        """The normal distribution with covariance H and mean free - H gradient.
 
         Raises
         ------

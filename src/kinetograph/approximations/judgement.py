@@ -1,9 +1,10 @@
-"""What is handed out of a pool of weighted draws, and whether to believe it.
+"""Resampled draws from a pool, with a warning if they are unreliable.
 
-Draws are taken from the pool with chances in proportion to their smoothed weights, unless Pareto's
-k is above 1, where weights have no mean: then they are the approximation's, unweighted. A warning
-says so, and warns of a k above `trusted`, of few effective draws, and of weights that leave the
-mean or the standard deviation of a target uncertain: with weights w that add up to 1,
+Draws are resampled from the pool with probabilities proportional to their smoothed weights. If
+Pareto's k is above 1, the weights have no mean, and the draws are unweighted draws of the
+approximation. A warning reports this. It is also given if k is above `trusted`, if few draws are
+effective, or if the weights leave the mean or the standard deviation of a target uncertain: with
+weights w that add up to 1,
 
     error of the mean m = sqrt(sum w^2 (x - m)^2)
     error of the standard deviation s, in units of it = sqrt(sum w^2 ((x - m)^2 / s^2 - 1)^2) / 2.
@@ -24,16 +25,16 @@ from .results import noise, targets_at
 
 __all__ = ["EFFICIENT", "MEAN_ERROR", "SD_ERROR", "Judged", "judge", "picked"]
 
-NO_MEAN = 1.0  # k of weights whose mean is infinite
-EFFICIENT = 0.1  # the least effective part of the pool
-MEAN_ERROR = 0.04  # of a mean, in standard deviations
-SD_ERROR = 0.075  # of a standard deviation, in units of it
-NUMBERS = 2**24  # of all targets at draws of the pool, at most
-_PICKING = 2**30 + 2**29  # rows of random numbers from here on pick; see `paths`
+NO_MEAN = 1.0  # from this k on, the mean of the weights is infinite
+EFFICIENT = 0.1  # least effective fraction of the pool
+MEAN_ERROR = 0.04  # greatest error of a mean, in standard deviations
+SD_ERROR = 0.075  # greatest relative error of a standard deviation
+NUMBERS = 2**24  # greatest number of target values that are computed from the pool
+_PICKING = 2**30 + 2**29  # first row of the random numbers for resampling; see `paths`
 
 
 class Judged(NamedTuple):
-    """The draws that are handed out, and what is said of them."""
+    """The resampled draws, and their diagnostics."""
 
     free: np.ndarray
     statistics: dict[str, np.ndarray]
@@ -46,20 +47,28 @@ def judge(
     doing: str,
     objective: Objective,
     laws: Mapping[int, LowRankNormal],
-    others: list[LowRankNormal],
+    scout_laws: list[LowRankNormal],
     count: int,
     seed: int,
     key: np.ndarray,
     advice: str,
 ) -> Judged:
-    """Draws of an approximation, a mixture of labelled parts, with a warning of doubtful ones."""
+    """Resample draws of an approximation, with a warning if they are unreliable.
+
+    The approximation is a mixture of labelled distributions.
+    """
     parts = [(law, label) for label, law in laws.items()]
-    pool, weights = fill(objective, parts, others, count, seed)
+    pool, weights = fill(objective, parts, scout_laws, count, seed)
     log_z, error = pool.evidence(list(laws.values()))
     resampled = weights.k < NO_MEAN
-    own = pool.label != OTHERS
-    chosen = picked(weights.weight if resampled else own / own.sum(), key, count, objective.size)
-    free, log_q = pool.free[chosen], pool.log_q[chosen]
+    from_approximation = pool.label != OTHERS
+    indices = picked(
+        weights.weight if resampled else from_approximation / from_approximation.sum(),
+        key,
+        count,
+        objective.size,
+    )
+    free, log_q = pool.free[indices], pool.log_q[indices]
     if not resampled:
         each = [law.log_density(free) for law in laws.values()]
         log_q = np.logaddexp.reduce(each, 0) - np.log(len(each))
@@ -77,12 +86,12 @@ def judge(
         "seed": str(seed),
         "draws": count,
     }
-    statistics = {"lp": pool.log_density[chosen], "log_q": log_q}
-    return Judged(free, statistics, pool.label[chosen], attributes, pool)
+    statistics = {"lp": pool.log_density[indices], "log_q": log_q}
+    return Judged(free, statistics, pool.label[indices], attributes, pool)
 
 
 def _doubt(objective: Objective, pool: Pool, weights: Weights, error: float) -> str:
-    """Why draws and evidence are not to be believed, or nothing."""
+    """The reason why draws and evidence are unreliable, or an empty string."""
     size = len(pool.free)
     limit = trusted(size)
     if not weights.k <= limit:
@@ -93,14 +102,14 @@ def _doubt(objective: Objective, pool: Pool, weights: Weights, error: float) -> 
         if weights.k < NO_MEAN:
             return f"{text}Do not trust the draws, or the log marginal likelihood."
         return (
-            f"{text}The draws are those of the approximation, unweighted: do not trust them, or "
+            f"{text}The draws are unweighted draws of the approximation: do not trust them, or "
             "the log marginal likelihood."
         )
     reasons = []
     if weights.efficiency < EFFICIENT:
         reasons.append(
-            f"of {size} weighted draws {1 / np.square(weights.weight).sum():.0f} are effective, "
-            f"fewer than {EFFICIENT:.0%}"
+            f"of {size} weighted draws only {1 / np.square(weights.weight).sum():.0f} are "
+            f"effective, fewer than {EFFICIENT:.0%}"
         )
     reasons += _uncertain(objective, pool, weights)
     if not reasons:
@@ -112,7 +121,7 @@ def _doubt(objective: Objective, pool: Pool, weights: Weights, error: float) -> 
 
 
 def _uncertain(objective: Objective, pool: Pool, weights: Weights) -> list[str]:
-    """The targets whose mean or standard deviation the weights leave the most uncertain."""
+    """The targets with the most uncertain mean or standard deviation, as text."""
     good = np.flatnonzero(weights.weight > 0)
     numbers = sum(node.size for node in objective.model.targets)
     good = good[:: max(1, good.size * numbers // NUMBERS)]
@@ -129,25 +138,25 @@ def _uncertain(objective: Objective, pool: Pool, weights: Weights) -> list[str]:
                 0.5 * np.sqrt(weight**2 @ np.square(square / variance - 1)),
             )
         for i, each in enumerate(errors):
-            what, limit, most, _ = worst[i]
+            statistic, limit, most, _ = worst[i]
             if np.nanmax(each, initial=0.0) > most:
-                worst[i] = what, limit, float(np.nanmax(each)), name
+                worst[i] = statistic, limit, float(np.nanmax(each)), name
     return [
-        f"the {what} of {name} has a standard error of {most:.2g} standard deviations, more than "
-        f"{limit}"
-        for what, limit, most, name in worst
+        f"the {statistic} of {name} has a standard error of {most:.2g} standard deviations, more "
+        f"than {limit}"
+        for statistic, limit, most, name in worst
         if most > limit
     ]
 
 
 def picked(chances: np.ndarray, key: np.ndarray, count: int, size: int) -> np.ndarray:
-    """Indices with these chances, in random order.
+    """Indices drawn with the given probabilities, in random order.
 
-    Systematic resampling: of chances c the index is taken floor(count c) or ceil(count c) times,
-    so that draws repeat as seldom as can be.
+    Systematic resampling: an index with probability c is drawn floor(count c) or ceil(count c)
+    times, so that draws repeat as rarely as possible.
     """
     numbers = noise(key, -(-(count + 1) // size), size, _PICKING).ravel()
     ends = np.cumsum(chances)
     places = (np.arange(count) + ndtr(numbers[-1])) / count * ends[-1]
-    found = np.minimum(np.searchsorted(ends, places), chances.size - 1)
-    return found[np.argsort(numbers[:count])]
+    indices = np.minimum(np.searchsorted(ends, places), chances.size - 1)
+    return indices[np.argsort(numbers[:count])]

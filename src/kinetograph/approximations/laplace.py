@@ -1,9 +1,10 @@
-"""`kg.laplace_approximation`: a posterior as a normal distribution of the free state at its mode.
+"""`kg.laplace_approximation`: the normal distribution at the posterior's mode.
 
     u ~ normal(m, H^-1),  H the Hessian of -log p at the mode m of the density of the free state
     log Z = log p(m) + free_size / 2 log(2 pi) - log det(H) / 2
 
-Source: Tierney, Kadane (1986).
+Source: L. Tierney, J. Kadane, Accurate approximations for posterior moments and marginal densities,
+Journal of the American Statistical Association 81 (1986) 82-86.
 """
 
 from typing import Any
@@ -39,19 +40,19 @@ def laplace_approximation(
     starts: int = 1,
     seed: int | np.integer | None = None,
 ) -> "DataTree":
-    """Approximate the posterior by a normal distribution of the free state around its mode.
+    """Approximate the posterior by a normal distribution around its mode.
 
         u ~ normal(m, H^-1),  log Z = log p(m) + free_size / 2 log(2 pi) - log det(H) / 2
 
-    with H the Hessian of the negative log density of the free state, log Jacobians included, at
-    its mode m. Exact where the posterior is normal on the free scale. Elsewhere the results do not
-    depend on that: they are draws of a pool, weighted to the posterior and resampled.
+    H is the Hessian of the negative log density of the free state, log Jacobians included, at its
+    mode m. The approximation is exact if the posterior of the free state is normal. The results do
+    not rely on that: they are draws from a pool, weighted to the posterior and resampled.
 
-    The pool has 4000 draws, or twice `draws` if that is more: most of the approximation, others of
-    a wider Student distribution and of nine paths of `kg.pathfinder`, which see what it misses. If
-    the weights vary much, distributions are fitted to the weighted draws, in up to five rounds, and
-    the pool is drawn from all of them: up to twelve times as many draws. A warning says if the
-    weights do not mend the approximation.
+    The pool has 4000 draws, or twice `draws` if that is more. Most are draws of the approximation.
+    The other draws, of a wider Student distribution and of nine paths of `kg.pathfinder`, cover
+    mass that the approximation misses. If the weights vary much, further distributions are fitted
+    to the weighted draws, in up to five rounds, and the pool is drawn from all distributions: up to
+    twelve times as many draws. A warning is given if the weights cannot correct the approximation.
 
     Parameters
     ----------
@@ -60,30 +61,30 @@ def laplace_approximation(
     draws
         The number of independent draws.
     optimizer, initial, max_iterations, tolerance, starts, seed
-        How the mode is found; see `kg.opt`. The seed is that of the draws, too.
+        The search for the mode; see `kg.opt`. The draws use the same seed.
 
     Returns
     -------
     xarray.DataTree
-        In the ArviZ schema, with one chain: the targets in posterior; in sample_stats of each
-        draw the log density `lp` and `log_q`, that of the mixture of which the pool has draws; the
-        free states in unconstrained_posterior. `tree.attrs` has
+        In the ArviZ schema, with one chain. The group posterior has the targets; sample_stats has
+        for each draw its log density `lp`, and its log density under the mixture that the pool was
+        drawn from, `log_q`; unconstrained_posterior has the free states. `tree.attrs` has
 
         - `log_marginal_likelihood`, the logarithm of the mean weight, and its standard error
           `log_marginal_likelihood_error`; `log_marginal_likelihood_at_mode` is the log Z above,
         - `pool`, the number of draws of the pool,
-        - `efficiency`, the effective part of them, (sum w)^2 / (pool sum w^2) with weights w,
+        - `efficiency`, their effective fraction, (sum w)^2 / (pool sum w^2) with weights w,
         - `pareto_k`, the shape of the tail of the weights,
-        - `doubt`, the text of the warning, or nothing,
-        - `resampled`, 0 where Pareto's k is 1 or more, and the weights have no mean: the draws are
-          those of the approximation there, and `log_q` is its log density.
+        - `doubt`, the text of the warning, or an empty string,
+        - `resampled`, 0 if Pareto's k is 1 or more, so that the weights have no mean: then the
+          draws are unweighted draws of the approximation, and `log_q` is its log density.
 
     Raises
     ------
     ModelError
-        If the Hessian is not positive definite where the optimiser ended.
+        If the Hessian is not positive definite at the point where the optimiser stopped.
     StartError
-        If density or gradient are not finite at a starting point.
+        If the density or gradient is not finite at a starting point.
 
     Warns
     -----
@@ -108,9 +109,11 @@ def laplace_approximation(
     check_model(model, doing)
     count = whole(doing, "draws", draws, 1)
     limits = limits_of(doing, max_iterations, tolerance)
-    many = whole(doing, "starts", starts, 1)
-    used = fresh_seed() if seed is None else whole(doing, "seed", seed, 0)
-    mode = find(model, choose(doing, optimizer), True, initial, limits, many, used, False, doing)
+    start_count = whole(doing, "starts", starts, 1)
+    seed_used = fresh_seed() if seed is None else whole(doing, "seed", seed, 0)
+    mode = find(
+        model, choose(doing, optimizer), True, initial, limits, start_count, seed_used, False, doing
+    )
     objective = Objective(model, True)
     hessian = objective.hessian(mode.free)
     try:
@@ -118,18 +121,18 @@ def laplace_approximation(
     except np.linalg.LinAlgError:
         least = np.linalg.eigvalsh(hessian)[0] if np.isfinite(hessian).all() else np.nan
         raise ModelError(
-            f"{doing}: the posterior is not like a normal distribution where the optimiser ended: "
-            f"the Hessian is not positive definite, its least eigenvalue is {least:.3g} "
-            f"({mode.message}). Give other starting values with initial=, more starts, or sample "
-            "with kg.mcmc"
+            f"{doing}: the posterior does not resemble a normal distribution at the point where "
+            "the optimiser stopped: the Hessian is not positive definite, its least eigenvalue is "
+            f"{least:.3g} ({mode.message}). Give other starting values with initial=, use more "
+            "starts=, or sample with kg.mcmc"
         ) from None
     if not mode.converged:
         warn_user(f"{doing}: {mode.message}", ConvergenceWarning)
     root = solve_triangular(factor, np.eye(mode.free.size), lower=True)
     q = LowRankNormal.of_rows(mode.free, root)
-    others, key = scouts(objective, used, doing), chain_key(used, 0)
+    scout_laws, key = scouts(objective, seed_used, doing), chain_key(seed_used, 0)
     advice = "Sample with kg.mcmc, or reparametrise"
-    judged = judge(doing, objective, {0: q}, others, count, used, key, advice)
+    judged = judge(doing, objective, {0: q}, scout_laws, count, seed_used, key, advice)
     attributes = {
         "approximation": "Laplace",
         "log_marginal_likelihood_at_mode": -mode.value - q.log_peak,

@@ -1,9 +1,9 @@
-"""Normal and Student distributions with a covariance of a diagonal and a part of low rank.
+"""Normal and Student distributions with a diagonal plus low-rank covariance.
 
     x = m + d (z + Q (L - 1) Q' z),  z ~ normal(0, 1),  L L' = 1 + R C R'
     log |covariance|^(1/2) = sum log d + sum log L_ii
 
-have the covariance D (1 + F C F') D, with D = diag(d) and Q R the QR factors of F.
+has the covariance D (1 + F C F') D, with D = diag(d) and Q R the QR factors of F.
 """
 
 import math
@@ -13,11 +13,11 @@ import numpy as np
 
 __all__ = ["LowRankNormal", "LowRankStudent"]
 
-SINGULAR = 1e-12  # parts of a deviation below it are rounding
+SINGULAR = 1e-12  # fractions of a deviation below this are rounding errors
 
 
 class LowRankNormal(NamedTuple):
-    """A normal distribution of N numbers with a part of rank r in its covariance."""
+    """A normal distribution of N numbers; its covariance has a rank-r part."""
 
     mean: np.ndarray
     scale: np.ndarray  # d
@@ -28,12 +28,14 @@ class LowRankNormal(NamedTuple):
     def of(
         cls, mean: np.ndarray, scale: np.ndarray, loadings: np.ndarray, inner: np.ndarray
     ) -> "LowRankNormal":
-        """That of the covariance D (1 + F C F') D, with the loadings F and the inner part C.
+        """The normal distribution with covariance D (1 + F C F') D.
+
+        D is diagonal with the numbers `scale`; F are the loadings, and C is the inner part.
 
         Raises
         ------
         LinAlgError
-            If this is not positive definite.
+            If the covariance is not positive definite.
         """
         basis, upper = np.linalg.qr(loadings)
         factor = np.linalg.cholesky(np.eye(len(upper)) + upper @ inner @ upper.T)
@@ -41,7 +43,9 @@ class LowRankNormal(NamedTuple):
 
     @classmethod
     def of_rows(cls, mean: np.ndarray, rows: np.ndarray) -> "LowRankNormal":
-        """The normal distribution with the covariance A' A of the rows A, of any rank N.
+        """The normal distribution with covariance A' A for the rows A.
+
+        A must have rank N.
 
         Raises
         ------
@@ -59,26 +63,26 @@ class LowRankNormal(NamedTuple):
 
     @property
     def width(self) -> int:
-        """The standard normal numbers that a draw takes."""
+        """The number of standard normal numbers that a draw needs."""
         return self.mean.size
 
     def draws(self, normal: np.ndarray) -> np.ndarray:
-        """Draws, made of rows of standard normal numbers."""
+        """Draws, made from rows of standard normal numbers."""
         part = normal @ self.basis
         return self.mean + self.scale * (normal + (part @ self.factor.T - part) @ self.basis.T)
 
     def log_density(self, x: np.ndarray) -> np.ndarray:
         """The log density at each row."""
-        found: np.ndarray = -0.5 * self.square(x) + self.log_peak
-        return found
+        values: np.ndarray = -0.5 * self.square(x) + self.log_peak
+        return values
 
     def square(self, x: np.ndarray) -> np.ndarray:
-        """The squared distance of each row from the mean, in units of the covariance."""
+        """The squared Mahalanobis distance of each row from the mean."""
         white = (x - self.mean) / self.scale
         part = white @ self.basis
-        inner = part @ np.linalg.inv(self.factor).T  # faster than to solve for all rows
-        found: np.ndarray = (white**2).sum(-1) - (part**2).sum(-1) + (inner**2).sum(-1)
-        return found
+        inner = part @ np.linalg.inv(self.factor).T  # faster than a triangular solve for all rows
+        squares: np.ndarray = (white**2).sum(-1) - (part**2).sum(-1) + (inner**2).sum(-1)
+        return squares
 
     @property
     def log_peak(self) -> float:
@@ -90,29 +94,29 @@ class LowRankNormal(NamedTuple):
     def deviations(self) -> np.ndarray:
         """The standard deviation of each number."""
         inner = ((self.basis @ self.factor) ** 2).sum(-1) - (self.basis**2).sum(-1)
-        found: np.ndarray = self.scale * np.sqrt(1 + inner)
-        return found
+        deviations: np.ndarray = self.scale * np.sqrt(1 + inner)
+        return deviations
 
 
 class LowRankStudent(NamedTuple):
-    """A Student distribution: a normal one, made wider, with the tail of a power."""
+    """A Student distribution: a widened normal distribution with power-law tails."""
 
     normal: LowRankNormal
-    spread: float  # the factor of the deviations
+    spread: float  # the factor by which deviations are widened
     degrees: int
 
     @property
     def width(self) -> int:
-        """The standard normal numbers that a draw takes."""
+        """The number of standard normal numbers that a draw needs."""
         return self.normal.width + self.degrees
 
     def draws(self, normal: np.ndarray) -> np.ndarray:
-        """Draws, made of rows of standard normal numbers."""
+        """Draws, made from rows of standard normal numbers."""
         size, mean = self.normal.width, self.normal.mean
         chi_squared = np.square(normal[:, size:]).sum(-1, keepdims=True)
-        apart = self.normal.draws(normal[:, :size]) - mean
-        found: np.ndarray = mean + self.spread * np.sqrt(self.degrees / chi_squared) * apart
-        return found
+        deviations = self.normal.draws(normal[:, :size]) - mean
+        rows: np.ndarray = mean + self.spread * np.sqrt(self.degrees / chi_squared) * deviations
+        return rows
 
     def log_density(self, x: np.ndarray) -> np.ndarray:
         """The log density at each row."""
@@ -120,5 +124,5 @@ class LowRankStudent(NamedTuple):
         constant = math.lgamma((degrees + size) / 2) - math.lgamma(degrees / 2)
         constant += self.normal.log_peak + 0.5 * size * math.log(2 / degrees / self.spread**2)
         square = self.normal.square(x) / (degrees * self.spread**2)
-        found: np.ndarray = constant - 0.5 * (degrees + size) * np.log1p(square)
-        return found
+        values: np.ndarray = constant - 0.5 * (degrees + size) * np.log1p(square)
+        return values

@@ -1,10 +1,10 @@
-"""How far draws of an approximation can be weighted to the posterior: Pareto-smoothed weights.
+"""Pareto-smoothed importance weights, and when they can be trusted.
 
-The largest importance weights p / q of S draws, min(S / 5, 3 sqrt(S)) of them, are fitted by a
-generalised Pareto distribution, whose shape k tells how heavy their tail is, and replaced by its
-quantiles. Above min(1 - 1 / log10(S), 0.7) nothing computed from weighted draws is to be trusted.
-The same definitions as ArviZ's, which is the oracle of the tests; written here on NumPy alone
-because importing the library costs more than most approximations.
+The min(S / 5, 3 sqrt(S)) largest importance weights p / q of S draws are fitted by a generalised
+Pareto distribution and replaced by its quantiles. Its shape k measures how heavy the tail of the
+weights is. Above min(1 - 1 / log10(S), 0.7) no result computed from weighted draws can be trusted.
+The definitions agree with ArviZ, and the tests compare both. They are written with NumPy alone,
+because importing ArviZ takes longer than most approximations.
 
 Sources: A. Vehtari, D. Simpson, A. Gelman, Y. Yao, J. Gabry, Pareto smoothed importance sampling,
 Journal of Machine Learning Research 25 (2024) 1-58; J. Zhang, M. Stephens, A new and efficient
@@ -25,21 +25,21 @@ __all__ = [
     "trusted",
 ]
 
-FEWEST = 6  # in the tail, for a fit
-EQUAL = 1e-8  # logarithms of weights that differ by less are equal but for rounding
-PRIOR = 10  # draws that the prior of k, around 0.5, counts for
+FEWEST = 6  # least number of weights in the tail for a fit
+EQUAL = 1e-8  # log weights that differ by less are equal up to rounding
+PRIOR = 10  # weight of the prior of k, around 0.5, as a number of draws
 
 
 class ApproximationWarning(KinetographWarning):
-    """An approximation of a posterior is not to be believed, or has not converged."""
+    """An approximation of a posterior is unreliable, or has not converged."""
 
 
 def smoothed(log_weights: np.ndarray) -> tuple[np.ndarray, float]:
-    """Log weights with a smoothed tail, their weights adding up to 1, and k.
+    """Normalised log weights with a smoothed tail, and k.
 
-    Weights that are no numbers count as none. k is 0 where the weights are equal but for rounding,
-    infinite where their tail is like no Pareto distribution or there are no weights at all, and
-    NaN, with the weights as they are, of fewer than 30 draws.
+    NaN weights count as 0. k is 0 if the weights are equal up to rounding. It is infinite if no
+    Pareto distribution fits their tail, or if there are no finite weights. For fewer than 30 draws
+    it is NaN, and the weights are not smoothed.
     """
     log = np.where(np.isnan(log_weights), -np.inf, log_weights)
     if not np.isfinite(log.max()):
@@ -52,18 +52,19 @@ def smoothed(log_weights: np.ndarray) -> tuple[np.ndarray, float]:
     elif tail >= FEWEST:
         order = np.argsort(log)
         largest, cutoff = order[-tail:], np.exp(log[order[-tail - 1]])
-        with np.errstate(all="ignore"):  # the quartile may be the least number that there is
+        with np.errstate(all="ignore"):  # the quartile may be the smallest positive number
             k, sigma = _fit(np.exp(log[largest]) - cutoff)
         if np.isfinite(k):
-            made = cutoff + _quantiles((np.arange(tail) + 0.5) / tail, k, sigma)
-            log[largest] = np.minimum(np.log(made), 0.0)
+            tail_weights = cutoff + _quantiles((np.arange(tail) + 0.5) / tail, k, sigma)
+            log[largest] = np.minimum(np.log(tail_weights), 0.0)
     return log - _log_sum(log), float(k)
 
 
 def _fit(x: np.ndarray) -> tuple[float, float]:
-    """Shape and scale of ascending excesses, the shape drawn towards 0.5 by a weak prior.
+    """Shape and scale of a generalised Pareto distribution for ascending excesses.
 
-    The posterior mean of b = -k / sigma over a grid, with the profile likelihood.
+    b = -k / sigma is its posterior mean over a grid, with the profile likelihood. A weak prior
+    draws the shape towards 0.5.
     """
     quartile = x[int(x.size / 4 + 0.5) - 1]
     if quartile <= x[0] or x[-1] <= 0:
@@ -82,22 +83,24 @@ def _fit(x: np.ndarray) -> tuple[float, float]:
 
 
 def _quantiles(p: np.ndarray, k: float, sigma: float) -> np.ndarray:
+    """Quantiles of a generalised Pareto distribution."""
     return sigma * (np.expm1(-k * np.log1p(-p)) / k if k else -np.log1p(-p))
 
 
 def _log_sum(log: np.ndarray) -> float:
+    """The logarithm of the sum of exponentials."""
     top = log.max()
     return float(top + np.log(np.exp(log - top).sum()))
 
 
 def log_mean(log_weights: np.ndarray) -> float:
-    """The logarithm of the mean weight; weights that are not finite count as none."""
+    """The logarithm of the mean weight; non-finite weights count as 0."""
     finite = log_weights[np.isfinite(log_weights)]
     return _log_sum(finite) - math.log(log_weights.size) if finite.size else -math.inf
 
 
 def efficiency(log_weights: np.ndarray) -> float:
-    """The effective part of the draws when they are weighted: (sum w)^2 / (size sum w^2)."""
+    """The effective fraction of weighted draws: (sum w)^2 / (size sum w^2)."""
     top = np.nanmax(log_weights, initial=-np.inf)
     if not np.isfinite(top):
         return 0.0
@@ -107,5 +110,5 @@ def efficiency(log_weights: np.ndarray) -> float:
 
 
 def trusted(count: int) -> float:
-    """The largest k at which so many weighted draws are to be believed."""
+    """The largest k for which `count` weighted draws can be trusted."""
     return min(1 - 1 / math.log10(max(count, 5 * FEWEST)), 0.7)

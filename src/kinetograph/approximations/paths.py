@@ -1,14 +1,13 @@
-"""One path of Pathfinder: the best normal distribution that is met on the way to a mode.
+"""The best normal distribution on an L-BFGS path to a mode.
 
-L-BFGS climbs the density of the free state. Each point, with the curvature that the steps before
-it tell of, gives a normal distribution q; with the same standard normal numbers for all, K draws
-estimate its evidence lower bound
+L-BFGS climbs the density of the free state. Each point, with the curvature from the steps before
+it, gives a normal distribution q. K draws estimate its evidence lower bound
 
     ELBO(q) = mean of log p(u) - log q(u),   u ~ q,
 
-without error where q is the posterior, and the q with the greatest is kept. That lies before the
-mode where the density is steep there and has little of the mass, as that of a hierarchy near the
-scale 0.
+with the same standard normal numbers for all q of a path. The estimate has no error if q is the
+posterior. The q with the greatest ELBO is kept. It lies before the mode if the density is steep
+there and the mode has little mass, such as in a hierarchical model near the scale 0.
 """
 
 import math
@@ -29,11 +28,11 @@ __all__ = ["ELBO_DRAWS", "LIMITS", "MEMORY", "Path", "walk_paths"]
 
 ELBO_DRAWS, MEMORY = 25, 6  # defaults
 LIMITS = Limits(1000, 1e-6)
-JUDGING = 2**30  # rows of random numbers from here on judge; those from 0 on are draws
+JUDGING = 2**30  # first row of the random numbers for the ELBO; rows from 0 are for draws
 
 
 class Path(Walk):
-    """A walk of L-BFGS that looks at a normal distribution after each iteration."""
+    """A walk of L-BFGS with a normal distribution after each iteration."""
 
     def __init__(
         self,
@@ -51,7 +50,7 @@ class Path(Walk):
         super().__init__(optimizer, objective, point, limits)
 
     def arrived(self, gradient: np.ndarray) -> None:
-        """Learn from the step, and look at the normal distribution of this point."""
+        """Update the curvature, and compare this point's normal distribution with the best."""
         if self.last_place is not None:
             free, slope = self.last_place
             noise = ROUNDING * self.objective.epsilon * abs(self.value)
@@ -79,12 +78,12 @@ def walk_paths(
     memory: int = MEMORY,
     elbo_draws: int = ELBO_DRAWS,
 ) -> list[Path]:
-    """A path for each key, walked to its end.
+    """Walk a path to its end for each key.
 
     Raises
     ------
     StartError
-        If density or gradient are not finite at a starting point.
+        If the density or gradient is not finite at a starting point.
     """
     optimizer = ByScipy("lbfgs", "L-BFGS-B", (("maxcor", memory), ("maxls", 50)))
     points = starting_points(

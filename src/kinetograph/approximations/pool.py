@@ -1,18 +1,19 @@
-"""Draws of a mixture of distributions, weighted to the posterior and judged by their weights.
+"""Weighted draws of a mixture of distributions, with diagnostics.
 
-Draws u of the distributions q_1, q_2, ..., n_j of each and n in all, have the weights
+If a pool has n draws u, n_j of them from the distribution q_j, the weights are
 
     w = p(u) / (n_1 / n q_1(u) + n_2 / n q_2(u) + ...).
 
-The mixture has the approximation q itself, as the largest part; q with three times the deviations
-and the tail of a power, which sees mass where q has hardly any; and paths of Pathfinder from points
-of their own, which see other modes. Where the weights of these vary much, rounds follow, each with
-a normal and a Student distribution of the weighted mean and covariance of all draws so far. A
-distribution is too dense at the draws it was fitted to, so that their weights are too small: after
-the last round as many draws are made of the same distributions, and these alone are used.
+The largest part of the mixture is the approximation q itself. Further parts are q with three times
+the deviations and power-law tails, which covers mass where q has almost none, and the distributions
+of Pathfinder's paths from random points, which cover further modes. If these weights vary much,
+rounds follow. Each adds a normal and a Student distribution with the weighted mean and covariance
+of all draws so far. A distribution is too dense at the draws it was fitted to, so that their
+weights are too small. Therefore, after the last round, the same number of draws is made again from
+the same distributions, and only the new draws are used.
 
-The evidence Z is the mean weight. The ratio of q_j to the mixture has the mean 1, and the part of
-the weights that these ratios explain is removed: no error is left if the posterior is one of q_j.
+The evidence Z is the mean weight. The ratio of q_j to the mixture has the mean 1. The part of the
+weights that these ratios explain is removed, so that Z has no error if the posterior is one of q_j.
 
 Sources: J.-M. Cornuet, J.-M. Marin, A. Mira, C. Robert, Adaptive multiple importance sampling,
 Scandinavian Journal of Statistics 39 (2012) 798-812; A. Owen, Y. Zhou, Safe and effective
@@ -41,18 +42,18 @@ __all__ = ["OTHERS", "Pool", "Weights", "fill", "scouts"]
 
 Law = LowRankNormal | LowRankStudent
 
-ROUND = 4000  # draws of a round, or twice as many as are asked for
-FITS = 5  # rounds after the first, at most
+ROUND = 4000  # draws of the first round, or twice the requested number if that is more
+FITS = 5  # greatest number of rounds after the first
 SPREAD, DEGREES = 1.5, 3  # of Student distributions
-SCOUTS = 9  # paths from points of their own
-GOOD_K, GOOD_EFFICIENCY = 0.5, 0.35  # of weights after which no round follows
-OTHERS = -1  # the label of distributions that are no part of the approximation
-_KEYS = 2**20  # chains of random numbers from here on are those of pools
-_ROWS_A_NUMBER = 5  # effective draws that a row of a covariance takes
+SCOUTS = 9  # paths from random points
+GOOD_K, GOOD_EFFICIENCY = 0.5, 0.35  # weights at least as good need no further round
+OTHERS = -1  # label of distributions that do not belong to the approximation
+_KEYS = 2**20  # first chain number of the random numbers for pools
+_ROWS_A_NUMBER = 5  # effective draws that each row of a fitted covariance needs
 
 
 class Weights(NamedTuple):
-    """Weights of draws, smoothed and adding up to 1, and what they say."""
+    """Smoothed weights that add up to 1, and their diagnostics."""
 
     log_weight: np.ndarray
     weight: np.ndarray
@@ -62,7 +63,10 @@ class Weights(NamedTuple):
 
 @dataclass
 class _Part:
-    """A distribution, how many draws are of it, and its log density at all draws of the pool."""
+    """A distribution, its number of draws, and its log densities.
+
+    The log densities are at all draws of the pool.
+    """
 
     law: Law
     label: int
@@ -71,7 +75,7 @@ class _Part:
 
 
 class Pool:
-    """Draws of several distributions, their log densities, and those of the mixture."""
+    """Draws of several distributions, with log densities of posterior and mixture."""
 
     def __init__(self, objective: Objective, seed: int) -> None:
         self.objective, self.seed = objective, seed
@@ -81,7 +85,10 @@ class Pool:
         self._added = 0
 
     def add(self, wanted: Sequence[tuple[Law, int, int]]) -> None:
-        """Add draws: of each distribution, which may have some already, so many with a label."""
+        """Add draws: the given number of each distribution, with a label.
+
+        A distribution may be in the pool already.
+        """
         rows = []
         for law, count, _ in wanted:
             key = chain_key(self.seed, _KEYS + self._added)
@@ -103,7 +110,7 @@ class Pool:
         self.log_density = np.concatenate([self.log_density, densities])
 
     def drawn_again(self) -> "Pool":
-        """Other draws of the same distributions."""
+        """A pool of new draws from the same distributions."""
         pool = Pool(self.objective, self.seed)
         pool._added = self._added
         pool.add([(part.law, part.count, part.label) for part in self._parts])
@@ -113,9 +120,9 @@ class Pool:
     def log_q(self) -> np.ndarray:
         """The log density of the mixture at each draw."""
         counts = np.array([part.count for part in self._parts])
-        each = np.array([part.log_q for part in self._parts])
-        found: np.ndarray = logsumexp(each, 0, counts[:, None] / len(self.free))
-        return found
+        parts = np.array([part.log_q for part in self._parts])
+        log_density: np.ndarray = logsumexp(parts, 0, counts[:, None] / len(self.free))
+        return log_density
 
     @property
     def weights(self) -> Weights:
@@ -125,12 +132,15 @@ class Pool:
         return Weights(log_weight, np.exp(log_smooth), k, efficiency(log_weight))
 
     def elbo(self, law: Law, label: int) -> float:
-        """The mean of log p - log q over the draws with the label of q."""
-        own = self.label == label
-        return float(np.mean(self.log_density[own] - law.log_density(self.free[own])))
+        """The mean of log p - log q over draws labelled `label`."""
+        labelled = self.label == label
+        return float(np.mean(self.log_density[labelled] - law.log_density(self.free[labelled])))
 
     def evidence(self, laws: Sequence[Law]) -> tuple[float, float]:
-        """log Z and its standard error, with the densities of these parts as control variates."""
+        """log Z and its standard error.
+
+        The densities of `laws` are control variates.
+        """
         log_weight = self.log_density - self.log_q
         top = np.nanmax(log_weight, initial=-np.inf)
         if not np.isfinite(top):
@@ -141,61 +151,68 @@ class Pool:
         columns = [np.ones(weight.size)]
         columns += [np.exp(law.log_density(self.free) - log_q) - 1 for law in laws]
         design = np.stack(columns, 1)
-        found = np.linalg.lstsq(design, weight, None)[0]
-        left = (weight - design @ found).std() / math.sqrt(weight.size)
-        if found[0] <= 0:
+        coefficients = np.linalg.lstsq(design, weight, None)[0]
+        standard_error = (weight - design @ coefficients).std() / math.sqrt(weight.size)
+        if coefficients[0] <= 0:
             return log_mean(log_weight), math.inf
-        return float(top + math.log(found[0])), float(left / found[0])
+        return float(top + math.log(coefficients[0])), float(standard_error / coefficients[0])
 
 
 def scouts(objective: Objective, seed: int, doing: str) -> list[LowRankNormal]:
-    """The normal distributions of paths from random points, if such points have a density."""
+    """The normal distributions of paths from random points.
+
+    The list is empty if no random point has a finite density.
+    """
     keys = [chain_key(seed, _KEYS - 1 - index) for index in range(SCOUTS)]
     try:
-        walked = walk_paths(objective, None, keys, doing)
+        paths = walk_paths(objective, None, keys, doing)
     except StartError:
         return []
-    return [path.best for path in walked if path.best is not None]
+    return [path.best for path in paths if path.best is not None]
 
 
 def fill(
     objective: Objective,
     laws: Sequence[tuple[LowRankNormal, int]],
-    others: Sequence[LowRankNormal],
+    scout_laws: Sequence[LowRankNormal],
     count: int,
     seed: int,
 ) -> tuple[Pool, Weights]:
-    """The pool of an approximation, a mixture of labelled parts, and of other distributions."""
+    """The pool of an approximation and of other distributions.
+
+    The approximation is a mixture of labelled parts.
+    """
     size = max(ROUND, 2 * count, 8 * len(laws))
     pool = Pool(objective, seed)
-    each, other = size // len(laws), size // max(1, len(others))
+    share, scout_share = size // len(laws), size // max(1, len(scout_laws))
     first: list[tuple[Law, int, int]] = []
     for law, label in laws:
         wide = LowRankStudent(law, 2 * SPREAD, DEGREES)
-        first += [(law, each * 5 // 8, label), (wide, each // 8, OTHERS)]
-    for law in others:
+        first += [(law, share * 5 // 8, label), (wide, share // 8, OTHERS)]
+    for law in scout_laws:
         wide = LowRankStudent(law, 2 * SPREAD, DEGREES)
-        first += [(law, other // 8, OTHERS), (wide, other // 8, OTHERS)]
+        first += [(law, scout_share // 8, OTHERS), (wide, scout_share // 8, OTHERS)]
     pool.add(first)
-    for turn in range(FITS + 1):
+    for round_number in range(FITS + 1):
         weights = pool.weights
-        good = weights.k <= GOOD_K and weights.efficiency >= GOOD_EFFICIENCY
-        fitted = None if good or turn == FITS else _fitted(pool.free, weights)
+        good_enough = weights.k <= GOOD_K and weights.efficiency >= GOOD_EFFICIENCY
+        fitted = None if good_enough or round_number == FITS else _fitted(pool.free, weights)
         if fitted is None:
             break
         wide = LowRankStudent(fitted, SPREAD, DEGREES)
-        own = [(law, each // 4, label) for law, label in laws]
-        pool.add([(fitted, size // 4, OTHERS), (wide, size // 2, OTHERS), *own])
-    if turn:
+        more = [(law, share // 4, label) for law, label in laws]
+        pool.add([(fitted, size // 4, OTHERS), (wide, size // 2, OTHERS), *more])
+    if round_number:
         pool = pool.drawn_again()
         weights = pool.weights
     return pool, weights
 
 
 def _fitted(free: np.ndarray, weights: Weights) -> LowRankNormal | None:
-    """The normal distribution of the weighted mean and covariance; None where these vanish.
+    """A normal distribution with the weighted mean and covariance, or None.
 
-    Of few effective draws numbers are taken for independent.
+    With few effective draws the numbers are taken as independent. The result is None if a number
+    does not vary.
     """
     effective = 1 / np.square(weights.weight).sum()
     good = weights.weight > 0

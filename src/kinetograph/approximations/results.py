@@ -1,8 +1,8 @@
-"""What the approximations of a posterior give: draws in the ArviZ schema, with one chain.
+"""Results trees of approximations, in the ArviZ schema with one chain.
 
 posterior                the targets, (chain, draw, *dims), on their constrained scale
-sample_stats             of each draw
-unconstrained_posterior  the free states, `q`: where `initial=` of a run finds them
+sample_stats             statistics of each draw
+unconstrained_posterior  the free states, `q`: `initial=` of a run reads them
 observed_data, constant_data
 """
 
@@ -23,33 +23,39 @@ from ..optimizers.objective import Objective
 
 __all__ = ["as_tree", "log_densities", "noise", "targets_at"]
 
-_ROWS = 25  # made, or whose log densities are computed, at once
+_ROWS = 25  # rows of random numbers, or of log densities, that are computed at once
 _TARGETS = 1000  # rows whose targets are computed at once
-_DRAWS = 1  # the purpose of the random numbers; starting points use 0
+_DRAWS = 1  # purpose of the random numbers; starting points use 0
 
 
 def log_densities(model: Model, free: np.ndarray) -> np.ndarray:
-    """The log density of each free state, by a program of a fixed number of rows."""
-    found = []
+    """The log density of each free state.
+
+    The program has a fixed number of rows, so that it is compiled once.
+    """
+    densities = []
     for begin in range(0, len(free), _ROWS):
         rows = free[begin : begin + _ROWS]
-        filled = np.concatenate([rows, np.repeat(rows[:1], _ROWS - len(rows), 0)])
-        found.append(model.log_prob(filled)[: len(rows)])
-    return np.concatenate(found)
+        padded = np.concatenate([rows, np.repeat(rows[:1], _ROWS - len(rows), 0)])
+        densities.append(model.log_prob(padded)[: len(rows)])
+    return np.concatenate(densities)
 
 
 def targets_at(objective: Objective, free: np.ndarray) -> list[np.ndarray]:
-    """The values of the targets at each free state, by a program of a fixed number of rows."""
+    """The values of the targets at each free state.
+
+    The program has a fixed number of rows, so that it is compiled once.
+    """
     blocks = []
     for begin in range(0, len(free), _TARGETS):
         rows = free[begin : begin + _TARGETS]
-        filled = np.concatenate([rows, np.repeat(rows[:1], _TARGETS - len(rows), 0)])
-        blocks.append([value[: len(rows)] for value in objective.targets(filled)])
+        padded = np.concatenate([rows, np.repeat(rows[:1], _TARGETS - len(rows), 0)])
+        blocks.append([value[: len(rows)] for value in objective.targets(padded)])
     return [np.concatenate(values) for values in zip(*blocks, strict=True)]
 
 
 def noise(key: np.ndarray, count: int, size: int, first: int = 0) -> np.ndarray:
-    """So many rows of standard normal numbers, from the row `first` on of those of the key."""
+    """`count` rows of the key's standard normal numbers, from row `first`."""
     with x64():
         blocks = [
             _noise(key, np.arange(begin, begin + _ROWS, dtype=np.int32), size)
@@ -70,7 +76,10 @@ def as_tree(
     attributes: Mapping[str, Any],
     more: Mapping[str, Any] | None = None,
 ) -> Any:
-    """The results of draws of the free state; `more` are groups of their own."""
+    """The results tree of draws of the free state.
+
+    `more` are additional groups.
+    """
     import xarray as xr
 
     from ..models.tree import tree_of

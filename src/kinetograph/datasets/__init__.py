@@ -1,9 +1,9 @@
 """`kg.Dataset`: data in memory, for loops over rows and mini-batches.
 
-dataset     what users call
-steps       where elements come from: rows, orders, batches, repetitions
-reading     steps read in a graph, and as plain Python
-iterator    `iter(dataset)` in converted code: a position that the graph carries along
+dataset     the public class
+steps       the sources of elements: rows, orders, batches, repetitions
+reading     how steps are read in a graph and in plain Python
+iterator    `iter(dataset)` in converted code: a position stored in the graph
 """
 
 from .dataset import Dataset

@@ -37,28 +37,28 @@ __all__ = ["Dataset"]
 
 
 class Dataset:
-    """Data in memory, element by element: element i has row i of every array.
+    """Data in memory; element i is row i of every array.
 
-    A `for` over a dataset in converted code (`kg.function`) is a loop of the graph: a scan, or with
-    `break` or `return` a loop that ends early. There `iter(dataset)` has a position that the graph
-    carries along: a second loop over it goes on where the first one ended, and `next` takes an
-    element. Elsewhere a dataset is iterated as any Python object, and gives NumPy arrays.
+    A `for` over a dataset in converted code (`kg.function`) becomes a loop of the graph: a scan,
+    or, with `break` or `return`, a loop that ends early. There `iter(dataset)` has a position that
+    is part of the graph's state: a second loop over it continues where the first one ended, and
+    `next` takes one element. In plain Python a dataset is an ordinary iterable of NumPy arrays.
 
-    Methods give new datasets and compute nothing. Their order matters: `shuffle().repeat()` gives
-    each element once in every pass, `repeat(3).shuffle()` mixes the passes; batches of
-    `repeat().batch(k)` go on across the end of a pass, those of `batch(k).repeat()` do not.
+    Methods return new datasets and compute nothing. Their order matters: `shuffle().repeat()` gives
+    each element once in every pass, but `repeat(3).shuffle()` mixes the passes. Batches of
+    `repeat().batch(k)` can span the end of a pass, batches of `batch(k).repeat()` do not.
 
     Parameters
     ----------
     arrays
         An array, or a structure of arrays (tuples, dictionaries, named tuples, dataclasses) with
-        equally many rows: NumPy arrays, what `kg.data` takes, or arrays of the graph. Lists are
-        arrays. Elements have the same structure, without the first axis.
+        the same number of rows: NumPy arrays, anything that `kg.data` accepts, or arrays of the
+        graph. A list is one array. Elements have the same structure, without the first axis.
 
     Raises
     ------
     ShapeError
-        If arrays have no rows, or not equally many.
+        If an array has no rows, or the numbers of rows differ.
     ValueError
         If there is no array.
     DataError
@@ -84,7 +84,7 @@ class Dataset:
     >>> fit(0.03).round(6).tolist()
     [2.0]
 
-    As plain Python:
+    In plain Python:
 
     >>> [int(y) for _, y in pairs.take(3)]
     [0, 2, 4]
@@ -95,29 +95,29 @@ class Dataset:
     def __init__(self, arrays: Any) -> None:
         leaves, paths, structure = flatten(arrays, "arrays", lambda v: isinstance(v, list))
         if not leaves:
-            raise ValueError(f"Dataset: there are no arrays{place_text()}, got {arrays!r}")
-        held = [leaf if isinstance(leaf, Array) else data(leaf) for leaf in leaves]
-        for array, path in zip(held, paths, strict=True):
+            raise ValueError(f"Dataset: expected an array{place_text()}, got {arrays!r}")
+        columns = [leaf if isinstance(leaf, Array) else data(leaf) for leaf in leaves]
+        for array, path in zip(columns, paths, strict=True):
             if not array.shape:
                 raise ShapeError(
-                    f"Dataset: {path} is a single number (0-d array){place_text()}; elements are "
-                    "the rows of arrays"
+                    f"Dataset: {path} is a single number (0-d array){place_text()}; give arrays "
+                    "whose rows are the elements"
                 )
-        lengths = [array.shape[0] for array in held]
+        lengths = [array.shape[0] for array in columns]
         if len(set(lengths)) > 1:
             pairs = zip(paths, lengths, strict=True)
-            found = ", ".join(f"{path} has {length}" for path, length in pairs)
+            row_counts = ", ".join(f"{path} has {length}" for path, length in pairs)
             raise ShapeError(
-                f"Dataset: arrays need equally many rows{place_text()}, but {found}; cut the "
-                "longer ones, or zip datasets, which ends with the shortest"
+                f"Dataset: arrays need the same number of rows{place_text()}, but {row_counts}; "
+                "cut the longer arrays, or use zip, which ends with the shortest dataset"
             )
-        self._step = Source(held, structure, lengths[0])
+        self._step = Source(columns, structure, lengths[0])
 
     @classmethod
     def _of(cls, step: Step) -> "Dataset":
-        made = object.__new__(cls)
-        made._step = step
-        return made
+        dataset = object.__new__(cls)
+        dataset._step = step
+        return dataset
 
     @classmethod
     def range(cls, *bounds: int) -> "Dataset":
@@ -133,25 +133,25 @@ class Dataset:
         return cls._of(Counted(numbers.start, numbers.step, len(numbers)))
 
     def shuffle(self, streams: RandomStreams | None = None, seed: Any = None) -> "Dataset":
-        """The elements in random order; every pass over them has an order of its own.
+        """The elements in random order; every pass has a new order.
 
-        All n! orders are equally likely. Each loop over the dataset takes a draw of its stream, so
-        a compiled function has other orders in every call, and starts with the same ones as plain
-        Python does with its first loop.
+        All n! orders are equally likely. Each loop over the dataset takes one draw of the random
+        stream, so a compiled function uses new orders in every call. Its first orders are the ones
+        of the first loop in plain Python.
 
         Parameters
         ----------
         streams
-            What gives the stream; `kg.random` by default.
+            The random streams to draw from; `kg.random` by default.
         seed
-            The metaseed of random streams of its own.
+            The metaseed of new random streams for this dataset alone.
 
         Raises
         ------
         ValueError
             If the dataset has no end, or `streams` and `seed` are both given.
         TypeError
-            If `streams` are no `kg.RandomStreams`.
+            If `streams` is not a `kg.RandomStreams`.
 
         Examples
         --------
@@ -174,21 +174,21 @@ class Dataset:
         return self._of(Shuffle(self._step, length, streams._stream(None)))
 
     def batch(self, size: int, drop_remainder: bool = True) -> "Dataset":
-        """Elements of `size` elements, stacked along a new first axis.
+        """Batches of `size` elements, stacked along a new first axis.
 
         Parameters
         ----------
         size
             The number of elements in a batch.
         drop_remainder
-            Whether to leave out the elements at the end that make no whole batch. Shapes are fixed
-            in compiled programs, so a last batch cannot be smaller.
+            Whether to drop the last elements if they do not fill a batch. Shapes are fixed in
+            compiled programs, so the last batch cannot be smaller.
 
         Raises
         ------
         ValueError
-            If the size is not positive or larger than the dataset, or there is a remainder that
-            must not be dropped.
+            If the size is not positive or exceeds the length of the dataset, or if there is a
+            remainder and `drop_remainder` is False.
 
         Examples
         --------
@@ -205,10 +205,10 @@ class Dataset:
                 f"batch: the size {size} is larger than the dataset, which has {length} "
                 f"elements{place_text()}; take smaller batches, or repeat first"
             )
-        left = length % size
-        if left and not drop_remainder:
+        remainder = length % size
+        if remainder and not drop_remainder:
             raise ValueError(
-                f"batch: {length} elements make {length // size} batches of {size} and {left} "
+                f"batch: {length} elements make {length // size} batches of {size} and {remainder} "
                 f"elements are left{place_text()}: with drop_remainder=False the last batch would "
                 "have another shape, and shapes are fixed in compiled programs; take a size that "
                 f"divides {length}, drop the remainder, or call .repeat() before .batch({size})"
@@ -216,7 +216,9 @@ class Dataset:
         return self._of(Batch(self._step, size, length // size))
 
     def repeat(self, count: int | None = None) -> "Dataset":
-        """The elements `count` times, or without end (None), for loops with `break` or `return`.
+        """The elements `count` times; without end if `count` is None.
+
+        Loops over a dataset without end need `break` or `return`.
 
         Examples
         --------
@@ -238,13 +240,13 @@ class Dataset:
         return self._of(Repeat(self._step, count, None if count is None else count * length))
 
     def map(self, f: Callable[[Any], Any]) -> "Dataset":
-        """f(element) of each element; f is converted as by `kg.autograph.convert`.
+        """Apply f to each element; f is converted as by `kg.autograph.convert`.
 
         Parameters
         ----------
         f
-            A function of one argument. In a graph it is called once, with arrays of the graph; as
-            plain Python with the NumPy values of each element.
+            A function of one argument. In a graph it is called once, with arrays of the graph; in
+            plain Python it is called with the NumPy values of each element.
 
         Examples
         --------
@@ -269,12 +271,17 @@ class Dataset:
         return self._of(Cut(self._step, n, None if length is None else max(length - n, 0)))
 
     def enumerate(self, start: int = 0) -> "Dataset":
-        """Pairs (number, element), numbered from `start`; a `repeat` after it begins anew."""
+        """Pairs (number, element), numbered from `start`.
+
+        A later `repeat` starts again with `start` in every pass.
+        """
         start = _whole("enumerate", "start", start, None)
         return self._of(Enumerate(self._step, start, self._step.length))
 
     def zip(self, *others: "Dataset") -> "Dataset":
-        """Tuples of the elements of this and other datasets; it ends with the shortest.
+        """Tuples of the elements of this and other datasets.
+
+        The result is as long as the shortest dataset.
 
         Examples
         --------
@@ -287,7 +294,7 @@ class Dataset:
             if not isinstance(other, Dataset):
                 raise TypeError(
                     f"zip: expected datasets, got {type(other).__name__}{place_text()}; make one "
-                    "by kg.Dataset(array)"
+                    "with kg.Dataset(array)"
                 )
         parts = (self._step, *(other._step for other in others))
         lengths = [part.length for part in parts if part.length is not None]
@@ -300,7 +307,7 @@ class Dataset:
 
     def __len__(self) -> int:
         if self._step.length is None:
-            raise TypeError(f"{self!r} has no length{place_text()}: it is repeated without end")
+            raise TypeError(f"{self!r} has no length{place_text()}: it repeats without end")
         return self._step.length
 
     def __bool__(self) -> bool:
@@ -313,7 +320,7 @@ class Dataset:
         return (opened.pick(Numbers(np.int64(i))) for i in numbers)
 
     def __graph_iter__(self) -> DatasetIterator:
-        """What `iter` gives in converted code."""
+        """The iterator that `iter` returns in converted code."""
         return DatasetIterator(*_open(self), repr(self))
 
     def __repr__(self) -> str:
@@ -323,7 +330,10 @@ class Dataset:
 
 
 def _open(dataset: Dataset) -> tuple[int | None, Opened]:
-    """The number of elements, and how a loop reads them; each time with another random order."""
+    """The number of elements, and the steps opened for one loop.
+
+    Each call takes a new random order.
+    """
     length = dataset._step.length
     return length, dataset._step.open(Graph(), Reach(length))
 
@@ -340,14 +350,14 @@ register_iterable(Dataset, _rows)
 
 
 def _whole(doing: str, name: str, value: Any, least: int | None) -> int:
-    """A whole number that is known now."""
+    """A Python whole number, at least `least`."""
     try:
         if isinstance(value, (bool, np.bool_, Array)):
             raise TypeError
         number = operator.index(value)
     except TypeError:
         raise TypeError(
-            f"{doing}: {name} must be a whole number of Python's, got {value!r}{place_text()}"
+            f"{doing}: {name} must be a Python whole number, got {value!r}{place_text()}"
         ) from None
     if least is not None and number < least:
         allowed = "positive" if least == 1 else "not negative"

@@ -1,4 +1,4 @@
-"""`iter(dataset)` in converted code: a position that the graph carries along."""
+"""`iter(dataset)` in converted code: a position stored in the graph."""
 
 from typing import Any
 
@@ -23,39 +23,39 @@ _MISSING = object()
 
 
 class DatasetIterator:
-    """The elements of a dataset from a position on; made by `iter(dataset)` in converted code.
+    """The remaining elements of a dataset; made by `iter(dataset)` in converted code.
 
-    The position is a variable of the program like a state: loops and `next` move it on, in a branch
-    only if that is taken.
+    The position is a variable of the program, like a state: loops and `next` advance it. In a
+    branch it is advanced only if that branch is taken.
     """
 
-    symbolic = True  # comprehensions do not take it
+    symbolic = True  # comprehensions do not accept it
 
     def __init__(self, length: int | None, opened: Opened, of: str) -> None:
         self._length, self._opened, self._text = length, opened, f"iterator over {of}"
         self._position = State(Scratch((), "position"))
         self._position.assign(0)
 
-    def _known(self) -> int | None:
-        """The position, where it is known now."""
+    def _known_position(self) -> int | None:
+        """The position, or None while its value is not known."""
         version = current_versions().current(self._position.cell)
         if isinstance(version, Assigned) and isinstance(version.parents[0], Data):
             return int(version.parents[0].value)
         return None
 
     def rows(self) -> Rows:
-        """What is left, for a loop."""
-        known = self._known()
-        start: Any = Array(self._position.node) if known is None else known
+        """The remaining elements, for a loop."""
+        known_position = self._known_position()
+        start: Any = Array(self._position.node) if known_position is None else known_position
         before = self._position.node
         opened, length = self._opened, self._length
-        left = None if length is None else length - start
+        remaining = None if length is None else length - start
 
         def done(taken: Any) -> None:
             if self._position.node is not before:
                 raise StagingError(
-                    f"the {self._text} is moved on by the body of a loop over itself"
-                    f"{place_text()}; take all elements by next(), in a `while`, or loop over "
+                    f"the {self._text} is advanced in the body of a loop over itself"
+                    f"{place_text()}; take all elements by next() in a `while` loop, or loop over "
                     "batches of the dataset"
                 )
             self._position.assign(start + taken)
@@ -64,23 +64,29 @@ class DatasetIterator:
             return opened.pick(Numbers(start + i))
 
         rows, of = opened.rows, opened.of
-        if known is None or rows is None or of is None:
-            return Rows(left, at, done=done)
+        if known_position is None or rows is None or of is None:
+            return Rows(remaining, at, done=done)
         leaves, _, structure = flatten(rows())
-        xs = structure.fill(leaf[known:] if known else leaf for leaf in leaves)
-        return Rows(left, at, xs, lambda row: of(row, ()), done=done)
+        xs = structure.fill(leaf[known_position:] if known_position else leaf for leaf in leaves)
+        return Rows(remaining, at, xs, lambda row: of(row, ()), done=done)
 
     def __graph_next__(self, default: Any = _MISSING) -> Any:
         """The next element, for the built-in `next` in converted code."""
-        known = self._known()
-        position: Any = Array(self._position.node) if known is None else known
-        text = f"next: the {self._text} has no element left{place_text()}"
-        if known is not None and self._length is not None and known >= self._length:
+        known_position = self._known_position()
+        position: Any = Array(self._position.node) if known_position is None else known_position
+        text = f"next: the {self._text} has no elements left{place_text()}"
+        if (
+            known_position is not None
+            and self._length is not None
+            and known_position >= self._length
+        ):
             if default is _MISSING:
                 raise StopIteration(text)
             return default
-        numbers = Numbers(Array(as_node(np.int64(known))) if known is not None else position)
-        if known is not None or self._length is None:
+        numbers = Numbers(
+            Array(as_node(np.int64(known_position))) if known_position is not None else position
+        )
+        if known_position is not None or self._length is None:
             self._position.assign(position + 1)
             return self._opened.pick(numbers)
         inside = position < self._length
@@ -95,10 +101,10 @@ class DatasetIterator:
         return self
 
     def __next__(self) -> Any:
-        if self._known() is None:
+        if self._known_position() is None:
             raise SymbolicTruthError(
                 f"the position of the {self._text} is not known while the graph is made"
-                f"{place_text()}; use it in converted code, by `for` or next()"
+                f"{place_text()}; use it in converted code, with `for` or next()"
             )
         return self.__graph_next__()
 

@@ -1,4 +1,4 @@
-"""Steps of a dataset read in a graph, and as plain Python."""
+"""Readers of dataset steps: in a graph, and in plain Python."""
 
 from collections.abc import Callable
 from typing import Any
@@ -33,7 +33,7 @@ _INT, _FLOAT = np.dtype(np.int64), np.dtype(np.float64)
 
 
 class Scratch(Cell):
-    """A variable of a loop over a dataset, which sets it before it reads it."""
+    """A loop's temporary variable, which the loop sets before it reads it."""
 
     __slots__ = ()
 
@@ -41,16 +41,16 @@ class Scratch(Cell):
         super().__init__(np.zeros(shape, _INT), name, hidden=True)
 
     def join(self, versions: Node, inside: Node) -> Node:
-        """After a batch, where it is of no use."""
+        """The first row: after a batched loop the value is not used."""
         return Apply(_FIRST_ROW, (versions,), versions.shape[1:], versions.dtype)
 
 
 class Graph:
     """Elements as arrays of the graph.
 
-    Each loop over a shuffled dataset takes one draw of its stream. Order p of that loop is the draw
-    of this number from the stream whose key is larger by p, so that an order can be made when it is
-    needed, and made again.
+    Each loop over a shuffled dataset takes one draw of its stream. Order p of the loop is that draw
+    from the stream whose key is larger by p, so an order can be computed when it is needed, and
+    computed again.
     """
 
     def leaf(self, array: Array) -> Array:
@@ -58,17 +58,22 @@ class Graph:
         return array
 
     def numbers(self, start: int, step: int, length: int) -> Any:
-        """As `kg.range` gives them."""
+        """The numbers as an array of `kg.range`."""
         return graph_range(start, start + step * length, step)
 
     def over(self, step: Map, value: Any, shape: tuple[int, ...]) -> Any:
-        """One batch for each of the axes."""
+        """Apply the step's function under one `vmap` for each leading axis."""
         if not shape:
             return converted(step.function)(value)
         return vmap(lambda row: self.over(step, row, shape[1:]))(value)
 
     def order(self, step: Shuffle, reach: Reach) -> Order:
-        """The only order; all orders, where any may be needed; else those of the next passes."""
+        """The random orders of a loop.
+
+        A single pass has one order. If any of the passes may be read at a time, all orders are
+        computed before the loop. Otherwise the loop keeps a window of the orders of the next
+        passes.
+        """
         state = Array(advance_stream(step.stream.cell))
         length = step.length
 
@@ -89,12 +94,13 @@ class Graph:
         count = reach.at_once
         first = State(Scratch((), "first order"))
         window = State(Scratch((count, length), "orders"))
-        first.assign(-1)  # so that the first elements ask for orders
+        first.assign(-1)  # not a pass, so the first elements compute the window
 
         def at(numbers: Numbers) -> Any:
             start = Array(as_node(numbers.first))
             known = Array(window.node)
-            # Whoever reads what is known to make the next, too, has XLA copy it in every trip.
+            # The new window must not be computed from the old one: XLA would copy the old window in
+            # every trip.
             found = cond(
                 start == Array(first.node),
                 lambda: known,
@@ -108,15 +114,15 @@ class Graph:
 
 
 def _table(order: Callable[[Array], Array], numbers: Any) -> Any:
-    """Orders, one after the other, as the rows of a matrix."""
+    """Orders as the rows of a matrix, one for each number."""
     return scan(lambda none, number: (none, order(number)), 0, numbers)[1]
 
 
 class Plain:
-    """Elements as NumPy arrays."""
+    """Elements as NumPy arrays, for plain Python."""
 
     def leaf(self, array: Array) -> np.ndarray:
-        """The values, which must be known."""
+        """The value of an array, which must be data."""
         if not isinstance(array.node, Data):
             raise SymbolicTruthError(
                 f"using a symbolic array as Python values is not allowed: the dataset holds "
@@ -126,13 +132,13 @@ class Plain:
         return array.node.value
 
     def numbers(self, start: int, step: int, length: int) -> Any:
-        """As np.arange gives them."""
+        """The numbers as a NumPy array."""
         return np.arange(length) * step + start
 
     def over(self, step: Map, value: Any, shape: tuple[int, ...]) -> Any:
-        """One after the other."""
+        """Apply the step's function to one element after the other."""
         if not shape:
-            return _known(step.function(value))
+            return _with_values(step.function(value))
         leaves, _, structure = flatten(value)
         rows = [structure.fill(leaf[i] for leaf in leaves) for i in range(shape[0])]
         results = [flatten(self.over(step, row, shape[1:])) for row in rows]
@@ -140,29 +146,32 @@ class Plain:
         return results[0][2].fill(np.stack(column) for column in columns)
 
     def order(self, step: Shuffle, reach: Reach) -> Order:
-        """The orders that a compiled function would take, whose loops are counted likewise."""
+        """The orders that a compiled function would use.
+
+        Plain loops are counted in the same way as the loops of compiled functions.
+        """
         if current_context() is not None or top_level().traced:
             raise SymbolicTruthError(
                 f"a shuffled dataset is read as plain Python while a graph is made{place_text()}: "
-                "its order would be the same in every call; loop over it by a `for` statement in "
+                "its order would be the same in every call; loop over it with a `for` statement in "
                 "converted code"
             )
         words, length, event = step.stream.cell.initial, step.length, step.read
         step.read += 1
-        known: dict[int, np.ndarray] = {}
+        orders: dict[int, np.ndarray] = {}
 
         def order(number: int) -> np.ndarray:
-            if number not in known:
+            if number not in orders:
                 with x64():
                     key = words[:4] + np.array([0, 0, 0, number], np.uint32)
                     at = (np.uint32(event), np.uint32(0))
                     source = event_source(tuple(key), at, np.uint32(0), (length,), _FLOAT)
-                    known[number] = np.asarray(permutation(source))
-            return known[number]
+                    orders[number] = np.asarray(permutation(source))
+            return orders[number]
 
         def at(numbers: Numbers) -> Any:
-            for number in [n for n in known if n < numbers.first]:
-                del known[number]
+            for number in [n for n in orders if n < numbers.first]:
+                del orders[number]
             places = np.asarray(numbers.places)
             passes = np.broadcast_to(numbers.passes, places.shape)
             found = np.empty(places.shape, _INT)
@@ -174,11 +183,11 @@ class Plain:
         return Order(at)
 
 
-def _known(value: Any) -> Any:
-    """What a function gave, with numbers in place of constants of the graph."""
+def _with_values(value: Any) -> Any:
+    """The result of a function, with values in place of constant arrays."""
     leaves, _, structure = flatten(value)
     symbolic = [leaf for leaf in leaves if isinstance(leaf, Array)]
     if not symbolic:
         return value
-    found = iter(debug(symbolic).values)
-    return structure.fill(next(found)[()] if isinstance(v, Array) else v for v in leaves)
+    values = iter(debug(symbolic).values)
+    return structure.fill(next(values)[()] if isinstance(v, Array) else v for v in leaves)

@@ -1,9 +1,9 @@
-"""Where the elements of a dataset come from: a chain of steps, each over the one before.
+"""The steps of a dataset; each reads from the step before it.
 
-A step is read by number: it turns the places it is asked for into places of the step before, down
-to the rows of arrays. Places may be arrays of places, so that a batch is gathered at once. One loop
-may pass over a step several times (`repeat`), and a random order is another one in every pass, so
-that a place is asked for together with the number of the pass.
+A step is read by element number: it translates the requested places into places of the step before,
+down to the rows of arrays. Places may be arrays, so that a whole batch is gathered at once. One
+loop may pass over a step several times (`repeat`), and a shuffled step has a new order in every
+pass, so each place is given together with the number of its pass.
 """
 
 from collections.abc import Callable
@@ -35,40 +35,40 @@ __all__ = [
 
 
 class Reach(NamedTuple):
-    """What one loop over a dataset reads of a step."""
+    """The part of a step that one loop reads."""
 
-    needed: int | None  # elements of a pass at most; None: no end
-    passes: int | None = 1
-    at_once: int = 1  # passes in which the elements lie that are read together, at most
+    needed: int | None  # greatest number of elements of a pass; None: no end
+    passes: int | None = 1  # number of passes; None: no end
+    at_once: int = 1  # greatest number of passes whose elements are read together
     block: int | None = 1  # neighbours that are read together; None: elements anywhere in a pass
-    aligned: bool = True  # whether places of blocks are multiples of their size
+    aligned: bool = True  # whether each block starts at a multiple of its size
 
 
 class Numbers(NamedTuple):
-    """Which elements are read together."""
+    """The numbers of elements that are read together."""
 
     places: Any  # within the pass
-    passes: Any = 0
-    first: Any = 0  # a number not above that of any pass
+    passes: Any = 0  # the number of the pass of each place
+    first: Any = 0  # a lower bound of the pass numbers
 
 
 class Opened(NamedTuple):
-    """A step as one loop reads it."""
+    """A step opened for one loop."""
 
     pick: Callable[[Numbers], Any]
-    rows: Callable[[], Any] | None = None  # arrays with an element a row, if there is one pass only
-    of: Callable[[Any, tuple[int, ...]], Any] | None = None  # elements of such rows, by their shape
+    rows: Callable[[], Any] | None = None  # arrays with one row for each element, for a single pass
+    of: Callable[[Any, tuple[int, ...]], Any] | None = None  # elements from rows, given their shape
 
 
 class Order(NamedTuple):
-    """Random orders of places."""
+    """The random order of the places in each pass."""
 
     at: Callable[[Numbers], Any]
-    whole: Any = None  # the order of the only pass
+    whole: Any = None  # the order, if there is a single pass
 
 
 class Way(Protocol):
-    """How steps are read: in a graph or as plain Python."""
+    """A reader of steps: in a graph, or in plain Python."""
 
     def leaf(self, array: Any) -> Any:
         """An array that can be indexed."""
@@ -77,27 +77,27 @@ class Way(Protocol):
         """Evenly spaced numbers."""
 
     def over(self, step: "Map", value: Any, shape: tuple[int, ...]) -> Any:
-        """The function of a step, of each of the elements that lie along the first axes."""
+        """Apply a step's function to all elements along the first axes."""
 
     def order(self, step: "Shuffle", reach: Reach) -> Order:
-        """The orders of a loop."""
+        """The orders of a shuffled step in one loop."""
         ...
 
 
 class Step(Protocol):
-    """One of the steps below."""
+    """A step of a dataset."""
 
     @property
     def length(self) -> int | None:
         """The number of elements; None for no end."""
 
     def open(self, way: Way, reach: Reach) -> Opened:
-        """The step for one loop."""
+        """Open the step for one loop."""
         ...
 
 
 def _each(function: Callable[[Any], Any], rows: Callable[[], Any] | None) -> Any:
-    """Rows that are changed, each of their arrays alike."""
+    """Rows with `function` applied to each of their arrays."""
     if rows is None:
         return None
 
@@ -117,7 +117,7 @@ class Source:
     length: int
 
     def open(self, way: Way, reach: Reach) -> Opened:
-        """Rows as they are."""
+        """Read the rows of the arrays."""
         arrays = [way.leaf(array) for array in self.arrays]
 
         def pick(numbers: Numbers) -> Any:
@@ -135,7 +135,7 @@ class Counted:
     length: int
 
     def open(self, way: Way, reach: Reach) -> Opened:
-        """Numbers that are computed from their places."""
+        """Compute numbers from their places."""
         return Opened(
             lambda numbers: numbers.places * self.step + self.start,
             lambda: way.numbers(self.start, self.step, self.length),
@@ -150,10 +150,10 @@ class Shuffle:
     before: Step
     length: int
     stream: Stream
-    read: int = 0  # loops of plain Python so far
+    read: int = 0  # number of loops in plain Python so far
 
     def open(self, way: Way, reach: Reach) -> Opened:
-        """Rows are places in the order of the only pass."""
+        """Read places in random order; for a single pass, rows are places."""
         inner = self.before.open(way, reach._replace(needed=self.length, block=None))
         order = way.order(self, reach)
 
@@ -167,14 +167,14 @@ class Shuffle:
 
 @dataclass(frozen=True)
 class Batch:
-    """Several neighbours as one element."""
+    """Batches of neighbouring elements."""
 
     before: Step
     size: int
     length: int | None
 
     def open(self, way: Way, reach: Reach) -> Opened:
-        """Elements with an axis more, in front of their own."""
+        """Read elements with an additional first axis."""
         size, count = self.size, self.length
         needed = None if reach.needed is None else reach.needed * size
         block = None if reach.block is None else reach.block * size
@@ -197,21 +197,21 @@ class Batch:
 
 @dataclass(frozen=True)
 class Repeat:
-    """The elements several times, or (None) without end."""
+    """The elements several times; without end if `count` is None."""
 
     before: Step
     count: int | None
     length: int | None
 
     def open(self, way: Way, reach: Reach) -> Opened:
-        """Places beyond the end belong to the passes that follow."""
+        """Read places beyond the end of a pass from the next pass."""
         length = self.before.length
         assert length
         count = self.count
         if reach.needed is not None:
             needed = -(-reach.needed // length)
             count = needed if count is None else min(count, needed)
-        # Neighbours of one pass lie in few passes of the step before, one after the other.
+        # Neighbours in one pass come from a few consecutive passes of the step before.
         near = reach.block is not None and reach.at_once == 1
         at_once = count if count is not None else reach.at_once
         if near:
@@ -240,14 +240,14 @@ class Repeat:
 
 @dataclass(frozen=True)
 class Cut:
-    """The elements from `start` on, `length` of them."""
+    """The `length` elements from `start`."""
 
     before: Step
     start: int
     length: int | None
 
     def open(self, way: Way, reach: Reach) -> Opened:
-        """Places that are moved on."""
+        """Read places shifted by `start`."""
         needed = None if reach.needed is None else reach.needed + self.start
         aligned = reach.aligned and not self.start
         inner = self.before.open(way, reach._replace(needed=needed, aligned=aligned))
@@ -261,14 +261,14 @@ class Cut:
 
 @dataclass(frozen=True)
 class Map:
-    """A function of each element."""
+    """A function applied to each element."""
 
     before: Step
     function: Callable[[Any], Any]
     length: int | None
 
     def open(self, way: Way, reach: Reach) -> Opened:
-        """Elements are changed when they are read."""
+        """Apply the function when elements are read."""
         inner = self.before.open(way, reach)
 
         def pick(numbers: Numbers) -> Any:
@@ -282,14 +282,14 @@ class Map:
 
 @dataclass(frozen=True)
 class Enumerate:
-    """Each element with its number."""
+    """Pairs of a number and an element."""
 
     before: Step
     start: int
     length: int | None
 
     def open(self, way: Way, reach: Reach) -> Opened:
-        """Pairs."""
+        """Read pairs of a number and an element."""
         length = self.length
         inner = self.before.open(way, reach)
 
@@ -308,13 +308,13 @@ class Enumerate:
 
 @dataclass(frozen=True)
 class Zip:
-    """Elements of several datasets side by side, as many as the shortest has."""
+    """Tuples of the elements of several datasets, as long as the shortest."""
 
     parts: tuple[Step, ...]
     length: int | None
 
     def open(self, way: Way, reach: Reach) -> Opened:
-        """Tuples."""
+        """Read tuples of elements."""
         opened = [part.open(way, reach) for part in self.parts]
 
         def pick(numbers: Numbers) -> Any:

@@ -1,8 +1,8 @@
-"""Gaussian processes: functions as unknowns, `kg.gp`.
+"""Gaussian processes: unknown functions, `kg.gp`.
 
 kernels   covariances between points, and their spectral densities
-process   a process at given points, exactly
-hilbert   a process as a sum of fixed functions, for many points
+process   exact processes at given points
+hilbert   approximate processes for many points, as sums of fixed functions
 """
 
 import sys as _sys

@@ -1,9 +1,10 @@
-"""A Gaussian process as a sum of fixed functions: n m operations for n points and m functions.
+"""Approximate Gaussian processes as sums of fixed functions.
 
     f(x) = m(x) + sum_j sqrt(S(sqrt(lambda_j))) phi_j(x) z_j,   z ~ normal(0, 1)
 
-with the eigenfunctions phi of the Laplacian on a box around the points, and the spectral density S
-of the kernel. Sources: A. Solin, S. Särkkä, Statistics and Computing 30 (2020); G. Riutort-Mayol,
+Here phi_j are the eigenfunctions of the Laplacian on a box around the points, lambda_j their
+eigenvalues, and S is the spectral density of the kernel. n points and m functions take n m
+operations. Sources: A. Solin, S. Särkkä, Statistics and Computing 30 (2020); G. Riutort-Mayol,
 P.-C. Bürkner, M. R. Andersen, A. Solin, A. Vehtari, Statistics and Computing 33 (2023).
 """
 
@@ -24,19 +25,20 @@ __all__ = ["Hilbert"]
 
 
 class Hilbert:
-    """A Gaussian process at many points, approximately.
+    """A Gaussian process at many points, approximated by a sum of functions.
 
     Parameters
     ----------
     kernel
-        A stationary one: `kg.gp.rbf`, `matern12`, `matern32`, `matern52` or a sum of these.
+        A stationary kernel: `kg.gp.rbf`, `matern12`, `matern32`, `matern52` or a sum of these.
     x
-        Points, (n, d) or (n,), known.
+        Points, (n, d) or (n,), with known values.
     basis
-        How many functions a dimension has, a number or one for each: more for short lengths, about
-        1.75 boundary half-widths / length for `rbf`.
+        The number of functions for each dimension: one number for all dimensions, or one for each.
+        Shorter lengths need more functions; for `rbf` about 1.75 boundary half-widths / length.
     boundary
-        How much wider than the points the box is, above 1: wider for long lengths; 1.2 to 2.
+        The width of the box in units of the width of the points, above 1. Longer lengths need a
+        wider box; 1.2 to 2 is usual.
     mean
         Added to the values: a number or an array.
     name, dims
@@ -52,7 +54,7 @@ class Hilbert:
     TypeError
         If the kernel has no spectral density.
     ValueError
-        If `boundary` is not above 1 or `basis` no whole numbers.
+        If `boundary` is not above 1, or `basis` is not made of whole numbers above 0.
 
     Examples
     --------
@@ -78,18 +80,18 @@ class Hilbert:
     ) -> None:
         if not isinstance(kernel, Kernel) or kernel.spectrum is None:
             raise TypeError(
-                f"gp.Hilbert: {kernel!r} has no spectral density; take a stationary kernel: rbf, "
-                f"matern12, matern32, matern52, or a sum of them{place_text()}"
+                f"gp.Hilbert: {kernel!r} has no spectral density; use a stationary kernel: rbf, "
+                f"matern12, matern32, matern52, or a sum of these{place_text()}"
             )
-        known = _known(x)
+        rows = _known_rows(x)
         if not boundary > 1:
             raise ValueError(f"gp.Hilbert: boundary must be above 1, got {boundary}{place_text()}")
-        counts = np.broadcast_to(np.asarray(basis), known.shape[1:])
+        counts = np.broadcast_to(np.asarray(basis), rows.shape[1:])
         if counts.dtype.kind not in "iu" or (counts < 1).any():
             raise ValueError(
                 f"gp.Hilbert: basis must be whole numbers above 0, got {basis!r}{place_text()}"
             )
-        low, high = known.min(0), known.max(0)
+        low, high = rows.min(0), rows.max(0)
         self._centre = (low + high) / 2
         self._half = boundary * np.maximum((high - low) / 2, 1e-12)
         orders = np.stack([i.reshape(-1) for i in np.indices(tuple(counts.tolist()))], -1) + 1
@@ -98,42 +100,42 @@ class Hilbert:
         self._mean = mean
         self.z = normal(0.0, 1.0, shape=len(orders), name=name, dims=dims)
         self._weights = sqrt(kernel.spectrum(self._frequencies)) * self.z
-        self.values = self.at(known)
+        self.values = self.at(rows)
 
     def at(self, x: Any) -> Array:
-        """The values at any points inside of the box, (m,): of the same function.
+        """The values of the function at any points inside the box, (m,).
 
         Raises
         ------
         ShapeError
             If the points have another dimension.
         ValueError
-            If one lies outside of the box.
+            If a point lies outside the box.
         """
-        new = _known(x)
-        if new.shape[1] != len(self._half):
+        rows = _known_rows(x)
+        if rows.shape[1] != len(self._half):
             raise ShapeError(
-                f"gp.Hilbert: points of {len(self._half)} dimensions are expected, got shape "
-                f"{new.shape}{place_text()}"
+                f"gp.Hilbert: expected points of {len(self._half)} dimensions, got shape "
+                f"{rows.shape}{place_text()}"
             )
-        inside = np.abs(new - self._centre) <= self._half
+        inside = np.abs(rows - self._centre) <= self._half
         if not inside.all():
-            place = int(np.argwhere(~inside.all(1))[0, 0])
+            index = int(np.argwhere(~inside.all(1))[0, 0])
             raise ValueError(
-                f"gp.Hilbert: the point {new[place]} at index {place} lies outside of the box "
-                f"{self._centre - self._half} .. {self._centre + self._half}, at whose ends the "
-                f"functions are 0; take a larger boundary{place_text()}"
+                f"gp.Hilbert: the point {rows[index]} at index {index} lies outside the box "
+                f"{self._centre - self._half} .. {self._centre + self._half}; use a larger "
+                f"boundary{place_text()}"
             )
-        waves = np.sin(self._frequencies * (new[:, None, :] - self._centre + self._half))
+        waves = np.sin(self._frequencies * (rows[:, None, :] - self._centre + self._half))
         functions = np.prod(waves / np.sqrt(self._half), -1)
         result: Array = self._mean + Array(as_node(functions)) @ self._weights
         return result
 
 
-def _known(x: Any) -> np.ndarray:
-    """Known points as rows."""
+def _known_rows(x: Any) -> np.ndarray:
+    """The values of points, as rows."""
     shape = points(x, "gp.Hilbert").shape
     node = x.node if isinstance(x, Array) else None
     if node is not None and not isinstance(node, Data):
-        raise TypeError(f"gp.Hilbert: the points must be known{place_text()}")
+        raise TypeError(f"gp.Hilbert: the points must be data, not computed{place_text()}")
     return np.asarray(x if node is None else node.value, float).reshape(shape)

@@ -1,6 +1,6 @@
-"""Covariances between the values of a process at points.
+"""Covariance kernels of Gaussian processes.
 
-Points are rows: (n, d), or (n,) of one dimension. Sources: C. E. Rasmussen, C. K. I. Williams,
+Points are rows: (n, d), or (n,) for one dimension. Sources: C. E. Rasmussen, C. K. I. Williams,
 Gaussian Processes for Machine Learning (2006), chapter 4; A. Solin, S. Särkkä, Hilbert space
 methods for reduced-rank Gaussian process regression, Statistics and Computing 30 (2020).
 """
@@ -37,11 +37,13 @@ Spectrum = Callable[[np.ndarray], Any]  # of angular frequencies (m, d)
 
 
 class Kernel:
-    """A covariance function k(x, x'), made by `kg.gp.rbf` and others.
+    """A covariance function k(x, x'), made for example by `kg.gp.rbf`.
 
-    Kernels add and multiply; times a number (a variance) all covariances are.
+    Kernels can be added and multiplied. A kernel times a number (a variance) has its covariances
+    multiplied by that number.
 
-    Called with points it gives their covariance matrix, (n, n) of one set, (n, m) of two.
+    Called with one set of points, a kernel gives their covariance matrix, (n, n); called with two
+    sets, the covariances between these, (n, m).
     """
 
     def __init__(
@@ -56,14 +58,14 @@ class Kernel:
 
     def __call__(self, x: Any, other: Any = None) -> Array:
         rows = points(x, self.name)
-        others = None if other is None else points(other, self.name)
-        if others is not None and others.shape[1] != rows.shape[1]:
+        columns = None if other is None else points(other, self.name)
+        if columns is not None and columns.shape[1] != rows.shape[1]:
             raise ShapeError(
-                f"{self.name}: points of {rows.shape[1]} and of {others.shape[1]} dimensions"
-                f"{place_text()}"
+                f"{self.name}: both sets of points need the same dimension, got {rows.shape[1]} "
+                f"and {columns.shape[1]}{place_text()}"
             )
-        found = self._matrix(rows, others)
-        return found if isinstance(found, Array) else Array(as_node(found))
+        matrix = self._matrix(rows, columns)
+        return matrix if isinstance(matrix, Array) else Array(as_node(matrix))
 
     def __add__(self, other: "Kernel") -> "Kernel":
         if not isinstance(other, Kernel):
@@ -78,27 +80,27 @@ class Kernel:
             return Kernel(lambda x, y: self(x, y) * other(x, y), None, name)
         if np.ndim(other) if not isinstance(other, Array) else other.shape:
             raise ShapeError(
-                f"{self.name}: a kernel is multiplied by a number or by another kernel"
-                f"{place_text()}"
+                f"{self.name}: a kernel can be multiplied by a number or by another kernel, not "
+                f"by an array{place_text()}"
             )
-        own = self.spectrum
-        spectrum = None if own is None else lambda w: other * own(w)
+        unscaled = self.spectrum
+        spectrum = None if unscaled is None else lambda w: other * unscaled(w)
         return Kernel(lambda x, y: other * self(x, y), spectrum, self.name)
 
     __rmul__ = __mul__
-    __array_ufunc__ = None  # an array on the left leaves the product to the kernel
+    __array_ufunc__ = None  # so that array * kernel calls __rmul__
 
     def __repr__(self) -> str:
         return f"<kernel {self.name}>"
 
 
 def points(x: Any, what: str) -> Array:
-    """Points as rows.
+    """Points as the rows of a matrix.
 
     Raises
     ------
     ShapeError
-        If they are no vector or matrix.
+        If they are not a vector or a matrix.
     """
     refuse_masked(x, what)
     array = x if isinstance(x, Array) else Array(as_node(np.asarray(x, float), what))
@@ -106,7 +108,7 @@ def points(x: Any, what: str) -> Array:
         return reshape(array, (array.shape[0], 1))
     if len(array.shape) != 2:
         raise ShapeError(
-            f"{what}: points are the rows of a matrix, or a vector of numbers, got "
+            f"{what}: points must be the rows of a matrix, or a vector of numbers, got "
             f"{describe(array.node)} of shape {array.shape}{place_text()}"
         )
     return array
@@ -115,39 +117,46 @@ def points(x: Any, what: str) -> Array:
 def _squares(x: Array, y: Array | None, length: Any, name: str) -> Array:
     """The squared distances between points, in units of the lengths.
 
-    Kernels are functions of them: smooth where points meet, as distances are not.
+    Kernels are functions of squared distances, because these are smooth where two points coincide
+    and distances are not.
     """
     _check_length(length, name, x.shape[1])
-    others = x if y is None else y
-    apart = (x[:, None, :] - others[None, :, :]) / length
-    return (apart * apart).sum(-1)
+    columns = x if y is None else y
+    differences = (x[:, None, :] - columns[None, :, :]) / length
+    return (differences * differences).sum(-1)
 
 
 def _check_length(length: Any, name: str, dimensions: int | None = None) -> None:
-    """Refuse lengths that are not one, or one for each dimension, as far as these are known."""
+    """Raise ShapeError unless `length` is one number or one per dimension.
+
+    `dimensions` is None if the number of dimensions is not known yet.
+    """
     shape = length.shape if isinstance(length, Array) else np.shape(length)
     if shape and (len(shape) > 1 or dimensions not in (None, *shape)):
         each = "dimension" if dimensions is None else f"of the {dimensions} dimensions"
         raise ShapeError(
             f"{name}: length must be one number, or one for each {each} of the points, got shape "
-            f"{shape}{place_text()}; points are given to the kernel, as in kg.gp.{name}(0.5)(x)"
+            f"{shape}{place_text()}; give points to the kernel, as in kg.gp.{name}(0.5)(x)"
         )
 
 
 def rbf(length: Any, sd: Any = 1.0) -> Kernel:
-    """Smooth functions: k = sd**2 exp(-r**2 / 2), r the distance in units of `length`.
+    """Smooth functions: k = sd**2 exp(-r**2 / 2).
+
+    r is the distance in units of `length`.
 
     Parameters
     ----------
     length
-        How far apart values are correlated; one number, or one for each dimension of the points.
+        The distance over which values are correlated; one number, or one for each dimension of the
+        points.
     sd
         The standard deviation of a value.
 
     Raises
     ------
     ShapeError
-        If there are more lengths than one, and not one for each dimension.
+        If `length` has more than one number, but not one for each dimension.
 
     Examples
     --------
@@ -173,7 +182,7 @@ def rbf(length: Any, sd: Any = 1.0) -> Kernel:
 
 
 def _volume(length: Any, dimensions: int) -> Any:
-    """The product of the lengths."""
+    """The product of the lengths over the dimensions."""
     if not np.shape(length) and not getattr(length, "shape", ()):
         return length**dimensions
     array = length if isinstance(length, Array) else Array(as_node(np.asarray(length, float)))
@@ -181,7 +190,7 @@ def _volume(length: Any, dimensions: int) -> Any:
 
 
 def _scaled(w: np.ndarray, length: Any) -> Any:
-    """The squares of the frequencies in units of 1 / length, summed over the dimensions."""
+    """The squared frequencies in units of 1 / length, summed over dimensions."""
     scaled = Array(as_node(w)) * length
     return (scaled * scaled).sum(-1)
 
@@ -205,27 +214,33 @@ def _matern(order: float, length: Any, sd: Any, operation: str, name: str) -> Ke
 
 
 def matern12(length: Any, sd: Any = 1.0) -> Kernel:
-    """Continuous, rough functions: k = sd**2 exp(-r), r the distance in units of `length`."""
+    """Continuous, rough functions: k = sd**2 exp(-r).
+
+    r is the distance in units of `length`.
+    """
     return _matern(0.5, length, sd, "exp_root", "matern12")
 
 
 def matern32(length: Any, sd: Any = 1.0) -> Kernel:
-    """Functions with one derivative: k = sd**2 (1 + r) exp(-r), r = sqrt(3) distance / length."""
+    """Functions with one derivative: k = sd**2 (1 + r) exp(-r).
+
+    r = sqrt(3) distance / length.
+    """
     return _matern(1.5, length, sd, "matern32", "matern32")
 
 
 def matern52(length: Any, sd: Any = 1.0) -> Kernel:
-    """Functions with two derivatives: k = sd**2 (1 + r + r**2 / 3) exp(-r).
+    """Functions with two derivatives.
 
-    r = sqrt(5) distance / length.
+    k = sd**2 (1 + r + r**2 / 3) exp(-r), r = sqrt(5) distance / length.
     """
     return _matern(2.5, length, sd, "matern52", "matern52")
 
 
 def periodic(period: Any, length: Any, sd: Any = 1.0) -> Kernel:
-    """Functions that repeat: k = sd**2 exp(-2 sin(pi d / period)**2 / length**2), d the distance.
+    """Periodic functions: k = sd**2 exp(-2 sin(pi d / period)**2 / length**2).
 
-    Source: D. J. C. MacKay, Introduction to Gaussian processes (1998), eq. 47.
+    d is the distance. Source: D. J. C. MacKay, Introduction to Gaussian processes (1998), eq. 47.
     """
 
     def matrix(x: Array, y: Array | None) -> Any:
@@ -236,7 +251,10 @@ def periodic(period: Any, length: Any, sd: Any = 1.0) -> Kernel:
 
 
 def linear(sd: Any = 1.0, centre: Any = 0.0) -> Kernel:
-    """Straight lines through `centre`: k = sd**2 (x - centre) . (x' - centre)."""
+    """Straight lines that are 0 at `centre`.
+
+    k = sd**2 (x - centre) . (x' - centre).
+    """
 
     def matrix(x: Array, y: Array | None) -> Any:
         left = sd * (x - centre)
@@ -256,7 +274,10 @@ def constant(sd: Any = 1.0) -> Kernel:
 
 
 def white(sd: Any = 1.0) -> Kernel:
-    """Noise: k = sd**2 of a point with itself, 0 of two sets of points."""
+    """Noise: k = sd**2 between a point and itself, otherwise 0.
+
+    Between two sets of points k is 0.
+    """
 
     def matrix(x: Array, y: Array | None) -> Any:
         if y is None:

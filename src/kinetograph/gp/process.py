@@ -1,4 +1,7 @@
-"""A Gaussian process at given points, exactly: n**3 operations for n points."""
+"""Exact Gaussian processes at given points.
+
+n points take n**3 operations.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -27,17 +30,17 @@ class Process:
     Parameters
     ----------
     kernel
-        Made by `kg.gp.rbf` and its like; what it is made of may be unknown.
+        Made for example by `kg.gp.rbf`; its parameters may be unknowns.
     mean
         A number, or a function of points, (n, d), that gives (n,).
     jitter
-        Added to the diagonal of covariance matrices, in units of its mean, so that nearly equal
-        points have a Cholesky factor.
+        Added to the diagonal of covariance matrices, in units of the mean of the diagonal, so that
+        the matrices of nearly equal points have a Cholesky factor.
 
     Raises
     ------
     TypeError
-        If `kernel` is none.
+        If `kernel` is not a kernel.
 
     Examples
     --------
@@ -65,7 +68,7 @@ class Process:
             if getattr(kernels, name := getattr(kernel, "__name__", ""), None) is kernel:
                 hint = f"; call it with its parameters, as in kg.gp.{name}(1.0)"
             raise TypeError(
-                f"gp.Process: a kernel is expected, such as kg.gp.rbf(length), got "
+                f"gp.Process: expected a kernel such as kg.gp.rbf(length), got "
                 f"{in_words(kernel)}{place_text()}{hint}"
             )
         self.kernel = kernel
@@ -84,7 +87,9 @@ class Process:
         return self._safe(self.kernel(x))
 
     def latent(self, x: Any, *, name: str | None = None, dims: Any = None) -> Array:
-        """The values of the function at points, unknown: m + L z with z ~ normal(0, 1), K = L L'.
+        """The unknown values of the function at points: m + L z.
+
+        Here z ~ normal(0, 1) and L is the Cholesky factor of the covariance, K = L L'.
 
         Parameters
         ----------
@@ -98,7 +103,7 @@ class Process:
         return self.mean(rows) + cholesky(self.covariance(rows)) @ z
 
     def marginal(self, x: Any, noise: Any) -> Array:
-        """The distribution of values seen with normal noise, for `kg.observe`.
+        """The distribution of values observed with normal noise, for `kg.observe`.
 
         y ~ normal(m(x), K + noise**2)
         """
@@ -108,38 +113,46 @@ class Process:
     def conditional(
         self, new: Any, x: Any, seen: Any, noise: Any = 0.0, *, name: str | None = None
     ) -> Array:
-        """The distribution of the values at new points, given those seen at others.
+        """The distribution of the values at new points, given observed values.
 
             f* ~ normal(m* + K*' A (y - m), K** - K*' A K*),  A = (K + noise**2)^-1
 
         Parameters
         ----------
         new, x
-            Points, (m, d) and (n, d).
+            New and observed points, (m, d) and (n, d).
         seen
-            Values at x, (n,): data, or what `latent` gave.
+            Values at x, (n,): data, or the result of `latent`.
         noise
-            The standard deviation with which they were seen; 0 of the function itself.
+            The standard deviation of the noise of `seen`; 0 if `seen` are values of the function
+            itself.
         name
-            In results.
+            The name in the results.
 
         Returns
         -------
         Array
             An unknown, (m,): for `kg.predict(model, results, f=...)`.
         """
-        rows, others = points(x, "gp.Process"), points(new, "gp.Process")
+        rows, new_rows = points(x, "gp.Process"), points(new, "gp.Process")
         factor = cholesky(self._noisy(rows, noise))
-        across = solve_triangular(factor, self.kernel(rows, others), lower=True)
-        rest = solve_triangular(factor, seen - self.mean(rows), lower=True)
-        mean = self.mean(others) + across.T @ rest
-        own = self.kernel(others)
-        return multivariate_normal(mean, self._safe(own - across.T @ across, own), name=name)
+        across = solve_triangular(factor, self.kernel(rows, new_rows), lower=True)
+        residual = solve_triangular(factor, seen - self.mean(rows), lower=True)
+        mean = self.mean(new_rows) + across.T @ residual
+        prior_covariance = self.kernel(new_rows)
+        return multivariate_normal(
+            mean, self._safe(prior_covariance - across.T @ across, prior_covariance), name=name
+        )
 
     def _noisy(self, rows: Array, noise: Any) -> Array:
+        """The covariance of observed values: with jitter and noise."""
         return self._safe(self.kernel(rows)) + noise**2 * np.eye(rows.shape[0])
 
     def _safe(self, matrix: Array, scale: Array | None = None) -> Array:
+        """Add the jitter to the diagonal of a matrix.
+
+        The jitter is relative to the mean diagonal of `scale`, by default the matrix itself.
+        """
         n = matrix.shape[0]
-        size = ((matrix if scale is None else scale) * np.eye(n)).sum() / n
-        return matrix + self._jitter * size * np.eye(n)
+        mean_diagonal = ((matrix if scale is None else scale) * np.eye(n)).sum() / n
+        return matrix + self._jitter * mean_diagonal * np.eye(n)

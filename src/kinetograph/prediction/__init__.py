@@ -1,12 +1,13 @@
-"""What a model says of what is not observed: draws and values through its graph.
+"""Computed quantities of a model: simulations, predictions and pointwise log densities.
 
-naming       how quantities are called
-recorded     what results know of a model's arrays
-observed     which distributions observed data follow
-simulate     draws of the prior and of data
-predict      draws of data from a posterior
-pointwise    log densities of observations and unknowns, one by one
-groups       values as groups of results
-calibration  ranks of simulated unknowns in the posteriors of simulated data
-calculate    values of any arrays, given values, draws or results
+naming        names of the requested quantities
+recorded      draws of a model's arrays, read from results
+observed      the distributions that observed data follow
+simulate      draws from the prior, and simulated data
+predict       draws of data from a posterior
+pointwise     log densities of single observations and unknowns
+groups        values as groups of a results tree
+current_data  results whose data groups hold the model's current data
+calibration   ranks of simulated unknowns in the posteriors of simulated data
+calculate     values of any arrays, given values, draws or results
 """

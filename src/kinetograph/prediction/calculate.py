@@ -1,4 +1,4 @@
-"""`kg.calculate`: the values of any arrays, given values of others, draws, or results."""
+"""`kg.calculate`: values of arrays from given values, simulation or results."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -35,46 +35,46 @@ def calculate(
     seed: int | np.integer | None = None,
     **named: Computed,
 ) -> Any:
-    """The values of arrays: of what is computed, what is drawn, or what follows from a posterior.
+    """Compute the values of arrays from given values, simulation or results.
 
-    | values | draws | gives |
+    | values | draws | result |
     |---|---|---|
-    | by name | None | the targets, all unknowns having values: a dictionary of arrays |
-    | None, or some by name | n | n draws of them through the graph, the rest drawn: (n, ...) |
+    | of all unknowns, by name | None | the targets at these values: a dictionary of arrays |
+    | None, or of some unknowns | n | n draws; all other unknowns are simulated: arrays (n, ...) |
     | results | None | the targets for each draw of the posterior: a DataTree |
-    | results | n | the same of n rows of it taken at random, further unknowns drawn: (n, ...) |
+    | results | n | the targets for n random draws; new unknowns are simulated: arrays (n, ...) |
 
     Parameters
     ----------
     *targets, **named
-        Arrays, under their own names or those given by keyword.
+        Arrays to compute, under their own names or under the keywords.
     values
-        A dictionary of values of unknowns or data, by name or by array (a single number stands for
-        all elements; data may have other lengths); or results of `kg.mcmc` or another method, which
-        hold unknowns under the names that their model gave them.
+        A dictionary of values of unknowns or data, by name or by array (a single number fills the
+        whole array; data may have other lengths); or results of `kg.mcmc` or another method.
+        Results hold unknowns under the names that the fitted model gave them.
     draws
-        How many.
+        The number of draws.
     seed
         As for `kg.simulate`.
 
     Returns
     -------
     dict or xarray.DataTree
-        Of results without `draws` a tree with a group `posterior`, (chain, draw, *dims), which
-        `kg.summary` and ArviZ take as it is.
+        For results without `draws` a tree with a group `posterior`, (chain, draw, *dims), which
+        `kg.summary` and ArviZ accept.
 
     Raises
     ------
     ModelError
-        If unknowns are left without values, a value is none of an unknown or of data above the
-        targets, results do not hold an unknown that was inferred, or do not tell which of their
-        draws are its, or a target follows from none of them.
+        If an unknown has no value; if a value belongs to no unknown and no data above the targets;
+        if results lack an unknown that was inferred, or the variable of an unknown in the results
+        is ambiguous; or if a target depends on none of the draws.
     ShapeError
         If an unknown's value has another shape, or data of other lengths do not fit together.
     ValueError
         If a value lies outside its unknown's support.
     TypeError
-        If a target is no array.
+        If a target is not an array.
 
     Examples
     --------
@@ -93,40 +93,40 @@ def calculate(
     if draws is not None:
         check_whole("calculate", {"draws": (draws, 1)})
     used = check_seed(seed, "calculate")
-    above = _above(wanted)
+    above = _ancestors(wanted)
     if not (values is None or hasattr(values, "subtree") or isinstance(values, Mapping)):
         raise TypeError(
-            "calculate: values are a dictionary, as in values={'mu': 1.0}, or results of kg.mcmc; "
+            "calculate: values must be a dictionary such as {'mu': 1.0}, or results of kg.mcmc; "
             f"got {in_words(values)}{place_text()}"
         )
     if hasattr(values, "subtree"):
-        return _of_results(wanted, above, values, draws, used)
+        return _from_results(wanted, above, values, draws, used)
     names = names_of_unknowns(above, wanted)
-    given = _checked(values or {}, names)
-    others: dict[Node, np.ndarray] = {
+    given = _values_by_node(values or {}, names)
+    reshaped: dict[Node, np.ndarray] = {
         n: v for n, v in given.items() if isinstance(n, Data) and v.shape != n.shape
     }
-    if others:
-        wanted = _with_shapes(wanted, above, given, others)
-        given = {node: value for node, value in given.items() if node not in others}
+    if reshaped:
+        wanted = _with_shapes(wanted, above, given, reshaped)
+        given = {node: value for node, value in given.items() if node not in reshaped}
     program = plan("calculate", list(wanted), given, {}, names)
     if draws is None and program.drawn:
-        left = ", ".join(names.get(d.node) or describe(d.node) for d in program.drawn)
+        drawn_names = ", ".join(names.get(d.node) or describe(d.node) for d in program.drawn)
         raise ModelError(
-            f"calculate: no values are given for {left}{place_text()}; give them, as in "
-            "values={...}, or say how many draws of them are wanted, as in draws=1000"
+            f"calculate: no values are given for {drawn_names}{place_text()}; give them, as in "
+            "values={...}, or give a number of draws to simulate them, as in draws=1000"
         )
     if draws is not None and not program.drawn and not program.given:
         raise ModelError(
-            f"calculate: {', '.join(wanted.values())} follows from no unknown, and is the same in "
-            "all draws; what a model observes is drawn by kg.simulate"
+            f"calculate: {', '.join(wanted.values())} depends on no unknown, so all draws would be "
+            "the same; to draw the data that a model observes, use kg.simulate"
         )
     count = 1 if draws is None else int(draws)
     rows = [np.broadcast_to(given[n], (count, *given[n].shape)) for n in program.given]
-    found = run_rows(program, make_key(used, SIMULATION, 0), count, rows)
+    computed = run_rows(program, make_key(used, SIMULATION, 0), count, rows)
     return Named(
         (name, value[0] if draws is None else value)
-        for name, value in zip(wanted.values(), found, strict=True)
+        for name, value in zip(wanted.values(), computed, strict=True)
     )
 
 
@@ -134,60 +134,67 @@ def _with_shapes(
     wanted: Mapping[Node, str],
     above: list[Node],
     given: Mapping[Node, np.ndarray],
-    others: Mapping[Node, np.ndarray],
+    reshaped: Mapping[Node, np.ndarray],
 ) -> dict[Node, str]:
-    """The targets for data of other shapes."""
-    new: dict[Node, Node] = {}
-    for node, value in others.items():
-        made = new[node] = Data(value, node.name)
-        made.dims = node.dims
+    """The targets, rebuilt for data with other shapes than in the graph."""
+    replacements: dict[Node, Node] = {}
+    for node, value in reshaped.items():
+        data = replacements[node] = Data(value, node.name)
+        data.dims = node.dims
     advice = "write the expression again with new kg.data"
-    remake = Remaker("calculate", advice, new, [n for n in given if n not in others])
-    with with_values({n: v for n, v in given.items() if isinstance(n, Data) and n not in others}):
+    remake = Remaker("calculate", advice, replacements, [n for n in given if n not in reshaped])
+    with with_values({n: v for n, v in given.items() if isinstance(n, Data) and n not in reshaped}):
         for node in above:
             if isinstance(node, Variable) and node not in given:
                 remake.keep(node)
         return {remake(node): name for node, name in wanted.items()}
 
 
-def _above(targets: Mapping[Node, str]) -> list[Node]:
-    """All that the targets follow from."""
-    seen: set[Node] = set()
-    unknowns_above(targets, seen)
-    return sorted({*seen, *ancestors(targets)}, key=lambda node: node.serial)
+def _ancestors(targets: Mapping[Node, str]) -> list[Node]:
+    """All nodes that the targets depend on."""
+    unknowns: set[Node] = set()
+    unknowns_above(targets, unknowns)
+    return sorted({*unknowns, *ancestors(targets)}, key=lambda node: node.serial)
 
 
-def _of_results(
+def _from_results(
     wanted: Mapping[Node, str],
     above: list[Node],
     results: Any,
     draws: int | None,
     seed: int,
 ) -> Any:
-    """The targets for each draw, or for some."""
+    """The targets for each draw of results, or for random draws."""
     names = names_of_unknowns([n for n in above if isinstance(n, Variable)], wanted)
-    held = called_in(results, "calculate", names)
-    known = recorded("calculate", results, held | _completed_in(results, above, held))
+    recorded_names = called_in(results, "calculate", names)
+    posterior_draws = recorded(
+        "calculate", results, recorded_names | _completed_names(results, above, recorded_names)
+    )
     if draws is not None:
-        known = _some(known, int(draws), seed)
-    missing = {n for n in held if n not in known.values}
-    program = plan("calculate", list(wanted), known.values, {}, names, missing)
+        posterior_draws = _random_rows(posterior_draws, int(draws), seed)
+    missing = {n for n in recorded_names if n not in posterior_draws.values}
+    program = plan("calculate", list(wanted), posterior_draws.values, {}, names, missing)
     if draws is None and program.drawn:
-        left = ", ".join(names.get(d.node) or describe(d.node) for d in program.drawn)
+        drawn_names = ", ".join(names.get(d.node) or describe(d.node) for d in program.drawn)
         raise ModelError(
-            f"calculate: {left} is not among the draws, and would have to be drawn itself"
-            f"{place_text()}; kg.predict does so, or give draws="
+            f"calculate: {drawn_names} is not among the draws and would have to be simulated"
+            f"{place_text()}; use kg.predict, or give draws="
         )
     if not program.given:
         raise ModelError(
-            f"calculate: {', '.join(wanted.values())} follows from none of the draws, which are "
+            f"calculate: {', '.join(wanted.values())} depends on none of the draws, which are "
             f"of {', '.join(map(str, results['posterior'].data_vars))}{place_text()}"
         )
-    rows = run_rows(program, make_key(seed, SIMULATION, 0), known.count, known.of(program.given))
+    rows = run_rows(
+        program,
+        make_key(seed, SIMULATION, 0),
+        posterior_draws.count,
+        posterior_draws.of(program.given),
+    )
     if draws is not None:
         return dict(zip(wanted.values(), rows, strict=True))
     values = {
-        name: (node, known.by_chain(row))
+        name: (node, posterior_draws.by_chain(row))
         for (node, name), row in zip(wanted.items(), rows, strict=True)
     }
     posterior = results["posterior"]
@@ -195,40 +202,44 @@ def _of_results(
     return tree_of({"posterior": as_group("calculate", values, ("chain", "draw"), labels)}, {})
 
 
-def _completed_in(results: Any, above: Iterable[Node], held: Mapping[Node, str]) -> dict[Node, str]:
-    """How results call data of which unknowns of theirs are what is missing."""
-    inferred = {missing_of(node) for node in held}
-    found = {node: data for node in above if (data := completed(node)) in inferred and data}
+def _completed_names(
+    results: Any, above: Iterable[Node], recorded_names: Mapping[Node, str]
+) -> dict[Node, str]:
+    """Names, in results, of data whose missing values the model inferred."""
+    inferred = {missing_of(node) for node in recorded_names}
+    completed_data = {
+        node: data for node in above if (data := completed(node)) in inferred and data
+    }
     names = results["posterior"].data_vars
-    return {node: data.label() for node, data in found.items() if data.label() in names}
+    return {node: data.label() for node, data in completed_data.items() if data.label() in names}
 
 
-def _some(known: Recorded, count: int, seed: int) -> Recorded:
-    """Rows taken at random, none twice."""
-    if count > known.count:
+def _random_rows(posterior_draws: Recorded, count: int, seed: int) -> Recorded:
+    """Random rows without repetition."""
+    if count > posterior_draws.count:
         raise ValueError(
-            f"calculate: draws={count} of results with {known.count} draws; take fewer, or sample "
-            "more"
+            f"calculate: draws={count}, but the results have only {posterior_draws.count} draws; "
+            "ask for fewer, or sample more"
         )
-    rows = np.random.default_rng(seed).permutation(known.count)[:count]
-    return Recorded({n: v[rows] for n, v in known.values.items()}, (1, count))
+    rows = np.random.default_rng(seed).permutation(posterior_draws.count)[:count]
+    return Recorded({n: v[rows] for n, v in posterior_draws.values.items()}, (1, count))
 
 
-def _checked(values: Mapping[Any, Any], names: Mapping[Node, str]) -> dict[Node, np.ndarray]:
-    """The values by node."""
+def _values_by_node(values: Mapping[Any, Any], names: Mapping[Node, str]) -> dict[Node, np.ndarray]:
+    """The given values by node, checked against names, shapes and supports."""
     by_name = {name: node for node, name in names.items()}
     given: dict[Node, np.ndarray] = {}
     for key, value in values.items():
         node = key.node if isinstance(key, Array) else by_name.get(key)
         if node is None or node not in names:
-            what = describe(key.node) if isinstance(key, Array) else repr(key)
+            key_text = describe(key.node) if isinstance(key, Array) else repr(key)
             raise ModelError(
-                f"calculate: {what} is no unknown or data that the targets follow from; these are "
-                f"{', '.join(by_name) or 'none'}{place_text()}{meant(key, by_name)}"
+                f"calculate: {key_text} is not an unknown or data that the targets depend on; "
+                f"these are {', '.join(by_name) or 'none'}{place_text()}{meant(key, by_name)}"
             )
         if node in given:
             raise ModelError(f"calculate: {names[node]} is given two values, by name and by array")
-        given[node] = _fitted(names[node], node, value)
+        given[node] = _as_node_value(names[node], node, value)
     with with_values({n: value for n, value in given.items() if isinstance(n, Data)}):
         for node, value in given.items():
             if isinstance(node, Variable) and not np.all(node.support.contains(value)):
@@ -239,7 +250,8 @@ def _checked(values: Mapping[Any, Any], names: Mapping[Node, str]) -> dict[Node,
     return given
 
 
-def _fitted(name: str, node: Node, value: Any) -> np.ndarray:
+def _as_node_value(name: str, node: Node, value: Any) -> np.ndarray:
+    """A value as an array with its node's dtype and shape."""
     refuse_masked(value, f"calculate: {name}")
     try:
         array = np.asarray(value)

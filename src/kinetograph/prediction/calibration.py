@@ -1,4 +1,4 @@
-"""`kg.calibration`: whether a sampler, run on a model, gives that model's posterior."""
+"""`kg.calibration`: test whether a sampler draws from the posterior of a model."""
 
 import warnings
 from typing import Any
@@ -17,7 +17,7 @@ from .simulate import simulate
 
 __all__ = ["calibration"]
 
-FEWEST = 5  # expected ranks a bin
+FEWEST = 5  # least expected number of ranks in a bin
 
 
 def calibration(
@@ -31,24 +31,25 @@ def calibration(
     seed: int | np.integer | None = None,
     **options: Any,
 ) -> "DataTree":
-    """Ranks of simulated unknowns among draws of their posteriors, which should be uniform.
+    """Rank simulated unknowns among draws of their posteriors.
 
         x ~ p(x),  y ~ p(y | x),  x_1 ... x_L ~ p(x | y),  rank = number of x_l < x
 
-    If the draws are of the right posteriors, each rank from 0 to L is equally likely. Draws that
-    are too narrow, too wide or beside it show in the ranks: high at both ends, in the middle, or at
-    one end.
+    If the sampler is right, each rank from 0 to L is equally likely. Posteriors that are too narrow
+    give too many ranks at both ends, posteriors that are too wide give too many in the middle, and
+    shifted posteriors give too many at one end.
 
     Parameters
     ----------
     model
         Made by `kg.model`, with observed data (whose values do not matter) and distributions of all
-        unknowns. What is checked are its targets.
+        unknowns. The ranks are computed for its targets.
     simulations
-        How many data sets are simulated and sampled from.
+        The number of simulated data sets; the sampler runs once for each.
     ranks
-        L, how many draws of each posterior are ranked against: evenly spaced, so that they are
-        nearly independent; with as many as there are effective draws the test is sharpest.
+        L, the number of draws of each posterior among which the simulated value is ranked. The
+        draws are evenly spaced, so that they are nearly independent. The test is sharpest if L is
+        about the effective sample size.
     sampler, draws, chains, options
         As for `kg.mcmc`.
     seed
@@ -65,12 +66,12 @@ def calibration(
     ModelError
         If nothing is observed, or an unknown has no distribution.
     ValueError
-        If `ranks` are more than there are draws.
+        If `ranks` exceeds the number of draws of a posterior.
 
     Notes
     -----
     The model keeps its data. The program is compiled once. Sources: S. R. Cook, A. Gelman, D. B.
-    Rubin, Validation of software for Bayesian models, JCGS 15 (2006); S. Talts and others,
+    Rubin, Validation of software for Bayesian models, JCGS 15 (2006); S. Talts et al.,
     Validating Bayesian inference algorithms with simulation-based calibration (2018), algorithm 1.
 
     Examples
@@ -78,8 +79,8 @@ def calibration(
     >>> import kinetograph as kg
     >>> mu = kg.normal(0, 1, name="mu")
     >>> y = kg.observe([0.0, 0.0], kg.normal(mu, 1), name="y")
-    >>> found = kg.calibration(kg.model(mu), 20, ranks=19, draws=100, seed=1)
-    >>> found["ranks"]["mu"].shape, found["p_values"]["mu"].shape
+    >>> tree = kg.calibration(kg.model(mu), 20, ranks=19, draws=100, seed=1)
+    >>> tree["ranks"]["mu"].shape, tree["p_values"]["mu"].shape
     ((20,), ())
     """
     check_model(model, "calibration")
@@ -90,18 +91,18 @@ def calibration(
         raise ModelError("calibration: the model observes nothing, so there is nothing to simulate")
     if ranks > draws * chains:
         raise ValueError(
-            f"calibration: ranks={ranks} are more than the {draws * chains} draws of each "
-            f"posterior (draws={draws}, chains={chains})"
+            f"calibration: ranks={ranks} exceeds the {draws * chains} draws of each posterior "
+            f"(draws={draws}, chains={chains})"
         )
     prior = simulate(model, simulations, seed=used)
-    seen = {model.name(node): np.array(model.value_of(node)) for node in model.observed}
-    found: dict[str, list[np.ndarray]] = {name: [] for name in model.target_names}
+    observed_values = {model.name(node): np.array(model.value_of(node)) for node in model.observed}
+    ranks_by_name: dict[str, list[np.ndarray]] = {name: [] for name in model.target_names}
     rng = np.random.default_rng(np.random.SeedSequence(used))
-    troubled = 0
+    runs_with_warnings = 0
     try:
         for number in range(simulations):
             new = prior["prior_predictive"].dataset.isel(chain=0, draw=number)
-            model.set_data({name: new[name].values for name in seen})
+            model.set_data({name: new[name].values for name in observed_values})
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 tree = mcmc(
@@ -113,46 +114,51 @@ def calibration(
                     progress=False,
                     **options,
                 )
-            troubled += any(issubclass(w.category, SamplingWarning) for w in caught)
-            for name in found:
+            runs_with_warnings += any(issubclass(w.category, SamplingWarning) for w in caught)
+            for name in ranks_by_name:
                 true = prior["prior"][name].values[0, number]
-                found[name].append(_ranks(tree["posterior"][name].values, true, ranks, rng))
+                ranks_by_name[name].append(_ranks(tree["posterior"][name].values, true, ranks, rng))
     finally:
-        model.set_data(seen)
-    return _as_tree(model, found, tree, ranks, used, troubled)
+        model.set_data(observed_values)
+    return _as_tree(model, ranks_by_name, tree, ranks, used, runs_with_warnings)
 
 
 def _ranks(draws: np.ndarray, true: np.ndarray, count: int, rng: np.random.Generator) -> Any:
-    """How many of the draws lie below; among equal ones at random."""
+    """The number of draws below the true value, with random ties."""
     flat = draws.reshape(-1, *draws.shape[2:])
-    some = flat[np.linspace(0, len(flat) - 1, count).round().astype(int)]
-    ties = (some == true).sum(0)
-    return (some < true).sum(0) + rng.integers(0, ties + 1)
+    ranked = flat[np.linspace(0, len(flat) - 1, count).round().astype(int)]
+    ties = (ranked == true).sum(0)
+    return (ranked < true).sum(0) + rng.integers(0, ties + 1)
 
 
 def _as_tree(
     model: Model,
-    found: dict[str, list[np.ndarray]],
+    ranks_by_name: dict[str, list[np.ndarray]],
     tree: Any,
     ranks: int,
     seed: Any,
-    troubled: int,
+    runs_with_warnings: int,
 ) -> Any:
+    """The ranks and their p-values as a results tree."""
     import xarray as xr
     from scipy import stats
 
-    own, p_values = {}, {}
-    for name, rows in found.items():
+    rank_arrays, p_values = {}, {}
+    for name, rows in ranks_by_name.items():
         values = np.stack(rows)
         dims = tree["posterior"][name].dims[2:]
         coords = {d: tree["posterior"][name].coords[d] for d in dims}
-        own[name] = xr.DataArray(values, dims=("simulation", *dims), coords=coords)
+        rank_arrays[name] = xr.DataArray(values, dims=("simulation", *dims), coords=coords)
         bins = max(2, min(ranks + 1, len(rows) // FEWEST))
         edges = np.linspace(0, ranks + 1, bins + 1).round()
         expected = np.diff(edges) * len(rows) / (ranks + 1)
         flat = values.reshape(len(rows), -1)
         p = [stats.chisquare(np.histogram(v, edges)[0], expected).pvalue for v in flat.T]
         p_values[name] = xr.DataArray(np.reshape(p, values.shape[1:]), dims=dims, coords=coords)
-    groups = {"ranks": xr.Dataset(own), "p_values": xr.Dataset(p_values)}
-    attributes = {"seed": str(seed), "draws_ranked": ranks, "runs_with_warnings": troubled}
+    groups = {"ranks": xr.Dataset(rank_arrays), "p_values": xr.Dataset(p_values)}
+    attributes = {
+        "seed": str(seed),
+        "draws_ranked": ranks,
+        "runs_with_warnings": runs_with_warnings,
+    }
     return tree_of(groups | data_groups(model), attributes)

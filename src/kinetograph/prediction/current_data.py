@@ -1,4 +1,4 @@
-"""Results beside the data that a model has now, where these are not the data of the run."""
+"""Results whose data groups hold the current data of the model."""
 
 from typing import Any
 
@@ -13,48 +13,53 @@ from .recorded import is_stale
 __all__ = ["with_current_data"]
 
 DATA_GROUPS = ("observed_data", "constant_data")
-OF_DATA = ("posterior_predictive", "log_likelihood")  # groups that other data make stale
+COMPUTED_GROUPS = ("posterior_predictive", "log_likelihood")  # groups computed from the data
 
 
 def with_current_data(model: Model, results: Any) -> Any:
-    """Results whose data groups hold the model's data; the given results stay as they are.
+    """A copy of results whose data groups hold the model's current data.
 
-    Where the data differ, targets and predictions that were computed from the old data are left
-    out: they would stand beside data that they do not belong to.
+    The given results are not changed. If the data have not changed, the results are returned as
+    they are. Otherwise targets and predictions that were computed from the old data are left out,
+    because they do not belong to the new data.
     """
     import xarray as xr
 
     from ..models.tree import DataTree
 
     groups = {name: results[name].dataset for name in DATA_GROUPS if name in results}
-    held = {str(name): values for group in groups.values() for name, values in group.items()}
-    current = {model.name(node): node for node in model.data if model.name(node) in held}
-    if all(_is_same(held[name], model, node) for name, node in current.items()):
+    recorded_data = {
+        str(name): values for group in groups.values() for name, values in group.items()
+    }
+    current = {model.name(node): node for node in model.data if model.name(node) in recorded_data}
+    if all(_is_same(recorded_data[name], model, node) for name, node in current.items()):
         return results
     targets = (node for node in model.targets if not isinstance(node, Variable))
     stale = [model.name(node) for node in targets if is_stale(model, node, results)]
     tree = results.copy()
     for name, group in groups.items():
         nodes = {n: (node, model.value_of(node)) for n, node in current.items() if n in group}
-        rest = group.drop_vars(list(nodes)).drop_dims(_dims(group, nodes), errors="ignore")
-        tree[name] = DataTree(xr.merge([as_group(model, nodes), rest], compat="override"))
+        unchanged = group.drop_vars(list(nodes)).drop_dims(_dims(group, nodes), errors="ignore")
+        tree[name] = DataTree(xr.merge([as_group(model, nodes), unchanged], compat="override"))
         tree[name].attrs.update(group.attrs)
     posterior = results["posterior"].dataset
     tree["posterior"] = DataTree(posterior.drop_vars(stale, errors="ignore"))
-    for name in OF_DATA:
+    for name in COMPUTED_GROUPS:
         if name in tree:
             del tree[name]
     return tree
 
 
-def _is_same(held: Any, model: Model, node: Data) -> bool:
+def _is_same(recorded_values: Any, model: Model, node: Data) -> bool:
     value = model.value_of(node)
-    return np.array_equal(held.values, value, equal_nan=value.dtype.kind == "f")
+    return np.array_equal(recorded_values.values, value, equal_nan=value.dtype.kind == "f")
 
 
 def _dims(group: Any, names: Any) -> list[str]:
-    """The axes of these variables alone: their length may be another one now."""
-    own = {dim for name in names for dim in group[name].dims}
+    """Dimensions that only the named variables use: their lengths may have changed."""
+    used_dims = {dim for name in names for dim in group[name].dims}
     return [
-        dim for dim in own if all(dim not in v.dims for n, v in group.items() if n not in names)
+        dim
+        for dim in used_dims
+        if all(dim not in v.dims for n, v in group.items() if n not in names)
     ]

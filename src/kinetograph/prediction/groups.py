@@ -1,4 +1,4 @@
-"""Values as groups of results, with the dims and labels of their arrays."""
+"""Values as groups of results, with dims and labels of arrays."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -22,9 +22,10 @@ def as_group(
     lead: tuple[str, ...],
     labels: Mapping[str, Any] = MappingProxyType({}),
 ) -> Any:
-    """The dataset of values by name, each with its node; `lead` are dimensions that all have.
+    """The dataset of named values, each given with its node.
 
-    `labels` are taken where arrays bring none along and there are as many as the dimension is long.
+    Every value starts with the dimensions `lead`. `labels` are used for dimensions that get no
+    labels from the arrays, if their number equals the length of the dimension.
 
     Raises
     ------
@@ -35,24 +36,24 @@ def as_group(
 
     dims = axes_of([node for node, _ in values.values()])
     members = [(name, dims[node], node.shape) for name, (node, _) in values.items()]
-    own = collect_coords(dims, {}, {dim for axes in dims.values() for dim in whole(axes)})
+    array_labels = collect_coords(dims, {}, {dim for axes in dims.values() for dim in whole(axes)})
     check_group("draws", members, lead, doing)
     variables: dict[str, Any] = {}
     coords: dict[str, Any] = {}
     for name, (node, array) in values.items():
-        kept = dims[node][: array.ndim - len(lead)]
-        axes = axis_names(name, kept)
+        node_dims = dims[node][: array.ndim - len(lead)]
+        axes = axis_names(name, node_dims)
         variables[name] = ((*lead, *axes), array)
         for axis, size in zip((*lead, *axes), array.shape, strict=True):
-            choices = (own.get(axis), labels.get(axis), np.arange(size))
-            known = [c for c in choices if c is not None and len(c) == size]
-            coords[axis] = next((c for c in known if named(np.asarray(c))), known[0])
-        coords |= labels_of_parts([(kept, axes)], {**own, **labels})
+            choices = (array_labels.get(axis), labels.get(axis), np.arange(size))
+            fitting = [c for c in choices if c is not None and len(c) == size]
+            coords[axis] = next((c for c in fitting if named(np.asarray(c))), fitting[0])
+        coords |= labels_of_parts([(node_dims, axes)], {**array_labels, **labels})
     return xr.Dataset(variables, coords)
 
 
 def tree_of(groups: dict[str, Any], attributes: dict[str, Any]) -> Any:
-    """A tree of groups, each with who made it."""
+    """A results tree of the groups, stamped with the library's version."""
     from ..models.tree import tree_of
 
     shared = stamp()
@@ -66,7 +67,10 @@ def tree_of(groups: dict[str, Any], attributes: dict[str, Any]) -> Any:
 def with_group(
     results: Any, name: str, group: Any, attributes: Mapping[str, Any] = MappingProxyType({})
 ) -> Any:
-    """Results with a group more, or in place of one; those given stay as they are."""
+    """A copy of results with a group added or replaced.
+
+    The given results are not changed.
+    """
     from ..models.tree import DataTree
 
     posterior = results["posterior"].dataset

@@ -1,4 +1,4 @@
-"""How quantities that are asked for are called: by keyword, by `name=`, or by their variable."""
+"""Names of the requested quantities: a keyword, `name=` or the variable's name."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
@@ -24,12 +24,12 @@ def named_targets(doing: str, targets: Sequence[Any], named: Mapping[str, Any]) 
     Raises
     ------
     TypeError
-        If one is no array, or there is none.
+        If a target is not an array, or there is no target.
     ModelError
-        If two have one name, or one has two.
+        If two targets have the same name, or one target has two names.
     """
     if not targets and not named:
-        raise TypeError(f"{doing}: no targets: give the arrays that are wanted{place_text()}")
+        raise TypeError(f"{doing}: no targets; give the arrays to compute{place_text()}")
     given: dict[Node, str] = {}
     for name, array in ((None, t) for t in targets):
         _check(doing, name, array)
@@ -45,21 +45,23 @@ def named_targets(doing: str, targets: Sequence[Any], named: Mapping[str, Any]) 
 
 
 def _check(doing: str, name: str | None, array: Any) -> None:
+    """Raise TypeError if a target is not an array, with hints."""
     if not isinstance(array, Array):
-        what = "a target" if name is None else f"target {name!r}"
+        target_text = "a target" if name is None else f"target {name!r}"
         hint = "; give the array itself, not its name" if isinstance(array, str) else ""
         if name == "size" or name in OURS["draws"]:
-            hint = f"; the number of draws is given by draws={array}"
+            hint = f"; give the number of draws as draws={array}"
             if doing == "predict":
-                hint = "; there is one for each draw of the results"
+                hint = "; predict makes one draw for each draw of the results"
         elif name == "var_names":
-            hint = "; arrays are given themselves, by position; data to be drawn by observed=[...]"
+            hint = "; give the arrays themselves by position, or the data to draw by observed=[...]"
         elif hasattr(array, "subtree") or isinstance(array, Mapping):
-            hint = f"; it is given by values=, as in kg.{doing}(array, values=...)"
+            hint = f"; give it as values=, as in kg.{doing}(array, values=...)"
         elif isinstance(array, np.ndarray):
-            hint = "; at other data, what follows is written anew: kg.normal(a + b * new, s)"
+            hint = "; to predict at new data, write the expression: kg.normal(a + b * new, s)"
         raise TypeError(
-            f"{doing}: {what} is {in_words(array)}, not a kinetograph array{place_text()}{hint}"
+            f"{doing}: {target_text} is {in_words(array)}, not a kinetograph array"
+            f"{place_text()}{hint}"
         )
 
 
@@ -68,20 +70,22 @@ def names_of_unknowns(
     labels: Mapping[Node, str],
     known: Mapping[Node, str] = MappingProxyType({}),
 ) -> dict[Node, str]:
-    """The names of unknowns and data among nodes, beside those known.
+    """The names of unknowns and data among nodes, and known names.
 
-    An unknown is called as by itself, by a model, by a variable, or else by its label: so the name
-    does not depend on what is asked for.
+    The name of an unknown is its own `name=`, else the name that a model or a variable gave it,
+    else its label. So the name does not depend on the requested quantities.
 
     Raises
     ------
     ModelError
-        If two have one name.
+        If two have the same name.
     """
-    found = [n for n in nodes if isinstance(n, Variable) or (isinstance(n, Data) and not n.literal)]
+    named_nodes = [
+        n for n in nodes if isinstance(n, Variable) or (isinstance(n, Data) and not n.literal)
+    ]
     called = {
         n: next(iter(n.called))
-        for n in found
+        for n in named_nodes
         if isinstance(n, Variable) and not n.name and len(n.called) == 1
     }
-    return assign_names(dict.fromkeys([*known, *found]), called | dict(known), labels)
+    return assign_names(dict.fromkeys([*known, *named_nodes]), called | dict(known), labels)

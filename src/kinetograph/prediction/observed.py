@@ -1,4 +1,4 @@
-"""Which distributions observed data follow."""
+"""The distributions that observed data follow."""
 
 from ..distributions.variable import Distribution
 from ..graph.errors import ModelError
@@ -10,21 +10,21 @@ __all__ = ["followed"]
 
 
 def followed(doing: str, model: Model) -> dict[Node, Distribution]:
-    """The distribution of each of the data that a model observes.
+    """The distribution of each data array that a model observes.
 
     Raises
     ------
     ModelError
-        If some data follow two: a density may be a product of them, a draw has one.
+        If data follow two distributions: a density may be their product, but a draw needs one.
     """
     component = model.component
-    found: dict[Node, Distribution] = {}
+    distributions: dict[Node, Distribution] = {}
     for data, distribution in zip(component.observed, component.likelihoods, strict=True):
-        if data in found:
+        if data in distributions:
             raise ModelError(
-                f"{doing}: {model.name(data)}{site_text(data)} is observed twice, and which of its "
-                "distributions is meant is not known; give each its own kg.data, or one of them as "
-                "factors=kg.log_density(distribution, data)"
+                f"{doing}: {model.name(data)}{site_text(data)} is observed twice, so it is not "
+                "clear from which distribution to draw; give each its own kg.data, or pass one of "
+                "them as factors=kg.log_density(distribution, data)"
             )
-        found[data] = distribution
-    return found
+        distributions[data] = distribution
+    return distributions

@@ -1,4 +1,4 @@
-"""Log densities of observations and unknowns, one by one, for each draw of a posterior."""
+"""Log densities of single observations and unknowns, for each posterior draw."""
 
 from typing import Any, Literal
 
@@ -26,51 +26,55 @@ __all__ = ["log_likelihood", "log_prior"]
 def log_likelihood(
     model: Model, results: Any, given: Literal["others", "before"] | str = "others"
 ) -> "DataTree":
-    """The log density of each observation, for each draw: what `arviz.loo` and its like need.
+    """Compute the log density of each observation for each draw.
+
+    This is the input of `arviz.loo` and `arviz.waic`. For the draws x of the continuous unknowns it
+    is
 
         log p(y_i | x)
 
-    of the draws x of the continuous unknowns. Discrete unknowns z that are summed out of the model
-    are summed out here, too, whether or not they have been drawn:
+    Discrete unknowns z that the model marginalises are marginalised here, too, whether or not they
+    have been drawn:
 
         log p(y_i | x) = log sum_z p(z | x) p(y_i | z, x).
 
-    Observations that depend on the same discrete unknowns, as the times of a hidden Markov chain or
-    the visits to a site, are not independent given x. Of these it is
+    Observations that depend on the same discrete unknowns, such as the times of a hidden Markov
+    chain or the visits to a site, are not independent given x. For these the result is
 
-        log p(y_i | y_others, x)   for given="others",
-        log p(y_i | y_before, x)   for given="before".
+        log p(y_i | y_others, x)   for `given="others"`,
+        log p(y_i | y_before, x)   for `given="before"`.
 
-    The first is what leaving one out takes (`arviz.loo`, `arviz.compare`; Bürkner, Gabry and
-    Vehtari, Computational Statistics 36, 2021). The second predicts one step ahead, in the order
-    in which data were observed; its sum is the log likelihood log p(y | x) of them all.
+    The first is needed for leave-one-out cross-validation (`arviz.loo`, `arviz.compare`; Bürkner,
+    Gabry and Vehtari, Computational Statistics 36, 2021). The second predicts one step ahead, in
+    the order of the observations; its sum is the log likelihood log p(y | x) of all observations.
 
     Parameters
     ----------
     model
-        Made by `kg.model`, whose unknowns the results are of.
+        Made by `kg.model`; the results must be of its unknowns.
     results
         Of `kg.mcmc` or another method, with draws of all continuous unknowns.
     given
-        What of the observations that share discrete unknowns with it each one is given.
+        The observations on which each density is conditioned, among the observations that share
+        discrete unknowns with it: `"others"` are all of these, `"before"` only the earlier ones.
 
     Returns
     -------
     xarray.DataTree
-        The results, with the group `log_likelihood`, (chain, draw, *dims): a variable for each
-        observed array, with a number for each element, of vectors and matrices for each of them.
-        Of normal vectors and Student's t that are seen in part there is one for what is seen of
-        each, in `<name>_seen_in_part`. Where it matters, the attribute `given` of the variable says
-        which it is.
+        The results with the group `log_likelihood`, (chain, draw, *dims): a variable for each
+        observed array, with one number for each element; for vectors and matrices, one number for
+        each of them. Normal and Student's t vectors that are partly observed have one number for
+        the observed part of each vector, in `<name>_seen_in_part`. If observations share discrete
+        unknowns, the attribute `given` of the variable says which density it holds.
 
     Raises
     ------
     TypeError
-        If these are no results.
+        If `results` is not a results tree.
     ValueError
         If `given` is something else.
     ModelError
-        If nothing is observed, or some data twice, or an unknown that is needed is not among the
+        If nothing is observed, if data are observed twice, or if a needed unknown is not among the
         draws.
 
     Notes
@@ -90,7 +94,7 @@ def log_likelihood(
     check_model(model, "log_likelihood")
     if not isinstance(given, str) or given not in GIVEN:
         raise ValueError(
-            f"log_likelihood: given must be 'others' or 'before', got {given!r}"
+            f"log_likelihood: given must be {' or '.join(map(repr, GIVEN))}, got {given!r}"
             f"{meant(given, GIVEN)}"
         )
     pairs = [(d, data) for data, d in followed("log_likelihood", model).items()]
@@ -98,13 +102,14 @@ def log_likelihood(
 
 
 def log_prior(model: Model, results: Any) -> "DataTree":
-    """The log density of each unknown under its own distribution, for each draw.
+    """Compute the log prior density of each unknown for each draw.
 
         log p(x_i | parents of x)
 
-    On the scale of the unknowns, without the Jacobians of the free state: what
-    `arviz.psense` and its like need. Of continuous unknowns; discrete ones among the parents are
-    summed out, and unknowns that share some are given those before them.
+    The density is on the scale of the unknowns, without the Jacobians of the free state, as
+    `arviz.psense` needs it. It is given for continuous unknowns only. Discrete unknowns among the
+    parents are marginalised; unknowns that share a discrete parent are conditioned on the unknowns
+    before them.
 
     Parameters
     ----------
@@ -114,7 +119,7 @@ def log_prior(model: Model, results: Any) -> "DataTree":
     Returns
     -------
     xarray.DataTree
-        The results, with the group `log_prior`, (chain, draw, *dims).
+        The results with the group `log_prior`, (chain, draw, *dims).
 
     Raises
     ------
@@ -138,63 +143,91 @@ def log_prior(model: Model, results: Any) -> "DataTree":
 
 
 def _with_densities(group: str, model: Model, results: Any, pairs: list[Any], given: str) -> Any:
-    parts = _seen_in_part(model) if group == "log_likelihood" else ()
+    """Results with a group of the log densities of (distribution, node) pairs."""
+    parts = _partly_observed(model) if group == "log_likelihood" else ()
     if not pairs and not parts:
-        what = "observes nothing" if group == "log_likelihood" else "has no distributions"
-        raise ModelError(f"{group}: the model {what}, so there is nothing to take the density of")
-    known, names = recorded_of(group, model, results)
-    summed = _summed(group, model, [follows for follows, _ in pairs], given)
-    ones = {} if summed is None else dict(zip(summed.nodes, summed.parts, strict=True))
-    # Kept with the model, so that a second call finds its program.
+        reason = "observes nothing" if group == "log_likelihood" else "has no distributions"
+        raise ModelError(f"{group}: the model {reason}, so there is no density to compute")
+    posterior_draws, names = recorded_of(group, model, results)
+    marginalised = _marginalised(group, model, [follows for follows, _ in pairs], given)
+    marginalised_parts = (
+        {}
+        if marginalised is None
+        else dict(zip(marginalised.nodes, marginalised.parts, strict=True))
+    )
+    # The nodes are cached on the model, so that a second call reuses its program.
     with model.its_values():
-        plain: tuple[Node, ...] = model.kept(
+        independent: tuple[Node, ...] = model.kept(
             group,
-            lambda: tuple(density_at(group, d, node) for d, node in pairs if d not in ones),
+            lambda: tuple(
+                density_at(group, d, node) for d, node in pairs if d not in marginalised_parts
+            ),
         )
-        written = iter(plain)
-        targets = [ones[d] if d in ones else next(written) for d, _ in pairs]
+        independent_parts = iter(independent)
+        targets = [
+            marginalised_parts[d] if d in marginalised_parts else next(independent_parts)
+            for d, _ in pairs
+        ]
         targets += parts
-        program = plan(group, targets, known.values, {}, names, set(model.component.unknowns))
-        rows = run_rows(program, make_key(0, SIMULATION, 0), known.count, known.of(program.given))
+        program = plan(
+            group, targets, posterior_draws.values, {}, names, set(model.component.unknowns)
+        )
+        rows = run_rows(
+            program,
+            make_key(0, SIMULATION, 0),
+            posterior_draws.count,
+            posterior_draws.of(program.given),
+        )
     named = [(model.name(node), node) for _, node in pairs]
     named += [(node.label(), node) for node in parts]
     drawn = {
-        name: (node, known.by_chain(values))
+        name: (node, posterior_draws.by_chain(values))
         for (name, node), values in zip(named, rows, strict=True)
     }
-    found = as_group(group, drawn, ("chain", "draw"), model.coords)
+    dataset = as_group(group, drawn, ("chain", "draw"), model.coords)
     for follows, node in pairs:
-        if summed is not None and follows in ones and summed.shared(follows):
-            found[model.name(node)].attrs["given"] = given
-    return with_group(with_current_data(model, results), group, found)
+        if (
+            marginalised is not None
+            and follows in marginalised_parts
+            and marginalised.shared(follows)
+        ):
+            dataset[model.name(node)].attrs["given"] = given
+    return with_group(with_current_data(model, results), group, dataset)
 
 
-def _seen_in_part(model: Model) -> tuple[Node, ...]:
-    """The densities of what is seen of vectors; of those that discrete unknowns bear on, none."""
+def _partly_observed(model: Model) -> tuple[Node, ...]:
+    """Densities of the observed part of each vector.
 
-    def made() -> tuple[Node, ...]:
-        found = filter(None, map(seen_alone, model.component.factors))
+    Vectors that depend on discrete unknowns are skipped.
+    """
+
+    def densities() -> tuple[Node, ...]:
+        parts = filter(None, map(seen_alone, model.component.factors))
         discrete = set(model.component.discrete)
-        return tuple(node for node in found if discrete.isdisjoint(ancestors([node])))
+        return tuple(node for node in parts if discrete.isdisjoint(ancestors([node])))
 
-    return model.kept("seen in part", made)
+    return model.kept("seen in part", densities)
 
 
-def _summed(group: str, model: Model, wanted: list[Distribution], given: str) -> Pointwise | None:
-    """The densities of those that depend on discrete unknowns, if any do.
+def _marginalised(
+    group: str, model: Model, wanted: list[Distribution], given: str
+) -> Pointwise | None:
+    """The densities that depend on discrete unknowns, or None.
 
-    Those of unknowns are what the density would be if nothing had been observed.
+    For unknowns (`log_prior`) they are computed without the terms of the observations.
     """
     term = model.density.marginal
     if term is None:
         return None
     inside = {table.term.node for table in term.tables}
-    mine = [follows for follows in wanted if follows in inside]
-    if not mine:
+    dependent = [follows for follows in wanted if follows in inside]
+    if not dependent:
         return None
-    aside: list[Node] = []
+    left_out: list[Node] = []
     if group == "log_prior":
         tables = [table.term for table in term.tables]
-        aside = [t.node for t in tables if not isinstance(t.target, Variable)]
-    found: Pointwise = model.kept((group, given), lambda: Pointwise(term, mine, aside, given))
-    return found
+        left_out = [t.node for t in tables if not isinstance(t.target, Variable)]
+    pointwise: Pointwise = model.kept(
+        (group, given), lambda: Pointwise(term, dependent, left_out, given)
+    )
+    return pointwise

@@ -1,4 +1,4 @@
-"""`kg.predict`: data that a posterior predicts."""
+"""`kg.predict`: data drawn from a posterior."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -34,46 +34,48 @@ def predict(
     seed: int | np.integer | None = None,
     **named: Computed,
 ) -> "DataTree":
-    """Draw data from the posterior: for each draw of the unknowns, data as it predicts them.
+    """Draw data from the posterior predictive distribution, once for each posterior draw.
 
         y' ~ p(y' | x),  x ~ p(x | y)
 
-    In place of the data that the model observes, or what follows from its unknowns elsewhere: at
-    other rows of the covariates, for groups that were not there. Such a quantity is written as
-    in a model, with the same unknowns: `y_new=kg.normal(a + b * x_new, sd)`. Unknowns that are
-    none of the model's, as the effect of a new group, are drawn from their distributions.
+    Without further arrays, it replicates the observed data. With arrays, it draws new quantities
+    that depend on the unknowns: at new rows of the covariates, or for new groups. Write such a
+    quantity as in a model, with the same unknowns: `y_new=kg.normal(a + b * x_new, sd)`. Unknowns
+    that do not belong to the model, such as the effect of a new group, are drawn from their
+    distributions.
 
     Parameters
     ----------
     model
-        Made by `kg.model`, whose unknowns the results are of.
+        Made by `kg.model`; the results must be of its unknowns.
     results
-        Of `kg.mcmc` or another method, with draws of all unknowns that the data follow from, or of
-        what was computed of them, unless that was of other data than the model has. Fewer
-        of them are had by `results.isel(draw=slice(None, None, 10))`.
+        Of `kg.mcmc` or another method, with draws of all unknowns that the data depend on, or of
+        quantities computed from these, unless they were computed from data that the model no longer
+        has. To use fewer draws, thin them: `results.isel(draw=slice(None, None, 10))`.
     *new, **named
-        Distributions, or what is computed from them and from unknowns, under their own names or
-        those given by keyword; none: the observed data anew.
+        Distributions, or quantities computed from them and from unknowns, under their own names or
+        under the keywords. Without any, the observed data are drawn again.
     observed
-        Which of the observed data are drawn anew; None: all of them. Others stay.
+        The observed data to draw; None: all of them. Data that are not listed keep their values.
     seed
         As for `kg.simulate`.
 
     Returns
     -------
     xarray.DataTree
-        The results, with the group `posterior_predictive`, (chain, draw, *dims); of new
-        quantities it is `predictions`.
+        The results with the group `posterior_predictive`, (chain, draw, *dims), or `predictions`
+        for new quantities.
 
     Raises
     ------
     TypeError
-        If these are no results, an array is not observed, or what is new is no array.
+        If `results` is not a results tree, an array in `observed` is not observed, or a new
+        quantity is not an array.
     ModelError
-        If an unknown that is needed is not among the draws: it was no target. If one that is none
-        of the model's is called as one of it, or follows from data that have another shape since.
+        If a needed unknown is not among the draws because it was not a target; if a new unknown has
+        the name of one of the model's unknowns, or depends on data whose shape has changed.
     ShapeError
-        If the draws have other shapes than the unknowns of the model.
+        If the draws and the unknowns of the model have different shapes.
 
     Examples
     --------
@@ -86,7 +88,7 @@ def predict(
     >>> results["posterior_predictive"]["y"].shape
     (4, 200, 3)
 
-    A further observation, and the mean of ten:
+    Ten new observations, and their mean:
 
     >>> later = kg.normal(mu, 1, shape=10)
     >>> results = kg.predict(model, results, later=later, average=later.mean(), seed=1)
@@ -95,40 +97,43 @@ def predict(
     """
     check_model(model, "predict")
     used = check_seed(seed, "predict")
-    known, names = recorded_of("predict", model, results)
+    posterior_draws, names = recorded_of("predict", model, results)
     simulated: dict[Node, Distribution] = {}
     if new or named:
         if observed is not None:
             raise TypeError("predict: give observed= or new quantities, not both")
-        group, wanted = "predictions", _of_its_data(model, named_targets("predict", new, named))
+        group, wanted = (
+            "predictions",
+            _with_current_shapes(model, named_targets("predict", new, named)),
+        )
         _check_not_observed(model, wanted)
         names = names_of_unknowns(unknowns_above(wanted), wanted, names)
     else:
-        group, chosen = "posterior_predictive", _chosen(model, observed)
-        wanted = {node: model.name(node) for node in chosen}
-        follows = followed("predict", model)
-        simulated |= {node: follows[node] for node in chosen}
+        group, observed_data = "posterior_predictive", _data_to_draw(model, observed)
+        wanted = {node: model.name(node) for node in observed_data}
+        distributions = followed("predict", model)
+        simulated |= {node: distributions[node] for node in observed_data}
         names |= wanted
     inferred = set(model.component.unknowns)
-    program = plan("predict", list(wanted), known.values, simulated, names, inferred)
+    program = plan("predict", list(wanted), posterior_draws.values, simulated, names, inferred)
     key = make_key(used, SIMULATION, 0)
     with model.its_values():
-        rows = run_rows(program, key, known.count, known.of(program.given))
+        rows = run_rows(program, key, posterior_draws.count, posterior_draws.of(program.given))
     drawn = {
-        name: (node, known.by_chain(row))
+        name: (node, posterior_draws.by_chain(row))
         for (node, name), row in zip(wanted.items(), rows, strict=True)
     }
-    found = as_group("predict", drawn, ("chain", "draw"), model.coords)
+    dataset = as_group("predict", drawn, ("chain", "draw"), model.coords)
     return with_group(
-        with_current_data(model, results), group, found, {"prediction_seed": str(used)}
+        with_current_data(model, results), group, dataset, {"prediction_seed": str(used)}
     )
 
 
-def _of_its_data(model: Model, wanted: dict[Node, str]) -> dict[Node, str]:
-    """The quantities, written again where the model has had data of other shapes since."""
+def _with_current_shapes(model: Model, wanted: dict[Node, str]) -> dict[Node, str]:
+    """Rebuild the quantities for model data whose shapes have changed."""
     if not model.became:
         return wanted
-    advice = "write it again, of kg.data with the new values"
+    advice = "write it again with kg.data of the new values"
     remake = Remaker("predict", advice, model.became)
     for unknown in unknowns_above(wanted):
         if unknown not in remake.made:
@@ -137,20 +142,21 @@ def _of_its_data(model: Model, wanted: dict[Node, str]) -> dict[Node, str]:
 
 
 def _check_not_observed(model: Model, wanted: Mapping[Node, str]) -> None:
+    """Raise ModelError if a requested quantity is observed data."""
     for node, name in wanted.items():
         if node in model.observed:
             raise ModelError(
-                f"predict: {name} is what the model observes, the same for all draws; to draw it "
-                f"anew give observed={name}, or no quantities at all"
+                f"predict: {name} is observed data, the same for all draws; to draw it again give "
+                f"observed={name}, or give no quantities at all"
             )
 
 
-def _chosen(model: Model, observed: Any) -> tuple[Data, ...]:
-    """The data that are wanted."""
+def _data_to_draw(model: Model, observed: Any) -> tuple[Data, ...]:
+    """The observed data to draw."""
     if observed is None:
         if not model.observed:
             raise ModelError(
-                "predict: the model has no observed data; state what follows from its unknowns by "
+                "predict: the model has no observed data; state a likelihood with "
                 "kg.observe(data, distribution)"
             )
         return model.observed
@@ -161,7 +167,7 @@ def _chosen(model: Model, observed: Any) -> tuple[Data, ...]:
         if node not in model.observed:
             names = ", ".join(model.name(node) for node in model.observed)
             raise TypeError(
-                f"predict: observed= takes data that the model observes ({names}), got {array!r}"
+                f"predict: observed= must be data that the model observes ({names}), got {array!r}"
             )
     nodes = {became.get(array.node, array.node) for array in wanted}
     return tuple(node for node in model.observed if node in nodes)

@@ -1,4 +1,4 @@
-"""What results know of a model's arrays: their draws, row by row."""
+"""Draws of a model's arrays, read from results row by row."""
 
 import json
 import math
@@ -23,14 +23,14 @@ __all__ = ["Recorded", "called_in", "is_stale", "recorded", "recorded_of"]
 
 
 class Recorded:
-    """The draws of some nodes, a row each, and how rows lie in chains."""
+    """Draws of nodes as rows, and the numbers of chains and draws."""
 
     def __init__(self, values: Mapping[Node, np.ndarray], lead: tuple[int, int]) -> None:
         self.values, self.lead = dict(values), lead
 
     @property
     def count(self) -> int:
-        """How many rows."""
+        """The number of rows."""
         return math.prod(self.lead)
 
     def of(self, nodes: tuple[Node, ...]) -> list[np.ndarray]:
@@ -38,7 +38,7 @@ class Recorded:
         return [self.values[node] for node in nodes]
 
     def by_chain(self, rows: np.ndarray) -> np.ndarray:
-        """Rows as (chain, draw, ...)."""
+        """Reshape rows to (chain, draw, ...)."""
         return rows.reshape((*self.lead, *rows.shape[1:]))
 
 
@@ -48,60 +48,63 @@ def recorded(
     names: Mapping[Node, str],
     fixed: Mapping[Node, np.ndarray] = MappingProxyType({}),
 ) -> Recorded:
-    """The draws of those of the named nodes that results hold, and values that are `fixed`.
+    """The draws of named nodes in results, and the `fixed` values.
 
-    Of unknowns, too, that a node only arranges, as what is missing of data that are a target.
+    A node that only rearranges unknowns, such as data with missing values that are a target, also
+    gives the draws of these unknowns.
 
     Raises
     ------
     TypeError
-        If these are no results.
+        If `results` is not a results tree.
     ModelError
         If there are no draws.
     ShapeError
-        If draws have another shape than their node: they are of another model. If there is no
-        dimension of chains or draws.
+        If draws and their node have different shapes, so that the results are of another model; or
+        if there is no dimension of chains or draws.
     """
     posterior = check_tree(results, doing)
     for axis in ("chain", "draw"):
         if axis not in posterior.sizes:
             raise ShapeError(
-                f"{doing}: the results have no dimension {axis!r}; keep it where you take one, as "
+                f"{doing}: the results have no dimension {axis!r}; keep it when you select one, as "
                 f"in results.isel({axis}=[0])"
             )
     lead = posterior.sizes["chain"], posterior.sizes["draw"]
     if not math.prod(lead):
         raise ModelError(
-            f"{doing}: the results hold no draws: they were made with keep=False, draws=0, or by a "
-            "run that was stopped before the first"
+            f"{doing}: the results hold no draws: they were made with keep=False or draws=0, or by "
+            "a run that was stopped before its first draw"
         )
-    found = {}
-    held = fixed_in(results)
+    rows_by_node = {}
+    fixed_values = fixed_in(results)
     for node, name in names.items():
-        if name in held:
-            found[node] = in_rows(np.asarray(held[name].values, node.dtype), math.prod(lead))
+        if name in fixed_values:
+            rows_by_node[node] = in_rows(
+                np.asarray(fixed_values[name].values, node.dtype), math.prod(lead)
+            )
         if name not in posterior:
             continue
         draws = posterior[name].transpose("chain", "draw", ...)
         if draws.shape[2:] != node.shape:
             raise ShapeError(
                 f"{doing}: the results are of another model: {name} has shape {draws.shape[2:]} "
-                f"in them, and {node.shape} here"
+                f"in the results, and {node.shape} in the model"
             )
         values = np.asarray(draws.values, node.dtype)
-        found[node] = values.reshape((math.prod(lead), *node.shape))
-    found |= {node: in_rows(value, math.prod(lead)) for node, value in fixed.items()}
-    for node, rows in tuple(found.items()):
-        for unknown, values in _within(node, rows):
-            found.setdefault(unknown, values)
-    return Recorded(found, lead)
+        rows_by_node[node] = values.reshape((math.prod(lead), *node.shape))
+    rows_by_node |= {node: in_rows(value, math.prod(lead)) for node, value in fixed.items()}
+    for node, rows in tuple(rows_by_node.items()):
+        for unknown, values in _rows_of_unknowns(node, rows):
+            rows_by_node.setdefault(unknown, values)
+    return Recorded(rows_by_node, lead)
 
 
 def recorded_of(doing: str, model: Model, results: Any) -> tuple[Recorded, dict[Node, str]]:
-    """The draws of a model's unknowns and targets that results hold, and the names of these.
+    """The recorded draws of a model's unknowns and targets, with their names.
 
-    Without targets that were computed of other data, or other fixed values, than the model has:
-    those are computed anew, of the unknowns.
+    Targets that were computed from data or fixed values that the model no longer has are left out;
+    they are computed again from the unknowns.
     """
     check_tree(results, doing)
     names: dict[Node, str] = {n: model.name(n) for n in model.component.unknowns}
@@ -114,36 +117,36 @@ def recorded_of(doing: str, model: Model, results: Any) -> tuple[Recorded, dict[
 
 
 def is_stale(model: Model, target: Node, results: Any) -> bool:
-    """Whether draws of a target are of data or fixed values that the model no longer has."""
+    """Whether a target was computed from data or values that have changed."""
     fixed, used = set(model.fixed), {*model.data, *model.fixed}
     for node in ancestors([target], lambda node: node in used or isinstance(node, Variable)):
         if node not in used:
             continue
         name = model.name(node)
         groups = [results[g] for g in ("constant_data", "observed_data") if g in results]
-        held = next((group[name].values for group in groups if name in group), None)
-        if held is None:
+        recorded_value = next((group[name].values for group in groups if name in group), None)
+        if recorded_value is None:
             if node in fixed:
                 return True
-        elif not np.array_equal(held, model.value_of(node), equal_nan=True):
+        elif not np.array_equal(recorded_value, model.value_of(node), equal_nan=True):
             return True
     return False
 
 
-def _within(node: Node, rows: np.ndarray) -> Iterator[tuple[Variable, np.ndarray]]:
-    """The rows of unknowns of which a node has the elements, from its own rows."""
+def _rows_of_unknowns(node: Node, rows: np.ndarray) -> Iterator[tuple[Variable, np.ndarray]]:
+    """The rows of the unknowns whose elements a node rearranges."""
     if isinstance(node, Variable):
         yield node, np.asarray(rows, node.dtype)
     elif not isinstance(node, Apply) or node.context is not None:
         return
     elif node.operation is RESHAPE:
         (inner,) = node.parents
-        yield from _within(inner, rows.reshape((len(rows), *inner.shape)))
+        yield from _rows_of_unknowns(inner, rows.reshape((len(rows), *inner.shape)))
     elif node.operation is CONCATENATE:
         axis = node.attributes["axis"] + 1
         ends = np.cumsum([part.shape[axis - 1] for part in node.parents])[:-1]
-        for part, own in zip(node.parents, np.split(rows, ends, axis), strict=True):
-            yield from _within(part, own)
+        for part, part_rows in zip(node.parents, np.split(rows, ends, axis), strict=True):
+            yield from _rows_of_unknowns(part, part_rows)
     elif node.operation is READ and len(node.parents) == 2:
         inner, places = node.parents
         if (
@@ -153,11 +156,11 @@ def _within(node: Node, rows: np.ndarray) -> Iterator[tuple[Variable, np.ndarray
         ):
             order = np.asarray(places.value)
             if np.array_equal(np.sort(order), np.arange(inner.shape[0])):
-                yield from _within(inner, rows[:, np.argsort(order)])
+                yield from _rows_of_unknowns(inner, rows[:, np.argsort(order)])
 
 
 def fixed_in(results: Any) -> dict[str, Any]:
-    """The unknowns that the model of results was given values of."""
+    """The unknowns that had fixed values in the model of the results."""
     if "constant_data" not in results:
         return {}
     constant = results["constant_data"].dataset
@@ -165,39 +168,46 @@ def fixed_in(results: Any) -> dict[str, Any]:
 
 
 def called_in(results: Any, doing: str, names: Mapping[Node, str]) -> dict[Node, str]:
-    """How results call unknowns, of those that they are of; `names` are theirs here.
+    """Names of the unknowns as they appear in results.
 
-    It is as models called them. Where none did, as if results were loaded and the graph written
-    anew, it is as they are called here.
+    `names` are their current names.
+
+    Models record the names that they give to unknowns. If no recorded name is in the results, for
+    example because the results were loaded from a file and the model was written again, the current
+    names are used. Unknowns that are not in the results are left out.
 
     Raises
     ------
     ModelError
-        If that is not clear.
+        If the name of an unknown in the results is ambiguous.
     """
     posterior = check_tree(results, doing)
-    of = {*map(str, posterior.data_vars), *json.loads(results.attrs.get("unknowns", "{}"))}
-    of |= set(fixed_in(results))
-    called = {n: sorted(of & n.called) for n in names if isinstance(n, Variable)}
+    recorded_names = {
+        *map(str, posterior.data_vars),
+        *json.loads(results.attrs.get("unknowns", "{}")),
+    }
+    recorded_names |= set(fixed_in(results))
+    called = {n: sorted(recorded_names & n.called) for n in names if isinstance(n, Variable)}
     if not any(called.values()):
-        return {n: name for n, name in names.items() if name in of}
-    taken: dict[str, Node] = {}
-    for node, found in called.items():
-        what = f"{doing}: {names[node]}{site_text(node)}"
-        if len(found) > 1:
+        return {n: name for n, name in names.items() if name in recorded_names}
+    node_of_name: dict[str, Node] = {}
+    for node, candidates in called.items():
+        subject = f"{doing}: {names[node]}{site_text(node)}"
+        if len(candidates) > 1:
             raise ModelError(
-                f"{what} was called {' and '.join(found)} by models, and the results hold both; "
-                "call it the same in all of them"
+                f"{subject} was called {' and '.join(candidates)} by models, and the results hold "
+                "both; give it the same name in all models"
             )
-        if not found and names[node] in of:
+        if not candidates and names[node] in recorded_names:
             raise ModelError(
-                f"{what} is not what the results are of, but is called so; give it another name="
+                f"{subject} has the name of another unknown in the results; give it another name="
             )
-        for name in found:
-            if name in taken:
+        for name in candidates:
+            if name in node_of_name:
                 raise ModelError(
-                    f"{what} was called {name} by a model, and {names[taken[name]]}"
-                    f"{site_text(taken[name])} by another; give them names by name="
+                    f"{subject} was called {name} by a model, and so was "
+                    f"{names[node_of_name[name]]}{site_text(node_of_name[name])} by another; give "
+                    "each of them a name="
                 )
-            taken[name] = node
-    return {node: name for name, node in taken.items()}
+            node_of_name[name] = node
+    return {node: name for name, node in node_of_name.items()}

@@ -1,4 +1,4 @@
-"""`kg.simulate`: draws of the unknowns from their distributions, and of data that follow."""
+"""`kg.simulate`: draws of the unknowns from the prior, and simulated data."""
 
 import numpy as np
 
@@ -22,28 +22,30 @@ __all__ = ["simulate"]
 def simulate(
     model: Model, draws: int = 1000, *, seed: int | np.integer | None = None
 ) -> "DataTree":
-    """Draw from a model as it stands, data unseen: the prior, and data that it predicts.
+    """Draw unknowns from the prior, and data from the prior predictive distribution.
 
         x ~ p(x),  y ~ p(y | x)
 
-    Every draw goes through the graph once, parents first, and is independent of all others.
+    Observed values are not used. Each draw is computed by one pass through the graph, parents
+    first, and is independent of the other draws.
 
     Parameters
     ----------
     model
         Made by `kg.model`.
     draws
-        How many.
+        The number of draws.
     seed
-        A whole number: the same one, the same numbers; None takes one from the system's entropy.
-        What is drawn of one unknown does not depend on the others that the model has, nor does the
-        k-th draw on how many there are.
+        A whole number; the same seed gives the same numbers. None takes one from the system's
+        entropy. The draws of an unknown do not depend on the other unknowns of the model, and the
+        k-th draw does not depend on the number of draws.
 
     Returns
     -------
     xarray.DataTree
-        `prior`: unknowns and targets, (chain, draw, *dims), of one chain; `prior_predictive`: data
-        in place of those observed; `observed_data` and `constant_data`: the data of the model.
+        `prior`: unknowns and targets, (chain, draw, *dims), with one chain; `prior_predictive`:
+        simulated data in place of the observed data; `observed_data` and `constant_data`: the data
+        of the model.
 
     Raises
     ------
@@ -51,12 +53,12 @@ def simulate(
         If an unknown has no distribution: a `kg.variable`, which is flat. If data are observed
         twice.
     BoundsError
-        If an index computed from what is drawn falls outside of its axis.
+        If an index computed from draws falls outside of its axis.
 
     Warns
     -----
     KinetographWarning
-        If the model has factors: nothing can be drawn from those, and they have no part in it.
+        If the model has factors: they are ignored, because a factor cannot be drawn from.
 
     Examples
     --------
@@ -83,24 +85,26 @@ def simulate(
         values = run_rows(program, make_key(used, SIMULATION, 0), int(draws), given)
     drawn = {names[n]: (n, value[None]) for n, value in zip(targets, values, strict=True)}
     lead = ("chain", "draw")
-    unseen = {names[n]: drawn[names[n]] for n in prior}
-    groups = {"prior": as_group("simulate", unseen, lead, model.coords)}
+    prior_values = {names[n]: drawn[names[n]] for n in prior}
+    groups = {"prior": as_group("simulate", prior_values, lead, model.coords)}
     if model.observed:
-        seen = {names[n]: drawn[names[n]] for n in model.observed}
-        groups["prior_predictive"] = as_group("simulate", seen, lead, model.coords)
+        simulated_data = {names[n]: drawn[names[n]] for n in model.observed}
+        groups["prior_predictive"] = as_group("simulate", simulated_data, lead, model.coords)
     return tree_of(groups | data_groups(model), {"seed": str(used)})
 
 
 def warn_of_factors(model: Model, doing: str) -> None:
-    """Say that factors have no part in what is drawn forward."""
-    what = "factors (kg.factor, kg.wall, kg.tether, factors=)" if model.factors else ""
+    """Warn that factors are ignored when the model is simulated."""
+    ignored_terms = "factors (kg.factor, kg.wall, kg.tether, factors=)" if model.factors else ""
     if any(v not in model.component.cut and _follows_unknowns(v) for v in model.fixed):
-        what += f"{' and ' if what else ''}unknowns that are conditioned (kg.condition)"
-    if not what:
+        ignored_terms += (
+            f"{' and ' if ignored_terms else ''}unknowns that are conditioned (kg.condition)"
+        )
+    if not ignored_terms:
         return
     warn_user(
-        f"{doing}: the model has {what}, from which "
-        "nothing can be drawn: the draws are those of its distributions alone",
+        f"{doing}: the model has {ignored_terms}, which cannot be simulated and are ignored: the "
+        "draws come from the distributions alone",
         KinetographWarning,
     )
 

@@ -64,7 +64,7 @@ def expected(program, points):
 @pytest.mark.parametrize("together", [True, False])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_each_member_makes_its_own_trips(name, together, monkeypatch):
-    monkeypatch.setattr(batched, "_gains", lambda body, size: together)
+    monkeypatch.setattr(batched, "_faster_together", lambda body, size: together)
     program = PROGRAMS[name]
     x, w = kg.placeholder((5,), name="x"), kg.placeholder((5,), name="w")
     rows = kg.vmap(functools.partial(program, Graph()))(x, w)
@@ -75,7 +75,7 @@ def test_each_member_makes_its_own_trips(name, together, monkeypatch):
 
 @pytest.mark.parametrize("ways", [(True, True), (True, False), (False, True), (False, False)])
 def test_batches_of_batches(ways, monkeypatch):
-    monkeypatch.setattr(batched, "_gains", lambda body, size: ways[size == 5])
+    monkeypatch.setattr(batched, "_faster_together", lambda body, size: ways[size == 5])
     x, w = kg.placeholder((5,), name="x"), kg.placeholder((3,), name="w")
     graph = functools.partial(simple, Graph())
     rows = kg.vmap(lambda v: kg.vmap(lambda u: graph(u, v))(x))(w)
@@ -90,7 +90,7 @@ def test_batches_of_batches(ways, monkeypatch):
 @pytest.mark.parametrize("together", [True, False])
 def test_loops_in_branches_that_read_constants(together, monkeypatch):
     """In a batch a branch makes rows of all that it reads, of a constant matrix, too."""
-    monkeypatch.setattr(batched, "_gains", lambda body, size: together)
+    monkeypatch.setattr(batched, "_faster_together", lambda body, size: together)
     matrix = np.array([[0.5, 0.1], [0.05, 0.45]])
 
     def powers(v, n):
@@ -124,20 +124,20 @@ def test_forward_derivatives_of_a_batch():
 )
 def test_simple_trips_are_made_together(program, size, gains, monkeypatch):
     found = []
-    judge = batched._gains
+    judge = batched._faster_together
 
     def noted(body, size):
         found.append(judge(body, size))
         return found[-1]
 
-    monkeypatch.setattr(batched, "_gains", noted)
+    monkeypatch.setattr(batched, "_faster_together", noted)
     monkeypatch.setattr(jax, "default_backend", lambda: "cpu")
     x, w = kg.placeholder((size,), name="x"), kg.placeholder((size,), name="w")
     f = kg.compile([x, w], kg.vmap(functools.partial(program, Graph()))(x, w))
     f(np.ones(size), np.arange(size) + 1.0)
     assert found[0] is gains
     monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
-    assert batched._gains(jax.make_jaxpr(jax.numpy.sin)(1.0).jaxpr, 2)
+    assert batched._faster_together(jax.make_jaxpr(jax.numpy.sin)(1.0).jaxpr, 2)
 
 
 ROWS = 64  # that a loop without a bound has room for at first
@@ -162,7 +162,7 @@ def large(jaxpr):
 
 
 def test_a_trip_of_a_batch_costs_its_rows(monkeypatch):
-    monkeypatch.setattr(batched, "_gains", lambda body, size: True)
+    monkeypatch.setattr(batched, "_faster_together", lambda body, size: True)
     x, w = kg.placeholder((5,), name="x"), kg.placeholder((5,), name="w")
     rows = kg.vmap(functools.partial(simple, Graph()))(x, w)
     f = kg.compile([x, w], kg.gradients(rows.sum(), [x, w]))

@@ -1,1 +1,1 @@
-"""Mathematics on tensors, with values and derivatives right everywhere."""
+"""Mathematical functions of tensors, with accurate values and derivatives everywhere."""

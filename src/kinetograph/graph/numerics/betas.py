@@ -1,9 +1,9 @@
-"""The beta function of any real numbers, and the logarithm of its size.
+"""The beta function for real arguments, and its logarithm.
 
     B(a, b) = Gamma(a) Gamma(b) / Gamma(a + b)
 
-Where a is a whole number not above 0, its pole is one of Gamma(a + b), too, if b is a whole number
-and a + b <= 0; then B(a, b) = (-1)^b B(1 - a - b, b).
+If a <= 0 is an integer, Gamma(a) has a pole. If b is an integer, too, and a + b <= 0, Gamma(a + b)
+has a pole as well, and the two poles cancel: B(a, b) = (-1)^b B(1 - a - b, b).
 """
 
 import jax.numpy as jnp
@@ -13,15 +13,19 @@ from .gammas import betaln, gammaln
 __all__ = ["any_betaln", "beta"]
 
 
-def _whole(x):
+def _is_integer(x):
     return x == jnp.floor(x)
 
 
 def _cases(a, b):
-    """The smaller and the larger, whether both are finite and above 0, and where poles cancel."""
+    """The sorted arguments and their cases.
+
+    Returns the smaller and the larger argument, whether both are positive and finite, and whether
+    poles cancel.
+    """
     low, high = jnp.where(a < b, a, b), jnp.where(a < b, b, a)
     inside = (low > 0) & (high < jnp.inf)
-    cancelled = (low <= 0) & _whole(low) & (high > 0) & _whole(high) & (low + high <= 0)
+    cancelled = (low <= 0) & _is_integer(low) & (high > 0) & _is_integer(high) & (low + high <= 0)
     return low, high, inside, cancelled & jnp.isfinite(low)
 
 
@@ -30,15 +34,15 @@ def any_betaln(a, b):
     a, b = jnp.broadcast_arrays(a, b)
     low, high, inside, cancelled = _cases(a, b)
     first = jnp.where(inside, a, jnp.where(cancelled, 1 - low - high, 1.0))
-    known = betaln(first, jnp.where(inside, b, jnp.where(cancelled, high, 1.0)))
-    other = ~inside & ~cancelled & jnp.isfinite(low) & jnp.isfinite(high)
-    x, y = jnp.where(other, low, 0.5), jnp.where(other, high, 0.5)
-    poles = ((low <= 0) & _whole(low)) | ((high <= 0) & _whole(high))
-    apart = jnp.where(poles, jnp.inf, gammaln(x) + gammaln(y) - gammaln(x + y))
-    endless = jnp.where((low > 0) & (low < jnp.inf), -jnp.inf, jnp.nan)
-    endless = jnp.where((low == 0) & (high == jnp.inf), jnp.inf, endless)
-    found = jnp.where(inside | cancelled, known, jnp.where(other, apart, endless))
-    return jnp.where(jnp.isnan(a) | jnp.isnan(b), jnp.nan, found)
+    regular = betaln(first, jnp.where(inside, b, jnp.where(cancelled, high, 1.0)))
+    is_general = ~inside & ~cancelled & jnp.isfinite(low) & jnp.isfinite(high)
+    x, y = jnp.where(is_general, low, 0.5), jnp.where(is_general, high, 0.5)
+    poles = ((low <= 0) & _is_integer(low)) | ((high <= 0) & _is_integer(high))
+    general = jnp.where(poles, jnp.inf, gammaln(x) + gammaln(y) - gammaln(x + y))
+    at_infinity = jnp.where((low > 0) & (low < jnp.inf), -jnp.inf, jnp.nan)
+    at_infinity = jnp.where((low == 0) & (high == jnp.inf), jnp.inf, at_infinity)
+    result = jnp.where(inside | cancelled, regular, jnp.where(is_general, general, at_infinity))
+    return jnp.where(jnp.isnan(a) | jnp.isnan(b), jnp.nan, result)
 
 
 def _sign(x):
@@ -50,7 +54,7 @@ def beta(a, b):
     """The beta function; infinite at its poles."""
     a, b = jnp.broadcast_arrays(a, b)
     low, high, inside, cancelled = _cases(a, b)
-    pole = (low <= 0) & _whole(low) | (high <= 0) & _whole(high)
+    pole = (low <= 0) & _is_integer(low) | (high <= 0) & _is_integer(high)
     signs = jnp.where(pole | inside, 1.0, _sign(a) * _sign(b) * _sign(a + b))
     signs = jnp.where(cancelled, jnp.where(high % 2 == 0, 1.0, -1.0), signs)
     return (signs * jnp.exp(any_betaln(a, b))).astype(jnp.result_type(a, b))

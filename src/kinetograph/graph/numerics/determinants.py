@@ -1,4 +1,4 @@
-"""Determinants whose derivatives are right at singular matrices, too."""
+"""Determinants with derivatives that are accurate at singular matrices, too."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ def determinant(a: Any) -> Any:
         return _factored(a)
     rows = [[a[..., i, j] for j in range(n)] for i in range(n)]
     if n == 4:
-        # Laplace's expansion by the 2 x 2 minors of the upper and of the lower two rows.
+        # Laplace's expansion by the 2 x 2 minors of the upper and the lower two rows.
         upper, lower = _minors(*rows[:2]), _minors(*rows[2:])
         signs = (1, -1, 1, 1, -1, 1)
         return sum(s * u * v for s, u, v in zip(signs, upper, lower[::-1], strict=True))
@@ -32,7 +32,10 @@ def determinant(a: Any) -> Any:
 
 
 def _minors(x: list[Any], y: list[Any]) -> list[Any]:
-    """The determinants of each two columns of two rows: 01, 02, .., 12, .."""
+    """The 2 x 2 minors of two rows.
+
+    Their columns are 01, 02, .., 12, ..
+    """
     n = len(x)
     return [x[i] * y[j] - x[j] * y[i] for i in range(n) for j in range(i + 1, n)]
 
@@ -47,31 +50,45 @@ def _trace(a: Any, b: Any) -> Any:
 
 
 def _balanced(a: Any) -> tuple[Any, Any, Any]:
-    """The matrix with rows and columns divided by powers of 2, and these."""
+    """Divide rows and columns by powers of 2.
+
+    Returns the balanced matrix and the divisors of rows and columns.
+    """
 
     def scale(a: Any, axis: int) -> Any:
         largest = jnp.max(jnp.abs(a), axis, keepdims=True)
-        known = (largest > 0) & jnp.isfinite(largest)
-        return jnp.exp2(jnp.round(jnp.log2(jnp.where(known, largest, 1.0))))
+        is_regular = (largest > 0) & jnp.isfinite(largest)
+        return jnp.exp2(jnp.round(jnp.log2(jnp.where(is_regular, largest, 1.0))))
 
     rows = scale(jax.lax.stop_gradient(a), -1)
     columns = scale(jax.lax.stop_gradient(a) / rows, -2)
     return a / rows / columns, rows, columns
 
 
-def _others(s: Any) -> Any:
-    """For each element, the product of the others along the last axis."""
+def _products_of_others(s: Any) -> Any:
+    """The product of all other elements, for each element.
+
+    Products are taken along the last axis.
+    """
     return jnp.prod(jnp.where(jnp.eye(s.shape[-1], dtype=bool), 1.0, s[..., None, :]), -1)
 
 
 def _around(s: Any, middle: Any) -> Any:
-    """adj(columns) middle adj(rows), the adjugate of what was balanced."""
+    """adj(columns) middle adj(rows): the adjugate of the matrix before balancing."""
     rows, columns = s
-    return _others(columns[..., 0, :])[..., :, None] * middle * _others(rows[..., 0])[..., None, :]
+    return (
+        _products_of_others(columns[..., 0, :])[..., :, None]
+        * middle
+        * _products_of_others(rows[..., 0])[..., None, :]
+    )
 
 
 def _rotations(a: Any) -> tuple[Any, Any, Any, Any, Any]:
-    """The sign times V, the singular values, U transposed, and the scales, of the balanced a."""
+    """The factors of the singular value decomposition of the balanced matrix.
+
+    Returns V times the sign of the determinants, the singular values, the transpose of U, the
+    transpose of V, and the divisors of rows and columns.
+    """
     balanced, *scales = _balanced(a)
     u, s, vt = jnp.linalg.svd(balanced)
     sign = jnp.sign(jnp.linalg.det(u) * jnp.linalg.det(vt))[..., None, None]
@@ -81,24 +98,29 @@ def _rotations(a: Any) -> tuple[Any, Any, Any, Any, Any]:
 def _adjugate_slope(primals: Any, tangents: Any) -> Any:
     """The derivative of the adjugate.
 
-    That of a diagonal S has, in direction F, -F_ij times the product of the s other than s_i and
-    s_j off the diagonal, and on it the sum over j of F_jj times these products.
+    For a diagonal matrix S and a direction F, an element off the diagonal is -F_ij times the
+    product of all s except s_i and s_j. An element on the diagonal is the sum over j of F_jj times
+    these products.
     """
     ((a,), (t,)) = primals, tangents
     v, s, ut, vt, scales = _rotations(a)
     rows, columns = scales
     f = ut @ (t / rows / columns) @ jnp.swapaxes(vt, -1, -2)
     n = s.shape[-1]
-    same = jnp.eye(n, dtype=bool)
-    left_out = same[:, None, :] | same[None, :, :]
+    is_diagonal = jnp.eye(n, dtype=bool)
+    left_out = is_diagonal[:, None, :] | is_diagonal[None, :, :]
     pairs = jnp.prod(jnp.where(left_out, 1.0, s[..., None, None, :]), -1)
-    pairs = jnp.where(same, 0.0, pairs)
+    pairs = jnp.where(is_diagonal, 0.0, pairs)
     diagonal = jnp.einsum("...ij,...jj->...i", pairs, f)
-    return _around(scales, v @ (jnp.where(same, diagonal[..., None], -pairs * f)) @ ut)
+    return _around(scales, v @ (jnp.where(is_diagonal, diagonal[..., None], -pairs * f)) @ ut)
 
 
 @derivatives(_adjugate_slope)
 def _adjugate(a: Any) -> Any:
-    """adj(a) = det(U V) V (the product of the other singular values) U', at any rank."""
+    """The adjugate of a matrix of any rank.
+
+    With the singular value decomposition U S V', adj(a) = det(U V) V P U', where P is diagonal and
+    holds the products of all other singular values.
+    """
     v, s, ut, _, scales = _rotations(a)
-    return _around(scales, v @ (_others(s)[..., None] * ut))
+    return _around(scales, v @ (_products_of_others(s)[..., None] * ut))

@@ -1,7 +1,8 @@
-"""The gamma function's family: logarithms, derivatives, and differences without cancellation.
+"""The gamma function and related functions: logarithms, derivatives, differences.
 
-Densities of counts are differences of large logarithms of gammas. Loader (2000, "Fast and accurate
-computation of binomial probabilities") writes them by `stirlerr` and `bd0`, which are small:
+Densities of counts are differences of large logarithms of gamma functions. Loader (2000, "Fast and
+accurate computation of binomial probabilities") avoids this cancellation by the small functions
+`stirlerr` and `bd0`:
 
     log poisson(x | m)     = -stirlerr(x) - bd0(x, m) - log(2 pi x) / 2
     log binomial(x | n, p) = stirlerr(n) - stirlerr(x) - stirlerr(n - x)
@@ -53,8 +54,9 @@ def gamma(x):
 @derivative(lambda x: polygamma(1, x))
 def digamma(x):
     """The derivative of gammaln."""
-    # XLA's gammaln and digamma have 8 quotients in common. Shared, each would be a kernel of its
-    # own, which takes longer to compile and to run than computing them twice.
+    # XLA's gammaln and digamma have 8 quotients in common. The barrier keeps XLA from sharing them:
+    # each shared quotient would become a separate kernel, which takes longer to compile and to run
+    # than computing the quotient twice.
     return jax.lax.digamma(jax.lax.optimization_barrier(x))
 
 
@@ -64,9 +66,9 @@ def trigamma(x):
 
 
 def polygamma(order: int, x: Any) -> Any:
-    """The derivative of digamma of a whole order, from 1 on.
+    """The derivative of digamma of an integer order of at least 1.
 
-    Below 0 by reflection (Abramowitz and Stegun, 6.4.7):
+    For x <= 0 it is computed by reflection (Abramowitz and Stegun, 6.4.7):
 
         polygamma(n, x) = (-1)^n polygamma(n, 1 - x) - pi d^n cot(pi x) / dx^n
     """
@@ -75,15 +77,15 @@ def polygamma(order: int, x: Any) -> Any:
     def function(x):
         reflected = x <= 0
         y = jnp.where(reflected, 1 - x, x)
-        # Of the asymptotic series the rest is 0 there, and powers of x may overflow.
+        # There the further terms of the asymptotic series are 0, and powers of x may overflow.
         far = y > 1e9
         inverse = 1 / jnp.where(far, y, 1.0)
         tail = math.factorial(order - 1) * inverse**order * (1 + 0.5 * order * inverse)
         near = jsp.polygamma(np.int32(order), jnp.where(far, 1.0, y))
         plain = jnp.where(far, (-1) ** (order + 1) * tail, near)
         cotangent = _cotangent(jnp.where(reflected, x, 0.5))
-        other = (-1) ** order * plain - _derived_cotangent(order, cotangent)
-        return jnp.where(reflected, other, plain).astype(x.dtype)
+        reflection = (-1) ** order * plain - _derived_cotangent(order, cotangent)
+        return jnp.where(reflected, reflection, plain).astype(x.dtype)
 
     return function(x)
 
@@ -94,14 +96,18 @@ def _cotangent(x):
 
 
 def _derived_cotangent(order: int, c: Any) -> Any:
-    """pi d^order cot(pi x) / dx^order as a polynomial in c = cot(pi x)."""
+    """A derivative of pi cot(pi x), given c = cot(pi x).
+
+    pi d^order cot(pi x) / dx^order is a polynomial in c.
+    """
     polynomial = np.polynomial.Polynomial([0.0, np.pi])
     for _ in range(order):
         polynomial = -np.pi * polynomial.deriv() * np.polynomial.Polynomial([1.0, 0.0, 1.0])
     return jnp.polyval(jnp.asarray(polynomial.coef[::-1], c.dtype), c)
 
 
-# gammaln(x) - ((x - 1/2) log x - x + log(2 pi) / 2) in powers of 1/x, right to 1e-16 from 10 on
+# Coefficients of gammaln(x) - ((x - 1/2) log x - x + log(2 pi) / 2) in odd powers of 1 / x;
+# accurate to 1e-16 for x >= 10.
 _STIRLING = [1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156]
 
 
@@ -116,7 +122,10 @@ def _stirling_slope(x):
 
 
 def stirlerr(x):
-    """gammaln(x + 1) - (x + 1/2) log x + x - log(2 pi) / 2 for x > 0: 1 / 12 x for large x."""
+    """The error of Stirling's formula for x > 0.
+
+    It is gammaln(x + 1) - (x + 1/2) log x + x - log(2 pi) / 2, about 1 / (12 x) for large x.
+    """
     small = x < 10
     y = jnp.where(small, x, 1.0)
     plain = gammaln(y + 1) - (y + 0.5) * jnp.log(y) + y - HALF_LOG_2PI
@@ -125,35 +134,41 @@ def stirlerr(x):
 
 @partials(lambda x, m: 1 / x, lambda x, m: -1 / m)
 def log_quotient(x, m):
-    """log(x / m), accurate where they are near and where the quotient is out of range."""
+    """log(x / m), also for x near m and extreme quotients."""
     near = jnp.abs(x - m) < 0.5 * m
     close = jnp.log1p(jnp.where(near, x - m, 0.0) / jnp.where(near, m, 1.0))
-    apart = jnp.log(jnp.where(near, 1.0, x)) - jnp.log(jnp.where(near, 1.0, m))
-    return jnp.where(near, close, apart)
+    direct = jnp.log(jnp.where(near, 1.0, x)) - jnp.log(jnp.where(near, 1.0, m))
+    return jnp.where(near, close, direct)
 
 
 @partials(lambda x, m: -1 / m, lambda x, m: jnp.where(x == 0, 0.0, x / m) / m)
 def _shortfall(x, m):
-    """(m - x) / m, which is 1 for x = 0 whatever m is."""
+    """(m - x) / m, and 1 for x = 0."""
     return jnp.where(x == 0, 1.0, (m - x) / jnp.where(x == 0, 1.0, m))
 
 
 @partials(log_quotient, _shortfall)
 def bd0(x, m):
-    """x log(x / m) + m - x: the deviance part of a count x >= 0 with mean m >= 0."""
+    """The deviance term of a count x with mean m.
+
+    It is x log(x / m) + m - x for x >= 0 and m >= 0.
+    """
     total = x + m
     near = jnp.abs(x - m) < 0.1 * total
     v = jnp.where(near, x - m, 0.0) / jnp.where(near, total, 1.0)
-    # 2 x artanh(v) - (x - m) in powers of v
+    # The series of 2 x artanh(v) - (x - m) in powers of v.
     series = jnp.polyval(jnp.asarray([1 / (2 * j + 1) for j in range(9, 0, -1)], v.dtype), v * v)
     close = (x - m) * v + 2 * x * v * v * v * series
     y, n = jnp.where(near | (x == 0), 1.0, x), jnp.where(near, 1.0, m)
-    apart = y * (jnp.log(y) - jnp.log(n)) + n - y
-    return jnp.where(near, close, jnp.where(x == 0, m, apart))
+    direct = y * (jnp.log(y) - jnp.log(n)) + n - y
+    return jnp.where(near, close, jnp.where(x == 0, m, direct))
 
 
 def kl_div(x, y):
-    """x log(x / y) - x + y for x >= 0 and y >= 0; elsewhere inf."""
+    """The term x log(x / y) - x + y.
+
+    It is inf where x or y is negative.
+    """
     inside = (x >= 0) & (y >= 0) & ((x == 0) | (y > 0))
     value = bd0(jnp.where(inside, x, 1.0), jnp.where(inside, y, 1.0))
     value = jnp.where(inside, value, jnp.inf)
@@ -172,7 +187,10 @@ def _digamma_step(x, d):
 
 @partials(_digamma_step, lambda a, d: digamma(a + d))
 def log_rising(a, d):
-    """gammaln(a + d) - gammaln(a) for a > 0, d >= 0, without cancellation for large a."""
+    """gammaln(a + d) - gammaln(a) for a > 0, d >= 0.
+
+    For large a it avoids cancellation.
+    """
     large = a >= 10
     plain = gammaln(a + d) - gammaln(a)
     y = jnp.where(large, a, 10.0)
@@ -183,24 +201,30 @@ def log_rising(a, d):
 
 @partials(lambda a, b: -_digamma_step(a, b), lambda a, b: -_digamma_step(b, a))
 def betaln(a, b):
-    """The logarithm of the beta function, without the cancellation of three gammaln."""
+    """The logarithm of the beta function, without cancellation of three gammaln."""
     small, large = jnp.minimum(a, b), jnp.maximum(a, b)
     total = small + large
     plain = gammaln(small) + gammaln(large) - gammaln(total)
-    # Where an argument is below 10 its branch sees 10 instead, so that no gradient is infinite.
+    # An argument below 10 is replaced by 10 in the branch of large ones, so that no gradient is
+    # infinite.
     y = jnp.where(large < 10, 10.0, large)
     ratio = (y - 0.5) * jnp.log1p(small / y)
-    rest = _stirling(y) - _stirling(small + y) - ratio
-    one = gammaln(small) + small - small * jnp.log(small + y) + rest
+    common = _stirling(y) - _stirling(small + y) - ratio
+    one_large = gammaln(small) + small - small * jnp.log(small + y) + common
     x = jnp.where(small < 10, 10.0, small)
-    both = HALF_LOG_2PI - (x - 0.5) * jnp.log1p(y / x) - 0.5 * jnp.log(x + y) + _stirling(x) + rest
-    return jnp.where(large < 10, plain, jnp.where(small < 10, one, both))
+    both_large = (
+        HALF_LOG_2PI - (x - 0.5) * jnp.log1p(y / x) - 0.5 * jnp.log(x + y) + _stirling(x) + common
+    )
+    return jnp.where(large < 10, plain, jnp.where(small < 10, one_large, both_large))
 
 
 def comb(n, k):
-    """gamma(n + 1) / (gamma(k + 1) gamma(n - k + 1)), by reflection where one is not positive.
+    """The binomial coefficient for real arguments.
 
-    Where n is a negative whole number and k a whole number, the polynomial in n:
+    It is gamma(n + 1) / (gamma(k + 1) gamma(n - k + 1)).
+
+    If an argument of a gamma function is not positive, its reflection formula is used. If n is a
+    negative integer and k an integer, the value is that of the polynomial in n:
     (-1)^k comb(k - n - 1, k).
     """
     logarithm, factor = _comb_parts(n, k)
@@ -208,24 +232,26 @@ def comb(n, k):
 
 
 def log_comb(n, k):
-    """The logarithm of comb(n, k); NaN where that is negative."""
+    """The logarithm of comb(n, k); NaN where comb(n, k) is negative."""
     logarithm, factor = _comb_parts(n, k)
     return (logarithm + jnp.log(factor)).astype(jnp.result_type(n, k))
 
 
 def _comb_parts(n, k):
-    """l and f of comb(n, k) = exp(l) f."""
+    """The logarithm l and factor f in comb(n, k) = exp(l) f."""
     a, b, total = k + 1, n - k + 1, n + 1
-    # comb(n, k) = comb(n, n - k). Chosen: the two sides of a maximum would share the derivative.
+    # Sort a and b by `where`, using comb(n, k) = comb(n, n - k). With `maximum`, equal arguments
+    # would share the derivative.
     high, low = jnp.where(a < b, b, a), jnp.where(a < b, a, b)
-    # 1 / gamma(z) is gamma(1 - z) sin(pi z) / pi: of which of the three is this to be used?
+    # Choose the gamma functions that need reflection, 1 / gamma(z) = gamma(1 - z) sin(pi z) / pi:
+    # none of them, one (low), two (low and total), or all three.
     none = low > 0
-    one = ~none & (total > 0)  # of low
-    two = ~none & ~one & (high > 0)  # of low and total
+    one = ~none & (total > 0)
+    two = ~none & ~one & (high > 0)
     first = jnp.where(none | two, high, jnp.where(one, total, 1 - high))
     second = jnp.where(none, low, jnp.where(two, 1 - total, 1 - low))
     below = none | two
-    # What selects them is computed once, not in each of the kernels that use them.
+    # The barrier makes XLA compute the selections once, not again in each kernel that uses them.
     first, second = jax.lax.optimization_barrier((first, second))
     logarithm = jnp.where(below, -1.0, 1.0) * betaln(first, second)
     divisor = jnp.where(none, total, jnp.where(two, 1 - low, np.pi))

@@ -1,4 +1,4 @@
-"""The normal distribution function's family, accurate in both tails."""
+"""The normal distribution function and related functions, accurate in both tails."""
 
 import math
 
@@ -11,10 +11,11 @@ __all__ = ["any_erfcx", "erfcx", "erfinv", "log_ndtr", "mills", "ndtr", "ndtri"]
 
 ROOT_2, ROOT_2PI = math.sqrt(2), math.sqrt(2 * math.pi)
 
-# (1 + 2x) exp(x^2) erfc(x) as a polynomial in (x - K) / (x + K), from its Chebyshev expansion in 40
-# digits: right to 1e-15 everywhere. The form is that of Shepherd and Laframboise (1981).
+# Coefficients of (1 + 2x) exp(x^2) erfc(x) as a polynomial in (x - K) / (x + K). They come from its
+# Chebyshev expansion, computed with 40 digits, and are accurate to 1e-15 everywhere. The form is
+# due to Shepherd and Laframboise (1981).
 _K = 3.75
-_LARGEST = {2: 1e4, 4: 1e37, 8: 1e307}  # by the size of the type in bytes
+_LARGEST = {2: 1e4, 4: 1e37, 8: 1e307}  # for each size of the type in bytes
 _C = [1.2375126308378275, -0.14024059858554697, 0.003585415485463775, 0.08227673849014516]
 _C += [-0.10880393014171785, 0.09230432116037876, -0.058693398590212366, 0.028362277418940665]
 _C += [-0.009746579552504244, 0.0017556258530017257, 0.0002937136342850081]
@@ -26,7 +27,7 @@ _C += [3.110310719839185e-10, 4.434959070009655e-10]
 
 
 def _polynomial(coefficients, x):
-    """A polynomial with its coefficients in ascending order."""
+    """A polynomial whose coefficients are in ascending order."""
     value = jnp.full_like(x, coefficients[-1])
     for c in coefficients[-2::-1]:
         value = value * x + c
@@ -35,7 +36,7 @@ def _polynomial(coefficients, x):
 
 def erfcx(x):
     """exp(x^2) erfc(x) for x >= 0."""
-    x = jnp.minimum(x, _LARGEST[x.dtype.itemsize])  # infinities have no quotient
+    x = jnp.minimum(x, _LARGEST[x.dtype.itemsize])  # inf / inf would be NaN
     return _polynomial(_C, (x - _K) / (x + _K)) / (1 + 2 * x)
 
 
@@ -43,7 +44,8 @@ def _density(x):
     return jnp.exp(-0.5 * x * x) / ROOT_2PI
 
 
-# mills(-z) - z in powers of 1/z: the continued fraction's moments, right to 1e-13 from 50 on
+# Coefficients of mills(-z) - z in odd powers of 1 / z, the moments of the continued fraction;
+# accurate to 1e-13 for z >= 50.
 _EXCESS = [1.0, -2.0, 10.0, -74.0, 706.0, -8162.0]
 
 
@@ -58,7 +60,7 @@ def _mills_slope(x):
 
 @derivative(_mills_slope)
 def mills(x):
-    """The derivative of log_ndtr: the normal density over the normal distribution function."""
+    """The derivative of log_ndtr: the normal density over its distribution function."""
     scaled = erfcx(jnp.abs(x) / ROOT_2)
     density = jnp.exp(-0.5 * x * x)
     above = density / (1 - 0.5 * density * scaled) / ROOT_2PI
@@ -86,8 +88,8 @@ def ndtr(x):
 def log_ndtr(x):
     """The logarithm of the normal distribution function."""
     scaled, square = 0.5 * erfcx(jnp.abs(x) / ROOT_2), -0.5 * x * x
-    # By one logarithm. Below 0 that of the scaled function is log1p(scaled - 1), as exact as the
-    # square beside it lets be seen; where `scaled` is tiny it does not count.
+    # One logarithm serves both signs. For x < 0 it is log(scaled) = log1p(scaled - 1), which is
+    # accurate enough because `square` is added to it. Where `scaled` is tiny, `square` dominates.
     below = jnp.maximum(scaled, jnp.finfo(x.dtype).eps) - 1.0
     log = jnp.log1p(jnp.where(x < 0, below, -jnp.exp(square) * scaled))
     return jnp.where(x < 0, log + square, log)

@@ -1,12 +1,14 @@
-"""Modified Bessel functions of half a whole number: v = n + 1/2, known when the graph is built.
+"""Modified Bessel functions of half-integer order v = n + 1/2.
 
-With a_k = (n + k)! / (k! (n - k)! 2^k) they are elementary (NIST Handbook, 10.49):
+The order is known at build time. With a_k = (n + k)! / (k! (n - k)! 2^k), the functions are
+elementary (NIST Handbook, 10.49):
 
     K_v(x) = sqrt(pi / 2x) exp(-x) sum_k a_k x^-k
     I_v(x) = (exp(x) sum_k (-1)^k a_k x^-k - (-1)^n exp(-x) sum_k a_k x^-k) / sqrt(2 pi x)
     I_-v(x) = I_v(x) + (-1)^n 2 / pi K_v(x)
 
-Where the terms of I_v cancel, below n (n + 1) / 2, its power series has positive terms alone:
+For x < n (n + 1) / 2 the terms of I_v cancel. There its power series is used, whose terms are all
+positive:
 
     I_v(x) = (x / 2)^v / Gamma(v + 1) sum_k (x^2 / 4)^k / (k! (v + 1) ... (v + k))
 """
@@ -18,7 +20,7 @@ import numpy as np
 
 __all__ = ["LARGEST", "ive", "kve"]
 
-LARGEST = 30.5  # of the orders: of larger ones the sums would be out of range
+LARGEST = 30.5  # for larger orders, the sums would overflow
 
 
 def _terms(n: int) -> list[float]:
@@ -34,7 +36,10 @@ def _polynomial(coefficients, x):
 
 
 def _inside(x, v: float, function, at_0: float):
-    """A function of 0 < x < inf, in double precision; at inf it is 0, below 0 NaN."""
+    """Evaluate a function of 0 < x < inf in double precision.
+
+    The value at inf is 0, and it is NaN for x < 0.
+    """
     inside = (x > 0) & (x < jnp.inf)
     value = function(jnp.where(inside, x, 1.0).astype(jnp.float64), v).astype(x.dtype)
     ends = jnp.where(x == 0, at_0, jnp.where(x == jnp.inf, 0.0, jnp.nan))
@@ -73,7 +78,7 @@ def _ive(x, v: float):
 
 
 def _series(x, v: float, border: float):
-    """exp(-x) I_v(x) up to a border, by powers of (x / border)^2."""
+    """exp(-x) I_v(x) for x <= border, by powers of (x / border)^2."""
     coefficients = [1.0]
     while coefficients[-1] > 1e-18 * sum(coefficients):
         k = len(coefficients)

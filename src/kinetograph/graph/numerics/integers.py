@@ -1,9 +1,10 @@
-"""Whole numbers where machine arithmetic has no answer: division by zero, negative powers, NaN.
+"""Integer operations without a result, such as division by zero.
 
-Where it can be told, it is an error (see `integer_checks`). In the density of a model, where
-nothing raises, the value is NumPy's: 0 for a division by zero. A power with a negative exponent is
-cut to a whole number (0, or 1 or -1 for these bases), and NaN becomes the smallest whole number
-there is (the largest, without a sign).
+Negative powers and casts of NaN have no result either. Where an error can be raised, these
+operations raise it (see `integer_checks`). In the density of a model, where no error can be raised,
+the value is NumPy's: a division by zero gives 0. A power with a negative exponent is truncated to
+an integer: 0, or 1 or -1 for the bases 1 and -1. NaN becomes the smallest integer of a signed type,
+and the largest integer of an unsigned type.
 """
 
 from typing import Any
@@ -30,23 +31,26 @@ remainder = _by_nonzero(jnp.remainder)
 
 
 def _by_squares(x: Any, y: Any) -> Any:
-    """x to the y >= 0, wrapped around as NumPy's; JAX's own reads six bits of the exponent."""
+    """x to the power y >= 0, with NumPy's wrap-around.
+
+    JAX's own function reads only six bits of the exponent.
+    """
 
     def step(state: Any) -> Any:
-        result, square, rest = state
-        return jnp.where(rest & 1 == 1, result * square, result), square * square, rest >> 1
+        result, square, exponent = state
+        return jnp.where(exponent & 1 == 1, result * square, result), square * square, exponent >> 1
 
     result = jnp.ones(jnp.broadcast_shapes(x.shape, y.shape), x.dtype)
     return jax.lax.while_loop(lambda state: jnp.any(state[2] > 0), step, (result, x, y))[0]
 
 
 def power(x: Any, y: Any) -> Any:
-    """x to the y, of whole numbers."""
+    """x to the power y, for integers."""
     if y.dtype.kind != "i":
         return _by_squares(x, y)
     negative = y < 0
-    whole = _by_squares(x, jnp.where(negative, y & 1, y))
-    return jnp.where(negative & (jnp.abs(x) != 1), jnp.zeros_like(whole), whole)
+    result = _by_squares(x, jnp.where(negative, y & 1, y))
+    return jnp.where(negative & (jnp.abs(x) != 1), jnp.zeros_like(result), result)
 
 
 def cast(x: Any, *, dtype: np.dtype) -> Any:
@@ -55,5 +59,5 @@ def cast(x: Any, *, dtype: np.dtype) -> Any:
     if x.dtype.kind != "f" or dtype.kind not in "iu":
         return result
     limits = np.iinfo(dtype)
-    nothing = np.array(limits.min if dtype.kind == "i" else limits.max, dtype)
-    return jnp.where(jnp.isnan(x), nothing, result)
+    value_of_nan = np.array(limits.min if dtype.kind == "i" else limits.max, dtype)
+    return jnp.where(jnp.isnan(x), value_of_nan, result)

@@ -1,7 +1,7 @@
-"""Logarithms of sums of exponentials, with terms of -inf, and none but these, allowed.
+"""Logarithms of sums of exponentials, where terms may be -inf.
 
-Where all terms are -inf the sum is 0: its logarithm is -inf and has derivative 0, so that a state
-that cannot be reached takes no part. A term of +inf outweighs all others.
+If all terms are -inf, the sum is 0. Its logarithm is -inf and has derivative 0, so that an
+unreachable state does not affect the gradient. A term of +inf dominates all other terms.
 """
 
 from typing import Any
@@ -16,11 +16,14 @@ __all__ = ["log_softmax", "logsumexp", "softmax"]
 
 
 def _scaled(x: Any, axis: Any) -> tuple[Any, Any]:
-    """x less its largest element, so that exp does not overflow, and that element."""
+    """x minus its largest element, and this element.
+
+    The subtraction avoids overflow of exp.
+    """
     top = jnp.max(x, axis, keepdims=True, initial=-jnp.inf)
     finite = jnp.isfinite(top)
-    among = jnp.where(x == top, 0.0, -jnp.inf)
-    return jnp.where(finite, x - jnp.where(finite, top, 0.0), among).astype(x.dtype), top
+    log_is_largest = jnp.where(x == top, 0.0, -jnp.inf)
+    return jnp.where(finite, x - jnp.where(finite, top, 0.0), log_is_largest).astype(x.dtype), top
 
 
 def logsumexp(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
@@ -35,7 +38,10 @@ def logsumexp(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
 
 @jax.custom_jvp
 def _by_shares(value: Any, x: Any, shares: Any) -> Any:
-    """A value with the derivatives `shares` by x, of the axes that it has not summed over."""
+    """Give a value the derivatives `shares` by x.
+
+    Derivatives are summed over the axes where value has length 1 and x has not.
+    """
     return value
 
 
@@ -47,7 +53,7 @@ def _slope_by_shares(primals: Any, tangents: Any) -> Any:
 
 
 def softmax(x: Any, axis: Any = -1) -> Any:
-    """exp(x) / sum(exp(x)) along an axis; NaN where all x are -inf."""
+    """exp(x) / sum(exp(x)) along an axis; NaN if all x are -inf."""
 
     def rule(primals: Any, tangents: Any) -> Any:
         (x,), (t,) = primals, tangents
@@ -64,7 +70,7 @@ def softmax(x: Any, axis: Any = -1) -> Any:
 
 
 def log_softmax(x: Any, axis: Any = -1) -> Any:
-    """x - logsumexp(x) along an axis; NaN where all x are -inf."""
+    """x - logsumexp(x) along an axis; NaN if all x are -inf."""
 
     def rule(primals: Any, tangents: Any) -> Any:
         (x,), (t,) = primals, tangents

@@ -1,6 +1,6 @@
-"""Logistic functions, logarithms of sums and powers, with values and derivatives right everywhere.
+"""Logistic functions, logarithms of sums, powers, accurate everywhere.
 
-The gamma function's family is in `gammas`, the normal distribution's in `gaussian`.
+The gamma function and related functions are in `gammas`, normal probabilities in `gaussian`.
 """
 
 import math
@@ -58,7 +58,7 @@ def expit(x):
 
 @derivative(lambda x: 4 * _logistic_density(2 * x))
 def tanh(x):
-    """The hyperbolic tangent; its derivative does not round to 0 beyond 19."""
+    """The hyperbolic tangent, whose derivative does not round to 0 beyond 19."""
     return jnp.tanh(x)
 
 
@@ -75,14 +75,14 @@ def log_expit(x):
 
 @derivative(lambda p: 1 / (p * (1 - p)))
 def logit(p):
-    """log(p / (1 - p)), accurate near 1/2, too."""
+    """log(p / (1 - p)), also accurate near p = 1/2."""
     middle = jnp.abs(p - 0.5) < 0.25
     near = jnp.where(middle, p, 0.5)
     return jnp.where(middle, jnp.log1p((2 * near - 1) / (1 - near)), jnp.log(p) - jnp.log1p(-p))
 
 
 def icloglog(x):
-    """1 - exp(-exp(x)); from 40 on it is 1."""
+    """1 - exp(-exp(x)), which is 1 for x >= 40."""
     return -jnp.expm1(-jnp.exp(minimum(x, jnp.full_like(x, 40.0))))
 
 
@@ -94,7 +94,10 @@ def icauchit(x):
 
 @derivative(lambda x: jnp.exp(-x) / -jnp.expm1(-x))
 def log1mexp(x):
-    """log(1 - exp(-x)) for x > 0, accurate at both ends (Mächler 2012)."""
+    """log(1 - exp(-x)) for x > 0, accurate at both ends.
+
+    See Mächler (2012).
+    """
     small = x < 0.6931471805599453
     return jnp.where(small, jnp.log(-jnp.expm1(-x)), jnp.log1p(-jnp.exp(-x)))
 
@@ -103,10 +106,13 @@ def _adding(scale: float, power, log1p):
     """log(b^x + b^y) to a base b with the natural logarithm `scale`."""
 
     def share(x, y):
-        """The derivative by x: the part of b^x in the sum, 0 where the sum is 0."""
-        stuck = (x == y) & jnp.isinf(x)
-        part = expit(scale * (jnp.where(stuck, 0.0, x) - jnp.where(stuck, 0.0, y)))
-        return jnp.where(stuck & (x < 0), 0.0, part)
+        """The derivative by x: b^x divided by the sum.
+
+        It is 0 if the sum is 0.
+        """
+        both_infinite = (x == y) & jnp.isinf(x)
+        part = expit(scale * (jnp.where(both_infinite, 0.0, x) - jnp.where(both_infinite, 0.0, y)))
+        return jnp.where(both_infinite & (x < 0), 0.0, part)
 
     @partials(share, lambda x, y: share(y, x))
     def function(x, y):
@@ -122,7 +128,11 @@ logaddexp2 = _adding(math.log(2), jnp.exp2, lambda x: jnp.log1p(x) / math.log(2)
 
 # Sines of multiples of pi.
 def _nearest(x):
-    """x less the nearest even number, and its mirror image within a half."""
+    """Reduce x modulo 2 to a number in -1/2 .. 1/2.
+
+    The nearest even number is subtracted, and the result is reflected if it is outside. sin(pi x)
+    does not change.
+    """
     r = x - 2.0 * jnp.round(x / 2.0)
     return jnp.where(jnp.abs(r) > 0.5, jnp.sign(r) - r, r)
 
@@ -139,13 +149,14 @@ def cospi(x):
     return jnp.sin(np.pi * _nearest(0.5 - jnp.abs(x - 2.0 * jnp.round(x / 2.0))))
 
 
-# Choices: where the derivative is 0, it is not a product by 0.
+# Selections: a derivative of 0 is selected, not made by a product with 0.
 @derivative(lambda x: jnp.where(x == 0, jnp.nan, 0.0) + _kink(x))
 def _kink(x):
     """0, with a derivative that is NaN at 0.
 
-    Of a slope that is 0 by convention at a kink, the derivative is not known: what is made of the
-    function may be smooth there, as |x|^2 is, and its second derivative is not to be found.
+    The slope of a function at a kink is set to 0 by convention, so the derivative of the slope is
+    unknown there. A function of it may be smooth, such as |x|^2, but its second derivative cannot
+    be found from this slope, so it is NaN.
     """
     return jnp.zeros_like(x)
 
@@ -160,7 +171,7 @@ def _float_absolute(x):
 
 
 def absolute(x):
-    """|x| with derivative 0 at 0 (JAX's own is 1 there)."""
+    """|x| with derivative 0 at 0, where JAX's derivative is 1."""
     return _float_absolute(x) if x.dtype.kind == "f" else jnp.abs(x)
 
 
@@ -169,12 +180,12 @@ def _choosing(choose, first):
         (x, y), (s, t) = primals, tangents
         s, t = jnp.broadcast_arrays(s, t)
         nothing = jnp.zeros_like(s)
-        mine, tie = first(x, y), x == y
-        left = jnp.where(mine, s, jnp.where(tie, 0.5 * s, nothing))
-        return left + jnp.where(mine, nothing, jnp.where(tie, 0.5 * t, t))
+        x_is_chosen, tie = first(x, y), x == y
+        from_x = jnp.where(x_is_chosen, s, jnp.where(tie, 0.5 * s, nothing))
+        return from_x + jnp.where(x_is_chosen, nothing, jnp.where(tie, 0.5 * t, t))
 
-    known = derivatives(rule)(choose)
-    return lambda x, y: known(x, y) if x.dtype.kind == "f" else choose(x, y)
+    with_rule = derivatives(rule)(choose)
+    return lambda x, y: with_rule(x, y) if x.dtype.kind == "f" else choose(x, y)
 
 
 maximum = _choosing(jnp.maximum, lambda x, y: x > y)
@@ -188,19 +199,22 @@ def _without_nan(x, y):
 
 
 def fmax(x, y):
-    """The larger of two numbers, of which one may be NaN."""
+    """The larger of two numbers; a NaN is ignored."""
     return maximum(*_without_nan(x, y))
 
 
 def fmin(x, y):
-    """The smaller of two numbers, of which one may be NaN."""
+    """The smaller of two numbers; a NaN is ignored."""
     return minimum(*_without_nan(x, y))
 
 
 # Roots and powers.
 @derivative(lambda x: jnp.where(x == 0, _kink(x), 0.5 / root(jnp.where(x == 0, 1.0, x))))
 def root(x):
-    """The square root with derivative 0 at 0: that of a length, or of a standard deviation."""
+    """The square root, with derivative 0 at 0.
+
+    A length or a standard deviation needs this derivative.
+    """
     return jnp.sqrt(x)
 
 
@@ -210,7 +224,10 @@ def root(x):
     lambda c, x, y: _multiple(c, x, y) * jnp.log(jnp.where((x == 0) & (y > 0), 1.0, x)),
 )
 def _multiple(c, x, y):
-    """c x^y, and 0 for c = 0 whatever the power is, with the derivatives of a product there."""
+    """c x^y, and 0 for c = 0.
+
+    It is 0 even if the power is infinite, and has the derivatives of a product there.
+    """
     return jnp.where(c == 0, 0.0, c * power(x, y))
 
 
@@ -219,18 +236,18 @@ def _by_base(x, y):
 
 
 def _by_exponent(x, y):
-    still = (x == 0) & (y > 0)
-    return jnp.where(still, 0.0, power(x, y) * jnp.log(jnp.where(still, 1.0, x)))
+    is_constant = (x == 0) & (y > 0)
+    return jnp.where(is_constant, 0.0, power(x, y) * jnp.log(jnp.where(is_constant, 1.0, x)))
 
 
 @partials(_by_base, _by_exponent)
 def power(x, y):
-    """x to the y."""
+    """x to the power y."""
     return jax.lax.pow(*jnp.broadcast_arrays(x, y))
 
 
 def any_power(x, y):
-    """x to the y, of floating-point numbers or of integers."""
+    """x to the power y, for floating-point numbers or integers."""
     return power(x, y) if x.dtype.kind == "f" else integers.power(x, y)
 
 
@@ -265,7 +282,7 @@ def hypot(x, y):
 
 
 def _turn(x, radius):
-    # Not x / radius / radius: of this XLA makes x / (radius * radius), which may overflow.
+    # XLA would simplify x / radius / radius to x / (radius * radius), which may overflow.
     return x / radius * (1 / radius)
 
 
@@ -281,7 +298,12 @@ def _quotient(x, y):
 
 
 def _quotient_rule(primals, tangents):
-    """(dx - (x / y) dy) / y: what comes back is divided before it meets x / y, often huge."""
+    """The derivative rule of a quotient.
+
+    It is (dx - (x / y) dy) / y.
+
+    In reverse mode a cotangent is divided by y before it is multiplied by x / y, which may be huge.
+    """
     (x, y), (by_x, by_y) = primals, tangents
     out = _quotient(x, y)
     total = jnp.zeros_like(out)
@@ -296,17 +318,23 @@ _quotient.defjvp(_quotient_rule, symbolic_zeros=True)
 
 
 def divide(x, y):
-    """x / y; its derivative -(x / y) / y is right where y * y is out of range."""
+    """x / y, with an accurate derivative for tiny and huge y.
+
+    The derivative by y is -(x / y) / y, which is accurate even if y * y is out of range.
+    """
     return _quotient(x, y)
 
 
 def reciprocal(x):
-    """1 / x; for integers, as in NumPy, without its fraction."""
+    """1 / x; for integers it is truncated, as in NumPy."""
     return 1 / x if x.dtype.kind == "f" else jax.lax.div(jnp.ones_like(x), x)
 
 
 def segment_prod(x, labels, size: int, indices_are_sorted: bool = False):
-    """The product of the x of each label; JAX's own has no derivative."""
+    """The product of x for each label.
+
+    JAX's own function has no derivative.
+    """
     labels = jnp.asarray(labels)
     options = (labels, size, indices_are_sorted)
 
@@ -315,26 +343,30 @@ def segment_prod(x, labels, size: int, indices_are_sorted: bool = False):
         return jax.ops.segment_prod(x, *options)
 
     @derivatives(lambda primals, tangents: jax.jvp(by_scans, primals, tangents)[1])
-    def others(x):
-        """For each x, the product of the others of its label."""
+    def products_of_others(x):
+        """The product of all other elements with the same label."""
         zero = x == 0
         zeros = jax.ops.segment_sum(zero.astype(x.dtype), *options)
         quotients = product(jnp.where(zero, 1.0, x))[labels] / jnp.where(zero, 1.0, x)
-        alone = zeros[labels] == zero  # no other factor of the label is 0
-        return jnp.where(alone, quotients, 0.0)
+        no_other_zero = zeros[labels] == zero  # no other factor of the label is 0
+        return jnp.where(no_other_zero, quotients, 0.0)
 
     def by_scans(x):
-        """The same by multiplication alone: its derivatives of all orders are right at 0, too."""
+        """The products of all other elements, by multiplication only.
+
+        Its derivatives of all orders are accurate at 0, too.
+        """
         order = jnp.argsort(labels)
         x, sorted_labels = x[order], labels[order]
-        same = (sorted_labels[1:] == sorted_labels[:-1]).reshape((-1,) + (1,) * (x.ndim - 1))
-        one, edge = jnp.ones_like(x[:1]), jnp.zeros_like(same, shape=(1, *same.shape[1:]))
+        continues = (sorted_labels[1:] == sorted_labels[:-1]).reshape((-1,) + (1,) * (x.ndim - 1))
+        one, edge = jnp.ones_like(x[:1]), jnp.zeros_like(continues, shape=(1, *continues.shape[1:]))
         before = _products(
-            jnp.concatenate([one, jnp.where(same, x[:-1], 1.0)]), jnp.concatenate([edge, same])
+            jnp.concatenate([one, jnp.where(continues, x[:-1], 1.0)]),
+            jnp.concatenate([edge, continues]),
         )
         after = _products(
-            jnp.concatenate([jnp.where(same, x[1:], 1.0), one]),
-            jnp.concatenate([same, edge]),
+            jnp.concatenate([jnp.where(continues, x[1:], 1.0), one]),
+            jnp.concatenate([continues, edge]),
             reverse=True,
         )
         return jnp.zeros_like(x).at[order].set(before * after, unique_indices=True)
@@ -342,13 +374,13 @@ def segment_prod(x, labels, size: int, indices_are_sorted: bool = False):
     @product.defjvp
     def derivative(primals, tangents):
         (x,), (t,) = primals, tangents
-        return product(x), jax.ops.segment_sum(t * others(x), *options)
+        return product(x), jax.ops.segment_sum(t * products_of_others(x), *options)
 
     return product(x)
 
 
 def _products(x, continued, reverse: bool = False):
-    """The running products of x, which start anew wherever it is not continued."""
+    """The running products of x, restarted where `continued` is false."""
 
     def join(a, b):
         return jnp.where(b[1], a[0], 1.0) * b[0], a[1] & b[1]

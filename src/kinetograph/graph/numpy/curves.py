@@ -14,12 +14,12 @@ from ..operations.indexing import index
 __all__ = ["CURVES"]
 
 
-def _polynomials(how: str) -> Callable[..., Node]:
+def _polynomials(operation: str) -> Callable[..., Node]:
     def handler(a1: Operand, a2: Operand) -> Node:
         x, y = as_node(a1), as_node(a2)
         size = max(x.size, y.size)
         rows = [shaping.concatenate([np.zeros(size - v.size, v.dtype), v], 0) for v in (x, y)]
-        return elementwise(how, *rows)
+        return elementwise(operation, *rows)
 
     return handler
 
@@ -27,31 +27,33 @@ def _polynomials(how: str) -> Callable[..., Node]:
 def _polyder(p: Operand, m: int = 1) -> Node:
     node = as_node(p)
     for _ in range(int(m)):
-        kept = node.size - 1
-        if kept < 1:
+        count = node.size - 1
+        if count < 1:
             return shaping.broadcast_to(np.zeros(0, node.dtype), (0,))
-        head = index(node, slice(0, kept))
-        node = elementwise("multiply", head, np.arange(kept, 0, -1))
+        head = index(node, slice(0, count))
+        node = elementwise("multiply", head, np.arange(count, 0, -1))
     return node
 
 
 def _polyint(p: Operand, m: int = 1, k: Any = 0.0) -> Node:
     node, constants = as_node(p), np.broadcast_to(np.asarray(k, float), (int(m),))
     for constant in constants:
-        whole = elementwise("divide", node, np.arange(node.size, 0, -1))
-        node = shaping.concatenate([whole, np.full(1, constant)], 0)
+        integrated = elementwise("divide", node, np.arange(node.size, 0, -1))
+        node = shaping.concatenate([integrated, np.full(1, constant)], 0)
     return node
 
 
 def _poly(seq_of_zeros: Operand) -> Node:
     node = as_node(seq_of_zeros)
     if len(node.shape) != 1:
-        raise SymbolicError("np.poly: of the zeros in a vector only; for matrices np.linalg.det")
-    found: Any = np.ones(1)
+        raise SymbolicError(
+            "np.poly: the zeros must be a vector; for matrices there is np.linalg.det"
+        )
+    coefficients: Any = np.ones(1)
     for zero in arranging.unstack(node):
         ends = shaping.stack([np.ones((), node.dtype), elementwise("negative", zero)])
-        found = grids.convolve(found, ends)
-    return as_node(found)
+        coefficients = grids.convolve(coefficients, ends)
+    return as_node(coefficients)
 
 
 def _polyfit(x: Operand, y: Operand, deg: int) -> Node:

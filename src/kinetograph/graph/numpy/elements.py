@@ -1,4 +1,4 @@
-"""NumPy's functions of each element alone, comparisons, and questions about arrays."""
+"""NumPy's elementwise functions, comparisons, and queries of shapes and types."""
 
 from collections.abc import Callable
 from typing import Any
@@ -28,7 +28,7 @@ def _clip(a: Any, a_min: Any = None, a_max: Any = None, min: Any = None, max: An
 
 
 def _flat(value: Any, dtype: Any = bool) -> Callable[..., Node]:
-    """The same for every element: what is to be known of real numbers only."""
+    """A handler that returns the same known value for every real element."""
 
     def handler(x: Operand) -> Node:
         node = as_node(x)
@@ -38,7 +38,7 @@ def _flat(value: Any, dtype: Any = bool) -> Callable[..., Node]:
 
 
 def _types(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A question about types alone, asked about arrays of no elements."""
+    """A handler for queries of types, with empty arrays as arguments."""
 
     def handler(*values: Any) -> Any:
         return function(*(np.empty(0, v.dtype) if hasattr(v, "node") else v for v in values))

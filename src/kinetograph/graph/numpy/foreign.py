@@ -1,4 +1,4 @@
-"""Functions of NumPy and SciPy that are Python inside, and met an array: what to write instead."""
+"""Messages for Python functions of other libraries that are called with arrays."""
 
 import sys
 from types import FrameType
@@ -9,7 +9,7 @@ from .instead import advice
 
 __all__ = ["instead", "library_call"]
 
-# Distributions of scipy.stats, by ours.
+# Distributions of scipy.stats, with their names in kinetograph.
 _SAME = (
     "bernoulli beta cauchy dirichlet f gamma laplace logistic multinomial multivariate_normal "
     "pareto poisson uniform wishart"
@@ -52,15 +52,15 @@ METHODS = {
 
 
 class Called(NamedTuple):
-    """A function of a library that the user has called, and which has called us."""
+    """A library function that the user called with an array."""
 
     name: str
-    distribution: str  # of scipy.stats, whose method it is
+    distribution: str  # the distribution of scipy.stats, if it is a method of one
     joining: bool  # whether it is np.r_ or np.c_
 
 
 def library_call() -> Called | None:
-    """The function of NumPy or SciPy in which an array is, if it is in one."""
+    """The library function on the stack that the user called, or None."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and is_own(frame.f_code.co_filename):
         frame = frame.f_back
@@ -72,34 +72,44 @@ def library_call() -> Called | None:
     code, module = outer.f_code, _module(outer)
     if module.startswith("scipy.stats"):
         self = outer.f_locals.get("self")
-        self = getattr(self, "dist", self)  # of a distribution with its parameters
+        self = getattr(self, "dist", self)  # a frozen distribution holds its distribution
         holder, kind = getattr(self, "name", None), type(self).__name__.removesuffix("_gen")
         holder = holder if isinstance(holder, str) else kind
-        known = holder if holder in DISTRIBUTIONS else ""
-        return Called(f"scipy.stats.{holder}.{code.co_name}", known, False)
+        distribution = holder if holder in DISTRIBUTIONS else ""
+        return Called(f"scipy.stats.{holder}.{code.co_name}", distribution, False)
     if code.co_qualname.startswith("AxisConcatenator"):
         return Called("np.r_ or np.c_", "", True)
     return Called(_public_name(outer), "", False)
 
 
 def _public_name(frame: FrameType) -> str:
-    """What users call a function, class or method; where one is wrapped, the one inside."""
-    module, seen = _module(frame), frame.f_locals
-    own = frame.f_code.co_qualname
-    inside = seen.get("fun", seen.get("func")) if own.endswith("wrapper") else None
-    if own.endswith(("__call__", "__init__")):
-        own = type(seen.get("self")).__name__
-        inside = seen.get("self") if frame.f_code.co_name == "__call__" else None
-    name = str(getattr(inside, "__name__", own))
+    """The public name of a function, class or method.
+
+    For a wrapper, it is the name of the wrapped function.
+    """
+    module, local_values = _module(frame), frame.f_locals
+    qualified_name = frame.f_code.co_qualname
+    wrapped = (
+        local_values.get("fun", local_values.get("func"))
+        if qualified_name.endswith("wrapper")
+        else None
+    )
+    if qualified_name.endswith(("__call__", "__init__")):
+        qualified_name = type(local_values.get("self")).__name__
+        wrapped = local_values.get("self") if frame.f_code.co_name == "__call__" else None
+    name = str(getattr(wrapped, "__name__", qualified_name))
     home = _public_module(module, name)
-    if home is None and name != own:
-        home, name = _public_module(module, own), own
+    if home is None and name != qualified_name:
+        home, name = _public_module(module, qualified_name), qualified_name
     inner = ".".join(part for part in module.split(".") if not part.startswith("_"))
     return f"{home or inner}.{name}"
 
 
 def _public_module(module: str, name: str) -> str | None:
-    """The module from which users have what is defined in another, inner one."""
+    """The public module that exports a name, or None.
+
+    The name is defined in an inner module.
+    """
     first, outer = name.partition(".")[0], module.rpartition(".")[0]
     while outer:
         if "._" not in outer and hasattr(sys.modules.get(outer), first):
@@ -113,7 +123,7 @@ def _module(frame: FrameType) -> str:
 
 
 def instead(called: Called, array: str) -> str:
-    """What to say to who has called such a function with an array."""
+    """The message for a library function that was called with an array."""
     method = METHODS.get(called.name.rpartition(".")[2])
     function = called.name.rpartition(".")[2]
     if called.joining:
@@ -123,13 +133,13 @@ def instead(called: Called, array: str) -> str:
     elif called.name == "numpy.full":
         hint = f"write {array} * numpy.ones(shape)"
     elif called.name.startswith("pandas."):
-        hint = f"tables hold numbers: compute with those, as in table.to_numpy() @ {array}"
+        hint = f"compute with the numbers of the table, as in table.to_numpy() @ {array}"
     elif words := advice(called.name.rpartition(".")[0], function, array):
         return f"{called.name} is not available for arrays in a graph{place_text()}{words}"
     else:
         hint = (
-            "kg.lift(function) makes an operation of any JAX function, and kg.compile a function "
-            "that takes numbers"
+            "kg.lift(function) makes an operation of any JAX function, and kg.compile makes a "
+            "function that takes numbers"
         )
     return (
         f"{called.name} computes with numbers, and the value of {array} is not known while the "

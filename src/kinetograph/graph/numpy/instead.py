@@ -1,7 +1,8 @@
-"""Functions of NumPy and SciPy that arrays of a graph do not go into, and what to write instead.
+"""Functions of NumPy and SciPy that do not take arrays.
 
-The page `docs/numpy.md` is written from these rows. Code stands between backticks; in it `x` and
-`y` are vectors, `a` is a matrix, `i` and `j` are whole numbers, and `labels` known ones.
+Each row names an alternative. The page `docs/numpy.md` is written from these rows. Code is between
+backticks. In code, `x` and `y` are vectors, `a` is a matrix, `i` and `j` are integers, and `labels`
+are integers known at build time.
 """
 
 import re
@@ -11,7 +12,7 @@ __all__ = ["OF_NUMBERS", "ROWS", "THROUGH", "Row", "advice"]
 
 
 class Row(NamedTuple):
-    """Functions of a module, why they are not available, and what to write instead."""
+    """Functions of a module, why they are not available, and an alternative."""
 
     module: str
     names: str
@@ -20,32 +21,32 @@ class Row(NamedTuple):
 
 
 _NP, _LINALG, _FFT, _SP = "numpy", "numpy.linalg", "numpy.fft", "scipy.special"
-_LENGTH = "how many elements there are would depend on values"
-_COMPLEX = "arrays are of real numbers"
-_PLACE = "arrays are not changed in place"
-_NOBODY = "neither kinetograph nor JAX has it"
-_LIFT = "`kg.lift` of a function written with jax.numpy; of known numbers, SciPy before the graph"
+_LENGTH = "the number of elements of the result would depend on values"
+_COMPLEX = "arrays hold real numbers only"
+_PLACE = "arrays cannot be changed in place"
+_UNAVAILABLE = "neither kinetograph nor JAX has it"
+_LIFT = "`kg.lift` of a function written with jax.numpy; for known numbers, SciPy before the graph"
 _JAX = "JAX has it, with its derivatives"
 _SOLVE = "it solves an equation for a parameter"
-_NUMBERS = "SciPy asks for numbers at once"
+_NUMBERS = "SciPy needs the values of its arguments at once"
 ROWS = (
     Row(
         _NP,
         "unique unique_all unique_counts unique_inverse unique_values",
         _LENGTH,
-        "`kg.segment_sum(np.ones(x.shape), labels, 3)` counts by labels that are known",
+        "`kg.segment_sum(np.ones(x.shape), labels, 3)` counts known labels",
     ),
     Row(
         _NP,
         "union1d intersect1d setdiff1d setxor1d",
         _LENGTH,
-        "`np.isin(x, [1.0, 2.0])` tells which elements are among others",
+        "`np.isin(x, [1.0, 2.0])` is true for elements that are in the list",
     ),
     Row(
         _NP,
         "nonzero flatnonzero argwhere extract compress trim_zeros",
         _LENGTH,
-        "`kg.where(x > 0, x, 0.0)` keeps a place for each; `x[labels > 0]` of a known mask",
+        "`kg.where(x > 0, x, 0.0)` keeps every place; `x[labels > 0]` selects by a known mask",
     ),
     Row(
         _NP,
@@ -62,14 +63,14 @@ ROWS = (
     Row(_NP, "insert", "", "`kg.concatenate([x[:1], y, x[1:]])`"),
     Row(_NP, "choose", "", "`np.select([i == 0, i == 1], [x, y])`"),
     Row(_NP, "piecewise", "", "`np.select([x < 0, x < 1], [-x, x**2], default=1.0)`"),
-    Row(_NP, "lexsort", "", "`kg.argsort(x)` by one key, and of the others in that order"),
+    Row(_NP, "lexsort", "", "`kg.argsort(x)` for each key, the last key first"),
     Row(_NP, "apply_along_axis apply_over_axes", "", "`kg.vmap(lambda row: kg.sort(row))(a)`"),
     Row(_NP, "array_repr array_str array2string", "values are not known yet", "`kg.print(x)`"),
     Row(
         _NP,
         "save savetxt savez savez_compressed",
         "values are not known yet",
-        "`kg.calculate` gives them",
+        "`kg.calculate` computes them",
     ),
     Row(_NP, "ix_", "", "`a[i[:, None], i]`"),
     Row(_NP, "ravel_multi_index", "", "`i * 7 + j`"),
@@ -90,10 +91,10 @@ ROWS = (
     Row(
         _NP,
         "busday_count busday_offset datetime_as_string is_busday isnat",
-        "dates are no numbers",
-        "NumPy before the dates become `kg.data` as numbers",
+        "dates are not numbers",
+        "use NumPy before the dates become numbers in `kg.data`",
     ),
-    Row(_NP, "packbits unpackbits", "", "`i >> 2 & 1` is a bit of a whole number"),
+    Row(_NP, "packbits unpackbits", "", "`i >> 2 & 1` is a bit of an integer"),
     Row(_NP, "frexp", "", "`kg.floor(kg.log2(kg.abs(x)))` is its exponent"),
     Row(_NP, "ldexp", "", "`x * 2.0**i`"),
     Row(_NP, "nextafter spacing", "", "`kg.abs(x) * np.finfo(float).eps`, within a factor of 2"),
@@ -101,7 +102,7 @@ ROWS = (
         _LINALG,
         "eig eigvals",
         _COMPLEX,
-        "`kg.eigh(a)` of a symmetric matrix; "
+        "`kg.eigh(a)` for a symmetric matrix; "
         "`kg.lift(lambda a: jnp.abs(jnp.linalg.eigvals(a)))(a)` gives real numbers",
     ),
     Row(
@@ -129,11 +130,11 @@ ROWS = (
     Row(_SP, "diric", "", "`kg.sin(2.5 * x) / (5 * kg.sin(x / 2))`"),
     Row(_SP, "spherical_in", _NUMBERS, "`kg.sqrt(np.pi / (2 * x)) * kg.iv(2.5, x)`"),
     Row(_SP, "spherical_kn", _NUMBERS, "`kg.sqrt(np.pi / (2 * x)) * kg.kv(2.5, x)`"),
-    Row(_SP, "k0 k0e k1 k1e kn", "", "`kg.kv(0.5, x)` of orders n + 1/2"),
+    Row(_SP, "k0 k0e k1 k1e kn", "", "`kg.kv(0.5, x)` for orders n + 1/2"),
     Row(
         _SP,
         "j0 j1 jn jv jve",
-        f"{_JAX}, of whole orders",
+        f"{_JAX}, for integer orders",
         "`kg.lift(lambda x: jax.scipy.special.bessel_jn(x, v=1)[1])(x)`",
     ),
     Row(_SP, "bdtr bdtrc", "", "`kg.cdf(kg.binomial(10, 0.3), x)`, `kg.log_survival`"),
@@ -153,14 +154,14 @@ ROWS = (
         gdtrib nbdtri nbdtrik nbdtrin ncfdtri ncfdtridfd ncfdtridfn ncfdtrinc nctdtridf
         nctdtrinc nctdtrit nrdtrimn nrdtrisd pdtri pdtrik stdtridf""",
         _SOLVE,
-        "of known numbers, SciPy before the graph",
+        "for known numbers, SciPy before the graph",
     ),
     Row(_SP, "expn", _JAX, "`kg.lift(jax.scipy.special.expn)(2, x)`"),
     Row(_SP, "dawsn", _JAX, "`kg.lift(jax.scipy.special.dawsn)(x)`"),
     Row(
         _SP,
         "erfi",
-        f"{_JAX} nearly",
+        "JAX has a similar function, with its derivatives",
         "`2 / np.sqrt(np.pi) * kg.exp(x * x) * kg.lift(jax.scipy.special.dawsn)(x)`",
     ),
     Row(_SP, "fresnel", _JAX, "`kg.lift(jax.scipy.special.fresnel)(x)`"),
@@ -174,7 +175,7 @@ ROWS = (
         eval_hermite eval_hermitenorm eval_jacobi eval_laguerre eval_legendre eval_sh_chebyt
         eval_sh_chebyu eval_sh_jacobi eval_sh_legendre assoc_laguerre legendre_p""",
         "",
-        "`np.polyval(scipy.special.legendre(3).coef, x)`, or another one's coefficients",
+        "`np.polyval(scipy.special.legendre(3).coef, x)`, or another polynomial's coefficients",
     ),
     Row(
         _SP,
@@ -190,11 +191,11 @@ ROWS = (
         pro_cv pro_rad1 pro_rad1_cv pro_rad2 pro_rad2_cv shichi smirnov smirnovi sph_harm_y
         sph_harm_y_all sph_legendre_p sph_legendre_p_all spherical_jn spherical_yn stirling2
         struve tklmbda voigt_profile wofz wright_bessel wrightomega y0 y1 yn yv yve yvp""",
-        _NOBODY,
+        _UNAVAILABLE,
         _LIFT,
     ),
 )
-# Functions of SciPy whose arguments are known numbers, and which give polynomials, zeros, ....
+# Functions of SciPy that take known numbers only and return polynomials, zeros, ....
 OF_NUMBERS = """ai_zeros bei_zeros beip_zeros ber_zeros bernoulli berp_zeros bi_zeros c_roots
 cg_roots chebyc chebys chebyt chebyu erf_zeros euler fresnel_zeros fresnelc_zeros fresnels_zeros
 gegenbauer genlaguerre geterr h_roots he_roots hermite hermitenorm j_roots jacobi jn_zeros
@@ -205,19 +206,22 @@ roots_chebys roots_chebyt roots_chebyu roots_gegenbauer roots_genlaguerre roots_
 roots_hermitenorm roots_jacobi roots_laguerre roots_legendre roots_sh_chebyt roots_sh_chebyu
 roots_sh_jacobi roots_sh_legendre s_roots seterr sh_chebyt sh_chebyu sh_jacobi sh_legendre t_roots
 ts_roots u_roots us_roots y0_zeros y1_zeros y1p_zeros yn_zeros ynp_zeros"""
-# Functions of SciPy that are no ufuncs themselves and call one.
+# Functions of SciPy that are not ufuncs but call one.
 THROUGH = ("ivp", "kvp", "softplus", "zeta")
 
 _OF = {(row.module, name): row for row in ROWS for name in row.names.split()}
 
 
 def advice(module: str, name: str, array: str) -> str:
-    """Why a function of a module is not available, and what to write; nothing without a row."""
+    """The reason why a function is not available, and an alternative.
+
+    The text is empty if there is no row for the function.
+    """
     row = _OF.get((module, name))
     if row is None:
         return ""
-    found = row.instead
+    alternative = row.instead
     if array.isidentifier():
-        found = re.sub("`.*?`", lambda code: re.sub(r"\bx\b", array, code[0]), found)
+        alternative = re.sub("`.*?`", lambda code: re.sub(r"\bx\b", array, code[0]), alternative)
     reason = f": {row.why}" if row.why else ""
-    return f"{reason}; instead: {found.replace('`', '')}"
+    return f"{reason}; instead: {alternative.replace('`', '')}"

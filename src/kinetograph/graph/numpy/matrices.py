@@ -23,7 +23,7 @@ def _svd(a: Any, full_matrices: bool = True, compute_uv: bool = True) -> Any:
     if full_matrices and node.shape[-1] != node.shape[-2]:
         raise SymbolicError(
             f"np.linalg.svd of {describe(node)}, shape {node.shape}: "
-            "pass full_matrices=False, the full matrices are not available"
+            "pass full_matrices=False, because the full matrices are not available"
         )
     return parts
 
@@ -44,24 +44,24 @@ def _matrix_rank(A: Operand, tol: Any = None, rtol: Any = None) -> Node:
     if len(node.shape) < 2:
         return astype(reductions.reduce("any", elementwise("not_equal", node, 0)), np.int64)
     values = products.svdvals(node)
-    part = max(node.shape[-2:]) * float(np.finfo(values.dtype).eps) if rtol is None else rtol
-    limit = elementwise("multiply", reductions.reduce("max", values, -1, True), part)
-    large = elementwise("greater", values, limit if tol is None else tol)
-    return reductions.reduce("sum", large, -1)
+    tolerance = max(node.shape[-2:]) * float(np.finfo(values.dtype).eps) if rtol is None else rtol
+    limit = elementwise("multiply", reductions.reduce("max", values, -1, True), tolerance)
+    is_large = elementwise("greater", values, limit if tol is None else tol)
+    return reductions.reduce("sum", is_large, -1)
 
 
 def _tensorinv(a: Operand, ind: int = 2) -> Node:
     node = as_node(a)
     rows, columns = node.shape[:ind], node.shape[ind:]
-    flat = shaping.reshape(node, (int(np.prod(rows)), -1))
-    return shaping.reshape(inv(flat), (*columns, *rows))
+    matrix = shaping.reshape(node, (int(np.prod(rows)), -1))
+    return shaping.reshape(inv(matrix), (*columns, *rows))
 
 
 def _tensorsolve(a: Operand, b: Operand) -> Node:
     x, y = as_node(a), as_node(b)
     shape = x.shape[len(y.shape) :]
-    flat = shaping.reshape(x, (y.size, -1))
-    return shaping.reshape(solve(flat, shaping.reshape(y, (-1,))), shape)
+    matrix = shaping.reshape(x, (y.size, -1))
+    return shaping.reshape(solve(matrix, shaping.reshape(y, (-1,))), shape)
 
 
 def _last(function: Callable[..., Node]) -> Callable[..., Node]:

@@ -1,7 +1,7 @@
-"""NumPy's functions on arrays: the tables behind `__array_ufunc__` and `__array_function__`.
+"""NumPy's functions on arrays: `__array_ufunc__` and `__array_function__`.
 
-An argument that has no meaning in a graph (`out=`, `where=`) is refused by name; a function that is
-not in the table is refused with what to write instead.
+An argument that has no meaning in a graph (`out=`, `where=`) raises an error that names it. A
+function that is not in the tables raises an error that names an alternative.
 """
 
 import inspect
@@ -44,12 +44,12 @@ _REDUCING = {
     "logical_and": "all",
     "logical_or": "any",
 }
-# Ufuncs that are called otherwise here, or are expressions of others.
+# Ufuncs with another name here.
 _CALLED = {
     "binom": "comb",
     "radians": "deg2rad",
     "degrees": "rad2deg",
-    # What scipy.special.zeta calls.
+    # scipy.special.zeta calls these two.
     "_riemann_zeta": "zeta",
     "_zeta": "zeta",
 }
@@ -102,10 +102,10 @@ _RUNNING = {"add": "cumsum", "multiply": "cumprod", "maximum": "cummax", "minimu
 
 
 def apply_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: Any) -> Node:
-    """np.exp(x), np.add(x, y), scipy.special.expit(x), np.add.reduce(x), ..."""
+    """Apply a ufunc: np.exp(x), np.add(x, y), scipy.special.expit(x), np.add.reduce(x), ..."""
     name = _CALLED.get(ufunc.__name__, ufunc.__name__)
     if method == "__call__" and not kwargs:
-        if _is_scipys(ufunc):
+        if _is_from_scipy(ufunc):
             inputs = tuple(map(_at_least_single, inputs))
         if name in _EXPRESSIONS:
             return _EXPRESSIONS[name](*inputs)
@@ -121,7 +121,7 @@ def apply_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: A
     if "out" in refused and kwargs["out"][0] is inputs[0] and not called_here():
         symbol = ew.ELEMENTWISE[name].symbol if name in ew.ELEMENTWISE else None
         raise SymbolicError(
-            f"{symbol or name}=: a NumPy array cannot take up values that are not known while the "
+            f"{symbol or name}=: a NumPy array cannot hold values that are not known while the "
             f"graph is built{place_text()}; write x = x {symbol or '+'} y in place of "
             f"x {symbol or '+'}= y"
         )
@@ -133,26 +133,29 @@ def apply_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: A
         return reductions.cumulative(_RUNNING[name], inputs[0], kwargs.get("axis", 0))
     if method == "outer" and len(inputs) == 2:
         first, second = (ew.as_node(x, name) for x in inputs)
-        apart = shaping.reshape(first, first.shape + (1,) * len(second.shape))
-        return apply_ufunc(ufunc, "__call__", (apart, second), {})
+        first_column = shaping.reshape(first, first.shape + (1,) * len(second.shape))
+        return apply_ufunc(ufunc, "__call__", (first_column, second), {})
     if method == "reduce" and name in _REDUCING:
         axis, keepdims = kwargs.get("axis", 0), kwargs.get("keepdims", False)
         return reductions.reduce(_REDUCING[name], inputs[0], axis, keepdims)
     raise _unsupported(ufunc, f"{name}.{method}", inputs)
 
 
-def _is_scipys(ufunc: np.ufunc) -> bool:
+def _is_from_scipy(ufunc: np.ufunc) -> bool:
     return getattr(np, ufunc.__name__, None) is not ufunc
 
 
 def _at_least_single(x: ew.Operand) -> ew.Operand:
-    """What SciPy computes in, as it has no functions of half precision."""
+    """x in at least single precision.
+
+    SciPy does not compute in half precision.
+    """
     half = getattr(x, "dtype", None) == np.float16
     return ew.astype(x, FLOAT32) if half else x
 
 
 def is_available(function: Callable[..., Any]) -> bool:
-    """Whether a function of NumPy, or a ufunc of SciPy, takes arrays of a graph."""
+    """Whether a function of NumPy or SciPy takes arrays."""
     if not isinstance(function, np.ufunc):
         return function in _FUNCTIONS
     name = _CALLED.get(function.__name__, function.__name__)
@@ -160,7 +163,7 @@ def is_available(function: Callable[..., Any]) -> bool:
 
 
 def _is_default(name: str, value: Any) -> bool:
-    """Whether an argument asks for nothing special."""
+    """Whether an argument has its default value."""
     if value is None or value is np._NoValue:
         return True
     if name == "where":
@@ -181,21 +184,27 @@ def _refused(name: str, arguments: list[str]) -> SymbolicError:
 
 
 def _unsupported(func: Any, name: str, arguments: Any) -> SymbolicError:
-    """The refusal of a function, with that of JAX if there is one of its name."""
-    scipys = isinstance(func, np.ufunc) and _is_scipys(func)
-    own, module = ("SciPy", "jax.scipy.special") if scipys else ("NumPy", "jax.numpy")
-    found: Any = jax
+    """The error for an unavailable function.
+
+    It names JAX's function of the same name, if there is one.
+    """
+    from_scipy = isinstance(func, np.ufunc) and _is_from_scipy(func)
+    library, module = ("SciPy", "jax.scipy.special") if from_scipy else ("NumPy", "jax.numpy")
+    jax_function: Any = jax
     for part in f"{module}.{name}".split(".")[1:]:
-        found = getattr(found, part, None)
+        jax_function = getattr(jax_function, part, None)
     first = next((describe(a.node) for a in arguments if hasattr(a, "node")), "x")
     called = library_call()
     if called is not None:
         return SymbolicError(instead(called, first))
-    example = f", as in kg.lift({module}.{name})({first})" if callable(found) else ""
-    usual = f"; kg.lift(function) makes an operation of any JAX function{example}"
-    words = advice("scipy.special" if scipys else func.__module__, func.__name__, first)
+    example = f", as in kg.lift({module}.{name})({first})" if callable(jax_function) else ""
+    general_advice = f"; kg.lift(function) makes an operation of any JAX function{example}"
+    specific_advice = advice(
+        "scipy.special" if from_scipy else func.__module__, func.__name__, first
+    )
     return SymbolicError(
-        f"{own}'s {name} is not available for arrays in a graph{place_text()}{words or usual}"
+        f"{library}'s {name} is not available for arrays in a graph{place_text()}"
+        f"{specific_advice or general_advice}"
     )
 
 
@@ -203,32 +212,35 @@ _NEVER = ("out", "where", "dtype", "initial", "order")
 
 
 def apply_function(func: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-    """np.sum(x), np.linalg.solve(a, b), np.concatenate([x, y]), ...: nodes in NumPy's structure."""
+    """Apply a NumPy function: np.sum(x), np.linalg.solve(a, b), ...
+
+    The nodes of the results are returned in NumPy's structure.
+    """
     handler = _FUNCTIONS.get(func)
     if handler is None:
         raise _unsupported(func, f"{func.__module__}.{func.__name__}".removeprefix("numpy."), args)
-    if func in _NOTHING and not _is_default("where", kwargs.get("where")):
-        given = {k: v for k, v in kwargs.items() if k != "where"}
-        array, *rest = (given.pop("a"), *args) if "a" in given else args
-        chosen = ew.where(kwargs["where"], array, _NOTHING[func])
-        return apply_function(func, (chosen, *rest), given)
-    refused = sorted(k for k in _NEVER if k in kwargs and not _is_default(k, kwargs[k]))
-    if refused:
-        raise _refused(func.__name__, refused)
-    given = {k: v for k, v in kwargs.items() if k not in _NEVER and v is not np._NoValue}
+    if func in _NEUTRAL and not _is_default("where", kwargs.get("where")):
+        arguments = {k: v for k, v in kwargs.items() if k != "where"}
+        array, *further_arguments = (arguments.pop("a"), *args) if "a" in arguments else args
+        chosen = ew.where(kwargs["where"], array, _NEUTRAL[func])
+        return apply_function(func, (chosen, *further_arguments), arguments)
+    refused_names = sorted(k for k in _NEVER if k in kwargs and not _is_default(k, kwargs[k]))
+    if refused_names:
+        raise _refused(func.__name__, refused_names)
+    arguments = {k: v for k, v in kwargs.items() if k not in _NEVER and v is not np._NoValue}
     try:
-        inspect.signature(handler).bind(*args, **given)
+        inspect.signature(handler).bind(*args, **arguments)
     except TypeError as error:
         raise SymbolicError(f"np.{func.__name__} with arrays in a graph: {error}") from None
-    return handler(*args, **given)
+    return handler(*args, **arguments)
 
 
-# What counts as nothing in reductions that take where=.
-_NOTHING = {np.sum: 0, np.prod: 1, np.all: True, np.any: False}
+# The neutral element of reductions that take where=.
+_NEUTRAL = {np.sum: 0, np.prod: 1, np.all: True, np.any: False}
 
 
 _FUNCTIONS = {**REDUCTIONS, **ELEMENTS, **SHAPES, **MATRICES, **CURVES}
-# Those that give other shapes of the same elements, or some of them.
+# Functions that return the same elements, or some of them, in another shape.
 VIEWS = frozenset(
     (
         *(np.reshape, np.ravel, np.transpose, np.swapaxes, np.moveaxis, np.expand_dims),

@@ -1,4 +1,4 @@
-"""NumPy's functions that combine elements or put them in order: sums, quantiles, what is no NaN."""
+"""NumPy's reductions and orderings: sums, quantiles, functions that ignore NaN."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""NumPy's functions that arrange elements: shapes, joins, splits, grids, pieces."""
+"""NumPy's functions that arrange elements: shapes, joins, splits, grids."""
 
 from collections.abc import Callable
 from typing import Any
@@ -20,8 +20,8 @@ def _atleast(ndim: int) -> Callable[..., Any]:
         results = []
         for a in arrays:
             node = as_node(a)
-            missing = max(0, ndim - len(node.shape))
-            results.append(shaping.reshape(node, (1,) * missing + node.shape))
+            missing_axes = max(0, ndim - len(node.shape))
+            results.append(shaping.reshape(node, (1,) * missing_axes + node.shape))
         return results[0] if len(results) == 1 else tuple(results)
 
     return handler
@@ -49,12 +49,12 @@ def _column_stack(tup: Any) -> Node:
     )
 
 
-def _split(how: Callable[..., Any]) -> Callable[..., list[Node]]:
+def _split(split: Callable[..., Any]) -> Callable[..., list[Node]]:
     def handler(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Node]:
         node = as_node(ary)
         (a,) = reductions.normalise_axes(node, axis, "split")
         try:
-            pieces = how(np.arange(node.shape[a]), indices_or_sections)
+            pieces = split(np.arange(node.shape[a]), indices_or_sections)
         except ValueError as error:
             raise ShapeError(f"split of {describe(node)}, shape {node.shape}: {error}") from None
         before = (slice(None),) * a
@@ -72,8 +72,8 @@ def _hstack(tup: Any) -> Node:
 
 
 def _full_like(a: Any, fill_value: Any, shape: Any = None) -> Node:
-    wanted = a.shape if shape is None else shape
-    return assembling.filled(as_sizes(wanted, "full_like"), fill_value, a.dtype)
+    sizes = a.shape if shape is None else shape
+    return assembling.filled(as_sizes(sizes, "full_like"), fill_value, a.dtype)
 
 
 def _indices_from(function: Callable[..., Any]) -> Callable[..., Any]:

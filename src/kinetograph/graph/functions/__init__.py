@@ -1,7 +1,7 @@
-"""The functions of arrays, as users call them: `kg.exp(x)`, `kg.sum(x, axis=0)`, `kg.stack(rows)`.
+"""The public functions of arrays, such as `kg.exp(x)` and `kg.stack(rows)`.
 
-All are written out, so that editors and type checkers know them. NumPy's own (`np.exp(x)`) make the
-same operations, through `graph.numpy`.
+All of them are written out, so that editors and type checkers know them. NumPy's functions
+(`np.exp(x)`) make the same operations, through `graph.numpy`.
 """
 
 from . import arranging, mathematics, matrices, reductions, special

@@ -1,4 +1,4 @@
-"""Functions that arrange elements: in shapes, by index, in order: `kg.stack`, `kg.sort`."""
+"""Functions that arrange elements by shape, index or order: `kg.stack`, `kg.sort`."""
 
 from collections.abc import Sequence
 
@@ -32,12 +32,15 @@ __all__ = [
 
 
 def reshape(x: ArrayLike, shape: int | Sequence[int]) -> Array:
-    """The same elements, in C order, in another shape; one size may be -1."""
+    """The elements in another shape, in C order.
+
+    One size may be -1; it is computed from the number of elements.
+    """
     return Array(shaping.reshape(x, shape))
 
 
 def transpose(x: ArrayLike, axes: Sequence[int] | None = None) -> Array:
-    """The axes in another order (reversed for None)."""
+    """The array with its axes in another order, reversed for None."""
     return Array(shaping.transpose(x, axes))
 
 
@@ -47,7 +50,7 @@ def concatenate(arrays: Sequence[ArrayLike], axis: int | None = 0) -> Array:
 
 
 def stack(arrays: Sequence[ArrayLike], axis: int = 0) -> Array:
-    """Join arrays of one shape along a new axis."""
+    """Join arrays of the same shape along a new axis."""
     return Array(shaping.stack(arrays, axis))
 
 
@@ -57,17 +60,17 @@ def diag(x: ArrayLike, k: int = 0) -> Array:
 
 
 def repeat(x: ArrayLike, repeats: int | Sequence[int], axis: int | None = None) -> Array:
-    """Each element several times along an axis (of the flattened array for None)."""
+    """Repeat each element along an axis, or of the flattened array."""
     return Array(shaping.repeat(x, repeats, axis))
 
 
 def tile(x: ArrayLike, reps: int | Sequence[int]) -> Array:
-    """The whole array several times along its axes."""
+    """Repeat the whole array along its axes."""
     return Array(shaping.tile(x, reps))
 
 
 def squeeze(x: ArrayLike, axis: int | Sequence[int] | None = None) -> Array:
-    """x without axes of length 1 (all of them for None)."""
+    """x without axes of length 1; None removes all of them."""
     return Array(shaping.squeeze(x, axis))
 
 
@@ -77,17 +80,17 @@ def expand_dims(x: ArrayLike, axis: int | Sequence[int]) -> Array:
 
 
 def broadcast_to(x: ArrayLike, shape: int | Sequence[int]) -> Array:
-    """x repeated to a shape, by NumPy's rules of broadcasting."""
+    """x broadcast to a shape by NumPy's rules."""
     return Array(shaping.broadcast_to(x, shape))
 
 
 def flip(x: ArrayLike, axis: Axis = None) -> Array:
-    """The elements in reverse order along axes (all of them for None)."""
+    """The elements in reverse order along axes; None means all axes."""
     return Array(shaping.flip(x, axis))
 
 
 def roll(x: ArrayLike, shift: int | Sequence[int], axis: Axis = None) -> Array:
-    """The elements shifted along axes, around the end (of the flattened array for None)."""
+    """Shift elements cyclically along axes, or in the flattened array."""
     return Array(shaping.roll(x, shift, axis))
 
 
@@ -102,16 +105,19 @@ def moveaxis(x: ArrayLike, source: int, destination: int) -> Array:
 
 
 def take(x: ArrayLike, indices: ArrayLike, axis: int | None = None, mode: str = "raise") -> Array:
-    """Elements of x along an axis (of the flattened array for None).
+    """Elements of x along an axis, or of the flattened array.
 
-    An index outside of the axis is an error, as in `x[indices]`; with `mode="clip"` the nearest
-    element is taken, with `mode="wrap"` that of the remainder, as NumPy does.
+    An index outside the axis is an error, as in `x[indices]`. As in NumPy, `mode="clip"` takes the
+    nearest element instead, and `mode="wrap"` takes the index modulo the length of the axis.
     """
     return Array(indexing.take(x, indices, axis, mode))
 
 
 def take_along_axis(x: ArrayLike, indices: ArrayLike, axis: int | None = -1) -> Array:
-    """The elements at places along an axis, of which each row has its own, as from `argsort`."""
+    """The elements at places along an axis, separately for each row.
+
+    The places can come from `argsort`.
+    """
     return Array(ordering.take_along_axis(x, indices, axis))
 
 
@@ -121,17 +127,26 @@ def one_hot(x: ArrayLike, size: int) -> Array:
 
 
 def sort(x: ArrayLike, axis: int | None = -1) -> Array:
-    """The elements in ascending order along an axis (of the flattened array for None)."""
+    """The elements sorted in ascending order along an axis.
+
+    With `axis=None` the array is flattened first.
+    """
     return Array(shaping.sort(x, axis))
 
 
 def argsort(x: ArrayLike, axis: int | None = -1) -> Array:
-    """The places of the elements in ascending order along an axis; of equal ones as they come."""
+    """The places of the elements in ascending order along an axis.
+
+    Equal elements keep their order.
+    """
     return Array(ordering.argsort(x, axis))
 
 
 def searchsorted(a: ArrayLike, v: ArrayLike, side: str = "left") -> Array:
-    """The places of v in the ascending vector a, before equal elements or ("right") behind them."""
+    """The places where elements of v belong in the ascending vector a.
+
+    The place is before equal elements, or after them with `side="right"`.
+    """
     return Array(ordering.searchsorted(a, v, side))
 
 
@@ -142,5 +157,9 @@ def interp(
     left: ArrayLike | None = None,
     right: ArrayLike | None = None,
 ) -> Array:
-    """The line through the points (xp, fp), xp ascending, at x; outside the values at the ends."""
+    """Linear interpolation between the points (xp, fp) at x.
+
+    xp is ascending. Outside its range the result is the value at the nearest end, or `left` and
+    `right`.
+    """
     return Array(grids.interp(x, xp, fp, left, right))

@@ -1,4 +1,4 @@
-"""Mathematical functions of each element alone: `kg.exp(x)`, `kg.where(c, x, y)`."""
+"""Elementwise mathematical functions: `kg.exp(x)`, `kg.where(c, x, y)`."""
 
 from ..array import Array, ArrayLike
 from ..operations import elementwise as ew
@@ -79,7 +79,10 @@ def square(x: ArrayLike) -> Array:
 
 
 def abs(x: ArrayLike) -> Array:
-    """The absolute value, with derivative 0 at 0 and no second one there."""
+    """The absolute value, with derivative 0 at 0.
+
+    The second derivative at 0 is NaN.
+    """
     return Array(elementwise("absolute", x))
 
 
@@ -89,12 +92,12 @@ def sign(x: ArrayLike) -> Array:
 
 
 def floor(x: ArrayLike) -> Array:
-    """The largest whole number not above x."""
+    """The largest integer not above x."""
     return Array(elementwise("floor", x))
 
 
 def ceil(x: ArrayLike) -> Array:
-    """The smallest whole number not below x."""
+    """The smallest integer not below x."""
     return Array(elementwise("ceil", x))
 
 
@@ -194,7 +197,7 @@ def arctan2(y: ArrayLike, x: ArrayLike) -> Array:
 
 
 def log(x: ArrayLike, base: ArrayLike | None = None) -> Array:
-    """The logarithm, natural unless a base is given; NaN for x < 0."""
+    """The natural logarithm, or to a base; NaN for x < 0."""
     natural = elementwise("log", x)
     return Array(
         natural if base is None else elementwise("divide", natural, elementwise("log", base))
@@ -207,18 +210,20 @@ def round(x: ArrayLike, decimals: int = 0) -> Array:
 
 
 def where(condition: ArrayLike, x: ArrayLike, y: ArrayLike) -> Array:
-    """x where the condition holds, else y; the side not taken never reaches a value or gradient.
+    """x where the condition is true, else y.
 
-    Both sides are computed, but derivatives are those of the side that is taken alone, even where
-    the other one's are infinite or NaN:
+    Both sides are computed, but the side that is not taken never affects a value or gradient.
+    Derivatives come from the taken side alone, even where derivatives of the other side are
+    infinite or NaN:
 
         d where(c, x, y) = where(c, dx, dy)
 
-    This holds through all operations on single elements that lead to a side, and up to where they
-    begin: sums, products of matrices, indexing, branches and loops. What those are computed from
-    may still spoil a gradient (`where(ok, log(x).sum(axis=1), 0)` with an x of 0 in a row that is
-    not ok); choose there, too, as in `log(where(ok[:, None], x, 1))`. Where the condition is a
-    single value it holds through all operations but branches and loops.
+    This holds for all elementwise operations from which a side is computed, back to the first
+    operation of another kind: a sum, a product of matrices, an index, a branch or a loop. The
+    operands of such an operation can still make a gradient NaN, as in
+    `where(ok, log(x).sum(axis=1), 0)` with x = 0 in a row that is not ok. Apply `where` to these
+    operands, too, as in `log(where(ok[:, None], x, 1))`. If the condition is a single value, the
+    rule holds for all operations except branches and loops.
 
     Parameters
     ----------
@@ -240,10 +245,10 @@ def where(condition: ArrayLike, x: ArrayLike, y: ArrayLike) -> Array:
 
 
 def clip(x: ArrayLike, lower: ArrayLike | None = None, upper: ArrayLike | None = None) -> Array:
-    """x limited to the interval [lower, upper]; None leaves a side open."""
+    """x limited to the interval [lower, upper]; None means no limit."""
     return Array(ew.clip(x, lower, upper))
 
 
 def stop_gradient(x: ArrayLike) -> Array:
-    """x, whose derivative is taken as zero: it counts as a constant."""
+    """x as a constant: its derivative is 0."""
     return Array(ew.stop_gradient(x))

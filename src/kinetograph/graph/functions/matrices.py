@@ -1,4 +1,4 @@
-"""Functions of matrices: products, factors, solutions: `kg.matmul(a, b)`, `kg.cholesky(x)`."""
+"""Functions of matrices: products, factorisations, solutions, such as `kg.cholesky(x)`."""
 
 from typing import NamedTuple
 
@@ -45,14 +45,14 @@ class Eigh(NamedTuple):
 
 
 class Qr(NamedTuple):
-    """A matrix of orthonormal columns and an upper triangular one."""
+    """A matrix with orthonormal columns, and an upper triangular matrix."""
 
     Q: Array
     R: Array
 
 
 class Svd(NamedTuple):
-    """Left singular vectors as columns, singular values, right ones as rows."""
+    """Left singular vectors as columns, singular values, right singular vectors as rows."""
 
     U: Array
     S: Array
@@ -65,7 +65,7 @@ def matmul(a: ArrayLike, b: ArrayLike) -> Array:
 
 
 def outer(a: ArrayLike, b: ArrayLike) -> Array:
-    """The product of each element of a with each of b."""
+    """The product of each element of a with each element of b."""
     return Array(linear_algebra.outer(a, b))
 
 
@@ -85,14 +85,14 @@ def trace(x: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Arra
 
 
 def solve(a: ArrayLike, b: ArrayLike) -> Array:
-    """The x with a @ x = b."""
+    """Solve a @ x = b for x."""
     return Array(linear_algebra.solve(a, b))
 
 
 def solve_triangular(
     a: ArrayLike, b: ArrayLike, trans: int | str = 0, lower: bool = False
 ) -> Array:
-    """The x with a @ x = b for triangular a, as in scipy.linalg."""
+    """Solve a @ x = b for triangular a, as in scipy.linalg."""
     return Array(linear_algebra.solve_triangular(a, b, trans, lower))
 
 
@@ -104,8 +104,9 @@ def inv(x: ArrayLike) -> Array:
 def det(x: ArrayLike) -> Array:
     """The determinant.
 
-    Its first and second derivatives are right at matrices of any rank; those of higher order up to
-    4 x 4, too. Of larger matrices they are NaN where singular values coincide.
+    First and second derivatives are accurate for matrices of any rank. For matrices up to 4 x 4,
+    derivatives of higher order are accurate, too. For larger matrices they are NaN where singular
+    values coincide.
     """
     return Array(linear_algebra.det(x))
 
@@ -121,12 +122,18 @@ def slogdet(x: ArrayLike) -> Slogdet:
 
 
 def cholesky(x: ArrayLike) -> Array:
-    """The lower triangular L with L @ L.T = x; NaN where x is not positive definite."""
+    """The lower triangular L with L @ L.T = x.
+
+    It is NaN where x is not positive definite.
+    """
     return Array(linear_algebra.cholesky(x))
 
 
 def eigh(x: ArrayLike) -> Eigh:
-    """The eigenvalues, ascending, and eigenvectors, as columns, of a symmetric matrix."""
+    """The eigenvalues and eigenvectors of a symmetric matrix.
+
+    The eigenvalues are in ascending order, and the eigenvectors are columns.
+    """
     return Eigh(*map(Array, linear_algebra.factors("eigh", x)))
 
 
@@ -136,12 +143,18 @@ def eigvalsh(x: ArrayLike) -> Array:
 
 
 def qr(x: ArrayLike) -> Qr:
-    """Q with orthonormal columns and upper triangular R, whose product is x."""
+    """Q with orthonormal columns and upper triangular R.
+
+    Their product Q @ R is x.
+    """
     return Qr(*map(Array, linear_algebra.factors("qr", x)))
 
 
 def svd(x: ArrayLike) -> Svd:
-    """The singular value decomposition x = U diag(S) Vh, with as many values as the short side."""
+    """The singular value decomposition x = U diag(S) Vh.
+
+    The number of singular values is the length of the shorter side of x.
+    """
     return Svd(*map(Array, linear_algebra.factors("svd", x)))
 
 
@@ -161,10 +174,16 @@ def cov2cor(x: ArrayLike) -> Array:
 
 
 def pairwise_distance(x: ArrayLike, y: ArrayLike | None = None) -> Array:
-    """The Euclidean distances between the rows of x and those of y (of x, if not given)."""
+    """The Euclidean distances between the rows of x and y.
+
+    `y` is `x` by default.
+    """
     return Array(derived.pairwise_distance(x, y))
 
 
 def convolve(a: ArrayLike, v: ArrayLike, mode: str = "full") -> Array:
-    """The convolution of two vectors: of length n + m - 1, or cut to "same" or "valid"."""
+    """The convolution of two vectors of lengths n and m.
+
+    Its length is n + m - 1; with `mode="same"` or `mode="valid"` it is shorter.
+    """
     return Array(grids.convolve(a, v, mode))

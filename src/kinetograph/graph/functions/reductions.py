@@ -1,4 +1,4 @@
-"""Functions that combine elements along axes, or by label: `kg.sum`, `kg.segment_sum`."""
+"""Functions that combine elements along axes or by label: `kg.sum`, `kg.segment_sum`."""
 
 from collections.abc import Sequence
 
@@ -58,12 +58,18 @@ def median(x: ArrayLike, axis: Axis = None, keepdims: bool = False) -> Array:
 
 
 def max(x: ArrayLike, axis: Axis = None, keepdims: bool = False) -> Array:
-    """The largest element over axes; ties share the gradient. `axis=None` takes all axes."""
+    """The largest element over axes. `axis=None` takes all axes.
+
+    Tied elements share the gradient.
+    """
     return Array(reductions.reduce("max", x, axis, keepdims))
 
 
 def min(x: ArrayLike, axis: Axis = None, keepdims: bool = False) -> Array:
-    """The smallest element over axes; ties share the gradient. `axis=None` takes all axes."""
+    """The smallest element over axes. `axis=None` takes all axes.
+
+    Tied elements share the gradient.
+    """
     return Array(reductions.reduce("min", x, axis, keepdims))
 
 
@@ -78,7 +84,10 @@ def all(x: ArrayLike, axis: Axis = None, keepdims: bool = False) -> Array:
 
 
 def logsumexp(x: ArrayLike, axis: Axis = None, keepdims: bool = False) -> Array:
-    """log of the sum of exp(x) over axes, without overflow. `axis=None` takes all axes."""
+    """The logarithm of the sum of exp(x) over axes, without overflow.
+
+    `axis=None` takes all axes.
+    """
     return Array(reductions.reduce("logsumexp", x, axis, keepdims))
 
 
@@ -93,32 +102,38 @@ def std(x: ArrayLike, axis: Axis = None, ddof: int = 0, keepdims: bool = False) 
 
 
 def cumsum(x: ArrayLike, axis: int | None = None) -> Array:
-    """The running sum along an axis (of the flattened array for None)."""
+    """The running sum along an axis, or of the flattened array."""
     return Array(reductions.cumulative("cumsum", x, axis))
 
 
 def cumprod(x: ArrayLike, axis: int | None = None) -> Array:
-    """The running product along an axis (of the flattened array for None)."""
+    """The running product along an axis, or of the flattened array."""
     return Array(reductions.cumulative("cumprod", x, axis))
 
 
 def cummax(x: ArrayLike, axis: int | None = None) -> Array:
-    """The running maximum along an axis (of the flattened array for None)."""
+    """The running maximum along an axis, or of the flattened array."""
     return Array(reductions.cumulative("cummax", x, axis))
 
 
 def cummin(x: ArrayLike, axis: int | None = None) -> Array:
-    """The running minimum along an axis (of the flattened array for None)."""
+    """The running minimum along an axis, or of the flattened array."""
     return Array(reductions.cumulative("cummin", x, axis))
 
 
 def argmax(x: ArrayLike, axis: int | None = None, keepdims: bool = False) -> Array:
-    """The place of the largest element along an axis (of the flattened array for None)."""
+    """The place of the largest element along an axis.
+
+    With `axis=None` it is the place in the flattened array.
+    """
     return Array(reductions.reduce("argmax", x, axis, keepdims))
 
 
 def argmin(x: ArrayLike, axis: int | None = None, keepdims: bool = False) -> Array:
-    """The place of the smallest element along an axis (of the flattened array for None)."""
+    """The place of the smallest element along an axis.
+
+    With `axis=None` it is the place in the flattened array.
+    """
     return Array(reductions.reduce("argmin", x, axis, keepdims))
 
 
@@ -133,57 +148,68 @@ def log_softmax(x: ArrayLike, axis: int = -1) -> Array:
 
 
 def imultilogit(x: ArrayLike) -> Array:
-    """Probabilities of m + 1 classes: softmax of the last axis with a 0 appended."""
+    """Probabilities of m + 1 classes, from m values.
+
+    The result is the softmax of the last axis with a 0 appended.
+    """
     return Array(derived.imultilogit(x))
 
 
 def cov(
     x: ArrayLike, y: ArrayLike | None = None, rowvar: bool = True, ddof: int | None = None
 ) -> Array:
-    """The covariances of variables in rows (or columns), with the divisor n - 1 or n - ddof."""
+    """The covariances of variables in rows or columns.
+
+    The divisor is n - 1, or n - ddof.
+    """
     return Array(statistics.cov(x, y, rowvar, False, ddof))
 
 
 def corrcoef(x: ArrayLike, y: ArrayLike | None = None, rowvar: bool = True) -> Array:
-    """The correlations of variables in rows (or columns)."""
+    """The correlations of variables in rows or columns."""
     return Array(statistics.corrcoef(x, y, rowvar))
 
 
 def segment_sum(x: ArrayLike, index: ArrayLike, num_segments: int | Sequence[int]) -> Array:
-    """The sum (0 if there are none) of the x of each label 0, ..., num_segments - 1.
+    """The sum of x for each label 0, ..., num_segments - 1.
 
-    A tuple of indices, with a tuple of numbers, groups by several labels.
+    A label without elements has sum 0. A tuple of indices, with a tuple of numbers of segments,
+    groups by several labels.
     """
     return Array(segments.segment("sum", x, index, num_segments))
 
 
 def segment_mean(x: ArrayLike, index: ArrayLike, num_segments: int | Sequence[int]) -> Array:
-    """The mean (NaN if there are none) of the x of each label 0, ..., num_segments - 1.
+    """The mean of x for each label 0, ..., num_segments - 1.
 
-    A tuple of indices, with a tuple of numbers, groups by several labels.
+    A label without elements has mean NaN. A tuple of indices, with a tuple of numbers of segments,
+    groups by several labels.
     """
     return Array(segments.segment("mean", x, index, num_segments))
 
 
 def segment_max(x: ArrayLike, index: ArrayLike, num_segments: int | Sequence[int]) -> Array:
-    """The maximum (-inf if there are none) of the x of each label 0, ..., num_segments - 1.
+    """The maximum of x for each label 0, ..., num_segments - 1.
 
-    A tuple of indices, with a tuple of numbers, groups by several labels.
+    A label without elements has maximum -inf. A tuple of indices, with a tuple of numbers of
+    segments, groups by several labels.
     """
     return Array(segments.segment("max", x, index, num_segments))
 
 
 def segment_min(x: ArrayLike, index: ArrayLike, num_segments: int | Sequence[int]) -> Array:
-    """The minimum (inf if there are none) of the x of each label 0, ..., num_segments - 1.
+    """The minimum of x for each label 0, ..., num_segments - 1.
 
-    A tuple of indices, with a tuple of numbers, groups by several labels.
+    A label without elements has minimum inf. A tuple of indices, with a tuple of numbers of
+    segments, groups by several labels.
     """
     return Array(segments.segment("min", x, index, num_segments))
 
 
 def segment_prod(x: ArrayLike, index: ArrayLike, num_segments: int | Sequence[int]) -> Array:
-    """The product (1 if there are none) of the x of each label 0, ..., num_segments - 1.
+    """The product of x for each label 0, ..., num_segments - 1.
 
-    A tuple of indices, with a tuple of numbers, groups by several labels.
+    A label without elements has product 1. A tuple of indices, with a tuple of numbers of segments,
+    groups by several labels.
     """
     return Array(segments.segment("prod", x, index, num_segments))

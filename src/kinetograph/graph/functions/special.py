@@ -1,4 +1,4 @@
-"""Special functions of each element alone: `kg.gammaln(x)`, `kg.erf(x)`, `kg.ilogit(x)`."""
+"""Elementwise special functions: `kg.gammaln(x)`, `kg.erf(x)`, `kg.ilogit(x)`."""
 
 from ..array import Array, ArrayLike
 from ..operations import elementwise as ew
@@ -136,7 +136,10 @@ def xlog1py(x: ArrayLike, y: ArrayLike) -> Array:
 
 
 def betainc(a: ArrayLike, b: ArrayLike, x: ArrayLike) -> Array:
-    """The regularised incomplete beta function I_x(a, b): the distribution function of a beta."""
+    """The regularised incomplete beta function I_x(a, b).
+
+    It is the distribution function of the beta distribution.
+    """
     return Array(elementwise("betainc", a, b, x))
 
 
@@ -156,7 +159,10 @@ def gammainc(a: ArrayLike, x: ArrayLike) -> Array:
 
 
 def gammaincc(a: ArrayLike, x: ArrayLike) -> Array:
-    """The regularised upper incomplete gamma function 1 - P(a, x), right where it is tiny."""
+    """The regularised upper incomplete gamma function 1 - P(a, x).
+
+    It is accurate where it is tiny.
+    """
     return Array(elementwise("gammaincc", a, x))
 
 
@@ -181,47 +187,63 @@ def i1e(x: ArrayLike) -> Array:
 
 
 def ndtr(x: ArrayLike) -> Array:
-    """The distribution function of the standard normal distribution; also called iprobit."""
+    """The standard normal distribution function; also called iprobit."""
     return Array(elementwise("ndtr", x))
 
 
 def stdtr(df: ArrayLike, t: ArrayLike) -> Array:
-    """The distribution function of Student's t distribution with df degrees of freedom."""
+    """The distribution function of Student's t, with df degrees of freedom."""
     return Array(elementwise("stdtr", df, t))
 
 
 def zeta(x: ArrayLike, q: ArrayLike | None = None) -> Array:
-    """The sum of (q + n) ** -x over n = 0, 1, ... for x > 1, q > 0; Riemann's at any x for None."""
+    """The zeta function of Hurwitz, or Riemann's without q.
+
+    It is the sum of (q + n) ** -x over n = 0, 1, ..., for x > 1 and q > 0. Riemann's function is
+    the case q = 1, and is defined for any x except 1.
+    """
     return Array(elementwise("zeta", x) if q is None else elementwise("zeta", x, q))
 
 
 def owens_t(h: ArrayLike, a: ArrayLike) -> Array:
-    """Owen's T function: the probability of X > h and 0 < Y < a X for standard normal X and Y."""
+    """Owen's T function of normal probabilities.
+
+    It is the probability of X > h and 0 < Y < a X for independent standard normal X and Y.
+    """
     return Array(elementwise("owens_t", h, a))
 
 
 def comb(n: ArrayLike, k: ArrayLike) -> Array:
-    """The number of ways to choose k out of n, for real n and k by the gamma function."""
+    """The number of ways to choose k out of n.
+
+    For real n and k it is defined by the gamma function.
+    """
     return Array(elementwise("comb", n, k))
 
 
 def log_comb(n: ArrayLike, k: ArrayLike) -> Array:
-    """The logarithm of the number of ways to choose k out of n."""
+    """The logarithm of `comb(n, k)`."""
     return Array(elementwise("log_comb", n, k))
 
 
 def polygamma(n: int, x: ArrayLike) -> Array:
-    """The derivative of order n, a whole number, of digamma."""
+    """The derivative of order n of digamma, for an integer n."""
     return Array(ew.polygamma(n, x))
 
 
 def multigammaln(a: ArrayLike, d: int) -> Array:
-    """The logarithm of the multivariate gamma function of dimension d; NaN for a <= (d - 1) / 2."""
+    """The logarithm of the multivariate gamma function of dimension d.
+
+    It is NaN for a <= (d - 1) / 2.
+    """
     return Array(special.multigammaln(a, d))
 
 
 def iv(v: float, x: ArrayLike) -> Array:
-    """The modified Bessel function of the first kind of order v = n + 1/2, a known number."""
+    """The modified Bessel function of the first kind of half-integer order.
+
+    The order v = n + 1/2 is known at build time.
+    """
     return Array(special.iv(v, x))
 
 
@@ -231,7 +253,10 @@ def ive(v: float, x: ArrayLike) -> Array:
 
 
 def kv(v: float, x: ArrayLike) -> Array:
-    """The modified Bessel function of the second kind of order v = n + 1/2, a known number."""
+    """The modified Bessel function of the second kind of half-integer order.
+
+    The order v = n + 1/2 is known at build time.
+    """
     return Array(special.kv(v, x))
 
 
@@ -241,15 +266,24 @@ def kve(v: float, x: ArrayLike) -> Array:
 
 
 def entr(x: ArrayLike) -> Array:
-    """-x log(x), 0 at 0 and -inf below: terms of an entropy."""
+    """-x log(x), the terms of an entropy.
+
+    It is 0 at x = 0 and -inf for x < 0.
+    """
     return Array(special.entr(x))
 
 
 def rel_entr(x: ArrayLike, y: ArrayLike) -> Array:
-    """x log(x / y), 0 at x = 0: terms of a Kullback-Leibler divergence."""
+    """x log(x / y), the terms of a Kullback-Leibler divergence.
+
+    It is 0 at x = 0.
+    """
     return Array(special.rel_entr(x, y))
 
 
 def boxcox(x: ArrayLike, power: ArrayLike) -> Array:
-    """The Box-Cox transform (x ** power - 1) / power, which is log(x) at a power of 0."""
+    """The Box-Cox transform (x ** power - 1) / power.
+
+    It is log(x) for power 0.
+    """
     return Array(special.boxcox(x, power))

@@ -37,7 +37,7 @@ GRAPH = [
     ["graph.source", "graph.errors"],
     ["graph.node"],
     ["graph.messages"],
-    ["graph.operations.elementwise"],
+    ["graph.operations.operands", "graph.operations.elementwise"],
     ["graph.array", "graph.lower"],
     ["graph.control.contexts", "graph.control.subgraph"],
     ["graph.control.branches", "graph.control.while_loop", "graph.control.scan"],

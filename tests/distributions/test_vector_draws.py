@@ -8,7 +8,7 @@ from tests.selection import thinned
 
 import kinetograph as kg
 from kinetograph.graph.errors import ShapeError
-from kinetograph.graph.operations.elementwise import as_node
+from kinetograph.graph.operations.operands import as_node
 
 MEAN = np.array([1.0, -2.0, 0.5])
 FACTOR = np.array([[2.0, 0.0, 0.0], [-0.5, 1.0, 0.0], [0.3, 0.4, 0.2]])

@@ -22,7 +22,7 @@ from ..graph.control.structure import Structure, flatten
 from ..graph.errors import DataError, SymbolicError
 from ..graph.missing import refuse_masked
 from ..graph.node import Node, Placeholder
-from ..graph.operations.elementwise import BAD_KINDS
+from ..graph.operations.operands import BAD_KINDS
 from ..graph.precision import FLOAT32, float_dtype
 from ..graph.source import place_text
 from ..graph.suggestions import meant

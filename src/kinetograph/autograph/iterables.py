@@ -13,7 +13,7 @@ from ..graph.array import Array
 from ..graph.control.structure import flatten
 from ..graph.functions.mathematics import minimum
 from ..graph.messages import describe
-from ..graph.operations.elementwise import as_node
+from ..graph.operations.operands import as_node
 from ..graph.ranges import Range, as_range
 from ..graph.source import place_text
 

@@ -12,7 +12,7 @@ from ..graph.control.state import Assigned, State, current_versions
 from ..graph.control.structure import flatten
 from ..graph.errors import StagingError, SymbolicTruthError
 from ..graph.node import Data
-from ..graph.operations.elementwise import as_node
+from ..graph.operations.operands import as_node
 from ..graph.source import place_text
 from .reading import Scratch
 from .steps import Numbers, Opened

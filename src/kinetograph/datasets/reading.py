@@ -18,7 +18,7 @@ from ..graph.debug import debug
 from ..graph.errors import SymbolicTruthError
 from ..graph.messages import describe
 from ..graph.node import Apply, Data, Node, Operation
-from ..graph.operations.elementwise import as_node
+from ..graph.operations.operands import as_node
 from ..graph.precision import x64
 from ..graph.ranges import range as graph_range
 from ..graph.source import place_text

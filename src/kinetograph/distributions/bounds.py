@@ -9,7 +9,8 @@ import numpy as np
 from jax import lax
 
 from ..graph.node import Data, Node
-from ..graph.operations.elementwise import as_node, elementwise
+from ..graph.operations.elementwise import elementwise
+from ..graph.operations.operands import as_node
 from .family import Family
 from .parameter import Parameter
 from .support import Interval, Support, WholeNumbers

@@ -10,8 +10,8 @@ from ..graph.functions.mathematics import sqrt, where
 from ..graph.messages import describe
 from ..graph.missing import first_place
 from ..graph.node import Data, Node
-from ..graph.operations.elementwise import as_node
 from ..graph.operations.linear_algebra import cholesky
+from ..graph.operations.operands import as_node
 from ..graph.operations.shaping import diagonal
 from ..graph.source import place_text
 

@@ -16,7 +16,7 @@ from ..graph.errors import KinetographError, ModelError, ShapeError, SymbolicErr
 from ..graph.lower import Environment, evaluate
 from ..graph.messages import describe, site_text
 from ..graph.node import Apply, Bundle, Data, Placeholder, ancestors
-from ..graph.operations.elementwise import as_node
+from ..graph.operations.operands import as_node
 from ..graph.source import place_text
 from .family import Family
 from .generator import WHOLE

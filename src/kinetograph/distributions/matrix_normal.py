@@ -10,8 +10,8 @@ from ..graph.array import Array
 from ..graph.errors import ShapeError
 from ..graph.messages import describe
 from ..graph.node import Node
-from ..graph.operations.elementwise import as_node
 from ..graph.operations.linear_algebra import triangular_solve
+from ..graph.operations.operands import as_node
 from ..graph.source import place_text
 from .covariances import factor_of
 from .family import Family

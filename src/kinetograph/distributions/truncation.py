@@ -16,7 +16,7 @@ from jax import lax
 
 from ..bits.source import Source
 from ..graph.node import Data, Node
-from ..graph.operations.elementwise import as_node
+from ..graph.operations.operands import as_node
 from ..graph.source import place_text
 from .bounds import (
     apart,

@@ -16,8 +16,9 @@ from ..graph.errors import ModelError
 from ..graph.forms.representations import represent
 from ..graph.messages import describe
 from ..graph.node import Apply, Data, Node, within
-from ..graph.operations.elementwise import as_node, elementwise
+from ..graph.operations.elementwise import elementwise
 from ..graph.operations.linear_algebra import CHOLESKY
+from ..graph.operations.operands import as_node
 from ..graph.precision import float_dtype
 from ..graph.saving.fields import DictOf, ListOf, SetOf, TupleOf, fields, optional, size
 from ..graph.saving.trial import TRIALS, stand_in

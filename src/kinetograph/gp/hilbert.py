@@ -17,7 +17,7 @@ from ..graph.array import Array
 from ..graph.errors import ShapeError
 from ..graph.functions.mathematics import sqrt
 from ..graph.node import Data
-from ..graph.operations.elementwise import as_node
+from ..graph.operations.operands import as_node
 from ..graph.source import place_text
 from .kernels import Kernel, points
 

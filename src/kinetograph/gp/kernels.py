@@ -17,7 +17,8 @@ from ..graph.functions.arranging import reshape
 from ..graph.functions.mathematics import exp
 from ..graph.messages import describe
 from ..graph.missing import refuse_masked
-from ..graph.operations.elementwise import as_node, elementwise
+from ..graph.operations.elementwise import elementwise
+from ..graph.operations.operands import as_node
 from ..graph.source import place_text
 
 __all__ = [

@@ -11,7 +11,7 @@ from .control.effects import Effect, append
 from .errors import CheckError, SymbolicError
 from .messages import describe
 from .node import Data, Node, Operation
-from .operations.elementwise import as_node
+from .operations.operands import as_node
 from .source import place_text
 
 if TYPE_CHECKING:

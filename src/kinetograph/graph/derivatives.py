@@ -14,7 +14,8 @@ from .errors import ShapeError, SymbolicError
 from .forms.by_value import FormByValue, forms_by_value
 from .messages import describe
 from .node import Apply, FormOf, Inner, Node, ancestors, sources
-from .operations.elementwise import STOP_GRADIENT, as_node, astype
+from .operations.elementwise import STOP_GRADIENT, astype
+from .operations.operands import as_node
 from .source import place_text
 from .text import in_words
 

@@ -13,7 +13,7 @@ from .array import Array
 from .errors import ShapeError, SymbolicError
 from .messages import describe
 from .node import Apply, Bundle, Node, Operation
-from .operations.elementwise import as_node
+from .operations.operands import as_node
 from .precision import x64
 from .source import place_text
 from .text import in_words

@@ -13,7 +13,8 @@ from .errors import ShapeError, SymbolicError, SymbolicTruthError
 from .messages import describe
 from .node import Apply, Node, Operation
 from .operations.bounds import RULES, Interval
-from .operations.elementwise import as_node, astype, elementwise, where
+from .operations.elementwise import astype, elementwise, where
+from .operations.operands import as_node
 from .operations.shaping import reshape
 from .precision import FLOAT64, float_dtype
 from .source import place_text

@@ -14,7 +14,7 @@ from ..graph.array import Array, Computed
 from ..graph.errors import ModelError, ShapeError
 from ..graph.messages import describe
 from ..graph.node import CURRENT, Apply, Data, Node, Operation
-from ..graph.operations.elementwise import as_node
+from ..graph.operations.operands import as_node
 from ..graph.precision import float_dtype
 from ..graph.source import place_text
 from ..graph.text import in_words

@@ -25,8 +25,8 @@ from ..graph.errors import DimsError, ModelError
 from ..graph.messages import describe, site_text
 from ..graph.missing import Incomplete
 from ..graph.node import Apply, Data, Node
-from ..graph.operations.elementwise import literal
 from ..graph.operations.indexing import READ, READ_CHECKED, index
+from ..graph.operations.operands import literal
 from ..graph.operations.shaping import broadcast_to, concatenate, reshape
 from ..graph.precision import float_dtype
 from .factor import density_at, factor

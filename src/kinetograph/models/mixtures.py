@@ -17,7 +17,7 @@ from ..graph.dims import shape_by_dims
 from ..graph.errors import ModelError, ShapeError
 from ..graph.messages import describe
 from ..graph.node import Apply, Node, Operation
-from ..graph.operations.elementwise import as_node
+from ..graph.operations.operands import as_node
 from ..graph.operations.shaping import broadcast_to
 from ..graph.precision import float_dtype
 from ..graph.source import place_text

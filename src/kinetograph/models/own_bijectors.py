@@ -18,7 +18,7 @@ from ..graph.array import Array, Computed
 from ..graph.errors import ModelError, ShapeError
 from ..graph.lower import Environment, Scope, evaluate
 from ..graph.node import Data, Node, Placeholder, ancestors
-from ..graph.operations.elementwise import as_node
+from ..graph.operations.operands import as_node
 from ..graph.operations.shaping import as_sizes
 from ..graph.precision import FLOAT32, float_dtype, x64
 from ..graph.source import place_text

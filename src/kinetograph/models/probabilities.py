@@ -11,7 +11,8 @@ from ..graph.array import Array
 from ..graph.errors import ShapeError
 from ..graph.messages import describe
 from ..graph.node import Apply, Data, Node, Operation
-from ..graph.operations.elementwise import as_node, elementwise
+from ..graph.operations.elementwise import elementwise
+from ..graph.operations.operands import as_node
 from ..graph.precision import float_dtype
 from ..graph.source import place_text
 from .followed import consume, shapes_of, unused_distribution

@@ -8,7 +8,8 @@ from ..graph.dims import check_dims
 from ..graph.errors import DimsError, KinetographWarning
 from ..graph.messages import describe, site_text
 from ..graph.node import Node
-from ..graph.operations.elementwise import as_node, elementwise
+from ..graph.operations.elementwise import elementwise
+from ..graph.operations.operands import as_node
 from ..graph.source import place_text, warn_user
 from .axes import Axes, axes_of, met_by
 from .dims import whole

@@ -19,7 +19,7 @@ from ..graph.control.structure import flatten
 from ..graph.errors import ModelError
 from ..graph.lower import Environment, Scope, evaluate
 from ..graph.node import Node, ancestors, next_serial
-from ..graph.operations.elementwise import as_node
+from ..graph.operations.operands import as_node
 from ..graph.source import written_at
 from ..kernels.contract import Space, Statistic
 from ..kernels.elsewhere import Given, refuse_effects, refuse_elsewhere

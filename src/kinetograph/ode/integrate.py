@@ -14,7 +14,7 @@ from ..autograph.directives import set_loop_options
 from ..autograph.lazily import convert_lazily
 from ..graph.array import Array
 from ..graph.functions.mathematics import abs, exp, log, maximum, minimum, stop_gradient, where
-from ..graph.operations.elementwise import as_node
+from ..graph.operations.operands import as_node
 from .dense_output import Path, row_of, row_width, still_row, value_inside
 from .right import Leaves
 from .step import Trial

@@ -9,7 +9,7 @@ from ..graph.array import Array
 from ..graph.control.structure import Structure, flatten
 from ..graph.errors import KinetographError, ShapeError, SymbolicError
 from ..graph.functions.arranging import stack
-from ..graph.operations.elementwise import as_node
+from ..graph.operations.operands import as_node
 from ..graph.source import place_text, written_at
 
 __all__ = ["Leaves", "Right", "named"]

@@ -27,7 +27,7 @@ from ..graph.errors import KinetographError, ShapeError
 from ..graph.functions.arranging import concatenate, stack
 from ..graph.functions.mathematics import abs, maximum, sign, stop_gradient, where
 from ..graph.functions.reductions import argmax
-from ..graph.operations.elementwise import as_node
+from ..graph.operations.operands import as_node
 from .crossings import Change, bracket, first_change, next_sides
 from .dense_output import Path, value_inside
 from .events import Event, Occurrences

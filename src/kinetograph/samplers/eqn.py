@@ -39,7 +39,7 @@ from ..graph.functions.mathematics import sqrt, where
 from ..graph.functions.matrices import cholesky
 from ..graph.functions.reductions import all as all_of
 from ..graph.functions.reductions import sum as sum_of
-from ..graph.operations.elementwise import as_node
+from ..graph.operations.operands import as_node
 from ..graph.ranges import range
 from ..kernels.contract import Kernel, Space
 from .baoab import BAOAB

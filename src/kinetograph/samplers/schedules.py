@@ -10,7 +10,8 @@ from ..autograph.convert import convert
 from ..graph.array import Array
 from ..graph.errors import ShapeError
 from ..graph.messages import describe
-from ..graph.operations.elementwise import as_node, astype
+from ..graph.operations.elementwise import astype
+from ..graph.operations.operands import as_node
 from ..graph.source import written_at
 from .hyper import Hyper
 

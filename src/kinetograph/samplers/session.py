@@ -21,7 +21,8 @@ from ..graph.functions.arranging import concatenate
 from ..graph.lower import Environment, Scope, evaluate
 from ..graph.messages import describe
 from ..graph.node import Apply, Bundle, Data, Node, Operation, next_serial
-from ..graph.operations.elementwise import as_node, astype, elementwise
+from ..graph.operations.elementwise import astype, elementwise
+from ..graph.operations.operands import as_node
 from ..graph.source import here, site_of, written_at
 from ..kernels.contract import Space
 from ..kernels.elsewhere import Given, refuse_cells, refuse_effects, refuse_elsewhere

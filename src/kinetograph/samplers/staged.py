@@ -17,7 +17,8 @@ from ..graph.control.structure import LEAF, Structure, flatten
 from ..graph.errors import ModelError, ShapeError
 from ..graph.messages import describe, site_text
 from ..graph.node import Node
-from ..graph.operations.elementwise import as_node, astype
+from ..graph.operations.elementwise import astype
+from ..graph.operations.operands import as_node
 from ..graph.trips import Trips
 from ..kernels.contract import Info, Moment, Space, State, Statistic
 from ..kernels.target import Position

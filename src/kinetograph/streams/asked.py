@@ -7,7 +7,7 @@ import numpy as np
 from ..graph.array import Array
 from ..graph.errors import ShapeError, SymbolicError
 from ..graph.messages import describe
-from ..graph.operations.elementwise import as_node
+from ..graph.operations.operands import as_node
 from ..graph.precision import float_dtype
 from ..graph.source import place_text
 

@@ -8,7 +8,8 @@ from ..graph.array import Array
 from ..graph.errors import ShapeError
 from ..graph.messages import describe
 from ..graph.node import Data, Node
-from ..graph.operations.elementwise import as_node, where
+from ..graph.operations.elementwise import where
+from ..graph.operations.operands import as_node
 from ..graph.source import place_text
 
 __all__ = ["check_count", "check_weights", "marked", "population", "rows_at"]

@@ -14,7 +14,7 @@ from ..graph.control.rollback import ON_ROLLBACK
 from ..graph.errors import KinetographWarning, ModelError, ShapeError
 from ..graph.messages import describe
 from ..graph.node import Node
-from ..graph.operations.elementwise import as_node
+from ..graph.operations.operands import as_node
 from ..graph.source import place_text, warn_user
 from .methods import METHODS, Draws
 from .operations import WORDS, Draw, advanced, initial_state

@@ -7,7 +7,8 @@ from ..distributions.generator import Generator
 from ..graph.array import Array
 from ..graph.errors import ShapeError
 from ..graph.node import Node
-from ..graph.operations.elementwise import as_node, astype
+from ..graph.operations.elementwise import astype
+from ..graph.operations.operands import as_node
 from ..graph.source import place_text
 from .asked import float_type, sized
 from .operations import Draw, draw_node

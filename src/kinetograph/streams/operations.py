@@ -17,7 +17,8 @@ from ..graph.control.contexts import BatchContext, current_context
 from ..graph.control.state import ASSIGN, Cell, current_versions
 from ..graph.errors import KinetographError
 from ..graph.node import Apply, Inner, Node, Operation
-from ..graph.operations.elementwise import as_node, elementwise
+from ..graph.operations.elementwise import elementwise
+from ..graph.operations.operands import as_node
 
 if TYPE_CHECKING:
     from .streams import Stream

@@ -36,7 +36,7 @@ FLAT = {
 
 
 def _one():
-    from kinetograph.graph.operations.elementwise import as_node
+    from kinetograph.graph.operations.operands import as_node
 
     return kg.Array(as_node(1))
 

@@ -7,7 +7,7 @@ from ...graph.array import Array
 from ...graph.control.contexts import CondContext
 from ...graph.messages import describe
 from ...graph.node import Node
-from ...graph.operations.elementwise import as_node
+from ...graph.operations.operands import as_node
 from ...graph.operations.shaping import reshape
 from ...graph.source import place_text
 from ..verbosity import report

@@ -12,7 +12,8 @@ from ...graph.checks import run_time_check
 from ...graph.errors import SymbolicError
 from ...graph.functions import arranging, mathematics
 from ...graph.messages import describe
-from ...graph.operations.elementwise import elementwise, type_of
+from ...graph.operations.elementwise import elementwise
+from ...graph.operations.operands import type_of
 from ...graph.ranges import Range
 from ...graph.ranges import range as graph_range
 from ...graph.source import place_text

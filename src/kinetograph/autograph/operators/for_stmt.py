@@ -14,7 +14,7 @@ from ...graph.control.structure import flatten
 from ...graph.control.while_loop import Options
 from ...graph.errors import StagingError
 from ...graph.node import Node
-from ...graph.operations.elementwise import as_node
+from ...graph.operations.operands import as_node
 from ...graph.ranges import range as graph_range
 from ...graph.source import place_text
 from ..iterables import Rows, rows_of

@@ -18,7 +18,7 @@ from ...graph.errors import StagingError, SymbolicError
 from ...graph.functions.arranging import stack
 from ...graph.functions.mathematics import where
 from ...graph.messages import describe
-from ...graph.operations.elementwise import as_node
+from ...graph.operations.operands import as_node
 from ...graph.source import place_text
 from .aliases import original_of, refuse_aliases
 from .second_names import refuse_second_name

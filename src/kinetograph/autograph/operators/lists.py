@@ -9,7 +9,7 @@ import numpy as np
 from ...graph.array import Array
 from ...graph.checks import run_time_check
 from ...graph.functions.arranging import stack
-from ...graph.operations.elementwise import as_node
+from ...graph.operations.operands import as_node
 from ...graph.precision import float_dtype
 from ...graph.source import place_text
 from ..iterables import Rows, register_iterable

@@ -19,7 +19,8 @@ from ...graph.control.rollback import mark, rollback
 from ...graph.control.state import current_versions
 from ...graph.messages import describe
 from ...graph.node import Apply, Data, Node
-from ...graph.operations.elementwise import as_node, astype, elementwise, promoted, type_of
+from ...graph.operations.elementwise import astype, elementwise, promoted
+from ...graph.operations.operands import as_node, type_of
 from ...graph.source import asserted, place_text
 from .branching import if_exp, predicate
 from .leaks import Surroundings

@@ -11,7 +11,8 @@ from ...graph.control.contexts import CondContext
 from ...graph.control.results import common_dtype, converted
 from ...graph.errors import ShapeError
 from ...graph.node import Node
-from ...graph.operations.elementwise import as_node, promoted, type_of
+from ...graph.operations.elementwise import promoted
+from ...graph.operations.operands import as_node, type_of
 from ...graph.source import place_text
 from .undefined import (
     LoopUndefined,

@@ -12,7 +12,7 @@ import numpy as np
 from ...graph.array import Array
 from ...graph.functions import special
 from ...graph.messages import describe
-from ...graph.operations.elementwise import type_of
+from ...graph.operations.operands import type_of
 from ...graph.source import place_text
 
 __all__ = ["MATH", "scalar"]

@@ -17,7 +17,7 @@ import numpy as np
 from ...graph.array import Array
 from ...graph.control.structure import Structure, flatten, opened
 from ...graph.node import Node
-from ...graph.operations.elementwise import as_node, as_variable
+from ...graph.operations.operands import as_node, as_variable
 from ...graph.source import user_frame
 from .aliases import remember
 from .second_names import is_container, note

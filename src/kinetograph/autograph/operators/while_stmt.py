@@ -9,7 +9,7 @@ from ...graph.control.structure import flatten
 from ...graph.control.variables import Variables
 from ...graph.control.while_loop import Options, as_bound, build, check_options
 from ...graph.functions.mathematics import maximum
-from ...graph.operations.elementwise import as_node, as_variable
+from ...graph.operations.operands import as_node, as_variable
 from ..verbosity import report
 from .branching import predicate
 from .first_trip import first_trip

@@ -11,7 +11,7 @@ from ..array import Array
 from ..errors import ModelError, ShapeError
 from ..lower import Scope
 from ..node import Node, Operation
-from ..operations.elementwise import as_node
+from ..operations.operands import as_node
 from ..operations.shaping import moveaxis
 from ..participation import read
 from ..source import place_text

@@ -13,7 +13,8 @@ from ..array import Array
 from ..errors import ShapeError, SymbolicError
 from ..messages import describe
 from ..node import Apply, Data, Inner, Node
-from ..operations.elementwise import CAST, as_node, elementwise, where
+from ..operations.elementwise import CAST, elementwise, where
+from ..operations.operands import as_node
 from ..operations.shaping import reshape
 from ..source import place_text
 from ..text import in_words

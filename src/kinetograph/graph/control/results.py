@@ -9,7 +9,8 @@ import numpy as np
 from ..array import Array
 from ..errors import KinetographError
 from ..node import CURRENT, Bundle, Node
-from ..operations.elementwise import as_variable, astype
+from ..operations.elementwise import astype
+from ..operations.operands import as_variable
 from ..source import place_text
 from .contexts import ControlFlowContext
 from .state import current_versions

@@ -13,7 +13,8 @@ from ..errors import ShapeError
 from ..lower import Scope
 from ..messages import describe
 from ..node import CURRENT, Inner, Node, Operation
-from ..operations.elementwise import as_node, astype
+from ..operations.elementwise import astype
+from ..operations.operands import as_node
 from ..participation import Tracked, carried_on, plain, read
 from ..source import place_text
 from .contexts import ScanContext

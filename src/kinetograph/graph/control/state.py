@@ -21,7 +21,8 @@ from ..errors import ShapeError, SymbolicError
 from ..messages import describe
 from ..missing import refuse_masked
 from ..node import CURRENT, Apply, Node, Operation
-from ..operations.elementwise import as_node, astype, elementwise
+from ..operations.elementwise import astype, elementwise
+from ..operations.operands import as_node
 from ..operations.shaping import broadcast_to
 from ..precision import FLOAT32, float_dtype
 from ..source import here, site_of, variable_name

@@ -10,7 +10,8 @@ from ..array import Array
 from ..errors import KinetographError
 from ..integer_checks import demand_fits
 from ..node import Inner, Node, ancestors
-from ..operations.elementwise import as_variable, astype, promoted, type_of
+from ..operations.elementwise import astype, promoted
+from ..operations.operands import as_variable, type_of
 from ..source import place_text
 from .results import collect, common_dtype
 from .structure import Structure, flatten

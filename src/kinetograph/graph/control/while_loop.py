@@ -9,7 +9,8 @@ from ..array import Array
 from ..errors import KinetographError, ShapeError, SymbolicError
 from ..messages import describe
 from ..node import CURRENT, Inner, Node
-from ..operations.elementwise import as_node, astype, elementwise
+from ..operations.elementwise import astype, elementwise
+from ..operations.operands import as_node
 from ..operations.shaping import reshape
 from ..source import place_text
 from .contexts import WhileContext

@@ -34,8 +34,9 @@ from ..numerics.log_links import (
     log_icloglog,
 )
 from ..operations import reductions, shaping
-from ..operations.elementwise import CAST, ELEMENTWISE, INTEGER_POWER, astype, elementwise, literal
+from ..operations.elementwise import CAST, ELEMENTWISE, INTEGER_POWER, astype, elementwise
 from ..operations.indexing import WRITE, WRITE_CHECKED
+from ..operations.operands import literal
 from .moves import MOVED, keeps_matrices
 
 __all__ = ["Form", "Forms", "register", "represent"]

@@ -8,8 +8,9 @@ import numpy as np
 from ..errors import SymbolicError
 from ..node import Node
 from ..operations import arranging, grids, products, shaping
-from ..operations.elementwise import Operand, as_node, elementwise
+from ..operations.elementwise import elementwise
 from ..operations.indexing import index
+from ..operations.operands import Operand, as_node
 
 __all__ = ["CURVES"]
 

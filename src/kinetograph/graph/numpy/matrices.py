@@ -9,8 +9,9 @@ from ..errors import SymbolicError
 from ..messages import describe
 from ..node import Node
 from ..operations import linear_algebra, products, reductions, shaping
-from ..operations.elementwise import Operand, as_node, astype, elementwise
+from ..operations.elementwise import astype, elementwise
 from ..operations.linear_algebra import inv, matmul, outer, solve
+from ..operations.operands import Operand, as_node
 
 __all__ = ["MATRICES"]
 

@@ -7,7 +7,8 @@ import numpy as np
 
 from ..node import Node
 from ..operations import arranging, comparing, ordering, reductions, shaping, statistics
-from ..operations.elementwise import Operand, elementwise
+from ..operations.elementwise import elementwise
+from ..operations.operands import Operand
 from ..operations.ordering import argsort
 
 __all__ = ["REDUCTIONS"]

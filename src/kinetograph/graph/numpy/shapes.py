@@ -9,7 +9,8 @@ from ..errors import ShapeError
 from ..messages import describe
 from ..node import Node
 from ..operations import arranging, assembling, indexing, reductions, shaping
-from ..operations.elementwise import as_node, power
+from ..operations.elementwise import power
+from ..operations.operands import as_node
 from ..operations.shaping import as_sizes
 
 __all__ = ["SHAPES"]

@@ -8,9 +8,10 @@ import numpy as np
 from ..errors import ShapeError
 from ..messages import describe
 from ..node import Node
-from .elementwise import Operand, as_node, elementwise, floating, where
+from .elementwise import elementwise, floating, where
 from .indexing import index, ravel, take
 from .known import known
+from .operands import Operand, as_node
 from .reductions import cumulative, normalise_axes
 from .shaping import (
     broadcast_to,

@@ -8,8 +8,9 @@ import numpy as np
 from ..errors import ShapeError
 from ..messages import describe
 from ..node import Node
-from .elementwise import Operand, as_node, astype, elementwise, where
+from .elementwise import astype, elementwise, where
 from .indexing import take
+from .operands import Operand, as_node
 from .shaping import broadcast_to, concatenate, flip, reshape, swapaxes
 
 __all__ = ["append", "block", "filled", "nan_to_num", "pad", "rot90", "select"]

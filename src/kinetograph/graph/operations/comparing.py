@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 
 from ..node import Node
-from .elementwise import Operand, as_node, astype, elementwise, floating, where
+from .elementwise import astype, elementwise, floating, where
 from .known import known
+from .operands import Operand, as_node
 from .ordering import take_along_axis
 from .reductions import Axis, cumulative, normalise_axes, reduce
 from .shaping import broadcast_to, moveaxis, reshape, sort, transpose

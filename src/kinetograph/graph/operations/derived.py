@@ -5,9 +5,10 @@ import numpy as np
 from ..errors import ShapeError
 from ..messages import describe
 from ..node import Node
-from .elementwise import Operand, as_node, elementwise, floating, where
+from .elementwise import elementwise, floating, where
 from .indexing import index
 from .linear_algebra import matmul, solve_triangular
+from .operands import Operand, as_node
 from .reductions import reduce, softmax
 from .shaping import broadcast_to, concatenate, diagonal, expand_dims, swapaxes
 

@@ -18,9 +18,7 @@ from jax.scipy import special as jsp
 
 from ..errors import DataError, ShapeError, SymbolicError
 from ..messages import describe, describe_operands
-from ..missing import refuse_masked
-from ..node import CURRENT, Apply, Data, Inner, Node, Operation
-from ..not_numbers import LABELS
+from ..node import CURRENT, Apply, Inner, Node, Operation
 from ..numerics import (
     bessel,
     betas,
@@ -34,15 +32,21 @@ from ..numerics import (
     zeta,
 )
 from ..precision import FLOAT32, FLOAT64, float_dtype
-from ..source import LIBRARIES, place_text
+from ..source import place_text
 from ..text import in_words
+from .operands import (
+    BAD_KINDS,
+    PYTHON_TYPES,
+    WEAK,
+    Operand,
+    as_node,
+    checked_dtype,
+    literal,
+    type_of,
+)
 
-__all__ = ["ELEMENTWISE", "Operand", "as_node", "as_variable", "elementwise", "literal", "power"]
+__all__ = ["ELEMENTWISE", "elementwise", "power"]
 
-Operand = Any
-WEAK = (bool, int, float)  # Python numbers, which take the type of the array they are used with
-_PYTHON = {"b": bool, "i": int, "f": float}  # the Python types of weak nodes
-BAD_KINDS = "cOSUTVmM"
 BOOL = np.dtype(bool)
 # Called with integer operations that are undefined for some operands, such as division by 0.
 ON_PARTIAL: list[Callable[[Operation, Sequence[Node]], None]] = []
@@ -180,84 +184,6 @@ POLYGAMMA = Operation("polygamma", lambda x, *, n: gammas.polygamma(n, x), eleme
 INTEGER_POWER = Operation("power", jax.lax.integer_pow, "**", elementwise=True)
 
 
-def literal(value: Any, dtype: np.dtype | None = None, operation: str = "") -> Data:
-    """Make a constant of the compiled program, which is not an argument."""
-    refuse_traced(value, operation)
-    if type(value) not in WEAK:
-        refuse_masked(value, operation)
-    try:
-        array = np.array(value, dtype)
-    except (TypeError, ValueError) as error:  # ragged lists, objects that are not arrays
-        if not _of_library(error):
-            raise  # an error of the user's own object, or of kinetograph, explains itself
-        uneven = "; its parts differ in length" if "inhomogeneous" in str(error) else ""
-        raise SymbolicError(
-            f"{f'{operation}: ' if operation else ''}{in_words(value)} is not an array of numbers"
-            f"{place_text()}{uneven}"
-        ) from None
-    if array.dtype.kind in BAD_KINDS:
-        are_labels = array.size > 1 and all(isinstance(v, str) for v in array.flat)
-        labels = f"; {LABELS}" if are_labels else ""
-        dtype_text = "" if isinstance(value, (str, type(None))) else f" (dtype {array.dtype})"
-        hint = "; arrays hold booleans, integers or real numbers"
-        if value is None and operation in ("equal", "not_equal"):
-            hint = "; to test whether there is a value, write `is None` or `is not None`"
-        raise SymbolicError(
-            f"{f'{operation}: ' if operation else ''}{in_words(value)}{dtype_text} cannot be part "
-            f"of a graph{place_text()}{hint}{labels}"
-        )
-    if dtype is None and array.dtype == FLOAT64 and float_dtype() is not FLOAT64:
-        array = array.astype(float_dtype())
-    return Data(array, literal=True)
-
-
-def _of_library(error: Exception) -> bool:
-    """Whether NumPy or another library raised an error, not the user's code."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    if trace is error.__traceback__ or trace is None:
-        return True
-    return str(trace.tb_frame.f_globals.get("__name__")).split(".")[0] in LIBRARIES
-
-
-def refuse_traced(value: Any, operation: str) -> None:
-    """Raise SymbolicError if a value is an array that JAX is tracing."""
-    if isinstance(value, jax.core.Tracer):
-        raise SymbolicError(
-            f"{f'{operation}: ' if operation else ''}an array that JAX is tracing ({value.dtype}, "
-            f"shape {value.shape}) has no value that could be part of a graph; pass it as an "
-            "argument to the kg.function or compiled function"
-        )
-
-
-def as_node(value: Operand, operation: str = "") -> Node:
-    """The node of an array, or a new constant for other values."""
-    node = getattr(value, "node", value)
-    if isinstance(node, Node):
-        return node
-    return literal(value, operation=operation)
-
-
-def as_variable(value: Operand, operation: str = "") -> Node:
-    """The node of a value; a Python number becomes weak."""
-    node = as_node(value, operation)
-    if type(value) in WEAK:
-        node.weak = True
-    return node
-
-
-def type_of(value: Operand) -> Any:
-    """The dtype of an array, or a Python number's type.
-
-    A weak node represents a Python number.
-    """
-    node = getattr(value, "node", value)
-    if isinstance(node, Node):
-        return _PYTHON[node.dtype.kind] if node.weak else node.dtype
-    return type(node) if type(node) in WEAK else as_node(node).dtype
-
-
 class _Types(NamedTuple):
     """The result of NumPy's type rules for operands of given types."""
 
@@ -303,7 +229,7 @@ def elementwise(name: str, *operands: Operand) -> Node:
         if isinstance(node, Node):
             if node.weak:
                 weak = True
-                types.append(_PYTHON[node.dtype.kind])
+                types.append(PYTHON_TYPES[node.dtype.kind])
             else:
                 types.append(node.dtype)
         elif type(node) in WEAK:
@@ -560,23 +486,6 @@ def copy(x: Operand) -> Node:
     """The same values as another node."""
     node = as_node(x, "copy")
     return Apply(CAST, (node,), node.shape, node.dtype, {"dtype": node.dtype})
-
-
-def checked_dtype(dtype: Any, operation: str) -> np.dtype:
-    """The dtype that the user's argument describes.
-
-    Raises
-    ------
-    TypeError
-        If the argument is not a dtype.
-    """
-    try:
-        return np.dtype(dtype)
-    except (TypeError, ValueError):
-        raise TypeError(
-            f"{operation}: {in_words(dtype)} is not a dtype, such as float, int or 'float32'"
-            f"{place_text()}"
-        ) from None
 
 
 def astype(x: Operand, dtype: Any) -> Node:

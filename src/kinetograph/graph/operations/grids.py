@@ -8,8 +8,9 @@ import numpy as np
 from ..errors import ShapeError
 from ..messages import describe
 from ..node import Apply, Node, Operation
-from .elementwise import WEAK, Operand, as_node, astype, elementwise, floating, promoted, where
+from .elementwise import astype, elementwise, floating, promoted, where
 from .indexing import index
+from .operands import WEAK, Operand, as_node
 from .ordering import searchsorted
 from .reductions import normalise_axes, reduce
 from .shaping import concatenate, diff, expand_dims

@@ -21,8 +21,9 @@ from ..numerics.special import segment_prod
 from ..precision import float_dtype
 from ..source import place_text
 from . import bounds
-from .elementwise import Operand, as_node, astype, clip, elementwise, literal, promoted, type_of
+from .elementwise import astype, clip, elementwise, promoted
 from .flags import Flags, axes_taken
+from .operands import Operand, as_node, literal, type_of
 
 __all__ = [
     "CHECKED",

@@ -6,7 +6,7 @@ from ..errors import SymbolicError
 from ..messages import describe
 from ..node import Data
 from ..source import place_text
-from .elementwise import Operand, as_node
+from .operands import Operand, as_node
 
 __all__ = ["known", "known_number"]
 

@@ -16,8 +16,9 @@ from ..messages import describe, describe_operands
 from ..node import FORM, Apply, Data, Node, Operation
 from ..numerics.determinants import determinant
 from ..precision import common_dtype, x64
-from .elementwise import ELEMENTWISE, Operand, as_node, astype, elementwise, floating
+from .elementwise import ELEMENTWISE, astype, elementwise, floating
 from .indexing import RAVEL, SLICE, ravel
+from .operands import Operand, as_node
 from .shaping import RESHAPE, TRANSPOSE, reshape, transpose
 
 __all__ = [

@@ -11,8 +11,9 @@ import numpy as np
 from ..errors import ShapeError
 from ..messages import describe
 from ..node import Apply, Node, Operation
-from .elementwise import Operand, as_node, astype, elementwise, floating, where
+from .elementwise import astype, elementwise, floating, where
 from .indexing import index, ravel
+from .operands import Operand, as_node
 from .reductions import Axis, normalise_axes, reduce
 from .shaping import expand_dims, moveaxis, reshape, sort, transpose
 

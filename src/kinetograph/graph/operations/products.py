@@ -9,10 +9,11 @@ import numpy as np
 from ..errors import ShapeError, SymbolicError
 from ..messages import describe
 from ..node import Apply, Node, Operation
-from .elementwise import Operand, as_node, astype, elementwise, floating, where
+from .elementwise import astype, elementwise, floating, where
 from .indexing import index
 from .known import known_number
 from .linear_algebra import dot, factors, inv, matmul
+from .operands import Operand, as_node
 from .reductions import Axis, normalise_axes, reduce
 from .shaping import broadcast_to, expand_dims, reshape, stack, transpose
 

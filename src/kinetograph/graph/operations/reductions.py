@@ -17,7 +17,8 @@ from ..numerics.special import root
 from ..precision import float_dtype
 from ..source import place_text
 from ..suggestions import meant
-from .elementwise import Operand, as_node, floating
+from .elementwise import floating
+from .operands import Operand, as_node
 
 __all__ = ["CUMULATIVE", "REDUCTIONS", "Axis", "cumulative", "normalise_axes", "reduce"]
 

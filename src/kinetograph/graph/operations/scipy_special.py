@@ -7,7 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from ..node import Node
-from .elementwise import Operand, astype, elementwise, floating, where
+from .elementwise import astype, elementwise, floating, where
+from .operands import Operand
 from .special import boxcox, fmod
 
 __all__ = [

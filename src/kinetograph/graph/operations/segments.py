@@ -17,9 +17,10 @@ from ..errors import ShapeError
 from ..messages import describe
 from ..node import Apply, Data, Node, Operation
 from ..numerics.special import segment_prod
-from .elementwise import Operand, as_node, elementwise, floating
+from .elementwise import elementwise, floating
 from .indexing import bad_value
 from .indexing import labels as known_labels
+from .operands import Operand, as_node
 from .shaping import as_sizes, reshape
 
 __all__ = ["SEGMENTS", "segment"]

@@ -15,8 +15,8 @@ from ..precision import common_dtype
 from ..source import place_text
 from ..text import in_words
 from .bounds import RULES, of_all_parents
-from .elementwise import Operand, as_node
 from .indexing import ravel, take
+from .operands import Operand, as_node
 from .reductions import Axis, normalise_axes, reduce
 
 __all__ = ["broadcast_to", "concatenate", "reshape", "stack", "transpose"]

@@ -7,9 +7,10 @@ import numpy as np
 from ..errors import ShapeError
 from ..messages import describe
 from ..node import Node
-from .elementwise import Operand, as_node, astype, elementwise, floating, where
+from .elementwise import astype, elementwise, floating, where
 from .indexing import index
 from .linear_algebra import matmul
+from .operands import Operand, as_node
 from .reductions import Axis, normalise_axes, reduce
 from .shaping import concatenate, diagonal, expand_dims, reshape, swapaxes
 

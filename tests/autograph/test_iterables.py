@@ -73,7 +73,7 @@ def test_registered_types():
 
 
 def test_registry_of_wrong_things():
-    with pytest.raises(TypeError, match="register_iterable: 3 is no type"):
+    with pytest.raises(TypeError, match="register_iterable: 3 is not a type"):
         kg.autograph.register_iterable(3, Rows)
     with pytest.raises(TypeError, match="rows must be callable, got int"):
         kg.autograph.register_iterable(Evens, 3)

@@ -75,7 +75,7 @@ def test_text():
         "",
         "    ValueError: the reason",
         "",
-        f"    It left a staged `if` ({file}:13), of which all ways are built, whichever is taken.",
+        f"    It left a staged `if` ({file}:13). All branches are built, whichever is taken.",
     ]
 
 

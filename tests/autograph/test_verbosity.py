@@ -55,7 +55,7 @@ def test_what_is_python(capsys):
 
 def test_the_code(capsys):
     lines = told(3, capsys)
-    assert any("becomes" in line for line in lines)
+    assert any("is converted to" in line for line in lines)
     assert any("ag__.while_stmt" in line for line in lines)
 
 

@@ -1,10 +1,10 @@
-"""Plain Python control flow becomes control flow of the graph.
+"""Autograph: Python control flow on arrays becomes control flow of the graph.
 
-definition, transform    from a function to its rewritten, compiled twin
-analysis                 what is read, bound and live where
-passes                   the steps of the rewriting, each a file
-operators                what rewritten code calls, `ag__`
-convert, function        what users call
+definition, transform    find, rewrite and compile a function
+analysis                 variables that are read, bound and live at each point
+passes                   the steps of the rewriting, one file each
+operators                the functions that rewritten code calls, `ag__`
+convert, function        the public functions
 """
 
 from .convert import convert, do_not_convert, to_code

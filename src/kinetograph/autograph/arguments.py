@@ -1,9 +1,9 @@
-"""Arguments of a staged function: which are inputs of its graphs, and which belong to signatures.
+"""Arguments of a staged function: graph inputs and static values.
 
-Numbers and arrays become inputs, also those in tuples, dictionaries, named tuples, dataclasses and
-lists. A list of numbers, or of such lists, is one array if it is regular. All else is static: a
-function that is given another value of it has another graph. So are parameters that are left at
-defaults which are whole numbers, booleans or tuples of them.
+Numbers and arrays become inputs, also inside tuples, dictionaries, named tuples, dataclasses and
+lists. A regular list of numbers, or of such lists, is one array. All other values are static: they
+belong to the signature, and each value gives another graph. Parameters left at a default that is a
+whole number, a boolean or a tuple of them are static, too.
 """
 
 import functools
@@ -42,15 +42,15 @@ _ANY = inspect.Signature(
 
 
 class Arguments(NamedTuple):
-    """The arrays among values for parameters, and the signature they belong to."""
+    """The arrays among the arguments, and the signature of the call."""
 
     arrays: list[Any]  # Python's numbers, NumPy's arrays, or `JaxInput`
-    key: Key  # the working precision, and for each parameter what its value is without numbers
+    key: Key  # the working precision, and for each parameter its shape and type, or static value
     from_jax: bool = False  # whether there are arrays of JAX
 
 
 class JaxInput(NamedTuple):
-    """An array of JAX, and the shape and type of the input that it is for."""
+    """An array of JAX, with the shape and type of its input."""
 
     value: Any
     shape: tuple[int, ...]
@@ -58,7 +58,7 @@ class JaxInput(NamedTuple):
 
 
 class _Default(NamedTuple):
-    """The static value of a parameter that a call leaves at its default."""
+    """The static value of a parameter left at its default."""
 
     value: Any
 
@@ -69,7 +69,7 @@ class Parameters:
     Raises
     ------
     ValueError
-        If a static parameter is none of the function's.
+        If the name of a static parameter is not a parameter of the function.
     """
 
     def __init__(self, function: Callable[..., Any], name: str, static: Sequence[str]) -> None:
@@ -79,8 +79,8 @@ class Parameters:
         unknown = [n for n in static if n not in self.names]
         if unknown:
             raise ValueError(
-                f"function: static_argnames {', '.join(map(repr, unknown))} are no parameters of "
-                f"{name}, which has {', '.join(map(repr, self.names)) or 'none'}"
+                f"function: static_argnames {', '.join(map(repr, unknown))} are not parameters of "
+                f"{name}; its parameters are {', '.join(map(repr, self.names)) or 'none'}"
             )
         self.static = tuple(n in static for n in self.names)
         self._kinds = kinds = {p.kind for p in self.signature.parameters.values()}
@@ -88,7 +88,13 @@ class Parameters:
         self._plain = kinds <= by_position
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
-        """The values of all parameters, in order."""
+        """The values of all parameters, in order.
+
+        Raises
+        ------
+        TypeError
+            If the arguments do not fit the signature.
+        """
         if self._plain and not kwargs and len(args) == len(self.names):
             return args
         try:
@@ -97,10 +103,10 @@ class Parameters:
             unknown = next((word for word in kwargs if word not in self.names), None)
             if unknown is not None and inspect.Parameter.VAR_KEYWORD not in self._kinds:
                 near = meant(unknown, self.names, str)
-                said = f"there is no parameter {unknown}{place_text()}{near}"
-                own = [name for name in self.names if name != "self"]
-                takes = f"{'' if near else '.'} It takes {', '.join(own) or 'nothing'}"
-                raise TypeError(f"{self.title}: {said}{takes}") from None
+                reason = f"there is no parameter {unknown}{place_text()}{near}"
+                parameters = [name for name in self.names if name != "self"]
+                takes = f"{'' if near else '.'} It takes {', '.join(parameters) or 'nothing'}"
+                raise TypeError(f"{self.title}: {reason}{takes}") from None
             raise TypeError(f"{self.title}(): {error}{place_text()}") from None
         given = set(bound.arguments)
         bound.apply_defaults()
@@ -110,33 +116,34 @@ class Parameters:
         )
 
     def read(self, values: tuple[Any, ...], owned: bool = False) -> Arguments | None:
-        """Arrays and signature; None if an array of the graph is among the values.
+        """The arrays and the signature of a call.
 
-        The first value of a method is its owner's, and static.
+        None if an array of the graph is among the values. With `owned`, the first value is the
+        owner of a method, and static.
         """
         floating = float_dtype()
         arrays: list[Any] = []
         key: list[Any] = [floating]
         from_jax = False
-        for place, value in enumerate(values):
-            if self.static[place] or (owned and not place):
+        for position, value in enumerate(values):
+            if self.static[position] or (owned and not position):
                 if isinstance(value, Array):
                     return None
                 key.append(_identity(value.value if type(value) is _Default else value))
                 continue
             kind = type(value)
-            if kind in NUMBERS and fits(value):  # the usual case, and faster so
+            if kind in NUMBERS and fits(value):  # the usual case, on a fast path
                 arrays.append(value)
                 key.append(((), floating if issubclass(kind, float) else NUMBERS[kind]))
                 continue
             if kind is np.ndarray:
-                arrays.append(array := _as_input(value, self.names[place], floating))
+                arrays.append(array := _as_input(value, self.names[position], floating))
                 key.append((array.shape, array.dtype))  # type: ignore[union-attr]
                 continue
             if kind is _Default:
                 key.append(_identity(value.value))
                 continue
-            leaves, paths, structure = flatten(value, self.names[place], _is_table)
+            leaves, paths, structure = flatten(value, self.names[position], _is_table)
             tokens: list[Any] = []
             for leaf, path in zip(leaves, paths, strict=True):
                 if isinstance(leaf, Array):
@@ -154,7 +161,7 @@ class Parameters:
     def stage(
         self, values: tuple[Any, ...], owned: bool = False
     ) -> tuple[inspect.BoundArguments, list[Node]]:
-        """The arguments with placeholders for the arrays, and these placeholders."""
+        """The arguments with placeholders for the arrays, and the placeholders."""
         inputs: list[Node] = []
 
         def staged(leaf: Any, path: str) -> Any:
@@ -165,19 +172,21 @@ class Parameters:
             return Array(inputs[-1])
 
         bound = inspect.BoundArguments(self.signature, {})  # type: ignore[arg-type]
-        for place, (name, value) in enumerate(zip(self.names, values, strict=True)):
-            before = len(inputs)
+        for position, (name, value) in enumerate(zip(self.names, values, strict=True)):
+            input_count = len(inputs)
             if type(value) is _Default:
                 value = value.value
-            elif not (self.static[place] or (owned and not place)):
+            elif not (self.static[position] or (owned and not position)):
                 leaves, paths, structure = flatten(value, name, _is_table)
-                filled = structure.fill([staged(*each) for each in zip(leaves, paths, strict=True)])
-                value = filled if len(inputs) > before else value
+                new_value = structure.fill(
+                    [staged(*pair) for pair in zip(leaves, paths, strict=True)]
+                )
+                value = new_value if len(inputs) > input_count else value
             bound.arguments[name] = value
         return bound, inputs
 
     def difference(self, before: Key, after: Key) -> str:
-        """In words, what differs between two signatures."""
+        """The difference between two signatures, in words."""
         if before[0] != after[0]:
             return f"the precision: {before[0]}, then {after[0]}"
         changes = [
@@ -189,22 +198,28 @@ class Parameters:
 
 
 def _decides(default: Any) -> bool:
-    """Whether a default is rather part of the program than an input."""
+    """Whether a default is part of the program, not an input."""
     if isinstance(default, tuple):
         return all(map(_decides, default))
     return isinstance(default, (bool, int, np.bool_, np.integer))
 
 
 def static_hint(inputs: Sequence[Node], error: Exception) -> str:
-    """What to write where the building of a graph fails for want of a whole number's value."""
-    whole = [n.name for n in inputs if not n.shape and n.dtype.kind in "biu" and n.name]
+    """A hint on `static_argnames` for an error that needs a whole number.
+
+    Building a graph fails if Python needs the value of an input. The hint is empty if the error has
+    another cause.
+    """
+    integers = [n.name for n in inputs if not n.shape and n.dtype.kind in "biu" and n.name]
     if not isinstance(error, RecursionError):
         text = str(error).rpartition("Error: ")[2]
         if not re.search("known|whole number|integer", text):
             return ""
-        named = r"(?<![\w.]){}(?!\w| [a-z])"  # and no article: "a number"
-        whole = [n for n in whole if re.search(named.format(re.escape(n)), text)]
-    roots = list(dict.fromkeys(re.split(r"[.\[]", name)[0] for name in whole))
+        pattern = (
+            r"(?<![\w.]){}(?!\w| [a-z])"  # not followed by a word, as an article is in "a number"
+        )
+        integers = [n for n in integers if re.search(pattern.format(re.escape(n)), text)]
+    roots = list(dict.fromkeys(re.split(r"[.\[]", name)[0] for name in integers))
     if not roots:
         return ""
     names = roots[0] if len(roots) == 1 else tuple(roots)
@@ -219,10 +234,10 @@ def _signature(function: Callable[..., Any]) -> inspect.Signature:
     while isinstance(inner, functools.partial):
         inner = inner.func
     if isinstance(inner, (np.ufunc, types.BuiltinFunctionType)):
-        return _ANY  # their defaults need not be values that can be given
+        return _ANY  # their defaults may be values that cannot be given
     try:
         return inspect.signature(function)
-    except (TypeError, ValueError):  # of some other built-in callables it is not known
+    except (TypeError, ValueError):  # other built-in callables may have no signature
         return _ANY
 
 
@@ -231,7 +246,10 @@ def _is_table(value: Any) -> bool:
 
 
 def _table_shape(value: Any) -> tuple[int, ...] | None:
-    """The shape of a list of numbers, or of equally long such lists; None for others."""
+    """The shape of a number, or of a regular list of numbers.
+
+    None for other values.
+    """
     if type(value) is not list:
         return () if type(value) in NUMBERS or _is_numpy_number(value) else None
     if set(map(type, value)) <= NUMBERS.keys():
@@ -247,7 +265,15 @@ def _is_numpy_number(value: Any) -> bool:
 
 
 def _as_input(value: Any, path: str, floating: np.dtype) -> np.ndarray | JaxInput | None:
-    """The array that a value becomes; None if it stays what it is."""
+    """The array that a value becomes; None if it stays static.
+
+    Raises
+    ------
+    DataError
+        If an integer does not fit into 64 bits, or a value cannot become an array.
+    SymbolicError
+        If the type of the array cannot be an input.
+    """
     kind = type(value)
     if kind is float:
         return np.asarray(value, floating)
@@ -256,8 +282,8 @@ def _as_input(value: Any, path: str, floating: np.dtype) -> np.ndarray | JaxInpu
             return np.asarray(value, _INT)
         except OverflowError:
             raise DataError(
-                f"{path}: {value} does not fit into 64 bits; name it in static_argnames if it is "
-                "not to be an array"
+                f"{path}: {value} does not fit into 64 bits; name it in static_argnames if it "
+                "should not become an array"
             ) from None
     if kind is bool:
         return np.asarray(value)
@@ -270,13 +296,13 @@ def _as_input(value: Any, path: str, floating: np.dtype) -> np.ndarray | JaxInpu
     try:
         array = np.asarray(value)
     except (TypeError, ValueError) as error:
-        raise DataError(f"{path}: a {kind.__name__} makes no array: {error}") from None
+        raise DataError(f"{path}: a {kind.__name__} cannot become an array: {error}") from None
     dtype = array.dtype
     if dtype.kind in BAD_KINDS:
         raise SymbolicError(
             f"{path}: a {kind.__name__} of dtype {dtype} cannot be an input; arrays hold booleans, "
-            f"integers or real numbers. Name the parameter in static_argnames if it is not to be "
-            "an array"
+            f"integers or real numbers. Name the parameter in static_argnames if it should not "
+            "become an array"
         )
     if dtype.kind == "f":
         dtype = FLOAT32 if dtype == FLOAT32 else floating
@@ -286,7 +312,16 @@ def _as_input(value: Any, path: str, floating: np.dtype) -> np.ndarray | JaxInpu
 
 
 def _inner_dtype(dtype: Any, path: str, floating: np.dtype) -> np.dtype:
-    """The type of an input for an array of JAX, which has no others than 32 bits by default."""
+    """The type of the input for an array of JAX.
+
+    Without JAX's 64-bit mode, its arrays have at most 32 bits: float32 then becomes the working
+    precision and int32 becomes int64.
+
+    Raises
+    ------
+    SymbolicError
+        If the array does not hold booleans, integers or real numbers.
+    """
     if not isinstance(dtype, np.dtype) or dtype.kind not in "biuf":  # such as JAX's random keys
         raise SymbolicError(
             f"{path}: a JAX array of dtype {dtype} cannot be an input; arrays hold booleans, "
@@ -300,14 +335,14 @@ def _inner_dtype(dtype: Any, path: str, floating: np.dtype) -> np.dtype:
 
 def _is_array_like(value: Any) -> bool:
     if isinstance(value, np.generic):
-        return value.dtype.kind in "biufc"  # texts, dates and the like are static
+        return value.dtype.kind in "biufc"  # texts and dates are static
     return hasattr(type(value), "__array__")
 
 
 def _identity(value: Any) -> tuple[Any, ...]:
-    """Something hashable that is equal for static values that are the same to a function.
+    """A hashable value that is equal for equivalent static values.
 
-    Numbers of different types are equal in Python, and so are 0.0 and -0.0; not here.
+    Unlike in Python, numbers of different types differ here, and so do 0.0 and -0.0.
     """
     kind = type(value)
     if isinstance(value, tuple):
@@ -322,15 +357,15 @@ def _identity(value: Any) -> tuple[Any, ...]:
 
 
 def _in_words(token: Iterable[Any]) -> str:
-    """How a message calls a part of a signature."""
-    first, *rest = token
+    """The text for a part of a signature in messages."""
+    first, *parts = token
     if isinstance(first, Structure):
-        inside = [_in_words(part) for part in rest]
-        return inside[0] if first.make is None and inside else f"{first} ({', '.join(inside)})"
+        texts = [_in_words(part) for part in parts]
+        return texts[0] if first.make is None and texts else f"{first} ({', '.join(texts)})"
     if isinstance(first, tuple):
-        return f"shape {first} {rest[0]}"
+        return f"shape {first} {parts[0]}"
     if issubclass(first, tuple):
-        return f"{first.__name__} of {len(rest)}"
-    value = rest[0].value if isinstance(rest[0], Same) else rest[0]
+        return f"{first.__name__} of {len(parts)}"
+    value = parts[0].value if isinstance(parts[0], Same) else parts[0]
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."

@@ -1,4 +1,4 @@
-"""Making a graph apart from the one around it: a program of its own, of which nothing stays."""
+"""Building a graph as a program separate from the graph around it."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,19 +13,20 @@ __all__ = ["building"]
 
 @contextmanager
 def building() -> Iterator[None]:
-    """Build nodes outside of all branches and loops, in a program of their own.
+    """A block that builds nodes outside of all branches and loops.
 
-    Staged functions that are called meanwhile become part of it. If it fails, all is taken back.
+    The nodes form a separate program. Staged functions that are called in the block become part of
+    it. If the block fails, all its changes are rolled back.
     """
-    before, active, context = new_program(), CALLING.tracing, CURRENT.context
+    outer_program, was_tracing, context = new_program(), CALLING.tracing, CURRENT.context
     top_level().traced = True
-    moment = mark()
+    checkpoint = mark()
     CALLING.tracing, CURRENT.context = True, None
     try:
         yield
     except BaseException:
-        rollback(moment)
+        rollback(checkpoint)
         raise
     finally:
-        CALLING.tracing, CURRENT.context = active, context
-        new_program(before)
+        CALLING.tracing, CURRENT.context = was_tracing, context
+        new_program(outer_program)

@@ -36,10 +36,11 @@ def convert(
     function: None = None, *, strict: bool = False, fast: bool = True
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]: ...
 def convert(function: Any = None, *, strict: bool = False, fast: bool = True) -> Any:
-    """A function whose `if`, `while`, `for` and the like become graph where values are symbolic.
+    """Convert control flow on arrays to control flow of the graph.
 
-    What depends on a `kg.Array` is built into the graph, with all its ways; everything else runs as
-    Python. What the function calls is converted, too, when it is called.
+    An `if`, `while`, `for`, `match`, `and`, `or` or `assert` that depends on a `kg.Array` is built
+    into the graph, with all its branches; everything else runs as Python. The functions that it
+    calls are converted, too, when they are called.
 
     Parameters
     ----------
@@ -48,19 +49,19 @@ def convert(function: Any = None, *, strict: bool = False, fast: bool = True) ->
     strict
         Whether code that cannot be converted is an error, instead of a warning.
     fast
-        Whether a call that nothing symbolic can reach runs the original.
+        Whether a call without symbolic values runs the original function.
 
     Returns
     -------
     Callable
-        With the same signature, name and text; `__wrapped__` is the original.
+        A function with the same signature, name and docstring; `__wrapped__` is the original.
 
     Raises
     ------
     TypeError
-        If it cannot be called.
+        If `function` cannot be called.
     ConversionError
-        For generators and coroutines; with `strict`, for whatever cannot be converted.
+        For generators and coroutines; with `strict`, for any code that cannot be converted.
 
     Examples
     --------
@@ -118,39 +119,39 @@ def _title(function: FunctionType) -> str:
 
 def _entry(function: FunctionType, strict: bool, fast: bool) -> Callable[..., Any]:
     """The converted function as users call it."""
-    made = function if is_converted(function.__code__) else _made(function, strict)
-    # Looked for at the first call: what the function calls may be written below it.
+    converted = function if is_converted(function.__code__) else _converted(function, strict)
+    # Determined at the first call, because the functions it calls may be defined below it.
     is_plain: Callable[[Any, Any], bool] | None = None
-    unknown = fast and made is not function
+    undetermined = fast and converted is not function
 
     @functools.wraps(function)
     def entry(*args: Any, **kwargs: Any) -> Any:
-        nonlocal is_plain, unknown
-        if unknown:
-            is_plain, unknown = plain_check(function), False
+        nonlocal is_plain, undetermined
+        if undetermined:
+            is_plain, undetermined = plain_check(function), False
         if is_plain is not None and is_plain(args, kwargs):
             return function(*args, **kwargs)
         if CALLING.depth:
-            return made(*args, **kwargs)
-        before = CALLING.strict
+            return converted(*args, **kwargs)
+        outer_strict = CALLING.strict
         CALLING.depth, CALLING.strict, CALLING.fast = 1, strict, fast
         try:
-            # Arrays are given as values: what the function assigns to their items is its own.
-            own = {name: _own(value) for name, value in kwargs.items()}
-            return made(*map(_own, args), **own)
+            # Arrays are passed by value: assignments to their items do not reach the caller.
+            keywords = {name: _by_value(value) for name, value in kwargs.items()}
+            return converted(*map(_by_value, args), **keywords)
         except (Exception, Left) as error:
             staging = isinstance(error, Left) or any(map(_is_symbolic, (*args, *kwargs.values())))
-            raised = explain_in_user_code(error, staging)
+            explained = explain_in_user_code(error, staging)
         finally:
-            CALLING.depth, CALLING.strict = 0, before
+            CALLING.depth, CALLING.strict = 0, outer_strict
             forget_names()
-        raise raised
+        raise explained
 
     setattr(entry, _DONE, True)
     return entry
 
 
-def _own(value: Any) -> Any:
+def _by_value(value: Any) -> Any:
     return Array(value.node) if isinstance(value, Array) else value
 
 
@@ -163,13 +164,13 @@ def _is_symbolic(value: Any) -> bool:
 
 
 def converted_callee(function: FunctionType) -> Callable[..., Any]:
-    """What converted code calls in place of a function."""
+    """The function that converted code calls in place of a function."""
     if CALLING.paused:
         return function
-    # Kept in the function itself, with which it goes; decorators may copy it to others.
-    known = function.__dict__.get(_CALLEE)
-    if known is not None and known[0] is function and known[1] is CALLING.strict:
-        return known[2]  # type: ignore[no-any-return]
+    # Cached in the function itself, to live as long; decorators may copy the entry elsewhere.
+    cached = function.__dict__.get(_CALLEE)
+    if cached is not None and cached[0] is function and cached[1] is CALLING.strict:
+        return cached[2]  # type: ignore[no-any-return]
     callee = _callee(function)
     if callee is not function:
         function.__dict__[_CALLEE] = function, CALLING.strict, callee
@@ -183,25 +184,25 @@ def _callee(function: FunctionType) -> Callable[..., Any]:
         return function
     if function.__code__.co_flags & GENERATORS:
         return function
-    made = _made(function, CALLING.strict)
+    converted = _converted(function, CALLING.strict)
     is_plain = plain_check(function)
     if is_plain is None:
-        return made
+        return converted
 
     @functools.wraps(function)
     def callee(*args: Any, **kwargs: Any) -> Any:
         if CALLING.fast and is_plain(args, kwargs):
             return function(*args, **kwargs)
-        return made(*args, **kwargs)
+        return converted(*args, **kwargs)
 
     setattr(callee, _DONE, True)
     return callee
 
 
-def _made(function: FunctionType, strict: bool) -> Callable[..., Any]:
+def _converted(function: FunctionType, strict: bool) -> Callable[..., Any]:
     """The converted function, or the original if it cannot be converted."""
     try:
-        made = transform(function)
+        converted = transform(function)
     except (NoSource, Unsupported) as error:
         place = f", line {error.line}" if isinstance(error, Unsupported) and error.line else ""
         reason = f"{_title(function)} cannot be converted{place}: {error}"
@@ -209,14 +210,14 @@ def _made(function: FunctionType, strict: bool) -> Callable[..., Any]:
             raise ConversionError(reason) from None
         return _unconverted(function, reason)
     if verbosity() >= 3:
-        say(f"{_title(function)} becomes\n{to_code(function)}")
-    return made
+        say(f"{_title(function)} is converted to\n{to_code(function)}")
+    return converted
 
 
 def _unconverted(function: FunctionType, reason: str) -> Callable[..., Any]:
     warnings.warn(
-        f"{reason}. It runs as it is; decorate it with kg.autograph.do_not_convert if that is "
-        "what you want",
+        f"{reason}. It runs unconverted; decorate it with kg.autograph.do_not_convert if that is "
+        "intended",
         AutographWarning,
         skip_file_prefixes=(PACKAGE, functools.__file__),
     )
@@ -235,7 +236,7 @@ def _unconverted(function: FunctionType, reason: str) -> Callable[..., Any]:
 
 
 class _Pause:
-    """A `with` block in which nothing that is called is converted, and a decorator."""
+    """A `with` block without conversions; also a decorator."""
 
     def __enter__(self) -> None:
         CALLING.paused += 1
@@ -252,10 +253,15 @@ def do_not_convert[F: Callable[..., Any]](function: F) -> F: ...
 @overload
 def do_not_convert(function: None = None) -> "_Pause": ...
 def do_not_convert(function: Any = None) -> Any:
-    """Leave a function as it is when converted code calls it.
+    """Exclude a function from conversion when converted code calls it.
 
-    Without a function it is a decorator, and the context of a `with` block in which nothing that is
-    called gets converted.
+    Without a function it is a decorator, and the context of a `with` block in which called
+    functions are not converted.
+
+    Raises
+    ------
+    TypeError
+        If `function` cannot be called.
 
     Examples
     --------
@@ -287,9 +293,9 @@ def to_code(function: Any) -> str:
     Raises
     ------
     TypeError
-        If it is not written in Python.
+        If the function is not written in Python.
     ConversionError
-        If it cannot be converted.
+        If the function cannot be converted.
 
     Examples
     --------
@@ -302,8 +308,8 @@ def to_code(function: Any) -> str:
     """
     if hasattr(function, "python_function"):
         raise TypeError(
-            "to_code: this is what kg.function made, which is compiled; try passing "
-            "f.python_function"
+            "to_code: kg.function made this function, which is compiled; pass its attribute "
+            "python_function"
         )
     if isinstance(function, MethodType):
         function = function.__func__

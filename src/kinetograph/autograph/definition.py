@@ -1,7 +1,8 @@
-"""Where a function is written: its node in the syntax tree of its file.
+"""The definition of a function in the syntax tree of its file.
 
-A file is parsed once, as a whole, so that all positions are those of the file. A function is found
-by its first line and name, a lambda by the span of its body, which tells apart several on a line.
+A file is parsed once, as a whole, so that all positions are positions in the file. A function is
+found by its first line and its name. A lambda is found by the span of its body, which distinguishes
+several lambdas on a line.
 """
 
 import ast
@@ -21,10 +22,10 @@ class NoSource(Exception):
 
 
 class Definition(NamedTuple):
-    """A function's node, which is shared and must be copied before it is changed."""
+    """A function's node, which is shared and must be copied before changes."""
 
     node: FunctionNode
-    class_name: str | None  # the class by whose name private names are mangled
+    class_name: str | None  # the class whose name mangles private names
 
 
 class _File(NamedTuple):
@@ -42,31 +43,31 @@ def find_definition(function: FunctionType) -> Definition:
     Raises
     ------
     NoSource
-        If there is no file, or the function is not in it.
+        If the file cannot be read, or does not contain the function.
     """
     code = function.__code__
     file = _parsed(code.co_filename, function.__globals__)
     if code.co_name == "<lambda>":
-        found = _pick_lambda(code, file.lambdas.get(code.co_firstlineno, []))
+        candidates = _pick_lambda(code, file.lambdas.get(code.co_firstlineno, []))
     else:
-        place = code.co_firstlineno, code.co_name
-        found = [d for d in file.functions.get(place, []) if _fits(d.node, code)]
-    if not found:
+        key = code.co_firstlineno, code.co_name
+        candidates = [d for d in file.functions.get(key, []) if _fits(d.node, code)]
+    if not candidates:
         raise NoSource(
-            f"line {code.co_firstlineno} of {code.co_filename} does not define it (any more)"
+            f"line {code.co_firstlineno} of {code.co_filename} does not define it (any longer)"
         )
-    return found[0]
+    return candidates[0]
 
 
 def _parsed(filename: str, module_globals: dict[str, Any]) -> _File:
     if filename == "<string>" and module_globals.get("__name__") != "__main__":
-        # What was executed from a text; `python -c` has a source of the same name.
+        # Code executed from a text; the source of `python -c` has the same name.
         raise NoSource(f"{filename} cannot be read")
     linecache.checkcache(filename)
     text = "".join(linecache.getlines(filename, module_globals))
-    known = _FILES.get(filename)
-    if known is not None and known.text == text:
-        return known
+    cached = _FILES.get(filename)
+    if cached is not None and cached.text == text:
+        return cached
     if not text:
         raise NoSource(f"{filename} cannot be read")
     try:
@@ -83,36 +84,39 @@ def _index(node: ast.AST, class_name: str | None, file: _File) -> None:
     for child in ast.iter_child_nodes(node):
         if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
             line = min([child.lineno, *(d.lineno for d in child.decorator_list)])
-            place = line, child.name
-            file.functions.setdefault(place, []).append(Definition(child, class_name))
+            key = line, child.name
+            file.functions.setdefault(key, []).append(Definition(child, class_name))
         elif isinstance(child, ast.Lambda):
             file.lambdas.setdefault(child.lineno, []).append(Definition(child, class_name))
         _index(child, child.name if isinstance(child, ast.ClassDef) else class_name, file)
 
 
 def _fits(node: FunctionNode, code: CodeType) -> bool:
-    """Whether the parameters are those of the code; a file may have changed since it was read."""
+    """Whether a node has the parameters of the code.
+
+    They differ if the file has changed since it was imported.
+    """
     spec = node.args
     names = [a.arg for a in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs)]
     names += [a.arg for a in (spec.vararg, spec.kwarg) if a is not None]
-    own = code.co_varnames[: len(names)]
+    code_names = code.co_varnames[: len(names)]
     flags = (spec.vararg is not None, spec.kwarg is not None)
-    own_flags = (
+    code_flags = (
         bool(code.co_flags & inspect.CO_VARARGS),
         bool(code.co_flags & inspect.CO_VARKEYWORDS),
     )
-    same = all(a == b or (a.startswith("__") and b.endswith(a)) for a, b in zip(names, own))
-    return same and len(own) == len(names) and flags == own_flags
+    equal = all(a == b or (a.startswith("__") and b.endswith(a)) for a, b in zip(names, code_names))
+    return equal and len(code_names) == len(names) and flags == code_flags
 
 
 def _pick_lambda(code: CodeType, candidates: list[Definition]) -> list[Definition]:
-    """The lambdas of a line that the code may belong to, the likeliest first."""
+    """The lambdas on a line that fit the code, best match first."""
     fitting = [d for d in candidates if _fits(d.node, code)]
     hull = _hull(code)
-    if hull is None:  # without columns: by what they compute
+    if hull is None:  # without column numbers, compare the compiled code
         return [d for d in fitting if _same_code(d.node, code)] or fitting
-    around = [d for d in fitting if _contains(_body_span(d.node), hull)]
-    return sorted(around, key=lambda d: _extent(_body_span(d.node)))
+    enclosing = [d for d in fitting if _contains(_body_span(d.node), hull)]
+    return sorted(enclosing, key=lambda d: _extent(_body_span(d.node)))
 
 
 def _body_span(node: FunctionNode) -> Span:
@@ -124,7 +128,7 @@ def _body_span(node: FunctionNode) -> Span:
 
 
 def _hull(code: CodeType) -> Span | None:
-    """The smallest span around all instructions."""
+    """The smallest span that contains all instructions."""
     starts, ends = [], []
     for line, end_line, column, end_column in code.co_positions():
         if None in (line, end_line, column, end_column) or end_column == 0:
@@ -143,10 +147,11 @@ def _extent(span: Span) -> tuple[int, int]:
 
 
 def _same_code(node: FunctionNode, code: CodeType) -> bool:
+    """Whether a lambda compiles to equal code."""
     assert isinstance(node, ast.Lambda)
     compiled = compile(ast.Expression(node), code.co_filename, "eval")
-    own = next(c for c in compiled.co_consts if isinstance(c, CodeType))
-    # Names from outside are global here and free there: compare what does not depend on it.
-    return own.co_consts == code.co_consts and set(own.co_names) | set(own.co_freevars) == set(
-        code.co_names
-    ) | set(code.co_freevars)
+    lambda_code = next(c for c in compiled.co_consts if isinstance(c, CodeType))
+    # Outer variables are global here, but may be free in the original: join both kinds of names.
+    return lambda_code.co_consts == code.co_consts and set(lambda_code.co_names) | set(
+        lambda_code.co_freevars
+    ) == set(code.co_names) | set(code.co_freevars)

@@ -1,4 +1,4 @@
-"""What a user writes to speak to the converter: options of loops, types of lists."""
+"""Directives for the converter: options of loops, and types of lists."""
 
 from typing import Any, Literal
 
@@ -15,31 +15,32 @@ def set_loop_options(
     on_limit: Literal["stop", "error"] | str = "stop",
     name: str | None = None,
 ) -> None:
-    """Options of the loop in which this is the first statement, if the loop becomes graph.
+    """Set the options of a loop whose first statement this is.
 
-    They are those of `kg.while_loop`. In a loop that runs as Python they mean nothing.
+    The options are the options of `kg.while_loop`. They have no effect on a loop that runs as
+    Python.
 
     Parameters
     ----------
     shape_invariants
         Shapes of the loop variables; shapes that grow are refused.
     maximum_iterations
-        Ends the loop after so many trips.
+        The largest number of trips.
     parallel_iterations, swap_memory
-        Hints of TensorFlow's, without effect.
+        Hints from TensorFlow, without effect.
     grad
-        How reverse derivatives get the values of all trips; see `kg.while_loop`.
+        The method by which reverse derivatives get the values of all trips; see `kg.while_loop`.
     on_limit
-        `"stop"`: the loop ends at `maximum_iterations`; `"error"`: if it wants to go on, a compiled
-        function raises LoopError.
+        `"stop"`: the loop ends at `maximum_iterations`; `"error"`: if the condition of the loop is
+        then still true, a compiled function raises LoopError.
     name
-        How messages and drawings call the loop.
+        The name of the loop in messages and drawings.
 
     Raises
     ------
     ValueError
-        When the function is converted: if it is not the first statement of a loop, or an option is
-        unknown.
+        When the function is converted: if this is not the first statement of a loop, or an option
+        is unknown.
 
     Examples
     --------
@@ -60,34 +61,34 @@ def set_loop_options(
 def set_element_type(
     values: list[Any], dtype: Any = None, shape: Any = (), capacity: int | None = None
 ) -> None:
-    """Let a Python list grow inside loops that become graph.
+    """Allow a Python list to grow inside loops of the graph.
 
-    In converted code, where it must be a statement, the list becomes a `kg.autograph.List`: a
-    buffer for `capacity` elements of one shape and type, and their number. Elsewhere it does
-    nothing, and the list stays one.
+    In converted code, where the call must be a statement, the list becomes a `kg.autograph.List`: a
+    buffer for `capacity` elements of one shape and type, and their number. In other code the call
+    has no effect, and the list stays a Python list.
 
     Parameters
     ----------
     values
-        The variable that holds the list; what is in it already stays in it.
+        The variable that holds the list; elements that it already has stay in it.
     dtype
         The type of the elements; by default the working precision.
     shape
-        Their shape.
+        The shape of each element.
     capacity
-        The largest number of elements. Appending more ends a compiled function with an error.
+        The largest number of elements. A compiled function that appends more raises an error.
 
     Examples
     --------
     >>> import kinetograph as kg
     >>> @kg.function
     ... def collatz(n):
-    ...     seen = []
-    ...     kg.autograph.set_element_type(seen, int, capacity=200)
+    ...     numbers = []
+    ...     kg.autograph.set_element_type(numbers, int, capacity=200)
     ...     while n != 1:
-    ...         seen.append(n)
+    ...         numbers.append(n)
     ...         n = n // 2 if n % 2 == 0 else 3 * n + 1
-    ...     return len(seen), seen[0]
+    ...     return len(numbers), numbers[0]
     >>> count, first = collatz(7)
     >>> int(count), int(first)
     (16, 7)

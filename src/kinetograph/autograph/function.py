@@ -1,4 +1,4 @@
-"""`kg.function`: graphs of a Python function."""
+"""`kg.function`: a Python function that runs as compiled graphs."""
 
 import functools
 from collections.abc import Callable, Iterable
@@ -32,48 +32,50 @@ def function(
     strict: bool = False,
     name: str | None = None,
 ) -> Any:
-    """Make graphs of a Python function, its `if`, `while` and `for` included.
+    """Compile a Python function to graphs, with its `if`, `while` and `for`.
 
-    A decorator, `@kg.function` or `@kg.function(...)`; also of methods (below `@staticmethod` and
-    `@classmethod`), lambdas and other callables.
+    It is a decorator, `@kg.function` or `@kg.function(...)`, of functions, methods (below
+    `@staticmethod` and `@classmethod`), lambdas and other callables.
 
-    Called with numbers or NumPy arrays, the function is called once with placeholders for them, to
-    make a graph, which is compiled, run and kept: once for each combination of shapes, types,
-    structures, static arguments and working precision. It gives NumPy arrays in the structure that
-    `f` returned; what is no array of the graph, such as None or a text, comes as `f` returned it.
-    Called with an array of the graph, or while a graph is made in a branch, loop or other function,
-    it only calls the converted `f`, so that its operations become part of that graph.
+    At the first call with numbers or NumPy arrays, `f` is called once with placeholders for them.
+    The resulting graph is compiled, run and kept for later calls. There is one graph for each
+    combination of shapes, types, structures, static arguments and working precision. The results
+    are NumPy arrays in the structure that `f` returned; values that are not arrays of the graph,
+    such as None or a text, are returned as `f` returned them. A call with an array of the graph, or
+    a call inside a branch, a loop or another function whose graph is being made, only calls the
+    converted `f`, so that its operations become part of that graph.
 
-    Called with JAX arrays it gives JAX arrays, of the types that JAX's present mode has for the
-    results; without JAX's 64-bit mode float32 becomes the working precision and int32 int64. It can
-    be called where JAX traces (`jax.jit`, `jax.grad`, `jax.vmap`, `jax.lax.scan`, ...), unless it
-    has states: these go in and out of `pure`. There a check that fails makes its floating-point
-    results NaN.
+    A call with JAX arrays gives JAX arrays, with the types of JAX's present mode; without JAX's
+    64-bit mode float32 becomes the working precision and int32 becomes int64. The function can be
+    called where JAX traces (`jax.jit`, `jax.grad`, `jax.vmap`, `jax.lax.scan`, ...), unless it has
+    states: use `pure` then, which takes and returns them. Inside a JAX trace, a check that fails
+    makes the floating-point results of the function NaN.
 
-    All Python in `f` but the converted control flow runs while the graph is made: a `print` prints
-    once a graph, objects are as they were then, and arrays that `f` stores elsewhere (`self.h = h`)
-    are arrays of that graph and of no use outside. States (`kg.state`) and effects (`kg.check`,
-    `kg.print`) that `f` comes to belong to the function and happen in every call. Every graph has
-    random streams of its own: `streams.seed(fn, bits)` sets those of the graphs made so far.
+    All Python code in `f`, except for the converted control flow, runs only while the graph is
+    made: a `print` prints once for each graph, objects keep the values that they had then, and
+    arrays that `f` stores elsewhere (`self.h = h`) are arrays of that graph and cannot be used
+    outside. States (`kg.state`) and effects (`kg.check`, `kg.print`) in `f` belong to the function
+    and happen at each call. Each graph has its own random streams: `streams.seed(fn, bits)` seeds
+    the streams of the graphs made so far.
 
-    Copies have states of their own. Functions at the top of a module are pickled by their name, as
-    Python's are: values of states stay behind.
+    A copy has its own states. Functions at the top of a module are pickled by their name, as Python
+    pickles functions: the values of states are not pickled.
 
     Parameters
     ----------
     f
         A function of numbers and arrays, and of tuples, dictionaries, named tuples, dataclasses and
-        lists of them. `bool` becomes bool, `int` int64 and `float` the working precision; a regular
-        list of numbers or of such lists is one array, as in NumPy. Anything else is static. So are
-        the object a method is called on, and whole numbers, booleans and tuples of them that are
-        the default of a parameter which a call leaves out.
+        lists of them. `bool` becomes bool, `int` becomes int64 and `float` becomes the working
+        precision; a regular list of numbers or of such lists is one array, as in NumPy. Other
+        values are static. The object on which a method is called is static, too, and so are
+        defaults that are whole numbers, booleans or tuples of them, if a call leaves them out.
     static_argnames
-        Parameters that stay what they are. There is a graph for each value of static arguments, by
-        equality if they can be hashed, else by identity.
+        Parameters whose values do not become arrays. There is a graph for each value of static
+        arguments, by equality if they can be hashed, and otherwise by identity.
     strict
         Whether code that cannot be converted is an error, and not only a warning.
     name
-        How messages call it.
+        The name of the function in messages.
 
     Returns
     -------
@@ -82,18 +84,18 @@ def function(
     Raises
     ------
     TypeError
-        If `f` cannot be called; when called with arguments that do not fit its parameters.
+        If `f` cannot be called; at a call, if the arguments do not fit the parameters.
     ValueError
-        If a name in `static_argnames` is no parameter.
+        If a name in `static_argnames` is not a parameter.
     SymbolicError, DataError
-        When called with complex numbers, texts or objects in an array.
+        At a call with complex numbers, texts or objects in an array.
     ModelError
-        When `f` needs the value of a placeholder or unknown that is no argument.
+        If `f` needs the value of a placeholder or unknown that is not an argument.
 
     Warns
     -----
     AutographWarning
-        When there are 50 graphs.
+        When 50 graphs have been made.
 
     Examples
     --------

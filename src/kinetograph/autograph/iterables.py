@@ -1,7 +1,8 @@
-"""What a staged `for` runs over: elements that are read by their number.
+"""Iterables of a staged `for`: elements that are read by their index.
 
-A type is made known by `register_iterable(type, rows)`, where `rows` gives the `Rows` of an object.
-Arrays and `kg.range` are known; `enumerate`, `zip` and `map` of them are made in converted code.
+`register_iterable(type, rows)` registers a type, where `rows` gives the `Rows` of an object. Arrays
+and `kg.range` are supported from the start; converted code creates `Rows` for `enumerate`, `zip`
+and `map` of them.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,22 +22,23 @@ __all__ = ["joined", "Rows", "Sequenced", "is_iterable", "register_iterable", "r
 
 
 class Rows(NamedTuple):
-    """Elements by number.
+    """The elements of an iterable, by index.
 
     Attributes
     ----------
     length
-        How many there are: a number, an integer scalar array, or None for no end.
+        The number of elements: a number, an integer scalar array, or None for an endless iterable.
     at
-        The element of a number, an integer array; called inside the loop.
+        A function that gives the element at an index, an integer array; called inside the loop.
     xs
-        Where elements are made of the rows of arrays: a structure of these arrays.
+        A structure of arrays, if elements are made of the rows of arrays.
     of
-        The element of a structure of rows; the structure itself if None.
+        A function that makes the element from a structure of rows; None if the structure is the
+        element.
     early_exit
         Whether `break` and `return` may leave the loop.
     done
-        Called after the loop with the number of elements it took.
+        Called after the loop with the number of elements that the loop took.
     """
 
     length: int | Array | None
@@ -47,7 +49,7 @@ class Rows(NamedTuple):
     done: Callable[[Any], None] | None = None
 
     def element(self, row: Any) -> Any:
-        """The element of a structure of rows."""
+        """The element made from a structure of rows."""
         return row if self.of is None else self.of(row)
 
 
@@ -55,19 +57,19 @@ _REGISTRY: dict[type, Callable[[Any], Rows]] = {}
 
 
 def register_iterable(kind: type, rows: Callable[[Any], Rows]) -> None:
-    """Let loops over objects of a type become graph.
+    """Convert loops over objects of a type to loops of the graph.
 
     Parameters
     ----------
     kind
-        The type; also of its subclasses.
+        The type; its subclasses are registered, too.
     rows
-        Gives the `Rows` of such an object.
+        A function that gives the `Rows` of such an object.
 
     Raises
     ------
     TypeError
-        If `kind` is no type or `rows` cannot be called.
+        If `kind` is not a type or `rows` cannot be called.
 
     Examples
     --------
@@ -86,14 +88,14 @@ def register_iterable(kind: type, rows: Callable[[Any], Rows]) -> None:
     12
     """
     if not isinstance(kind, type):
-        raise TypeError(f"register_iterable: {kind!r} is no type")
+        raise TypeError(f"register_iterable: {kind!r} is not a type")
     if not callable(rows):
         raise TypeError(f"register_iterable: rows must be callable, got {type(rows).__name__}")
     _REGISTRY[kind] = rows
 
 
 def rows_of(value: Any) -> Rows | None:
-    """The rows of what a `for` runs over; None if it runs as Python.
+    """The rows of a loop's iterable, or None for a Python loop.
 
     Raises
     ------
@@ -111,12 +113,15 @@ def rows_of(value: Any) -> Rows | None:
 
 
 def is_iterable(value: Any) -> bool:
-    """Whether a `for` over it becomes graph, without looking for its rows."""
+    """Whether a `for` over a value becomes a loop of the graph.
+
+    The rows of the value are not created for this.
+    """
     return isinstance(value, (Array, Sequenced)) or any(k in _REGISTRY for k in type(value).__mro__)
 
 
 class Sequenced:
-    """An iterable of the converter's own: what `enumerate`, `zip` and `map` of arrays give."""
+    """An `enumerate`, `zip` or `map` of arrays."""
 
     symbolic = True
 
@@ -127,12 +132,12 @@ class Sequenced:
     def __iter__(self) -> Any:
         length = self.rows.length
         if not isinstance(length, int):
-            raise TypeError(f"{self.text} has no length that is known; loop over it in `for`")
+            raise TypeError(f"the length of {self.text} is not known; loop over it in `for`")
         return (self.rows.at(Array(as_node(np.int64(i)))) for i in range(length))
 
     def __len__(self) -> int:
         if not isinstance(self.rows.length, int):
-            raise TypeError(f"{self.text} has no length that is known")
+            raise TypeError(f"the length of {self.text} is not known")
         return self.rows.length
 
     def __repr__(self) -> str:
@@ -143,7 +148,7 @@ def _array_rows(array: Array) -> Rows:
     if not array.shape:
         raise TypeError(
             f"iterating over a 0-d array: {describe(array.node)}{place_text()} is a single number; "
-            "for as many trips as it says, use kg.range"
+            "to loop that many times, use kg.range"
         )
     numbers = as_range(array)
     if numbers is not None:
@@ -161,7 +166,10 @@ register_iterable(Range, _range_rows)
 def joined(
     parts: Sequence[Rows], make: Callable[[tuple[Any, ...]], Any] = lambda elements: elements
 ) -> Rows:
-    """Several iterables side by side, as `zip` has them, as long as the shortest."""
+    """Join several iterables element by element, as `zip` does.
+
+    The result is as long as the shortest iterable.
+    """
     length = shortest([part.length for part in parts])
     early_exit = all(part.early_exit for part in parts)
     ends = [part.done for part in parts if part.done is not None]
@@ -189,10 +197,13 @@ def _cut(xs: Any, length: Any) -> Any:
 
 
 def shortest(lengths: Sequence[int | Array | None]) -> int | Array | None:
-    """The smallest of lengths, of which some may have no end or be symbolic."""
-    known = [n for n in lengths if isinstance(n, int)]
-    least: int | Array | None = min(known) if known else None
+    """The smallest of some lengths.
+
+    Lengths may be symbolic; None is an endless iterable.
+    """
+    numbers = [n for n in lengths if isinstance(n, int)]
+    smallest: int | Array | None = min(numbers) if numbers else None
     for length in lengths:
         if isinstance(length, Array):
-            least = length if least is None else minimum(length, least)
-    return least
+            smallest = length if smallest is None else minimum(length, smallest)
+    return smallest

@@ -1,4 +1,4 @@
-"""What an object that cannot be hashed is known by: itself."""
+"""Hashable wrappers for objects that have no hash."""
 
 from typing import Any
 
@@ -6,7 +6,10 @@ __all__ = ["Same"]
 
 
 class Same:
-    """Equal to itself alone; holding it keeps the object's identity from being reused."""
+    """A wrapper that is equal only to wrappers of the same object.
+
+    It holds the object, so that its identity is not reused.
+    """
 
     def __init__(self, value: Any) -> None:
         self.value = value

@@ -1,4 +1,4 @@
-"""What is called as it is: Python's own functions, well-known libraries, generators."""
+"""Code that is never converted: Python's library, well-known libraries, generators."""
 
 import inspect
 import sys
@@ -16,5 +16,5 @@ _ROOTS = frozenset(_LIBRARIES - {"__main__"})
 
 
 def is_library(module: object) -> bool:
-    """Whether a module of this name belongs to Python or a library."""
+    """Whether a module name belongs to Python or to a known library."""
     return isinstance(module, str) and module.partition(".")[0] in _ROOTS

@@ -1,4 +1,4 @@
-"""What `kg.function` gives: a function with graphs, one for each signature it is called with."""
+"""The result of `kg.function`: a function with one graph for each signature."""
 
 import functools
 import inspect
@@ -28,25 +28,25 @@ from .calling import CALLING
 
 __all__ = ["BoundFunction", "StagedFunction"]
 
-_MANY = 50  # graphs of one function, after which there is a warning
+_MANY = 50  # number of graphs of one function at which a warning is given
 
 
 class _Trace(NamedTuple):
-    """The graph of one signature, compiled, and what the Python function returned."""
+    """The compiled graph of a signature, and the function's result."""
 
     compiled: Function
     structure: Structure
-    leaves: list[Any]  # an array of the graph stands for the next result
+    leaves: list[Any]  # of the function's result; arrays of the graph are replaced by values
     all_arrays: bool
 
     def __call__(self, arrays: Sequence[Any]) -> Any:
         return self.filled(self.compiled.run(arrays))
 
-    def filled(self, found: Sequence[Any]) -> Any:
-        """What the Python function returned, with these results."""
+    def filled(self, values: Sequence[Any]) -> Any:
+        """The result of the Python function, with these values for its arrays."""
         if self.all_arrays:
-            return self.structure.fill(found)
-        results = iter(found)
+            return self.structure.fill(values)
+        results = iter(values)
         return self.structure.fill(
             next(results)
             if isinstance(leaf, Array)
@@ -58,15 +58,17 @@ class _Trace(NamedTuple):
 
 
 class StagedFunction:
-    """A function whose control flow is part of the graph; made by `kg.function`.
+    """A function whose control flow is part of the graph.
+
+    `kg.function` makes it.
 
     Attributes
     ----------
     python_function
-        The function as it was written; also `__wrapped__`.
+        The original function; also `__wrapped__`.
     state
-        The values of the states it uses: `f.state[s]` reads, `f.state[s] = value` sets. There is
-        one set of them for all signatures.
+        The values of the states that it uses: `f.state[s]` reads, `f.state[s] = value` sets. All
+        signatures share them.
     traces
         The number of graphs made so far.
     """
@@ -75,8 +77,8 @@ class StagedFunction:
         self, function: Callable[..., Any], static: Iterable[str], strict: bool, name: str | None
     ) -> None:
         static = (static,) if isinstance(static, str) else tuple(static)
-        own = getattr(function, "__name__", type(function).__name__)
-        self._title = name or own
+        function_name = getattr(function, "__name__", type(function).__name__)
+        self._title = name or function_name
         self._options: dict[str, Any] = {"static_argnames": static, "strict": strict, "name": name}
         copied = ("__dict__",) if inspect.isfunction(function) else ()
         functools.update_wrapper(self, function, updated=copied)
@@ -84,7 +86,9 @@ class StagedFunction:
         self._parameters = Parameters(function, self._title, static)
         self._lock = threading.RLock()
         self._cache: dict[Key, _Trace] = {}
-        self._of_plain: dict[Any, _Trace] = {}  # for calls with numbers and arrays as they are
+        self._of_plain: dict[
+            Any, _Trace
+        ] = {}  # for calls whose arguments are plain numbers and arrays
         self._warned = False
         self.state = StateValues()
         self.state.note = ", which has not been called yet"
@@ -104,31 +108,36 @@ class StagedFunction:
         return self._call(args, kwargs, False)
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any], owned: bool) -> Any:
-        inside = CALLING.tracing or CURRENT.context is not None
-        if inside and not has_tracer((args, kwargs)):
+        building_graph = CALLING.tracing or CURRENT.context is not None
+        if building_graph and not has_tracer((args, kwargs)):
             return self._converted(*args, **kwargs)
-        plain = (float_dtype(), *map(_plain_key, args))
-        trace = self._of_plain.get(plain)
+        plain_key = (float_dtype(), *map(_plain_key, args))
+        trace = self._of_plain.get(plain_key)
         if trace is not None and not kwargs and all(map(fits, args)):
             return trace(args)
         values = self._parameters.bind(args, kwargs)
-        read = self._parameters.read(values, owned)
-        if read is None:
+        arguments = self._parameters.read(values, owned)
+        if arguments is None:
             return self._converted(*args, **kwargs)
-        trace = self._cache.get(read.key)
+        trace = self._cache.get(arguments.key)
         if trace is None:
-            trace = self._find(values, read.key, owned)
-        if values is args and _as_they_are(args, read.arrays):
-            self._of_plain[plain] = trace
-        if read.from_jax:
-            return trace.filled(from_jax(trace.compiled, _plain(read.arrays)))
-        return trace(read.arrays)
+            trace = self._find(values, arguments.key, owned)
+        if values is args and _all_plain(args, arguments.arrays):
+            self._of_plain[plain_key] = trace
+        if arguments.from_jax:
+            return trace.filled(from_jax(trace.compiled, _plain(arguments.arrays)))
+        return trace(arguments.arrays)
 
     def pure(self, states: StateValues, *args: Any, **kwargs: Any) -> tuple[Any, StateValues]:
-        """What the function gives, and the values of its states after it; nothing is changed.
+        """Return the results and the states after a call, without side effects.
 
-        As `pure` of a compiled function: for JAX transformations. The states are those of the
-        graphs made so far; `f.trace(...)` makes the graph for some arguments.
+        It serves JAX transformations, as `pure` of a compiled function does. `states` are the
+        states of the graphs made so far; `f.trace(...)` makes the graph for some arguments.
+
+        Raises
+        ------
+        SymbolicError
+            If an argument is an array of the graph.
         """
         return self._pure(states, args, kwargs, False)
 
@@ -136,18 +145,19 @@ class StagedFunction:
         self, states: StateValues, args: tuple[Any, ...], kwargs: dict[str, Any], owned: bool
     ) -> tuple[Any, StateValues]:
         values = self._parameters.bind(args, kwargs)
-        read = self._parameters.read(values, owned)
-        if read is None:
+        arguments = self._parameters.read(values, owned)
+        if arguments is None:
             raise SymbolicError(f"{self._title}.pure needs values, not arrays of a graph")
-        trace = self._find(values, read.key, owned)
-        found, after = trace.compiled.pure(states, *_plain(read.arrays))
-        return trace.filled(found), after
+        trace = self._find(values, arguments.key, owned)
+        results, after = trace.compiled.pure(states, *_plain(arguments.arrays))
+        return trace.filled(results), after
 
     def trace(self, *args: Any, **kwargs: Any) -> Function:
-        """The compiled function of these arguments' signature, for `kg.explain` and the like.
+        """The compiled function for the signature of these arguments.
 
-        Its inputs are the numbers and arrays among the arguments, one after the other, and its
-        outputs the arrays that the function returns.
+        It can be passed to `kg.explain` and to other functions of compiled functions. Its inputs
+        are the numbers and arrays among the arguments, in order, and its outputs are the arrays
+        that the function returns.
 
         Raises
         ------
@@ -162,10 +172,10 @@ class StagedFunction:
         if CALLING.tracing or CURRENT.context is not None:
             raise ModelError(f"{self._title}.trace cannot be used in a branch, loop or function")
         values = self._parameters.bind(args, kwargs)
-        read = self._parameters.read(values, owned)
-        if read is None:
+        arguments = self._parameters.read(values, owned)
+        if arguments is None:
             raise SymbolicError(f"{self._title}.trace needs values, not arrays of a graph")
-        return self._find(values, read.key, owned).compiled
+        return self._find(values, arguments.key, owned).compiled
 
     def _find(self, values: tuple[Any, ...], key: Key, owned: bool) -> _Trace:
         with self._lock:
@@ -180,10 +190,13 @@ class StagedFunction:
         return trace
 
     def _made(self, values: tuple[Any, ...], owned: bool) -> _Trace:
-        """The graph of a signature: a program of its own, of which nothing stays if it fails."""
-        before, active, context = new_program(), CALLING.tracing, CURRENT.context
+        """Build and compile the graph of a signature.
+
+        The graph is a separate program; if it fails, all changes are rolled back.
+        """
+        outer_program, was_tracing, context = new_program(), CALLING.tracing, CURRENT.context
         top_level().traced = True
-        moment = mark()
+        checkpoint = mark()
         CALLING.tracing, CURRENT.context = True, None
         inputs: list[Node] = []
         try:
@@ -192,8 +205,8 @@ class StagedFunction:
             outputs = [leaf.node for leaf in leaves if isinstance(leaf, Array)]
             versions = top_level()
             assigned = [versions.latest[cell] for cell in versions.assigned]
-            ends = list(versions.effects.values())
-            program = Program.of((*outputs, *assigned, *ends), set(inputs))
+            last_effects = list(versions.effects.values())
+            program = Program.of((*outputs, *assigned, *last_effects), set(inputs))
             compiled = Function(
                 inputs,
                 outputs,
@@ -203,20 +216,20 @@ class StagedFunction:
                 advice="pass it as an argument",
             )
         except BaseException as error:
-            rollback(moment)
+            rollback(checkpoint)
             if isinstance(error, (SymbolicError, ShapeError, TypeError, RecursionError)):
                 _say_more(error, static_hint(inputs, error))
             raise
         finally:
-            CALLING.tracing, CURRENT.context = active, context
-            new_program(before)
+            CALLING.tracing, CURRENT.context = was_tracing, context
+            new_program(outer_program)
         return _Trace(compiled, structure, leaves, len(outputs) == len(leaves))
 
     def _warn(self, change: str) -> None:
         warn_user(
-            f"{self._title} has been traced {_MANY} times, and each time costs a compilation: "
-            f"shapes, types or static arguments keep changing. The last change is of {change}. "
-            "Pass numbers as numbers or arrays, and arrays of few different shapes",
+            f"{self._title} has been traced {_MANY} times, and each trace costs a compilation: "
+            f"shapes, types or static arguments keep changing. The last change is {change}. "
+            "Pass numbers as numbers or arrays, and use few different shapes of arrays",
             AutographWarning,
         )
 
@@ -224,7 +237,7 @@ class StagedFunction:
         return self if instance is None else BoundFunction(self, instance)
 
     def __copy__(self) -> "StagedFunction":
-        """The same function with states of its own."""
+        """The same function with its own states."""
         other = object.__new__(StagedFunction)
         other.__dict__.update(self.__dict__)
         with self._lock, self.state._lock:
@@ -237,17 +250,17 @@ class StagedFunction:
         return other
 
     def __deepcopy__(self, memo: Any) -> "StagedFunction":
-        return self.__copy__()  # functions and graphs never change
+        return self.__copy__()  # functions and graphs are immutable
 
     def __reduce__(self) -> Any:
         function = self.python_function
         module, path = (getattr(self, n, None) for n in ("__module__", "__qualname__"))
-        found: Any = sys.modules.get(module or "")
-        for step in (path or "").split("."):
-            found = getattr(found, step, None)
-        if found is self:
-            return path  # by name, as functions are
-        if inspect.isfunction(function) and found is not function:
+        target: Any = sys.modules.get(module or "")
+        for name in (path or "").split("."):
+            target = getattr(target, name, None)
+        if target is self:
+            return path  # pickled by name, as functions are
+        if inspect.isfunction(function) and target is not function:
             raise pickle.PicklingError(
                 f"{self._title} cannot be pickled: functions are pickled by their name, and "
                 f"{module}.{path} is not this one; define it at the top of a module"
@@ -259,7 +272,10 @@ class StagedFunction:
 
 
 class BoundFunction:
-    """A staged function as a method: the object it is called on is its first, static argument."""
+    """A staged function as a method.
+
+    The object on which it is called is its first argument, and static.
+    """
 
     __slots__ = ("__func__", "__self__")
 
@@ -270,11 +286,17 @@ class BoundFunction:
         return self.__func__._call((self.__self__, *args), kwargs, True)
 
     def trace(self, *args: Any, **kwargs: Any) -> Function:
-        """As that of the function."""
+        """The compiled function for the signature of these arguments.
+
+        See `StagedFunction.trace`.
+        """
         return self.__func__._trace((self.__self__, *args), kwargs, True)
 
     def pure(self, states: StateValues, *args: Any, **kwargs: Any) -> tuple[Any, StateValues]:
-        """As that of the function."""
+        """Return the results and the states after a call, without side effects.
+
+        See `StagedFunction.pure`.
+        """
         return self.__func__._pure(states, (self.__self__, *args), kwargs, True)
 
     def __getattr__(self, name: str) -> Any:
@@ -303,19 +325,19 @@ class BoundFunction:
 
 
 def _say_more(error: Exception, hint: str) -> None:
-    """Add to the text of an error."""
+    """Add a hint to the text of an error."""
     if hint and len(error.args) == 1 and isinstance(error.args[0], str):
         error.args = (type(error.args[0])(error.args[0] + hint),)
 
 
-def _as_they_are(args: tuple[Any, ...], arrays: Sequence[Any]) -> bool:
-    """Whether the arguments are the arrays among them, and numbers, and nothing else."""
+def _all_plain(args: tuple[Any, ...], arrays: Sequence[Any]) -> bool:
+    """Whether all arguments are plain numbers and arrays."""
     pairs = zip(args, arrays, strict=False)
     return len(args) == len(arrays) and all(type(a) in NUMBERS or a is b for a, b in pairs)
 
 
 def _plain_key(value: Any) -> Any:
-    """By which calls with numbers and arrays find their graph."""
+    """The part of the key for one argument in `_of_plain`."""
     kind = type(value)
     return (value.shape, value.dtype) if kind is np.ndarray else kind
 

@@ -1,8 +1,8 @@
-"""From a function to its converted one: find, rewrite, compile, bind.
+"""The conversion of a function: find, rewrite, compile and bind.
 
 The rewritten function is compiled under the original file name and with the original positions, so
-that tracebacks, breakpoints and coverage are those of the user's file. It shares the globals and
-the closure cells of the original.
+that tracebacks, breakpoints and coverage refer to the user's file. It shares the globals and the
+closure cells of the original.
 """
 
 import ast
@@ -41,31 +41,31 @@ class Rewritten(NamedTuple):
     """A function's tree after all passes."""
 
     tree: ast.FunctionDef
-    names: frozenset[str]  # of generated functions
+    names: frozenset[str]  # names of generated functions
 
 
 class _Converted(NamedTuple):
     code: CodeType
-    source: "weakref.ref[CodeType]"  # tells whether the number is still that of this code
+    source: "weakref.ref[CodeType]"  # shows whether the id still belongs to this code
 
 
-_CODES: dict[int, _Converted] = {}  # by the number of the original code: equal codes may differ
-_MADE: dict[int, "weakref.ref[CodeType]"] = {}  # codes that came out of a conversion
+_CODES: dict[int, _Converted] = {}  # by the id of the original code: equal codes may differ
+_MADE: dict[int, "weakref.ref[CodeType]"] = {}  # code objects made by a conversion, by id
 
 
-def _forget(table: dict[int, Any], number: int, _: object) -> None:
-    """Take an entry out of a table when its code is no more."""
-    table.pop(number, None)
+def _forget(table: dict[int, Any], key: int, _: object) -> None:
+    """Remove the entry of a code object that was deleted."""
+    table.pop(key, None)
 
 
 def is_converted(code: CodeType) -> bool:
-    """Whether a code object is the outcome of a conversion."""
-    made = _MADE.get(id(code))
-    return made is not None and made() is code
+    """Whether a code object was made by a conversion."""
+    reference = _MADE.get(id(code))
+    return reference is not None and reference() is code
 
 
 def transform(function: FunctionType) -> FunctionType:
-    """The converted function.
+    """Convert a function.
 
     Raises
     ------
@@ -77,74 +77,80 @@ def transform(function: FunctionType) -> FunctionType:
     closure = tuple(
         CellType(operators) if name == OPERATORS else cells[name] for name in code.co_freevars
     )
-    made = FunctionType(
+    converted = FunctionType(
         code, function.__globals__, function.__name__, function.__defaults__, closure
     )
-    made.__kwdefaults__ = function.__kwdefaults__
+    converted.__kwdefaults__ = function.__kwdefaults__
     for name in ("__module__", "__qualname__", "__doc__", "__type_params__"):
-        setattr(made, name, getattr(function, name))
+        setattr(converted, name, getattr(function, name))
     if sys.version_info >= (3, 14):
-        made.__annotate__ = function.__annotate__
+        converted.__annotate__ = function.__annotate__
     else:
-        made.__annotations__ = function.__annotations__
-    made.__dict__.update(function.__dict__)
-    made.__wrapped__ = function  # type: ignore[attr-defined]
-    return made
+        converted.__annotations__ = function.__annotations__
+    converted.__dict__.update(function.__dict__)
+    converted.__wrapped__ = function  # type: ignore[attr-defined]
+    return converted
 
 
 def converted_code(function: FunctionType) -> CodeType:
-    """The code of the converted function; each code object is converted once."""
+    """The code of the converted function; each code is converted once."""
     code = function.__code__
-    known = _CODES.get(id(code))
-    if known is not None and known.source() is code:
-        return known.code
-    made = _compiled(rewritten(function), function)
+    cached = _CODES.get(id(code))
+    if cached is not None and cached.source() is code:
+        return cached.code
+    converted = _compiled(rewritten(function), function)
     forget = functools.partial(_forget, _CODES, id(code))
-    _CODES[id(code)] = _Converted(made, weakref.ref(code, forget))
-    return made
+    _CODES[id(code)] = _Converted(converted, weakref.ref(code, forget))
+    return converted
 
 
 def rewritten(function: FunctionType) -> Rewritten:
-    """The tree of a function after all passes."""
+    """The tree of a function after all passes.
+
+    Raises
+    ------
+    NoSource, Unsupported
+        If it cannot be converted.
+    """
     node, class_name = find_definition(function)
     refuse_unsupported(node)
     node = copy.deepcopy(node)
     if isinstance(node, ast.Lambda):
         body: list[ast.stmt] = [located(ast.Return(node.body), node.body)]
-        made = ast.FunctionDef("lambda_", node.args, body, [], type_params=[])
-        node = located(made, node)
+        definition = ast.FunctionDef("lambda_", node.args, body, [], type_params=[])
+        node = located(definition, node)
     assert isinstance(node, ast.FunctionDef)
     mangle_private_names(node, class_name)
     node.decorator_list = []
     node.returns = None
-    node.type_params = []  # those that the body reads are in cells of the original
-    node.type_params = []  # variables of a scope around the original, which are in its closure
-    every = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
-    for argument in [*every, node.args.vararg, node.args.kwarg]:
+    node.type_params = []  # the body reads type parameters from cells of the original
+    node.type_params = []  # they are variables of a scope around it, in its closure
+    named_arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+    for argument in [*named_arguments, node.args.vararg, node.args.kwarg]:
         if argument is not None:
             argument.annotation = None
-    # Defaults are those of the original; what stands here only tells that there are some.
+    # The defaults are taken from the original; these constants only keep their number.
     node.args.defaults = [ast.Constant(None) for _ in node.args.defaults]
     node.args.kw_defaults = [d and ast.Constant(None) for d in node.args.kw_defaults]
     namer = Namer(node)
     namer.used.update(function.__code__.co_freevars)
-    known = _Known(function)
+    names = _OuterNames(function)
     plain_forms(node)
-    speaking = directives.set_loop_options, directives.set_element_type
-    read_directives(node, known.value, *speaking, function.__code__.co_filename)
+    directive_functions = directives.set_loop_options, directives.set_element_type
+    read_directives(node, names.value, *directive_functions, function.__code__.co_filename)
     lower_match(node, namer)
     mark_tested(node)
     lower_jumps(node, namer)
     lower_assignment_expressions(node, namer)
-    lower_control_flow(node, namer, known.modules(namer.used))
+    lower_control_flow(node, namer, names.modules(namer.used))
     lower_conditions(node)
-    lower_calls(node, known.is_plain)
+    lower_calls(node, names.is_plain)
     bind_first(node)
     return Rewritten(node, frozenset(namer.generated))
 
 
-class _Known:
-    """What names of a function stand for, as far as it is known when it is converted."""
+class _OuterNames:
+    """The objects of outer names, as far as known at conversion."""
 
     def __init__(self, function: FunctionType) -> None:
         code = function.__code__
@@ -155,7 +161,10 @@ class _Known:
         self.builtins = builtin if isinstance(builtin, dict) else vars(builtin)
 
     def value(self, node: ast.expr) -> Any:
-        """What a name, or an attribute of a module, stands for; None if it is not known."""
+        """The object of a name or of an attribute of a module.
+
+        None if it is not known.
+        """
         if isinstance(node, ast.Attribute):
             owner = self.value(node.value)
             return getattr(owner, node.attr, None) if isinstance(owner, ModuleType) else None
@@ -169,12 +178,12 @@ class _Known:
         return self.globals.get(node.id, self.builtins.get(node.id))
 
     def modules(self, names: set[str]) -> set[str]:
-        """Those of the names that stand for modules of libraries."""
-        found = ((n, self.value(ast.Name(n, ast.Load()))) for n in names)
-        return {n for n, v in found if isinstance(v, ModuleType) and is_library(v.__name__)}
+        """The names that are modules of libraries."""
+        values = ((n, self.value(ast.Name(n, ast.Load()))) for n in names)
+        return {n for n, v in values if isinstance(v, ModuleType) and is_library(v.__name__)}
 
     def is_plain(self, node: ast.expr) -> bool:
-        """Whether what is called needs no conversion."""
+        """Whether a called function needs no conversion."""
         value = self.value(node)
         if value is None or any(value is function for function in CHANGING_FIRST):
             return False
@@ -184,32 +193,32 @@ class _Known:
             if value.__module__ == "builtins":
                 return True
         if isinstance(value, MethodType):
-            return False  # it may draw random numbers: looked at when it is called
+            return False  # it may draw random numbers, which is checked when it is called
         module = getattr(value, "__module__", None)
         return isinstance(node, ast.Attribute) and callable(value) and is_library(module)
 
 
-def _compiled(made: Rewritten, function: FunctionType) -> CodeType:
-    """The code of a rewritten function, as if it stood where the original does."""
+def _compiled(result: Rewritten, function: FunctionType) -> CodeType:
+    """The code of a rewritten function, at the place of the original."""
     code = function.__code__
     free = [*code.co_freevars, OPERATORS]
-    # Free variables must be those of a function around it, of which its own name is none.
-    made.tree.name = "<converted>"
+    # Free variables must be variables of an enclosing function; its own name must not be one.
+    result.tree.name = "<converted>"
     outer = ast.FunctionDef(
         "factory",
         ast.arguments([], [ast.arg(n) for n in free], None, [], [], None, []),
-        [made.tree],
+        [result.tree],
         [],
         type_params=[],
     )
-    module = ast.Module([located(outer, made.tree)], [])
+    module = ast.Module([located(outer, result.tree)], [])
     ast.fix_missing_locations(module)
     compiled = compile(
         module, code.co_filename, "exec", flags=_future_flags(code), dont_inherit=True
     )
     factory = next(c for c in compiled.co_consts if isinstance(c, CodeType))
     inner = next(c for c in factory.co_consts if isinstance(c, CodeType))
-    generated = made.names | {made.tree.name}
+    generated = result.names | {result.tree.name}
     return _renamed(inner, code.co_name, code.co_qualname, generated)
 
 
@@ -226,11 +235,12 @@ def _future_flags(code: CodeType) -> int:
 def _renamed(
     code: CodeType, name: str, qualname: str, generated: frozenset[str], converted: bool = True
 ) -> CodeType:
-    """The code under the name by which the user knows it; generated functions are parts of it."""
+    """The code under the user's name.
+
+    Generated functions inside it get the same name, because they are parts of it.
+    """
     consts = []
-    scope = (
-        code.co_flags & inspect.CO_NEWLOCALS
-    )  # else a class, whose methods are not converted yet
+    scope = code.co_flags & inspect.CO_NEWLOCALS  # zero in a class: its methods are not converted
     converted = converted and bool(scope)
     for const in code.co_consts:
         if isinstance(const, CodeType):
@@ -240,8 +250,8 @@ def _renamed(
                 inner = f"{qualname}{'.<locals>' if scope else ''}.{const.co_name}"
                 const = _renamed(const, const.co_name, inner, generated, converted)
         consts.append(const)
-    made = code.replace(co_name=name, co_qualname=qualname, co_consts=tuple(consts))
+    renamed = code.replace(co_name=name, co_qualname=qualname, co_consts=tuple(consts))
     if not converted:
-        return made
-    _MADE[id(made)] = weakref.ref(made, functools.partial(_forget, _MADE, id(made)))
-    return made
+        return renamed
+    _MADE[id(renamed)] = weakref.ref(renamed, functools.partial(_forget, _MADE, id(renamed)))
+    return renamed

@@ -1,8 +1,8 @@
-"""Errors in user code that is being turned into graph, told in the user's lines.
+"""Errors in converted code, explained by the lines of the user.
 
-The exception keeps its type; its text begins with "in user code:" and the lines that led to it,
-`*` behind those that were converted and `**` behind those that were not. Frames of the converter
-are taken out of the traceback.
+The exception keeps its type. Its text begins with "in user code:" and the lines that led to it,
+with `*` behind converted lines and `**` behind lines that were not converted. Frames of the
+converter are removed from the traceback.
 """
 
 import linecache
@@ -24,31 +24,37 @@ _HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 _JAX_REFUSES = re.compile(r"kinetograph\S*'> is not a valid JAX type")
 _OF_JAX = (
-    "A function of JAX is called on an array of the graph: write kg's or NumPy's function of the "
-    "name, as in kg.exp(x) or np.exp(x), or make an operation of the other: kg.lift(jnp.exp)(x)."
+    "A function of JAX is called on an array of the graph: write the function of kg or NumPy, as "
+    "in kg.exp(x) or np.exp(x), or make an operation of the JAX function: kg.lift(jnp.exp)(x)."
 )
 
 
 class _Text(str):
-    """A text that shows its lines also where an exception shows its representation."""
+    """A text that is printed with its lines by `repr`, too.
+
+    Some exceptions show the representation of their argument.
+    """
 
     def __repr__(self) -> str:
         return str(self)
 
 
 def explain_in_user_code(raised: Exception | Left, staging: bool) -> Exception:
-    """The exception to raise in place of one that left converted code; mostly the same object."""
+    """The exception to raise for one that left converted code.
+
+    Usually it is the same object with another text.
+    """
     place = raised.place if isinstance(raised, Left) else ""
     error = unwrapped(raised) if isinstance(raised, Left) else raised
     if _is_own(error.__traceback__):
-        place = ""  # a complaint about the statement itself
+        place = ""  # kinetograph refuses the statement itself
     frames = _frames(error.__traceback__)
     error.__traceback__ = _without_converter(error.__traceback__)
     if isinstance(error, RecursionError):
         return _recursion(error, frames)
     if not staging or not frames or getattr(error, "_explained", False):
         return error
-    text = _told(error, frames, place)
+    text = _explanation(error, frames, place)
     if not _plain_constructor(error):
         return _staging_error(error, text)
     error.args = (_Text(text),)
@@ -57,26 +63,33 @@ def explain_in_user_code(raised: Exception | Left, staging: bool) -> Exception:
 
 
 def _plain_constructor(error: Exception) -> bool:
-    """Whether an exception is made of a text alone."""
+    """Whether an exception takes a text and nothing else."""
     kind = type(error)
-    own = [k for k in kind.__mro__ if "__init__" in vars(k) or "__str__" in vars(k)]
-    plain = own[0].__module__ == "builtins" and not isinstance(error, (OSError, UnicodeError))
+    defining_classes = [k for k in kind.__mro__ if "__init__" in vars(k) or "__str__" in vars(k)]
+    plain = defining_classes[0].__module__ == "builtins" and not isinstance(
+        error, (OSError, UnicodeError)
+    )
     return plain and len(error.args) <= 1
 
 
 def _staging_error(error: Exception, text: str) -> Exception:
-    """A `StagingError` that is also of the type of an exception that takes other arguments."""
+    """A `StagingError` that is also of an exception's type.
+
+    It serves exceptions that take other arguments than a text.
+    """
     kind = type(error)
     try:
-        both = type("StagingError", (StagingError, kind), {"__init__": _init, "__str__": _str})
-        made: Exception = both(text)
+        joint_type = type(
+            "StagingError", (StagingError, kind), {"__init__": _init, "__str__": _str}
+        )
+        explained: Exception = joint_type(text)
     except TypeError:
-        made = StagingError(text)
+        explained = StagingError(text)
     for name, value in getattr(error, "__dict__", {}).items():
-        setattr(made, name, value)
-    made._explained = True  # type: ignore[attr-defined]
-    made.__cause__ = error
-    return made
+        setattr(explained, name, value)
+    explained._explained = True  # type: ignore[attr-defined]
+    explained.__cause__ = error
+    return explained
 
 
 def _init(self: Exception, text: str) -> None:
@@ -88,7 +101,7 @@ def _str(self: Exception) -> str:
 
 
 def _is_own(trace: TracebackType | None) -> bool:
-    """Whether an exception was raised by kinetograph, and not by the user's code."""
+    """Whether kinetograph raised an exception, and not the user's code."""
     filename = ""
     while trace is not None:
         filename = trace.tb_frame.f_code.co_filename
@@ -97,37 +110,37 @@ def _is_own(trace: TracebackType | None) -> bool:
 
 
 def _frames(trace: TracebackType | None) -> list[tuple[FrameType, int]]:
-    """The user's frames, the outermost first."""
-    found: list[tuple[FrameType, int]] = []
+    """The user's frames, outermost first."""
+    frames: list[tuple[FrameType, int]] = []
     while trace is not None:
         if not trace.tb_frame.f_code.co_filename.startswith(PACKAGE):
-            step = trace.tb_frame, trace.tb_lineno
-            if not (found and _same_line(found[-1], step)):
-                found.append(step)
+            frame_and_line = trace.tb_frame, trace.tb_lineno
+            if not (frames and _same_line(frames[-1], frame_and_line)):
+                frames.append(frame_and_line)
         trace = trace.tb_next
-    return found
+    return frames
 
 
 def _same_line(first: tuple[FrameType, int], second: tuple[FrameType, int]) -> bool:
-    """Whether two frames are parts of one converted line."""
+    """Whether two frames belong to the same converted line."""
     codes = first[0].f_code, second[0].f_code
     converted = all(map(is_converted, codes))
     return converted and first[1] == second[1] and codes[0].co_filename == codes[1].co_filename
 
 
 def _without_converter(trace: TracebackType | None) -> TracebackType | None:
-    kept = []
+    remaining = []
     while trace is not None:
         if not trace.tb_frame.f_code.co_filename.startswith(_HERE):
-            kept.append(trace)
+            remaining.append(trace)
         trace = trace.tb_next
-    made: TracebackType | None = None
-    for part in reversed(kept):
-        made = TracebackType(made, part.tb_frame, part.tb_lasti, part.tb_lineno)
-    return made
+    shortened: TracebackType | None = None
+    for part in reversed(remaining):
+        shortened = TracebackType(shortened, part.tb_frame, part.tb_lasti, part.tb_lineno)
+    return shortened
 
 
-def _told(error: Exception, frames: list[tuple[FrameType, int]], place: str) -> str:
+def _explanation(error: Exception, frames: list[tuple[FrameType, int]], place: str) -> str:
     lines = ["in user code:", ""]
     for frame, number in frames[-20:]:
         code = frame.f_code
@@ -142,28 +155,31 @@ def _told(error: Exception, frames: list[tuple[FrameType, int]], place: str) -> 
     if isinstance(error, TypeError) and _JAX_REFUSES.search(original):
         lines += ["", f"    {_OF_JAX}"]
     if isinstance(error, SymbolicTruthError) and frames and "cannot be converted" not in lines[-1]:
-        lines += _as_it_is(frames[-1][0].f_code)
+        lines += _reason_unconverted(frames[-1][0].f_code)
     if place:
-        lines += ["", f"    It left {place}, of which all ways are built, whichever is taken."]
+        lines += ["", f"    It left {place}. All branches are built, whichever is taken."]
     return "\n".join(lines)
 
 
-def _as_it_is(code: CodeType) -> list[str]:
-    """Why code that needs the truth of an array was not converted, where that is known."""
+def _reason_unconverted(code: CodeType) -> list[str]:
+    """The reason why code that needs an array's truth was not converted.
+
+    Empty if the reason is not known.
+    """
     if code.co_flags & GENERATORS:
-        what = (
-            f"{code.co_name} is a generator, which Python runs as it is: write the `for` statement "
-            "where its values are used, or give back a list"
+        reason = (
+            f"{code.co_name} is a generator, which is not converted: write the `for` statement "
+            "where its values are used, or return a list"
         )
     elif not is_converted(code) and code.co_name.isidentifier():
-        what = (
-            f"{code.co_name} is called by what is not converted, such as functools.lru_cache or a "
-            "function of a library, and so runs as it is: call it without, or write kg.cond or "
-            "kg.where in it"
+        reason = (
+            f"{code.co_name} is called by code that is not converted, such as functools.lru_cache "
+            "or a function of a library, and so runs unconverted: call it directly, or write "
+            "kg.cond or kg.where in it"
         )
     else:
         return []
-    return ["", f"    {what}."]
+    return ["", f"    {reason}."]
 
 
 def _recursion(error: RecursionError, frames: list[tuple[FrameType, int]]) -> Exception:
@@ -173,6 +189,6 @@ def _recursion(error: RecursionError, frames: list[tuple[FrameType, int]]) -> Ex
     name, _ = staged.most_common(1)[0]
     return RecursionError(
         f"recursive call of {name} never reaches a Python base case during tracing: both branches "
-        "of a symbolic condition are built, so the recursion has to end by a condition that is "
-        "Python's, on the depth say; or write it as a `while`"
+        "of a symbolic condition are built, so the recursion must end by a condition on Python "
+        "values, for example on the depth; or write it as a `while`"
     )

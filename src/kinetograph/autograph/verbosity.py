@@ -1,4 +1,4 @@
-"""How much the converter tells: for each statement whether it became graph, and why."""
+"""Reports of the converter on statements that became part of the graph."""
 
 import os
 import sys
@@ -26,19 +26,20 @@ _Level.value = _from_environment()
 
 
 def verbosity() -> int:
-    """How much is told; see `set_verbosity`."""
+    """The level of reports; see `set_verbosity`."""
     return _Level.value
 
 
 def set_verbosity(level: int) -> None:
-    """Set how much the converter tells, on standard error.
+    """Set the level of the converter's reports on standard error.
 
     Parameters
     ----------
     level
-        0: nothing. 1: each statement that becomes graph, and of which arrays. 2: those that stay
-        Python, too. 3 and more: also the converted code of each function. It starts as the
-        environment variable KINETOGRAPH_AUTOGRAPH_VERBOSITY says.
+        0: no reports. 1: each statement that becomes part of the graph, with the array that it
+        depends on. 2: also statements that run as Python. 3 and more: also the converted code of
+        each function. The environment variable KINETOGRAPH_AUTOGRAPH_VERBOSITY sets the level at
+        the start.
 
     Raises
     ------
@@ -56,18 +57,18 @@ def set_verbosity(level: int) -> None:
 
 
 def report(statement: str, value: Any) -> None:
-    """Tell what becomes of a statement."""
+    """Report whether a statement became part of the graph."""
     if _Level.value == 0:
         return
     symbolic = isinstance(value, Array) or getattr(value, "symbolic", False)
     if symbolic or _Level.value >= 2:
-        what = "staged" if symbolic else "Python"
+        outcome = "staged" if symbolic else "Python"
         node = getattr(value, "node", None)
         name = describe(node) if node is not None else type(value).__name__
         kind = "kg.Array" if isinstance(value, Array) else type(value).__name__
-        say(f"{site_of(here())}: {statement} {what} ({name}: {kind})")
+        say(f"{site_of(here())}: {statement} {outcome} ({name}: {kind})")
 
 
 def say(text: str) -> None:
-    """Write a line."""
+    """Print a line to standard error."""
     print(f"autograph: {text}", file=sys.stderr)

@@ -1,1 +1,1 @@
-"""What is known of a function's data flow before it is rewritten."""
+"""Data-flow analysis of a function before it is rewritten."""

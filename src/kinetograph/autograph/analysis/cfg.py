@@ -1,9 +1,9 @@
 """The control-flow graph of a function body.
 
-Each simple statement and each test is a point. Every statement has a point before and one after it,
-so that one can ask what holds there. An exception may leave at any point of a `try` body, before or
-after the point had its effect. From the end of a branch that has become one by a `return`, the only
-way is to the last statement.
+Each simple statement and each test is a point. Each statement also has a point before and a point
+after it, at which the analysis can be queried. An exception may leave at any point of a `try` body,
+before or after the point had its effect. If an early `return` was rewritten into flags and an `if`,
+the end of the branch that returns leads directly to the last statement.
 """
 
 import ast
@@ -16,7 +16,7 @@ __all__ = ["FlowGraph", "Point"]
 
 
 class Point:
-    """A place in the program: what is read and bound there, and where it goes on."""
+    """A place in the program, with its symbols and its successors."""
 
     __slots__ = ("activity", "code", "raises", "successors")
 
@@ -38,7 +38,7 @@ class FlowGraph:
     before, after
         The points before and after each statement.
     heads
-        The points at which each loop decides whether to go on.
+        For each loop, the point at which it decides on another trip.
     """
 
     def __init__(self, body: Sequence[ast.stmt], parameters: Sequence[str] = ()) -> None:
@@ -50,7 +50,7 @@ class FlowGraph:
         self._loops: list[tuple[Point, Point]] = []  # where `continue` and `break` go
         self._returns: list[Point] = []
         self.end = Point()
-        self._leave = Point()  # on the way to the one `return` at the end, past all that follows
+        self._leave = Point()  # leads directly to the single `return` at the end
         self._returns.append(self.end)
         self.start = self._point(Activity(binds=set(parameters)))
         self._link(self._block(body, self.start), self.end)
@@ -58,8 +58,8 @@ class FlowGraph:
             self._link(self._leave, self.before[body[-1]])
         self.points += [self._leave, self.end]
 
-    def _point(self, found: Activity | None = None, code: Sequence[ast.AST] = ()) -> Point:
-        point = Point(found, code)
+    def _point(self, symbols: Activity | None = None, code: Sequence[ast.AST] = ()) -> Point:
+        point = Point(symbols, code)
         point.raises = list(self._handlers[-1:])
         self.points.append(point)
         return point
@@ -70,23 +70,26 @@ class FlowGraph:
             first.successors.append(second)
 
     def _step(self, first: Point | None, *code: ast.AST, binds: str | None = None) -> Point:
-        """A point behind another one."""
-        found = activity(code)
+        """Add a point behind another one."""
+        symbols = activity(code)
         if binds is not None:
-            found.binds.add(binds)
-        point = self._point(found, code)
+            symbols.binds.add(binds)
+        point = self._point(symbols, code)
         self._link(first, point)
         return point
 
     def _block(self, body: Sequence[ast.stmt], point: Point | None) -> Point | None:
-        """Add statements behind a point; gives the point where they end, if they do."""
+        """Add statements behind a point.
+
+        Returns the point at their end; None if they never reach it.
+        """
         for statement in body:
             self.before[statement] = first = self._step(point)
             last = self._statement(statement, first)
             point = self.after[statement] = self._point()
             self._link(last, point)
             if last is None:
-                point = None  # what follows is never reached, but is analysed all the same
+                point = None  # the following statements are unreachable, but analysed, too
         return point
 
     def _statement(self, node: ast.stmt, point: Point) -> Point | None:
@@ -119,7 +122,7 @@ class FlowGraph:
                 return self._step(point, node)
 
     def _perhaps(self, point: Point, pattern: ast.AST) -> Point:
-        """A pattern binds its names only where it fits."""
+        """Add a pattern, which binds its names only if it matches."""
         last = self._point()
         self._link(self._step(point, pattern), last)
         self._link(point, last)
@@ -133,10 +136,10 @@ class FlowGraph:
         ):
             done = self._block(branch, test)
             if left == "return" and done is not None:
-                # Guards on the way ask for the flags.
-                asked = self._point(Activity(reads=set(getattr(node, "flags", ()))))
-                self._link(done, asked)
-                self._link(asked, self._leave)
+                # Guards on the way read the flags.
+                flags_read = self._point(Activity(reads=set(getattr(node, "flags", ()))))
+                self._link(done, flags_read)
+                self._link(flags_read, self._leave)
             else:
                 self._link(done, last)
         return last
@@ -164,7 +167,7 @@ class FlowGraph:
         last = self._point()
         final = self._point() if node.finalbody else last
         entries = [self._point() for _ in node.handlers]
-        catch = Point()  # where exceptions of the body go
+        catch = Point()  # the target of exceptions in the body
         catch.successors = [*entries, *([final] if node.finalbody else self._handlers[-1:])]
         self.points.append(catch)
         with self._exits(final if node.finalbody else None):

@@ -1,4 +1,7 @@
-"""Liveness and reaching definitions, by iteration over a control-flow graph to the fixed point."""
+"""Liveness and reaching definitions, on a control-flow graph.
+
+Both are computed by iteration to a fixed point.
+"""
 
 from collections.abc import Iterable, Sequence
 
@@ -6,7 +9,7 @@ from .cfg import FlowGraph, Point
 
 __all__ = ["live_before", "reaching_definitions", "UNDEFINED", "Definitions"]
 
-UNDEFINED: Point | None = None  # the definition that a variable starts with, and gets by `del`
+UNDEFINED: Point | None = None  # the definition of a variable at the start, and after `del`
 Definitions = dict[str, frozenset[Point | None]]
 _NEVER: frozenset[Point | None] = frozenset()
 
@@ -14,31 +17,32 @@ _NEVER: frozenset[Point | None] = frozenset()
 def live_before(points: Sequence[Point]) -> dict[Point, set[str]]:
     """The symbols whose values at a point may be read later.
 
-    A symbol is live before a point if it is read there, or live behind and not bound there.
+    A symbol is live before a point if the point reads it, or if it is live after the point and the
+    point does not bind it.
     """
     live: dict[Point, set[str]] = {point: set() for point in points}
     changed = True
     while changed:
         changed = False
         for point in reversed(points):
-            found = point.activity
-            behind: set[str] = set()
+            symbols = point.activity
+            live_symbols: set[str] = set()
             for successor in point.successors:
-                behind |= live[successor]
-            behind -= found.binds | found.removes
+                live_symbols |= live[successor]
+            live_symbols -= symbols.binds | symbols.removes
             for target in point.raises:
-                behind |= live[target]
-            behind |= found.reads | found.mutates
-            if len(behind) > len(live[point]):
-                live[point] = behind
+                live_symbols |= live[target]
+            live_symbols |= symbols.reads | symbols.mutates
+            if len(live_symbols) > len(live[point]):
+                live[point] = live_symbols
                 changed = True
     return live
 
 
 def reaching_definitions(graph: FlowGraph, symbols: Iterable[str]) -> dict[Point, Definitions]:
-    """For each point and symbol the points whose bindings may hold there, `UNDEFINED` among them.
+    """The points whose bindings may be valid, for each point and symbol.
 
-    Points that are never reached have no definitions at all.
+    `UNDEFINED` may be among them. Unreachable points have no definitions at all.
     """
     start: Definitions = {symbol: frozenset([UNDEFINED]) for symbol in symbols}
     at: dict[Point, Definitions] = {point: {} for point in graph.points}
@@ -59,20 +63,22 @@ def reaching_definitions(graph: FlowGraph, symbols: Iterable[str]) -> dict[Point
 
 
 def _passed(point: Point, before: Definitions) -> Definitions:
-    found = point.activity
-    if not found.binds and not found.removes:
+    """The definitions after a point."""
+    activity = point.activity
+    if not activity.binds and not activity.removes:
         return before
     after = dict(before)
-    after.update((s, frozenset([UNDEFINED])) for s in found.removes if s in before)
-    after.update((s, frozenset([point])) for s in found.binds if s in before)
+    after.update((s, frozenset([UNDEFINED])) for s in activity.removes if s in before)
+    after.update((s, frozenset([point])) for s in activity.binds if s in before)
     return after
 
 
 def _merge(into: Definitions, more: Definitions) -> bool:
+    """Add definitions to a point's; gives whether any was new."""
     changed = False
     for symbol, definitions in more.items():
-        known = into.get(symbol, _NEVER)
-        if not definitions <= known:
-            into[symbol] = known | definitions
+        present = into.get(symbol, _NEVER)
+        if not definitions <= present:
+            into[symbol] = present | definitions
             changed = True
     return changed

@@ -1,1 +1,1 @@
-"""The steps from a function to the tree that is compiled; `transform.py` orders them."""
+"""Passes of the conversion: each rewrites one kind of syntax."""

@@ -1,13 +1,14 @@
-"""An operand with `:=` that may not be evaluated becomes a statement.
+"""Rewriting of `:=` in operands that may not be evaluated.
 
     if a and (b := f(x)) > 3: ...       operand = a
                                         if operand:
                                             operand = (b := f(x)) > 3
                                         if operand: ...
 
-So what it binds is carried as by any `if`. In a `while`, the condition is evaluated before the loop
-and at the end of each iteration. Where such an operand is deep in an expression, in a lambda or a
-comprehension, it stays, and must be Python's.
+The operand becomes a statement, so that the variables that it binds are carried as by any `if`. The
+condition of a `while` is evaluated before the loop and at the end of each trip. An operand inside a
+larger expression, a lambda or a comprehension is not rewritten, and its condition must be a Python
+value.
 """
 
 import ast
@@ -18,7 +19,7 @@ from .build import SCOPES, Namer, assign_name, is_opaque, located, name, negatio
 
 __all__ = ["binds_lazily", "lower_assignment_expressions"]
 
-_OWN = (*SCOPES, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_SCOPES = (*SCOPES, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 def lower_assignment_expressions(node: ast.FunctionDef, namer: Namer) -> None:
@@ -30,11 +31,11 @@ def _binds(node: ast.AST) -> bool:
     """Whether an expression binds a variable by `:=`."""
     if isinstance(node, ast.NamedExpr):
         return True
-    return not isinstance(node, _OWN) and any(map(_binds, ast.iter_child_nodes(node)))
+    return not isinstance(node, _SCOPES) and any(map(_binds, ast.iter_child_nodes(node)))
 
 
 def binds_lazily(node: ast.AST) -> bool:
-    """Whether there is a `:=` in an operand that may not be evaluated."""
+    """Whether a `:=` is in an operand that may not be evaluated."""
     later: Sequence[ast.expr] = ()
     if isinstance(node, ast.BoolOp):
         later = node.values[1:]
@@ -44,7 +45,7 @@ def binds_lazily(node: ast.AST) -> bool:
         later = node.comparators[1:]
     if any(map(_binds, later)):
         return True
-    return not isinstance(node, _OWN) and any(map(binds_lazily, ast.iter_child_nodes(node)))
+    return not isinstance(node, _SCOPES) and any(map(binds_lazily, ast.iter_child_nodes(node)))
 
 
 class _Lowering:
@@ -52,69 +53,76 @@ class _Lowering:
         self.namer = namer
 
     def block(self, body: Sequence[ast.stmt]) -> list[ast.stmt]:
-        return [made for statement in body for made in self.statement(statement)]
+        return [new_statement for statement in body for new_statement in self.statement(statement)]
 
     def statement(self, node: ast.stmt) -> list[ast.stmt]:
         if is_opaque(node):
             return [node]
-        made: list[ast.stmt] = []
+        statements: list[ast.stmt] = []
         match node:
             case ast.While() if binds_lazily(node.test):
-                made = self.loop(node)
+                statements = self.loop(node)
             case ast.If() | ast.Assert():
-                made, node.test = self.split(node.test)
+                statements, node.test = self.split(node.test)
             case ast.For():
-                made, node.iter = self.split(node.iter)
+                statements, node.iter = self.split(node.iter)
             case ast.Assign() | ast.AugAssign() | ast.Expr() | ast.Return():
                 if node.value is not None:
-                    made, node.value = self.split(node.value)
+                    statements, node.value = self.split(node.value)
         for field in ("body", "orelse", "finalbody"):
             if getattr(node, field, None):
                 setattr(node, field, self.block(getattr(node, field)))
         for handler in getattr(node, "handlers", ()):
             handler.body = self.block(handler.body)
-        return [*made, node]
+        return [*statements, node]
 
     def loop(self, node: ast.While) -> list[ast.stmt]:
         going_on = self.namer.fresh("going_on")
-        made, test = self.split(node.test)
-        made.append(located(assign_name(going_on, test), node.test))
+        statements, test = self.split(node.test)
+        statements.append(located(assign_name(going_on, test), node.test))
         node.test = located(name(going_on), node.test)
-        again = [copy.deepcopy(statement) for statement in made]
-        node.body = [*node.body, *again]
-        return made
+        copies = [copy.deepcopy(statement) for statement in statements]
+        node.body = [*node.body, *copies]
+        return statements
 
     def split(self, node: ast.expr) -> tuple[list[ast.stmt], ast.expr]:
-        """Statements to carry out first, and what is left of an expression."""
+        """Split an expression into preceding statements and the remaining expression."""
         if not binds_lazily(node):
             return [], node
-        made: list[ast.stmt] = []
+        statements: list[ast.stmt] = []
         match node:
             case ast.UnaryOp(op=ast.Not()):
-                made, node.operand = self.split(node.operand)
-                return made, node
+                statements, node.operand = self.split(node.operand)
+                return statements, node
             case ast.NamedExpr():
-                made, node.value = self.split(node.value)
-                return made, node
+                statements, node.value = self.split(node.value)
+                return statements, node
             case ast.BoolOp():
-                kept, whole = self.namer.fresh("operand"), ast.unparse(node)
-                made, first = self.split(node.values[0])
-                made.append(located(assign_name(kept, first), node))
+                variable, source = self.namer.fresh("operand"), ast.unparse(node)
+                statements, first = self.split(node.values[0])
+                statements.append(located(assign_name(variable, first), node))
                 for value in node.values[1:]:
-                    test = name(kept) if isinstance(node.op, ast.And) else negation(name(kept))
-                    made.append(self.branch(test, self.kept(kept, value), [], value, (kept, whole)))
-                return made, located(name(kept), node)
+                    test = (
+                        name(variable) if isinstance(node.op, ast.And) else negation(name(variable))
+                    )
+                    statements.append(
+                        self.branch(
+                            test, self.assigned(variable, value), [], value, (variable, source)
+                        )
+                    )
+                return statements, located(name(variable), node)
             case ast.IfExp():
-                kept, whole = self.namer.fresh("operand"), ast.unparse(node)
-                made, test = self.split(node.test)
-                ways = self.kept(kept, node.body), self.kept(kept, node.orelse)
-                made.append(self.branch(test, *ways, node, (kept, whole)))
-                return made, located(name(kept), node)
+                variable, source = self.namer.fresh("operand"), ast.unparse(node)
+                statements, test = self.split(node.test)
+                branches = self.assigned(variable, node.body), self.assigned(variable, node.orelse)
+                statements.append(self.branch(test, *branches, node, (variable, source)))
+                return statements, located(name(variable), node)
         return [], node
 
-    def kept(self, variable: str, value: ast.expr) -> list[ast.stmt]:
-        made, last = self.split(value)
-        return [*made, located(assign_name(variable, last), value)]
+    def assigned(self, variable: str, value: ast.expr) -> list[ast.stmt]:
+        """Statements that assign the value of an expression to a variable."""
+        statements, last = self.split(value)
+        return [*statements, located(assign_name(variable, last), value)]
 
     def branch(
         self,
@@ -122,9 +130,12 @@ class _Lowering:
         body: list[ast.stmt],
         orelse: list[ast.stmt],
         like: ast.expr,
-        kept: tuple[str, str],
+        operands: tuple[str, str],
     ) -> ast.stmt:
-        """An `if` that leaves in a variable the value of an expression, as the user wrote it."""
-        made = ast.If(test, body, orelse)
-        made.operands = kept  # type: ignore[attr-defined]
-        return located(made, like)
+        """An `if` that assigns the value of an expression to a variable.
+
+        `operands` are the variable and the expression as the user wrote it.
+        """
+        statement = ast.If(test, body, orelse)
+        statement.operands = operands  # type: ignore[attr-defined]
+        return located(statement, like)

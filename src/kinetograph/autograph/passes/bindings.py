@@ -1,6 +1,7 @@
-"""Variables that only generated functions bind are bound in the user's function first.
+"""Initial bindings for variables that only generated functions bind.
 
-Python asks that what a function declares `nonlocal` is bound in one around it.
+Python requires that a variable that a function declares `nonlocal` is bound in an enclosing
+function.
 """
 
 import ast
@@ -13,67 +14,70 @@ __all__ = ["bind_first", "head_of"]
 
 
 def bind_first(node: ast.FunctionDef) -> None:
-    """Complete a function and the functions in it, in place.
+    """Add missing bindings to a function and its inner functions, in place.
 
-    `node.own` are the variables of a function that is the user's.
+    `node.own` are the variables of a function of the user.
     """
     _missing(node)
 
 
 def head_of(body: list[ast.stmt]) -> int:
-    """The number of statements that stay in front: the docstring and declarations."""
-    first = 0
-    for place, statement in enumerate(body):
+    """The number of leading statements that must stay in front.
+
+    They are the docstring and the declarations.
+    """
+    count = 0
+    for index, statement in enumerate(body):
         docstring = (
-            place == 0
+            index == 0
             and isinstance(statement, ast.Expr)
             and isinstance(statement.value, ast.Constant)
         )
         if not docstring and not isinstance(statement, (ast.Global, ast.Nonlocal)):
             break
-        first += 1
-    return first
+        count += 1
+    return count
 
 
 def _missing(node: ast.FunctionDef) -> set[str]:
-    """The names that a function expects to be bound around it."""
-    wanted: set[str] = set()
+    """The names that a function expects an enclosing function to bind."""
+    expected: set[str] = set()
     for inner in _functions(node):
-        wanted |= _missing(inner)
+        expected |= _missing(inner)
     declared = {n for s in node.body if isinstance(s, ast.Nonlocal) for n in s.names}
     shared = {n for s in node.body if isinstance(s, ast.Global) for n in s.names}
     spec = node.args
-    every = [*spec.posonlyargs, *spec.args, *spec.kwonlyargs, spec.vararg, spec.kwarg]
-    bound = {a.arg for a in every if a is not None} | _bound(node) - declared - shared
-    wanted -= bound
-    own = wanted & getattr(node, "own", set())
-    start: list[ast.stmt] = [assign_name(n, ag_call("Undefined", text(n))) for n in sorted(own)]
+    arguments = [*spec.posonlyargs, *spec.args, *spec.kwonlyargs, spec.vararg, spec.kwarg]
+    bound = {a.arg for a in arguments if a is not None} | _bound(node) - declared - shared
+    expected -= bound
+    added = expected & getattr(node, "own", set())
+    start: list[ast.stmt] = [assign_name(n, ag_call("Undefined", text(n))) for n in sorted(added)]
     first = head_of(node.body)
     node.body[first:first] = [located(s, node.body[-1]) for s in start]
-    return (wanted - own) | declared
+    return (expected - added) | declared
 
 
 def _bound(node: ast.FunctionDef) -> set[str]:
-    """What the statements of a function bind themselves."""
-    found: set[str] = set()
+    """The names that the statements of a function bind."""
+    names: set[str] = set()
     pending: list[ast.AST] = list(node.body)
     while pending:
         part = pending.pop()
         if isinstance(part, SCOPES):
-            found.add(getattr(part, "name", ""))
+            names.add(getattr(part, "name", ""))
             continue
-        own = activity(part) if not isinstance(part, (ast.stmt, ast.ExceptHandler)) else None
-        if own is not None:
-            found |= own.binds | own.removes
+        symbols = activity(part) if not isinstance(part, (ast.stmt, ast.ExceptHandler)) else None
+        if symbols is not None:
+            names |= symbols.binds | symbols.removes
             continue
         if isinstance(part, ast.ExceptHandler) and part.name:
-            found.add(part.name)
+            names.add(part.name)
         pending.extend(ast.iter_child_nodes(part))
-    return found
+    return names
 
 
 def _functions(node: ast.AST) -> Iterator[ast.FunctionDef]:
-    """The functions defined directly in a function."""
+    """The functions that are defined directly in a function."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.FunctionDef):
             if getattr(child, "inlined", False) or not is_opaque(child):

@@ -1,4 +1,4 @@
-"""Making pieces of syntax trees, at the places of those they stand for."""
+"""Construction of syntax trees, at the positions of the original code."""
 
 import ast
 from collections.abc import Iterable, Sequence
@@ -22,11 +22,11 @@ __all__ = [
     "text",
 ]
 
-OPERATORS = "ag__"  # the name under which converted code knows kinetograph's operators
+OPERATORS = "ag__"  # the name of kinetograph's operators in converted code
 
 
 class Namer:
-    """Names that a function does not use yet."""
+    """A source of names that a function does not use yet."""
 
     def __init__(self, tree: ast.AST) -> None:
         self.used: set[str] = set()
@@ -38,35 +38,35 @@ class Namer:
         self.generated: set[str] = set()
 
     def fresh(self, wanted: str) -> str:
-        """`wanted`, or with a number behind it."""
-        found, number = wanted, 0
-        while found in self.used:
+        """Return an unused name: `wanted`, with a number if necessary."""
+        candidate, number = wanted, 0
+        while candidate in self.used:
             number += 1
-            found = f"{wanted}_{number}" if not wanted.endswith("_") else f"{wanted}{number}"
-        self.used.add(found)
-        self.generated.add(found)
-        return found
+            candidate = f"{wanted}_{number}" if not wanted.endswith("_") else f"{wanted}{number}"
+        self.used.add(candidate)
+        self.generated.add(candidate)
+        return candidate
 
 
 _PLACE = ("lineno", "col_offset", "end_lineno", "end_col_offset")
 
 
 def located[Tree: ast.AST](node: Tree, like: ast.AST) -> Tree:
-    """The node and all in it that has no place yet, at the place of another one."""
+    """Give a node, and its parts without a position, another node's position."""
     place = {field: getattr(like, field) for field in _PLACE if hasattr(like, field)}
     pending: list[ast.AST] = [node]
     while pending:
         part = pending.pop()
         if "lineno" in part._attributes:
             if hasattr(part, "lineno"):
-                continue  # what is in it has its place, too
+                continue  # its parts have positions, too
             part.__dict__.update(place)
         pending.extend(ast.iter_child_nodes(part))
     return node
 
 
 def header(node: ast.stmt) -> ast.stmt:
-    """A place that ends with the first line of a compound statement, not with its body."""
+    """The position of a compound statement's first line, without its body."""
     last: Any = getattr(node, "test", None) or getattr(node, "iter", node)
     place = ast.Pass(lineno=node.lineno, col_offset=node.col_offset)
     place.end_lineno = getattr(last, "end_lineno", node.lineno)
@@ -134,27 +134,29 @@ def define(
         head.append(ast.Nonlocal(rebound))
     if shared := sorted(globals):
         head.append(ast.Global(shared))
-    made = ast.FunctionDef(identifier, spec, [*head, *(body or [ast.Pass()])], [], type_params=[])
-    made.opaque = False  # type: ignore[attr-defined]
-    return made
+    function = ast.FunctionDef(
+        identifier, spec, [*head, *(body or [ast.Pass()])], [], type_params=[]
+    )
+    function.opaque = False  # type: ignore[attr-defined]
+    return function
 
 
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
 def is_opaque(node: ast.AST) -> bool:
-    """Whether what is inside stays as it is: classes, generators and coroutines."""
-    known: bool | None = getattr(node, "opaque", None)
-    if known is None:
-        known = isinstance(node, (ast.ClassDef, ast.AsyncFunctionDef))
+    """Whether a node is not converted: a class, generator or coroutine."""
+    opaque: bool | None = getattr(node, "opaque", None)
+    if opaque is None:
+        opaque = isinstance(node, (ast.ClassDef, ast.AsyncFunctionDef))
         if isinstance(node, (ast.FunctionDef, ast.Lambda)):
-            known = yields(node) is not None
-        node.opaque = known  # type: ignore[attr-defined]
-    return known
+            opaque = yields(node) is not None
+        node.opaque = opaque  # type: ignore[attr-defined]
+    return opaque
 
 
 def yields(node: ast.FunctionDef | ast.Lambda) -> ast.expr | None:
-    """What makes a function a generator, if it is one."""
+    """The expression that makes a function a generator or coroutine, if any."""
     pending: list[ast.AST] = list(node.body) if isinstance(node.body, list) else [node.body]
     while pending:
         part = pending.pop()

@@ -1,8 +1,9 @@
-"""What is called is converted, too: `f(x)` becomes `ag__.converted(f)(x)`.
+"""Rewriting of calls: `f(x)` becomes `ag__.converted(f)(x)`.
 
-What is known now to need no conversion is called as it is: functions of modules such as NumPy, and
-built-in functions that give the same answer for arrays of the graph. Reads of variables that may be
-undefined become `ag__.ld(x)`, and `x.y = v` becomes `ag__.changed_owner(x).y = v`.
+So the called functions are converted, too. Functions that are known to need no conversion are
+called directly: functions of modules such as NumPy, and built-in functions that accept arrays of
+the graph. Reads of variables that may be undefined become `ag__.ld(x)`, and `x.y = v` becomes
+`ag__.changed_owner(x).y = v`.
 """
 
 import ast
@@ -14,9 +15,9 @@ __all__ = ["lower_calls"]
 
 
 def lower_calls(node: ast.FunctionDef, plain: Callable[[ast.expr], bool]) -> None:
-    """Rewrite a function and the functions in it, in place.
+    """Rewrite a function and its inner functions, in place.
 
-    `plain` tells whether what an expression stands for needs no conversion.
+    `plain` says whether the function that an expression denotes needs no conversion.
     """
     _Lowering(plain).visit(node)
 

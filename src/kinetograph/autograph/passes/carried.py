@@ -1,8 +1,8 @@
-"""What the statements of a function carry, and which of its variables may be undefined.
+"""The variables that statements carry, and variables that may be undefined.
 
-The state of a statement are the symbols that it modifies and that are read later, or read in it
-before they are bound. Variables that may be undefined where they are read, and that some statement
-carries, are managed: they hold an `Undefined` until they are bound, and their reads are marked.
+The state of a statement consists of the symbols that it modifies and that are read later, or that
+are read in it before they are bound. A variable is managed if it may be undefined where it is read
+and some statement carries it: it holds an `Undefined` until it is bound, and its reads are marked.
 """
 
 import ast
@@ -17,26 +17,26 @@ __all__ = ["Carried", "State"]
 
 
 class State(NamedTuple):
-    """The symbols a statement carries, those that are needed afterwards first."""
+    """The symbols that a statement carries."""
 
-    symbols: tuple[str, ...]
-    needed: int  # so many of them
-    shared: int  # so many behind these that inner functions know, and may read at any time
-    modified: frozenset[str]  # with those it does not carry
+    symbols: tuple[str, ...]  # first the needed ones, then the shared ones, then the remaining ones
+    needed: int  # number of symbols that are read afterwards
+    shared: int  # number of further symbols that inner functions may read at any time
+    modified: frozenset[str]  # all modified symbols, also symbols that are not carried
 
 
 class Carried:
     """The variables of a function, and the states of its statements.
 
-    `modules` are names that stand for modules, which have no state; `unsure` are variables of
-    enclosing functions that may be undefined.
+    `modules` are names of modules, which have no state; `unsure` are variables of enclosing
+    functions that may be undefined.
 
     Attributes
     ----------
     own, shared
-        The function's own variables, and those it declares `global` or `nonlocal`.
+        The local variables, and the variables that are declared `global` or `nonlocal`.
     states
-        What each `if`, `while` and `for` carries.
+        The state of each `if`, `while` and `for`.
     managed
         Variables that may be undefined.
     """
@@ -46,12 +46,12 @@ class Carried:
     ) -> None:
         self.node, self.modules = node, modules
         spec = node.args
-        every = [*spec.posonlyargs, *spec.args, *spec.kwonlyargs, spec.vararg, spec.kwarg]
-        self.parameters = {a.arg for a in every if a is not None}
+        arguments = [*spec.posonlyargs, *spec.args, *spec.kwonlyargs, spec.vararg, spec.kwarg]
+        self.parameters = {a.arg for a in arguments if a is not None}
         self.activity = activity(node.body)
-        found = self.activity
-        bound = {s for s in found.binds | found.removes if "." not in s}
-        self.shared = found.globals | found.nonlocals
+        symbols = self.activity
+        bound = {s for s in symbols.binds | symbols.removes if "." not in s}
+        self.shared = symbols.globals | symbols.nonlocals
         self.own = (bound | self.parameters) - self.shared
         self.unsure = unsure - self.own
         self.states: dict[ast.stmt, State] = {}
@@ -78,7 +78,7 @@ class Carried:
             for symbol in state.symbols:
                 if UNDEFINED in before.get(symbol, ()) or symbol in self.activity.removes:
                     self.managed.add(symbol)
-        if self.states:  # reads may move into functions
+        if self.states:  # reads may move into generated functions
             for point in graph.points:
                 for symbol in point.activity.reads & self.own:
                     if UNDEFINED in definitions[point].get(symbol, ()):
@@ -94,32 +94,32 @@ class Carried:
     def _state_of(
         self, node: ast.If | ast.While | ast.For, behind: set[str], inside: set[str]
     ) -> State:
-        found = activity(_parts(node))
-        modified = found.modifies | (self.activity.rebound if found.calls else set())
+        symbols = activity(_parts(node))
+        modified = symbols.modifies | (self.activity.rebound if symbols.calls else set())
         modified = {s for s in modified if root(s) not in self.modules}
-        needed, shared, rest = set(), set(), set()
+        needed, shared, remaining = set(), set(), set()
         for symbol in modified:
             base = symbol.rpartition(".")[0]
             if base:
-                # An attribute of an object that is there before and after.
-                if root(symbol) not in found.binds and not any(
-                    prefix in found.binds for prefix in _prefixes(symbol)
+                # An attribute of an object that exists before and after the statement.
+                if root(symbol) not in symbols.binds and not any(
+                    prefix in symbols.binds for prefix in _prefixes(symbol)
                 ):
                     needed.add(symbol)
             elif symbol in behind or symbol in self.shared:
                 needed.add(symbol)
-            elif symbol in found.mutates and (symbol in inside or symbol not in found.binds):
-                needed.add(symbol)  # others may hold the same container
+            elif symbol in symbols.mutates and (symbol in inside or symbol not in symbols.binds):
+                needed.add(symbol)  # other names may refer to the container
             elif symbol in self.activity.captured:
                 shared.add(symbol)
             elif symbol in inside:
-                rest.add(symbol)
-        symbols = (*sorted(needed), *sorted(shared), *sorted(rest))
-        return State(symbols, len(needed), len(shared), frozenset(modified))
+                remaining.add(symbol)
+        carried = (*sorted(needed), *sorted(shared), *sorted(remaining))
+        return State(carried, len(needed), len(shared), frozenset(modified))
 
 
 def _parts(node: ast.If | ast.While | ast.For) -> list[ast.AST]:
-    """What of a statement may modify variables, on any of its ways."""
+    """The parts of a statement that may modify variables."""
     if isinstance(node, ast.If):
         return [*node.body, *node.orelse]
     head: list[ast.AST] = [node.test] if isinstance(node, ast.While) else [node.target]
@@ -132,7 +132,11 @@ def _prefixes(symbol: str) -> list[str]:
 
 
 def _mark(code: ast.AST, here: set[str], inside: set[str]) -> None:
-    """Mark reads of variables that may be undefined; functions may be called at any time."""
+    """Mark reads of variables that may be undefined.
+
+    `here` are the names at this point, and `inside` the names for nested functions, which may be
+    called at any time.
+    """
     if isinstance(code, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
         here = inside
     if isinstance(code, ast.Name) and code.id in here:

@@ -1,4 +1,4 @@
-"""Expressions and assertions that may depend on symbolic values become calls.
+"""Rewriting of expressions and assertions that may be symbolic.
 
     a if c else b       ag__.if_exp(c, lambda: a, lambda: b)
     a and b             ag__.and_(a, lambda: b)
@@ -9,8 +9,8 @@
     x[i]                ag__.get_item(x, i)
     [a for a in b if c] [a for a in ag__.elements(b) if ag__.chosen(c)]
 
-An expression with a `:=` in an operand that may not be evaluated stays as it is, and must be
-Python's: what the operand binds could not leave its branch.
+An expression with a `:=` in an operand that may not be evaluated is not rewritten, and its
+condition must be a Python value: a variable bound in the operand could not leave the lambda.
 """
 
 import ast
@@ -37,7 +37,7 @@ COMPARISONS: dict[type[ast.cmpop], str] = {
 
 
 def lower_conditions(node: ast.FunctionDef, asserts: bool = __debug__) -> None:
-    """Rewrite a function and the functions in it, in place."""
+    """Rewrite a function and its inner functions, in place."""
     _Lowering(asserts).visit(node)
 
 
@@ -46,9 +46,13 @@ class _Lowering(ast.NodeTransformer):
         self.asserts = asserts
 
     def visit(self, node: ast.AST) -> Any:
-        made = super().visit(node)
+        rewritten = super().visit(node)
         word = getattr(node, "tested", None)
-        return made if word is None else located(ag_call("truth", made, text(word)), made)
+        return (
+            rewritten
+            if word is None
+            else located(ag_call("truth", rewritten, text(word)), rewritten)
+        )
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         if is_opaque(node):
@@ -57,10 +61,10 @@ class _Lowering(ast.NodeTransformer):
         node.body = node.body or [located(ast.Pass(), node)]
         return node
 
-    def own(self, node: ast.AST) -> ast.AST:
+    def visit_scope(self, node: ast.AST) -> ast.AST:
         return node if is_opaque(node) else self.generic_visit(node)
 
-    visit_ClassDef = visit_AsyncFunctionDef = visit_Lambda = visit_GeneratorExp = own
+    visit_ClassDef = visit_AsyncFunctionDef = visit_Lambda = visit_GeneratorExp = visit_scope
 
     def visit_comprehension(self, node: ast.comprehension) -> ast.AST:
         self.generic_visit(node)
@@ -102,14 +106,18 @@ class _Lowering(ast.NodeTransformer):
             return node
         operands = [node.left, *node.comparators]
         if all(isinstance(operand, (ast.Name, ast.Constant)) for operand in operands[1:-1]):
-            first, *rest = [
+            first, *following = [
                 self.comparison(node, a, op, b)
                 for a, op, b in zip(operands, node.ops, operands[1:], strict=False)
             ]
-            return located(ag_call("and_", first, *map(_later, rest)), node) if rest else first
+            return (
+                located(ag_call("and_", first, *map(_later, following)), node)
+                if following
+                else first
+            )
         parts: list[ast.expr] = []
-        for place, (operator, operand) in enumerate(zip(node.ops, node.comparators, strict=True)):
-            parts += [text(COMPARISONS[type(operator)]), operand if place == 0 else _later(operand)]
+        for index, (operator, operand) in enumerate(zip(node.ops, node.comparators, strict=True)):
+            parts += [text(COMPARISONS[type(operator)]), operand if index == 0 else _later(operand)]
         return located(ag_call("chain", node.left, *parts), node)
 
     def comparison(
@@ -132,12 +140,12 @@ class _Lowering(ast.NodeTransformer):
 
 
 def _is_constant(index: ast.expr) -> bool:
-    """Whether an index is written out, so that it cannot be symbolic."""
+    """Whether an index is made of constants, and so never symbolic."""
     parts = [n for n in ast.walk(index) if isinstance(n, ast.expr)]
     plain = (ast.Constant, ast.Slice, ast.Tuple, ast.UnaryOp)
     return all(isinstance(part, plain) for part in parts)
 
 
 def _later(operand: ast.expr) -> ast.expr:
-    """The operand as a function without arguments."""
+    """The operand as a function without parameters."""
     return located(lazy(operand), operand)

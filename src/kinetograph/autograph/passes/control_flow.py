@@ -1,4 +1,4 @@
-"""`if`, `while` and `for` become calls of kinetograph's operators.
+"""Rewriting of `if`, `while` and `for` as calls of operators.
 
     while i < n:          def get_state(): return (i, x)
         x = x * i         def set_state(state): nonlocal i, x; i, x = state
@@ -6,7 +6,7 @@
                           def loop_body(): nonlocal i, x; x = x * i; i += 1
                           ag__.while_stmt(loop_test, loop_body, get_state, set_state, ('i', 'x'))
 
-`carried.py` says what the state of a statement is.
+`carried.py` determines the state of a statement.
 """
 
 import ast
@@ -40,10 +40,10 @@ def lower_control_flow(
     modules: Iterable[str] = (),
     unsure: Iterable[str] = (),
 ) -> None:
-    """Rewrite a function and the functions in it, in place.
+    """Rewrite a function and its inner functions, in place.
 
-    `modules` are names that stand for modules, which have no state; `unsure` are variables of
-    enclosing functions that may be undefined.
+    `modules` are names of modules, which have no state; `unsure` are variables of enclosing
+    functions that may be undefined.
     """
     _Lowering(node, namer, frozenset(modules), frozenset(unsure)).run()
 
@@ -63,18 +63,17 @@ class _Lowering:
         body = self.block(self.node.body)
         self.node.own = self.own - self.carried.parameters  # type: ignore[attr-defined]
         names = sorted(self.carried.managed - self.carried.parameters)
-        start = [assign_name(n, ag_call("Undefined", text(n))) for n in names]
-        first = head_of(body)
-        body[first:first] = [located(s, self.node.body[0]) for s in start]
+        assignments = [assign_name(n, ag_call("Undefined", text(n))) for n in names]
+        head = head_of(body)
+        body[head:head] = [located(s, self.node.body[0]) for s in assignments]
         self.node.body = body
 
-    # Rewriting.
     def block(self, body: Sequence[ast.stmt]) -> list[ast.stmt]:
-        done: list[ast.stmt] = []
+        rewritten: list[ast.stmt] = []
         for statement in body:
-            for made in self.statement(statement):
-                done.append(made)
-        return lower_items(done, self.writable, self.namer)
+            for new_statement in self.statement(statement):
+                rewritten.append(new_statement)
+        return lower_items(rewritten, self.writable, self.namer)
 
     def statement(self, node: ast.stmt) -> list[ast.stmt]:
         match node:
@@ -94,25 +93,25 @@ class _Lowering:
             case ast.Delete():
                 return self.delete(node)
             case ast.AugAssign(target=ast.Name(id=target)):
-                made: list[ast.stmt] = []
+                checks: list[ast.stmt] = []
                 if getattr(node.target, "unsure", False):
-                    made.append(assign_name(target, ag_call("ld", name(target))))
+                    checks.append(assign_name(target, ag_call("ld", name(target))))
                 if isinstance(node.value, _DISPLAYS):
-                    made.append(ast.Expr(ag_call("refuse_second_name", name(target))))
-                return [*(located(s, node) for s in made), node]
+                    checks.append(ast.Expr(ag_call("refuse_second_name", name(target))))
+                return [*(located(s, node) for s in checks), node]
         return [node]
 
     def delete(self, node: ast.Delete) -> list[ast.stmt]:
-        made: list[ast.stmt] = []
+        statements: list[ast.stmt] = []
         for target in node.targets:
             if isinstance(target, ast.Name) and target.id in self.carried.managed:
-                made.append(ast.Expr(ag_call("ld", name(target.id))))
-                made.append(assign_name(target.id, ag_call("Undefined", text(target.id))))
+                statements.append(ast.Expr(ag_call("ld", name(target.id))))
+                statements.append(assign_name(target.id, ag_call("Undefined", text(target.id))))
             else:
                 if isinstance(target, ast.Subscript) and _is_plain(target.value):
-                    made.append(ast.Expr(ag_call("refuse_second_name", target.value)))
-                made.append(ast.Delete([target]))
-        return [located(s, node) for s in made]
+                    statements.append(ast.Expr(ag_call("refuse_second_name", target.value)))
+                statements.append(ast.Delete([target]))
+        return [located(s, node) for s in statements]
 
     def trial(self, node: ast.Try | ast.TryStar) -> ast.stmt:
         node.body = self.block(node.body)
@@ -124,7 +123,7 @@ class _Lowering:
         for handler in node.handlers:
             handler.body = self.block(handler.body)
             if isinstance(node, ast.Try) and _catches_all(handler):
-                self.let_pass(handler)
+                self.reraise_staged(handler)
             if handler.name in self.carried.managed:
                 # Python removes the name of the exception at the end of the handler.
                 variable = handler.name
@@ -135,14 +134,18 @@ class _Lowering:
                 handler.body = [located(s, handler) for s in handler.body]
         return node
 
-    def let_pass(self, handler: ast.ExceptHandler) -> None:
-        """Let exceptions pass that left a staged statement while it was built."""
+    def reraise_staged(self, handler: ast.ExceptHandler) -> None:
+        """Make a handler raise exceptions of staged statements again.
+
+        Such an exception leaves a statement while it is built, and must not be caught by the user's
+        code.
+        """
         if handler.type is None:
             handler.type = located(name("BaseException"), handler)
         if handler.name is None:
             handler.name = self.namer.fresh("error")
-        look = ast.Expr(ag_call("caught", name(handler.name)))
-        handler.body.insert(0, located(look, handler))
+        check = ast.Expr(ag_call("caught", name(handler.name)))
+        handler.body.insert(0, located(check, handler))
 
     def if_statement(self, node: ast.If) -> list[ast.stmt]:
         state = self.carried.states[node]
@@ -152,19 +155,22 @@ class _Lowering:
         functions = [name(f.name) for f in (body, orelse, get, put)]
         counts = [text(n) for n in (state.needed, state.shared)[: 1 + bool(state.shared)]]
         call = ag_call("if_stmt", node.test, *functions, _names(state), *counts)
-        if written := getattr(node, "operands", None):
-            call.keywords.append(ast.keyword("operands", text(written)))
+        if operands := getattr(node, "operands", None):
+            call.keywords.append(ast.keyword("operands", text(operands)))
         left = getattr(node, "left", ("", ""))
         flags = tuple(f for f in getattr(node, "flags", {}).items() if f[0] in state.symbols)
         plain = tuple(filter(self.is_plain, state.symbols[: state.needed]))
-        users = set(state.symbols) - self.namer.generated
-        if users and (any(left) or flags):
-            told = {"left": left, "flags": flags, "plain": plain}
-            call.keywords += [ast.keyword(word, text(value)) for word, value in told.items()]
+        user_symbols = set(state.symbols) - self.namer.generated
+        if user_symbols and (any(left) or flags):
+            hints = {"left": left, "flags": flags, "plain": plain}
+            call.keywords += [ast.keyword(word, text(value)) for word, value in hints.items()]
         return [located(s, header(node)) for s in (get, put, body, orelse, ast.Expr(call))]
 
     def is_plain(self, symbol: str) -> bool:
-        """Whether a symbol is a variable of the user's that nobody sees after a `return`."""
+        """Whether a variable of the user is dead after a `return`.
+
+        No inner function or outer scope can then read it.
+        """
         hidden = self.own - self.carried.activity.captured - self.namer.generated
         return symbol in hidden
 
@@ -185,24 +191,24 @@ class _Lowering:
         target = self.block([located(assign(node.target, name(element)), node.target)])
         body = self.function("loop_body", [*target, *self.block(node.body)], state, [element])
         get, put = self.access(state)
-        made = [get, put, body]
+        definitions = [get, put, body]
         extra: ast.expr = text(None)
         test = getattr(node, "extra_test", None)
         if test is not None:
             function = self.function("extra_test", [ast.Return(test)], state)
             extra = name(function.name)
-            made.append(function)
+            definitions.append(function)
         functions = [name(f.name) for f in (body, get, put)]
         call = ag_call("for_stmt", node.iter, extra, *functions, _names(state))
         call.keywords = _options(node)
-        return [located(s, header(node)) for s in (*made, ast.Expr(call))]
+        return [located(s, header(node)) for s in (*definitions, ast.Expr(call))]
 
     def function(
         self, wanted: str, body: list[ast.stmt], state: State, parameters: Iterable[str] = ()
     ) -> ast.FunctionDef:
         """A generated function that works on the variables of the user's function."""
-        found = activity(body)
-        changed = (found.binds | found.removes | found.rebound) & self.writable
+        symbols = activity(body)
+        changed = (symbols.binds | symbols.removes | symbols.rebound) & self.writable
         return define(
             self.namer.fresh(wanted),
             body,
@@ -226,66 +232,72 @@ class _Lowering:
                 writes.append(ast.Name(symbol, ast.Store()))
             else:
                 reads.append(ag_call("ldu", lazy(name(symbol)), text(symbol)))
-                kept = symbol if symbol in self.shared else "_"
-                writes.append(ast.Name(kept, ast.Store()))
+                target_name = symbol if symbol in self.shared else "_"
+                writes.append(ast.Name(target_name, ast.Store()))
         get = define(self.namer.fresh("get_state"), [ast.Return(ast.Tuple(reads, ast.Load()))])
-        given = self.namer.fresh("state")
+        parameter = self.namer.fresh("state")
         put: list[ast.stmt] = []
-        simple = [w for w in writes if isinstance(w, ast.Name)]
-        if len(simple) == len(writes):
+        name_targets = [w for w in writes if isinstance(w, ast.Name)]
+        if len(name_targets) == len(writes):
             if writes:
-                put.append(assign(ast.Tuple(writes, ast.Store()), name(given)))
+                put.append(assign(ast.Tuple(writes, ast.Store()), name(parameter)))
         else:
             # Objects without the attribute must not get one that is undefined.
-            for place, target in enumerate(writes):
-                value = ast.Subscript(name(given), text(place), ast.Load())
+            for index, target in enumerate(writes):
+                value = ast.Subscript(name(parameter), text(index), ast.Load())
                 if isinstance(target, ast.Attribute):
                     call = ag_call("set_attribute", target.value, text(target.attr), value)
                     put.append(ast.Expr(call))
                 else:
                     put.append(assign(target, value))
-        changed = {w.id for w in simple if w.id != "_"}
+        changed = {w.id for w in name_targets if w.id != "_"}
         return get, define(
             self.namer.fresh("set_state"),
             put,
-            [given],
+            [parameter],
             nonlocals=changed - self.carried.activity.globals,
             globals=changed & self.carried.activity.globals,
         )
 
 
 def _declared_first(body: list[ast.stmt]) -> list[ast.stmt]:
-    """The body with its `global` and `nonlocal` declarations in front: they are for all of it."""
-    found: list[ast.stmt] = []
+    """Move the `global` and `nonlocal` declarations of a body to its front.
+
+    A declaration holds for the whole body.
+    """
+    declarations: list[ast.stmt] = []
 
     class Collector(ast.NodeTransformer):
         def visit(self, node: ast.AST) -> ast.AST:
             if isinstance(node, (ast.Global, ast.Nonlocal)):
-                found.append(node)
+                declarations.append(node)
                 return located(ast.Pass(), node)
-            own = isinstance(
+            opens_scope = isinstance(
                 node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
             )
-            return node if own else self.generic_visit(node)
+            return node if opens_scope else self.generic_visit(node)
 
     module = ast.Module(body, [])
     Collector().visit(module)
     first = head_of(module.body)
-    return [*module.body[:first], *found, *module.body[first:]]
+    return [*module.body[:first], *declarations, *module.body[first:]]
 
 
 _DISPLAYS = (ast.List, ast.Tuple, ast.ListComp, ast.Dict, ast.DictComp)
 
 
 def _is_plain(node: ast.expr) -> bool:
-    """Whether an expression is a variable or an attribute of one, and so can be read twice."""
+    """Whether an expression is a variable or an attribute of one.
+
+    Such an expression can be read twice.
+    """
     return isinstance(node, ast.Name) or (
         isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
     )
 
 
 def _returns(node: ast.Try | ast.TryStar) -> bool:
-    """Whether what a function returns may be known as a block of `finally` begins."""
+    """Whether a return value may be assigned before a `finally` begins."""
     parts = [*node.body, *node.orelse, *node.handlers]
     names = (n for part in parts for n in ast.walk(part) if isinstance(n, ast.Name))
     return any(n.id.startswith(RETURN_VALUE) for n in names)

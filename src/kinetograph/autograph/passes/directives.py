@@ -1,4 +1,4 @@
-"""`set_loop_options(...)` and `set_element_type(...)`: statements that speak to the converter."""
+"""Reading of the directives `set_loop_options(...)` and `set_element_type(...)`."""
 
 import ast
 from collections.abc import Callable
@@ -29,14 +29,14 @@ def read_directives(
     element_type: Any,
     filename: str = "",
 ) -> None:
-    """Hand the options of loops to them and make typed lists, in place.
+    """Attach options to their loops and create typed lists, in place.
 
-    `resolve` gives the object an expression stands for, as far as it is known now.
+    `resolve` gives the object that an expression denotes, if it is known at conversion.
 
     Raises
     ------
     ValueError
-        If options are set outside of a loop, not first in it, or unknown.
+        If options are set outside of a loop, are not its first statement, or are unknown.
     """
     _Reader(resolve, loop_options, element_type, filename).visit(node)
 
@@ -54,10 +54,11 @@ class _Reader(ast.NodeTransformer):
         call = node.value if isinstance(node, ast.Expr) else None
         if not isinstance(call, ast.Call):
             return False
-        # Modules of ours that were imported early have a directive as it is, others wrapped.
-        found = self.resolve(call.func)
-        found = unwrap(found) if isinstance(found, FunctionType) else found
-        return found is unwrap(directive)
+        # Modules that were imported early refer to the directive itself, and later ones to its
+        # wrapper.
+        function = self.resolve(call.func)
+        function = unwrap(function) if isinstance(function, FunctionType) else function
+        return function is unwrap(directive)
 
     def place(self, node: ast.expr | ast.stmt) -> Site:
         return Site(self.filename, node.lineno)
@@ -76,7 +77,7 @@ class _Reader(ast.NodeTransformer):
     def visit_Expr(self, node: ast.Expr) -> ast.AST:
         if self._is(node, self.options):
             raise ValueError(
-                "set_loop_options must be the first statement of the loop it is for "
+                "set_loop_options must be the first statement of a loop "
                 f"({self.place(node)}); it must be used inside a statement `while` or `for`"
             )
         if self._is(node, self.element_type):
@@ -98,6 +99,6 @@ class _Reader(ast.NodeTransformer):
         for keyword in call.keywords:
             if keyword.arg not in OPTIONS:
                 raise ValueError(
-                    f"set_loop_options: unknown option {keyword.arg!r} ({self.place(call)}); there "
-                    f"are {', '.join(OPTIONS)}"
+                    f"set_loop_options: unknown option {keyword.arg!r} ({self.place(call)}); the "
+                    f"options are {', '.join(OPTIONS)}"
                 )

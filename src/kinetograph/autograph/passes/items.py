@@ -1,11 +1,12 @@
-"""`x[i] = v` gives `x` a new value, for arrays of the graph cannot be changed in place.
+"""Rewriting of item assignments: `x[i] = v` gives `x` a new value.
 
     x[i] = v        x = ag__.assign_item(v, x, i)
     x[i] += v       x = ag__.update_item('+=', ag__.item(x, i), v)
     o.x[i] = v      ag__.assign_item_of(v, o, 'x', i)
 
-What is no array is changed in place, as ever. `writable` names may be bound anew; of others, such
-as globals, only containers can be changed.
+Arrays of the graph cannot be changed in place; other objects are changed in place, as in Python.
+Names in `writable` may be bound again. For other names, such as globals, only containers can be
+changed.
 """
 
 import ast
@@ -33,7 +34,7 @@ OPERATORS_IN_PLACE: dict[type[ast.operator], str] = {
 
 
 def lower_items(body: list[ast.stmt], writable: set[str], namer: Namer) -> list[ast.stmt]:
-    """The statements with assignments of items replaced, but not those of inner functions."""
+    """Replace assignments of items in statements, but not in inner functions."""
     lowering = _Lowering(writable, namer)
     module = lowering.visit(ast.Module(body, []))
     assert isinstance(module, ast.Module)
@@ -57,41 +58,45 @@ class _Lowering(ast.NodeTransformer):
             return node
         if len(node.targets) == 1 and isinstance(node.targets[0], ast.Subscript):
             return located(self.store(node.targets[0], node.value), node)
-        made: list[ast.stmt] = []
+        statements: list[ast.stmt] = []
         value = node.value
         if len(node.targets) > 1:
-            kept = self.namer.fresh("value")
-            made.append(assign_name(kept, value))
-            value = name(kept)
+            variable = self.namer.fresh("value")
+            statements.append(assign_name(variable, value))
+            value = name(variable)
         for target in node.targets:
-            later: list[ast.stmt] = []
-            made.append(assign(self.replaced(target, later), value))
-            made += later
-        return [located(s, node) for s in made]
+            deferred: list[ast.stmt] = []
+            statements.append(assign(self.replaced(target, deferred), value))
+            statements += deferred
+        return [located(s, node) for s in statements]
 
-    def replaced(self, target: ast.expr, later: list[ast.stmt]) -> ast.expr:
-        """A target whose items, and what follows them, are held by names and assigned `later`."""
+    def replaced(self, target: ast.expr, deferred: list[ast.stmt]) -> ast.expr:
+        """A target in which names hold items, and targets that follow them.
+
+        Statements that assign from these names are appended to `deferred`, so that assignments
+        happen in Python's order.
+        """
         if isinstance(target, (ast.Tuple, ast.List)):
-            parts = [self.replaced(part, later) for part in target.elts]
+            parts = [self.replaced(part, deferred) for part in target.elts]
             return type(target)(parts, ast.Store())
         if isinstance(target, ast.Starred):
-            return ast.Starred(self.replaced(target.value, later), ast.Store())
-        if not isinstance(target, ast.Subscript) and not later:
+            return ast.Starred(self.replaced(target.value, deferred), ast.Store())
+        if not isinstance(target, ast.Subscript) and not deferred:
             return target
-        kept = self.namer.fresh("item")
+        variable = self.namer.fresh("item")
         if isinstance(target, ast.Subscript):
-            later.append(self.store(target, name(kept)))
+            deferred.append(self.store(target, name(variable)))
         else:
-            later.append(assign(target, name(kept)))
-        return ast.Name(kept, ast.Store())
+            deferred.append(assign(target, name(variable)))
+        return ast.Name(variable, ast.Store())
 
     def store(self, target: ast.Subscript, value: ast.expr) -> ast.stmt:
         owner, path = _split(target)
         if self.is_writable(owner):
             return assign_name(owner.id, ag_call("assign_item", value, owner, *path))
         if isinstance(owner, ast.Attribute):
-            place = (owner.value, text(owner.attr))
-            return ast.Expr(ag_call("assign_item_of", value, *place, *path))
+            owner_and_attribute = (owner.value, text(owner.attr))
+            return ast.Expr(ag_call("assign_item_of", value, *owner_and_attribute, *path))
         return ast.Expr(ag_call("assign_item_in", value, owner, *path))
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
@@ -99,24 +104,24 @@ class _Lowering(ast.NodeTransformer):
             return node
         word = text(OPERATORS_IN_PLACE[type(node.op)])
         owner, path = _split(node.target)
-        made: ast.stmt
+        statement: ast.stmt
         if self.is_writable(owner):
-            place = ag_call("item", owner, *path)
-            made = assign_name(owner.id, ag_call("update_item", word, place, node.value))
+            item = ag_call("item", owner, *path)
+            statement = assign_name(owner.id, ag_call("update_item", word, item, node.value))
         elif isinstance(owner, ast.Attribute):
-            place = ag_call("item_of", owner.value, text(owner.attr), *path)
-            made = ast.Expr(ag_call("update_item_of", word, place, node.value))
+            item = ag_call("item_of", owner.value, text(owner.attr), *path)
+            statement = ast.Expr(ag_call("update_item_of", word, item, node.value))
         else:
-            place = ag_call("item", owner, *path)
-            made = ast.Expr(ag_call("update_item_in", word, place, node.value))
-        return located(made, node)
+            item = ag_call("item", owner, *path)
+            statement = ast.Expr(ag_call("update_item_in", word, item, node.value))
+        return located(statement, node)
 
     def is_writable(self, owner: ast.expr) -> TypeGuard[ast.Name]:
         return isinstance(owner, ast.Name) and owner.id in self.writable
 
 
 def _split(target: ast.Subscript) -> tuple[ast.expr, list[ast.expr]]:
-    """What is indexed, and by what."""
+    """The indexed expression, and its indices."""
     owner: ast.expr = target
     path: list[ast.expr] = []
     while isinstance(owner, ast.Subscript):
@@ -134,7 +139,7 @@ def _has_item(target: ast.expr) -> bool:
 
 
 def index_of(node: ast.expr) -> ast.expr:
-    """What stands between the brackets, as an expression."""
+    """The index between the brackets, as an expression."""
     if isinstance(node, ast.Slice):
         parts = [part or text(None) for part in (node.lower, node.upper, node.step)]
         return ag_call("slice", *parts)

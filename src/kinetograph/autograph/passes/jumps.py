@@ -1,4 +1,4 @@
-"""`break`, `continue`, `return` and the `else` of loops become flags and conditionals.
+"""Rewriting of `break`, `continue`, `return` and loop `else` with flags.
 
     while i < n:                        break_ = False
         if x[i] > 3:                    while not break_ and i < n:
@@ -7,15 +7,15 @@
                                             else:
                                                 i += 1
 
-What follows an `if` that always jumps moves under its other branch; what follows a statement that
-may have jumped is guarded by the flag it may have set, which is known to be set where the guard
-holds it back. A loop whose body jumps in several ways has one flag for all of them. Flags that
-nobody reads are left out. The value of an early `return` waits in a variable for the one `return`
-at the end.
+Statements behind an `if` with a branch that always jumps move into the other branch. Statements
+behind a statement that may have jumped are guarded by the flag of the jump; where the guard skips
+them, the flag is set again, so that its value is known there. A loop whose body jumps in several
+ways has one flag for all of them. Flags that are never read are removed. The value of an early
+`return` is kept in a variable for the single `return` at the end.
 
-Conditionals are told which of their branches never come to their end, and which flags say so while
-the graph is built: what these leave in the variables is not read by what follows, after a `return`,
-or need not be there, after another jump.
+A conditional carries hints on which of its branches never reach their end, and on the flags that
+show this while the graph is built. Variables of a branch that returns are not read by the following
+statements; variables of a branch that jumps otherwise may be undefined there.
 """
 
 import ast
@@ -32,11 +32,11 @@ FALL, BREAK, CONTINUE, RETURN = "fall", "break", "continue", "return"
 
 @dataclass
 class _Loop:
-    """The flags of a loop, empty where there is no such jump."""
+    """The flags of a loop; empty for jumps that do not occur."""
 
     broken: str
     skipped: str  # set by every jump, if there are several kinds
-    jumped: str  # the one that every jump in the body sets
+    jumped: str  # the flag that every jump in the body sets
 
 
 @dataclass
@@ -49,7 +49,7 @@ class _Function:
 
 
 def lower_jumps(node: ast.FunctionDef, namer: Namer) -> None:
-    """Rewrite a function and the functions in it, in place."""
+    """Rewrite a function and its inner functions, in place."""
     returned = "return" in _exits([*node.body[:-1]]) or not _plain_end(node.body)
     function = _Function("", "")
     body = node.body
@@ -60,18 +60,18 @@ def lower_jumps(node: ast.FunctionDef, namer: Namer) -> None:
             body = [*body, located(ast.Return(None), body[-1])]
     lowered = _Lowering(function, namer).block(body, None)
     if returned:
-        start: list[ast.stmt] = [assign_name(function.value, ag_call("UndefinedReturnValue"))]
+        assignments: list[ast.stmt] = [assign_name(function.value, ag_call("UndefinedReturnValue"))]
         if function.returned in function.needed:
-            start.insert(0, assign_name(function.returned, text(False)))
+            assignments.insert(0, assign_name(function.returned, text(False)))
         end = ast.Return(ag_call("retval", name(function.value)))
-        first = _docstring(lowered)
-        lowered[first:first] = [located(s, node.body[0]) for s in start]
+        head = _docstring(lowered)
+        lowered[head:head] = [located(s, node.body[0]) for s in assignments]
         lowered.append(located(end, node.body[-1]))
     node.body = _without_unread(lowered, namer.generated, function)
 
 
 def _docstring(body: Sequence[ast.stmt]) -> int:
-    """The number of statements that are the docstring."""
+    """The number of statements that form the docstring: 0 or 1."""
     first = body[0] if body else None
     return int(
         isinstance(first, ast.Expr)
@@ -81,19 +81,19 @@ def _docstring(body: Sequence[ast.stmt]) -> int:
 
 
 def _plain_end(body: Sequence[ast.stmt]) -> bool:
-    """Whether a function returns at its end at most."""
+    """Whether a function returns at most at its end."""
     return not body or isinstance(body[-1], ast.Return) or RETURN not in _exits([body[-1]])
 
 
 def _exits(body: Sequence[ast.stmt]) -> set[str]:
-    """The ways in which a block of statements may be left, exceptions aside."""
-    found: set[str] = set()
+    """The ways in which a block may be left, without exceptions."""
+    exits: set[str] = set()
     for statement in body:
         ways = _ways(statement)
-        found |= ways - {FALL}
+        exits |= ways - {FALL}
         if FALL not in ways:
-            return found
-    return found | {FALL}
+            return exits
+    return exits | {FALL}
 
 
 def _ways(node: ast.stmt) -> set[str]:
@@ -123,10 +123,10 @@ def _ways(node: ast.stmt) -> set[str]:
 
 
 def _try_exits(node: ast.Try | ast.TryStar) -> set[str]:
-    found = _exits([*node.body, *node.orelse])
+    exits = _exits([*node.body, *node.orelse])
     for handler in node.handlers:
-        found |= _exits(handler.body)
-    return found
+        exits |= _exits(handler.body)
+    return exits
 
 
 def _is_true(node: ast.expr) -> bool:
@@ -137,72 +137,81 @@ class _Lowering:
     def __init__(self, function: _Function, namer: Namer) -> None:
         self.function = function
         self.namer = namer
-        self.finals = 0  # `try` statements around whose `finally` runs after a `return`
+        self.finals = 0  # number of enclosing `try` statements with a `finally`
 
     def block(self, body: Sequence[ast.stmt], loop: _Loop | None) -> list[ast.stmt]:
-        """A block without jumps that does the same."""
-        done: list[ast.stmt] = []
-        for place, statement in enumerate(body):
+        """An equivalent block without jumps."""
+        rewritten: list[ast.stmt] = []
+        for index, statement in enumerate(body):
             ways = _ways(statement)
-            rest = body[place + 1 :]
+            following = body[index + 1 :]
             if isinstance(statement, (ast.Break, ast.Continue, ast.Return)):
-                return done + self.jump(statement, loop)
-            if isinstance(statement, ast.If) and ways - {FALL} and rest:
-                # What follows belongs to the branch that gets there.
+                return rewritten + self.jump(statement, loop)
+            if isinstance(statement, ast.If) and ways - {FALL} and following:
+                # The following statements belong to the branch that reaches them.
                 if FALL not in _exits(statement.body):
-                    statement.orelse = [*statement.orelse, *rest]
-                    rest = []
+                    statement.orelse = [*statement.orelse, *following]
+                    following = []
                 elif FALL not in _exits(statement.orelse):
-                    statement.body = [*statement.body, *rest]
-                    rest = []
+                    statement.body = [*statement.body, *following]
+                    following = []
             if isinstance(statement, ast.If):
-                self.tell(statement, _exits(statement.body), _exits(statement.orelse), loop)
-            done += self.statement(statement, loop)
+                self.annotate(statement, _exits(statement.body), _exits(statement.orelse), loop)
+            rewritten += self.statement(statement, loop)
             if FALL not in ways:
-                return done
-            if rest and ways - {FALL}:
-                return [*done, self.guard(ways - {FALL}, rest, loop)]
-            if not rest:
-                return done
-        return done
+                return rewritten
+            if following and ways - {FALL}:
+                return [*rewritten, self.guard(ways - {FALL}, following, loop)]
+            if not following:
+                return rewritten
+        return rewritten
 
-    def guard(self, ways: set[str], rest: Sequence[ast.stmt], loop: _Loop | None) -> ast.stmt:
-        """What is reached only if none of these jumps has been made."""
+    def guard(self, ways: set[str], statements: Sequence[ast.stmt], loop: _Loop | None) -> ast.stmt:
+        """An `if` around statements that run only if no jump was made.
+
+        `ways` are the jumps that the preceding statement may have made.
+        """
         flag = self.jumped(loop)
-        found = _exits(rest)
-        known: list[ast.stmt] = [assign_name(flag, text(True))] if found - {FALL} else []
-        guard = ast.If(self.unset([flag]), self.block(rest, loop), known)
-        self.tell(guard, found, ways, loop)
-        return located(guard, rest[0])
+        exits = _exits(statements)
+        otherwise: list[ast.stmt] = [assign_name(flag, text(True))] if exits - {FALL} else []
+        guard = ast.If(self.unset([flag]), self.block(statements, loop), otherwise)
+        self.annotate(guard, exits, ways, loop)
+        return located(guard, statements[0])
 
-    def tell(self, node: ast.If, body: set[str], orelse: set[str], loop: _Loop | None) -> None:
-        """Note how the branches of a conditional are left, and the flags that say it."""
+    def annotate(self, node: ast.If, body: set[str], orelse: set[str], loop: _Loop | None) -> None:
+        """Attach hints on its branches to a conditional.
+
+        `left` says how each branch is left, and `flags` names the flags that show it.
+        """
         node.left = self.left(body), self.left(orelse)  # type: ignore[attr-defined]
         node.flags = {self.jumped(loop): "jump"}  # type: ignore[attr-defined]
         node.flags[self.function.returned] = self.left({RETURN})  # type: ignore[attr-defined]
 
     def jumped(self, loop: _Loop | None) -> str:
-        """The flag of all jumps out of a block."""
+        """The flag that all jumps out of a block set."""
         return loop.jumped if loop is not None else self.function.returned
 
     def left(self, ways: set[str]) -> str:
-        """How a branch is left that does not come to its end; empty if it does."""
+        """The way in which a branch is left before its end.
+
+        "return", "jump", or an empty text if the branch may reach its end.
+        """
         if FALL in ways or not ways:
             return ""
         return "return" if ways == {RETURN} and not self.finals else "jump"
 
     def jump(self, node: ast.stmt, loop: _Loop | None) -> list[ast.stmt]:
-        made: list[ast.stmt] = []
+        statements: list[ast.stmt] = []
         if isinstance(node, ast.Return):
             if not self.function.value:
-                return [node]  # the only one, at the end
-            made.append(assign_name(self.function.value, node.value or text(None)))
-            made.append(assign_name(self.function.returned, text(True)))
+                return [node]  # the only `return`, at the end of the function
+            statements.append(assign_name(self.function.value, node.value or text(None)))
+            statements.append(assign_name(self.function.returned, text(True)))
         elif loop is not None and isinstance(node, ast.Break):
-            made.append(assign_name(loop.broken, text(True)))
+            statements.append(assign_name(loop.broken, text(True)))
         if loop is not None and loop.skipped:
-            made.append(assign_name(loop.skipped, text(True)))
-        return [located(s, node) for s in made]
+            statements.append(assign_name(loop.skipped, text(True)))
+        return [located(s, node) for s in statements]
 
     def unset(self, flags: Sequence[str]) -> ast.expr:
         """The test that none of these flags is set."""
@@ -211,7 +220,7 @@ class _Lowering:
         return tests[0] if len(tests) == 1 else ast.BoolOp(ast.And(), tests)
 
     def statement(self, node: ast.stmt, loop: _Loop | None) -> list[ast.stmt]:
-        """A statement that is no jump itself."""
+        """Rewrite a statement that is not a jump."""
         match node:
             case ast.FunctionDef():
                 if not is_opaque(node):
@@ -245,69 +254,73 @@ class _Lowering:
         jumps = _exits(node.body) - {FALL}
         endless = isinstance(node, ast.While) and _is_true(node.test) and BREAK not in jumps
         broken = self.namer.fresh("break_") if BREAK in jumps else ""
-        several = CONTINUE in jumps or len(jumps) > 1
-        skipped = self.namer.fresh("continue_") if several else ""
+        needs_common_flag = CONTINUE in jumps or len(jumps) > 1
+        skipped = self.namer.fresh("continue_") if needs_common_flag else ""
         flags = _Loop(broken, skipped, skipped or broken or self.function.returned)
         body = self.block(node.body, flags)
         if skipped in self.function.needed:
             body.insert(0, located(assign_name(skipped, text(False)), node.body[0]))
         node.body = body
-        made: list[ast.stmt] = []
+        statements: list[ast.stmt] = []
         if broken:
-            made.append(located(assign_name(broken, text(False)), node))
-        ends = [self.function.returned] if RETURN in jumps else []
-        ends += [broken] if broken else []
-        if ends:
-            going_on = self.unset(ends)
+            statements.append(located(assign_name(broken, text(False)), node))
+        end_flags = [self.function.returned] if RETURN in jumps else []
+        end_flags += [broken] if broken else []
+        if end_flags:
+            no_jump = self.unset(end_flags)
             if isinstance(node, ast.For):
-                node.extra_test = located(going_on, node)  # type: ignore[attr-defined]
+                node.extra_test = located(no_jump, node)  # type: ignore[attr-defined]
             else:
-                tests = going_on.values if isinstance(going_on, ast.BoolOp) else [going_on]
+                tests = no_jump.values if isinstance(no_jump, ast.BoolOp) else [no_jump]
                 if not _is_true(node.test):
                     tests = [*tests, node.test]
-                both = tests[0] if len(tests) == 1 else ast.BoolOp(ast.And(), tests)
-                node.test = located(both, node.test)
-        made.append(node)
+                condition = tests[0] if len(tests) == 1 else ast.BoolOp(ast.And(), tests)
+                node.test = located(condition, node.test)
+        statements.append(node)
         if RETURN in jumps and endless:
-            made.append(located(assign_name(self.function.returned, text(True)), node))
+            statements.append(located(assign_name(self.function.returned, text(True)), node))
         if RETURN in jumps and outer is not None and outer.skipped:
             skip = assign_name(outer.skipped, name(self.function.returned))
-            made.append(located(skip, node))
+            statements.append(located(skip, node))
         if node.orelse:
-            made += self.loop_else(node.orelse, jumps, ends, outer)
+            statements += self.loop_else(node.orelse, jumps, end_flags, outer)
             node.orelse = []
-        return made
+        return statements
 
     def loop_else(
-        self, body: list[ast.stmt], jumps: set[str], ends: Sequence[str], outer: _Loop | None
+        self, body: list[ast.stmt], jumps: set[str], end_flags: Sequence[str], outer: _Loop | None
     ) -> list[ast.stmt]:
-        """What runs only if a loop came to its end; past it, a `break` is no jump any more."""
+        """The `else` of a loop, for loops that were not left.
+
+        `jumps` are the jumps in the loop's body. A `break` ends there: it does not affect later
+        statements.
+        """
         if BREAK in jumps:
-            guard = ast.If(self.unset(ends), self.block(body, outer), [])
-            self.tell(guard, _exits(body), {FALL}, outer)
+            guard = ast.If(self.unset(end_flags), self.block(body, outer), [])
+            self.annotate(guard, _exits(body), {FALL}, outer)
             return [located(guard, body[0])]
-        return [self.guard({RETURN}, body, outer)] if ends else self.block(body, outer)
+        return [self.guard({RETURN}, body, outer)] if end_flags else self.block(body, outer)
 
 
 def _without_unread(
     body: list[ast.stmt], generated: set[str], function: "_Function"
 ) -> list[ast.stmt]:
-    """Statements without assignments to flags that nobody reads."""
-    kept = {function.value, *function.needed}
+    """Remove assignments to flags that are never read."""
+    read_names = {function.value, *function.needed}
 
     class Sweeper(ast.NodeTransformer):
         def visit_Assign(self, node: ast.Assign) -> ast.stmt | None:
             target, value = node.targets[0], node.value
-            flag = isinstance(target, ast.Name) and target.id in generated
-            constant = isinstance(value, ast.Constant) and isinstance(value.value, bool)
-            other = isinstance(value, ast.Name) and value.id == function.returned
-            if flag and (constant or other) and target.id not in kept:  # type: ignore[attr-defined]
+            is_generated = isinstance(target, ast.Name) and target.id in generated
+            is_boolean = isinstance(value, ast.Constant) and isinstance(value.value, bool)
+            copies_return_flag = isinstance(value, ast.Name) and value.id == function.returned
+            if is_generated and (is_boolean or copies_return_flag) and target.id not in read_names:  # type: ignore[attr-defined]
                 return None
             return node
 
         def generic_visit(self, node: ast.AST) -> ast.AST:
             if isinstance(node, ast.FunctionDef):
-                return node  # swept by itself
+                return node  # inner functions have been processed already
             super().generic_visit(node)
             if isinstance(node, (ast.If, ast.For, ast.While, ast.With, ast.Try)) and not node.body:
                 node.body = [located(ast.Pass(), node)]

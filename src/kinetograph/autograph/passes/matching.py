@@ -1,6 +1,6 @@
-"""`match` becomes a chain of `if`.
+"""Rewriting of `match` as a chain of `if`.
 
-Each pattern is tried by Python itself, in a small function that binds what it captures:
+Python itself tries each pattern, in a small function that binds the captured names:
 
     match x:                  def case(subject):
         case 0: A                 match subject:
@@ -9,7 +9,7 @@ Each pattern is tried by Python itself, in a small function that binds what it c
                               if ag__.matches(x, case, (0,)): A
                               else: ...
 
-Of a symbolic subject, literals are compared in the graph; the last argument lists them.
+The graph compares a symbolic subject with the literals of a pattern, which the last argument lists.
 """
 
 import ast
@@ -20,7 +20,10 @@ __all__ = ["lower_match"]
 
 
 def lower_match(node: ast.FunctionDef, namer: Namer) -> None:
-    """Rewrite all `match` statements of a function and the functions in it, in place."""
+    """Rewrite all `match` statements of a function, in place.
+
+    Inner functions are included.
+    """
     _Lowering(namer).visit(node)
 
 
@@ -56,62 +59,69 @@ class _Lowering(ast.NodeTransformer):
         return [located(assign_name(subject, node.subject), node), *chain]
 
     def case(self, case: ast.match_case, subject: str, otherwise: list[ast.stmt]) -> list[ast.stmt]:
-        pattern, place = case.pattern, case.body[0]
-        made: list[ast.stmt] = []
+        pattern, first_statement = case.pattern, case.body[0]
+        statements: list[ast.stmt] = []
         tests: list[ast.expr] = []
         bare = isinstance(pattern, ast.MatchAs) and pattern.pattern is None
         if bare and pattern.name:  # type: ignore[attr-defined]
-            made.append(assign_name(pattern.name, name(subject)))  # type: ignore[attr-defined]
+            statements.append(assign_name(pattern.name, name(subject)))  # type: ignore[attr-defined]
         elif not bare:
             function = self.trial(pattern, subject)
-            made.append(function)
-            known = literals(pattern)
-            values = text(None) if known is None else ast.Tuple(known, ast.Load())
+            statements.append(function)
+            values_compared = literals(pattern)
+            values = (
+                text(None) if values_compared is None else ast.Tuple(values_compared, ast.Load())
+            )
             tests.append(ag_call("matches", name(subject), name(function.name), values))
         if case.guard is not None:
             tests.append(case.guard)
         if tests:
             test = tests[0] if len(tests) == 1 else ast.BoolOp(ast.And(), tests)
-            made.append(ast.If(test, case.body, otherwise))
+            statements.append(ast.If(test, case.body, otherwise))
         else:
-            made += case.body
-        return [located(s, pattern if s is not place else place) for s in made]
+            statements += case.body
+        return [
+            located(s, pattern if s is not first_statement else first_statement) for s in statements
+        ]
 
     def trial(self, pattern: ast.pattern, subject: str) -> ast.FunctionDef:
-        """A function that matches its argument and binds what the pattern captures."""
-        found = {
-            bound
+        """A function that matches its argument and binds the captured names."""
+        captured = {
+            identifier
             for part in ast.walk(pattern)
-            for bound in (getattr(part, "name", None), getattr(part, "rest", None))
-            if isinstance(bound, str)
+            for identifier in (getattr(part, "name", None), getattr(part, "rest", None))
+            if isinstance(identifier, str)
         }
-        yes = ast.match_case(pattern, None, [ast.Return(text(True))])
-        body = [ast.Match(name(subject), [yes]), ast.Return(text(False))]
+        case = ast.match_case(pattern, None, [ast.Return(text(True))])
+        body = [ast.Match(name(subject), [case]), ast.Return(text(False))]
         function = define(
             self.namer.fresh("case"),
             body,
             [subject],
-            nonlocals=found - self.globals,
-            globals=found & self.globals,
+            nonlocals=captured - self.globals,
+            globals=captured & self.globals,
         )
         function.inlined = function.opaque = True  # type: ignore[attr-defined]
         return function
 
 
 def literals(pattern: ast.pattern) -> list[ast.expr] | None:
-    """The values a pattern compares with; None if it does anything else."""
+    """The values with which a pattern compares.
+
+    None if the pattern does anything else.
+    """
     match pattern:
         case ast.MatchValue():
             return [pattern.value]
         case ast.MatchSingleton():
             return [ast.Constant(pattern.value)]
         case ast.MatchOr():
-            found: list[ast.expr] = []
+            alternatives: list[ast.expr] = []
             for part in pattern.patterns:
                 values = literals(part)
                 if values is None:
                     return None
-                found += values
-            return found
+                alternatives += values
+            return alternatives
         case _:
             return None

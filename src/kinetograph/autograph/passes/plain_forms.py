@@ -1,7 +1,7 @@
-"""Forms that generated functions could not hold are written in plainer ones.
+"""Rewriting of forms that do not work in generated functions.
 
-x: int = 3      x = 3                       a variable that inner functions bind has no annotation
-super()         super(__class__, self)      looks into the frame of the method
+x: int = 3      x = 3                       a variable bound by inner functions has no annotation
+super()         super(__class__, self)      `super()` reads the frame of the method
 """
 
 import ast
@@ -12,7 +12,7 @@ __all__ = ["plain_forms"]
 
 
 def plain_forms(node: ast.FunctionDef) -> None:
-    """Rewrite a function and the functions in it, in place."""
+    """Rewrite a function and its inner functions, in place."""
     _Plainer(node).visit(node)
 
 

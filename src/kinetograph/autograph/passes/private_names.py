@@ -1,6 +1,7 @@
-"""Private names get the name of their class, as Python would give it inside the class.
+"""Mangling of private names with the name of their class.
 
-`self.__p` in class `Tank` is `self._Tank__p`: outside of the class body the compiler does not know.
+`self.__p` in class `Tank` becomes `self._Tank__p`, because the rewritten function is compiled
+outside of the class.
 """
 
 import ast
@@ -9,7 +10,10 @@ __all__ = ["mangle_private_names"]
 
 
 def mangle_private_names(tree: ast.AST, class_name: str | None) -> None:
-    """Mangle all private names, in place; nested classes are left to the compiler."""
+    """Mangle all private names, in place.
+
+    The compiler mangles names in nested classes itself.
+    """
     owner = (class_name or "").lstrip("_")
     if owner:
         _Mangler(owner).visit(tree)

@@ -1,4 +1,4 @@
-"""What cannot be converted is refused by name, with its line."""
+"""Refusal of syntax that cannot be converted, with its line."""
 
 import ast
 
@@ -8,7 +8,7 @@ __all__ = ["Unsupported", "refuse_unsupported"]
 
 
 class Unsupported(Exception):
-    """A construct that cannot become graph."""
+    """Syntax that cannot become part of the graph."""
 
     def __init__(self, text: str, node: ast.stmt | ast.expr) -> None:
         super().__init__(text)
@@ -16,7 +16,7 @@ class Unsupported(Exception):
 
 
 def refuse_unsupported(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> None:
-    """Look for constructs that are not supported.
+    """Refuse unsupported syntax in a function.
 
     Raises
     ------
@@ -25,23 +25,26 @@ def refuse_unsupported(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
     """
     if isinstance(node, ast.AsyncFunctionDef):
         raise Unsupported("async functions are not supported", node)
-    found = yields(node)
-    if isinstance(found, ast.Await):
-        raise Unsupported("async functions are not supported", found)
-    if found is not None:
+    yielding = yields(node)
+    if isinstance(yielding, ast.Await):
+        raise Unsupported("async functions are not supported", yielding)
+    if yielding is not None:
         raise Unsupported(
-            "generators are not supported: collect the values in a list and return it", found
+            "generators are not supported: collect the values in a list and return it", yielding
         )
     for part in ast.walk(node):
         if isinstance(part, (ast.Try, ast.TryStar)):
             jump = _jump(part.finalbody)
             if jump is not None:
-                what = type(jump).__name__.lower()
-                raise Unsupported(f"`{what}` inside `finally` is not supported", jump)
+                keyword = type(jump).__name__.lower()
+                raise Unsupported(f"`{keyword}` inside `finally` is not supported", jump)
 
 
 def _jump(body: list[ast.stmt], loops: bool = True) -> ast.stmt | None:
-    """A statement that leaves a block of statements."""
+    """The first statement that jumps out of a block, if any.
+
+    `loops` says whether `break` and `continue` would leave the block.
+    """
     for statement in body:
         if isinstance(statement, ast.Return):
             return statement

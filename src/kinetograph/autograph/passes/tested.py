@@ -1,9 +1,10 @@
-"""Operands of tests: of those in `if a or b`, only the truth counts, whatever their types.
+"""Marking of operands that are used as truth values.
 
     if a or b: ...              if truth(a) or truth(b): ...
     if (a if c else b): ...     if (truth(a) if c else truth(b)): ...
 
-They are marked here, and become calls of `ag__.truth` when expressions are lowered.
+Such operands may have any types. They are marked here, and become calls of `ag__.truth` when
+expressions are rewritten.
 """
 
 import ast
@@ -12,7 +13,10 @@ __all__ = ["mark_tested"]
 
 
 def mark_tested(node: ast.FunctionDef) -> None:
-    """Give the operands of tests, in a function and those in it, the name of their operator."""
+    """Mark the operands of tests with the name of their operator.
+
+    Inner functions are included.
+    """
     for part in ast.walk(node):
         match part:
             case ast.If() | ast.While() | ast.Assert() | ast.IfExp():

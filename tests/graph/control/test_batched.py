@@ -3,12 +3,15 @@
 import functools
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax import lax
 from tests.graph.control.helpers import DIRECTION, Graph, plain_derivatives
 
 import kinetograph as kg
 from kinetograph.graph.control import batched
+from kinetograph.graph.participation import track
 from kinetograph.graph.precision import x64
 
 STARTS = np.array([0.2, 3.0, 0.9, -0.4, 1.7])
@@ -172,3 +175,68 @@ def test_a_trip_of_a_batch_costs_its_rows(monkeypatch):
     bodies = list(trips_of(jaxpr))
     assert len(bodies) >= 4  # predicates and bodies, forward and backward
     assert not any(list(large(body)) for body in bodies)
+
+
+def with_own_vjp(x):
+    function = jax.custom_vjp(jnp.sin)
+    function.defvjp(lambda x: (jnp.sin(x), x), lambda x, cotangent: (cotangent * jnp.cos(x),))
+    return function(x)
+
+
+# How to make JAX write each operation that the cost model of `batched` knows by name.
+FLOATS, FLAGS = np.ones((2, 3)), np.ones((2, 3), bool)
+EXAMPLES = {
+    **{
+        name: getattr(lax, name)
+        for name in "abs ceil exp exp2 expm1 floor is_finite log log1p logistic neg round rsqrt "
+        "sign sqrt square tanh".split()
+    },
+    **{
+        name: functools.partial(getattr(lax, name), FLOATS)
+        for name in "add div eq ge gt le lt max min mul ne rem sub".split()
+    },
+    **{
+        name: lambda x, name=name: getattr(lax, f"bitwise_{name}")(x > 0, FLAGS)
+        for name in ("and", "or", "xor")
+    },
+    "not": lambda x: lax.bitwise_not(x > 0),
+    "add_any": jax.grad(lambda x: (jnp.sin(x) * jnp.cos(x)).sum()),
+    "broadcast_in_dim": lambda x: jnp.broadcast_to(x, (4, 2, 3)),
+    "clamp": lambda x: lax.clamp(0.0, x, 1.0),
+    "concatenate": lambda x: jnp.concatenate([x, x]),
+    "convert_element_type": lambda x: x.astype(int),
+    "copy": jnp.copy,
+    "dynamic_slice": lambda x: lax.dynamic_slice(x, (x[0, 0].astype(int), 0), (1, 3)),
+    "dynamic_update_slice": lambda x: lax.dynamic_update_slice(x, x[:1], (x[0, 0].astype(int), 0)),
+    "integer_pow": lambda x: lax.integer_pow(x, 3),
+    "iota": lambda x: x + lax.iota(float, 3),
+    "pad": lambda x: jnp.pad(x, 1),
+    "reduce_and": lambda x: (x > 0).all(),
+    "reduce_max": jnp.max,
+    "reduce_min": jnp.min,
+    "reduce_or": lambda x: (x > 0).any(),
+    "reduce_sum": jnp.sum,
+    "reshape": lambda x: x.reshape(6),
+    "select_n": lambda x: jnp.where(x > 0, x, 0.0),
+    "slice": lambda x: lax.slice(x, (0, 0), (1, 3)),
+    "split": lambda x: jnp.split(x, [1]),
+    "squeeze": lambda x: jnp.squeeze(x[:1]),
+    "stop_gradient": lax.stop_gradient,
+    "track": lambda x: track(x, x[0] > 0, x[0] > 1),
+    "transpose": jnp.transpose,
+    "jit": lambda x: jax.jit(jnp.sin)(x),
+    "custom_jvp_call": jax.nn.relu,
+    "custom_vjp_call": with_own_vjp,
+    "cond": lambda x: lax.cond(x[0, 0] > 0, jnp.sin, jnp.cos, x),
+}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_jax_uses_the_name_that_the_cost_model_knows(name):
+    """JAX must not rename a primitive: the table in `batched` would miss it."""
+    program = jax.make_jaxpr(EXAMPLES[name])(FLOATS)
+    assert name in {e.primitive.name for e in batched._equations(program.jaxpr)}
+
+
+def test_every_name_of_the_cost_model_has_an_example():
+    assert batched._SIMPLE | batched._CALLS == set(EXAMPLES)

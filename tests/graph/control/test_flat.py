@@ -77,7 +77,7 @@ def test_a_chain_of_what_a_loop_carries_is_followed():
     assert reads(loop, 1, 2, 3, outputs=[2]) == [False, False, True]
 
 
-def test_a_value_that_took_part_reads_its_token_where_this_is_told():
+def test_with_tokens_a_used_value_uses_its_token():
     def taking(x, token, other):
         return read(Tracked(x, token)), other
 
@@ -87,4 +87,4 @@ def test_a_value_that_took_part_reads_its_token_where_this_is_told():
         outvars=jaxpr.outvars[:1], debug_info=jaxpr.debug_info.with_unknown_names()
     )
     assert used_inputs(first) == [True, False, False]
-    assert used_inputs(first, told=True) == [True, True, False]
+    assert used_inputs(first, tokens=True) == [True, True, False]

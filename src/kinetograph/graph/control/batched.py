@@ -40,14 +40,14 @@ Turns = Callable[..., tuple[Tensors, Tensor, Tensors]]
 _MEMBERS = 4  # with fewer members, vector instructions gain little
 _ELEMENTS = 16  # a value with more elements than this fills vector instructions by itself
 _NAMES = """
-    abs add add_any and broadcast_in_dim ceil clamp concatenate convert_element_type copy copy_p
-    div dynamic_slice dynamic_update_slice eq exp exp2 expm1 expand_dims floor ge gt integer_pow
+    abs add add_any and broadcast_in_dim ceil clamp concatenate convert_element_type copy
+    div dynamic_slice dynamic_update_slice eq exp exp2 expm1 floor ge gt integer_pow
     iota is_finite le log log1p logistic lt max min mul ne neg not or pad reduce_and reduce_max
     reduce_min reduce_or reduce_sum rem reshape round rsqrt select_n sign slice split sqrt square
     squeeze stop_gradient sub tanh track transpose xor
 """
 _SIMPLE = frozenset(_NAMES.split())  # XLA computes several elements of these with one instruction
-_CALLS = frozenset(("jit", "pjit", "closed_call", "custom_jvp_call", "custom_vjp_call", "cond"))
+_CALLS = frozenset(("jit", "custom_jvp_call", "custom_vjp_call", "cond"))
 
 
 def chosen(flags: Tensor, new: Tensor, old: Any) -> Tensor:

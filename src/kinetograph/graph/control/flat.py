@@ -87,7 +87,7 @@ def _zero(x: Any) -> Any:
     return jnp.zeros_like(x) if inexact else np.zeros(x.shape, jax.dtypes.float0)
 
 
-_CALLED = {"jit": "jaxpr", "pjit": "jaxpr", "custom_vmap_call": "call"}  # parameter: the program
+_CALLED = {"jit": "jaxpr", "custom_vmap_call": "call"}  # parameter: the program
 
 
 def used_inputs(jaxpr: Any, tokens: bool = False) -> list[bool]:
